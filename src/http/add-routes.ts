@@ -42,21 +42,32 @@ function replaceNul(params: Record<string, string>): void {
   }
 }
 
-/** A function that reads and checks the body of a route's request. Throws VALIDATION_ERROR. */
-function bodyReader({ body }: Route, gate: Gate): (request: Request, orgId: string) => unknown {
+/** A request waits 45 s for its writing (organizations/gate.ts), longer than its connection may be idle otherwise. */
+const WORK_TIMEOUT_S = 90
+
+/**
+ * A function that reads and checks the body of a route's request. Small changes have memory of their own: what laptops send
+ * holds up no setting. Throws VALIDATION_ERROR.
+ */
+function bodyReader(
+  { body }: Route,
+  gate: Gate,
+  app: Pick<AnyElysia, 'server'>,
+): (request: Request, orgId: string) => unknown {
   if (body === undefined) return () => undefined
   const { schema, problems, ...options } = body
   if (options.packed === true) {
     return async (request, orgId) => {
       const pass = gate.pass(request, orgId)
       const body = await readPacked(request, options, pass)
+      app.server?.timeout(request, WORK_TIMEOUT_S)
       await pass.takeWork(body.bytes.length)
       return body
     }
   }
   const check = createBodyCheck(schema, problems)
   return async (request, orgId) => {
-    const value = await readBody(request, options, gate.pass(request, orgId))
+    const value = await readBody(request, options, gate.pass(request, `changes of ${orgId}`))
     check(value)
     return value
   }
@@ -87,7 +98,7 @@ function answerOf(
   app: Pick<AnyElysia, 'server'>,
 ) {
   const readQuery = route.query === undefined ? undefined : queryReader(route.query)
-  const readBodyOf = bodyReader(route, gate)
+  const readBodyOf = bodyReader(route, gate, app)
   return async (base: string, { request, params = {}, set, admitted }: Routed) => {
     const access = accessOf(admitted)
     const { query, hidesMembers } = authorize(access, route, () => readQuery?.(request.url))

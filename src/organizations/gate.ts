@@ -79,7 +79,9 @@ export function createGate(over: Partial<typeof LIMITS> = {}) {
     let timer: Timer | undefined
     const release = () => {
       clearTimeout(timer)
+      timer = undefined
       for (const free of held.values()) free()
+      held.clear()
     }
     const take = async (share: Shares, units: number, wait: Wait) => {
       held.set(share, await share.take(orgId, units, wait))

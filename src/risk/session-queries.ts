@@ -48,7 +48,7 @@ export async function getRisk(sql: Sql, orgId: string, id: string, own: Own | nu
           and a.project = any (p.projects)
           and a.sha = g.sha
           and a.effective_lines is not null
-        order by a.lines desc, a.project
+        order by array_position(array['none', 'trailer', 'transcript', 'note'], a.provenance) desc, a.lines desc, a.project
         limit 1
       ) a
     )

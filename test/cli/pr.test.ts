@@ -134,7 +134,7 @@ test(
       expect([code, stderr]).toEqual([0, ''])
       expect(stdout).toContain('### Risk ')
       expect(stdout).toContain('1 AI coding session worked on it: **$2.50**')
-      expect(stdout).toContain('no laptop has synced its commits')
+      expect(stdout).toContain('Which of its lines agents wrote is not known.')
     }
     expect(comments.map(({ id, body }) => [id, body.split('\n')[1]?.slice(0, 9)])).toEqual([
       [1, undefined],

@@ -12,6 +12,8 @@ import { citusUrls } from '../support/scaling/citus.ts'
 
 // One organization takes all it can; the others get what they ask for.
 
+const MIB = 1024 * 1024
+
 let db: TestDatabase
 let app: App
 let server: HttpServer
@@ -56,6 +58,20 @@ function stall({ key }: Tenant, length: number, port = server.port): Promise<str
 }
 
 describe('bodies', () => {
+  test('what an organization sends leaves memory to its changes', async () => {
+    const own = await tenant(db.sql, { scopes: ['read', 'write', 'admin'] })
+    const gate = createGate({ small: { total: 4 * MIB, each: MIB, waiting: MIB }, waitMs: 100 })
+    const ask = client(testApp(db.sql, { gate }), own.key)
+    const sent = new Request('http://localhost')
+    await gate.pass(sent, own.orgId).takeWork(MIB)
+    const name = 'n'.repeat(200)
+    const body = ` `.repeat(100 * 1024) + JSON.stringify({ name })
+    const headers = { 'content-type': 'application/json' }
+    const changed = await ask('/v1/organization', { method: 'PATCH', headers, body })
+    expect([changed.status, await changed.json()]).toMatchObject([200, { name }])
+    gate.release(sent)
+  })
+
   test('40 that never come hold nobody up, and are refused after 10 s', async () => {
     const [slow, other] = [await tenant(db.sql), await tenant(db.sql)]
     const stalled = Array.from({ length: 40 }, () => stall(slow, 1_200_000))

@@ -87,3 +87,24 @@ test('after a stop nothing waits', async () => {
   await expect(waiting).rejects.toMatchObject({ status: 503 })
   await expect(begin('b1')).rejects.toMatchObject({ status: 503 })
 })
+
+const HELD_MS = 20
+
+test('a body that has lost its place after its time takes a new one, which ends after the same time', async () => {
+  const gate = createGate({ large: { total: 1, each: 1, waiting: 10 }, holdMs: HELD_MS })
+  const passOf = (orgId: string) => gate.pass(new Request('http://localhost'), orgId)
+  const slow = passOf('a')
+  await slow.takeSmall(1, 1)
+  await Bun.sleep(2 * HELD_MS)
+  await slow.takeLarge()
+  await Bun.sleep(2 * HELD_MS)
+  const other = passOf('b')
+  await other.takeLarge()
+  let isBack = false
+  const back = slow.takeLarge().then(() => {
+    isBack = true
+  })
+  await Bun.sleep(0)
+  expect([isBack, slow.isWanted(), other.isWanted()]).toEqual([false, false, true])
+  await back
+})

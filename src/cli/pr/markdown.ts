@@ -32,8 +32,9 @@ export function markdownOf(risk: RiskDetail): string {
       ? 'No AI coding session is known to have worked on it.'
       : `${sessions.count} AI coding ${sessions.count === 1 ? 'session' : 'sessions'} worked on it: **$${sessions.cost.toFixed(2)}**, quality ${sessions.average_quality}, ${sessions.findings} security ${sessions.findings === 1 ? 'finding' : 'findings'}.`
   const written =
-    ai_share === null
-      ? 'Which of its lines agents wrote is not known: no laptop has synced its commits.'
+    // an earlier server does not say it
+    ai_share === null || ai_share === undefined
+      ? 'Which of its lines agents wrote is not known.'
       : `Agents wrote ${ai_lines} of its ${effective_lines} effective lines (**${Math.round(ai_share * 100)} %**).`
   return [
     MARKER,
