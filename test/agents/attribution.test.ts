@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import {
@@ -15,6 +15,7 @@ import {
   UNKNOWN_ENDS,
 } from '../../src/agents/git/effective-lines.ts'
 import { readCommits } from '../../src/agents/git/git.ts'
+import { openBlobs } from '../../src/agents/git/read-blobs.ts'
 import { readSessions } from '../../src/agents/read-sessions.ts'
 import { linesOfInput } from '../../src/agents/transcript/written-lines.ts'
 import type { CommitAi, CommitRecord } from '../../src/records/commit.ts'
@@ -294,6 +295,65 @@ test('after a rebase an edit belongs to the commit that followed it, not to an e
   await readInto(memory, 'rebased', [session])
   const commits = await commitsOf(made.path, memory, made.now)
   expect(['by hand', 'by the agent'].map((subject) => commits.get(subject)?.ai?.lines)).toEqual([0, 4])
+})
+
+test('a file that was generated once is counted from then on when its head no longer says so', async () => {
+  const made = new GeneratedHistory(join(root, 'ejected'), 11)
+  const [file = ''] = made.files
+  made.write(file, '// DO NOT EDIT\nconst scaffolded = one(1)\n')
+  made.commit('scaffold')
+  made.write(file, 'const scaffolded = one(1)\n')
+  made.commit('eject')
+  const session = made.session('claude-code')
+  made.agentEdits(session, 'by the agent', made.block(3), file)
+  made.commit('by the agent')
+  const memory = memoryOfRun(() => made.now)
+  await readInto(memory, 'ejected', [session])
+  const commits = await commitsOf(made.path, memory, made.now)
+  expect(commits.get('scaffold')?.ai).toMatchObject({ lines: 0, effective_lines: 0 })
+  expect(commits.get('by the agent')?.ai).toMatchObject({ lines: 3, effective_lines: 3 })
+})
+
+test('known commits without their contents take no lines from a new one', async () => {
+  const made = new GeneratedHistory(join(root, 'partial'), 12)
+  const [file = ''] = made.files
+  const session = made.session('claude-code')
+  const known = new Map<string, boolean>()
+  for (let count = 0; count < 30; count += 1) {
+    made.write(file, `// version ${count}\nconst version = ${count}\n`)
+    made.commit(`pulled ${count}`)
+    known.set(git(made.path, ['rev-parse', 'HEAD']).trim(), true)
+    const hash = git(made.path, ['rev-parse', `HEAD:${file}`]).trim()
+    if (count < 29) rmSync(join(made.path, '.git/objects', hash.slice(0, 2), hash.slice(2)), { force: true })
+  }
+  made.agentEdits(session, 'own', made.block(2), file)
+  made.commit('own')
+  for (const edit of session.edits) Object.assign(edit, { at: STARTED })
+  const memory = memoryOfRun(() => made.now)
+  await readInto(memory, 'partial', [session])
+  const commits = await commitsOf(made.path, memory, made.now, known)
+  expect([...commits.keys()]).toEqual(['own'])
+  expect(commits.get('own')?.files).toMatchObject([{ path: file, additions: 2 }])
+})
+
+test('a damaged object leaves out itself only', async () => {
+  const made = new GeneratedHistory(join(root, 'damaged'), 13)
+  const text = `${'some text that is long enough '.repeat(200)}\n`
+  made.write('a.txt', text)
+  made.write('b.txt', text.toUpperCase())
+  made.commit('both')
+  const hash = git(made.path, ['rev-parse', 'HEAD:a.txt']).trim()
+  const object = join(made.path, '.git/objects', hash.slice(0, 2), hash.slice(2))
+  chmodSync(object, 0o600)
+  truncateSync(object, 40)
+  const blobs = openBlobs(made.path)
+  // more names than a pipe takes
+  const names = Array.from({ length: 5_000 }, () => 'HEAD:b.txt')
+  expect(await blobs.read(['HEAD:b.txt', 'HEAD:a.txt', 'HEAD:none', ...names])).toEqual([
+    ...[text.toUpperCase(), null, null],
+    ...names.map(() => text.toUpperCase()),
+  ])
+  blobs.close()
 })
 
 describe('evidence beside the lines', () => {

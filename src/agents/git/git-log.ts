@@ -28,27 +28,34 @@ const MAX_MISSING = 20
 
 /**
  * The commits `shas` in this order. A patch fails at the first commit whose contents the clone lacks: that commit is read
- * without lines, and then the log goes on with the next.
+ * without lines, and then the log goes on with the next. Where many lack them, those that are optional are not read.
  */
 export async function* logCommits(
   root: string,
   shas: readonly string[],
   reading: LogReading = {},
 ): AsyncGenerator<Logged> {
-  let done = 0
+  let left = shas
   let missing = 0
-  while (done < shas.length) {
-    const before = done
+  while (left.length > 0) {
+    const isDropped = (sha: string) => missing >= MAX_MISSING && reading.isOptional?.(sha) === true
+    const dropped = left.filter(isDropped)
+    if (dropped.length > 0) {
+      left = left.filter((sha) => !isDropped(sha))
+      missing = 0
+      for (const sha of dropped) yield { kind: 'unreadable', sha, reason: 'its contents are missing' }
+    }
     const hasLines = missing < MAX_MISSING
-    for await (const commit of streamLog(root, shas.slice(done), hasLines, reading)) {
+    let done = 0
+    for await (const commit of streamLog(root, left, hasLines, reading)) {
       yield commit
       done += 1
     }
-    if (hasLines && done > before) missing = 0
-    const next = shas[done]
+    if (hasLines && done > 0) missing = 0
+    const next = left[done]
     if (next === undefined) return
     yield await withoutLines(root, next, reading)
-    done += 1
+    left = left.slice(done + 1)
     missing += 1
   }
 }

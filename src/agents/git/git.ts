@@ -108,12 +108,17 @@ export async function* readCommits(
   let withoutLines = 0
   let addresses: ReadonlyMap<string, string> | undefined
   const generated = wanted.length === 0 ? undefined : await generatedFiles(root)
-  const log = logCommits(root, wanted, { generated, wants: attributing?.wants })
+  const log = logCommits(root, wanted, {
+    generated,
+    wants: attributing?.wants,
+    isOptional: (sha) => commits.has(sha) && !isNew(sha),
+  })
   let read = 0
   for await (const { commit, attributed } of attributing?.read(log) ?? unattributed(log)) {
     options.onProgress?.(read, wanted.length)
     read += 1
-    if (attributed === undefined && !isNew(commit.sha)) {
+    // the stored commit may have lines
+    if (!isNew(commit.sha) && (attributed === undefined || commit.kind === 'unreadable')) {
       result.known += 1
       continue
     }
@@ -166,10 +171,12 @@ export const aiOf = ({ files, trailers }: LoggedCommit): CommitAi => ({
 })
 
 /** The files of the current branch whose first lines say that a program writes them. */
-async function generatedFiles(root: string): Promise<Set<string>> {
+async function generatedFiles(root: string): Promise<Map<string, boolean>> {
   const { output } = await runGit(root, ['grep', '-z', '-n', '-I', '-F', '-e', GENERATED, 'HEAD'])
   const found = output.matchAll(/^HEAD:([^\0]*)\0(\d+)\0/gm)
-  return new Set([...found].flatMap(([, path = '', line]) => (Number(line) <= HEAD_LINES ? path : [])))
+  return new Map(
+    [...found].flatMap(([, path = '', line]) => (Number(line) <= HEAD_LINES ? [[path, true] as const] : [])),
+  )
 }
 
 /** The authors of the current branch, each name with each address once, `.mailmap` applied. */

@@ -42,8 +42,12 @@ export interface LoggedCommit {
 }
 
 export interface LogReading {
-  /** Files that programs write. Those that turn out to be are added. */
-  generated?: Set<string> | undefined
+  /**
+   * Files that programs write, each with whether it is one at the branch's end. Others are added while their first lines say so.
+   */
+  generated?: Map<string, boolean> | undefined
+  /** Whether a commit need not be read where many commits lack the contents of their files. */
+  isOptional?: (sha: string) => boolean
   /** Whether the effective lines of a file are wanted, not only their number. */
   wants?: ((commit: LoggedCommit, file: LoggedFile) => boolean) | undefined
 }
@@ -59,7 +63,7 @@ const [NUL, START, NEWLINE, AT, COLON, PLUS, MINUS, BACKSLASH] = [0, 1, 10, 64, 
 export async function* parseLog(
   bytes: AsyncIterable<Uint8Array>,
   hasLines: boolean,
-  { generated = new Set(), wants = () => false }: LogReading = {},
+  { generated = new Map(), wants = () => false }: LogReading = {},
 ): AsyncGenerator<LoggedCommit> {
   const reader = new ByteReader(bytes)
   const field = async () => {
@@ -115,16 +119,17 @@ interface OpenFile {
 }
 
 /** `@@ -2,0 +3 @@` */
-const HUNK = /^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/
+const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/
 
 async function readHunk(
   reader: ByteReader,
   head: string,
   { file, isCounted, isWanted }: OpenFile,
-  generated: Set<string>,
+  generated: Map<string, boolean>,
 ): Promise<void> {
-  const [, before = '1', start, after = '1'] = HUNK.exec(head) ?? []
-  let [beforeLeft, afterLeft, number] = [Number(before), Number(after), Number(start) - 1]
+  const [, startBefore, before = '1', start, after = '1'] = HUNK.exec(head) ?? []
+  let [beforeLeft, afterLeft] = [Number(before), Number(after)]
+  let [numberBefore, number] = [Number(startBefore) - 1, Number(start) - 1]
   while (beforeLeft + afterLeft > 0) {
     if (!reader.take(NEWLINE)) await reader.wait(NEWLINE)
     const kind = reader.kind()
@@ -132,13 +137,18 @@ async function readHunk(
     if (kind === BACKSLASH) continue
     if (kind !== PLUS) beforeLeft -= 1
     if (kind !== MINUS) afterLeft -= 1
+    if (kind !== PLUS) numberBefore += 1
     if (kind !== MINUS) number += 1
-    if (kind === MINUS) file.deletions += 1
+    if (kind === MINUS) {
+      file.deletions += 1
+      const isHead = numberBefore <= HEAD_LINES && generated.get(file.path) === false
+      if (isHead && reader.text(1).includes(GENERATED)) generated.delete(file.path)
+    }
     if (kind !== PLUS) continue
     file.additions += 1
     if (!isCounted || reader.length() > MAX_LINE_BYTES) continue
     const text = reader.text(1)
-    if (number <= HEAD_LINES && text.includes(GENERATED)) generated.add(file.path)
+    if (number <= HEAD_LINES && text.includes(GENERATED)) mark(generated, file.path)
     const plain = effectiveLine(text)
     if (plain === null) continue
     file.effective += 1
@@ -146,10 +156,14 @@ async function readHunk(
     const run = number - file.additions
     if (isWanted) file.lines.push({ number, key: lineKey(plain), size: plain.length, run })
   }
-  if (file.previousPath !== null && generated.has(file.previousPath)) generated.add(file.path)
+  if (file.previousPath !== null && generated.has(file.previousPath)) mark(generated, file.path)
   if (!generated.has(file.path)) return
   file.effective = 0
   file.lines = []
+}
+
+function mark(generated: Map<string, boolean>, path: string): void {
+  if (!generated.has(path)) generated.set(path, false)
 }
 
 const STATUS: Record<string, LoggedFile['status']> = { A: 'added', C: 'added', D: 'deleted', R: 'renamed' }

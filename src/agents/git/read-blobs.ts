@@ -18,7 +18,7 @@ export function openBlobs(root: string) {
     git = undefined
     left = Buffer.alloc(0)
   }
-  /** Waits for this number of bytes; false where git ended before: the next call starts another one. */
+  /** Waits for this number of bytes; false where git ended before: then there is none. */
   const load = async (length: number): Promise<boolean> => {
     const parts: Uint8Array[] = [left]
     let size = left.length
@@ -44,17 +44,27 @@ export function openBlobs(root: string) {
     return left.length > Number(size) || (await load(Number(size) + 1)) ? take(Number(size)) : null
   }
   return {
-    /** The contents of objects by their names, as `HEAD:src/app.ts`; null for one that is not there. */
+    /** The contents of objects by their names, as `HEAD:src/app.ts`; null for one that is not there or cannot be read. */
     async read(names: readonly string[]): Promise<(string | null)[]> {
-      if (names.length === 0) return []
-      git ??= start()
-      // a name ends with its line: one with a newline is none
-      git.process.stdin.write(names.map((name) => `${name.replaceAll('\n', ' ')}\n`).join(''))
-      // git takes more names only while what it says is read
-      const sent = Promise.resolve(git.process.stdin.flush())
       const texts: (string | null)[] = []
-      for (const _ of names) texts.push(await next())
-      await sent
+      while (texts.length < names.length) {
+        const isNew = git === undefined
+        git ??= start()
+        const running = git
+        const asked = names.slice(texts.length)
+        // a name ends with its line: one with a newline is none
+        running.process.stdin.write(asked.map((name) => `${name.replaceAll('\n', ' ')}\n`).join(''))
+        // git takes more names only while what it says is read, and none when it has ended
+        const sent = Promise.resolve(running.process.stdin.flush()).catch(() => {})
+        for (const index of asked.keys()) {
+          const text = await next()
+          // git ends at a damaged object: it is the one that a new git is asked for first
+          if (git === running) texts.push(text)
+          else if (isNew && index === 0) texts.push(null)
+          if (git !== running) break
+        }
+        await sent
+      }
       return texts
     },
     close,
