@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { oneOf, oneOfOr, Page, Pagination, PerPage } from '../http/query.ts'
 import { closed, component, nullable } from '../records/fields.ts'
-import { UsageFilters } from '../usage/model.ts'
+import { type Dimension, UsageFilters } from '../usage/model.ts'
 
 export const BREAKDOWN_KEYS = [
   'project',
@@ -15,6 +15,11 @@ export const BREAKDOWN_KEYS = [
   'month',
 ] as const
 export type BreakdownKey = (typeof BREAKDOWN_KEYS)[number]
+
+export const isTime = (key: BreakdownKey | undefined): key is 'day' | 'week' | 'month' =>
+  key === 'day' || key === 'week' || key === 'month'
+export const isDimension = (key: BreakdownKey | undefined): key is Dimension =>
+  key !== undefined && !isTime(key)
 
 export const BreakdownQuery = Type.Object({
   by: oneOf(BREAKDOWN_KEYS, {
@@ -50,9 +55,10 @@ export const BreakdownQuery = Type.Object({
   ),
   ...UsageFilters.properties,
   sort: oneOfOr(
-    ['cost', 'tokens', 'sessions', 'key'],
+    ['cost', 'tokens', 'sessions', 'change', 'key'],
     'cost',
-    'What to sort by: `tokens` is the sum of the four kinds; ties are broken by key',
+    'What to sort by: `tokens` is the sum of the four kinds; `change` is the size of the change of cost, needs ' +
+      '`compare`, and includes keys that only the range before has; ties are broken by key',
   ),
   order: oneOfOr(['asc', 'desc'], 'desc', 'Direction of the sort'),
   page: Page,

@@ -3,12 +3,9 @@ import type { Fragment, Sql } from '../db/client.ts'
 import { memberAddresses } from '../db/member-addresses.ts'
 import { JsonText } from '../json-text.ts'
 import type { Own } from '../people/visibility-queries.ts'
-import type { Dimension, UsageFilters } from '../usage/model.ts'
+import type { UsageFilters } from '../usage/model.ts'
 import { branchRows, isOfBranches, usageRows } from '../usage/sources.ts'
-import type { BreakdownKey, BreakdownQuery } from './breakdown-model.ts'
-
-const isDimension = (key: BreakdownKey | undefined): key is Dimension =>
-  key !== undefined && key !== 'day' && key !== 'week' && key !== 'month'
+import { type BreakdownKey, type BreakdownQuery, isDimension, isTime } from './breakdown-model.ts'
 
 /** The key of what is summed without being named. */
 const OTHERS = '(others)'
@@ -44,6 +41,8 @@ function orderOf(sql: Sql, { sort, order }: BreakdownQuery): Fragment {
       return sql`g.input + g.output + g.cache_read + g.cache_creation ${direction}, ${keys(sql`asc`)}`
     case 'sessions':
       return sql`g.sessions ${direction}, ${keys(sql`asc`)}`
+    case 'change':
+      return sql`abs(g.cost - g.previous_cost) ${direction}, ${keys(sql`asc`)}`
     case 'key':
       return keys(direction)
   }
@@ -56,9 +55,23 @@ const SUMS_ITEM = `'"sessions":' || g.sessions || ',"turns":' || g.turns
   || '},"cost":' || trim_scale(g.cost) || ',"share":' || trim_scale(g.share)
   || ',"unpriced_tokens":' || g.unpriced_tokens`
 
-/** `previous` behind the sums, from `p`, which has no row for a key that is new. */
-const PREVIOUS_ITEM = `',"previous":{"cost":' || trim_scale(coalesce(p.cost, 0))
-  || ',"sessions":' || coalesce(p.sessions, 0) || '}'`
+/** `previous` behind the sums. */
+const PREVIOUS_ITEM = `',"previous":{"cost":' || trim_scale(g.previous_cost)
+  || ',"sessions":' || g.previous_sessions || '}'`
+
+/** Columns of the range before, from `p`, which has no row for a key that is new. */
+const PREVIOUS_COLUMNS = `, coalesce(p.cost, 0) as previous_cost, coalesce(p.sessions, 0) as previous_sessions`
+
+/** Keys of the range before that have no sessions now, as rows of `sums`. */
+const GONE = `
+  select e.key, e.and_key, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+  from earlier e
+  where not exists (
+    select
+    from sums s
+    where coalesce(s.key, '') = coalesce(e.key, '')
+      and coalesce(s.and_key, '') = coalesce(e.and_key, '')
+  )`
 
 const FIRST_DATE = '0001-01-01'
 
@@ -83,12 +96,12 @@ export async function getBreakdown(
   query: BreakdownQuery,
   own: Own | null,
 ): Promise<JsonText> {
-  const { by, and_by, page, per_page, top, compare } = query
+  const { by, and_by, page, per_page, top, compare, sort } = query
   const keys = [by, and_by]
   const columns = keys.filter(isDimension)
   const byDays = keys.includes('day') || keys.includes('week')
   const isByBranch = by === 'branch' && and_by === undefined && isOfBranches(query)
-  const isByTime = keys.some((key) => key !== undefined && !isDimension(key))
+  const isByTime = keys.some(isTime)
   // one value, looked up in: joined, each row was compared with each member. An address is of one member only.
   const ids = sql`
     ids as materialized (
@@ -156,7 +169,9 @@ export async function getBreakdown(
             earlier_pairs as materialized (${earlier}),
             earlier as materialized (${topped(sql`earlier_pairs`)}),`
   const previous = compare === undefined ? sql`` : sql`|| ${sql.unsafe(PREVIOUS_ITEM)}`
-  const itemPrevious = isByTime ? sql`` : previous
+  const previousColumns = sql.unsafe(PREVIOUS_COLUMNS)
+  const itemsHavePrevious = compare !== undefined && !isByTime
+  const listed = sort === 'change' ? sql`(select * from sums union all ${sql.unsafe(GONE)})` : sql`sums`
   const [row] = await sql<{ groups: string; total: string; items: string | null }[]>`
     with ${columns.includes('member') ? ids : sql``}
     ${named}
@@ -171,41 +186,48 @@ export async function getBreakdown(
       from ${isByBranch ? sql`whole` : sql`sums`} g
     )
     select
-      (select count(*) from sums) as groups,
+      (select count(*) from ${listed} g) as groups,
       (
         select '{' || ${sql.unsafe(SUMS_ITEM)} ${previous} || '}'
-        from total g
-        ${
+        from ${
           compare === undefined
-            ? sql``
-            : sql`cross join (select sum(e.cost) as cost, sum(e.all_sessions) as sessions from earlier e) p`
-        }
+            ? sql`total`
+            : sql`(
+                select t.* ${previousColumns}
+                from total t
+                cross join (select sum(e.cost) as cost, sum(e.all_sessions) as sessions from earlier e) p
+              )`
+        } g
       ) as total,
       (
         select string_agg(
           '{"key":' || coalesce(to_json(g.key)::text, 'null')
             || ${and_by === undefined ? sql`','` : sql`',"and_key":' || coalesce(to_json(g.and_key)::text, 'null') || ','`}
-            || ${sql.unsafe(SUMS_ITEM)} ${itemPrevious} || '}',
+            || ${sql.unsafe(SUMS_ITEM)} ${itemsHavePrevious ? previous : sql``} || '}',
           ',' order by ${orderOf(sql, query)}
         )
         from (
-          select
-            g.*,
-            case when t.cost > 0 then round(g.cost / t.cost, 6) else 0 end as share
-          from sums g
-          cross join total t
+          select *
+          from (
+            select
+              g.*,
+              case when t.cost > 0 then round(g.cost / t.cost, 6) else 0 end as share
+              ${itemsHavePrevious ? previousColumns : sql``}
+            from ${listed} g
+            cross join total t
+            ${
+              itemsHavePrevious
+                ? sql`
+                    left join earlier p
+                      on coalesce(p.key, '') = coalesce(g.key, '')
+                      and coalesce(p.and_key, '') = coalesce(g.and_key, '')`
+                : sql``
+            }
+          ) g
           order by ${orderOf(sql, query)}
           limit ${per_page}
           offset ${(page - 1) * per_page}
         ) g
-        ${
-          compare === undefined || isByTime
-            ? sql``
-            : sql`
-                left join earlier p
-                  on coalesce(p.key, '') = coalesce(g.key, '')
-                  and coalesce(p.and_key, '') = coalesce(g.and_key, '')`
-        }
       ) as items`
   if (row === undefined) throw new Error('the statement gave no row')
   const position = { page, per_page, total: Number(row.groups) }

@@ -2,18 +2,27 @@ import { dateOf } from '../dates.ts'
 import { validationError } from '../errors.ts'
 import type { CsvColumns } from '../http/responses/csv.ts'
 import { type RouteDeps, read } from '../http/route.ts'
-import { Breakdown, type BreakdownItem, BreakdownQuery } from './breakdown-model.ts'
+import { Breakdown, type BreakdownItem, BreakdownQuery, isTime } from './breakdown-model.ts'
 import { getBreakdown } from './breakdown-queries.ts'
 import { CostQuery, CostSummary, CostTrend, CostTrendQuery } from './model.ts'
 import { getCost, getCostTrend } from './queries.ts'
 
-function checkBreakdown({ by, and_by, top, compare, date_from, date_to }: BreakdownQuery): void {
+function checkBreakdown(query: BreakdownQuery): void {
+  const { by, and_by, top, compare, sort, date_from, date_to } = query
   const problems = [
     ...(by === and_by ? [{ field: 'and_by', message: 'must not be the same as by' }] : []),
     ...(top !== undefined && and_by === undefined ? [{ field: 'top', message: 'needs and_by' }] : []),
     ...(compare !== undefined && (date_from === undefined || date_to === undefined)
       ? [{ field: 'compare', message: 'needs date_from and date_to' }]
       : []),
+    ...(sort !== 'change'
+      ? []
+      : [
+          ...(compare === undefined ? [{ field: 'sort', message: 'change needs compare=previous' }] : []),
+          ...(isTime(by) || isTime(and_by)
+            ? [{ field: 'sort', message: 'change needs other keys than day, week and month' }]
+            : []),
+        ]),
   ]
   if (problems.length > 0) throw validationError(...problems)
 }

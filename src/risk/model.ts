@@ -12,13 +12,16 @@ export const RiskListQuery = Type.Object({
   repo: textFilter('Only pull requests of this repository', 'acme/checkout'),
   rating: Type.Optional(oneOf(RATINGS, { description: 'Only scores of this band' })),
   state: Type.Optional(oneOf(STATES, { description: 'Only pull requests in this state' })),
+  include: Type.Optional(
+    oneOf(['cost'], { description: 'Adds `cost` and `sessions` to each item', examples: ['cost'] }),
+  ),
 })
 export type RiskListQuery = Static<typeof RiskListQuery>
 
 const part = (description: string, example: number) =>
   Type.Number({ description: `${description}; 0 to 100, high is bad`, examples: [example] })
 
-export const RiskScore = component('RiskScore', {
+const riskFields = {
   id: Type.String({ examples: ['risk_0k3w'] }),
   repo: Type.String({ examples: ['acme/checkout'] }),
   pr_number: Type.Integer({ examples: [128] }),
@@ -38,6 +41,19 @@ export const RiskScore = component('RiskScore', {
     examples: ['high'],
   }),
   contributions: RiskContributions,
+}
+
+export const RiskScore = component('RiskScore', {
+  ...riskFields,
+  cost: Type.Optional(
+    Type.Number({
+      description: 'Its parts of the cost of its sessions, US dollars; with `include`',
+      examples: [4.5],
+    }),
+  ),
+  sessions: Type.Optional(
+    Type.Integer({ description: 'Sessions that worked on it; with `include`', examples: [3] }),
+  ),
 })
 export type RiskScore = Static<typeof RiskScore>
 export const RiskPage = PageOf(RiskScore)
@@ -58,7 +74,7 @@ const RiskSession = component('RiskSession', {
 })
 
 export const RiskDetail = component('RiskDetail', {
-  ...RiskScore.properties,
+  ...riskFields,
   state: oneOf(STATES, { description: '`open` where no record says it', examples: ['merged'] }),
   merged_at: nullable(Timestamp('UTC, milliseconds')),
   closed_at: nullable(Timestamp('UTC, milliseconds')),

@@ -53,8 +53,26 @@ export const RISK_FIELDS = `'"id":' || to_json(p.id) || ',"repo":' || to_json(p.
   || ',"created_at":"' || to_char(p.created_at at time zone 'UTC', '${TIME_PATTERN}')
   || '","rating":"' || p.rating || '","contributions":' || p.contributions`
 
-const itemsOf = (sql: Sql) =>
-  sql`string_agg('{' || ${sql.unsafe(RISK_FIELDS)} || '}', ',' order by p.created_at desc, p.id desc) as items`
+const COST_FIELDS = ` || ',"cost":' || trim_scale(c.cost) || ',"sessions":' || c.sessions`
+
+const itemsOf = (sql: Sql, { include }: RiskListQuery) =>
+  sql`string_agg(
+    '{' || ${sql.unsafe(RISK_FIELDS)} ${sql.unsafe(include === undefined ? '' : COST_FIELDS)} || '}',
+    ',' order by p.created_at desc, p.id desc
+  ) as items`
+
+/** Joins the cost of the sessions of a pull request `p`, where it is asked for. */
+const costOf = (sql: Sql, orgId: string, { include }: RiskListQuery) =>
+  include === undefined
+    ? sql``
+    : sql`
+        cross join lateral (
+          select coalesce(sum(s.part), 0) as cost, count(*) as sessions
+          from pr_sessions s
+          where s.org_id = ${orgId}
+            and s.repo = p.repo
+            and s.pr_number = p.pr_number
+        ) c`
 
 const matchingDays = (sql: Sql, orgId: string, query: RiskListQuery) => sql`
   from risk_rollups r
@@ -78,12 +96,13 @@ export async function listRisks(sql: Sql, orgId: string, query: RiskListQuery): 
 }
 
 const firstPage = (sql: Sql, orgId: string, query: RiskListQuery) => sql<PageRow[]>`
-  select (select coalesce(sum(r.prs), 0) ${matchingDays(sql, orgId, query)}) as total, ${itemsOf(sql)}
+  select (select coalesce(sum(r.prs), 0) ${matchingDays(sql, orgId, query)}) as total, ${itemsOf(sql, query)}
   from (
     ${matchingRisks(sql, orgId, query)}
     order by k.created_at desc, k.id desc
     limit ${query.per_page}
-  ) p`
+  ) p
+  ${costOf(sql, orgId, query)}`
 
 /** The rollups contain the day on which the page starts, so that no page skips more than the risk scores of one day. */
 function laterPage(sql: Sql, orgId: string, query: RiskListQuery) {
@@ -100,7 +119,7 @@ function laterPage(sql: Sql, orgId: string, query: RiskListQuery) {
       order by d.through
       limit 1
     )
-    select (select coalesce(sum(d.prs), 0) from days d) as total, ${itemsOf(sql)}
+    select (select coalesce(sum(d.prs), 0) from days d) as total, ${itemsOf(sql, query)}
     from (
       select p.*
       from start b
@@ -111,7 +130,8 @@ function laterPage(sql: Sql, orgId: string, query: RiskListQuery) {
         limit ${query.per_page}
         offset b.skip
       ) p
-    ) p`
+    ) p
+    ${costOf(sql, orgId, query)}`
 }
 
 /** Records per page of an export. */

@@ -218,6 +218,50 @@ test('compared with the equally long range before', async () => {
   })
 })
 
+test('sorted by change, with keys that only the range before has', async () => {
+  type Row = Item & { sessions: number; share: number; previous: { cost: number; sessions: number } }
+  const [from, to] = ['&date_from=2026-03-01', '&date_to=2026-03-30']
+  const earlier = '&date_from=2026-01-30&date_to=2026-02-28'
+  let goneKeys = 0
+  for (const keys of ['by=project', 'by=member', 'by=project&and_by=branch', 'by=model&and_by=agent&top=1']) {
+    for (const filter of ['', '&min_cost=2.2&min_quality=75']) {
+      const path = `/v1/cost/breakdown?${keys}&per_page=100${filter}`
+      const [changes, now, was] = await Promise.all([
+        ask<{ data: Row[]; pagination: { total: number }; total: object }>(
+          `${path}${from}${to}&compare=previous&sort=change`,
+        ),
+        ask<{ data: Row[]; total: object }>(`${path}${from}${to}&compare=previous`),
+        ask<{ data: Row[] }>(`${path.replace('&top=1', '')}${earlier}`),
+      ])
+      expect(changes.total).toEqual(now.total)
+      const name = ({ key, and_key }: Item) => JSON.stringify([key, and_key])
+      const isOf = new Set(now.data.map(name))
+      const gone = changes.data.filter((item) => !isOf.has(name(item)))
+      goneKeys += gone.length
+      for (const item of gone) expect(item).toMatchObject({ cost: 0, sessions: 0, share: 0 })
+      if (!keys.includes('top')) {
+        const before = was.data.filter((item) => !isOf.has(name(item)))
+        expect(gone.map(name).sort()).toEqual(before.map(name).sort())
+      }
+      expect(changes.data.filter((item) => isOf.has(name(item)))).toHaveLength(now.data.length)
+      expect(changes.pagination.total).toBe(changes.data.length)
+      const sizes = changes.data.map(({ cost, previous }) => Math.abs(micros(cost) - micros(previous.cost)))
+      expect(sizes).toEqual([...sizes].sort((a, b) => b - a))
+      const before = changes.data.reduce((sum, { previous }) => sum + micros(previous.cost), 0)
+      expect(before).toBe(was.data.reduce((sum, { cost }) => sum + micros(cost), 0))
+    }
+  }
+  expect(goneKeys).toBeGreaterThan(0)
+  const path = `/v1/cost/breakdown?by=project&and_by=branch${from}${to}&compare=previous&sort=change`
+  const all = await ask<{ data: Row[] }>(`${path}&per_page=100`)
+  const turned = await ask<{ data: Row[] }>(`${path}&per_page=100&order=asc`)
+  const sizes = (rows: Row[]) =>
+    rows.map(({ cost, previous }) => Math.abs(micros(cost) - micros(previous.cost)))
+  expect(sizes(turned.data)).toEqual(sizes(all.data).reverse())
+  const second = await ask<{ data: Row[] }>(`${path}&per_page=2&page=2`)
+  expect(second.data).toEqual(all.data.slice(2, 4))
+})
+
 test('sort and order', async () => {
   const keysOf = async (query: string) =>
     (await ask<{ data: Item[] }>(`/v1/cost/breakdown?by=project&and_by=agent&${query}`)).data
@@ -258,6 +302,10 @@ test('wrong parameters are named', async () => {
   expect(await detailsOf('')).toEqual([400, ['by']])
   expect(await detailsOf('?by=owner&sort=name')).toEqual([400, ['by', 'sort']])
   expect(await detailsOf('?by=day&and_by=day')).toEqual([400, ['and_by']])
+  expect(await detailsOf('?by=agent&sort=change')).toEqual([400, ['sort']])
+  const compared = '&date_from=2026-03-01&date_to=2026-03-30&compare=previous&sort=change'
+  for (const keys of ['by=day', 'by=week', 'by=month', 'by=agent&and_by=month'])
+    expect(await detailsOf(`?${keys}${compared}`)).toEqual([400, ['sort']])
   expect(await detailsOf('?by=day&top=3&compare=previous')).toEqual([400, ['top', 'compare']])
   expect(await detailsOf('?by=day&and_by=model&top=51&compare=year')).toEqual([400, ['top', 'compare']])
   expect(await detailsOf('?by=day&min_cost=2&max_cost=1&min_quality=101')).toEqual([

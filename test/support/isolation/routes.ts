@@ -38,6 +38,7 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   file: (names) => [names.path],
   rating: ['low', 'medium', 'high', 'critical'],
   state: ['open', 'merged', 'closed'],
+  include: ['cost'],
   direction: ['before', 'after'],
   status: ['success', 'failed', 'pending'],
   event: ['session.completed', 'webhook.test'],
