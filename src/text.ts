@@ -53,5 +53,12 @@ export function makeStorable(value: object): void {
   }
 }
 
+/**
+ * An address with its ASCII letters in lower case, as it is stored and compared. Other letters stay: the Kelvin sign, which
+ * `toLowerCase` makes a k, is in the address of somebody else.
+ */
+export const asciiLower = (address: string): string =>
+  address.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+
 /** Compares by UTF-16 units, for `sort`: the same order on every machine, unlike `localeCompare`. */
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -6,6 +6,7 @@ import { findOrganization } from '../organizations/queries.ts'
 import { endSessionsOf, saveAccount } from '../people/account-queries.ts'
 import { addMember, changeMember } from '../sync/member-changes.ts'
 import { countOwners, findMember, findOwnAddress } from '../team/queries.ts'
+import { asciiLower } from '../text.ts'
 import type { Identity } from './identity-provider.ts'
 import { type Client, startSessionOf } from './sign-in.ts'
 
@@ -67,7 +68,7 @@ async function admit(
   const isLastOwner = known?.role === 'owner' && (await countOwners(tx, orgId)) === 1
   const member =
     known === undefined
-      ? await addMember(tx, orgId, changer, { email: email.toLowerCase(), display_name: name, role }, now)
+      ? await addMember(tx, orgId, changer, { email: asciiLower(email), display_name: name, role }, now)
       : known.role === role || isLastOwner
         ? known
         : await changeMember(tx, orgId, changer, known.id, { role })

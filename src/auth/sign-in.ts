@@ -8,6 +8,7 @@ import { hashPassword, isPassword } from '../people/passwords.ts'
 import { endSession, startSession } from '../people/sign-in-queries.ts'
 import { countTry } from '../people/try-queries.ts'
 import { getMember } from '../sync/member-changes.ts'
+import { asciiLower } from '../text.ts'
 
 /** The client that sends a request to sign in. */
 export interface Client {
@@ -24,7 +25,7 @@ type SignedIn = { token: string } | { organizations: { slug: string; name: strin
 
 /** Counts a try of this address and account; throws RATE_LIMITED. */
 const countTries = (sql: Sql, { counted, at }: Client, ...accounts: string[]) =>
-  countTry(sql, [`address ${counted}`, ...accounts.map((account) => `account ${account.toLowerCase()}`)], {
+  countTry(sql, [`address ${counted}`, ...accounts.map((account) => `account ${asciiLower(account)}`)], {
     at,
   })
 

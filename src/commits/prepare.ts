@@ -1,6 +1,7 @@
 import { normalizeTimestamp } from '../dates.ts'
 import { type CommitFile, type CommitRecord, plainPath } from '../records/commit.ts'
 import { isBot } from '../scoring/ownership.ts'
+import { asciiLower } from '../text.ts'
 
 /** A commit as it is stored. */
 export interface PreparedCommit {
@@ -29,7 +30,7 @@ interface PreparedFile {
  * the last entry counts.
  */
 export function prepareCommit(record: CommitRecord): PreparedCommit {
-  const authorEmail = record.author_email.toLowerCase()
+  const authorEmail = asciiLower(record.author_email)
   const byPath = new Map(record.files.map((file) => [plainPath(file.path), preparedFile(file)]))
   const commit = {
     project: record.project,

@@ -1,3 +1,4 @@
+import { asciiLower } from '../text.ts'
 import type { Fragment, ISql } from './client.ts'
 import type { OrgId } from './derived-tables.ts'
 
@@ -23,7 +24,7 @@ export const memberAddresses = (sql: ISql, orgId: OrgId): Fragment => sql`
  */
 export const memberKeys = (sql: ISql, orgId: string, member: string) => {
   // an id in lower case may be another's
-  const key = member.includes('@') ? member.toLowerCase() : member
+  const key = member.includes('@') ? asciiLower(member) : member
   return sql`
   any (array(
     select ${key}::text

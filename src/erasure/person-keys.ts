@@ -8,7 +8,7 @@ export async function endKeys({ sql, orgId, person, pseudonym }: Erasure): Promi
       update api_keys
       set revoked_at = coalesce(revoked_at, ${new Date()}), member_email = ${pseudonym.email}, name = ${pseudonym.name}
       where org_id = ${orgId}
-        and lower(member_email) = any(${[person.email, ...person.aliases]}::text[])`
+        and member_email = any(${[person.email, ...person.aliases]}::text[])`
     return count
   })
 }

@@ -5,6 +5,7 @@ import { OperatorError } from '../errors.ts'
 import { randomLowerAlnum } from '../ids.ts'
 import { removeAliases } from '../team/alias-write.ts'
 import { findMember, findOwnAddress, removeMember } from '../team/queries.ts'
+import { asciiLower } from '../text.ts'
 import { eraseInAudit } from './person-audit.ts'
 import { eraseAuthor, findAuthorNames } from './person-commits.ts'
 import { endKeys } from './person-keys.ts'
@@ -35,7 +36,7 @@ const MAX_PASSES = 10
  * OperatorError when there is nothing of the person.
  */
 export async function erasePerson(sql: Sql, orgId: string, actor: Actor, address: string): Promise<Erased> {
-  const given = address.trim().toLowerCase().replaceAll('\0', '')
+  const given = asciiLower(address.trim()).replaceAll('\0', '')
   if (!/^[^\s@]+@[^\s@]+$/.test(given)) throw new OperatorError('give the e-mail address of a person', 2)
   const email = (await findOwnAddress(sql, orgId, given)) ?? given
   const member = await findMember(sql, orgId, email)

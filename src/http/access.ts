@@ -1,6 +1,7 @@
 import { ApiError } from '../errors.ts'
 import { grants, scopesFor } from '../keys/model.ts'
 import type { Own } from '../people/visibility-queries.ts'
+import { asciiLower } from '../text.ts'
 import type { Access } from './admission.ts'
 import type { Route } from './route.ts'
 
@@ -52,7 +53,7 @@ export function authorize(
 /** Whether the filter `member` of a query names somebody else: by an id, or an address in any case. */
 function isOfAnother({ keys }: Own, query: unknown): boolean {
   const { member } = (query ?? {}) as { member?: string }
-  return member !== undefined && !keys.includes(member.includes('@') ? member.toLowerCase() : member)
+  return member !== undefined && !keys.includes(member.includes('@') ? asciiLower(member) : member)
 }
 
 const hidden = () =>

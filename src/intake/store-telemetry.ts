@@ -3,6 +3,7 @@ import { telemetryEntry } from '../sync/audit-entries.ts'
 import { findForeign, storeInInbox } from '../sync/inbox-write.ts'
 import type { SyncResult } from '../sync/write.ts'
 import type { Signal } from '../telemetry/model.ts'
+import { asciiLower } from '../text.ts'
 import type { IntakeRequest } from './messages.ts'
 import type { ReadTelemetry } from './read-telemetry.ts'
 
@@ -16,10 +17,10 @@ export async function storeTelemetry(
   signal: Signal,
   { sessions: sent, received, rejected, reason }: ReadTelemetry,
 ): Promise<SyncResult> {
-  const member = key?.memberEmail?.toLowerCase() ?? null
+  const member = key?.memberEmail ?? null
   const sessions = sent.map((session) => ({
     ...session,
-    email: member ?? session.email?.toLowerCase() ?? null,
+    email: member ?? (session.email === null ? null : asciiLower(session.email)),
   }))
   const ids = [...new Set(sessions.map(({ id }) => id))]
   const foreign = member === null ? new Set<string>() : await findForeign(sql, orgId, ids, member)

@@ -6,6 +6,7 @@ import { memberAddresses } from '../db/member-addresses.ts'
 import { inOrganization, lockOrganization } from '../db/org-lock.ts'
 import { OperatorError } from '../errors.ts'
 import { checkName } from '../organizations/queries.ts'
+import { asciiLower } from '../text.ts'
 import { makeKey } from './form.ts'
 import { type ApiKey, SCOPES, type Scope } from './model.ts'
 
@@ -88,7 +89,7 @@ async function findAddress(tx: ISql, orgId: string, email: string): Promise<stri
   const [member] = await tx<{ email: string }[]>`
     select m.email
     from ${memberAddresses(tx, orgId)} m
-    where m.address = ${email.replaceAll('\0', '').toLowerCase()}`
+    where m.address = ${asciiLower(email.replaceAll('\0', ''))}`
   if (member === undefined) throw new OperatorError(`there is no member ${JSON.stringify(email)}`)
   return member.email
 }

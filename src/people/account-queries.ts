@@ -1,5 +1,6 @@
 import type { ISql } from '../db/client.ts'
 import type { Role } from '../records/member.ts'
+import { asciiLower } from '../text.ts'
 
 /** A membership by which somebody can sign in. */
 export interface Account {
@@ -19,7 +20,7 @@ export async function findAccounts(sql: ISql, email: string, slug: string | unde
     from accounts a
     join organizations o on o.org_id = a.org_id
     join members m on m.org_id = a.org_id and m.id = a.member_id
-    where a.email = ${email.toLowerCase()}
+    where a.email = ${asciiLower(email)}
       and o.deleted_at is null
       ${slug === undefined ? sql`` : sql`and o.slug = ${slug}`}
     order by o.slug`

@@ -3,6 +3,7 @@ import { roundedQuotient, SCORE_DECIMALS, scaled, unscaled } from '../decimals.t
 import { type CommitFile, plainPath } from '../records/commit.ts'
 import type { PrRiskRecord, RiskContributions, State } from '../records/risk.ts'
 import { PARTS, type Part, scoreField } from '../records/risk.ts'
+import { asciiLower } from '../text.ts'
 import type { ScorePart } from './contributions.ts'
 import type { Rating } from './model.ts'
 
@@ -74,7 +75,8 @@ export function prepareRisk(record: PrRiskRecord): PreparedRisk {
   }
   const lifecycle = givenLifecycle(record)
   if (change === null) return { ...prepared, lifecycle, inputHash: null }
-  const { id: _id, origin: _origin, ...input } = { ...prepared, author: record.author_email?.toLowerCase() }
+  const author = record.author_email && asciiLower(record.author_email)
+  const { id: _id, origin: _origin, ...input } = { ...prepared, author }
   const inputHash = new Bun.CryptoHasher('sha256').update(JSON.stringify(input)).digest('hex')
   return { ...prepared, lifecycle, inputHash }
 }
@@ -96,7 +98,7 @@ function givenLifecycle(record: PrRiskRecord): PreparedRisk['lifecycle'] {
     merge_commit,
     url,
     default_branch,
-    author_email: author_email?.toLowerCase() ?? null,
+    author_email: author_email == null ? null : asciiLower(author_email),
   }
 }
 

@@ -17,6 +17,7 @@ import type {
 import type { SessionParts } from '../records/session-parts.ts'
 import { type Pricer, priceRecord } from '../scoring/prices.ts'
 import { QUALITY_BASE, reportedQuality, scoreQuality, signalsOfRecord } from '../scoring/quality.ts'
+import { asciiLower } from '../text.ts'
 import type { Finding, Observation, QualityMetadata, SessionDetailBody, TurnDetail } from './model.ts'
 import { allTokens, countTools, coverageOfRecord, sumTokens, turnDetail } from './turn-details.ts'
 
@@ -99,7 +100,7 @@ export function prepareSession(
     quality: scaled(quality.score, SCORE_DECIMALS),
     security: scaled(security.score, SCORE_DECIMALS),
     userId: record.user_id ?? null,
-    userEmail: record.user_email?.toLowerCase() ?? null,
+    userEmail: record.user_email == null ? null : asciiLower(record.user_email),
     parts: record.parts ?? null,
     includes: record.includes ?? [],
     coverage: coverageOfRecord(record, context.tokens, unpacked),

@@ -3,6 +3,7 @@ import type { ISql } from '../db/client.ts'
 import { ApiError } from '../errors.ts'
 import { page } from '../http/query.ts'
 import { aliasColumn } from '../team/queries.ts'
+import { asciiLower } from '../text.ts'
 import type { Member, MemberListQuery, MemberPage } from './member-model.ts'
 
 const memberRows = (sql: ISql, orgId: string) => sql`
@@ -19,7 +20,7 @@ const memberRows = (sql: ISql, orgId: string) => sql`
 
 const conditions = (sql: ISql, { q, role }: MemberListQuery) => sql`
   ${role === undefined ? sql`` : sql`and m.role = ${role}`}
-  ${q === undefined ? sql`` : sql`and (strpos(m.email, ${q.toLowerCase()}) > 0 or strpos(lower(m.display_name), ${q.toLowerCase()}) > 0)`}`
+  ${q === undefined ? sql`` : sql`and (strpos(m.email, ${asciiLower(q)}) > 0 or strpos(lower(m.display_name), ${q.toLowerCase()}) > 0)`}`
 
 /** A page of the members by `joined_at`, then `id`. */
 export async function listMemberPage(sql: ISql, orgId: string, query: MemberListQuery): Promise<MemberPage> {

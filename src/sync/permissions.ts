@@ -2,6 +2,7 @@ import type { FieldProblem } from '../errors.ts'
 import { grants, type Scope } from '../keys/model.ts'
 import type { SyncRecord } from '../records/records.ts'
 import { hasAliases } from '../team/alias-write.ts'
+import { asciiLower } from '../text.ts'
 
 // Decides what a key may send.
 
@@ -70,7 +71,7 @@ function bindSession(
     field: `${name}.${field}`,
     message: `this API key is for sessions of ${member.email}`,
   })
-  if (user_email != null && ![member.email, ...member.aliases].includes(user_email.toLowerCase()))
+  if (user_email != null && ![member.email, ...member.aliases].includes(asciiLower(user_email)))
     return foreign('user_email')
   if (user_id != null && user_id !== member.id) return foreign('user_id')
   return user_id == null && user_email == null ? { ...session, user_email: member.email } : session

@@ -2,6 +2,7 @@ import type { ISql } from '../db/client.ts'
 import { unnest } from '../db/rows.ts'
 import { validationError } from '../errors.ts'
 import type { SyncRecord } from '../records/records.ts'
+import { asciiLower } from '../text.ts'
 
 interface AliasRow {
   email: string
@@ -34,8 +35,8 @@ export async function writeAliases(
       ? [
           {
             index,
-            email: record.email.toLowerCase(),
-            aliases: record.aliases.map((alias) => alias.toLowerCase()),
+            email: asciiLower(record.email),
+            aliases: record.aliases.map((alias) => asciiLower(alias)),
           },
         ]
       : [],

@@ -2,6 +2,7 @@ import { TIME_PATTERN } from '../dates.ts'
 import type { Fragment, ISql } from '../db/client.ts'
 import { memberAddresses } from '../db/member-addresses.ts'
 import type { Role } from '../records/member.ts'
+import { asciiLower } from '../text.ts'
 import type { TeamOverview } from './model.ts'
 
 /** A member; `joined_at` is UTC with milliseconds. */
@@ -59,7 +60,7 @@ export async function findMember(
     select ${memberColumns(sql)}, ${aliasColumn(sql)}
     from members m
     where m.org_id = ${orgId}
-      and m.email = ${email.toLowerCase().replaceAll('\0', '')}`
+      and m.email = ${asciiLower(email).replaceAll('\0', '')}`
   return row
 }
 
@@ -106,7 +107,7 @@ export async function findOwnAddress(sql: ISql, orgId: string, email: string): P
   const [row] = await sql<{ email: string }[]>`
     select p.email
     from ${memberAddresses(sql, orgId)} p
-    where p.address = ${email.toLowerCase().replaceAll('\0', '')}`
+    where p.address = ${asciiLower(email).replaceAll('\0', '')}`
   return row?.email
 }
 

@@ -7,6 +7,7 @@ import { findWithAccount } from '../people/member-queries.ts'
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import type { MemberRecord } from '../records/member.ts'
 import type { SyncRecord } from '../records/records.ts'
+import { asciiLower } from '../text.ts'
 import type { Member } from './queries.ts'
 
 export interface MembersWritten extends WriteResult {
@@ -40,7 +41,7 @@ export async function writeMembers(
   const stored = new Map(found.map((row) => [row.email, row]))
   const byEmail = new Map(stored)
   const byId = new Map(found.map((row) => [row.id, row]))
-  const sent = members.map(({ record }) => record.email.toLowerCase())
+  const sent = members.map(({ record }) => asciiLower(record.email))
   const own = new Set([...stored.keys(), ...sent])
   for (const { index, record } of members) refuseOwnAddresses(record, own, `records[${index}].aliases`)
   const aliases = await findAliases(tx, orgId, sent)
@@ -75,7 +76,7 @@ type NumberedRecords = readonly { index: number; record: MemberRecord }[]
 /** The position of a record that takes an owner's role away. */
 const findDemoted = (members: NumberedRecords, stored: ReadonlyMap<string, Member>): number | undefined =>
   members.find(
-    ({ record }) => record.role !== 'owner' && stored.get(record.email.toLowerCase())?.role === 'owner',
+    ({ record }) => record.role !== 'owner' && stored.get(asciiLower(record.email))?.role === 'owner',
   )?.index
 
 async function refuseRoleChanges(
@@ -85,7 +86,7 @@ async function refuseRoleChanges(
   stored: ReadonlyMap<string, Member>,
 ): Promise<void> {
   const changes = members.flatMap(({ index, record }) => {
-    const known = stored.get(record.email.toLowerCase())
+    const known = stored.get(asciiLower(record.email))
     return known === undefined || known.role === record.role ? [] : [{ index, known }]
   })
   if (changes.length === 0) return
@@ -113,7 +114,7 @@ export async function hasOwner(tx: ISql, orgId: string): Promise<boolean> {
 }
 
 function rowOf(record: MemberRecord, byEmail: ReadonlyMap<string, Member>): Member {
-  const email = record.email.toLowerCase()
+  const email = asciiLower(record.email)
   return {
     id: byEmail.get(email)?.id ?? record.id ?? newId('user'),
     email,
@@ -140,7 +141,7 @@ function refuseForeignId(
 
 function refuseOwnAddresses({ aliases }: MemberRecord, own: ReadonlySet<string>, field: string): void {
   for (const [nth, alias] of aliases?.entries() ?? []) {
-    if (own.has(alias.toLowerCase()))
+    if (own.has(asciiLower(alias)))
       throw validationError({ field: `${field}[${nth}]`, message: 'is the address of a member' })
   }
 }
@@ -164,7 +165,7 @@ async function findMembers(tx: ISql, orgId: string, records: readonly MemberReco
     from members m
     where m.org_id = ${orgId}
       and (
-        m.email = any(${records.flatMap(({ email, aliases }) => [email, ...(aliases ?? [])]).map((email) => email.toLowerCase())}::text[])
+        m.email = any(${records.flatMap(({ email, aliases }) => [email, ...(aliases ?? [])]).map(asciiLower)}::text[])
         or m.id = any(${records.flatMap((record) => record.id ?? [])}::text[])
       )`
   return rows.map((row) => ({ ...row, joined_at: row.joined_at.toISOString() }))

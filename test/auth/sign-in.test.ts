@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import type { App } from '../../src/app.ts'
 import { createLog } from '../../src/log.ts'
 import { deleteEnded } from '../../src/people/sign-in-queries.ts'
+import { findMember } from '../../src/team/queries.ts'
 import { tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { addPerson, browser, cookieOf, invite, PASSWORD, post, signedIn } from './people.ts'
@@ -107,6 +108,17 @@ describe('a password', () => {
     expect(answers[0]?.[0]).toBe(401)
     for (const answer of answers) expect(answer).toEqual(answers[0] ?? [])
     expect((await entries(orgId)).filter((action) => action === 'member.sign_in_failed')).toHaveLength(1)
+  })
+
+  test('belongs to an address in ASCII lower case: the Kelvin sign is no k', async () => {
+    const { orgId } = await tenant(db.sql)
+    await signedIn(app, db.sql, orgId, 'Kim@example.com')
+    const statusOf = async (email: string) =>
+      (await post(app, '/auth/password', { email, password: PASSWORD })).status
+    expect(await statusOf('KIM@Example.com')).toBe(204)
+    expect(await statusOf('\u212Aim@example.com')).toBe(401)
+    const { id } = await addPerson(db.sql, orgId, '\u212Aim@example.com')
+    expect(id).not.toBe((await findMember(db.sql, orgId, 'kim@example.com'))?.id ?? '')
   })
 
   test('of a person of several organizations asks which', async () => {

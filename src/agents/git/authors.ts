@@ -1,3 +1,4 @@
+import { asciiLower } from '../../text.ts'
 /** An author of a repository's commits. */
 export interface Author {
   name: string
@@ -19,11 +20,11 @@ export const nameKey = (name: string): string => name.trim().replace(/\s+/g, ' '
  */
 export function addressesByName(authors: readonly Author[]): Map<string, string> {
   const full = authors
-    .map(({ name, email }) => ({ name: nameKey(name), email: email.trim().toLowerCase() }))
+    .map(({ name, email }) => ({ name: nameKey(name), email: asciiLower(email.trim()) }))
     .filter(({ name, email }) => name.includes(' ') && email !== '')
   const namesOf = new Map<string, Set<string>>()
   for (const { name, email } of authors) {
-    const key = email.trim().toLowerCase()
+    const key = asciiLower(email.trim())
     namesOf.set(key, (namesOf.get(key) ?? new Set()).add(nameKey(name)))
   }
   const result = new Map<string, string>()

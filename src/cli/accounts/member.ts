@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { OperatorError } from '../../errors.ts'
 import { removeWholeMember } from '../../sync/member-changes.ts'
 import { findMember, listMembersWithAliases } from '../../team/queries.ts'
+import { asciiLower } from '../../text.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Actions, type Args, type Context, withOrganization } from '../command/context.ts'
 import { example } from '../command/help.ts'
@@ -97,11 +98,11 @@ async function add(
 /** Undefined: they stay as they are. Throws OperatorError for one to remove that the member does not have. */
 function changedAliases(known: readonly string[], add: readonly string[], remove: readonly string[]) {
   if (add.length === 0 && remove.length === 0) return undefined
-  const removed = remove.map((email) => email.toLowerCase())
+  const removed = remove.map(asciiLower)
   for (const email of removed) {
     if (!known.includes(email)) throw new OperatorError(`the member has no alias ${JSON.stringify(email)}`)
   }
-  const added = add.map((email) => email.toLowerCase())
+  const added = add.map(asciiLower)
   return [...new Set([...known.filter((email) => !removed.includes(email)), ...added])]
 }
 
