@@ -5,11 +5,13 @@ import { type Config, publicPath } from './config.ts'
 import { costRoutes } from './cost/routes.ts'
 import type { Sql } from './db/client.ts'
 import { placeOfDisk } from './db/disk.ts'
+import { newerSchema, type SchemaState } from './db/newer-schema.ts'
 import { gathered } from './db/pools/gathered.ts'
 import { deletionRoutes } from './erasure/routes.ts'
 import { githubRoutes } from './github/routes.ts'
 import { addRoutes } from './http/add-routes.ts'
 import { createAdmission, type LookUp } from './http/admission.ts'
+import { dataRemoved } from './http/errors.ts'
 import { createDiskState, createReadiness, healthRoutes, REMOVED } from './http/health.ts'
 import { lifecycle } from './http/lifecycle.ts'
 import { localUrl } from './http/listen.ts'
@@ -58,6 +60,8 @@ export interface AppDeps {
   now: () => Date
   /** State of the webhook worker: `ok`, or what is wrong. */
   worker: () => string
+  /** `ok` unless given. */
+  schema?: SchemaState
   /** Takes the bodies of sync. */
   intake: Intake
   /** Encrypts the signing secrets of webhooks. */
@@ -79,7 +83,19 @@ export type App = ReturnType<typeof createApp>
 
 /** The whole API. It does not listen (see http/listen.ts); `handle(request)` works without a socket. */
 export function createApp(deps: AppDeps) {
-  const { sql, writes, lookUp, config, log, registry, now, worker, intake, secrets } = deps
+  const {
+    sql,
+    writes,
+    lookUp,
+    config,
+    log,
+    registry,
+    now,
+    worker,
+    schema = () => 'ok',
+    intake,
+    secrets,
+  } = deps
   const requests = measureRequests(registry)
   const admission = createAdmission(deps)
   const gate = deps.gate ?? createGate()
@@ -91,7 +107,7 @@ export function createApp(deps: AppDeps) {
   const badgeCache = createResponseCache(readVersionBySlug, badgeBytes)
   measureCaches(registry, { responses: cache, badges: badgeCache })
   const disk = createDiskState(config.databaseUrl === null ? config.dataDir : null)
-  const readiness = createReadiness({ sql, worker, disk })
+  const readiness = createReadiness({ sql, worker, disk, schema })
   measureReadiness(registry, readiness)
   const routeDeps = { sql, config, now }
 
@@ -145,7 +161,8 @@ export function createApp(deps: AppDeps) {
     gate,
     cache,
     diskPlace: placeOfDisk(config),
-    isDataRemoved: () => disk() === REMOVED,
+    refusal: () =>
+      disk() === REMOVED ? dataRemoved() : schema() === 'ok' ? undefined : newerSchema(schema()),
   })
   app
     .use(healthRoutes(readiness))

@@ -38,6 +38,9 @@ export function isConnectionError(error: unknown): boolean {
   return code !== undefined && (CODES.has(code) || /^08...$/.test(code))
 }
 
+/** Whether PostgreSQL aborted the transaction, since it and another waited for each other: it may succeed when repeated. */
+export const isDeadlock = (error: unknown): boolean => codeOf(error) === '40P01'
+
 /** Whether PostgreSQL could not write, since its disk or a quota is full. */
 export const isDiskFull = (error: unknown): boolean =>
   codeOf(error) === '53100' || /No space left on device|Disk quota exceeded/.test(messageOf(error))

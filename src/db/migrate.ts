@@ -3,6 +3,7 @@ import type { Log } from '../log.ts'
 import { VERSION_AND_COMMIT } from '../version.ts'
 import { distributeTables, isDistributed, statementsOf, useOneConnection } from './citus.ts'
 import type { ISql, Sql } from './client.ts'
+import { isDeadlock } from './connection-errors.ts'
 import organizations from './migrations/0001_organizations.sql' with { type: 'text' }
 import sessions from './migrations/0002_sessions.sql' with { type: 'text' }
 import usage from './migrations/0003_usage.sql' with { type: 'text' }
@@ -47,10 +48,15 @@ export async function migrate(sql: Sql, log: Log): Promise<string[]> {
   await refuseUnfinishedRestore(sql)
   const applied: string[] = []
   for (;;) {
-    const label = await sql.begin(applyNext)
-    if (label === undefined) break
-    log.debug('migration applied', { migration: label })
-    applied.push(label)
+    try {
+      const label = await sql.begin(applyNext)
+      if (label === undefined) break
+      log.debug('migration applied', { migration: label })
+      applied.push(label)
+    } catch (error) {
+      // a write that reads a table first and then waits for its organization
+      if (!isDeadlock(error)) throw error
+    }
   }
   // one line tells all, also if another process applied some of them at the same time
   if (applied.length > 0) log.info('schema migrated', { from: applied[0], to: applied.at(-1) })
@@ -70,6 +76,8 @@ async function applyNext(tx: ISql): Promise<string | undefined> {
   checkApplied(rows, 'the database')
   const migration = MIGRATIONS[rows.length]
   if (migration === undefined) return undefined
+  // waits for the writes that began before: after them an instance of the older program writes nothing (db/newer-schema.ts)
+  if (rows.length > 0) await tx`lock table org_locks in exclusive mode`
   const hasNodes = await isDistributed(tx)
   if (hasNodes) await useOneConnection(tx)
   for (const text of hasNodes ? statementsOf(migration.text) : [migration.text]) await tx.unsafe(text)

@@ -1,18 +1,22 @@
 import { ApiError } from '../errors.ts'
 import type { ISql, Sql } from './client.ts'
+import { refuseNewerSchema } from './newer-schema.ts'
 
 /**
  * Locks the organization's data for writing until the end of the transaction. Writers of one organization
  * wait for each other, so that the statements after the lock see everything that was committed before.
  * Moves the version of the data, by which responses in memory are known to be current
  * (http/responses/response-cache.ts): a random one, so that a restored database never has a version again. Throws
- * UNAUTHORIZED when the organization was deleted: a request of one of its keys may have been on its way.
+ * UNAUTHORIZED when the organization was deleted: a request of one of its keys may have been on its way; and INTERNAL_ERROR
+ * with 503 when a newer program has migrated the database.
  */
 export async function lockOrganization(tx: ISql, orgId: string): Promise<void> {
-  const { count } = await tx`
+  // sent together, the lock first: a transaction that waited for a migration sees its schema
+  const locked = tx`
     update org_locks
     set version = ${crypto.randomUUID()}
-    where org_id = ${orgId}`
+    where org_id = ${orgId}`.execute()
+  const [{ count }] = await Promise.all([locked, refuseNewerSchema(tx)])
   if (count === 0) throw new ApiError('UNAUTHORIZED', 'The organization was deleted')
 }
 

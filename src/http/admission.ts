@@ -1,6 +1,7 @@
 import type { Actor } from '../audit-log/append.ts'
 import type { Config, Plan } from '../config.ts'
 import type { Sql } from '../db/client.ts'
+import type { SchemaState } from '../db/newer-schema.ts'
 import { ApiError } from '../errors.ts'
 import { KEY_LENGTH, type ParsedKey, parseKey, sameHash } from '../keys/form.ts'
 import { grants, type Scope } from '../keys/model.ts'
@@ -86,6 +87,8 @@ interface AdmissionDeps {
   config: Pick<Config, 'rateLimits' | 'trustProxy' | 'publicUrl'>
   log: Log
   now: () => Date
+  /** Anything but `ok`: nothing is written, the time of a key's last use neither. */
+  schema?: SchemaState
   /** The clock of the limit's minutes: the database's unless a test gives one. */
   windowClock?: (() => Date) | undefined
   /** The clock of the keys' cache in milliseconds: a monotonic one unless a test gives another. */
@@ -95,10 +98,12 @@ interface AdmissionDeps {
 const elapsedMs = () => performance.now()
 
 /** The admission of one instance: its keys, its leases and its addresses are in memory. */
-export function createAdmission({ sql, lookUp, config, log, now, windowClock, keyClock }: AdmissionDeps) {
+export function createAdmission(deps: AdmissionDeps) {
+  const { sql, lookUp, config, log, now, schema = () => 'ok', windowClock, keyClock } = deps
   const addresses = createAddressLimiter(now)
   const clock = keyClock ?? elapsedMs
   const noting = (write: (sql: Sql, id: string) => Promise<void>) => (id: string) => {
+    if (schema() !== 'ok') return
     write(sql, id).catch((error: unknown) => log.debug('last_used_at was not written', { id, error }))
   }
   const withOwn = async <Found extends FoundKey | FoundSession>(

@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import type { Sql } from '../db/client.ts'
 import { inGib, MIN_FREE_BYTES, spaceOf } from '../db/disk.ts'
 import { holdsDatabase } from '../db/embedded/embedded-server.ts'
+import type { SchemaState } from '../db/newer-schema.ts'
 import { createPing } from '../db/ping.ts'
 import { closed, component } from '../records/fields.ts'
 import { VERSION } from '../version.ts'
@@ -14,6 +15,7 @@ interface ReadinessDeps {
   disk: DiskState
   /** State of the webhook worker: `ok`, or what is wrong. */
   worker: () => string
+  schema: SchemaState
 }
 
 // closed: Elysia would make them so when it first checks a response, and the API's document would change
@@ -36,6 +38,7 @@ const readyBody = (title: string, description: string, disk: string, status: str
       database: part('`ok`, or what is wrong'),
       disk: part('`ok`, or what is wrong; always `ok` for a database elsewhere', disk),
       worker: part('`ok`, or what is wrong'),
+      schema: part('`ok`, or that a newer program has migrated the database'),
     },
     { title, description },
   )
@@ -62,14 +65,15 @@ export function createDiskState(dataDir: string | null): DiskState {
 }
 
 /** The parts that requests need, each `ok` or what is wrong. Never rejects; takes 2 s at most. */
-export type Readiness = () => Promise<{ database: string; disk: string; worker: string }>
+export type Readiness = () => Promise<{ database: string; disk: string; worker: string; schema: string }>
 
-export function createReadiness({ sql, worker, disk }: ReadinessDeps): Readiness {
+export function createReadiness({ sql, worker, disk, schema }: ReadinessDeps): Readiness {
   const pingDatabase = createPing(sql, PING_LIMITS)
   return async () => ({
     database: await pingDatabase(),
     disk: disk(),
     worker: worker(),
+    schema: schema(),
   })
 }
 

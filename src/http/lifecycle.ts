@@ -6,7 +6,7 @@ import type { RequestMeter } from '../metrics/requests.ts'
 import type { Gate } from '../organizations/gate.ts'
 import { createAccessLog } from './access-log.ts'
 import { type Admission, type Admitted, limitHeaders } from './admission.ts'
-import { createErrorResponse, dataRemoved } from './errors.ts'
+import { createErrorResponse } from './errors.ts'
 import type { WindowName } from './rate-windows.ts'
 import { BODY_HEADERS, cachedHeaders, isUnchanged } from './responses/cached-headers.ts'
 import { CachedResponse } from './responses/cached-response.ts'
@@ -30,6 +30,8 @@ const METHODS = ['DELETE', 'GET', 'PATCH', 'POST', 'PUT']
 const SYNC = /^\/(?:api\/|otlp\/)?v1\/(?:sync|logs|metrics|traces)$/
 /** Pages of any site may read these without a key; badges say so themselves. */
 const OPEN = /^\/(?:docs\/json|health)$/
+/** A provider sends browsers back here, to sign in. */
+const CHANGING_GET = /^\/auth\/oidc\/callback$/
 /** The host begins behind `http://`; it may be one letter, or missing. */
 const HOST_START = 7
 
@@ -80,7 +82,8 @@ interface LifecycleDeps {
   cache: ResponseCache
   /** The disk on which an operator frees space for the database; `on its disk` unless given. */
   diskPlace?: string
-  isDataRemoved?: () => boolean
+  /** The error for requests that change something, while none may. */
+  refusal?: () => ApiError | undefined
 }
 
 /**
@@ -95,7 +98,7 @@ export function lifecycle({
   gate,
   cache,
   diskPlace = 'on its disk',
-  isDataRemoved = () => false,
+  refusal = () => undefined,
 }: LifecycleDeps) {
   const accessLog = createAccessLog(log)
   const allowedMethods = (path: string): string[] => {
@@ -163,8 +166,9 @@ export function lifecycle({
         countDecision(admitted, window)
         context.admitted = admitted
         Object.assign(headers, limitHeaders(admitted.limit))
-        if (!/^(GET|HEAD)$/.test(request.method) && isDataRemoved()) throw dataRemoved()
       }
+      const refused = CHANGING_GET.test(path) || !/^(GET|HEAD)$/.test(request.method) ? refusal() : undefined
+      if (refused !== undefined) throw refused
       if (request.url.length - request.url.indexOf('/', HOST_START) > MAX_URL_LENGTH) {
         throw new ApiError('VALIDATION_ERROR', `The URL must have at most ${MAX_URL_LENGTH} bytes`, {
           status: 414,

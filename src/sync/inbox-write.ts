@@ -1,5 +1,6 @@
 import type { Actor, NewEntry } from '../audit-log/append.ts'
 import type { ISql, Sql } from '../db/client.ts'
+import { refuseNewerSchema } from '../db/newer-schema.ts'
 import { unnest } from '../db/rows.ts'
 import { ApiError } from '../errors.ts'
 import type { SessionParts } from '../records/session-parts.ts'
@@ -73,7 +74,10 @@ export async function findForeign(
   return new Set(rows.filter(isForeign).map(({ id }) => id))
 }
 
-/** Stores a request without the organization's lock. Throws UNAUTHORIZED when the organization was deleted. */
+/**
+ * Stores a request without the organization's lock. Throws UNAUTHORIZED when the organization was deleted, and
+ * INTERNAL_ERROR with 503 when a newer program has migrated the database.
+ */
 export async function storeInInbox(
   sql: Sql,
   orgId: string,
@@ -92,11 +96,12 @@ export async function storeInInbox(
   ]
   await sql.begin(async (tx) => {
     // waits for nobody but the deletion of the organization, after which no row would be deleted
-    const { count } = await tx`
+    const locked = tx`
       select l.org_id
       from org_locks l
       where l.org_id = ${orgId}
-      for key share`
+      for key share`.execute()
+    const [{ count }] = await Promise.all([locked, refuseNewerSchema(tx)])
     if (count === 0) throw new ApiError('UNAUTHORIZED', 'The organization was deleted')
     await tx`
       insert into telemetry_inbox (

@@ -1,5 +1,5 @@
-import { isConnectionError } from '../db/connection-errors.ts'
-import { codeOf, messageOf } from '../errors.ts'
+import { isConnectionError, isDeadlock } from '../db/connection-errors.ts'
+import { messageOf } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { inParts, type Outcome } from '../webhooks/outbox/settle.ts'
 
@@ -69,7 +69,6 @@ async function settleWithRetries(deps: SettleDeps, orgId: string, batch: readonl
       return
     } catch (error) {
       const fields = { org_id: orgId, deliveries: batch.length, error: messageOf(error) }
-      // PostgreSQL aborts one of the statements of a deadlock; it may succeed when repeated
       if (isConnectionError(error) || isDeadlock(error)) {
         log.warn('results of deliveries could not be written; trying again', fields)
         await Bun.sleep(backoffMs)
@@ -101,5 +100,3 @@ function warnOfRefused(
     deliveries: listed,
   })
 }
-
-const isDeadlock = (error: unknown) => codeOf(error) === '40P01'

@@ -79,10 +79,19 @@ export function superviseWorker(options: SupervisorOptions) {
   return {
     /** `ok`, or what is wrong: for /health. */
     state(): string {
+      if (stopped !== undefined) return 'ok'
       if (thread === undefined) return 'restarting'
       if (!thread.databaseOk) return 'database unreachable'
       // the first thread counts as running while it starts, a restarted one after its first heartbeat
       return thread.heartbeats > 0 || failures === 0 ? 'ok' : 'restarting'
+    },
+    /** Ends the thread at once, for good: it settles nothing more, and other instances send again what it had in flight. */
+    abandon() {
+      stopped ??= Promise.resolve()
+      clearInterval(ticker)
+      clearTimeout(respawn)
+      thread?.worker.terminate()
+      meter.ended()
     },
     /** Drains and ends the thread. May be called twice. */
     stop() {

@@ -242,6 +242,7 @@ describe('/health and /live', () => {
       database: 'ok',
       disk: 'ok',
       worker: 'ok',
+      schema: 'ok',
     })
   })
 

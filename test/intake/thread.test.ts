@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { endConnections } from '../../src/db/connections.ts'
+import { endConnections } from '../../src/db/pools/connections.ts'
 import { measureSessions } from '../../src/intake/measure.ts'
 import type { Intake } from '../../src/intake/messages.ts'
 import { createIntakeThread } from '../../src/intake/thread.ts'

@@ -1,8 +1,9 @@
 import type { OpenDatabase } from '../../database.ts'
 import { findMisplaced } from '../../db/citus.ts'
-import { endConnections } from '../../db/connections.ts'
 import { holdsDatabase } from '../../db/embedded/embedded-server.ts'
 import { migrate } from '../../db/migrate.ts'
+import { watchSchema } from '../../db/newer-schema.ts'
+import { endConnections } from '../../db/pools/connections.ts'
 import { createConnectionMonitor, createReconnectingPool } from '../../db/pools/reconnecting-pool.ts'
 import { OperatorError } from '../../errors.ts'
 import { watchInbox } from '../../intake/inbox-watch.ts'
@@ -104,6 +105,11 @@ export async function startServer(
       LOOK_UP_LIMIT_MS,
       onSilent,
     )
+    const schema = watchSchema(lookUpPool.run, (state) => {
+      log.error(`${state}; restart this instance with the newer program`)
+      watch.stop()
+      worker.abandon()
+    })
     const pools = [writePool, lookUpPool]
     poolLoads.set('serve', database.pool.load)
     poolLoads.set('writes', writePool.load)
@@ -121,6 +127,7 @@ export async function startServer(
       registry,
       now: () => new Date(),
       worker: worker.state,
+      schema: schema.state,
       intake,
       secrets,
       // the executable's responses were checked in tests
@@ -132,6 +139,7 @@ export async function startServer(
       listening = listen(app, config, log)
     } catch (error) {
       watch.stop()
+      schema.stop()
       clearInterval(checkTimer)
       await Promise.all([worker.stop(), intake.stop()])
       await endPools()
@@ -140,6 +148,7 @@ export async function startServer(
     database.embedded?.announceUrl(listening.url)
     const stop = async () => {
       watch.stop()
+      schema.stop()
       await Promise.all([listening.stop(), worker.stop(), intake.stop()])
       clearInterval(checkTimer)
       await endPools()

@@ -1,4 +1,4 @@
-import type { Sql } from './client.ts'
+import type { Sql } from '../client.ts'
 
 /** Ends the connections whose `application_name` begins with `name`; their transactions are rolled back. */
 export async function endConnections(sql: Sql, name: string): Promise<void> {

@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { cpSync, mkdirSync, symlinkSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Sql } from '../../src/db/client.ts'
+import { MIGRATIONS } from '../../src/db/migrate.ts'
+import { eventually, PROGRAM, scratchFolder } from '../support/cli.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { startReceiver } from '../support/receiver.ts'
+import {
+  addEndpointByApi,
+  command,
+  type Environment,
+  killInstances,
+  makeTenant,
+  SETTINGS,
+  startInstance,
+  syncSessions,
+} from '../support/webhook-load.ts'
+
+// An upgrade, instance by instance: this program and a build of it with one migration more share a database.
+
+const ROOT = resolve(import.meta.dir, '../..')
+const OLD = MIGRATIONS.length
+const NEW = OLD + 1
+/** The older program does not know the column: its rows would have the default. The migration takes a while. */
+const MIGRATION = `
+alter table sessions add column later integer not null default 1;
+alter table sessions alter column later set default 0;
+select pg_sleep(0.3);
+`
+const WRITERS = 4
+
+const scratch = scratchFolder()
+let database: TestDatabase
+beforeAll(async () => {
+  database = await testDatabase()
+})
+afterAll(async () => {
+  await killInstances()
+  await database.drop()
+  scratch.remove()
+})
+
+/** Copies the sources of this program and adds a migration; returns the command that runs them. */
+async function newerProgram(): Promise<readonly string[]> {
+  const folder = join(scratch.path, 'newer')
+  mkdirSync(folder)
+  cpSync(join(ROOT, 'src'), join(folder, 'src'), { recursive: true })
+  for (const name of ['dist', 'node_modules', 'package.json', 'tsconfig.json', 'THIRD_PARTY_NOTICES'])
+    symlinkSync(join(ROOT, name), join(folder, name))
+  const migration = `migrations/${String(NEW).padStart(4, '0')}_later.sql`
+  await Bun.write(join(folder, 'src/db', migration), MIGRATION)
+  const list = join(folder, 'src/db/migrate.ts')
+  const text = await Bun.file(list).text()
+  const changed = text
+    .replace('import ', `import later from './${migration}' with { type: 'text' }\nimport `)
+    .replace('}).map(([name, text], index)', '  later,\n}).map(([name, text], index)')
+  expect(changed).toContain('  later,\n})')
+  await Bun.write(list, changed)
+  return [process.execPath, join(folder, 'src/main.ts')]
+}
+
+/** Hashes of the rows of every table but the counts of the rate limit, which are no data. */
+async function contents(sql: Sql): Promise<Record<string, string>> {
+  const tables = await sql<{ name: string }[]>`
+    select t.tablename as name
+    from pg_tables t
+    where t.schemaname = 'public'
+      and t.tablename <> 'rate_windows'`
+  const hashes: Record<string, string> = {}
+  for (const { name } of tables) {
+    const [row] = await sql.unsafe(
+      `select md5(coalesce(string_agg(t::text, ' ' order by t::text), '')) as hash from ${name} t`,
+    )
+    hashes[name] = row?.hash
+  }
+  return hashes
+}
+
+test('an instance of the older program writes nothing from the migration on, says so, and reads', async () => {
+  const { sql } = database
+  const env: Environment = { ...SETTINGS, DATABASE_URL: database.url, DATA_DIR: join(scratch.path, 'data') }
+  const newer = await newerProgram()
+  const old = await startInstance(PROGRAM, env)
+  const tenant = await makeTenant(PROGRAM, env)
+  const receiver = await startReceiver(204)
+  await addEndpointByApi(old.url, tenant, receiver.url)
+  const slug = (await command(PROGRAM, env, 'org', 'list'))[0].slug
+  const { url: link } = await command(
+    ...[PROGRAM, env, 'owner', 'create', '--org', slug, '--email', 'ada@example.com', '--name', 'Ada'],
+  )
+  const { headers } = tenant
+  const post = (path: string, body: object, further = {}) =>
+    fetch(`${old.url}${path}`, {
+      method: 'POST',
+      headers: { ...headers, ...further },
+      body: JSON.stringify(body),
+    })
+  const ready = async () => {
+    const answer = await fetch(`${old.url}/ready`)
+    return { code: answer.status, ...((await answer.json()) as object) }
+  }
+  expect(await ready()).toMatchObject({ code: 200, schema: 'ok' })
+
+  // writes arrive all the time, also while the migration waits and runs
+  const acknowledged: string[] = []
+  let isLoading = true
+  const load = Array.from({ length: WRITERS }, async () => {
+    while (isLoading) acknowledged.push(...(await syncSessions(old.url, tenant, 3)))
+  })
+  await eventually(
+    async () => acknowledged.length,
+    (count) => count >= 30,
+  )
+  const started = await startInstance(newer, env)
+  const migratedMs = performance.now()
+  const refused: object = await eventually(ready, ({ code }) => code !== 200)
+  expect(performance.now() - migratedMs).toBeLessThan(5_000)
+  expect(refused).toEqual({
+    code: 503,
+    status: 'not ready',
+    database: 'ok',
+    disk: 'ok',
+    worker: 'ok',
+    schema: `the database has schema ${NEW}, newer than this program's ${OLD}: it only reads until it is upgraded`,
+  })
+  isLoading = false
+  await Promise.all(load)
+
+  // no session was written without what the new schema keeps of it, nor was one that was acknowledged lost
+  const [counts] = await sql<{ kept: number; wrong: number }[]>`
+    select count(*)::integer as kept, (count(*) filter (where s.later = 0))::integer as wrong
+    from sessions s`
+  expect(counts).toEqual({ kept: acknowledged.length, wrong: 0 })
+
+  // the newer instance alone delivers
+  await eventually(
+    async () => (await sql`select 1 from webhook_workers`).count,
+    (count) => count === 1,
+  )
+  const ids = await syncSessions(started.url, tenant, 5)
+  expect(ids).toHaveLength(5)
+  await eventually(
+    async () => ids.filter((id) => receiver.received.some(({ body }) => body.includes(`"${id}"`))).length,
+    (count) => count === 5,
+  )
+  expect(await started.end()).toBe(0)
+
+  const before = await contents(sql)
+  const token = new URLSearchParams(new URL(link).hash.slice(1)).get('token')
+  const answers = [
+    await post('/v1/sync', { records: [] }),
+    await post('/v1/logs', { resourceLogs: [] }),
+    await post('/v1/keys', { name: 'later', scopes: ['read'] }),
+    await post('/auth/password', { email: 'ada@example.com', password: 'wrong' }),
+    await post('/auth/accept', { token, password: 'correct horse battery' }),
+    await post('/auth/device', { name: 'laptop' }),
+    await post('/auth/device/token', { device_code: 'x' }),
+    await post(`/github/${slug}`, {}),
+    await fetch(`${old.url}/auth/oidc/callback?code=1`),
+  ]
+  for (const answer of answers) {
+    expect([new URL(answer.url).pathname, answer.status]).toEqual([new URL(answer.url).pathname, 503])
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await answer.json()).toMatchObject({ code: 'INTERNAL_ERROR' })
+  }
+  const list = await fetch(`${old.url}/v1/sessions`, { headers })
+  const { pagination } = (await list.json()) as { pagination: { total: number } }
+  expect([list.status, pagination.total]).toEqual([200, acknowledged.length + 5])
+  expect((await fetch(`${old.url}/health`)).status).toBe(200)
+  expect(await contents(sql)).toEqual(before)
+  expect(await old.end()).toBe(0)
+  receiver.close()
+}, 120_000)
