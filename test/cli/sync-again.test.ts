@@ -3,6 +3,7 @@ import { appendFileSync, readdirSync, readFileSync, statSync, utimesSync, writeF
 import { join } from 'node:path'
 import {
   eventually,
+  PROGRAM,
   run,
   runJson,
   type Serving,
@@ -212,12 +213,43 @@ test(
     const home = join(folder.path, 'home')
     await Bun.write(join(home, '.claude', 'projects', 'p', 'one.jsonl'), lines('usual', 2))
     const own = { ...env, HOME: home, CLOUD_ANALYTICS_SERVER: server.url, CLOUD_ANALYTICS_KEY: key }
-    expect(await runJson(['sync'], own)).toMatchObject({ created: 1 })
-    const quiet = await run(['sync', '--quiet'], own)
+    const projects = join(home, '.claude', 'projects')
+    const unasked = await run(['sync'], own)
+    expect(unasked).toMatchObject({ code: 2, stdout: '' })
+    for (const text of ['--yes', projects]) expect(unasked.stderr).toContain(text)
+    const [dry] = JSON.parse((await run(['sync', '--dry-run', '--json'], own)).stdout).records
+    expect(dry.id).toBe('sess_usual')
+    const refused = await answering('n', ['sync'], own)
+    expect(refused).toMatchObject({ code: 0 })
+    for (const text of [projects, `Send them to ${server.url}?`]) expect(refused.screen).toContain(text)
+    expect(refused.screen).not.toContain('Dashboard')
+    const agreed = await answering('y', ['sync'], own)
+    expect(agreed.screen).toContain('1 sessions in 1 files: 1 created, 0 updated, 0 unchanged')
+    expect(agreed.screen).toContain(`Dashboard: ${server.url}/`)
+    const { stdout } = await run(['sync', '--yes'], own)
+    expect(stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(6)
+    expect(stdout).toEndWith(`Dashboard: ${server.url}/\n`)
+    const quiet = await run(['sync', '--yes', '--quiet'], own)
     expect(quiet).toEqual({ code: 0, stdout: '', stderr: '' })
   },
   SLOW_MS,
 )
+
+/** Runs a command on a terminal and answers its question. */
+async function answering(answer: string, args: string[], own: typeof env) {
+  let screen = ''
+  const child = Bun.spawn([...PROGRAM, ...args], {
+    env: { PATH: process.env.PATH ?? '', ...own },
+    terminal: {
+      cols: 200,
+      data(terminal, bytes) {
+        screen += new TextDecoder().decode(bytes)
+        if (screen.endsWith('[y/N] ')) terminal.write(`${answer}\n`)
+      },
+    },
+  })
+  return { code: await child.exited, screen }
+}
 
 test(
   'what is refused is not read again, and status says why',

@@ -79,7 +79,7 @@ test(
     utimesSync(path, new Date('2026-03-04'), new Date('2026-03-04'))
     await eventually(total, (count) => count === 2, 50_000)
     // `sync` works beside it
-    expect(await runJson(['sync'], client)).toMatchObject({ received: 2, unchanged: 2 })
+    expect(await runJson(['sync', '--yes'], client)).toMatchObject({ received: 2, unchanged: 2 })
     expect(await ended(watching)).toBe(0)
     expect(await runJson(['status'], env)).toMatchObject({ watch: { running: false, pid: null } })
   },

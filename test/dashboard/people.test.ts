@@ -99,6 +99,21 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
     page.problems.splice(0)
   }, 60_000)
 
+  test('opens a link with a key in an own tab, and a second one', async () => {
+    const tab = await browser.newPage()
+    for (const name of ['first', 'second']) {
+      const { key } = await createKey(db.sql, orgId, { name, scopes: ['read'] })
+      await tab.open(`${server.url}/#key=${key}`)
+      await tab.until(`document.querySelector('header nav') !== null`)
+      expect(await tab.evaluate<string>('location.href')).toBe(`${server.url}/`)
+      const { key: used } = await tab.evaluate<{ key: { name: string } }>(
+        `fetch('/v1/whoami', { headers: { authorization: 'Bearer ' + sessionStorage['cloud-analytics.key'] } }).then((r) => r.json())`,
+      )
+      expect(used.name).toBe(name)
+    }
+    expect(tab.problems).toEqual([])
+  }, 60_000)
+
   test('dismisses a finding with a note, and opens it again', async () => {
     const { key } = await createKey(db.sql, orgId, { name: 'sync', scopes: ['sessions:write'] })
     const finding = { rule_id: 'aws-access-key', category: 'secret', severity: 'critical', title: 'AWS key' }

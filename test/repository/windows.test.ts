@@ -61,8 +61,8 @@ describe.skipIf(!hasWine())('the Windows program', () => {
         server: server.url,
       })
       writeSession('win-one')
-      expect(await windows(['sync'])).toMatchObject({ created: 1, unchanged_files: 0 })
-      expect(await windows(['sync'])).toMatchObject({ unchanged: 1, unchanged_files: 1 })
+      expect(await windows(['sync', '--yes'])).toMatchObject({ created: 1, unchanged_files: 0 })
+      expect(await windows(['sync', '--yes'])).toMatchObject({ unchanged: 1, unchanged_files: 1 })
       expect(await windows(['status'])).toMatchObject({ unsent_files: 0, watch: { running: false } })
       expect(await stored()).toEqual(['sess_win-one'])
     },

@@ -67,6 +67,7 @@ function addSync(program: Command, action: Actions): void {
       duration(3_600_000),
     )
     .option('--quiet', 'print nothing unless something is wrong')
+    .option('--yes', "without a path: send what is in the agents' usual folders without asking")
     .option('--reassign', 'give sessions that have another user to this one')
     .addHelpText(
       'after',
@@ -74,12 +75,12 @@ function addSync(program: Command, action: Actions): void {
 Reads the sessions of Claude Code, Codex, Gemini CLI, OpenCode, Copilot CLI, Qwen Code, Cline, Roo Code, Kilo Code, Pi,
 Droid, Goose, Zed, Amp and Cursor, distinguished by content; and of a git repository the commits of its current branch.
 Prompts, answers and tool outputs stay on this machine unless --content is given.
-Without a path the agents' usual folders are read. A file that is as it was when the server answered for it is not read again.
+Without a path the agents' usual folders are listed and, after a yes, read. A file that is as it was when the server answered for it is not read again.
 
 Examples:
   cloud-analytics sync ~/.claude/projects ~/.codex/sessions --org acme
   cloud-analytics sync ~/code/checkout --org acme
-  cloud-analytics sync ~/.claude/projects                (after login)
+  cloud-analytics sync                                   (after login: finds what there is, and asks)
   cloud-analytics sync log.jsonl --dry-run`,
     )
     .action(action(lazy(async () => (await import('../sync/sync.ts')).sync)))

@@ -137,8 +137,7 @@ const PATHS = [
 const greeting = (url: string, key: string, endpoint: string): string => {
   const curl = (path: string, options = '') =>
     `  curl -s ${options}'${url}${path}' -H 'Authorization: Bearer ${key}'`
-  return `Cloud Analytics demo: ${url}
-Sign in to the dashboard there with this key: ${key}
+  return `Open the demo, signed in: ${url}/#key=${key}
 For programs, the API (organization ${ORG}):
 ${PATHS.map((path) => curl(path)).join('\n')}
 Webhooks are received and verified here. This sends one:

@@ -3,6 +3,10 @@ import type { DetectedFormat } from '../../agents/file-format.ts'
 import type { KnownFile } from '../../agents/known-files.ts'
 import type { SourceResult } from '../../agents/read-sessions.ts'
 import type { SyncRecord } from '../../records/records.ts'
+import { VERSION } from '../../version.ts'
+import type { SessionUser } from '../client/user.ts'
+import type { Context } from '../command/context.ts'
+import type { SyncOptions } from './options.ts'
 import type { StateOfSession, SyncState } from './state.ts'
 
 // Selects the files that a run reads: those that changed since the server answered for all of their sessions.
@@ -143,4 +147,24 @@ function fileOf({ look, ids, ...source }: Source): KnownFile | undefined {
       ? { kind: 'other' }
       : { kind: 'sessions', format, layout, sessionId, startedBy, startedAt, isBackground }
   return { ...look.now, detected, ids }
+}
+
+/** The selection of a run by its options; a file is read again when what decides on its records has changed. */
+export function incrementalOf(
+  { context, options, user }: { context: Context; options: SyncOptions; user: SessionUser | undefined },
+  state: SyncState | undefined,
+): Incremental {
+  const { project, projectFrom, content, reassign, since, settled, restore } = options
+  const decisive = [
+    VERSION,
+    project,
+    projectFrom,
+    user?.email,
+    content,
+    reassign,
+    context.config.modelPrices?.prices,
+  ]
+  const how = Bun.hash.xxHash3(JSON.stringify(decisive.map((value) => value ?? null))).toString(36)
+  const selection = { sinceMs: since, settledMs: settled, restore: restore === true }
+  return createIncremental(state, how, selection, () => Date.now())
 }

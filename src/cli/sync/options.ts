@@ -21,6 +21,7 @@ export interface SyncOptions {
   /** Milliseconds. */
   settled?: number
   quiet?: true
+  yes?: true
 }
 
 export const isResend = ({ all, resend }: SyncOptions): boolean => all === true || resend === true

@@ -99,7 +99,7 @@ export function addMoved(summary: Summary, moved: readonly MovedSessions[]): voi
 }
 
 /** The command moves the rest: sessions whose transcripts are gone are not sent again. */
-const movedText = ({ from, to, sessions }: MovedSessions): string =>
+export const movedText = ({ from, to, sessions }: MovedSessions): string =>
   `${sessions} sessions of the project ${from} are stored under ${to} now; those that are not sent again, on the server: cloud-analytics project rename ${quoted(from)} ${quoted(to)} --org SLUG`
 
 const quoted = (name: string): string => (/^[\w.-]+$/.test(name) ? name : JSON.stringify(name))
@@ -128,22 +128,35 @@ export function nothingFoundText(
   return `no sessions in ${paths.join(', ')}${example}`
 }
 
-/** The summary in a few lines. */
-export function summaryText(summary: Summary): string {
-  const { created, updated, unchanged, skipped, unreadable, ignored, unpriced_models } = summary
-  const lines = [`${foundText(summary)}: ${created} created, ${updated} updated, ${unchanged} unchanged`]
-  if (summary.files.length > 0) lines.push(userText(summary.user))
-  lines.push(...summary.moved.map(movedText))
-  if (unreadable > 0) lines.push(`${unreadable} lines could not be read`)
-  if (skipped.length > 0) lines.push(`${skipped.length} skipped, named above`)
-  if (summary.refused > 0)
-    lines.push(`${summary.refused} refused or deleted at the server before: \`status\` says why`)
-  if (summary.older_files > 0) lines.push(`${summary.older_files} files not written to since then`)
-  if (summary.growing_files > 0) lines.push(`${summary.growing_files} files still being written to`)
-  if (ignored > 0) lines.push(`${ignored} files without sessions`)
-  if (unpriced_models.length > 0)
-    lines.push(`no price is known for ${unpriced_models.join(', ')}: they count as 0 dollars`)
-  return lines.join('\n')
+/** The summary in five lines at most, and the address of the dashboard that shows what was sent. */
+export function summaryText(summary: Summary, dashboard: string): string {
+  const { created, updated, unchanged, files, unpriced_models } = summary
+  const micros = files.reduce((sum, { cost }) => sum + Math.round(cost * 1e6), 0)
+  const notes = notesOf(summary)
+  return [
+    `${foundText(summary)}: ${created} created, ${updated} updated, ${unchanged} unchanged`,
+    ...(files.length > 0
+      ? [`cost of what was read: $${(micros / 1e6).toFixed(2)}`, userText(summary.user)]
+      : []),
+    ...(notes.length > 0 ? [notes.join('; ')] : []),
+    ...(unpriced_models.length > 0
+      ? [`no price is known for ${unpriced_models.join(', ')}: they count as 0 dollars`]
+      : []),
+    `Dashboard: ${dashboard}`,
+  ].join('\n')
+}
+
+/** Notes that say what was not sent, and why. */
+function notesOf({ unreadable, skipped, refused, older_files, growing_files, ignored }: Summary): string[] {
+  const notes: [number, string][] = [
+    [unreadable, 'lines could not be read'],
+    [skipped.length, 'skipped, named above'],
+    [refused, 'refused or deleted at the server before: `status` says why'],
+    [older_files, 'files not written to since then'],
+    [growing_files, 'files still being written to'],
+    [ignored, 'files without sessions'],
+  ]
+  return notes.filter(([count]) => count > 0).map(([count, text]) => `${count} ${text}`)
 }
 
 const userText = (user: SessionUser | null): string =>

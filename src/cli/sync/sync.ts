@@ -8,7 +8,6 @@ import { problemOf } from '../../records/check.ts'
 import type { SyncRecord } from '../../records/records.ts'
 import { type Batches, createBatches, type SendBatch, type Skipped } from '../../sync/batches.ts'
 import { writeChecked } from '../../sync/write.ts'
-import { VERSION } from '../../version.ts'
 import { agentFolders, stateFolder } from '../client/folders.ts'
 import { findServer, NOT_SIGNED_IN } from '../client/server.ts'
 import { findUser, type SessionUser } from '../client/user.ts'
@@ -20,8 +19,9 @@ import { stopSignal } from '../command/signals.ts'
 import { pricerOf, syncDepsOf } from '../command/sync-deps.ts'
 import { askKeyOwner, createApiClient, keyIdOf, sentCommits } from './api-client.ts'
 import { attributionOf, type RunAttribution, readUsualFolders } from './attribution.ts'
+import { isAgreed } from './consent.ts'
 import { printRecords } from './dry-run.ts'
-import { createIncremental, type Incremental } from './incremental.ts'
+import { type Incremental, incrementalOf } from './incremental.ts'
 import { checkUsage, isResend, type SyncOptions } from './options.ts'
 import { openState, type SyncState } from './state.ts'
 import {
@@ -29,16 +29,17 @@ import {
   addLeftOut,
   addMoved,
   createSummary,
+  movedText,
   nothingFoundText,
   type Summary,
   skip,
   summaryText,
 } from './summary.ts'
-import { type Target, targetOf } from './target.ts'
+import { dashboardOf, type Target, targetOf } from './target.ts'
 
 /**
  * `sync`: writes the paths' sessions and commits to the local database, or sends them to a server. Without paths those of
- * the agents' usual folders that exist.
+ * the agents' usual folders that exist, once somebody agrees.
  */
 export async function sync(context: Context, options: SyncOptions, args: Args): Promise<void> {
   const startedMs = Date.now()
@@ -53,6 +54,8 @@ export async function sync(context: Context, options: SyncOptions, args: Args): 
   const missing = given.filter((path) => !paths.includes(path))
   if (paths.length === 0 && missing.length > 0)
     throw new OperatorError(`no such file or folder: ${missing.join(', ')}`)
+  if (given.length === 0 && paths.length > 0 && !(await isAgreed(paths, options, server?.url ?? options.org)))
+    return
   const target = server && targetOf(context, server)
   const user = await findUser(context.env, options.user, async () => (await target?.member()) ?? null)
   const run = { context, paths, options, user, summary: createSummary(user), ignored: [], startedMs }
@@ -70,7 +73,12 @@ export async function sync(context: Context, options: SyncOptions, args: Args): 
   }
   sayNothingFound(run)
   if (context.json || !options.quiet) {
-    await printResult(context.json, run.summary, summaryText(run.summary))
+    for (const moved of run.summary.moved) printMessage(movedText(moved))
+    await printResult(
+      context.json,
+      run.summary,
+      summaryText(run.summary, dashboardOf(context.config, server)),
+    )
   }
 }
 
@@ -133,22 +141,6 @@ const COLLECT_ABOVE_BYTES = 145_000_000
 const QUIET_FOR_MS = 3_600_000
 /** Largest batch of JSON for a server: some 60 MB of transcripts, so that a stop loses little. */
 const SERVER_BATCH_BYTES = 1024 * 1024
-
-function incrementalOf({ context, options, user }: Started, state: SyncState | undefined): Incremental {
-  const { project, projectFrom, content, reassign, since, settled, restore } = options
-  const decisive = [
-    VERSION,
-    project,
-    projectFrom,
-    user?.email,
-    content,
-    reassign,
-    context.config.modelPrices?.prices,
-  ]
-  const how = Bun.hash.xxHash3(JSON.stringify(decisive.map((value) => value ?? null))).toString(36)
-  const selection = { sinceMs: since, settledMs: settled, restore: restore === true }
-  return createIncremental(state, how, selection, () => Date.now())
-}
 
 interface Started {
   context: Context

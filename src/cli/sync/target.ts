@@ -1,3 +1,5 @@
+import type { Config } from '../../config.ts'
+import { localUrl } from '../../http/listen.ts'
 import { stateFolder } from '../client/folders.ts'
 import type { Server } from '../client/server.ts'
 import type { Context } from '../command/context.ts'
@@ -30,4 +32,10 @@ export function targetOf({ env }: Context, server: Server): Target {
     member: async () => (server.member === undefined ? (await target.owner()).member : server.member),
   }
   return target
+}
+
+/** The address of the dashboard that shows what was sent to the server, or written to the database of these settings. */
+export function dashboardOf({ publicUrl, host, port }: Config, server: Server | undefined): string {
+  const address = server?.url ?? publicUrl ?? localUrl({ host, port })
+  return `${address.replace(/\/+$/, '')}/`
 }

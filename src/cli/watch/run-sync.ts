@@ -29,7 +29,7 @@ export function runSync(
   target: SyncTarget,
   env: Record<string, string | undefined>,
 ) {
-  const { ended, kill } = runSelf(['sync', ...args, '--quiet', '--json'], {
+  const { ended, kill } = runSelf(['sync', ...args, '--yes', '--quiet', '--json'], {
     env: {
       ...env,
       ...(target.server === undefined ? {} : { CLOUD_ANALYTICS_SERVER: target.server }),

@@ -1,4 +1,5 @@
 import { basePath } from './base.ts'
+import { apiKey } from './storage.ts'
 import { noteSign } from './who.ts'
 
 // A session of the browser: the server's cookie, which this page cannot read and every tab shares.
@@ -72,3 +73,14 @@ export function returnToPlace(): boolean {
 /** Describes the problem for people. */
 export const problemOf = ({ status, body }: AuthAnswer): string =>
   typeof body.error === 'string' ? body.error : `The server responded with status ${status}`
+
+const LINK_KEY = /^#key=(ca_live_[\w]+)$/
+
+/** Takes the key of a link that signs in, `/#key=…`, out of the address bar and the history. Returns whether there was one. */
+export function takeKeyOfLink(): boolean {
+  const key = LINK_KEY.exec(location.hash)?.[1]
+  if (key === undefined) return false
+  apiKey.write(key)
+  history.replaceState(null, '', location.pathname)
+  return true
+}
