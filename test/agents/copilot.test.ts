@@ -190,6 +190,45 @@ describe('events of older versions', () => {
     expect(record.turn_records?.[1]?.cost).toBe(0.025)
   })
 
+  test.each<[string, [string, number, number][], number]>([
+    // a larger sum of another model is no sum that goes on
+    [
+      'has not the model of the one before',
+      [
+        ['gpt-5.2', 1_000, 50],
+        ['gpt-5.5', 9_000, 90],
+      ],
+      140,
+    ],
+    [
+      'has less output than the one before',
+      [
+        ['gpt-5.2', 1_000, 50],
+        ['gpt-5.2', 9_000, 20],
+      ],
+      70,
+    ],
+    [
+      'goes on from the one before',
+      [
+        ['gpt-5.2', 1_000, 50],
+        ['gpt-5.2', 9_000, 90],
+      ],
+      90,
+    ],
+  ])('without a store: a process whose sum %s', async (_name, processes, output) => {
+    const shutdowns = processes.map(([model, inputTokens, outputTokens], index) =>
+      event(3 + index, 'session.shutdown', {
+        modelMetrics: { [model]: { usage: { inputTokens, outputTokens, cacheReadTokens: 0 } } },
+      }),
+    )
+    const nothing = event(9, 'session.shutdown', { modelMetrics: {} })
+    const record = await readOne({
+      'session-state/c2/events.jsonl': lines([start('c2'), prompt, message(2, 'm1'), ...shutdowns, nothing]),
+    })
+    expect(record.tokens?.output).toBe(output)
+  })
+
   test('without a store the sums of the processes count, which begin again after a compaction', async () => {
     const again = lines([
       ...[

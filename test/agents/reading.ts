@@ -18,7 +18,7 @@ export function agentFiles() {
   let made = 0
 
   /** Writes files by their paths into a new folder. Gives its path. */
-  async function write(files: Record<string, string>): Promise<string> {
+  async function write(files: Record<string, string | Uint8Array<ArrayBuffer>>): Promise<string> {
     made += 1
     const path = join(folder.path, String(made))
     for (const [name, content] of Object.entries(files)) await Bun.write(join(path, name), content)

@@ -30,6 +30,10 @@ interface Script {
 
 export interface CodexCalls {
   transcript: Transcript
+  /** Keys of the texts and calls of this file: lines that repeat one add nothing. */
+  known: Set<string>
+  /** Ids of the calls of this file that have their turn. */
+  added: Set<string>
   /** Adds texts and calls to the turn of their API call, once its usage is read. */
   pending: ((turn: Turn) => void)[]
   /** The time of the first of them, and an id of the API call: of its first text or call, which is written before its usage. */
@@ -45,7 +49,8 @@ export interface CodexCalls {
 }
 
 export function newCodexCalls(transcript: Transcript): CodexCalls {
-  return { transcript, ...nothingPending(), scripts: new Map(), ended: [], lastScript: undefined }
+  const nothing = { ...nothingPending(), scripts: new Map(), ended: [], lastScript: undefined }
+  return { transcript, known: new Set(), added: new Set(), ...nothing }
 }
 
 const nothingPending = () => ({ pending: [], pendingAt: null, pendingId: null, waiting: new Set<string>() })
@@ -65,13 +70,28 @@ export function settle(calls: CodexCalls, turn: Turn): void {
 
 /** Drops all that waits: it is of another thread's API call. */
 export function drop(calls: CodexCalls): void {
-  Object.assign(calls, newCodexCalls(calls.transcript))
+  Object.assign(calls, { ...newCodexCalls(calls.transcript), known: calls.known })
+}
+
+/** True the first time that this key is passed for the file. What another file added has the same id, and is added once. */
+export function isFirstInFile({ known }: CodexCalls, key: string): boolean {
+  const { size } = known
+  return known.add(key).size > size
+}
+
+function addCall(
+  calls: CodexCalls,
+  turn: Turn,
+  id: string,
+  ...call: [unknown, unknown, (readonly string[])?]
+): void {
+  calls.added.add(id)
+  calls.transcript.addCall(turn, id, ...call)
 }
 
 /** Reads a call that the model made. */
 export function readCall(calls: CodexCalls, id: string, payload: Json, at: string | null): void {
-  const { transcript } = calls
-  if (transcript.isFirst(`call ${id}`)) {
+  if (isFirstInFile(calls, `call ${id}`)) {
     const name = textOf(payload.name) ?? String(payload.type)
     if (name === SCRIPT_TOOL && typeof payload.input === 'string') {
       const script: Script = { id, source: payload.input, turn: null, items: 0, failedItems: 0 }
@@ -82,7 +102,7 @@ export function readCall(calls: CodexCalls, id: string, payload: Json, at: strin
       })
     } else {
       calls.waiting.add(id)
-      defer(calls, at, id, (turn) => transcript.addCall(turn, id, name, inputOf(payload)))
+      defer(calls, at, id, (turn) => addCall(calls, turn, id, name, inputOf(payload)))
     }
   }
   if (payload.type === 'web_search_call') readResult(calls, id, at, payload.status !== 'failed', '')
@@ -109,13 +129,13 @@ export function readOutput(calls: CodexCalls, id: string, output: unknown, at: s
 
 /** Reads an item that the agent recorded as done. */
 export function readItem(calls: CodexCalls, item: Json, at: string | null): void {
-  const { transcript, waiting, ended } = calls
+  const { transcript, waiting, added, ended } = calls
   const id = textOf(item.id)
   const done = doneBy(item)
   if (id === null || done === null) return
-  const isOfModel = waiting.has(id) || transcript.calls.has(id)
+  const isOfModel = waiting.has(id) || added.has(id)
   const script = isOfModel ? undefined : scriptOf(calls, done)
-  if (!isOfModel && (script === undefined || !transcript.isFirst(`call ${id}`))) return
+  if (!isOfModel && (script === undefined || !isFirstInFile(calls, `call ${id}`))) return
   const isLate = script !== undefined && ended.includes(script)
   const callId = isLate ? script.id : id
   if (script === undefined || isLate) {
@@ -124,7 +144,7 @@ export function readItem(calls: CodexCalls, item: Json, at: string | null): void
     script.items += 1
     if (!done.ok) script.failedItems += 1
     inTurn(calls, script, at, (turn) => {
-      transcript.addCall(turn, id, done.name, done.input, done.changed)
+      addCall(calls, turn, id, done.name, done.input, done.changed)
       transcript.addResult(id, done.ok, done.output)
     })
   }
@@ -134,10 +154,11 @@ export function readItem(calls: CodexCalls, item: Json, at: string | null): void
 /** Notes on a call what was done for it. */
 function noteDone(transcript: Transcript, id: string, { ok, output, changed }: DoneItem): void {
   const { call, turn } = transcript.calls.get(id) ?? { call: null, turn: null }
+  const isNoted = !transcript.isFirst(`done ${id} ${Bun.hash(JSON.stringify([output, changed]))}`)
   // a command that goes on after its call answers has more output
-  if (!transcript.addResult(id, ok, output))
+  if (!transcript.addResult(id, ok, output) && !isNoted)
     transcript.scan(output, { turn, call, where: 'the output of a command' })
-  if (call !== null) noteChangedFiles(call, changed)
+  if (call !== null && !isNoted) noteChangedFiles(call, changed)
 }
 
 /** The script that names what was done, else the first of those that run, better one that has done nothing; else the last. */
@@ -170,14 +191,16 @@ function endScript(calls: CodexCalls, script: Script, at: string | null, ok: boo
   if (script.items === 0) calls.ended = [script, ...calls.ended].slice(0, MAX_ENDED)
   if (script.turn === null) calls.waiting.add(script.id)
   inTurn(calls, script, at, (turn) => {
-    transcript.addCall(turn, script.id, SCRIPT_TOOL, input)
+    addCall(calls, turn, script.id, SCRIPT_TOOL, input)
     transcript.addResult(script.id, ok, '')
   })
 }
 
 function scanText(calls: CodexCalls, script: Script, at: string | null, text: string, where: string): void {
   const { transcript } = calls
-  inTurn(calls, script, at, (turn) => transcript.scan(text, { turn, where }))
+  inTurn(calls, script, at, (turn) => {
+    if (transcript.isFirst(`${where} ${script.id} ${Bun.hash(text)}`)) transcript.scan(text, { turn, where })
+  })
 }
 
 function inTurn(calls: CodexCalls, { id, turn }: Script, at: string | null, add: (turn: Turn) => void): void {

@@ -97,7 +97,7 @@ function readItem({ transcript, begun, pending }: Thread, item: Json): void {
 
 function endTurn(file: SourceFile, thread: Thread, total: Totals | null): void {
   if (total === null && thread.pending.length === 0) return
-  const grown = growth(thread.total, total) ?? total
+  const grown = total === null || thread.total === null ? total : (growth(thread.total, total) ?? total)
   thread.total = total ?? thread.total
   const message = {
     id: `turn ${Math.max(1, thread.begun)}`,

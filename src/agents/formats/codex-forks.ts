@@ -47,7 +47,7 @@ export function noteTotal(group: FileGroup, threadId: string, total: Totals): vo
 const keyOf = (threadId: string, total: Totals): string => `codex ${threadId} ${totalsKey(total)}`
 
 /** The id of the turn that a line begins. */
-function turnIdOf(line: Json, payload: Json): string | null {
+export function turnIdOf(line: Json, payload: Json): string | null {
   const begins =
     line.type === 'turn_context' ||
     (line.type === 'event_msg' && (payload.type === 'task_started' || payload.type === 'turn_started'))

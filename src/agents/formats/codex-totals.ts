@@ -27,17 +27,62 @@ export function totalsOf(usage: unknown): Totals | null {
 /** Equal totals have the same key. */
 export const totalsKey = (totals: Totals): string => Object.values(totals).join(' ')
 
-/** The differences of consecutive totals sum up to the agent's total. Null where a total falls: it started again. */
-export function growth(before: Totals | null, now: Totals | null): Totals | null {
-  if (now === null || before === null) return now
-  const grown = {
-    input: now.input - before.input,
-    cached: now.cached - before.cached,
-    cacheWrite: now.cacheWrite - before.cacheWrite,
-    output: now.output - before.output,
-    reasoning: now.reasoning - before.reasoning,
-  }
+const minus = (a: Totals, b: Totals): Totals => ({
+  input: a.input - b.input,
+  cached: a.cached - b.cached,
+  cacheWrite: a.cacheWrite - b.cacheWrite,
+  output: a.output - b.output,
+  reasoning: a.reasoning - b.reasoning,
+})
+
+/** The counts of a running total beyond those before; null where one of them is smaller: it began again. */
+export function growth(before: Totals, now: Totals): Totals | null {
+  const grown = minus(now, before)
   return Object.values(grown).some((count) => count < 0) ? null : grown
+}
+
+/** The running total of `token_count` while a file is read. */
+export interface Counter {
+  total: Totals | null
+  /** Keys of the usages that records had, which the total repeats later, but for those of compactions. */
+  recorded: string[]
+}
+
+/** Recorded usages that wait: those that the total never repeats must not become more without an end. */
+const MAX_RECORDED = 100
+
+/** Notes the usage in a record of a call. Its own running total is another counter: it also has compactions. */
+export function noteRecorded({ recorded }: Counter, usage: Totals): void {
+  recorded.push(totalsKey(usage))
+  if (recorded.length > MAX_RECORDED) recorded.shift()
+}
+
+/**
+ * The usage that a `token_count` adds; null where it repeats the total before, or a record. A difference counts only within
+ * one sum: the counter began again where its total without the `last` call, which the line has too, is below the total
+ * before. The sum of a file that continues another one (`isContinued`) begins with the last call.
+ */
+export function usageIn(
+  counter: Counter,
+  { total, last, isContinued }: { total: Totals | null; last: Totals | null; isContinued: boolean },
+): Totals | null {
+  const { total: before, recorded } = counter
+  counter.total = total ?? before
+  if (total !== null && before !== null && totalsKey(total) === totalsKey(before)) return null
+  const usage =
+    total === null || (before === null && isContinued) ? (last ?? total) : grownBy(before, total, last)
+  if (usage === null || Object.values(usage).every((count) => count === 0)) return null
+  // the later one of two equal usages; nothing before it is repeated after it
+  const found = recorded.lastIndexOf(totalsKey(last ?? usage))
+  if (found === -1) return usage
+  recorded.splice(0, found + 1)
+  return null
+}
+
+function grownBy(before: Totals | null, total: Totals, last: Totals | null): Totals {
+  if (before === null) return total
+  const isSameSum = growth(before, last === null ? total : minus(total, last)) !== null
+  return isSameSum ? minus(total, before) : (last ?? total)
 }
 
 export function tokensOf({ input, cached, cacheWrite, output, reasoning }: Totals): MessageTokens {

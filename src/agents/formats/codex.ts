@@ -1,5 +1,13 @@
 import { unsandboxedMode } from '../transcript/dangerous-calls.ts'
-import { blockText, type Json, listOf, objectOf, textOf, timeOf } from '../transcript/json-fields.ts'
+import {
+  blockText,
+  isObject,
+  type Json,
+  listOf,
+  objectOf,
+  textOf,
+  timeOf,
+} from '../transcript/json-fields.ts'
 import { readJsonLines } from '../transcript/json-lines.ts'
 import type { SourceFile } from '../transcript/source-file.ts'
 import type { Transcript } from '../transcript/transcript.ts'
@@ -8,58 +16,87 @@ import {
   defer,
   drop,
   endScripts,
+  isFirstInFile,
   newCodexCalls,
   readCall,
   readItem,
   readOutput,
   settle,
 } from './codex-calls.ts'
-import { noteTotal, ownStartOf } from './codex-forks.ts'
-import { growth, type Totals, tokensOf, totalsKey, totalsOf } from './codex-totals.ts'
+import { noteTotal, ownStartOf, turnIdOf } from './codex-forks.ts'
+import {
+  type Counter,
+  noteRecorded,
+  type Totals,
+  tokensOf,
+  totalsKey,
+  totalsOf,
+  usageIn,
+} from './codex-totals.ts'
 
 // Rollout files of Codex CLI: one `{timestamp, type, payload}` per line. The texts and tool calls of an API call are written
 // before its usage: a `token_usage_record`, which comes at once and names the response, or in older versions running totals
-// (`token_count`), which come after the outputs of its calls, mostly twice.
+// (`token_count`), which come after the outputs of its calls, mostly twice. A thread whose history was reverted goes on in a
+// second file, which names the first (`history_base`).
 
 /** Texts of a user message that the program wrote. */
 const NOT_A_PROMPT =
-  /^\s*(?:<(?:environment_context|user_instructions|permissions instructions|turn_aborted|INSTRUCTIONS|skill)|# AGENTS\.md)/
+  /^\s*(?:<(?:environment_context|user_instructions|permissions instructions|turn_aborted|INSTRUCTIONS|skill|EXTERNAL SESSION IMPORTED)|# AGENTS\.md)/
+/** Ids of turns that Codex copied from another agent's session. */
+const IMPORTED = /^external-import-turn-/
 
 interface State {
   file: SourceFile
   transcript: Transcript
   model: string | null
-  total: Totals | null
+  /** The model of the answer that waits for its usage, where another turn has begun meanwhile. */
+  pendingModel: string | null
+  counter: Counter
   calls: CodexCalls
-  /** Prompts from response items, used if the file has no `user_message` events. */
-  itemPrompts: { key: string; at: string | null; text: string }[]
+  /** Prompts from response items, by number of the line: used if the file has no `user_message` events, which come next. */
+  itemPrompts: { key: string; at: string | null; text: string; number: number }[]
+  /** The number of the last line. */
+  lines: number
   hasUserMessages: boolean
-  hasCompactedEvents: boolean
+  /** A compaction was read, and its event not yet. */
+  isCompacted: boolean
   /** The lines before this one are copies of the parent's. */
   ownStart: number
-  /** An API call of its own was read. */
-  hasOwnCalls: boolean
+  /** The thread began in another file. */
+  isContinued: boolean
+  /** The first total of a file that continues a thread, until it is known whether it only repeats the thread's last one. */
+  held: (() => void) | null
+  /** Ids of the responses whose usage was recorded. */
+  responses: Set<string>
+  isImported: boolean
 }
 
 /** Reads one rollout; `sessionId` is the id in its head. */
 export async function readCodex(file: SourceFile, sessionId: string): Promise<void> {
   const transcript = file.transcriptOf('codex', sessionId)
   const calls = newCodexCalls(transcript)
+  const ownStart = await ownStartOf(file, sessionId)
   const state: State = {
     file,
     transcript,
     model: null,
-    total: null,
+    pendingModel: null,
+    counter: { total: null, recorded: [] },
     calls,
     itemPrompts: [],
+    lines: 0,
     hasUserMessages: false,
-    hasCompactedEvents: false,
-    ownStart: await ownStartOf(file, sessionId),
-    hasOwnCalls: false,
+    isCompacted: false,
+    ownStart,
+    isContinued: ownStart > 1,
+    held: null,
+    responses: new Set(),
+    isImported: false,
   }
   let metaSeen = false
   await readJsonLines(file, (value, lineNumber) => {
     if (textOf(value.type) === null) return 'not a rollout line'
+    state.lines = lineNumber
     const isMeta = value.type === 'session_meta'
     // a forked session repeats the head of its parent after its own
     if (!isMeta || !metaSeen) readRolloutLine(state, value, objectOf(value.payload), lineNumber)
@@ -67,27 +104,31 @@ export async function readCodex(file: SourceFile, sessionId: string): Promise<vo
     return undefined
   })
   endScripts(calls)
+  countHeld(state)
   if (calls.pendingId !== null) endApiCall(state, calls.pendingId, calls.pendingAt, null)
-  if (!state.hasUserMessages)
-    for (const { key, at, text } of state.itemPrompts) state.transcript.addPrompt(key, at, text)
+  if (state.hasUserMessages) return
+  for (const { key, at, text, number } of state.itemPrompts)
+    if (number < state.lines) state.transcript.addPrompt(key, at, text)
 }
 
 function readRolloutLine(state: State, line: Json, payload: Json, number: number): void {
   const at = timeOf(line.timestamp)
   const { transcript } = state
   if (number < state.ownStart && line.type !== 'session_meta') {
-    const total = payload.type === 'token_count' ? objectOf(payload.info).total_token_usage : undefined
-    state.total = totalsOf(total ?? payload.thread_token_usage) ?? state.total
-    noteTotalOf(state)
+    noteTotalOf(state, totalsOf(objectOf(payload.info).total_token_usage))
     if (line.type === 'turn_context') state.model = textOf(payload.model) ?? state.model
     return
   }
+  const turn = turnIdOf(line, payload)
+  if (turn !== null) state.isImported = IMPORTED.test(turn)
+  if (state.isImported) return
   transcript.noteContext(at, textOf(payload.cwd))
   switch (line.type) {
     case 'session_meta':
       readMeta(state, payload)
       return
     case 'turn_context':
+      if (state.calls.pendingId !== null) state.pendingModel ??= state.model
       state.model = textOf(payload.model) ?? state.model
       transcript.addMode(unsandboxedMode(payload), at)
       return
@@ -95,7 +136,8 @@ function readRolloutLine(state: State, line: Json, payload: Json, number: number
       readResponseItem(state, payload, at)
       return
     case 'compacted':
-      if (!state.hasCompactedEvents) transcript.addEvent('compaction', `${at}`, at)
+      state.isCompacted = true
+      transcript.addEvent('compaction', `${at}`, at)
       return
     case 'event_msg':
       readEvent(state, payload, at)
@@ -110,6 +152,7 @@ function readRolloutLine(state: State, line: Json, payload: Json, number: number
 
 function readMeta(state: State, payload: Json): void {
   const git = objectOf(payload.git)
+  state.isContinued ||= isObject(payload.history_base)
   state.transcript.repository ??= textOf(git.repository_url)
   state.transcript.noteContext(null, null, textOf(git.branch))
 }
@@ -121,10 +164,13 @@ function readResponseItem(state: State, payload: Json, at: string | null): void 
     case 'message': {
       const text = blockText(payload.content)
       if (payload.role === 'assistant' && text !== '') {
-        if (transcript.isFirst(`${at} ${Bun.hash(text)}`))
-          defer(calls, at, id, (turn) => transcript.scanResponse(turn, text))
+        const key = `${at} ${Bun.hash(text)}`
+        if (isFirstInFile(calls, key))
+          defer(calls, at, id, (turn) => {
+            if (transcript.isFirst(key)) transcript.scanResponse(turn, text)
+          })
       } else if (payload.role === 'user' && text !== '' && !NOT_A_PROMPT.test(text)) {
-        state.itemPrompts.push({ key: `${at} ${Bun.hash(text)}`, at, text })
+        state.itemPrompts.push({ key: `${at} ${Bun.hash(text)}`, at, text, number: state.lines })
       }
       return
     }
@@ -163,8 +209,9 @@ function readEvent(state: State, payload: Json, at: string | null): void {
       transcript.addEvent('interruption', `${at}`, at)
       return
     case 'context_compacted':
-      state.hasCompactedEvents = true
-      transcript.addEvent('compaction', `${at}`, at)
+      // newer versions write a line of its own before
+      if (!state.isCompacted) transcript.addEvent('compaction', `${at}`, at)
+      state.isCompacted = false
       return
     case 'error':
     case 'stream_error':
@@ -175,39 +222,46 @@ function readEvent(state: State, payload: Json, at: string | null): void {
   }
 }
 
-/** The usage of one API call. `thread_token_usage` is the total that the next `token_count` repeats. */
+/** The usage of one API call. */
 function readUsageRecord(state: State, payload: Json, at: string | null): void {
-  const total = totalsOf(payload.thread_token_usage)
   const usage = totalsOf(payload.usage)
-  if (total === null || usage === null) return
-  const thread = textOf(payload.thread_id) ?? state.transcript.id
-  state.total = total
-  noteTotalOf(state)
-  if (thread !== state.transcript.id) {
+  if (usage === null) return
+  if ((textOf(payload.thread_id) ?? state.transcript.id) !== state.transcript.id) {
     drop(state.calls)
     return
   }
-  state.hasOwnCalls = true
-  endApiCall(state, textOf(payload.response_id) ?? `${at} ${totalsKey(total)}`, at, usage)
+  const response = textOf(payload.response_id) ?? `${at} ${totalsKey(usage)}`
+  const { size } = state.responses
+  if (state.responses.add(response).size === size) return
+  state.held = null
+  noteRecorded(state.counter, usage)
+  endApiCall(state, response, at, usage)
 }
 
 function readTokenCount(state: State, info: Json, at: string | null): void {
+  const { counter, calls } = state
   const total = totalsOf(info.total_token_usage)
   const last = totalsOf(info.last_token_usage)
-  // the second line of a call has another timestamp but the same total
-  if (total !== null && state.total !== null && totalsKey(total) === totalsKey(state.total)) return
-  // a fork may begin with the total of its parent, or at 0
-  const isFirstOfFork = state.ownStart > 1 && !state.hasOwnCalls
-  const grown = (isFirstOfFork ? last : null) ?? growth(state.total, total) ?? last
-  if (grown === null) return
-  state.hasOwnCalls = true
-  state.model = textOf(info.model) ?? state.model
-  if (total !== null) state.total = total
-  noteTotalOf(state)
-  endApiCall(state, `${at} ${totalsKey(total ?? grown)}`, at, grown)
+  const isContinued = state.isContinued && counter.total === null
+  const usage = usageIn(counter, { total, last, isContinued })
+  noteTotalOf(state, total)
+  if (usage === null) return
+  countHeld(state)
+  const named = textOf(info.model)
+  if (named !== null) Object.assign(state, { model: named, pendingModel: null })
+  const end = () => endApiCall(state, `${at} ${totalsKey(total ?? usage)}`, at, usage)
+  if (isContinued && calls.pendingId === null) state.held = end
+  else end()
 }
 
-function noteTotalOf({ file, transcript, total }: State): void {
+/** Counts the total that was held, unless it came before the first answer: then it is of the file before. */
+function countHeld(state: State): void {
+  const { held, calls } = state
+  state.held = null
+  if (calls.pendingId === null) held?.()
+}
+
+function noteTotalOf({ file, transcript }: State, total: Totals | null): void {
   if (total !== null) noteTotal(file.group, transcript.id, total)
 }
 
@@ -215,8 +269,9 @@ function endApiCall(state: State, id: string, at: string | null, counted: Totals
   const { calls, transcript } = state
   const message = {
     id: calls.pendingId ?? id,
-    model: state.model,
+    model: state.pendingModel ?? state.model,
     tokens: counted === null ? null : tokensOf(counted),
   }
+  state.pendingModel = null
   settle(calls, state.file.noteMessage(transcript, message, calls.pendingAt ?? at))
 }

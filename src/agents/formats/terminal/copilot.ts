@@ -189,15 +189,18 @@ function exitIn(output: string): number | null {
   return code === undefined ? null : Number(code)
 }
 
-// The sums of a process go on from those of the one before, unless they are smaller.
+// The sums of a process go on from those of the one before, unless one of them is smaller, or a model is not in them.
 function readSums({ sums }: State, data: Json): void {
   const metrics = objectOf(data.modelMetrics ?? objectOf(data.accountingSnapshot).modelMetrics)
   const totals = Object.entries(metrics).flatMap(([model, metric]) => {
     const { usage } = objectOf(metric)
     return isObject(usage) ? [{ model, tokens: countsOf(tokensOf(usage)), cost: null }] : []
   })
-  const sizeOf = (each: readonly ModelTotal[]) =>
-    each.reduce((sum, { tokens }) => sum + tokens[0] + tokens[1] + tokens[2], 0)
-  if (sizeOf(totals) < sizeOf(sums.current)) sums.before.push(...sums.current)
+  if (totals.length === 0) return
+  const isIn = ({ model, tokens }: ModelTotal) => {
+    const now = totals.find((total) => total.model === model)?.tokens
+    return now !== undefined && tokens.every((count, kind) => count <= (now[kind] ?? 0))
+  }
+  if (!sums.current.every(isIn)) sums.before.push(...sums.current)
   sums.current = totals
 }
