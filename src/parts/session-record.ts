@@ -55,7 +55,7 @@ export function composeRecord(
   const isEmpty = turns.length + parts.runs.length + (parts.whole?.length ?? 0) === 0
   if ((isEmpty && origin !== 'telemetry') || from === null) return null
   const calls = callsOf(parts, turns)
-  const { models, model } = modelsOf(turns, parts)
+  const model = mainModelOf(turns, parts)
   const priced = priceTurns(parts, turns, { pricer, maxTurns: MAX_TURNS, mainModel: model })
   // calls that telemetry tells of belong to no turn
   const all = [
@@ -84,7 +84,7 @@ export function composeRecord(
     branch: parts.branch?.name ?? null,
     ...(parts.pullRequests.length === 0 ? {} : { pull_requests: parts.pullRequests }),
     model,
-    models,
+    models: modelsOf([...turns, ...priced.summed]),
     started_at: from,
     ended_at: to,
     duration_seconds: to === null ? 0 : Math.max(0, (Date.parse(to) - Date.parse(from)) / 1000),
@@ -267,17 +267,17 @@ function endedWell(calls: readonly CallPart[]): boolean {
   return last !== undefined && (last.commits || last.tests) && last.ok === true
 }
 
-function modelsOf(
-  turns: readonly TurnPart[],
-  { runs, whole }: SessionParts,
-): { models: string[]; model: string | null } {
+/** The models of the turns in the order of their first use. */
+const modelsOf = (turns: readonly { model: string | null }[]): string[] =>
+  [...new Set(turns.flatMap(({ model }) => nameOf(model) ?? []))].slice(0, MAX_MODELS)
+
+/** The model of most turns; without any, the first that a total is of. */
+function mainModelOf(turns: readonly TurnPart[], { runs, whole }: SessionParts): string | null {
   const uses = new Map<string, number>()
   for (const { model } of turns) if (model !== null) uses.set(model, (uses.get(model) ?? 0) + 1)
-  for (const { model } of [...runs.flatMap(({ totals }) => totals), ...(whole ?? [])])
-    if (model !== null && !uses.has(model)) uses.set(model, 0)
-  const models = [...uses.keys()].map((name) => cut(name, MAX_NAME)).slice(0, MAX_MODELS)
   const most = [...uses].sort(([, a], [, b]) => b - a)[0]?.[0]
-  return { models, model: nameOf(most) }
+  const stated = [...runs.flatMap(({ totals }) => totals), ...(whole ?? [])]
+  return nameOf(most ?? stated.find(({ model }) => model !== null)?.model)
 }
 
 /** The number of a turn, else of the last turn at the time `at`. `turns` are in order of time. */

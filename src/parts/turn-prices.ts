@@ -1,7 +1,7 @@
 import type { Tokens } from '../records/session.ts'
 import type { ModelTotal, SessionParts, TurnPart } from '../records/session-parts.ts'
 import { type Pricer, WEB_SEARCH_COST } from '../scoring/prices.ts'
-import { SAME_AMOUNT, statedTotals, sumTotals, unattributedTotals } from './totals.ts'
+import { matchTotals, SAME_AMOUNT, statedTotals, sumTotals, unattributedTotals } from './totals.ts'
 
 /** A turn record beside those of the turns: a sum over several calls. */
 export interface SummedTurn {
@@ -101,10 +101,11 @@ export function priceTurns(
     }),
   ]
   // the agent states a price of these tokens
-  const callsOf = new Map(calls.map((each) => [each.model, each.tokens]))
-  for (const { model, tokens, cost } of stated)
-    if (model !== null && cost !== null && allOf(tokens) >= allOf(callsOf.get(model) ?? tokens))
-      unpriced.delete(model)
+  for (const { total: priced, calls: own } of matchTotals(stated, calls)) {
+    const used = own.reduce((sum, { tokens }) => sum + allOf(tokens), 0)
+    if (priced.model !== null && priced.cost !== null && allOf(priced.tokens) >= used)
+      for (const { model } of own) unpriced.delete(model ?? 'unknown')
+  }
   const all = [...counted.map(({ tokens }) => tokens), ...rest.map(({ tokens }) => tokens)]
   const sum = (index: number) => all.reduce((total, tokens) => total + (tokens[index] ?? 0), 0)
   const isStated = stated.length > 0 && stated.every(({ cost }) => cost !== null)

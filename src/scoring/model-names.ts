@@ -3,21 +3,29 @@
 
 /** Clients and gateways put the server or the maker of the model before its name: `openrouter/anthropic/…`. */
 const SERVED_BY = [
-  'anthropic|openai|google|gemini|vertex_ai|bedrock|azure|openrouter',
-  'mistral|mistralai|moonshot|moonshotai|dashscope|qwen|deepseek|xai|x-ai|zai|z-ai|minimax',
+  'anthropic|openai|google|gemini|vertex_ai|bedrock|converse|invoke|azure|azure_ai|openrouter|models|opencode',
+  'mistral|mistralai|moonshot|moonshotai|dashscope|qwen|deepseek|deepseek-ai|xai|x-ai|zai|z-ai|zai-org|thudm',
+  'minimax|minimaxai|github_copilot|github-copilot|vercel_ai_gateway|litellm_proxy',
 ].join('|')
 /** Claude at Amazon Bedrock: `us.anthropic.claude-…`; also with the region of the US government as a path. */
 const BEDROCK =
-  /^(?:(us-gov)-(?:east|west)-1\/(?:anthropic\.)?|(?:(us|eu|au|jp|apac|us-gov|global)\.)?anthropic\.)(?=claude-)/
+  /^(?:(us-gov)-(?:east|west)-1\/(?:anthropic\.)?|(?:(us|eu|au|ca|jp|in|apac|us-gov|global)\.)?anthropic\.)(?=claude-)/
 
 /** Each makes the name plainer, in this order. */
 const PATTERNS: readonly [RegExp, string][] = [
+  // ARN of Bedrock that name a model; an application's own profile names none
+  [/^arn:aws[a-z-]*:bedrock:[^:]*:\d*:(?:inference-profile|foundation-model)\//, ''],
+  [/^(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/[^/]+\/models\//, ''],
   [new RegExp(`^(?:(?:${SERVED_BY})/)+`), ''],
+  // a region of Bedrock, but the government's: these have prices of their own
+  [/^(?!us-gov)[a-z]{2}(?:-[a-z]+)+-\d\/(?=(?:[a-z-]+\.)?anthropic\.)/, ''],
   [BEDROCK, ''],
   [/^(claude-.+)-v\d+(?::\d+)?$/, '$1'],
-  // a context of a million tokens, in Claude Code
-  [/\[1m\]$/, ''],
-  [/@(?:\d{8}|default)$/, ''],
+  // a context of a million tokens, in Claude Code and Copilot
+  [/(?:\[1m\]|(?<=^claude-.+)-1m)$/, ''],
+  // the same model, told to think, at OpenRouter
+  [/:thinking$/, ''],
+  [/@(?:\d{8}|default|latest)$/, ''],
   [/-(?:20\d{6}|20\d\d-\d\d-\d\d)$/, ''],
   [/-latest$/, ''],
   // claude-4.5-sonnet is claude-sonnet-4-5
@@ -37,6 +45,9 @@ export function namesOf(model: string): string[] {
   }
   return names
 }
+
+/** The plainest name, by which two names of one model are the same. */
+export const plainNameOf = (model: string): string => namesOf(model).at(-1) ?? model
 
 /** Percent of the list price: from Claude 4.5 on Bedrock charges 10 % more in a region, 20 % in those of the US government. */
 export function percentOf(names: readonly string[]): bigint {

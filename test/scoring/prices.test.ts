@@ -147,6 +147,8 @@ describe('prices of our own', () => {
       'us.claude-opus-4-5',
       'sa.anthropic.claude-opus-4-5',
       'claude-opus-4-5:free',
+      'gpt-5.2-1m',
+      'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/claude-opus-4-5',
     ])
       expect(await priceOf(model)).toEqual([null, null, null, null])
   })
@@ -182,6 +184,26 @@ describe('prices of our own', () => {
     ['google/gemini-2.5-pro', 1.25],
     ['claude-3-5-haiku-latest', 0.8],
     ['amazon.nova-pro-v1:0', 0.8],
+    [
+      'arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-sonnet-4-5-20250929-v1:0',
+      3.3,
+    ],
+    [
+      'arn:aws-us-gov:bedrock:us-gov-west-1:1:inference-profile/us-gov.anthropic.claude-sonnet-4-5-20250929-v1:0',
+      3.6,
+    ],
+    ['arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-opus-4-6-v1', 5],
+    ['bedrock/us-west-2/anthropic.claude-sonnet-4-20250514-v1:0', 3],
+    ['bedrock/converse/us.anthropic.claude-opus-4-6-v1', 5.5],
+    ['projects/p/locations/us-east5/publishers/google/models/gemini-2.5-pro', 1.25],
+    ['publishers/anthropic/models/claude-opus-4-6@20260205', 5],
+    ['models/gemini-2.5-pro', 1.25],
+    ['claude-opus-4.6-1m', 5],
+    ['anthropic/claude-3.7-sonnet:thinking', 3],
+    ['github_copilot/claude-sonnet-4.5', 3],
+    ['zai-org/GLM-4.6', 0.6],
+    ['deepseek-ai/DeepSeek-V3.2', 0.28],
+    ['MiniMaxAI/MiniMax-M2', 0.3],
   ])('%s is known by its form', async (model, input) => {
     expect((await priceOf(model))[0]).toBe(input)
   })
