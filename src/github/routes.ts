@@ -5,6 +5,7 @@ import { ApiError } from '../errors.ts'
 import { clientAddress, createAddressLimiter, exactAddress } from '../http/address-limit.ts'
 import { limitHeaders } from '../http/admission.ts'
 import { bodyError, readRaw } from '../http/body.ts'
+import { parseOnce } from '../http/json.ts'
 import type { Gate } from '../organizations/gate.ts'
 import { findGithubSecret } from '../settings/organization-queries.ts'
 import { storePullRequestEvent } from '../sync/pull-request-events.ts'
@@ -71,8 +72,9 @@ const limited = (retryAfterS: number) =>
 
 function parsed(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder().decode(bytes))
-  } catch {
+    return parseOnce(new TextDecoder().decode(bytes))
+  } catch (error) {
+    if (error instanceof ApiError) throw error
     return undefined
   }
 }

@@ -1,5 +1,5 @@
-import { type FieldProblem, MAX_PROBLEMS } from '../errors.ts'
-import { findUnstorable } from '../text.ts'
+import { type FieldProblem, fieldError, MAX_PROBLEMS } from '../errors.ts'
+import { cut, findUnstorable } from '../text.ts'
 
 /** Deepest nesting: no record needs more, and 30,000 nested arrays would overflow the validators' stack. */
 const MAX_DEPTH = 64
@@ -8,8 +8,8 @@ const MAX_VALUES = 50_000
 /** An escape that may stand for NUL or for half of a character, which PostgreSQL cannot store. */
 const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/
 
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
+const [SPACE, QUOTE, COMMA, COLON, BACKSLASH] = [0x20, 0x22, 0x2c, 0x3a, 0x5c]
+const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 /** Names the limit that `text` exceeds, before parsing builds all values; undefined within the limits. */
 function excessOf(text: string): string | undefined {
@@ -25,13 +25,13 @@ function excessOf(text: string): string | undefined {
         if (inner === BACKSLASH) i++
         else if (inner === QUOTE) break
       }
-    } else if (code === 0x5b || code === 0x7b) {
+    } else if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
       depth += 1
       values += 1
       if (depth > MAX_DEPTH) return `must be nested at most ${MAX_DEPTH} levels deep`
-    } else if (code === 0x5d || code === 0x7d) {
+    } else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) {
       depth -= 1
-    } else if (code === 0x2c) {
+    } else if (code === COMMA) {
       values += 1
     }
     if (values > MAX_VALUES) return `must have at most ${MAX_VALUES} values`
@@ -39,14 +39,90 @@ function excessOf(text: string): string | undefined {
   return undefined
 }
 
-/** Adds what PostgreSQL cannot store in `value`, parsed from `text`, to `problems`. */
-export function refuseUnstorable(
-  text: string,
-  value: unknown,
-  field: string,
-  problems: FieldProblem[],
-): void {
+/**
+ * Adds to `problems` what PostgreSQL cannot store in `value`, parsed from `text`, and a name that an object has twice:
+ * the parser keeps the last of both, another one might the first.
+ */
+export function refuseUnkept(text: string, value: unknown, field: string, problems: FieldProblem[]): void {
   if (SUSPICIOUS_ESCAPE.test(text)) findUnstorable(value, field, problems, MAX_PROBLEMS)
+  const repeated = repeatedName(text, value)
+  if (repeated === undefined) return
+  problems.push({ field: field === '' ? repeated : `${field}.${repeated}`, message: 'must be given once' })
+}
+
+/** Characters of a place that an error names. */
+const MAX_PLACE = 200
+
+/** The value of a JSON text. Throws SyntaxError, and VALIDATION_ERROR that names what an object has twice. */
+export function parseOnce(text: string): unknown {
+  const value: unknown = JSON.parse(text)
+  const repeated = repeatedName(text, value)
+  if (repeated !== undefined) throw fieldError(repeated, 'must be given once')
+  return value
+}
+
+/** The place of the first name that an object of `text` has twice; undefined for none. `value` is what it was parsed to. */
+function repeatedName(text: string, value: unknown): string | undefined {
+  // a value has fewer names than its text
+  return countNames(text) === namesOf(value) ? undefined : cut(placeOfRepeated(text), MAX_PLACE)
+}
+
+function countNames(text: string): number {
+  let names = 0
+  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at + 1)) {
+    at = endOfText(text, at)
+    if (isName(text, at)) names += 1
+  }
+  return names
+}
+
+// elements of arrays have no names; Object.values and Reflect.get take four times as long
+function namesOf(value: unknown): number {
+  let names = 0
+  if (Array.isArray(value)) for (const item of value) names += namesOf(item)
+  else if (typeof value === 'object' && value !== null)
+    for (const name in value) names += 1 + namesOf((value as Record<string, unknown>)[name])
+  return names
+}
+
+/** The position of the quote that ends the text which begins at `start`. */
+function endOfText(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
+    let before = end
+    while (text.charCodeAt(before - 1) === BACKSLASH) before -= 1
+    if ((end - before) % 2 === 0) return end
+  }
+}
+
+/** Whether a colon follows the text that ends at `end`. */
+function isName(text: string, end: number): boolean {
+  let at = end + 1
+  while (text.charCodeAt(at) <= SPACE) at += 1
+  return text.charCodeAt(at) === COLON
+}
+
+function placeOfRepeated(text: string): string {
+  const open: { names: Set<string> | undefined; at: string | number }[] = []
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    const inner = open.at(-1)
+    if (code === QUOTE) {
+      const end = endOfText(text, i)
+      if (inner?.names !== undefined && isName(text, end)) {
+        inner.at = JSON.parse(text.slice(i, end + 1)) as string
+        if (inner.names.has(inner.at)) break
+        inner.names.add(inner.at)
+      }
+      i = end
+    } else if (code === OPEN_OBJECT) open.push({ names: new Set(), at: '' })
+    else if (code === OPEN_ARRAY) open.push({ names: undefined, at: 0 })
+    else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) open.pop()
+    else if (code === COMMA && typeof inner?.at === 'number') inner.at += 1
+  }
+  return open
+    .map(({ at }) => (typeof at === 'number' ? `[${at}]` : `.${at}`))
+    .join('')
+    .replace(/^\./, '')
 }
 
 /** The value of one JSON text; problems are added to `problems`. */
@@ -63,7 +139,7 @@ export function parseJson(text: string, problems: FieldProblem[]): unknown {
   } catch {
     return refuse('must be valid JSON')
   }
-  refuseUnstorable(text, value, '', problems)
+  refuseUnkept(text, value, '', problems)
   return value
 }
 

@@ -1,6 +1,6 @@
 import type { FieldProblem } from '../errors.ts'
 import { NDJSON_TYPE, type PackedBody, unpack } from '../http/body.ts'
-import { refuseUnstorable } from '../http/json.ts'
+import { refuseUnkept } from '../http/json.ts'
 import type { BatchPreparer, PreparedBatch } from '../sync/prepare.ts'
 import { createSplitter, decode, nameOf, notJson, type RecordText } from './splitter.ts'
 
@@ -74,6 +74,6 @@ function parse(
     return { problems: [{ field: nameOf(at), message: 'must be valid JSON' }] }
   }
   const problems: FieldProblem[] = []
-  refuseUnstorable(text, value, nameOf(at), problems)
+  refuseUnkept(text, value, nameOf(at), problems)
   return problems.length > 0 ? { problems } : { value }
 }

@@ -1,6 +1,7 @@
 import { maskTexts } from '../detection/record-secrets.ts'
 import { ApiError } from '../errors.ts'
 import { bodyError, type PackedBody, unpack } from '../http/body.ts'
+import { parseOnce } from '../http/json.ts'
 import type { SessionParts } from '../records/session-parts.ts'
 import { JsonFormError, readJson } from '../telemetry/json.ts'
 import {
@@ -119,7 +120,7 @@ function decode(
 ): void {
   const isJson = mediaType === 'application/json'
   try {
-    if (isJson) readJson(JSON.parse(DECODER.decode(bytes)), add)
+    if (isJson) readJson(parseOnce(DECODER.decode(bytes)), add)
     else readProtobuf(bytes, signal, add)
   } catch (error) {
     if (error instanceof ApiError) throw error

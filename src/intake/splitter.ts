@@ -1,4 +1,5 @@
-import { fieldError } from '../errors.ts'
+import { ApiError, fieldError } from '../errors.ts'
+import { parseOnce } from '../http/json.ts'
 import { MAX_RECORDS, refuseTooMany } from '../sync/prepare.ts'
 
 // Divides a body into records while it is unpacked, and counts what JSON.parse would build before it does.
@@ -82,9 +83,9 @@ function isBlank(bytes: Uint8Array): boolean {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown
-  } catch {
-    throw notJson()
+    return parseOnce(text)
+  } catch (error) {
+    throw error instanceof ApiError ? error : notJson()
   }
 }
 
