@@ -49,11 +49,11 @@ export interface Refusal {
 const MAX_TOKENS = 1e9
 const MAX_COST_USD = 1e6
 
+/** Names of attributes, of which those with a number are added up. */
 interface UsageForm {
   /** The API's id of the call; null where the agent states none. */
   key: string | null
-  input: string
-  /** Attributes that are added up. */
+  input: readonly string[]
   output: readonly string[]
   cacheRead: readonly string[]
   cacheCreation: readonly string[]
@@ -61,26 +61,30 @@ interface UsageForm {
   isInputWhole: boolean
 }
 
-/** A call's tokens and cost, or why they cannot be. */
+/** A call's tokens and cost, as far as they can be read, or why they cannot be. */
 export function usage(attributes: Attributes, form: UsageForm): Usage | Refusal {
   const problems: string[] = []
   const count = (names: readonly string[]): number | undefined => {
-    const present = names.filter((name) => attributes.has(name))
-    for (const name of present) if (!isCount(numberOf(attributes, name))) problems.push(name)
-    return present.length === 0
-      ? undefined
-      : present.reduce((sum, name) => sum + (numberOf(attributes, name) ?? 0), 0)
+    let sum: number | undefined
+    for (const name of names) {
+      const value = numberOf(attributes, name)
+      if (value === undefined) continue
+      if (!isCount(value)) problems.push(name)
+      sum = (sum ?? 0) + value
+    }
+    return sum
   }
-  const whole = count([form.input])
+  const whole = count(form.input)
   const output = count(form.output)
   const cacheRead = count(form.cacheRead)
   const cacheCreation = count(form.cacheCreation)
-  const hourTokens = count(['cache_creation_1h_tokens']) ?? 0
+  // without what it is a part of, it says nothing
+  const hourTokens = cacheCreation === undefined ? 0 : (count(['cache_creation_1h_tokens']) ?? 0)
   const dollars = numberOf(attributes, 'cost_usd')
   if (dollars !== undefined && !(dollars >= 0 && dollars <= MAX_COST_USD)) problems.push('cost_usd')
   const input =
     whole === undefined || !form.isInputWhole ? whole : whole - (cacheRead ?? 0) - (cacheCreation ?? 0)
-  if ((input ?? 0) < 0) problems.push(form.input)
+  if ((input ?? 0) < 0) problems.push(...form.input)
   if (hourTokens > (cacheCreation ?? 0)) problems.push('cache_creation_1h_tokens')
   if (problems.length > 0) return { refused: `usage with an impossible ${problems[0]}` }
   const model = textOf(
@@ -99,25 +103,19 @@ export function usage(attributes: Attributes, form: UsageForm): Usage | Refusal 
   }
 }
 
-const isCount = (value: number | undefined): boolean =>
-  value !== undefined && Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS
+const isCount = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS
 
 export function tool(attributes: Attributes, isError: boolean): ToolResult {
-  const success = attributes.get('success')
+  const success = String(attributes.get('success'))
   const name = textOf(attributes, 'tool_name', 'function_name', 'gen_ai.tool.name', 'ai.toolCall.name')
   const id = textOf(attributes, 'tool_use_id', 'call_id', 'gen_ai.tool.call.id', 'ai.toolCall.id')
+  const stated = success === 'true' ? true : success === 'false' ? false : null
   return {
     kind: 'tool',
     key: id ?? `${placeOf(attributes)} ${name}`,
     name,
     // a log without a result says nothing of it; a span that did not fail succeeded
-    ok: isError
-      ? false
-      : success === undefined
-        ? attributes.has('span.id')
-          ? true
-          : null
-        : success === true || success === 'true',
+    ok: isError ? false : (stated ?? (attributes.has('span.id') ? true : null)),
   }
 }
 
@@ -138,11 +136,14 @@ export function textOf(attributes: Attributes, ...names: string[]): string | nul
   return null
 }
 
-/** A number, or a text of one; NaN for anything else; undefined where there is no such attribute. */
+/** The first of these attributes that is a number, as a list; none when none is. */
+export const numbered = (attributes: Attributes, ...names: string[]): string[] =>
+  names.filter((name) => numberOf(attributes, name) !== undefined).slice(0, 1)
+
+/** A number, or a text of one; undefined for anything else: an attribute that cannot be read is none. */
 function numberOf(attributes: Attributes, name: string): number | undefined {
   const value = attributes.get(name)
-  if (value === undefined || typeof value === 'number') return value
-  return typeof value === 'string' && /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(value)
-    ? Number(value)
-    : Number.NaN
+  const isText = typeof value === 'string' && /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(value)
+  const number = isText ? Number(value) : value
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined
 }

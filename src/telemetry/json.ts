@@ -74,28 +74,30 @@ function readMetric(metric: Fields, resource: Attributes, onRecord: OnRecord): v
   }
 }
 
+/** The attributes that are kept and can be read: what is wrong with one loses no other. */
 function attributesOf(list: unknown): Map<string, string | number | boolean> {
   const found = new Map<string, string | number | boolean>()
-  for (const attribute of listOf(list)) {
-    const { key, value } = objectOf(attribute)
-    if (typeof key !== 'string' || !ATTRIBUTES.has(key)) continue
-    const known = keptValue(value)
-    if (known !== undefined) found.set(key, known)
+  if (!Array.isArray(list)) return found
+  for (const attribute of list as unknown[]) {
+    if (typeof attribute !== 'object' || attribute === null) continue
+    const { key, value } = attribute as Fields
+    const known = typeof key === 'string' && ATTRIBUTES.has(key) ? keptValue(value) : undefined
+    if (known !== undefined) found.set(key as string, known)
   }
   return found
 }
 
-/** A text, a boolean or a number; NaN for anything else, and for a text that is too long to be kept; undefined for nothing. */
+/** A text, a boolean or a number; undefined for anything else, and for a text that is too long to be kept. */
 function keptValue(value: unknown): string | number | boolean | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { stringValue, boolValue, intValue, doubleValue } = value as Fields
-  if (typeof stringValue === 'string') return stringValue.length <= MAX_TEXT ? stringValue : Number.NaN
+  if (typeof stringValue === 'string') return stringValue.length <= MAX_TEXT ? stringValue : undefined
   if (typeof boolValue === 'boolean') return boolValue
   const number = intValue ?? doubleValue
-  if (typeof number === 'number') return number
-  if (typeof number === 'string' && /^-?\d/.test(number)) return Number(number)
-  return Object.keys(value).length === 0 ? undefined : Number.NaN
+  return typeof number === 'string' && /^-?\d/.test(number) ? Number(number) : numberIn(number)
 }
+
+const numberIn = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
 
 function objectOf(value: unknown): Fields {
   if (value === undefined || value === null) return {}

@@ -1,4 +1,4 @@
-import { type Fact, prompt, type Refusal, type Seen, textOf, tool, usage } from './facts.ts'
+import { type Fact, numbered, prompt, type Refusal, type Seen, textOf, tool, usage } from './facts.ts'
 import type { TelemetryRecord } from './model.ts'
 
 // Reads what a record says of a session, by the conventions of each agent (docs/telemetry.md).
@@ -67,11 +67,12 @@ function readClaudeCode({ name, attributes, value, isError }: TelemetryRecord): 
     case 'api_request':
     case 'llm_request': {
       // a span of a call that failed has no tokens
-      if (event === 'llm_request' && !attributes.has('input_tokens')) return SEEN
+      const counted = numbered(attributes, 'input_tokens', 'output_tokens')
+      if (event === 'llm_request' && counted.length === 0) return SEEN
       const request = textOf(attributes, 'request_id')
       return usage(attributes, {
         key: request,
-        input: 'input_tokens',
+        input: ['input_tokens'],
         output: ['output_tokens'],
         cacheRead: ['cache_read_tokens'],
         cacheCreation: ['cache_creation_tokens'],
@@ -101,11 +102,11 @@ function readCodex({ name, attributes, isError }: TelemetryRecord): Fact | Refus
   const isUsage =
     name === 'codex.sse_event' &&
     attributes.get('event.kind') === 'response.completed' &&
-    attributes.has('input_token_count')
+    numbered(attributes, 'input_token_count', 'output_token_count').length > 0
   if (!isUsage) return SEEN
   return usage(attributes, {
     key: null,
-    input: 'input_token_count',
+    input: ['input_token_count'],
     output: ['output_token_count'],
     cacheRead: ['cached_token_count'],
     cacheCreation: ['cache_write_token_count'],
@@ -120,7 +121,7 @@ function readGemini({ name, attributes, isError }: TelemetryRecord, prefix: stri
   if (name !== `${prefix}api_response`) return SEEN
   return usage(attributes, {
     key: textOf(attributes, 'response_id'),
-    input: 'input_token_count',
+    input: ['input_token_count'],
     output: ['output_token_count', ...(prefix === 'gemini_cli.' ? ['thoughts_token_count'] : [])],
     cacheRead: ['cached_content_token_count'],
     cacheCreation: [],
@@ -132,18 +133,19 @@ function readGemini({ name, attributes, isError }: TelemetryRecord, prefix: stri
 function readAiSdk({ name, attributes, isError }: TelemetryRecord): Fact | Refusal | undefined {
   if (name === 'ai.toolCall') return tool(attributes, isError)
   if (name !== 'ai.streamText.doStream' && name !== 'ai.generateText.doGenerate') return SEEN
-  const hasDetails = attributes.has('ai.usage.inputTokens')
+  const input = numbered(attributes, 'ai.usage.inputTokens', 'gen_ai.usage.input_tokens')
+  const output = numbered(attributes, 'ai.usage.outputTokens', 'gen_ai.usage.output_tokens')
   // a span of a call that failed has no tokens
-  if (!hasDetails && !attributes.has('gen_ai.usage.input_tokens')) return SEEN
+  if (input.length + output.length === 0) return SEEN
   return usage(attributes, {
     key: textOf(attributes, 'ai.response.id', 'gen_ai.response.id'),
-    input: hasDetails ? 'ai.usage.inputTokens' : 'gen_ai.usage.input_tokens',
-    output: [hasDetails ? 'ai.usage.outputTokens' : 'gen_ai.usage.output_tokens'],
-    cacheRead: [
-      attributes.has('ai.usage.inputTokenDetails.cacheReadTokens')
-        ? 'ai.usage.inputTokenDetails.cacheReadTokens'
-        : 'ai.usage.cachedInputTokens',
-    ],
+    input,
+    output,
+    cacheRead: numbered(
+      attributes,
+      'ai.usage.inputTokenDetails.cacheReadTokens',
+      'ai.usage.cachedInputTokens',
+    ),
     cacheCreation: ['ai.usage.inputTokenDetails.cacheWriteTokens'],
     isInputWhole: true,
   })
@@ -153,14 +155,19 @@ function readAiSdk({ name, attributes, isError }: TelemetryRecord): Fact | Refus
 function readGenAi({ attributes, isError }: TelemetryRecord): Fact | Refusal | undefined {
   const operation = attributes.get('gen_ai.operation.name')
   if (operation === 'execute_tool') return tool(attributes, isError)
-  if (operation !== 'chat' || !attributes.has('gen_ai.usage.input_tokens')) return undefined
-  const first = (...names: string[]) => names.filter((name) => attributes.has(name)).slice(0, 1)
+  const counted = numbered(attributes, 'gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens')
+  if (operation !== 'chat' || counted.length === 0) return undefined
   return usage(attributes, {
     key: textOf(attributes, 'gen_ai.response.id'),
-    input: 'gen_ai.usage.input_tokens',
+    input: ['gen_ai.usage.input_tokens'],
     output: ['gen_ai.usage.output_tokens'],
-    cacheRead: first('gen_ai.usage.cache_read.input_tokens', 'gen_ai.usage.cache_read_input_tokens'),
-    cacheCreation: first(
+    cacheRead: numbered(
+      attributes,
+      'gen_ai.usage.cache_read.input_tokens',
+      'gen_ai.usage.cache_read_input_tokens',
+    ),
+    cacheCreation: numbered(
+      attributes,
       'gen_ai.usage.cache_creation.input_tokens',
       'gen_ai.usage.cache_creation_input_tokens',
       'gen_ai.usage.cache_write.input_tokens',

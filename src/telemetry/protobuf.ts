@@ -8,7 +8,7 @@ import {
   timeOf,
   withTime,
 } from './model.ts'
-import { MessageReader, namesOf } from './wire.ts'
+import { MessageReader, namesOf, WireError } from './wire.ts'
 
 // Reads OTLP's requests from protobuf. Numbers of fields are those of opentelemetry-proto 1.x. All three requests are built
 // alike: resources (1), each with its resource (1) and scopes (2), each with records (2).
@@ -42,28 +42,32 @@ function fields(message: MessageReader, take: (field: number, message: MessageRe
   for (let number = message.next(); number !== 0; number = message.next()) take(number, message)
 }
 
-/** Adds an attribute that is kept; of others the value is not decoded. */
+/** Adds an attribute that is kept and can be read; of others the value is not decoded. */
 function readAttribute(attribute: MessageReader, found: Found): void {
-  let key: string | undefined
-  let value: MessageReader | undefined
-  for (let number = attribute.next(); number !== 0; number = attribute.next()) {
-    if (number === 1) key = attribute.name(NAMES)
-    else if (number === 2) value = attribute.message()
+  try {
+    let key: string | undefined
+    let value: MessageReader | undefined
+    for (let number = attribute.next(); number !== 0; number = attribute.next()) {
+      if (number === 1) key = attribute.name(NAMES)
+      else if (number === 2) value = attribute.message()
+    }
+    const known = key === undefined || value === undefined ? undefined : readValue(value)
+    if (known !== undefined) found.set(key ?? '', known)
+  } catch (error) {
+    // it has bytes of its own: what is wrong in them loses no other attribute
+    if (!(error instanceof WireError)) throw error
   }
-  if (key === undefined || value === undefined) return
-  const known = readValue(value)
-  if (known !== undefined) found.set(key, known)
 }
 
-/** A text, a boolean or a number; NaN for anything else, and for a text that is too long to be kept; undefined for nothing. */
+/** A text, a boolean or a number; undefined for anything else, and for a text that is too long to be kept. */
 function readValue(message: MessageReader): string | number | boolean | undefined {
   let value: string | number | boolean | undefined
   for (let field = message.next(); field !== 0; field = message.next()) {
-    if (field === 1) value = message.shortText(MAX_TEXT) ?? Number.NaN
+    if (field === 1) value = message.shortText(MAX_TEXT)
     else if (field === 2) value = message.integer() !== 0
     else if (field === 3) value = message.integer()
     else if (field === 4) value = message.double()
-    else value = Number.NaN
+    else value = undefined
   }
   return value
 }

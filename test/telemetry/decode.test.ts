@@ -164,6 +164,31 @@ test('any bytes are records or a WireError, and reading ends', () => {
   )
 })
 
+test('an attribute that is not in its form is absent, the others of the record are kept', () => {
+  const field = (number: number, ...bytes: number[]) => [(number << 3) | 2, bytes.length, ...bytes]
+  const text = (number: number, value: string) => field(number, ...Buffer.from(value))
+  const attribute = (key: string, ...value: number[]) => field(6, ...text(1, key), ...field(2, ...value))
+  const bad = [
+    attribute('cost_usd', (4 << 3) | 0, 5),
+    attribute('cost_usd', (4 << 3) | 1, 1, 2),
+    attribute('cost_usd', ...field(3, 1, 2, 3)),
+    attribute('cost_usd', ...field(5, 1)),
+    attribute('cost_usd', 0xff, 0xff),
+    field(6, ...text(1, 'cost_usd'), (2 << 3) | 0, 5),
+    field(6, ...text(1, 'cost_usd'), (2 << 3) | 2, 9),
+  ]
+  for (const each of bad) {
+    const record = [
+      ...attribute('session.id', ...text(1, 's')),
+      ...each,
+      ...attribute('input_tokens', (3 << 3) | 0, 7),
+    ]
+    const request = field(1, ...field(2, ...field(2, ...record)))
+    const [read] = decoded(Uint8Array.from(request), 'logs')
+    expect(Object.fromEntries(read?.attributes ?? [])).toEqual({ 'session.id': 's', input_tokens: 7 })
+  }
+})
+
 test('integers of 64 bits keep their sign, and a longer one is refused', () => {
   const integerOf = (...bytes: number[]) => {
     const message = new MessageReader(Buffer.from([0x08, ...bytes]))

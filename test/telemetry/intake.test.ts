@@ -268,7 +268,6 @@ test('the member is the one of the key, else of user.email; a member’s key add
 
 test.each([
   ['a negative count', call('s', 1, { input_tokens: -1 }), 'input_tokens'],
-  ['a count that is no number', call('s', 1, { output_tokens: 'many' }), 'output_tokens'],
   ['a part of a token', call('s', 1, { output_tokens: 1.5 }), 'output_tokens'],
   ['a negative cost', call('s', 1, { cost_usd: -0.1 }), 'cost_usd'],
   ['an impossible count', call('s', 1, { input_tokens: 1e13 }), 'input_tokens'],
@@ -289,6 +288,75 @@ test.each([
   )
   expect(partialSuccess).toEqual({ rejectedLogRecords: '1', errorMessage: expect.stringContaining(reason) })
   expect(await totals(own)).toMatchObject({ sessions: 1, tokens: { input: 1_001 } })
+})
+
+const LONG = 'x'.repeat(400)
+test.each<[string, unknown]>([
+  ['nothing', undefined],
+  ['null', null],
+  ['a number', 5],
+  ['a list', []],
+  ['an empty value', {}],
+  ['an object for a double', { doubleValue: {} }],
+  ['an object for an integer', { intValue: { value: 5 } }],
+  ['no number', { doubleValue: 'NaN' }],
+  ['no end', { doubleValue: 'Infinity' }],
+  ['a text that is no number', { stringValue: 'many' }],
+  ['an integer that is no number', { intValue: '12x' }],
+  ['a truth', { boolValue: true }],
+  ['values within', { arrayValue: { values: [{ intValue: '5' }] } }],
+  ['a text that is too long', { stringValue: LONG }],
+])('an attribute that is %s is absent, the others of its record count', async (_name, value) => {
+  const own = await tenant(database.sql)
+  const bad = (key: string, n: number) => {
+    const { resourceLogs } = JSON.parse(JSON.stringify(logs([call('s', n)])))
+    const { attributes, ...rest } = resourceLogs[0].scopeLogs[0].logRecords[0]
+    const others = attributes.filter((each: { key: string }) => each.key !== key)
+    return { ...rest, attributes: [...others, null, 'x', { key: 5 }, { key, value }] }
+  }
+  const request = {
+    resourceLogs: [
+      {
+        resource: {
+          attributes: [
+            { key: 'service.name', value: { stringValue: 'claude-code' } },
+            { key: 'project', value },
+          ],
+        },
+        scopeLogs: [
+          {
+            logRecords: [bad('cost_usd', 1), bad('output_tokens', 2), bad('request_id', 3), bad('model', 4)],
+          },
+        ],
+      },
+    ],
+  }
+  expect(await send(own, request)).toEqual({})
+  expect((await detail(own, 's')).tokens).toEqual({
+    input: 4_010,
+    output: 300 + 1 + 3 + 4,
+    cache_read: 100,
+    cache_creation: 10,
+  })
+})
+
+test('a name that an object has twice is refused, and named', async () => {
+  const own = await tenant(database.sql)
+  const body = JSON.stringify(logs([call('s', 1)], CLAUDE)).replace('"body"', '"attributes":[],"body"')
+  const response = await client(app, own.key)('/v1/logs', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  })
+  expect([response.status, await bodyOf(response)]).toMatchObject([
+    400,
+    {
+      code: 'VALIDATION_ERROR',
+      details: [
+        { field: 'resourceLogs[0].scopeLogs[0].logRecords[0].attributes', message: 'must be given once' },
+      ],
+    },
+  ])
 })
 
 test('metrics are counted and not added; a negative sum is refused', async () => {
