@@ -6,7 +6,7 @@ import type { Decision } from './rate-limit.ts'
 
 /** Requests a minute of an address without a key. */
 const LIMIT = 60
-/** Addresses in memory; the least recently used is dropped first. */
+/** Addresses of a minute; the one that came first is dropped for another. */
 const MAX_ADDRESSES = 50_000
 const MINUTE_MS = 60_000
 const MAX_FORWARDED_LENGTH = 4_096
@@ -17,7 +17,9 @@ const UNKNOWN = 'unknown'
  * has `limit` requests.
  */
 export function createAddressLimiter(now: () => Date, limit = LIMIT) {
-  const windows = new Map<string, { minute: number; used: number }>()
+  /** The requests of each address in this minute. */
+  const counts = new Map<string, number>()
+  let countedMinute = 0
   const decide = (used: number, admitted: boolean): Decision => {
     const nowMs = now().getTime()
     const resetMs = (Math.floor(nowMs / MINUTE_MS) + 1) * MINUTE_MS
@@ -30,18 +32,18 @@ export function createAddressLimiter(now: () => Date, limit = LIMIT) {
     }
   }
   const usedOf = (address: string): number => {
-    const window = windows.get(address)
-    return window?.minute === Math.floor(now().getTime() / MINUTE_MS) ? window.used : 0
+    const minute = Math.floor(now().getTime() / MINUTE_MS)
+    if (minute !== countedMinute) counts.clear()
+    countedMinute = minute
+    return counts.get(address) ?? 0
   }
   return {
     /** Counts one request of the address. */
     take(address: string): Decision {
       const used = usedOf(address)
       if (used >= limit) return decide(used, false)
-      // Deleted and set again, so that the map's order is that of last use.
-      windows.delete(address)
-      if (windows.size >= MAX_ADDRESSES) windows.delete(windows.keys().next().value ?? address)
-      windows.set(address, { minute: Math.floor(now().getTime() / MINUTE_MS), used: used + 1 })
+      if (used === 0 && counts.size >= MAX_ADDRESSES) counts.delete(counts.keys().next().value ?? address)
+      counts.set(address, used + 1)
       return decide(used + 1, true)
     },
     /** The decision on the next request, without counting. */

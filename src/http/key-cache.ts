@@ -55,9 +55,9 @@ export function createKeyCache<Found extends Findable>({
     const expiresAt = expiresInMs === null ? Infinity : askedAt + expiresInMs
     const notedAt = entries.get(id)?.notedAt ?? -Infinity
     const entry = { found, askedAt, expiresAt, isRefreshed: false, notedAt }
-    // Deleted and set again, so that the map's order is that of the lookups: the oldest is dropped first.
-    entries.delete(id)
-    if (entries.size >= MAX_KEYS) entries.delete(entries.keys().next().value ?? id)
+    // The one that was found first is dropped: to delete a key and set it again each time that it is looked up costs the
+    // more the more there are.
+    if (!entries.has(id) && entries.size >= MAX_KEYS) entries.delete(entries.keys().next().value ?? id)
     entries.set(id, entry)
     return entry
   }

@@ -281,14 +281,18 @@ describe('client addresses', () => {
     expect(clientAddress('192.0.2.1', 'x,'.repeat(5_000), 1)).toBe('192.0.2.1')
   })
 
-  test('are forgotten beyond 50,000, the longest unheard first', () => {
-    const limiter = createAddressLimiter(() => new Date(0))
+  test('are forgotten beyond 50,000, the first of the minute first, and all with the minute', () => {
+    let ms = 0
+    const limiter = createAddressLimiter(() => new Date(ms))
     limiter.take('first')
     for (let n = 1; n < 50_000; n++) limiter.take(`address-${n}`)
+    limiter.take('address-1')
     expect(limiter.peek('first').remaining).toBe(59)
-    limiter.take('first')
     limiter.take('one more')
-    expect(limiter.peek('first').remaining).toBe(58)
-    expect(limiter.peek('address-1').remaining).toBe(60)
+    const left = (address: string) => limiter.peek(address).remaining
+    expect(['first', 'address-1', 'address-2', 'one more'].map(left)).toEqual([60, 58, 59, 59])
+    ms = 60_000
+    expect(['address-1', 'address-2', 'one more'].map(left)).toEqual([60, 60, 60])
+    expect(limiter.take('address-1').remaining).toBe(59)
   })
 })

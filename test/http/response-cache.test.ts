@@ -241,7 +241,7 @@ describe('the cache', () => {
     expect(computed()).toBe(4)
   })
 
-  test('stays within its bytes: the least recently used goes first, one too large is not kept', async () => {
+  test('stays within its bytes: one that was used stays, one too large is not kept', async () => {
     const { cache, respond, computed } = counting(5_000)
     for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'huge']) await respond(key)
     await respond('a')
@@ -259,6 +259,40 @@ describe('the cache', () => {
     await respond('huge', 100_000)
     expect(computed()).toBe(before + 3)
     expect(cache.size().bytes).toBeLessThanOrEqual(5_000)
+  })
+
+  test('what is used again and again stays, however much else is kept for a while', async () => {
+    const { respond, computed } = counting(20_000)
+    await respond('hot')
+    for (let index = 0; index < 1_000; index += 1) {
+      await respond(`passing ${index}`)
+      await respond(`passing ${index}`)
+      await respond('hot')
+    }
+    // each of the others twice: once unknown, once to be kept
+    expect(computed()).toBe(2 * 1_000 + 2)
+  })
+
+  test('a hit takes no longer with many responses in memory', async () => {
+    const hitsUs = async (others: number) => {
+      const { respond, computed } = counting(2 ** 30)
+      for (let index = 0; index < others; index += 1) {
+        await respond(`other ${index}`)
+        await respond(`other ${index}`)
+      }
+      for (let index = 0; index < 10_000; index += 1) await respond('hot')
+      expect(computed()).toBe(2 * others + 2)
+      const rounds: number[] = []
+      for (let round = 0; round < 5; round += 1) {
+        const start = performance.now()
+        for (let index = 0; index < 1_000; index += 1) await respond('hot')
+        rounds.push(performance.now() - start)
+      }
+      return Math.min(...rounds)
+    }
+    const alone = await hitsUs(0)
+    // a hit that moved its entry took a hundred times as long
+    expect(await hitsUs(15_000)).toBeLessThan(10 * alone)
   })
 
   test('counts names and compressed bodies, and forgets them with the response', async () => {
