@@ -173,11 +173,11 @@ test('projects, models and agents', async () => {
 test('CSV: a page of sessions, and of a breakdown', async () => {
   const other = await tenant(database.sql)
   const at = '2026-05-01T00:00:00.000Z'
-  const session = (index: number, project_name: string) => ({
+  const session = (index: number, project_name: string | null) => ({
     ...{ type: 'session', id: `sess_${index}`, project_name, created_at: at, turns: index },
     ...{ estimated_cost: index === 0 ? 0 : 1.5, quality_score: 50, tokens: { input: 7 } },
   })
-  const names = ['=1+1', '@cmd', '-2', ' +x', 'a,"b"\nc', 'plain']
+  const names = ['=1+1', '@cmd', '-2', ' +x', 'a,"b"\nc', null]
   await send(
     names.map((name, index) => session(index, name)),
     other,
@@ -187,7 +187,7 @@ test('CSV: a page of sessions, and of a breakdown', async () => {
   const list = await get('/v1/sessions?sort=turns&order=asc', { headers: csv })
   expect(list.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
   expect(list.headers.get('vary')).toBe('Accept, Accept-Encoding')
-  const cells = [`'=1+1`, `'@cmd`, `'-2`, `' +x`, `"a,""b""\nc"`, 'plain']
+  const cells = [`'=1+1`, `'@cmd`, `'-2`, `' +x`, `"a,""b""\nc"`, '']
   const lines = cells.map(
     (cell, index) => `sess_${index},${cell},${index},${index === 0 ? 0 : 1.5},50,${at}\r\n`,
   )
@@ -231,6 +231,8 @@ test('CSV: no text of a cell is a formula, whatever a spreadsheet divides it at'
   }
   expect(cellOf('x;=1+1;y')).toBe("'x;'=1+1;y")
   expect(cellOf('＝1')).toBe("'＝1")
+  for (const text of ['\tplain', '\rplain', '\nplain', '\t'])
+    expect(cellOf(text).replace(/^"/, '')).toBe(`'${text}${/[\r\n]/.test(text) ? '"' : ''}`)
   for (const plain of ['a-b', 'a=b', '1+1', 'a; b', 'a;b', 'x ＝ y', 'a@b.c', "it's", '2026-01-02', '']) {
     expect(cellOf(plain)).toBe(plain)
   }

@@ -9,9 +9,9 @@ const CONTENT_TYPE = `${CSV_TYPE}; charset=utf-8; header=present`
 /**
  * Matches where a spreadsheet would begin a formula: at the start of the text, and after each character at which some
  * spreadsheets divide a line, whatever the quotes around the whole cell. A full-width sign begins a formula too;
- * spaces and quotes before it are skipped.
+ * spaces and quotes before it are skipped. A spreadsheet may also skip a tab or line break that a cell begins with.
  */
-const FORMULA = /(^|[;\t\r\n])(?=[ "]*[=+\-@＝＋－＠])/g
+const FORMULA = /(^|[;\t\r\n])(?=[ "]*[=+\-@＝＋－＠])|^(?=[\t\r\n])/g
 const QUOTED = /[",\r\n]/
 
 type Cell = string | number | boolean | null | undefined
