@@ -9,7 +9,7 @@ export type BadgeKind = (typeof BADGE_KINDS)[number]
 const BADGE_STYLES = ['flat', 'flat-square', 'plastic', 'for-the-badge', 'social'] as const
 
 /** Longer labels are cut. */
-export const MAX_LABEL_LENGTH = 50
+export const MAX_LABEL_LENGTH = 40
 export const DEFAULT_DAYS = 30
 /** Seconds for which clients and proxies may cache a badge. */
 export const CACHE_S = 300

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import { addDays, dateOf } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
 import { isConnectionError } from '../db/connection-errors.ts'
+import { ApiError } from '../errors.ts'
 import { clientAddress, createAddressLimiter } from '../http/address-limit.ts'
 import { limitHeaders } from '../http/admission.ts'
 import { targetOf } from '../http/lifecycle.ts'
@@ -25,7 +26,7 @@ import {
 import { findBadge } from './queries.ts'
 import { describeBadge, drawBadge } from './render.ts'
 import { hashToken } from './settings.ts'
-import { unknownBadge } from './value.ts'
+import { invalidBadge, unknownBadge } from './value.ts'
 
 /** Requests a minute of an address, for badges alone. */
 const BADGES_A_MINUTE = 600
@@ -82,11 +83,22 @@ const JSON_FOR_SHIELDS: Format = {
   show: (badge, query) => JSON.stringify(describeBadge(badge, query)),
 }
 
+const read = queryReader(BadgeQuery)
+
+/** The parameters; null for an image with a bad one: a page that shows it has no other place for a message. */
+function queryOf(url: string, format: Format): BadgeQuery | null {
+  try {
+    return read(url)
+  } catch (error) {
+    if (format === SVG && error instanceof ApiError) return null
+    throw error
+  }
+}
+
 /** The badges, for anyone: images, and what shields.io draws images from. */
 export const badgeRoutes = (deps: BadgeDeps) => {
   const find = createFinder(deps)
   const limiter = createAddressLimiter(deps.now, BADGES_A_MINUTE)
-  const read = queryReader(BadgeQuery)
   // The limit is checked before routing, so that a response without a route (404, 405) counts and carries the limit's
   // headers, too. The context is given to no function: see http/lifecycle.ts.
   const routes = new Elysia()
@@ -110,12 +122,14 @@ export const badgeRoutes = (deps: BadgeDeps) => {
     for (const format of [SVG, JSON_FOR_SHIELDS]) {
       routes.get(
         `${PREFIX}:org_slug/${kind}${format.suffix}`,
-        async ({ params, query, request, set, badgeLimit }) => {
+        async ({ params, request, set, badgeLimit }) => {
           const admitted = badgeLimit?.admitted !== false
-          const badge = await find(params.org_slug, kind, query, admitted)
+          const query = queryOf(request.url, format)
+          const badge =
+            query === null ? invalidBadge(kind) : await find(params.org_slug, kind, query, admitted)
           // `unknown` may stand for an existing badge beyond the limit: no cache may keep it
           set.headers['cache-control'] = badge !== null || admitted ? CACHE_CONTROL : 'no-store'
-          const text = format.show(badge ?? unknownBadge(kind), query)
+          const text = format.show(badge ?? unknownBadge(kind), query ?? {})
           const etag = etagOf(text)
           set.headers.etag = etag
           if (matchesEtag(request.headers.get('if-none-match') ?? '', etag)) {
@@ -127,9 +141,6 @@ export const badgeRoutes = (deps: BadgeDeps) => {
         },
         {
           query: uncheckedQuery(BadgeQuery),
-          transform: (context) => {
-            context.query = read(context.request.url)
-          },
           detail: detailOf(kind, format),
         },
       )

@@ -24,6 +24,9 @@ interface Limit {
 /** The badge of an organization that is unknown or does not show its badges. */
 export const unknownBadge = (kind: BadgeKind): Badge => ({ label: kind, message: 'unknown', color: GREY })
 
+/** The image for a request with a bad parameter, of any organization. */
+export const invalidBadge = (kind: BadgeKind): Badge => ({ label: kind, message: 'invalid', color: GREY })
+
 /** The badge of a value from 0 to 100, or `n/a` for undefined, with the organization's appearance. */
 export function badgeOf(kind: BadgeKind, value: number | undefined, look: BadgeLook): Badge {
   const label = look.labels?.[kind] ?? kind

@@ -154,19 +154,29 @@ describe('a badge', () => {
     expect(text).toContain('&lt;/title&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;&apos;')
     expect(text).not.toContain('<script')
     const long = await said(`/api/badge/${slug}/quality.json?label=${'%F0%9F%98%80'.repeat(60)}`)
-    expect(long[0]).toBe(`${'😀'.repeat(49)}…`)
+    expect(long[0]).toBe(`${'😀'.repeat(39)}…`)
     expect((await said(`/api/badge/${slug}/quality.json?label=a%01%0Ab`))[0]).toBe('a  b')
     const styles = ['flat', 'flat-square', 'plastic', 'for-the-badge', 'social']
     const drawn = styles.map(async (style) => (await ask(`/api/badge/${slug}/quality?style=${style}`)).text())
     expect(new Set(await Promise.all(drawn)).size).toBe(styles.length)
   })
 
-  test.each(['days=0', 'days=366', 'days=x', 'days=1&days=2', 'style=round', 'project='])(
-    'refuses %s alike for all organizations',
+  test.each(['days=0', 'days=366', 'days=x', 'days=1&days=2', 'style=round', `project=${'p'.repeat(201)}`])(
+    '%s is an image that says so, and refused as JSON, alike for all organizations',
     async (query) => {
       const { slug } = await shown([])
       for (const name of [slug, 'nobody']) {
-        const answer = await ask(`/api/badge/${name}/quality?${query}`)
+        const image = await ask(`/api/badge/${name}/quality?label=mine&${query}`)
+        const unknown = await ask('/api/badge/nobody/quality')
+        const [drawn, text] = [await image.text(), await unknown.text()]
+        expect([image.status, image.headers.get('content-type')]).toEqual([
+          200,
+          'image/svg+xml; charset=utf-8',
+        ])
+        expect(drawn).toContain('quality: invalid')
+        const colours = (svg: string) => svg.match(/fill="#[0-9a-f]+"/g)
+        expect(colours(drawn)).toEqual(colours(text))
+        const answer = await ask(`/api/badge/${name}/quality.json?${query}`)
         expect(answer.status).toBe(400)
         expect(answer.headers.get('x-ratelimit-limit')).toBe('600')
         expect(JSON.parse(await answer.text())).toMatchObject({
@@ -320,7 +330,7 @@ describe('looks', () => {
   test.each([
     [{ badges: 'open' }, 'public or private'],
     [{ badgeToken: 'mine' }, 'new or none'],
-    [{ badgeLabelCost: 'x'.repeat(51) }, 'at most 50'],
+    [{ badgeLabelCost: 'x'.repeat(41) }, 'at most 40'],
     [{ badgeLabelCost: 'a\nb' }, 'one line'],
     [{ badgeThresholds: '50,80' }, 'greater first'],
     [{ badgeThresholds: '101,80' }, 'up to 100'],
