@@ -2,6 +2,7 @@ import { type Actor, recordEntries, SYSTEM } from '../audit-log/append.ts'
 import { addDays } from '../dates.ts'
 import type { ISql, Sql } from '../db/client.ts'
 import { inOrganization } from '../db/org-lock.ts'
+import { summedProject } from '../db/rollups.ts'
 import { unitsOf } from '../decimals.ts'
 import { getOrganization } from '../organizations/queries.ts'
 import type { Badge, BadgeKind, BadgeLook } from './model.ts'
@@ -42,7 +43,7 @@ const countedDays = (sql: Sql, orgId: string, { today, days, project }: WantedBa
   from session_rollups r
   where r.org_id = ${orgId}
     and r.grain = 'day'
-    and r.project = ${project ?? ''}
+    and r.project = ${summedProject(project)}
     and r.bucket > ${addDays(today, -days)}
     and r.bucket <= ${today}`
 

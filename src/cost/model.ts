@@ -54,7 +54,9 @@ export const CostSummary = component('CostSummary', {
   current_month: dollars('of the current UTC month, date filters aside'),
   currency: Type.Literal('USD'),
   by_period: Type.Array(closed({ period: date('first day of the period'), cost: dollars('of the period') })),
-  by_project: Type.Array(closed({ project: Type.String(), cost: dollars('of the project') })),
+  by_project: Type.Array(
+    closed({ project: nullable(Type.String()), cost: dollars('of the project, null: of none') }),
+  ),
   current_budget: nullable(Budget),
 })
 export type CostSummary = Static<typeof CostSummary>

@@ -1,5 +1,6 @@
 import { addMonths, dateOf, daysOf, monthOf, type Span, shortSpansOf, spansOf } from '../dates.ts'
 import type { Fragment, Sql } from '../db/client.ts'
+import { summedProject, WITHOUT_PROJECT } from '../db/rollups.ts'
 import { unitsOf } from '../decimals.ts'
 import { validationError } from '../errors.ts'
 import { JsonText } from '../json-text.ts'
@@ -33,16 +34,16 @@ interface CostRow {
 export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Date): Promise<JsonText> {
   const thisMonth = monthOf(dateOf(now))
   const nextMonth = addMonths(thisMonth, 1)
-  const project = query.project ?? ''
+  const project = summedProject(query.project)
   const [row] = await sql<CostRow[]>`
     select p.total, p.unpriced, p.periods,
       (
         select string_agg(
-          '{"project":' || to_json(p.project) || ',"cost":' || trim_scale(p.cost) || '}',
+          '{"project":' || coalesce(to_json(p.project)::text, 'null') || ',"cost":' || trim_scale(p.cost) || '}',
           ',' order by p.cost desc, p.project collate "C"
         )
         from (
-          select r.project, sum(r.cost) as cost
+          select nullif(r.project, ${WITHOUT_PROJECT}) as project, sum(r.cost) as cost
           from (${projectCosts(sql, orgId, query)}) r
           group by r.project
           having sum(r.sessions) > 0
@@ -128,15 +129,10 @@ const rowsOf = (sql: Sql, orgId: string, spans: readonly Span[], ofProject: Frag
     .reduce((rows, more) => sql`${rows} union all ${more}`)
 
 /** Selects rows of the range, of one project or all (''): days, but whole months if the buckets are months. */
-function matchingRows(
-  sql: Sql,
-  orgId: string,
-  { project = '', ...range }: Filter,
-  by: CostQuery['group_by'],
-) {
+function matchingRows(sql: Sql, orgId: string, { project, ...range }: Filter, by: CostQuery['group_by']) {
   const { date_from, date_to } = range
   const spans = by === 'month' ? spansOf(date_from, date_to) : [daysOf(date_from, date_to)]
-  return rowsOf(sql, orgId, spans, sql`= ${project}`)
+  return rowsOf(sql, orgId, spans, sql`= ${summedProject(project)}`)
 }
 
 /**
@@ -144,7 +140,7 @@ function matchingRows(
  * are read when those of a month that are not in the range are subtracted.
  */
 const projectCosts = (sql: Sql, orgId: string, { project, date_from, date_to }: Filter) => {
-  const ofProject = project === undefined ? sql`<> ''` : sql`= ${project}`
+  const ofProject = project === undefined ? sql`<> ''` : sql`= ${summedProject(project)}`
   const { added, subtracted } = shortSpansOf(date_from, date_to)
   const rows = sql`select r.project, r.sessions, r.cost from (${rowsOf(sql, orgId, added, ofProject)}) r`
   if (subtracted.length === 0) return rows

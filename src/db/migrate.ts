@@ -19,6 +19,7 @@ import webhookSettle from './migrations/0012_webhook_settle.sql' with { type: 't
 import people from './migrations/0013_people.sql' with { type: 'text' }
 import branches from './migrations/0014_branches.sql' with { type: 'text' }
 import memberAgents from './migrations/0015_member_agents.sql' with { type: 'text' }
+import withoutProject from './migrations/0016_without_project.sql' with { type: 'text' }
 import { refuseUnfinishedRestore } from './restore-mark.ts'
 
 interface Migration {
@@ -31,7 +32,7 @@ interface Migration {
 export const MIGRATIONS: readonly Migration[] = Object.entries({
   ...{ organizations, sessions, usage, cost, team, commits, audit, security, risk, webhooks },
   ...{ webhook_claim: webhookClaim, webhook_settle: webhookSettle, people, branches },
-  member_agents: memberAgents,
+  ...{ member_agents: memberAgents, without_project: withoutProject },
 }).map(([name, text], index) => ({ number: index + 1, name, text }))
 
 /** Held while a database is migrated; any constant that nothing else uses. */

@@ -1,6 +1,23 @@
 import type { Fragment, ISql } from './client.ts'
 import type { DerivedTable, OrgId } from './derived-tables.ts'
 
+/**
+ * Stands for no project in the tables of sums in which '' stands for all projects. A project's name is shorter: no name can be
+ * this.
+ */
+export const WITHOUT_PROJECT = '-'.repeat(201)
+
+/** The project of the rows that have the sums of this filter: undefined for all projects, '' for what has none. */
+export const summedProject = (project: string | undefined): string =>
+  project === '' ? WITHOUT_PROJECT : (project ?? '')
+
+export const describeSummed = (project: string | undefined): string =>
+  project === WITHOUT_PROJECT ? 'no project' : project || 'all projects'
+
+/** The project of a row that is counted, as tables have it in which '' stands for all. */
+export const countedProject = (sql: ISql, column: 's.project' | 'b.project' | 'k.project'): Fragment =>
+  sql`coalesce(nullif(${sql.unsafe(column)}, ''), ${WITHOUT_PROJECT})`
+
 /** The declaration of a rollup: it is written, compared by `doctor` and rebuilt by the same query. */
 interface Declared {
   name: string

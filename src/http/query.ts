@@ -54,7 +54,13 @@ export const DateTo = day('Last UTC day, inclusive', '2026-01-31')
 export const textFilter = (description: string, example: string, maxLength = 200) =>
   Type.Optional(Type.String({ minLength: 1, maxLength, description, examples: [example] }))
 
-export const Project = textFilter('Only this project', 'web-app', MAX_PROJECT_LENGTH)
+export const Project = Type.Optional(
+  Type.String({
+    maxLength: MAX_PROJECT_LENGTH,
+    description: 'Only this project; empty: only what has none',
+    examples: ['web-app'],
+  }),
+)
 
 /** One of `values`; wrap it in `Type.Optional` where the parameter may be missing. */
 export function oneOf<const Values extends readonly string[]>(

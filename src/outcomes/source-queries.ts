@@ -163,8 +163,9 @@ function sessionsBy(context: Context, by: Group | null): Source {
   const byProject = by === 'project' || by === 'repo'
   const isProject = project === undefined ? sql`` : sql`and r.project = ${project}`
   const source = { sums: { cost: 'r.cost' }, columns: OF_PROJECT }
-  // the fewest rows; a row of all projects has the project '', which sessions without one have too
-  if (member === undefined && by !== 'member' && by !== 'agent' && (ofProject || !byProject)) {
+  // the fewest rows; in them '' is all projects
+  const byPerson = by === 'member' || by === 'agent' || member !== undefined
+  if (!byPerson && project !== '' && (ofProject || !byProject)) {
     const rows = sql`
       from session_rollups r
       where r.org_id = ${orgId}
@@ -239,7 +240,8 @@ function pullRequestsBy(context: Context, by: Group | null): Source[] {
     project === undefined
       ? [sql``]
       : [
-          sql`and r.project = ${project}`,
+          // one without a project is of the repository's name
+          sql`and r.project = ${project} and (r.project <> '' or r.repo = '')`,
           sql`
             and r.project = ''
             and r.repo = any (
@@ -251,7 +253,7 @@ function pullRequestsBy(context: Context, by: Group | null): Source[] {
                   and r.grain = 'month'
                   and r.project = ''
                   and r.repo <> ''
-                  and ${project} in (r.repo, ${sql.unsafe(NAME_OF_REPO)})
+                  and ${sql.unsafe(NAME_OF_REPO)} = ${project}
               )
             )`,
         ]

@@ -1,4 +1,5 @@
 import type { Sql } from '../db/client.ts'
+import { summedProject } from '../db/rollups.ts'
 import { JsonText } from '../json-text.ts'
 import type { QualityQuery, QualityTrendQuery } from './model.ts'
 
@@ -10,7 +11,7 @@ const matchingDays = (sql: Sql, orgId: string, query: QualityQuery) => sql`
   from session_rollups r
   where r.org_id = ${orgId}
     and r.grain = 'day'
-    and r.project = ${query.project ?? ''}
+    and r.project = ${summedProject(query.project)}
     ${query.date_from === undefined ? sql`` : sql`and r.bucket >= ${query.date_from}`}
     ${query.date_to === undefined ? sql`` : sql`and r.bucket <= ${query.date_to}`}`
 

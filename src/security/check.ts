@@ -58,7 +58,7 @@ export const FINDING_TABLES: readonly DerivedTable[] = [
     name: 'findings',
     columns: FINDING_COLUMNS,
     query: (sql, orgId) => findingsOf(sql, orgId, sql``),
-    describe: ({ project }) => `findings ${project || 'all projects'}`,
+    describe: ({ project }) => `findings ${project || 'no project'}`,
   },
   ...FINDING_ROLLUPS,
   {
@@ -68,7 +68,7 @@ export const FINDING_TABLES: readonly DerivedTable[] = [
       ...['sessions', 'first_seen_at', 'last_seen_at'],
     ],
     query: (sql, orgId) => risksOfFiles(sql, orgId, filesFromFindings(sql, orgId)),
-    describe: ({ project }) => `file_risks ${project || 'all projects'}`,
+    describe: ({ project }) => `file_risks ${project || 'no project'}`,
   },
   RISK_LEVELS,
 ]

@@ -33,7 +33,7 @@ export type FindingListQuery = Static<typeof FindingListQuery>
 export const ListedFinding = component('ListedFinding', {
   ...Finding.properties,
   session_id: Type.String({ examples: ['sess_4f1c2a'] }),
-  project: Type.String({ examples: ['checkout'] }),
+  project: nullable(Type.String({ examples: ['checkout'] })),
   member: nullable(
     closed(
       { id: nullable(Type.String()), email: nullable(Type.String()) },

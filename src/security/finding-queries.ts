@@ -22,7 +22,7 @@ const itemOf = (sql: ISql, hidesMembers: boolean): Fragment => sql`
     'description', f.description, 'file', f.file, 'line', f.line, 'turn_number', f.turn_number,
     'fingerprint', f.fingerprint, 'status', f.status,
     'created_at', to_char(f.created_at at time zone 'UTC', ${TIME_PATTERN}),
-    'session_id', f.session_id, 'project', f.project,
+    'session_id', f.session_id, 'project', nullif(f.project, ''),
     'member', ${hidesMembers ? sql`null::json` : memberItem(sql, sql`f.member`)}
   )::text as item`
 

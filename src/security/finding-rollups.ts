@@ -1,6 +1,6 @@
 import type { ISql } from '../db/client.ts'
 import type { OrgId } from '../db/derived-tables.ts'
-import { rollup } from '../db/rollups.ts'
+import { countedProject, describeSummed, rollup } from '../db/rollups.ts'
 
 // The findings that the heatmap counts are those that are open, each file and fingerprint of a session once, with the
 // highest severity. Writers count all of a session's findings again.
@@ -26,7 +26,7 @@ const bucketOf = (sql: ISql) => sql`
 const describeProject =
   (table: string) =>
   ({ project }: Readonly<Record<string, string>>) =>
-    `${table} ${project || 'all projects'}`
+    `${table} ${project || 'no project'}`
 
 /** Sessions by file, fingerprint and severity. */
 const FINDING_ROLLUP = rollup({
@@ -89,7 +89,7 @@ const FILE_ROLLUP = rollup({
 /** The counts that are made of the rows of findings. */
 export const FINDING_ROLLUPS = [FINDING_ROLLUP, FILE_ROLLUP]
 
-/** Files by risk score, of each project and of all (''). */
+/** Files by risk score, of each project, of none (WITHOUT_PROJECT) and of all (''). */
 export const RISK_LEVELS = rollup({
   name: 'risk_levels',
   key: ['project', 'risk_score'],
@@ -100,7 +100,7 @@ export const RISK_LEVELS = rollup({
   count: (sql, rows) => sql`
     select p.project, k.risk_score, count(*) as files
     from (select s.project, s.risk_score ${rows}) k
-    cross join lateral (values (k.project), ('')) as p (project)
+    cross join lateral (values (${countedProject(sql, 'k.project')}), ('')) as p (project)
     group by p.project, k.risk_score`,
-  describe: describeProject('risk_levels'),
+  describe: ({ project }) => `risk_levels ${describeSummed(project)}`,
 })

@@ -1,5 +1,6 @@
 import { addDays, addMonths, isPastLastDate, LAST_DATE, monthOf } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
+import { summedProject } from '../db/rollups.ts'
 import { page } from '../http/query.ts'
 import { type Heatmap, type HeatmapFile, type HeatmapQuery, RISK_THRESHOLD } from './model.ts'
 
@@ -48,7 +49,7 @@ function fileOf(row: HeatmapRow): HeatmapFile[] {
   return [
     {
       file: row.file,
-      project: row.project,
+      project: row.project || null,
       risk_score: row.risk_score,
       findings: {
         ...findings,
@@ -81,7 +82,7 @@ function pageOfAllTime(sql: Sql, orgId: string, query: HeatmapQuery): Promise<He
       select l.risk_score, l.files, sum(l.files) over (order by l.risk_score desc) as through
       from risk_levels l
       where l.org_id = ${orgId}
-        and l.project = ${project ?? ''}
+        and l.project = ${summedProject(project)}
         and l.risk_score >= ${leastRisk(query)}
     ),
     start as (

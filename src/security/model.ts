@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DateFrom, DateTo, Page, Pagination, PerPage, Project } from '../http/query.ts'
-import { closed, component, Timestamp } from '../records/fields.ts'
+import { closed, component, nullable, Timestamp } from '../records/fields.ts'
 import { SecurityMetadata } from '../sessions/model.ts'
 
 const score = (description: string) => Type.Number({ description, examples: [92] })
@@ -21,7 +21,7 @@ export const SecurityOverview = component('SecurityOverview', {
   recent_sessions: Type.Array(
     closed({
       id: Type.String({ examples: ['sess_4f1c2a'] }),
-      project: Type.String({ examples: ['checkout'] }),
+      project: nullable(Type.String({ examples: ['checkout'] })),
       created_at: Timestamp('When the session began; UTC, milliseconds'),
       security_metadata: SecurityMetadata,
     }),
@@ -52,7 +52,7 @@ const distinct = (severity: string) =>
 
 export const HeatmapFile = component('HeatmapFile', {
   file: Type.String({ examples: ['src/deploy.ts'] }),
-  project: Type.String({ examples: ['checkout'] }),
+  project: nullable(Type.String({ examples: ['checkout'] })),
   risk_score: Type.Number({
     description: '25, 15, 8 and 3 points for each critical, high, medium and low finding, at most 100',
     examples: [48],

@@ -1,5 +1,6 @@
 import { TIME_PATTERN } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
+import { summedProject } from '../db/rollups.ts'
 import { JsonText } from '../json-text.ts'
 import type { Own } from '../people/visibility-queries.ts'
 import type { SecurityQuery } from './model.ts'
@@ -29,13 +30,13 @@ export async function getSecurity(
         from session_rollups r
         where r.org_id = ${orgId}
           and r.grain = ${grain}
-          and r.project = ${project ?? ''}
+          and r.project = ${summedProject(project)}
           ${date_from === undefined ? sql`` : sql`and r.bucket >= ${date_from}`}
           ${date_to === undefined ? sql`` : sql`and r.bucket <= ${date_to}`}
       ) as summary,
       (
         select string_agg(
-          '{"id":"' || n.id || '","project":' || to_json(n.project) || ',"created_at":"'
+          '{"id":"' || n.id || '","project":' || coalesce(to_json(nullif(n.project, ''))::text, 'null') || ',"created_at":"'
             || to_char(n.created_at at time zone 'UTC', ${TIME_PATTERN}) || '","security_metadata":'
             || (d.detail->'security_metadata')::text || '}',
           ',' order by n.created_at desc, n.id desc

@@ -1,5 +1,6 @@
 import { spansOf, TIME_PATTERN } from '../dates.ts'
 import type { Fragment, ISql } from '../db/client.ts'
+import { summedProject } from '../db/rollups.ts'
 import type { SessionListQuery } from './model.ts'
 
 // The statements of the list share these fragments.
@@ -66,7 +67,7 @@ export const matchingSpans = (sql: ISql, orgId: string, query: SessionListQuery)
         from session_rollups r
         where r.org_id = ${orgId}
           and r.grain = ${grain}
-          and r.project = ${query.project ?? ''}
+          and r.project = ${summedProject(query.project)}
           ${from === undefined ? sql`` : sql`and r.bucket >= ${from}`}
           ${before === undefined ? sql`` : sql`and r.bucket < ${before}`}`,
     )

@@ -1,5 +1,6 @@
 import { TIME_PATTERN } from '../dates.ts'
 import type { Fragment, Sql } from '../db/client.ts'
+import { WITHOUT_PROJECT } from '../db/rollups.ts'
 import { type JsonText, pageText } from '../json-text.ts'
 import type { NamesQuery } from './model.ts'
 
@@ -14,7 +15,7 @@ function countsOf(sql: Sql, orgId: string, named: Named): Fragment {
       from session_rollups r
       where r.org_id = ${orgId}
         and r.grain = 'month'
-        and r.project <> ''
+        and r.project not in ('', ${WITHOUT_PROJECT})
       group by r.project`
   }
   const column = named === 'model' ? sql`r.model` : sql`r.agent`

@@ -1,5 +1,6 @@
 import type { Sql } from '../db/client.ts'
 import { memberAddresses } from '../db/member-addresses.ts'
+import { summedProject } from '../db/rollups.ts'
 import { ApiError } from '../errors.ts'
 import { MAX_PER_PAGE } from '../http/query.ts'
 import { JsonText, pageText } from '../json-text.ts'
@@ -87,7 +88,7 @@ async function laterByTime(sql: Sql, orgId: string, query: SessionListQuery): Pr
         join session_rollups r
           on r.org_id = ${orgId}
           and r.grain = 'day'
-          and r.project = ${query.project ?? ''}
+          and r.project = ${summedProject(query.project)}
           and r.bucket >= d.bucket
           and r.bucket < d.until
       ),

@@ -1,6 +1,15 @@
 import type { ISql } from '../db/client.ts'
 import type { OrgId } from '../db/derived-tables.ts'
-import { addDifference, moveProject, type Renaming, type Rollup, rollup } from '../db/rollups.ts'
+import {
+  addDifference,
+  countedProject,
+  describeSummed,
+  moveProject,
+  type Renaming,
+  type Rollup,
+  rollup,
+  WITHOUT_PROJECT,
+} from '../db/rollups.ts'
 import { unnest } from '../db/rows.ts'
 import { directoryOf } from '../scoring/ownership.ts'
 
@@ -23,7 +32,7 @@ const rowsOfDays = (sql: ISql, orgId: string) => sql`
   where d.org_id = ${orgId}
     and d.grain = 'day'`
 
-/** Each session is counted in four rows: by day and by month, in its project and in all. */
+/** Each session is counted in four rows: by day and by month, in its project (or WITHOUT_PROJECT) and in all (''). */
 const FIGURES = rollup({
   name: 'session_rollups',
   key: ['grain', 'project', 'bucket'],
@@ -39,28 +48,26 @@ const FIGURES = rollup({
       ${rows}
     )
     select
-      case grouping(s.day) when 0 then 'day' else 'month' end as grain, coalesce(s.project, '') as project,
+      case grouping(s.day) when 0 then 'day' else 'month' end as grain,
+      case grouping(s.project) when 0 then ${countedProject(sql, 's.project')} else '' end as project,
       coalesce(s.day, s.month) as bucket,
       count(*) as sessions, sum(s.estimated_cost) as cost, sum(s.unpriced_tokens)::bigint as unpriced_tokens,
       sum(s.quality_score) as quality_sum, min(s.quality_score) as quality_min, max(s.quality_score) as quality_max,
       sum(s.security_score) as security_sum, min(s.security_score) as security_min,
       max(s.security_score) as security_max
     from s
-    group by grouping sets ((s.day, s.project), (s.day), (s.month, s.project), (s.month))
-    -- the project '' has the rows of all projects
-    having grouping(s.project) = 1 or s.project <> ''`,
+    group by grouping sets ((s.day, s.project), (s.day), (s.month, s.project), (s.month))`,
   // the order matters: extremes of months and of all projects are read from rows of days, not from a month of sessions
   extremes: [
     {
       of: (sql) => sql`b.grain = 'day' and b.project <> ''`,
-      from: (sql, orgId) => sql`${sessionsOfDay(sql, orgId)} and s.project = r.project`,
+      from: (sql, orgId) => sql`
+        ${sessionsOfDay(sql, orgId)} and s.project = case r.project when ${WITHOUT_PROJECT} then '' else r.project end`,
     },
     {
       of: (sql) => sql`b.grain = 'day' and b.project = ''`,
       from: (sql, orgId) => sql`
-        ${rowsOfDays(sql, orgId)} and d.project <> '' and d.bucket = r.bucket
-        union all
-        ${sessionsOfDay(sql, orgId)} and s.project = ''`,
+        ${rowsOfDays(sql, orgId)} and d.project <> '' and d.bucket = r.bucket`,
     },
     {
       of: (sql) => sql`b.grain = 'month'`,
@@ -71,7 +78,7 @@ const FIGURES = rollup({
           and d.bucket < (r.bucket + interval '1 month')::date`,
     },
   ],
-  describe: ({ grain, bucket, project }) => `${grain} ${bucket} ${project || 'all projects'}`,
+  describe: ({ grain, bucket, project }) => `${grain} ${bucket} ${describeSummed(project)}`,
 })
 
 const HOURS = rollup({

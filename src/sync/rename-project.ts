@@ -2,7 +2,7 @@ import { type Actor, recordEntries } from '../audit-log/append.ts'
 import { renameInCommits } from '../commits/project-write.ts'
 import type { Sql } from '../db/client.ts'
 import { lockHistory, lockOrganization } from '../db/org-lock.ts'
-import type { Renaming } from '../db/rollups.ts'
+import { type Renaming, WITHOUT_PROJECT } from '../db/rollups.ts'
 import { OperatorError } from '../errors.ts'
 import { renameInRisks } from '../risk/project-write.ts'
 import { renameInFindings } from '../security/project-write.ts'
@@ -26,6 +26,9 @@ export async function renameProject(
   actor: Actor,
   renaming: Renaming,
 ): Promise<Renamed> {
+  const noProject = () => new OperatorError(`there is no project ${JSON.stringify(renaming.from)}`)
+  // in the sums these are not names
+  if (renaming.from === '' || renaming.from === WITHOUT_PROJECT) throw noProject()
   return await sql.begin(async (tx) => {
     await lockHistory(tx, orgId)
     const commits = await renameInCommits(tx, orgId, renaming)
@@ -35,8 +38,7 @@ export async function renameProject(
     await renameInFindings(tx, orgId, renaming)
     await updatePartsOfProject(tx, orgId, renaming.to)
     const renamed = { sessions, commits, pull_requests }
-    if (sessions + commits + pull_requests === 0)
-      throw new OperatorError(`there is no project ${JSON.stringify(renaming.from)}`)
+    if (sessions + commits + pull_requests === 0) throw noProject()
     await recordEntries(tx, orgId, actor, [
       { action: 'project.renamed', details: { ...renaming, ...renamed } },
     ])

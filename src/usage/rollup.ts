@@ -1,4 +1,4 @@
-import { rollup } from '../db/rollups.ts'
+import { countedProject, describeSummed, rollup } from '../db/rollups.ts'
 
 /**
  * The sums of breakdowns, each row of the columns that `dims` names. Rows that are not of models count a session by its
@@ -54,7 +54,7 @@ export const USAGE_ROLLUP = rollup({
   describe: ({ dims, grain, bucket }) => `usage of a ${grain} (${bucket}) by ${dims}`,
 })
 
-/** The sums of all time by branch: a row in the session's project, and one in all, whose project is ''. */
+/** The sums of all time by branch: a row in the session's project (or WITHOUT_PROJECT), and one in all, whose project is ''. */
 export const BRANCH_ROLLUP = rollup({
   name: 'branch_rollups',
   key: ['project', 'branch'],
@@ -75,8 +75,8 @@ export const BRANCH_ROLLUP = rollup({
       sum(b.input)::bigint as input, sum(b.output)::bigint as output, sum(b.cache_read)::bigint as cache_read,
       sum(b.cache_creation)::bigint as cache_creation, sum(b.unpriced_tokens)::bigint as unpriced_tokens
     from branches b
-    cross join lateral (select b.project union select '') as p (project)
+    cross join lateral (values (${countedProject(sql, 'b.project')}), ('')) as p (project)
     group by p.project, b.branch`,
   describe: ({ branch, project }) =>
-    `usage of the branch ${branch || '(none)'} in ${project || 'all projects'}`,
+    `usage of the branch ${branch || '(none)'} in ${describeSummed(project)}`,
 })

@@ -1,6 +1,7 @@
 import { daysOf, type Span, spansOf } from '../dates.ts'
 import type { Fragment, ISql } from '../db/client.ts'
 import { memberKeys } from '../db/member-addresses.ts'
+import { summedProject } from '../db/rollups.ts'
 import type { Dimension, UsageFilters } from './model.ts'
 
 // Sums of usage are read from the sums of days and months. If these lack a column that is asked for, the sessions
@@ -145,10 +146,10 @@ export const isOfBranches = ({ project: _project, date_from, date_to, ...filters
   SUMMED_FILTERS.every((name) => name === 'project' || filters[name] === undefined)
 
 /** `from branch_rollups r where …`: a row for each branch of the project, or of all. */
-export const branchRows = (sql: ISql, orgId: string, { project = '' }: UsageFilters) => sql`
+export const branchRows = (sql: ISql, orgId: string, { project }: UsageFilters) => sql`
   from branch_rollups r
   where r.org_id = ${orgId}
-    and r.project = ${project}`
+    and r.project = ${summedProject(project)}`
 
 const PART_COLUMNS = `
   u.project, u.member, u.agent, u.model, u.branch, u.day as bucket,

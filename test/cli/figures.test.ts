@@ -251,6 +251,26 @@ describe('on a terminal', () => {
       expect(stdout).toContain(part)
   })
 
+  test('what has no project is (none), and is asked for by an empty name', async () => {
+    await runJson(['org', 'create', '--slug', 'few', '--name', 'few', '--plan', 'cloud_team'], local)
+    const records = [
+      session('of-none', '2026-03-02T10:00:00Z', { project_name: null, estimated_cost: 3 }),
+      session('of-one', '2026-03-02T11:00:00Z', { estimated_cost: 1, quality_score: 40 }),
+    ]
+    const lines = records.map((record) => `${JSON.stringify(record)}\n`).join('')
+    await run(['import', '-', '--org', 'few'], local, lines)
+    const shown = async (...args: string[]) => (await run([...args, '--org', 'few', ...MARCH], local)).stdout
+    const all = await shown('cost')
+    expect(all).toContain('2026-03-31: $4.00\n')
+    expect(all).toMatch(/\n\(none\) +\$3\.00 +75/)
+    expect(all).toMatch(/\ncheckout +\$1\.00 +25/)
+    expect(await shown('cost', '--project', '')).toStartWith('Cost without a project from 2026-03-01')
+    expect(await shown('quality', '--project', '')).toContain(': 80 of 100 in 1 session,')
+    const listed = await shown('sessions', '--project', '')
+    expect(listed).toMatch(/sess_of-none +\(none\)/)
+    expect(listed).not.toContain('of-one')
+  })
+
   test(
     'colours by NO_COLOR and FORCE_COLOR, never into a pipe by themselves',
     async () => {

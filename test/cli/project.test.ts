@@ -88,11 +88,14 @@ test('project rename renames what is stored; an unknown project is an error', as
     commits: 0,
     pull_requests: 0,
   })
-  const unknown = await run(rename('my shop', 'shop'), env)
-  expect([unknown.code, unknown.stderr]).toEqual([
-    1,
-    expect.stringContaining('there is no project "my shop"'),
-  ])
+  // the last two stand for all projects, and for none, in sums
+  for (const name of ['my shop', '', '='.repeat(9)]) {
+    const unknown = await run(rename(name, 'shop'), env)
+    expect([unknown.code, unknown.stderr]).toEqual([
+      1,
+      expect.stringContaining(`there is no project "${name}"`),
+    ])
+  }
   for (const wrong of [['shop', 'shop'], ['shop', ''], ['shop', 'x'.repeat(201)], ['shop']])
     expect((await run(rename(...wrong), env)).code).toBe(2)
   const again = await runJson(['sync', files, '--org', 'local', '--project', 'my shop'], env)

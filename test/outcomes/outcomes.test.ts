@@ -22,6 +22,8 @@ const pick = <Item>(items: readonly Item[]): Item => items[below(items.length)] 
 const at = () => new Date(Date.parse('2026-05-20T00:00:00Z') + below(60 * 24) * 3_600_000).toISOString()
 
 const PROJECTS = ['checkout', 'shop', 'docs']
+/** Sessions may also have a repository's whole name, or no project. */
+const OF_SESSIONS = [...PROJECTS, 'acme/shop', null]
 /** docs has no pull request. */
 const REPOS = { 'acme/checkout': 'checkout', 'acme/shop': 'shop' } as const
 type Repo = keyof typeof REPOS
@@ -29,7 +31,7 @@ const USERS = [{ user_id: 'user_ada' }, { user_email: 'bob@example.com' }, {}]
 const EMAILS = ['ada@example.com', 'bob@example.com', 'guest@example.com']
 
 const sessions = Array.from({ length: 90 }, (_, index) => ({
-  ...{ type: 'session', id: `sess_${index}`, project_name: pick(PROJECTS), created_at: at(), turns: 1 },
+  ...{ type: 'session', id: `sess_${index}`, project_name: pick(OF_SESSIONS), created_at: at(), turns: 1 },
   ...{ estimated_cost: (below(30_000) * 100 + below(100)) / 1e6, source: pick(['codex', 'claude-code']) },
   ...(pick(USERS) as { user_id?: string; user_email?: string }),
   ...(below(2) === 0 && {
@@ -45,7 +47,9 @@ const pullRequests = Object.keys(REPOS).flatMap((repo) =>
     const ended = new Date(Date.parse(created_at) + below(9) * 86_400_000).toISOString()
     return {
       ...{ type: 'pr_risk', id: `risk_${REPOS[repo as Repo]}_${index}`, repo, pr_number: index + 1 },
-      ...{ pr_title: 'A change', files_changed: 1, created_at, project: REPOS[repo as Repo] },
+      ...{ pr_title: 'A change', files_changed: 1, created_at },
+      // without it the repository's name
+      ...(below(3) > 0 && { project: REPOS[repo as Repo] }),
       ...{ impact_score: 1, regression_score: 1, security_score: 1, coupling_score: 1 },
       ...(below(5) > 0 && { author_email: pick(EMAILS).toUpperCase() }),
       ...pick([
@@ -61,7 +65,6 @@ const pullRequests = Object.keys(REPOS).flatMap((repo) =>
   repo: Repo
   pr_number: number
   created_at: string
-  project: string
   author_email?: string
   state: 'open' | 'merged' | 'closed'
   merged_at?: string
@@ -146,8 +149,8 @@ const weekOf = (day: string) => {
   date.setUTCDate(date.getUTCDate() - ((date.getUTCDay() + 6) % 7))
   return date.toISOString().slice(0, 10)
 }
-const repoOf = (project: string): string | null =>
-  Object.entries(REPOS).find(([, own]) => own === project)?.[0] ?? null
+const repoOf = (project: string | null): string | null =>
+  Object.entries(REPOS).find((names) => names.includes(project ?? ''))?.[0] ?? null
 const memberOf = (address: string | undefined): string | null =>
   address === undefined
     ? null
@@ -157,7 +160,7 @@ const memberOf = (address: string | undefined): string | null =>
 
 interface Facts {
   day: string
-  project: string
+  project: string | null
   repo: string | null
   member: string | null
   agent?: string | null
@@ -207,7 +210,7 @@ function byHand(by: Group | null, filters: Filters) {
     return known
   }
   const matches = (facts: Facts) =>
-    (filters.project === undefined || facts.project === filters.project) &&
+    (filters.project === undefined || (facts.project ?? '') === filters.project) &&
     (filters.repo === undefined || facts.repo === filters.repo) &&
     (filters.member === undefined || facts.member === filters.member) &&
     facts.day >= (filters.date_from ?? '') &&
@@ -221,10 +224,10 @@ function byHand(by: Group | null, filters: Filters) {
     if (matches(facts)) group(keyOf(by, facts)).linkedOfCost += part
   }
   for (const pullRequest of pullRequests) {
-    const { state, merged_at, closed_at, created_at, project, repo } = pullRequest
+    const { state, merged_at, closed_at, created_at, repo } = pullRequest
     const ended = state === 'merged' ? merged_at : state === 'closed' ? closed_at : created_at
     const day = (ended ?? created_at).slice(0, 10)
-    const facts = { day, project, repo, member: memberOf(pullRequest.author_email) }
+    const facts = { day, project: REPOS[repo], repo, member: memberOf(pullRequest.author_email) }
     if (!matches(facts)) continue
     const own = parts.filter((part) => part.pullRequest === pullRequest)
     const agents = by === 'agent' ? [...new Set(own.map(({ session }) => session.source))] : [undefined]
@@ -290,6 +293,9 @@ const FILTERS: Filters[] = [
   { member: 'bob@example.com', date_from: '2026-06-03' },
   { date_from: '2026-06-10', date_to: '2026-07-04' },
   { project: 'docs', date_to: '2026-06-20' },
+  { project: '' },
+  { project: 'acme/shop' },
+  { project: 'acme/shop', repo: 'acme/shop', date_from: '2026-06-03' },
 ]
 for (const filters of FILTERS) {
   test(`each key with ${JSON.stringify(filters)}`, async () => {

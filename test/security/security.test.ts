@@ -15,7 +15,7 @@ const POINTS = { critical: 25, high: 15, medium: 8, low: 3 }
 interface Made {
   type: 'session'
   id: string
-  project_name: string
+  project_name: string | null
   created_at: string
   quality_score: number
   security_metadata: {
@@ -62,7 +62,7 @@ function makeSession(): Made {
   return {
     type: 'session',
     id: `sess_${random(90)}`,
-    project_name: `p${random(2)}`,
+    project_name: ['p0', 'p1', null][random(3)] ?? null,
     created_at: new Date(at).toISOString(),
     quality_score: 80,
     security_metadata: {
@@ -88,7 +88,7 @@ interface Filter {
 const matches = (session: Made, { project, date_from, date_to }: Filter): boolean => {
   const day = session.created_at.slice(0, 10)
   return (
-    (project === undefined || session.project_name === project) &&
+    (project === undefined || (session.project_name ?? '') === project) &&
     (date_from === undefined || day >= date_from) &&
     (date_to === undefined || day <= date_to)
   )
@@ -97,7 +97,13 @@ const matches = (session: Made, { project, date_from, date_to }: Filter): boolea
 function naiveHeatmap(filter: Filter) {
   const files = new Map<
     string,
-    { file: string; project: string; gravest: Map<string, Severity>; sessions: Set<string>; times: string[] }
+    {
+      file: string
+      project: string | null
+      gravest: Map<string, Severity>
+      sessions: Set<string>
+      times: string[]
+    }
   >()
   for (const session of stored.values()) {
     if (!matches(session, filter)) continue
@@ -145,7 +151,7 @@ function naiveHeatmap(filter: Filter) {
     .sort(
       (a, b) =>
         b.risk_score - a.risk_score ||
-        (a.file < b.file ? -1 : a.file > b.file ? 1 : a.project < b.project ? -1 : 1),
+        (a.file < b.file ? -1 : a.file > b.file ? 1 : (a.project ?? '') < (b.project ?? '') ? -1 : 1),
     )
 }
 
@@ -155,6 +161,8 @@ const FILTERS: Filter[] = [
   {},
   { project: 'p1' },
   { project: 'none' },
+  { project: '' },
+  { project: '', date_from: '2026-09-17', date_to: '2026-11-02', min_score: 12 },
   { min_score: 40 },
   { min_score: 24.5, project: 'p0' },
   { date_from: '2026-09-01' },

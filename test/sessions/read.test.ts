@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000
 interface Made {
   type: 'session'
   id: string
-  project_name: string
+  project_name: string | null
   created_at: string
   estimated_cost: number
   quality_score: number
@@ -48,7 +48,7 @@ function makeSessions(): Made[] {
   return Array.from({ length: 400 }, (_, index) => ({
     type: 'session',
     id: `sess_${String(index).padStart(3, '0')}`,
-    project_name: `p${random(3)}`,
+    project_name: ['p0', 'p1', 'p2', null, null][random(5)] ?? null,
     created_at: new Date(Date.UTC(2026, 7, 12) + random(95) * DAY_MS + random(3) * 3_600_000).toISOString(),
     estimated_cost: random(5) === 0 ? 0 : random(3_000_000) / 1e6,
     quality_score: random(10_001) / 100,
@@ -70,16 +70,21 @@ const day = (session: Made) => session.created_at.slice(0, 10)
 const matching = (query: { project?: string; date_from?: string; date_to?: string }) =>
   made.filter(
     (session) =>
-      (query.project === undefined || session.project_name === query.project) &&
+      (query.project === undefined || (session.project_name ?? '') === query.project) &&
       (query.date_from === undefined || day(session) >= query.date_from) &&
       (query.date_to === undefined || day(session) <= query.date_to),
   )
 const dollars = (sessions: Made[]) =>
   sessions.reduce((sum, session) => sum + Math.round(session.estimated_cost * 1e6), 0) / 1e6
 
+const dollarsOf = (items: readonly { cost: number }[]) =>
+  items.reduce((sum, { cost }) => sum + Math.round(cost * 1e6), 0) / 1e6
+
 const FILTERS = [
   {},
   { project: 'p1' },
+  { project: '' },
+  { project: '', date_from: '2026-09-02', date_to: '2026-10-15' },
   { date_from: '2026-09-10' },
   { date_to: '2026-09-30' },
   { project: 'p2', date_from: '2026-08-31', date_to: '2026-10-01' },
@@ -187,30 +192,32 @@ describe('GET /v1/quality', () => {
     }
   })
 
-  test('buckets have their first day, extremes and count', async () => {
-    const project = 'p1'
-    const week = await get(`/v1/quality/trend?granularity=week&project=${project}`)
-    expect(week.granularity).toBe('week')
-    for (const bucket of week.data) {
-      expect(new Date(bucket.date).getUTCDay()).toBe(1)
-      const end = new Date(Date.parse(bucket.date) + 7 * DAY_MS).toISOString().slice(0, 10)
-      const scores = matching({ project, date_from: bucket.date })
-        .filter((session) => day(session) < end)
-        .map((session) => session.quality_score)
-      expect(bucket).toMatchObject({
-        sessions: scores.length,
-        min_score: Math.min(...scores),
-        max_score: Math.max(...scores),
-      })
-    }
-    const month = await get(`/v1/quality/trend?granularity=month&project=${project}`)
-    expect(month.data.map((bucket: { date: string }) => bucket.date)).toEqual([
-      '2026-08-01',
-      '2026-09-01',
-      '2026-10-01',
-      '2026-11-01',
-    ])
-  })
+  test.each(['p1', ''])(
+    'buckets of the project %j have their first day, extremes and count',
+    async (project) => {
+      const week = await get(`/v1/quality/trend?granularity=week&project=${project}`)
+      expect(week.granularity).toBe('week')
+      for (const bucket of week.data) {
+        expect(new Date(bucket.date).getUTCDay()).toBe(1)
+        const end = new Date(Date.parse(bucket.date) + 7 * DAY_MS).toISOString().slice(0, 10)
+        const scores = matching({ project, date_from: bucket.date })
+          .filter((session) => day(session) < end)
+          .map((session) => session.quality_score)
+        expect(bucket).toMatchObject({
+          sessions: scores.length,
+          min_score: Math.min(...scores),
+          max_score: Math.max(...scores),
+        })
+      }
+      const month = await get(`/v1/quality/trend?granularity=month&project=${project}`)
+      expect(month.data.map((bucket: { date: string }) => bucket.date)).toEqual([
+        '2026-08-01',
+        '2026-09-01',
+        '2026-10-01',
+        '2026-11-01',
+      ])
+    },
+  )
 })
 
 describe('GET /v1/cost', () => {
@@ -227,17 +234,20 @@ describe('GET /v1/cost', () => {
     )
     const projects = [...Map.groupBy(sessions, (session) => session.project_name)]
       .map(([project, of]) => ({ project, cost: dollars(of) }))
-      .sort((a, b) => b.cost - a.cost || (a.project < b.project ? -1 : 1))
+      .sort((a, b) => b.cost - a.cost || ((a.project ?? '~') < (b.project ?? '~') ? -1 : 1))
     expect(
-      answer.by_project.filter(({ project }: { project: string }) => !project.startsWith('trend')),
+      answer.by_project.filter(({ project }: { project: string | null }) => !project?.startsWith('trend')),
     ).toEqual(projects)
+    expect(dollarsOf(answer.by_project)).toBe(answer.total_cost)
   })
 
   test('the current month is now, whatever dates are asked for', async () => {
     const november = made.filter((session) => day(session) >= '2026-11-01')
     expect((await get('/v1/cost?date_to=2026-09-01')).current_month).toBe(dollars(november))
-    const ofProject = november.filter((session) => session.project_name === 'p0')
-    expect((await get('/v1/cost?project=p0')).current_month).toBe(dollars(ofProject))
+    for (const project of ['p0', '']) {
+      const ofProject = november.filter(({ project_name }) => (project_name ?? '') === project)
+      expect((await get(`/v1/cost?project=${project}`)).current_month).toBe(dollars(ofProject))
+    }
   })
 
   test('the budget in force, warned of and exceeded', async () => {

@@ -6,7 +6,7 @@ import type { OrgOptions } from '../client/server.ts'
 import type { Context } from '../command/context.ts'
 import { barOf, type Colour, type Column, draw, paint, type Screen } from '../command/table.ts'
 import { compact, money, percent, whole } from './numbers.ts'
-import { rangeText, refuseOthers } from './options.ts'
+import { NONE, ofProject, rangeText, refuseOthers } from './options.ts'
 import { figure, isForbidden, type Source, type View } from './source.ts'
 import { fractionOf, noSessions, pageText, title } from './text.ts'
 
@@ -44,9 +44,8 @@ function summaryText(summary: CostSummary, view: View): string {
   else {
     const unit = parameters.group_by ?? 'day'
     const greatest = Math.max(...by_period.map(({ cost }) => cost))
-    const ofProject = parameters.project === undefined ? '' : ` of ${parameters.project}`
     parts.push(
-      title(screen, `Cost${ofProject} ${rangeText(parameters)}: ${money(total_cost)}`),
+      title(screen, `Cost${ofProject(parameters)} ${rangeText(parameters)}: ${money(total_cost)}`),
       draw(
         screen,
         by_period,
@@ -74,7 +73,7 @@ function projectsText(screen: Screen, projects: CostSummary['by_project'], total
     screen,
     shown,
     [
-      { head: 'PROJECT', value: ({ project }) => project, least: 12 },
+      { head: 'PROJECT', value: ({ project }) => project ?? NONE, least: 12 },
       { head: 'COST', value: ({ cost }) => money(cost), right: true },
       { head: 'SHARE', value: ({ cost }) => percent(fractionOf(cost, total)), right: true },
     ],
@@ -127,7 +126,7 @@ async function breakdownText({ data, pagination, total }: Breakdown, view: View)
   const { by = '', and_by } = view.parameters
   const names = by === 'member' || and_by === 'member' ? await addressesOf(view.source) : undefined
   const named = (key: string | null | undefined, of: string | undefined): string =>
-    of === 'member' && key ? (names?.get(key) ?? key) : (key ?? '(none)')
+    of === 'member' && key ? (names?.get(key) ?? key) : (key ?? NONE)
   const rows: Row[] = data.map((item) => ({
     ...item,
     key: named(item.key, by),

@@ -89,6 +89,13 @@ export function rangeText({ date_from, date_to }: Parameters): string {
   return date_to === undefined ? `from ${date_from} on` : `from ${date_from} to ${date_to}`
 }
 
+/** Stands for the key of what has none. */
+export const NONE = '(none)'
+
+/** The project that a heading names. */
+export const ofProject = ({ project }: Parameters): string =>
+  project === undefined ? '' : project === '' ? ' without a project' : ` of ${project}`
+
 /** Parameters that leave nothing out. */
 const UNFILTERED = new Set([
   'date_from',

@@ -1,7 +1,7 @@
 import { type Group, type Outcome, type Outcomes, OutcomesQuery } from '../../outcomes/model.ts'
 import type { Column } from '../command/table.ts'
 import { money, percent, whole } from './numbers.ts'
-import { rangeText } from './options.ts'
+import { NONE, rangeText } from './options.ts'
 import { figure, type View } from './source.ts'
 import { fractionOf, noSessions, pageText } from './text.ts'
 
@@ -36,7 +36,7 @@ const share = (head: string, value: (item: Outcome) => number | null, spare: num
 })
 
 const columnsOf = (by: Group): readonly Column<Outcome>[] => [
-  { head: by.toUpperCase(), value: ({ key }) => key ?? '(none)', least: 8 },
+  { head: by.toUpperCase(), value: ({ key }) => key ?? NONE, least: 8 },
   { head: 'MERGED', value: ({ pull_requests }) => whole(pull_requests.merged), right: true },
   { head: 'OPEN', value: ({ pull_requests }) => whole(pull_requests.open), right: true, spare: 2 },
   { head: 'CLOSED', value: ({ pull_requests }) => whole(pull_requests.closed), right: true, spare: 3 },

@@ -1,7 +1,7 @@
 import { type QualityOverview, QualityQuery } from '../../quality/model.ts'
 import { colourOfScore, draw } from '../command/table.ts'
 import { counted } from './numbers.ts'
-import { rangeText } from './options.ts'
+import { ofProject, rangeText } from './options.ts'
 import { figure, type View } from './source.ts'
 import { noSessions, title } from './text.ts'
 
@@ -11,8 +11,7 @@ export const showQuality = figure<QualityOverview>({ path: '/quality', query: Qu
 function text({ average_score, total_sessions, trend, scores_by_date }: QualityOverview, view: View): string {
   const { screen, parameters } = view
   if (total_sessions === 0) return noSessions(view, 'quality')
-  const ofProject = parameters.project === undefined ? '' : ` of ${parameters.project}`
-  const heading = `Quality${ofProject} ${rangeText(parameters)}: ${average_score} of 100 in ${counted(total_sessions, 'session')}, ${TRENDS[trend]}`
+  const heading = `Quality${ofProject(parameters)} ${rangeText(parameters)}: ${average_score} of 100 in ${counted(total_sessions, 'session')}, ${TRENDS[trend]}`
   const columns = [
     { head: 'DAY', value: ({ date }: Day) => date },
     { head: 'SCORE', value: ({ score }: Day) => score.toFixed(2), right: true },

@@ -1,7 +1,7 @@
 import { type SessionListItem, SessionListQuery, type SessionPage } from '../../sessions/model.ts'
 import { type Column, colourOfScore } from '../command/table.ts'
 import { minute, money, whole } from './numbers.ts'
-import { rangeText } from './options.ts'
+import { NONE, rangeText } from './options.ts'
 import { figure, type View } from './source.ts'
 import { fractionOf, noSessions, pageText } from './text.ts'
 
@@ -23,7 +23,7 @@ function text(page: SessionPage, view: View): string {
 
 const COLUMNS: readonly Column<SessionListItem>[] = [
   { head: 'SESSION', value: ({ id }) => id, least: 16 },
-  { head: 'PROJECT', value: ({ project_name }) => project_name, least: 8 },
+  { head: 'PROJECT', value: ({ project_name }) => project_name ?? NONE, least: 8 },
   { head: 'BEGAN', value: ({ created_at }) => minute(created_at) },
   { head: 'TURNS', value: ({ turns }) => whole(turns), right: true, spare: 1 },
   {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Pagination } from '../../http/query.ts'
 import { basePath } from './base.ts'
-import { type Query, searchOf } from './links.ts'
+import { NONE, type Query, searchOf } from './links.ts'
 import { readCsrfToken } from './session.ts'
 import { apiKey } from './storage.ts'
 import { forgetWho } from './who.ts'
@@ -20,8 +20,11 @@ export class ApiFailure extends Error {
   }
 }
 
-/** Path and query of a request below `/v1`. */
-export const pathOf = (path: string, query: Query = {}): string => path + searchOf(query)
+/** Path and query of a request below `/v1`. What has no project is asked for by an empty one. */
+export function pathOf(path: string, { project, ...query }: Query = {}): string {
+  if (project !== NONE) return path + searchOf({ project, ...query })
+  return `${path}${searchOf(query) || '?'}&project=`
+}
 
 interface Sent {
   method?: string

@@ -28,6 +28,9 @@ export function routeOf(fragment: string): Route {
   }
 }
 
+/** The key of what has none; as the project of a page's URL it stands for no project. */
+export const NONE = '(none)'
+
 /** Parameters of a URL; those that are empty or undefined are left out. */
 export type Query = Readonly<Record<string, string | number | undefined>>
 

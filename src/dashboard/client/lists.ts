@@ -2,6 +2,7 @@ import type { Breakdown } from '../../cost/breakdown-model.ts'
 import type { TeamOverview } from '../../team/model.ts'
 import { getJson, type Page, pathOf, useLoaded } from './api.ts'
 import { lastDays } from './days.ts'
+import { NONE } from './links.ts'
 
 // Lists to choose from. Several pages need them, and they change rarely: they are asked for once in a while.
 
@@ -37,7 +38,7 @@ const namesOf = async (path: string): Promise<Suggestion[]> => {
 
 /** At most 100 values of a filter; of branches those with most sessions. */
 export const SUGGESTIONS: Record<Suggested, () => Promise<Suggestion[]>> = {
-  project: () => namesOf('/projects'),
+  project: async () => [...(await namesOf('/projects')), [NONE, 'sessions without a project']],
   model: () => namesOf('/models'),
   agent: () => namesOf('/agents'),
   member: async () => (await getTeam()).members.map(({ email, display_name }) => [email, display_name]),

@@ -2,7 +2,7 @@ import type { Breakdown } from '../../cost/breakdown-model.ts'
 import type { Series } from '../charts/period-chart.tsx'
 import { getJson, type Loaded, pathOf, useLoaded } from '../client/api.ts'
 import { finestGranularity, type Granularity, periodsOf, type Range } from '../client/days.ts'
-import type { Query } from '../client/links.ts'
+import { NONE, type Query } from '../client/links.ts'
 
 /** `GET /v1/cost/breakdown` sums by these keys; a narrowed breakdown goes on in this order. */
 export const KEYS = ['project', 'member', 'model', 'agent', 'branch', 'ticket'] as const
@@ -24,7 +24,6 @@ const PAGE = 100
 /** Pages of cells that a chart reads at most. */
 const MAX_PAGES = 2
 const MAX_PERIODS = Math.floor((MAX_PAGES * PAGE) / (SHOWN + 1))
-export const NONE = '(none)'
 /** The API's name of the rest. */
 const OTHERS = '(others)'
 

@@ -1,10 +1,11 @@
 import type { BreakdownItem } from '../../cost/breakdown-model.ts'
 import { formatCompact, formatDollars, formatShare, formatWhole, signed } from '../client/format.ts'
+import { NONE } from '../client/links.ts'
 import { Bar } from '../parts/bar.tsx'
 import { dollarColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
 import { NamedLink } from '../parts/link.tsx'
 import type { Column } from '../parts/table.tsx'
-import { KEY_NAMES, type Key, NONE, type Sums } from './breakdown.ts'
+import { KEY_NAMES, type Key, type Sums } from './breakdown.ts'
 
 /** The change of a cost against the equally long range before. */
 export function Change({ now, before }: { now: number; before: number | undefined }) {
@@ -29,13 +30,15 @@ interface Shown {
   andBy: Key | undefined
   nameOf: (key: string | null) => string
   /** Links of a key, and of an item's sessions. */
-  narrowed: (by: Key, key: string) => string
-  sessionsOf: (item: BreakdownItem) => string
+  narrowed: (by: Key, key: string | null) => string | undefined
+  sessionsOf: (item: BreakdownItem) => string | undefined
 }
 
 export function columnsOf({ by, andBy, nameOf, narrowed, sessionsOf }: Shown): Column<BreakdownItem>[] {
-  const keyCell = (of: Key, key: string | null) =>
-    key === null ? NONE : <NamedLink to={narrowed(of, key)}>{nameOf(key)}</NamedLink>
+  const keyCell = (of: Key, key: string | null) => {
+    const to = narrowed(of, key)
+    return to === undefined ? NONE : <NamedLink to={to}>{nameOf(key)}</NamedLink>
+  }
   return [
     { name: KEY_NAMES[by], sort: 'key', cell: ({ key }) => keyCell(by, key) },
     ...(andBy === undefined
@@ -59,7 +62,10 @@ export function columnsOf({ by, andBy, nameOf, narrowed, sessionsOf }: Shown): C
     {
       name: 'Sessions',
       sort: 'sessions',
-      number: (item) => <a href={sessionsOf(item)}>{formatWhole(item.sessions)}</a>,
+      number: (item) => {
+        const to = sessionsOf(item)
+        return to === undefined ? formatWhole(item.sessions) : <a href={to}>{formatWhole(item.sessions)}</a>
+      },
     },
     wholeColumn('Turns', 'turns'),
     {

@@ -1,10 +1,10 @@
-import type { Breakdown } from '../../cost/breakdown-model.ts'
+import type { Breakdown, BreakdownItem } from '../../cost/breakdown-model.ts'
 import type { CostSummary } from '../../cost/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { pathOf, useApi } from '../client/api.ts'
 import { daysOfPeriod, type Granularity, lengthOf } from '../client/days.ts'
 import { formatCompact, formatDollars, formatWhole } from '../client/format.ts'
-import { linkTo } from '../client/links.ts'
+import { linkTo, NONE } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { setQuery } from '../client/router.ts'
@@ -13,7 +13,7 @@ import { Choice } from '../parts/field.tsx'
 import { datesOf, Filters, pick, rangeOf, SessionChoosers, sortingOf } from '../parts/filters.tsx'
 import { List } from '../parts/list.tsx'
 import { NoSessions, Show } from '../parts/show.tsx'
-import { KEY_NAMES, KEYS, type Key, NONE, type Sums, stackGranularity, useStack } from './breakdown.ts'
+import { KEY_NAMES, KEYS, type Key, type Sums, stackGranularity, useStack } from './breakdown.ts'
 import { Change, cacheShareOf, columnsOf } from './cost-columns.tsx'
 
 const PER_PAGE = 50
@@ -41,13 +41,21 @@ export function CostPage({ route: { query } }: PageProps) {
   const summary = useApi<CostSummary>('/cost', { project: filters.project, ...dates })
   const budget = summary.state === 'ready' ? summary.value.current_budget : null
   const nameOf = (key: string | null) => (key === null ? NONE : (members.get(key)?.name ?? key))
-  /** An address says more than an id in the field of the filter. */
-  const filterOf = (key: string) => members.get(key)?.email ?? key
+  /** An address says more than an id in the field of the filter. Of what has no key only what has no project is found. */
+  const filterOf = (of: Key, key: string | null) =>
+    key !== null ? (members.get(key)?.email ?? key) : of === 'project' ? NONE : undefined
   const kept = { ...filters, from: query.get('from') ?? undefined, to: query.get('to') ?? undefined }
   /** This page with one key only, and that by the next key that is not narrowed yet. */
-  const narrowed = (key: Key, value: string) => {
+  const narrowed = (key: Key, value: string | null) => {
     const next = KEYS.find((other) => other !== key && filters[other] === undefined) ?? key
-    return linkTo('cost', { ...kept, [key]: filterOf(value), by: key === by ? next : by })
+    const filter = filterOf(key, value)
+    return filter && linkTo('cost', { ...kept, [key]: filter, by: key === by ? next : by })
+  }
+  const sessionsOf = ({ key, and_key = null }: BreakdownItem) => {
+    const named = { [by]: filterOf(by, key), ...(andBy && { [andBy]: filterOf(andBy, and_key) }) }
+    return Object.values(named).includes(undefined)
+      ? undefined
+      : linkTo('sessions', { ...kept, ...range, ...named })
   }
   return (
     <>
@@ -91,7 +99,7 @@ export function CostPage({ route: { query } }: PageProps) {
                   isRest,
                   name: members.get(name)?.name ?? name,
                   values,
-                  href: key == null ? undefined : narrowed(by, key),
+                  href: key === undefined ? undefined : narrowed(by, key),
                 }))}
                 linkOf={(period) =>
                   linkTo('cost', {
@@ -120,13 +128,7 @@ export function CostPage({ route: { query } }: PageProps) {
           andBy,
           nameOf,
           narrowed,
-          sessionsOf: ({ key, and_key }) =>
-            linkTo('sessions', {
-              ...kept,
-              ...range,
-              ...(key === null ? {} : { [by]: filterOf(key) }),
-              ...(andBy === undefined || and_key == null ? {} : { [andBy]: filterOf(and_key) }),
-            }),
+          sessionsOf,
         })}
         keyOf={({ key, and_key }) => `${key ?? NONE} ${and_key ?? ''}`}
         sorting={sortingOf(query, 'cost')}

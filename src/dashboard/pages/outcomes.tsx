@@ -3,7 +3,7 @@ import type { Outcome, Outcomes } from '../../outcomes/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { useApi } from '../client/api.ts'
 import { formatDollars, formatShare, formatWhole } from '../client/format.ts'
-import { linkTo } from '../client/links.ts'
+import { linkTo, NONE } from '../client/links.ts'
 import { type Person, useMembers } from '../client/lists.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { dollarColumn, orUnknown, shareColumn, wholeColumn } from '../parts/columns.tsx'
@@ -12,7 +12,6 @@ import { datesOf, Filters, pick, QueryChoice, rangeOf } from '../parts/filters.t
 import { NamedLink } from '../parts/link.tsx'
 import { Empty, NoMatch, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
-import { NONE } from './breakdown.ts'
 
 const GROUPS = ['month', 'week', 'project', 'repo', 'member', 'agent'] as const
 type Group = (typeof GROUPS)[number]

@@ -1,7 +1,7 @@
 import type { Heatmap, HeatmapFile, SecurityOverview } from '../../security/model.ts'
 import { useApi } from '../client/api.ts'
 import { countOf, formatScore, formatTime, formatWhole } from '../client/format.ts'
-import { linkTo } from '../client/links.ts'
+import { linkTo, NONE } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { ScoreBar } from '../parts/bar.tsx'
 import { textColumn, timeColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
@@ -74,7 +74,7 @@ export function SecurityPage({ route: { query } }: PageProps) {
               .map(({ id, project, created_at, security_metadata }) => (
                 <details key={id}>
                   <summary>
-                    {formatTime(created_at)} <bdi>{project}</bdi>: score{' '}
+                    {formatTime(created_at)} <bdi>{project ?? NONE}</bdi>: score{' '}
                     {formatScore(security_metadata.score)},{' '}
                     {countOf(security_metadata.findings.length, 'finding')}
                   </summary>
@@ -97,7 +97,7 @@ const COLUMNS: readonly Column<HeatmapFile>[] = [
   {
     name: 'File',
     cell: ({ file, project }) => (
-      <a href={linkTo('findings', { file, project })}>
+      <a href={linkTo('findings', { file, project: project ?? NONE })}>
         <code>{file}</code>
       </a>
     ),

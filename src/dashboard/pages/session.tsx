@@ -10,7 +10,7 @@ import {
   formatTime,
   formatWhole,
 } from '../client/format.ts'
-import { linkTo } from '../client/links.ts'
+import { linkTo, NONE } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import { Bar } from '../parts/bar.tsx'
 import { orUnknown, textColumn, timeColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
@@ -77,7 +77,7 @@ function SessionFacts({ session }: { session: SessionDetail }) {
     <Facts
       kind="facts"
       of={[
-        ['Project', orUnknown(session.project_name, project)],
+        ['Project', project(session.project_name ?? NONE)],
         ['Began (UTC)', formatTime(session.created_at)],
         ['Lasted', orUnknown(session.duration_seconds, formatDuration)],
         ['User', orUnknown(session.user_id, user)],
