@@ -61,8 +61,14 @@ export const CostSummary = component('CostSummary', {
 })
 export type CostSummary = Static<typeof CostSummary>
 
+const TREND_GRANULARITIES = [...GRANULARITIES, 'year'] as const
+export type TrendGranularity = (typeof TREND_GRANULARITIES)[number]
+
 export const CostTrend = component('CostTrend', {
-  granularity: oneOf(GRANULARITIES),
+  granularity: oneOf(TREND_GRANULARITIES, {
+    description:
+      'as asked for; the next coarser one where an end of the range that is not given makes more than 10,000 buckets',
+  }),
   data: Type.Array(
     closed({
       period: date('first day of the bucket; weeks begin on Monday'),

@@ -5,8 +5,8 @@ import { unitsOf } from '../decimals.ts'
 import { validationError } from '../errors.ts'
 import { JsonText } from '../json-text.ts'
 import { budgetStatus } from './budget.ts'
-import type { CostQuery, CostTrendQuery } from './model.ts'
-import { countBuckets, type Limit, periodOf, trendItems } from './trend.ts'
+import type { CostQuery, CostTrendQuery, TrendGranularity } from './model.ts'
+import { COARSER, countBuckets, type Limit, periodOf, trendItems } from './trend.ts'
 
 type Filter = Pick<CostQuery, 'project' | 'date_from' | 'date_to'>
 
@@ -107,10 +107,10 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Da
  * The first day of the bucket of `granularity` that the rollup row `r` lies in; weeks begin on Monday, as 0001-01-01 was.
  * For a week date_trunc takes several times as long.
  */
-function firstDayOf(sql: Sql, granularity: CostQuery['group_by']): Fragment {
+function firstDayOf(sql: Sql, granularity: TrendGranularity): Fragment {
   if (granularity === 'day') return sql`r.bucket`
   if (granularity === 'week') return sql`r.bucket - (r.bucket - '0001-01-01'::date) % 7`
-  return sql`date_trunc('month', r.bucket::timestamp)::date`
+  return sql`date_trunc(${granularity}, r.bucket::timestamp)::date`
 }
 
 /** The rollup's rows in the spans, of the project that `ofProject` says. */
@@ -128,10 +128,11 @@ const rowsOf = (sql: Sql, orgId: string, spans: readonly Span[], ofProject: Frag
     )
     .reduce((rows, more) => sql`${rows} union all ${more}`)
 
-/** Selects rows of the range, of one project or all (''): days, but whole months if the buckets are months. */
-function matchingRows(sql: Sql, orgId: string, { project, ...range }: Filter, by: CostQuery['group_by']) {
+/** Selects rows of the range, of one project or all (''): days, but whole months if the buckets are months or years. */
+function matchingRows(sql: Sql, orgId: string, { project, ...range }: Filter, by: TrendGranularity) {
   const { date_from, date_to } = range
-  const spans = by === 'month' ? spansOf(date_from, date_to) : [daysOf(date_from, date_to)]
+  const isOfDays = by === 'day' || by === 'week'
+  const spans = isOfDays ? [daysOf(date_from, date_to)] : spansOf(date_from, date_to)
   return rowsOf(sql, orgId, spans, sql`= ${summedProject(project)}`)
 }
 
@@ -152,11 +153,16 @@ const projectCosts = (sql: Sql, orgId: string, { project, date_from, date_to }: 
 
 /**
  * Cost by day, week or month, buckets without sessions included, with the running sum and the limit in force. The buckets
- * reach from date_from (else the first with sessions) to date_to (else the last with sessions). Throws VALIDATION_ERROR
- * when they are more than 10,000.
+ * reach from date_from (else the first with sessions) to date_to (else the last with sessions). Where they are more than
+ * 10,000, those of the next coarser granularity; throws VALIDATION_ERROR where the caller gave both ends.
  */
-export async function getCostTrend(sql: Sql, orgId: string, query: CostTrendQuery): Promise<JsonText> {
-  const { granularity, date_from, date_to } = query
+export async function getCostTrend(
+  sql: Sql,
+  orgId: string,
+  query: CostTrendQuery,
+  granularity: TrendGranularity = query.granularity,
+): Promise<JsonText> {
+  const { date_from, date_to } = query
   const rows = matchingRows(sql, orgId, query, granularity)
   const buckets =
     granularity === 'day'
@@ -195,9 +201,12 @@ export async function getCostTrend(sql: Sql, orgId: string, query: CostTrendQuer
   const last = date_to ?? lastKnown ?? date_from
   if (first === undefined || last === undefined) return trendOf(granularity, '')
   if (countBuckets(granularity, first, last) > MAX_BUCKETS) {
+    const coarser = COARSER[granularity]
+    if (coarser !== undefined && (date_from === undefined || date_to === undefined))
+      return await getCostTrend(sql, orgId, query, coarser)
     throw validationError({
-      field: date_to === undefined ? 'date_from' : 'date_to',
-      message: `from ${first} to ${last} are more than ${MAX_BUCKETS} ${granularity}s: give date_from and date_to, or a coarser granularity`,
+      field: 'date_to',
+      message: `from ${first} to ${last} are more than ${MAX_BUCKETS} ${granularity}s: give a shorter range, or a coarser granularity`,
     })
   }
   return trendOf(granularity, trendItems(granularity, { first, last }, known, limits))

@@ -336,6 +336,44 @@ describe('GET /v1/cost', () => {
   })
 })
 
+describe('a session of another age', () => {
+  const trendOf = async (years: string[], query = '') => {
+    const other = client(app, (await tenant(database.sql)).key)
+    const sessions = years.map((year, index) => ({
+      ...{ type: 'session', id: `sess_${index}`, project_name: 'p', estimated_cost: 1 + index },
+      created_at: `${year}-11-15T10:00:00Z`,
+    }))
+    expect((await post(sessions, other)).status).toBe(200)
+    const response = await other(`/v1/cost/trend${query}`)
+    return { status: response.status, ...JSON.parse(await response.text()) }
+  }
+
+  test.each([
+    [['2000', '2026'], '', 'day', 9_497],
+    [['1970', '2026'], '', 'week', 2_923],
+    [['1970', '2026'], '?date_from=1971-01-01', 'week', 2_916],
+    [['2026', '2600'], '?granularity=week', 'month', 6_889],
+    [['2026', '9999'], '', 'year', 7_974],
+    [['2026', '9999'], '?granularity=month', 'year', 7_974],
+  ])('%p: the trend%s has buckets of a %s', async (years, query, granularity, count) => {
+    const answer = await trendOf(years, query)
+    expect([answer.status, answer.granularity, answer.data?.length]).toEqual([200, granularity, count])
+    const found = answer.data.filter((bucket: { sessions: number }) => bucket.sessions > 0)
+    const isCut = query.includes('date_from')
+    expect(found.map(({ cost }: { cost: number }) => cost)).toEqual(isCut ? [2] : [1, 2])
+    expect(answer.data.at(-1)).toMatchObject({ cost: 2, cumulative_cost: isCut ? 2 : 3 })
+    if (granularity === 'year') expect(found[0].period).toBe('2026-01-01')
+  })
+
+  test('a range that was given is not made coarser', async () => {
+    const answer = await trendOf(['2026'], '?date_from=1990-01-01&date_to=2026-12-31')
+    expect([answer.status, answer.details]).toMatchObject([
+      400,
+      [{ field: 'date_to', message: expect.stringContaining('more than 10000 days') }],
+    ])
+  })
+})
+
 describe('GET /v1/sessions/:session_id', () => {
   test('has every field, with what was left out filled in', async () => {
     const member = {
