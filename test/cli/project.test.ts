@@ -73,10 +73,10 @@ test('sync says which sessions have another project, at a server and in the loca
     expect(await sync('--project-from', 'repository')).toMatchObject({ updated: 2, moved })
     // the name that the user gave stays
     expect(await sync()).toMatchObject({ unchanged: 2, moved: [] })
-    const { code, stdout } = await run(['sync', files, ...place, '--project', 'my shop'], env)
+    const { code, stderr } = await run(['sync', files, ...place, '--project', 'my shop'], env)
     expect(code).toBe(0)
-    expect(stdout).toContain('2 sessions of the project shop are stored under my shop now')
-    expect(stdout).toContain('cloud-analytics project rename shop "my shop" --org')
+    expect(stderr).toContain('2 sessions of the project shop are stored under my shop now')
+    expect(stderr).toContain('cloud-analytics project rename shop "my shop" --org')
     expect(await sync('--project', 'my shop')).toMatchObject({ unchanged: 2, moved: [] })
   }
 })
