@@ -13,7 +13,7 @@ RUN REVISION=$REVISION bun run build && bun src/build/sbom.ts > dist/sbom.cdx.js
 
 # The embedded PostgreSQL needs glibc and libstdc++, which Alpine does not have.
 FROM ${BASE_IMAGE}
-ARG VERSION=0.2.0
+ARG VERSION=0.3.0-dev
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Cloud Analytics" \
       org.opencontainers.image.description="Analytics of AI coding sessions: quality, cost and security" \

@@ -4,7 +4,7 @@
 import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Build } from '../version.ts'
+import { type Build, VERSION, versionOf } from '../version.ts'
 import { ROOT } from './files.ts'
 import { withoutSignature } from './mach-o.ts'
 import { assetsFolder, pack } from './pack.ts'
@@ -21,9 +21,13 @@ export const MAX_HTTP_HEADER_BYTES = 32 * 1024
 
 /**
  * Compiles `src/main.ts` and the threads' entries to `outfile`, with the target's PostgreSQL where there is one; `client`
- * leaves it out.
+ * leaves it out. `isRelease`: the commit is about to be tagged.
  */
-export async function compile(target: Target, outfile: string, client = false): Promise<void> {
+export async function compile(
+  target: Target,
+  outfile: string,
+  { client = false, isRelease = false } = {},
+): Promise<void> {
   const assets: string[] = []
   if (!client && hasPostgres(target)) {
     await pack(target)
@@ -52,7 +56,7 @@ export async function compile(target: Target, outfile: string, client = false): 
       '--no-compile-autoload-dotenv',
       '--no-compile-autoload-bunfig',
       '--define',
-      `COMPILED_BUILD=${JSON.stringify({ commit: commitOfSources(), target } satisfies Build)}`,
+      `COMPILED_BUILD=${JSON.stringify({ ...sourcesOf(isRelease), target } satisfies Build)}`,
       `--compile-exec-argv=--max-http-header-size=${MAX_HTTP_HEADER_BYTES}`,
       ...assets,
       '--asset',
@@ -83,17 +87,24 @@ export async function compile(target: Target, outfile: string, client = false): 
   }
 }
 
-/** The commit that is checked out, with `-dirty` where files differ from it; of an image `REVISION`, since it gets no `.git`. */
-function commitOfSources(): string | null {
-  if (process.env.REVISION) return process.env.REVISION
+/**
+ * The commit that is checked out, with `-dirty` where files differ from it; of an image `REVISION`, since it gets no `.git`.
+ * Its version names it unless it is released.
+ */
+function sourcesOf(isRelease: boolean): Pick<Build, 'version' | 'commit'> {
+  const { REVISION } = process.env
+  if (REVISION) return { version: versionOf(REVISION), commit: REVISION }
   const git = (...args: string[]) => {
     if (Bun.which('git') === null) return undefined
     const { success, stdout } = Bun.spawnSync(['git', ...args], { cwd: ROOT, stderr: 'ignore' })
     return success ? stdout.toString().trim() : undefined
   }
   const commit = git('rev-parse', 'HEAD')
-  if (commit === undefined) return null
-  return git('status', '--porcelain', '--untracked-files=no') === '' ? commit : `${commit}-dirty`
+  if (commit === undefined) return { version: VERSION, commit: null }
+  const isDirty = git('status', '--porcelain', '--untracked-files=no') !== ''
+  const built = isDirty ? `${commit}-dirty` : commit
+  const isTagged = git('tag', '--points-at', 'HEAD')?.split('\n').includes(`v${VERSION}`)
+  return { version: !isDirty && (isRelease || isTagged) ? VERSION : versionOf(built), commit: built }
 }
 
 if (import.meta.main) {
@@ -107,5 +118,7 @@ if (import.meta.main) {
   const name = ['cloud-analytics']
   if (values.client) name.push('client')
   if (target !== hostTarget()) name.push(target)
-  await compile(target, join(ROOT, 'dist', `${name.join('-')}${endingOf(target)}`), values.client)
+  await compile(target, join(ROOT, 'dist', `${name.join('-')}${endingOf(target)}`), {
+    client: values.client,
+  })
 }

@@ -59,7 +59,7 @@ async function release(url: string | undefined): Promise<string> {
   const sums = new Map<string, string>()
   for (const target of TARGETS) {
     const path = join(folder, releaseName(VERSION, target))
-    await compile(target, path)
+    await compile(target, path, { isRelease: true })
     sums.set(target, await sha256Of(path))
     files.push(path, await packPlatform(join(folder, 'npm'), VERSION, target, path))
   }

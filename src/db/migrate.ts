@@ -146,7 +146,7 @@ export function checkApplied(rows: readonly AppliedMigration[], what: string): v
   // this check comes last: another build's database may also have more migrations, and no newer program runs it
   if (rows.length > MIGRATIONS.length) {
     throw new OperatorError(
-      `${what} is at schema ${rows.length}, newer than this program's ${MIGRATIONS.length}: run the newer program`,
+      `${what} is at schema ${rows.length}, newer than this program's ${MIGRATIONS.length} (${VERSION_AND_COMMIT}): run the newer program`,
     )
   }
 }

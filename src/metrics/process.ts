@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { VERSION } from '../version.ts'
+import { BUILD } from '../version.ts'
 import type { Registry } from './registry.ts'
 
 const LAG_SAMPLE_MS = 50
@@ -24,9 +24,9 @@ export function measureProcess(registry: Registry): () => void {
   registry.gauges(openFiles, [
     {
       name: 'cloud_analytics_build_info',
-      help: 'Version of the program and of Bun; the value is 1.',
-      labels: ['version', 'bun'],
-      of: () => [{ labels: [VERSION, Bun.version], value: 1 }],
+      help: 'Version and commit of the program, version of Bun; the value is 1.',
+      labels: ['version', 'commit', 'bun'],
+      of: () => [{ labels: [BUILD.version, BUILD.commit ?? '', Bun.version], value: 1 }],
     },
     {
       name: 'cloud_analytics_process_resident_memory_bytes',

@@ -3,6 +3,7 @@ import { describeSchema } from '../../src/build/catalog-queries.ts'
 import { statementsOf } from '../../src/db/citus.ts'
 import { MIGRATIONS, migrate } from '../../src/db/migrate.ts'
 import { OperatorError } from '../../src/errors.ts'
+import { VERSION_AND_COMMIT } from '../../src/version.ts'
 import { emptyDatabase, silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 const FOLDER = `${import.meta.dir}/../../src/db/migrations`
@@ -70,7 +71,7 @@ test.each([
 test('a newer database is refused and left as it is', async () => {
   const later = MIGRATIONS.length + 1
   expect(await refusalAfter(`insert into schema_migrations values (${later}, 'later', '')`)).toBe(
-    `the database is at schema ${later}, newer than this program's ${MIGRATIONS.length}: run the newer program`,
+    `the database is at schema ${later}, newer than this program's ${MIGRATIONS.length} (${VERSION_AND_COMMIT}): run the newer program`,
   )
 })
 

@@ -4,15 +4,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { compile } from '../../src/build/compile.ts'
 import { hostTarget } from '../../src/build/targets.ts'
+import { VERSION } from '../../src/version.ts'
 
 // The program without PostgreSQL, as it is built for systems that have none.
 
 const folder = mkdtempSync(join(tmpdir(), 'cloud-analytics-client-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => {
+  delete process.env.REVISION
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** An image names its commit so: its sources have no history. */
+const COMMIT = '0123456789abcdef0123456789abcdef01234567'
 
 test('a client reads sessions, and says that a database needs DATABASE_URL', async () => {
   const client = join(folder, 'cloud-analytics-client')
-  await compile(hostTarget(), client, true)
+  process.env.REVISION = COMMIT
+  await compile(hostTarget(), client, { client: true })
   const run = (...args: string[]) => {
     const { exitCode, stdout, stderr } = Bun.spawnSync({
       cmd: [client, ...args],
@@ -21,6 +29,8 @@ test('a client reads sessions, and says that a database needs DATABASE_URL', asy
     })
     return { code: exitCode, out: stdout.toString(), err: stderr.toString() }
   }
+  const { version, commit } = JSON.parse(run('version', '--json').out)
+  expect([version, commit]).toEqual([`${VERSION}+0123456`, COMMIT])
   const sessions = run('sync', join(import.meta.dir, '../fixtures/agents'), '--dry-run')
   expect(sessions.code).toBe(0)
   expect(sessions.out).toContain('"type":"session"')

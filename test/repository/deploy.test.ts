@@ -8,6 +8,8 @@ import { VERSION } from '../../src/version.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+/** The images that the files name are of the last release. */
+const [, RELEASE = ''] = /^## (\d+\.\d+\.\d+) - /m.exec(textOf('CHANGELOG.md')) ?? []
 const NAMES: readonly string[] = SETTINGS.map(({ name }) => name)
 const SECRETS = {
   DATABASE_URL: 'postgres://user@db/analytics',
@@ -45,7 +47,7 @@ test('compose.yaml starts two instances on one external database, with known set
   const { caddy, ...instances } = compose.services
   expect(Object.keys(instances)).toEqual(['analytics-1', 'analytics-2'])
   for (const service of Object.values(instances)) {
-    expect(service.image).toBe(`cloud-analytics:${VERSION}`)
+    expect(service.image).toBe(`cloud-analytics:${RELEASE}`)
     expect(service.read_only).toBe(true)
     expect(service.cap_drop).toEqual(['ALL'])
     expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThan(30)
@@ -108,7 +110,7 @@ test('the manifests run it as the image does, with known settings, an existing s
   const [container] = pod.containers as [
     Container & Record<string, { httpGet: { path: string; port: string } }>,
   ]
-  expect(container.image).toEndWith(`cloud-analytics:${VERSION}`)
+  expect(container.image).toEndWith(`cloud-analytics:${RELEASE}`)
   expect(container.args).toEqual(['serve'])
   expect(container.securityContext).toEqual({
     allowPrivilegeEscalation: false,

@@ -41,9 +41,9 @@ test('a version without a section or without text has no notes', () => {
   expect(notesOf('', '0.1.0')).toBeUndefined()
 })
 
-test('CHANGELOG.md has notes for the version of package.json', () => {
+test('CHANGELOG.md has notes for the version of package.json, or for the next one while it is made', () => {
   const changelog = readFileSync(join(import.meta.dir, '../../CHANGELOG.md'), 'utf8')
-  expect(notesOf(changelog, VERSION)).toStartWith('- ')
+  expect(notesOf(changelog, VERSION.endsWith('-dev') ? 'Unreleased' : VERSION)).toStartWith('- ')
 })
 
 test('sums are those that sha256sum verifies', async () => {
