@@ -1,5 +1,6 @@
 import { auditRoutes } from './audit/routes.ts'
 import { authRoutes } from './auth/routes.ts'
+import { wantedFolder, watchFolder } from './backup/folder.ts'
 import { badgeRoutes } from './badges/routes.ts'
 import { type Config, publicPath } from './config.ts'
 import { costRoutes } from './cost/routes.ts'
@@ -107,7 +108,10 @@ export function createApp(deps: AppDeps) {
   const badgeCache = createResponseCache(readVersionBySlug, badgeBytes)
   measureCaches(registry, { responses: cache, badges: badgeCache })
   const disk = createDiskState(config.databaseUrl === null ? config.dataDir : null)
-  const readiness = createReadiness({ sql, worker, disk, schema })
+  const backups = wantedFolder(config)
+  const backupState = backups === null ? () => 'ok' : watchFolder(backups)
+  const disks = () => (disk() === 'ok' ? backupState() : disk())
+  const readiness = createReadiness({ sql, worker, disk: disks, schema })
   measureReadiness(registry, readiness)
   const routeDeps = { sql, config, now }
 

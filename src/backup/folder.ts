@@ -1,5 +1,5 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { accessSync, constants, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Config } from '../config.ts'
 import { codeOf } from '../errors.ts'
 import { readJsonFile } from '../json-file.ts'
@@ -21,10 +21,39 @@ interface ScheduledBackup {
 export const backupFolderOf = ({ backupDir, dataDir }: Pick<Config, 'backupDir' | 'dataDir'>): string =>
   backupDir ?? join(dataDir, 'backups')
 
-/** The path of the backup that begins at `at`, in a folder that is created when it is missing. */
-export function newBackupPath(folder: string, at: Date): string {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  return join(folder, nameOf(at))
+/** The folder where `serve` is to have its backups; null: the settings name none. */
+export const wantedFolder = (
+  config: Pick<Config, 'backupDir' | 'backupEveryS' | 'dataDir'>,
+): string | null =>
+  config.backupEveryS === null && config.backupDir === null ? null : backupFolderOf(config)
+
+/** The path of the backup that begins at `at`. */
+export const newBackupPath = (folder: string, at: Date): string => join(folder, nameOf(at))
+
+/**
+ * Creates the folder when it is missing. What it returns says `ok`, or why no backup can be written there: it is not created
+ * again, since a disk that is no longer mounted would hide what is written in its place. Never throws.
+ */
+export function watchFolder(folder: string): () => string {
+  const isMounted = () => statSync(folder).dev !== statSync(dirname(folder)).dev
+  let wasMounted = false
+  const attempt = (look: () => string): string => {
+    try {
+      return look()
+    } catch (error) {
+      return `BACKUP_DIR: ${folder} cannot be written (${codeOf(error)})`
+    }
+  }
+  attempt(() => {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    wasMounted = isMounted()
+    return ''
+  })
+  return () =>
+    attempt(() => {
+      accessSync(folder, constants.W_OK | constants.X_OK)
+      return wasMounted && !isMounted() ? `BACKUP_DIR: nothing is mounted at ${folder} any more` : 'ok'
+    })
 }
 
 /** The complete backups in the folder, oldest first; [] when there is no such folder. */

@@ -36,7 +36,7 @@ const readyBody = (title: string, description: string, disk: string, status: str
     {
       status: part('`ready`, or `not ready` when a part fails', status),
       database: part('`ok`, or what is wrong'),
-      disk: part('`ok`, or what is wrong; always `ok` for a database elsewhere', disk),
+      disk: part('`ok`, or what is wrong with the embedded database’s disk or the folder of backups', disk),
       worker: part('`ok`, or what is wrong'),
       schema: part('`ok`, or that a newer program has migrated the database'),
     },

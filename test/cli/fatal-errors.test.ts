@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { rmSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { connect } from '../../src/db/client.ts'
 import { MIGRATIONS } from '../../src/db/migrate.ts'
@@ -138,6 +138,41 @@ test(
     const { level, message } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '')
     expect([level, message]).toEqual(['error', expect.stringContaining('all of its data is lost')])
     expect(message).not.toContain('nothing committed is lost')
+  },
+  SLOW_MS,
+)
+
+test(
+  'a folder of backups that is lost makes the server not ready until it is back, and nothing else',
+  async () => {
+    const backups = join(folder.path, 'later', 'backups')
+    const DATA_DIR = join(folder.path, 'backed-up')
+    const server = await serving('serve', { ...env, DATA_DIR, BACKUP_DIR: backups })
+    const ready = async () => {
+      const answer = await fetch(`${server.url}/ready`)
+      return [answer.status, ((await answer.json()) as { disk: string }).disk]
+    }
+    // made at the start
+    expect(await ready()).toEqual([200, 'ok'])
+    renameSync(backups, `${backups}-elsewhere`)
+    expect(await ready()).toEqual([503, `BACKUP_DIR: ${backups} cannot be written (ENOENT)`])
+    writeFileSync(backups, '')
+    expect((await ready())[0]).toBe(503)
+    rmSync(backups)
+    expect((await fetch(`${server.url}/health`)).status).toBe(200)
+    await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], { DATA_DIR })
+    const { key } = await runJson(['key', 'create', '--org', 'acme', '--name', 'k', '--scopes', 'write'], {
+      DATA_DIR,
+    })
+    const write = await fetch(`${server.url}/v1/sync`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: '{"records":[]}',
+    })
+    expect(write.status).toBe(200)
+    renameSync(`${backups}-elsewhere`, backups)
+    expect(await ready()).toEqual([200, 'ok'])
+    expect((await server.end()).code).toBe(0)
   },
   SLOW_MS,
 )

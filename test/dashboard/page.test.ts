@@ -66,6 +66,12 @@ describe('the page', () => {
     ])
   })
 
+  test('has an icon, also at the path where a browser asks that shows JSON', async () => {
+    const [icon, usual] = [await ask('/dashboard/icon.svg'), await ask('/favicon.ico')]
+    expect([usual.status, usual.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
+    expect(await usual.text()).toBe(await icon.text())
+  })
+
   test('is JSON for a program that asks for JSON', async () => {
     const response = await ask('/', { headers: { accept: 'application/json' } })
     expect(await response.json()).toEqual({ name: 'Cloud Analytics', version: VERSION, docs: '/docs' })

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { backupFolderOf } from '../../backup/folder.ts'
+import { wantedFolder } from '../../backup/folder.ts'
 import type { Config } from '../../config.ts'
 import { codeOf, OperatorError } from '../../errors.ts'
 
@@ -11,12 +11,12 @@ type Folders = Pick<Config, 'backupDir' | 'backupEveryS' | 'dataDir' | 'database
  * cannot would be noticed when the first is due.
  */
 export function checkFolders(config: Folders): void {
-  const { backupDir, backupEveryS, dataDir, databaseUrl, secretKey } = config
-  const makesBackups = backupEveryS !== null || backupDir !== null
+  const { dataDir, databaseUrl, secretKey } = config
+  const backups = wantedFolder(config)
   const problems = [
     // nothing is kept there where database and key are elsewhere, as in a container that is read-only
     ...(databaseUrl === null || secretKey === null ? problemOf('DATA_DIR', dataDir, OF_DATA) : []),
-    ...(makesBackups ? problemOf('BACKUP_DIR', backupFolderOf(config), OF_BACKUPS) : []),
+    ...(backups === null ? [] : problemOf('BACKUP_DIR', backups, OF_BACKUPS)),
   ]
   if (problems.length > 0) throw new OperatorError(`wrong settings:\n  ${problems.join('\n  ')}`, 2)
 }

@@ -48,6 +48,8 @@ export async function demo(context: Context): Promise<void> {
     ...context.config,
     databaseUrl: null,
     dataDir: folder,
+    backupDir: null,
+    backupEveryS: null,
     // the demo's receiver is on this machine
     webhookAllowHttp: true,
     webhookAllowCidrs: [...context.config.webhookAllowCidrs, LOOPBACK],

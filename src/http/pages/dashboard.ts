@@ -63,9 +63,10 @@ export const dashboardRoutes = (prefix: string) => {
   }
   for (const [name, type] of Object.entries(FILES)) {
     const file = packedFile(type, name)
-    app.get(`/dashboard/${name}`, ({ request }) => sendFile(request, file, POLICY), {
-      detail: { hide: true },
-    })
+    // a browser asks for the other where a page names none, as where it shows JSON
+    for (const path of [`/dashboard/${name}`, ...(name === 'icon.svg' ? ['/favicon.ico'] : [])]) {
+      app.get(path, ({ request }) => sendFile(request, file, POLICY), { detail: { hide: true } })
+    }
   }
   return app
 }

@@ -125,6 +125,7 @@ export const PUBLIC_ROUTES = [
   '/dashboard/app.css',
   '/dashboard/app.js',
   '/dashboard/icon.svg',
+  '/favicon.ico',
   '/docs/explorer.css',
   '/docs/swagger-ui-bundle.js',
   '/docs/swagger-ui.css',
