@@ -109,8 +109,8 @@ describe('--json', () => {
   test.each([
     [['cost', ...MARCH], '/cost?date_from=2026-03-01&date_to=2026-03-31'],
     [
-      ['cost', '--project', 'checkout', '--group-by', 'month', '--from', '2026-01-01'],
-      '/cost?project=checkout&group_by=month&date_from=2026-01-01',
+      ['cost', '--project', 'checkout', '--group-by', 'month', '--from', '2026-01-01', '--to', '2026-12-31'],
+      '/cost?project=checkout&group_by=month&date_from=2026-01-01&date_to=2026-12-31',
     ],
     [
       ['cost', '--by', 'project', '--and-by', 'model', '--min-cost', '1', '--per-page', '2', ...MARCH],
@@ -144,13 +144,16 @@ describe('--json', () => {
       const response = await fetch(`${server.url}/v1${path}`, { headers: { authorization: `Bearer ${key}` } })
       expect(response.status).toBe(200)
       const body = (await response.text()).replaceAll('\u202e', '\\u202e')
+      const { searchParams } = new URL(path, server.url)
+      const range = { from: searchParams.get('date_from'), to: searchParams.get('date_to') }
+      const expected = range.from === null ? body : `${body.slice(0, -1)},"range":${JSON.stringify(range)}}`
       for (const [words, env] of [
         [[...args, '--org', 'acme'], local],
         [args, remote],
       ] as const) {
         const { code, stdout, stderr } = await run([...words, '--json'], env)
         expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-        expect(stdout).toBe(`${body}\n`)
+        expect(stdout).toBe(`${expected}\n`)
       }
     },
     SLOW_MS,
@@ -159,6 +162,14 @@ describe('--json', () => {
   test('without --from the last 30 days, up to --to', async () => {
     const ids = async (...args: string[]) =>
       (await runJson(['sessions', '--org', 'acme', ...args], local)).data.map(({ id }: { id: string }) => id)
+    expect((await runJson(['quality', '--org', 'acme', '--to', '2026-03-31'], local)).range).toEqual({
+      from: '2026-03-02',
+      to: '2026-03-31',
+    })
+    const today = () => new Date().toISOString().slice(0, 10)
+    const before = today()
+    const { to } = (await runJson(['quality', '--org', 'acme'], local)).range
+    expect([before, today()]).toContain(to)
     expect(await ids()).toEqual(['sess_now'])
     expect(await ids('--to', '2026-03-31')).toEqual(['sess_three', 'sess_two', 'sess_one'])
     expect(await ids('--to', '2026-04-01')).toEqual(['sess_three', 'sess_two'])

@@ -49,6 +49,24 @@ const respond = (socket: Socket, status: string, body: string | Buffer, ...heade
   socket.end(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), Buffer.from(body)]))
 }
 
+test.each(['[null]', 'null', '1', '{"status":"ok"}', '<html>'])(
+  'figures of a server that answers %p are none, and why is said',
+  async (body) => {
+    const env = await serverThat((socket) => respond(socket, '200 OK', body))
+    const commands = ['cost', 'cost --by model', 'sessions', 'quality', 'risk', 'outcomes', 'team']
+    for (const words of commands) {
+      const { code, stdout, stderr } = await run(words.split(' '), env)
+      expect({ words, code, stdout, stderr }).toEqual({
+        ...{ words, code: 1, stdout: '' },
+        stderr: `error: what answers on ${env.CLOUD_ANALYTICS_SERVER} (200) is not Cloud Analytics: is the address right?\n`,
+      })
+    }
+    if (body.startsWith('{')) return
+    expect((await run(['cost', '--json'], env)).code).toBe(1)
+  },
+  SLOW_MS,
+)
+
 const transcripts = join(folder.path, 'transcripts')
 const line = {
   type: 'assistant',

@@ -57,7 +57,7 @@ export async function askServer(
 export function bodyOf(answer: Pick<Answer, 'text'>): Record<string, unknown> {
   try {
     const body: unknown = JSON.parse(answer.text)
-    return typeof body === 'object' && body !== null ? { ...body } : {}
+    return typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body } : {}
   } catch {
     return {}
   }

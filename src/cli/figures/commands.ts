@@ -10,7 +10,7 @@ import { addOptions } from './options.ts'
 
 const NOTE = `
 Of the local database with --org, else of the server of --server, the environment or login. With --json the body that the
-API answers with.
+API answers with, and the range of its days.
 
 Examples:
 `

@@ -83,6 +83,12 @@ export function withRange(parameters: Parameters, now = new Date()): Parameters 
   return isDate(first) ? { ...parameters, date_from: first } : parameters
 }
 
+/** The range of what is shown: `from` and `to` are days, inclusive; without a last one up to today. */
+export const rangeOf = ({ date_from, date_to }: Parameters, now = new Date()) => ({
+  from: date_from ?? null,
+  to: date_to ?? dateOf(now),
+})
+
 /** The range in words. */
 export function rangeText({ date_from, date_to }: Parameters): string {
   if (date_from === undefined) return `up to ${date_to}`

@@ -9,14 +9,14 @@ import { qualityRoutes } from '../../quality/routes.ts'
 import { riskRoutes } from '../../risk/routes.ts'
 import { sessionRoutes } from '../../sessions/routes.ts'
 import { teamRoutes } from '../../team/routes.ts'
-import { askOk, Refusal } from '../client/key-owner.ts'
+import { askOk, notOurs, Refusal } from '../client/key-owner.ts'
 import { type OrgOptions, serverUnlessOrg } from '../client/server.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Context, withOrganization } from '../command/context.ts'
 import { printText, visible } from '../command/output.ts'
 import { shellWord } from '../command/program-words.ts'
 import { type Screen, screenOf } from '../command/table.ts'
-import { flagOf, type Parameters, parametersOf, withRange } from './options.ts'
+import { flagOf, type Parameters, parametersOf, rangeOf, withRange } from './options.ts'
 
 // The figures are from the API of a server, or from its routes on the local database.
 
@@ -41,24 +41,31 @@ interface Figure<Body> {
   text: (body: Body, view: View) => string | Promise<string>
 }
 
-/** A command that prints the body of a route with --json, else a text of it; without dates of the last 30 days. */
+/** A command that prints the body of a route and its range with --json, else a text of it; without dates of the last 30 days. */
 export const figure =
   <Body>({ path, query, text }: Figure<Body>) =>
   async (context: Context, options: OrgOptions): Promise<void> => {
     const given = parametersOf(query, options)
-    const parameters = 'date_from' in query.properties ? withRange(given) : given
+    const hasRange = 'date_from' in query.properties
+    const parameters = hasRange ? withRange(given) : given
     const server = serverUnlessOrg(context.env, options)
     const url = urlOf(path, parameters)
     const show = async (source: Source) => {
       const body = await source.get(url)
+      if (context.json) return await printText(visible(hasRange ? withRangeOf(body, parameters) : body))
       const view = { screen: screenOf(context.env), source, parameters }
-      await printText(context.json ? visible(body) : await text(JSON.parse(body), view))
+      await printText(await text(JSON.parse(body), view))
     }
     try {
       // before a server is asked
       queryReader(query)(url)
-      if (server !== undefined)
-        return await show({ words: '', get: async (asked) => (await askOk(server, asked)).text })
+      if (server !== undefined) {
+        const get = async (asked: string) => (await askOk(server, asked)).text
+        return await show({ words: '', get }).catch((error: unknown) => {
+          // an object of another program
+          throw error instanceof TypeError ? notOurs(server.url, 200) : error
+        })
+      }
       const { org = '' } = options
       await withOrganization(context, org, (sql, orgId) =>
         show({ words: ` --org ${shellWord(org)}`, get: (asked) => localBody(context, sql, orgId, asked) }),
@@ -76,6 +83,10 @@ export function urlOf(path: string, parameters: Parameters): string {
   )
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
 }
+
+/** Adds `range` to the text of an object, which is otherwise as it came. */
+const withRangeOf = (body: string, parameters: Parameters): string =>
+  body.replace(/\}\s*$/, () => `,"range":${JSON.stringify(rangeOf(parameters))}}`)
 
 /** Calls the handler of the route as for a key that may read everything. */
 async function localBody({ config }: Context, sql: Sql, orgId: string, url: string): Promise<string> {
