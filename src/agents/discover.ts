@@ -2,7 +2,6 @@ import { type Dirent, realpathSync, type Stats } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { codeOf, OperatorError } from '../errors.ts'
-import { compareText } from '../text.ts'
 import { isOfKilo, sessionIdsInDatabase } from './databases.ts'
 import {
   type DetectedFormat,
@@ -15,6 +14,7 @@ import {
 import { sessionIdsInFolder } from './formats/opencode-storage.ts'
 import { type KnownFile, type Look, lookAt, lookAtFolder, statsOf } from './known-files.ts'
 import { hasOneSession } from './other-formats.ts'
+import { inOrder, sortedByOrigin } from './source-order.ts'
 import { bytesOf } from './transcript/file-bytes.ts'
 import { copyText } from './transcript/json-fields.ts'
 import { agentOf, type Format } from './transcript/transcript-model.ts'
@@ -221,29 +221,8 @@ async function groupBySession(sources: readonly Source[]): Promise<Source[][]> {
     groups.add(group)
     for (const id of source.ids) groupOf.set(`${agent} ${id}`, group)
   }
-  // a sub-agent's file may begin with a copy of its parent's
-  const order = (a: Source, b: Source) =>
-    Number(a.startedBy !== null) - Number(b.startedBy !== null) || compareText(a.path, b.path)
-  const sorted = [...groups].map((group) => orderOf(group.sort(order)))
-  // A resumed session starts with a copy of the original: of two groups with the same start the original is the one that is
-  // not in the background, else the shorter.
-  sorted.sort(
-    (a, b) =>
-      compareText(a.start, b.start) ||
-      Number(a.inBackground) - Number(b.inBackground) ||
-      a.size - b.size ||
-      compareText(a.group[0]?.path ?? '', b.group[0]?.path ?? ''),
-  )
-  return sorted.map(({ group }) => group)
+  return inOrder([...groups].map(sortedByOrigin))
 }
-
-/** The groups are sorted by these fields. */
-const orderOf = (group: Source[]) => ({
-  group,
-  start: group.map(({ startedAt }) => startedAt).sort()[0] ?? '',
-  inBackground: group.every(({ isBackground }) => isBackground),
-  size: group.reduce((sum, source) => sum + source.bytes, 0),
-})
 
 async function sessionIds(source: Source): Promise<Set<string>> {
   const { before, change } = source.look ?? {}

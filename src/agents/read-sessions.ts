@@ -98,7 +98,8 @@ export async function* readSessions(
       sources.flatMap(({ format, sessionId }) => (format === 'codex' ? sessionId : [])),
     )
     const scan = options.withoutRecords === true ? noScan : newSecretScan(options.content === true)
-    const group = newFileGroup(owners, scan, subAgentIds)
+    const isShared = new Set(sources.flatMap(({ ids }) => ids)).size > 1
+    const group = newFileGroup(owners, scan, subAgentIds, isShared)
     const files: { source: Source; file: SourceFile }[] = []
     for (const source of sources) {
       const file = new SourceFile(source.path, group, (count) => {

@@ -173,10 +173,8 @@ describe('one session, several files', () => {
       'b.jsonl': `${answer('two', 5)}\n`,
     })
     const { records } = await read(path)
-    expect(records.map(({ id, turns }) => [id, turns])).toEqual([
-      ['sess_one', 2],
-      ['sess_two', 3],
-    ])
+    const turns = Object.fromEntries(records.map((record) => [record.id, record.turns]))
+    expect(turns).toEqual({ sess_one: 2, sess_two: 3 })
   })
 
   test('a sidechain that repeats its parent under another request is one message', async () => {

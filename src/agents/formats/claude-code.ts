@@ -14,6 +14,18 @@ import { reportedCost, type SourceFile } from '../transcript/source-file.ts'
 import { noteWhole, type Transcript } from '../transcript/transcript.ts'
 import type { ApiMessage } from '../transcript/transcript-model.ts'
 import { readResponse, readUserContent } from './claude-content.ts'
+import {
+  asCopied,
+  type Context,
+  holdTime,
+  type Lineage,
+  newLineage,
+  noteBeginning,
+  noteFork,
+  takeOwner,
+  takeTime,
+  takeWaiting,
+} from './claude-lineage.ts'
 import { claudeTokens, claudeTotals, modelOf, SYNTHETIC, searchesOf } from './claude-usage.ts'
 
 // Claude Code's session files (versions 1.0 to 2.1): one JSON object per line. An API message is written as one line per
@@ -24,19 +36,8 @@ const MAX_SUB_AGENT_MESSAGES = 20_000
 /** Lines between two messages of the model. */
 const MAX_WAITING = 1_000
 
-interface State {
-  file: SourceFile
-  /** The session of lines without a session id. */
-  sessionId: string
-  /** All lines belong to `sessionId`: see `Source` in discover.ts. */
-  sessionFromFolder: boolean
+interface State extends Lineage {
   subAgentMessages: { sessionId: string; value: Json }[]
-  /** Lines whose session the next message of the model tells. */
-  waiting: { line: Json; number: number }[]
-  /** The session of the last message of the model. */
-  owner: string | null
-  /** The start of the process that began the file: before its first message it notes what it was given. */
-  beganAt: string | null
 }
 
 /** Reads a session file. `sessionId`: that of its folder, or that of its lines without a session id. */
@@ -44,17 +45,12 @@ export async function readClaudeCode(
   file: SourceFile,
   { sessionId, sessionFromFolder }: { sessionId: string; sessionFromFolder: boolean },
 ): Promise<void> {
-  const state: State = {
-    file,
-    sessionId,
-    sessionFromFolder,
-    subAgentMessages: [],
-    waiting: [],
-    owner: null,
-    beganAt: null,
-  }
+  const read = (owner: string, line: Json, number: number) =>
+    readTypedLine(state, file.transcriptOf('claude-code', owner), line, number)
+  const state: State = { ...newLineage(file, sessionId, sessionFromFolder, read), subAgentMessages: [] }
   await readJsonLines(file, (value, lineNumber) => readLine(state, value, lineNumber), withoutResult)
   takeWaiting(state, state.sessionId, true)
+  takeTime(state)
   const written = timeOf((await stat(file.path)).mtimeMs)
   // the end of a file may be totals alone
   for (const transcript of file.group.transcripts.values())
@@ -110,10 +106,12 @@ function readLine(state: State, value: Json, number: number): string | undefined
   }
   const line: Json = type === value.type ? value : { ...value, type }
   if (type === 'assistant') {
-    const owner = ownerOf(state, line)
-    takeWaiting(state, owner)
-    state.owner = owner
-    return readTypedLine(state, state.file.transcriptOf('claude-code', state.owner), line, number)
+    const message = objectOf(line.message)
+    const owner = takeOwner(state, line)
+    // a copy of a call of a session that nothing names: it counts where that session is read
+    if (owner !== null) return state.read(owner, asCopied(state, line, owner) ?? line, number)
+    if (message.model !== SYNTHETIC) state.file.countMessage(messageOf(line, message, number))
+    return undefined
   }
   if (type === 'user' || type === 'system' || type === 'attachment') {
     if (type === 'user' && !isObject(line.message)) return 'a user line without a message'
@@ -122,37 +120,8 @@ function readLine(state: State, value: Json, number: number): string | undefined
     if (state.waiting.length >= MAX_WAITING) takeWaiting(state, state.sessionId)
     return undefined
   }
-  if (type === 'queue-operation' && state.owner === null) state.beganAt ??= timeOf(line.timestamp)
-  return readTypedLine(state, state.file.transcriptOf('claude-code', state.sessionId), line, number)
-}
-
-/**
- * The session that a line of the model belongs to. A fork begins with a copy of its parent's lines, which have the fork's
- * session id; those of the model name the session that asked for them.
- */
-function ownerOf(state: State, line: Json): string {
-  const asked = textOf(line.requestSessionId)
-  if (asked === null || state.sessionFromFolder || asked === state.sessionId) return state.sessionId
-  state.file.transcriptOf('claude-code', state.sessionId).isFork = true
-  return asked
-}
-
-/**
- * Reads the lines that wait, which are those of `next`. After a message that was copied, lines that are older than the
- * process that began the file are copies too; at the end of a file nothing tells yet whose such lines are.
- */
-function takeWaiting(state: State, next: string, isEnd = false): void {
-  const { owner, sessionId, beganAt } = state
-  const copied = owner === sessionId ? null : owner
-  for (const { line, number } of state.waiting) {
-    const at = timeOf(line.timestamp)
-    const isOlder = beganAt !== null && at !== null && at < beganAt
-    const isUntold = copied === null ? owner === null && isOlder : beganAt === null
-    if (isEnd && isUntold) continue
-    const own = copied !== null && isOlder ? copied : next
-    readTypedLine(state, state.file.transcriptOf('claude-code', own), line, number)
-  }
-  state.waiting = []
+  noteBeginning(state, line)
+  return state.read(state.sessionId, line, number)
 }
 
 function readTypedLine(state: State, transcript: Transcript, line: Json, number: number): string | undefined {
@@ -164,12 +133,15 @@ function readTypedLine(state: State, transcript: Transcript, line: Json, number:
   if (isConversation && at !== null && key.trim() !== at && transcript.isCopied(key)) {
     if (line.type === 'assistant' && message.model !== SYNTHETIC)
       state.file.countMessage(messageOf(line, message, number))
+    if (line.type === 'assistant' && line.forkedFrom === undefined) noteFork(state, transcript)
     return undefined
   }
   // the same line in another checkpoint of the session
   const isRepeated = isConversation && uuid !== null && !transcript.isFirst(key)
   if (isRepeated && line.type === 'user') return undefined
-  transcript.noteContext(at, textOf(line.cwd), branchOf(line.gitBranch))
+  const context: Context = [at, textOf(line.cwd), branchOf(line.gitBranch)]
+  if (line.forkedFrom === undefined) transcript.noteContext(...context)
+  else holdTime(state, line, transcript, context)
   switch (line.type) {
     case 'assistant':
       return readAssistantLine(state, transcript, line, message, at, number)
@@ -245,7 +217,8 @@ function readUserLine(
   if (line.permissionMode === 'bypassPermissions')
     transcript.addMode(dangerousAction('claude-bypass-permissions', 'medium'), at)
   const { content } = objectOf(line.message)
-  const key = `${textOf(line.uuid) ?? Bun.hash(JSON.stringify(content))} ${at ?? number}`
+  const id = textOf(line.uuid) ?? `${Bun.hash(JSON.stringify(content))} ${at ?? number}`
+  const key = textOf(line.uuid) === null ? id : `${id} ${at ?? number}`
   const isGenerated =
     line.isMeta === true || line.isSidechain === true || objectOf(line.origin).kind === 'task-notification'
   if (line.isCompactSummary === true) {
@@ -253,6 +226,6 @@ function readUserLine(
     transcript.addEvent('compaction', textOf(line.parentUuid) ?? key, at)
     return undefined
   }
-  readUserContent(transcript, content, { key, at, isGenerated, done: line.toolUseResult })
+  readUserContent(transcript, content, { key, id, at, isGenerated, done: line.toolUseResult })
   return undefined
 }

@@ -17,7 +17,7 @@ const REJECTED = "The user doesn't want to proceed"
 const INTERRUPTED = '[Request interrupted by user'
 /** Texts of a user line that the program wrote. */
 const NOT_A_PROMPT =
-  /^\s*(?:<(?:command-name|command-message|local-command-|bash-(?:input|stdout|stderr)|system-reminder|task-notification|ide_opened_file|ide_selection|user-memory-input)|Caveat: The messages below)/
+  /^\s*(?:<(?:command-(?:name|message|args|contents)|local-command-|bash-(?:input|stdout|stderr)|system-reminder|session_context|task-notification|ide_opened_file|ide_selection|user-memory-input)|Caveat: The messages below|Base directory for this skill: |This session is being continued from a previous conversation)/
 
 /**
  * Reads the blocks of a response: texts to scan, tool calls. A text that its message repeats is scanned once.
@@ -38,12 +38,18 @@ export function readResponse(transcript: Transcript, turn: Turn, content: unknow
 
 /**
  * Reads the content of a user message: prompts, results of tools, interruptions. `isGenerated`: the program wrote it,
- * it is no prompt. `done`: what the program recorded of the call whose result it is, as `toolUseResult`.
+ * it is no prompt. `id`: that of the line, by which a prompt is one, whatever time its copies have. `done`: what the program recorded of the call whose result it is, as `toolUseResult`.
  */
 export function readUserContent(
   transcript: Transcript,
   content: unknown,
-  { key, at, isGenerated, done }: { key: string; at: string | null; isGenerated: boolean; done?: unknown },
+  {
+    key,
+    id = key,
+    at,
+    isGenerated,
+    done,
+  }: { key: string; id?: string; at: string | null; isGenerated: boolean; done?: unknown },
 ): void {
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content)
   const prompt: string[] = []
@@ -63,7 +69,7 @@ export function readUserContent(
       }
     }
   }
-  if (hasPrompt && !isGenerated) transcript.addPrompt(key, at, prompt.join('\n'))
+  if (hasPrompt && !isGenerated) transcript.addPrompt(id, at, prompt.join('\n'), key)
 }
 
 function readResult(

@@ -48,7 +48,9 @@ function readLine(file: SourceFile, runs: Run[], value: Json, number: number): s
   if (id === null) return value.type === undefined ? 'no type' : undefined
   const transcript = file.transcriptOf('claude-stream-json', id)
   const run = runOf(runs, transcript)
-  const at = timeOf(value.timestamp)
+  // Claude Cowork's audit log, which repeats what its transcripts have
+  const audited = timeOf(value._audit_timestamp)
+  const at = timeOf(value.timestamp) ?? audited
   if (at !== null) run.hasTimestamps = true
   transcript.noteContext(at, textOf(value.cwd))
   if (value.permissionMode === 'bypassPermissions')
@@ -67,9 +69,11 @@ function readLine(file: SourceFile, runs: Run[], value: Json, number: number): s
     run.turns.add(turn)
     readResponse(transcript, turn, message.content)
   } else if (value.type === 'user') {
-    const key = `${textOf(value.uuid) ?? number} ${at ?? ''}`
-    const isGenerated = textOf(value.parent_tool_use_id) !== null || value.isSynthetic === true
-    readUserContent(transcript, message.content, { key, at, isGenerated, done: value.tool_use_result })
+    const id = textOf(value.uuid) ?? `${number} ${at ?? ''}`
+    const key = textOf(value.uuid) === null ? id : `${id} ${at ?? ''}`
+    const isGenerated =
+      textOf(value.parent_tool_use_id) !== null || value.isSynthetic === true || audited !== null
+    readUserContent(transcript, message.content, { key, id, at, isGenerated, done: value.tool_use_result })
   } else if (value.type === 'result') {
     readResult(file, run, value)
     // the result repeats a message before it, unless there are none

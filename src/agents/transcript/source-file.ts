@@ -35,6 +35,12 @@ export interface FileGroup {
   owners: LineOwners
   /** Ids of the sub-agents whose own file is in the group. */
   subAgentIds: ReadonlySet<string>
+  /** Its files have several sessions. */
+  isShared: boolean
+  /** The session that asked for a message, by the message, where the files have several sessions. */
+  askedBy: Map<string, string>
+  /** Ids of lines that a fork copied under new ones, by these. */
+  origins: Map<string, string>
 }
 
 /** A line of a file that could not be read. */
@@ -52,9 +58,13 @@ export function newFileGroup(
   owners: LineOwners,
   scan: SecretScan,
   subAgentIds: ReadonlySet<string>,
+  isShared: boolean,
 ): FileGroup {
   const cursor = { line: 0, item: 0 }
-  return { transcripts: new Map(), scan, cursor, owners, subAgentIds }
+  return {
+    ...{ transcripts: new Map(), scan, cursor, owners, subAgentIds, isShared },
+    ...{ askedBy: new Map(), origins: new Map() },
+  }
 }
 
 /** A file of a group while it is read. */

@@ -158,17 +158,18 @@ export class Transcript {
     if (branch !== null && isEarlier(at, this.branch?.at)) this.branch = { at, name: branch }
   }
 
-  /** Adds a prompt of the user, unless its key is known. */
-  addPrompt(key: string, at: string | null, text: string): void {
+  /** Adds a prompt of the user, unless its id is known. `key`: that of its turn; of several the earliest one's counts. */
+  addPrompt(id: string, at: string | null, text: string, key = id): void {
     const position = this.nextPosition()
-    const known = this.prompts.get(key)
-    if (known !== undefined) {
-      known.position = Math.max(known.position, position)
+    const turn = newTurn(key, 'user', at, position)
+    const known = this.prompts.get(id)
+    if (known === undefined) {
+      this.prompts.set(id, turn)
+      this.scanPrompt(turn, text)
       return
     }
-    const turn = newTurn(key, 'user', at, position)
-    this.prompts.set(key, turn)
-    this.scanPrompt(turn, text)
+    known.position = Math.max(known.position, position)
+    if (isEarlier(at, known.at)) Object.assign(known, { id: turn.id, at })
   }
 
   /** Queues a text for the secret scan. */
@@ -253,9 +254,13 @@ export class Transcript {
     return true
   }
 
-  /** Adds an interruption, rejection, compaction or API error, in place of one with the same type and key. */
+  /** Adds an interruption, rejection, compaction or API error. Of one with the same type and key the earlier time counts. */
   addEvent(type: EventType, key: string, at: string | null, turn: Turn | null = null): void {
-    if (this.events.size < MAX_EVENTS) this.events.set(`${type} ${key}`, { type, at, turn })
+    const known = this.events.get(`${type} ${key}`)
+    if (known !== undefined) {
+      if (isEarlier(at, known.at)) known.at = at
+      known.turn ??= turn
+    } else if (this.events.size < MAX_EVENTS) this.events.set(`${type} ${key}`, { type, at, turn })
   }
 
   /** Adds a dangerous mode that the session ran in; `at` is kept from its first use. */
