@@ -98,9 +98,9 @@ export const isCompanion = (path: string): boolean =>
     basename(path),
   ) || OTHER_COMPANIONS.test(basename(path))
 
-/** Files of Cline's and Copilot's sessions beside the one that is read. */
+/** Files of Cline's, Copilot's and Claude Cowork's sessions beside the one that is read. */
 const OTHER_COMPANIONS =
-  /^(?:api_conversation_history|context_history|history_item|task_metadata|tracking)\.json$|^session\.db$/
+  /^(?:api_conversation_history|context_history|history_item|task_metadata|tracking|local_[\w-]+|\.claude|cowork[\w-]+)\.json$|^session\.db$/
 
 /** Detects the format from the head of a file as text; `isWhole`: the head is the whole file. */
 function detectFormatOfText(path: string, head: string, isWhole: boolean): DetectedFormat {

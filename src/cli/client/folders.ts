@@ -55,6 +55,7 @@ export function agentFolders(env: Environment, platform: NodeJS.Platform = proce
   return [
     join(claudeFolder(env), 'projects'),
     join(env.XDG_CONFIG_HOME || join(home, '.config'), 'claude', 'projects'),
+    ...coworkFolders(env, platform),
     join(codex, 'sessions'),
     join(codex, 'archived_sessions'),
     join(home, '.gemini', 'tmp'),
@@ -69,6 +70,21 @@ export function agentFolders(env: Environment, platform: NodeJS.Platform = proce
     ...clineFolders(env),
     ...editorFolders(env, data, platform),
   ]
+}
+
+/** Claude's desktop program keeps the sessions of its agent in its own folder; on Windows it may be one from the Store. */
+const coworkFolders = (env: Environment, platform: NodeJS.Platform): string[] =>
+  [
+    programFolder(env, platform),
+    ...(platform === 'win32'
+      ? [join(local(env), 'Packages', 'Claude_pzs8sxrjxfjjc', 'LocalCache', 'Roaming')]
+      : []),
+  ].map((folder) => join(folder, 'Claude', 'local-agent-mode-sessions'))
+
+/** Programs with a window keep their files here. */
+function programFolder(env: Environment, platform: NodeJS.Platform): string {
+  if (platform === 'darwin') return join(homeOf(env), 'Library', 'Application Support')
+  return platform === 'win32' ? roaming(env) : env.XDG_CONFIG_HOME || join(homeOf(env), '.config')
 }
 
 function gooseDatabase(env: Environment, data: string, platform: NodeJS.Platform): string {
@@ -87,11 +103,9 @@ const EDITORS = ['Code', 'Code - Insiders', 'VSCodium', 'Cursor', 'Windsurf']
 const EXTENSIONS = ['saoudrizwan.claude-dev', 'rooveterinaryinc.roo-cline', 'kilocode.kilo-code']
 
 function editorFolders(env: Environment, data: string, platform: NodeJS.Platform): string[] {
-  const library = join(homeOf(env), 'Library', 'Application Support')
-  const configs = { darwin: library, win32: roaming(env) }[String(platform)]
-  const config = configs ?? (env.XDG_CONFIG_HOME || join(homeOf(env), '.config'))
-  const storage = (editor: string) => join(config, editor, 'User', 'globalStorage')
-  const zed = { darwin: join(library, 'Zed'), win32: join(local(env), 'Zed') }[String(platform)]
+  const programs = programFolder(env, platform)
+  const storage = (editor: string) => join(programs, editor, 'User', 'globalStorage')
+  const zed = { darwin: join(programs, 'Zed'), win32: join(local(env), 'Zed') }[String(platform)]
   return [
     ...EDITORS.flatMap((editor) => EXTENSIONS.map((name) => join(storage(editor), name, 'tasks'))),
     join(storage('Cursor'), 'state.vscdb'),
