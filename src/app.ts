@@ -1,3 +1,4 @@
+import { type AnyElysia, Elysia } from 'elysia'
 import { auditRoutes } from './audit/routes.ts'
 import { authRoutes } from './auth/routes.ts'
 import { wantedFolder, watchFolder } from './backup/folder.ts'
@@ -10,17 +11,18 @@ import { newerSchema, type SchemaState } from './db/newer-schema.ts'
 import { gathered } from './db/pools/gathered.ts'
 import { deletionRoutes } from './erasure/routes.ts'
 import { githubRoutes } from './github/routes.ts'
-import { addRoutes } from './http/add-routes.ts'
+import { createAccessLog, recorder } from './http/access-log.ts'
 import { createAdmission, type LookUp } from './http/admission.ts'
-import { dataRemoved } from './http/errors.ts'
+import { answers } from './http/answers.ts'
+import { createApi } from './http/api.ts'
+import { arrival, dataRemoved } from './http/arrival.ts'
+import { errors } from './http/errors.ts'
 import { createDiskState, createReadiness, healthRoutes, REMOVED } from './http/health.ts'
-import { lifecycle } from './http/lifecycle.ts'
 import { localUrl } from './http/listen.ts'
-import { docsRoutes } from './http/openapi/explorer.ts'
-import { dashboardRoutes } from './http/pages/dashboard.ts'
+import { docs } from './http/openapi/docs.ts'
+import { dashboard } from './http/pages/dashboard.ts'
 import { createResponseCache } from './http/responses/response-cache.ts'
-import { createResponseCheck } from './http/responses/response-check.ts'
-import type { Route } from './http/route.ts'
+import { legacyRoutes } from './http/route.ts'
 import type { Intake } from './intake/messages.ts'
 import { syncRoutes } from './intake/routes.ts'
 import { telemetryRoutes } from './intake/telemetry-routes.ts'
@@ -113,7 +115,6 @@ export function createApp(deps: AppDeps) {
   const disks = () => (disk() === 'ok' ? backupState() : disk())
   const readiness = createReadiness({ sql, worker, disk: disks, schema })
   measureReadiness(registry, readiness)
-  const routeDeps = { sql, config, now }
 
   const listenUrl = () => localUrl({ host: config.host, port: app.server?.port ?? config.port })
   const { enqueueWrite, stop: stopQueue } = createWriteQueue(WRITES.changes)
@@ -138,53 +139,62 @@ export function createApp(deps: AppDeps) {
     limitTests: createTestLimit(),
   }
 
+  const api = createApi({ gate, cache, checkResponses: deps.checkResponses, server: () => app.server })
+  const routeDeps = { sql, config, now, api }
   /** Every route below /v1. */
-  const endpoints: readonly Route[] = [
-    ...sessionRoutes(routeDeps),
-    ...deletionRoutes(webhookDeps),
-    ...qualityRoutes(routeDeps),
-    ...costRoutes(routeDeps),
-    ...securityRoutes(routeDeps),
-    ...findingRoutes(webhookDeps),
-    ...auditRoutes(routeDeps),
-    ...teamRoutes(routeDeps),
-    ...riskRoutes(routeDeps),
-    ...outcomeRoutes(routeDeps),
-    ...settingsRoutes(routeDeps, { ...webhookDeps, listenUrl }),
-    ...whoAmIRoutes(routeDeps),
-    ...syncRoutes(intake, gate),
-    ...telemetryRoutes(intake, gate),
-    ...webhookRoutes(routeDeps, webhookDeps),
-    ...deliveryRoutes(routeDeps, webhookDeps),
-  ]
+  const v1 = new Elysia().use(
+    legacyRoutes(
+      [
+        ...sessionRoutes(routeDeps),
+        ...deletionRoutes(webhookDeps),
+        ...qualityRoutes(routeDeps),
+        ...costRoutes(routeDeps),
+        ...securityRoutes(routeDeps),
+        ...findingRoutes(webhookDeps),
+        ...auditRoutes(routeDeps),
+        ...teamRoutes(routeDeps),
+        ...riskRoutes(routeDeps),
+        ...outcomeRoutes(routeDeps),
+        ...settingsRoutes(routeDeps, { ...webhookDeps, listenUrl }),
+        ...whoAmIRoutes(routeDeps),
+        ...syncRoutes(intake, gate),
+        ...webhookRoutes(routeDeps, webhookDeps),
+        ...deliveryRoutes(routeDeps, webhookDeps),
+      ],
+      api,
+      () => app.server,
+    ),
+  )
+  const telemetry = legacyRoutes(telemetryRoutes(intake, gate), api, () => app.server)
+  for (const { method, path, hooks } of [...v1.routes, ...telemetry.routes]) {
+    // no route is open to any key by mistake
+    if (!('needs' in hooks)) throw new Error(`${method} ${path} declares no scope`)
+  }
 
-  const { app, flushAccessLog } = lifecycle({
-    log,
-    requests,
-    admission,
-    gate,
-    cache,
-    diskPlace: placeOfDisk(config),
-    refusal: () =>
-      disk() === REMOVED ? dataRemoved() : schema() === 'ok' ? undefined : newerSchema(schema()),
+  const accessLog = createAccessLog(log)
+  const record = recorder(accessLog, requests)
+  const refusal = () =>
+    disk() === REMOVED ? dataRemoved() : schema() === 'ok' ? undefined : newerSchema(schema())
+  const prefix = publicPath(config)
+  // strictPath: `/v1/cost/` is not `/v1/cost`. normalize: bodies are checked as they came, nothing is dropped from them.
+  const app: AnyElysia = new Elysia({
+    ...{ strictPath: true, normalize: false, handler: { standardHostname: false } },
   })
-  app
+    .use(arrival({ admission, limits: requests.limits, record, refusal, server: () => app.server }))
+    .use(errors({ log, diskPlace: placeOfDisk(config), app: () => app }))
+    .use(answers({ gate, record, grow: cache.grow, prefix }))
     .use(healthRoutes(readiness))
-    .use(dashboardRoutes(publicPath(config)))
+    .use(dashboard(prefix))
     .use(authRoutes({ writes, config, log, gate, listenUrl, windowClock: deps.windowClock }))
     .use(githubRoutes({ writes, config, gate, box: secrets, now }))
-    .use(docsRoutes({ config, endpoints, routes: () => app.routes, events: sentEvents }))
+    .use(docs({ config, routes: () => app.routes, events: sentEvents }))
     .use(badgeRoutes({ sql, config, now, cache: badgeCache, limit: requests.limits.badge }))
-  addRoutes(app, endpoints, {
-    gate,
-    cache,
-    checkResponse: deps.checkResponses ? createResponseCheck() : undefined,
-    prefix: publicPath(config),
-  })
+    .use(new Elysia({ prefix: '/v1' }).use(v1).use(telemetry))
+    .use(new Elysia({ prefix: '/api/v1' }).use(v1).use(telemetry))
+    .use(new Elysia({ prefix: '/otlp/v1' }).use(telemetry))
   // The routes' types are for nobody: a client speaks HTTP.
   return Object.assign(app, {
-    flushAccessLog,
-    endpoints,
+    flushAccessLog: accessLog.flush,
     /** Refuses the requests that wait for others, or whose bodies have not come. */
     refuseWaiting() {
       gate.stop()

@@ -7,8 +7,8 @@ import { isConnectionError } from '../db/connection-errors.ts'
 import { ApiError } from '../errors.ts'
 import { clientAddress, createAddressLimiter } from '../http/address-limit.ts'
 import { limitHeaders } from '../http/admission.ts'
-import { targetOf } from '../http/lifecycle.ts'
-import { queryReader, uncheckedQuery } from '../http/query-reader.ts'
+import { targetOf } from '../http/context.ts'
+import { readQuery } from '../http/query-reader.ts'
 import type { Decision } from '../http/rate-limit.ts'
 import { type CachedResponse, cacheKeyOf } from '../http/responses/cached-response.ts'
 import { etagOf, matchesEtag, PREFLIGHT_HEADERS } from '../http/responses/response.ts'
@@ -83,12 +83,10 @@ const JSON_FOR_SHIELDS: Format = {
   show: (badge, query) => JSON.stringify(describeBadge(badge, query)),
 }
 
-const read = queryReader(BadgeQuery)
-
 /** The parameters; null for an image with a bad one: a page that shows it has no other place for a message. */
 function queryOf(url: string, format: Format): BadgeQuery | null {
   try {
-    return read(url)
+    return readQuery(BadgeQuery, url)
   } catch (error) {
     if (format === SVG && error instanceof ApiError) return null
     throw error
@@ -132,7 +130,7 @@ export const badgeRoutes = (deps: BadgeDeps) => {
           const text = format.show(badge ?? unknownBadge(kind), query ?? {})
           const etag = etagOf(text)
           set.headers.etag = etag
-          if (matchesEtag(request.headers.get('if-none-match') ?? '', etag)) {
+          if (matchesEtag(request.headers.get('if-none-match'), etag)) {
             set.status = 304
             return undefined
           }
@@ -140,7 +138,7 @@ export const badgeRoutes = (deps: BadgeDeps) => {
           return text
         },
         {
-          query: uncheckedQuery(BadgeQuery),
+          query: { ...BadgeQuery, noValidate: true },
           detail: detailOf(kind, format),
         },
       )

@@ -1,5 +1,7 @@
 import type { Log, LogFields } from '../log.ts'
+import type { RequestMeter } from '../metrics/requests.ts'
 import type { Access } from './admission.ts'
+import { pathOf } from './context.ts'
 
 const FLUSH_MS = 100
 const MAX_HELD = 512
@@ -77,3 +79,26 @@ export function createAccessLog(log: Log, now: () => number = () => performance.
     },
   }
 }
+
+/** A request that was answered, by the pattern of its route. */
+interface AnsweredRequest {
+  method: string
+  url: string
+  route: string
+  status: number
+  /** The time of the arrival by the monotonic clock. */
+  startedAt: number
+  requestId: string
+  /** Undefined without a valid key. */
+  access: Access | undefined
+}
+export type RecordRequest = (request: AnsweredRequest) => void
+
+/** Makes the function that counts and logs an answered request. */
+export const recorder =
+  (accessLog: Pick<ReturnType<typeof createAccessLog>, 'record'>, requests: RequestMeter): RecordRequest =>
+  ({ url, route, startedAt, ...request }) => {
+    const ms = performance.now() - startedAt
+    requests.of(request.method, route).record(request.status, ms)
+    accessLog.record({ ...request, path: pathOf(url), ms })
+  }

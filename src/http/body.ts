@@ -1,4 +1,4 @@
-import type { TSchema } from '@sinclair/typebox'
+import type { TSchema, TUnsafe } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { type ApiError, type FieldProblem, fieldError, MAX_PROBLEMS, validationError } from '../errors.ts'
 import { FREE_BODY_BYTES, type Pass, SMALL_BODY_BYTES } from '../organizations/gate.ts'
@@ -31,6 +31,13 @@ export interface BodyOptions {
   /** The handler gets the body as it was sent, a PackedBody, for the intake: the request has taken its place there. */
   packed?: boolean
 }
+
+/** The schema, for the document, of a body that the route's handler gets as it was sent, for the intake. */
+export const packedBody = (schema: TSchema): TUnsafe<PackedBody> =>
+  // undefined: Elysia closes objects that do not name it
+  ({ ...schema, noValidate: true, additionalProperties: undefined }) as unknown as TUnsafe<PackedBody>
+
+export const isPacked = (schema: TSchema | undefined): boolean => schema?.noValidate === true
 
 /** A body as it was sent. */
 export interface PackedBody {

@@ -1,11 +1,24 @@
-import type { ValueErrorIterator } from '@sinclair/typebox/compiler'
-import { NotFoundError, ValidationError } from 'elysia'
+import type { TSchema } from '@sinclair/typebox'
+import type { TypeCheck } from '@sinclair/typebox/compiler'
+import { type AnyElysia, Elysia, NotFoundError, ParseError, ValidationError } from 'elysia'
 import { isConnectionError, isDiskFull } from '../db/connection-errors.ts'
-import { ApiError, busy, codeOf, type FieldProblem, MAX_PROBLEMS, messageOf } from '../errors.ts'
+import {
+  ApiError,
+  busy,
+  codeOf,
+  type FieldProblem,
+  MAX_PROBLEMS,
+  messageOf,
+  validationError,
+} from '../errors.ts'
 import type { Log } from '../log.ts'
 import { problemsIn } from '../records/problems.ts'
+import { type Call, context, pathOf } from './context.ts'
 import type { ErrorBody } from './query.ts'
-import type { ResponseSet } from './responses/response.ts'
+import { firstOfEach } from './query-reader.ts'
+import { problemsOfResponse } from './responses/response-schema.ts'
+
+// The one place where what was thrown becomes a body: by Elysia, TypeBox, the readers, the features or the database.
 
 /** An operator has to free space first. */
 const DISK_FULL_RETRY_S = 60
@@ -18,8 +31,8 @@ interface ErrorDeps {
   log: Log
   /** The disk on which an operator frees space for the database. */
   diskPlace: string
-  /** The methods of a path's routes; empty for an unknown path. */
-  allowedMethods: (path: string) => string[]
+  /** The app, whose routes say which methods a path takes. */
+  app: () => Pick<AnyElysia, 'router'>
 }
 
 interface FailedRequest {
@@ -27,17 +40,22 @@ interface FailedRequest {
   request: Request
   path: string
   requestId: string
+  call: Call | undefined
 }
 
-/** Refuses writes of a server whose embedded database is gone. */
-export const dataRemoved = (): ApiError =>
-  new ApiError('INTERNAL_ERROR', 'The data directory was removed; nothing was stored', {
-    status: 503,
-    headers: { 'retry-after': String(DISK_FULL_RETRY_S) },
-  })
+const METHODS = ['DELETE', 'GET', 'PATCH', 'POST', 'PUT']
 
-/** Makes the function that turns an error into a response: returns the body, sets status and headers. */
-export function createErrorResponse({ log, diskPlace, allowedMethods }: ErrorDeps) {
+/** The methods of a path's routes; empty for an unknown path. */
+function methodsOf(path: string, { router }: Pick<AnyElysia, 'router'>): string[] {
+  const { static: plain, http } = router
+  const taken = METHODS.filter(
+    (method) => plain[path]?.[method] !== undefined || http.find(method, path) !== null,
+  )
+  return (taken.includes('GET') ? ['HEAD', ...taken] : taken).sort()
+}
+
+/** A function that turns what was thrown into an error for the client, and logs what is not the client's. */
+function createApiError({ log, diskPlace, app }: ErrorDeps): (failed: FailedRequest) => ApiError {
   let unreachableLoggedAt = -Infinity
   let diskFullLoggedAt = -Infinity
   const internal = ({ error, request, path, requestId }: FailedRequest): ApiError => {
@@ -55,7 +73,10 @@ export function createErrorResponse({ log, diskPlace, allowedMethods }: ErrorDep
       return new ApiError('INTERNAL_ERROR', 'The disk of the database is full; nothing was stored', options)
     }
     if (!isConnectionError(error)) {
-      log.error('a request failed', fields)
+      // its own text has the whole response
+      const problems = error instanceof ValidationError ? problemsOf(error) : undefined
+      if (problems === undefined) log.error('a request failed', fields)
+      else log.error('a response does not match its schema', { ...fields, error: undefined, problems })
       return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side')
     }
     if (performance.now() - unreachableLoggedAt > UNREACHABLE_LOG_MS) {
@@ -65,10 +86,12 @@ export function createErrorResponse({ log, diskPlace, allowedMethods }: ErrorDep
     return busy('The database is away or busy')
   }
   const known = (failed: FailedRequest): ApiError | undefined => {
-    const { error, request, path, requestId } = failed
+    const { error, request, path, requestId, call } = failed
     if (error instanceof ApiError) return error
-    if (error instanceof NotFoundError) return notFound(allowedMethods(path), request.method)
-    if (error instanceof ValidationError) return invalid(error, log, requestId)
+    if (error instanceof NotFoundError) return notFound(methodsOf(path, app()), request.method)
+    if (error instanceof ValidationError && error.type !== 'response') {
+      return validationError(...firstOfEach([...(call?.problems() ?? []), ...problemsOf(error)]))
+    }
     if (request.signal.aborted) return new ApiError('VALIDATION_ERROR', 'The client went away')
     if (error instanceof SyntaxError) return new ApiError('VALIDATION_ERROR', 'body: must be valid JSON')
     if (error instanceof RangeError && error.message.includes('call stack')) {
@@ -79,16 +102,31 @@ export function createErrorResponse({ log, diskPlace, allowedMethods }: ErrorDep
     log.error('a bad value reached the database', { error, request_id: requestId, path })
     return new ApiError('VALIDATION_ERROR', 'A value of the request cannot be processed')
   }
-  return (failed: FailedRequest, set: ResponseSet): ErrorBody => {
-    const error = known(failed) ?? internal(failed)
-    const { details, headers } = error.options
-    set.status = error.status
-    if (error.status === 401) set.headers['www-authenticate'] = 'Bearer'
-    Object.assign(set.headers, headers)
-    set.headers['cache-control'] = 'no-store'
-    const body: ErrorBody = { error: error.message, code: error.code, request_id: failed.requestId }
-    return details === undefined ? body : { ...body, details }
-  }
+  return (failed) => known(failed) ?? internal(failed)
+}
+
+/** Answers what was thrown. */
+export const errors = (deps: ErrorDeps) => {
+  const apiError = createApiError(deps)
+  return new Elysia()
+    .use(context)
+    .onError({ as: 'global' }, ({ error: thrown, request, set, requestId, call }): ErrorBody => {
+      const error = thrown instanceof ParseError ? thrown.cause : thrown
+      call?.pending?.reject(error)
+      const { message, code, status, options } = apiError({
+        error,
+        request,
+        path: pathOf(request.url),
+        requestId,
+        call,
+      })
+      set.status = status
+      if (status === 401) set.headers['www-authenticate'] = 'Bearer'
+      Object.assign(set.headers, options.headers)
+      set.headers['cache-control'] = 'no-store'
+      const body: ErrorBody = { error: message, code, request_id: requestId }
+      return options.details === undefined ? body : { ...body, details: options.details }
+    })
 }
 
 function notFound(allowed: string[], method: string): ApiError {
@@ -98,19 +136,9 @@ function notFound(allowed: string[], method: string): ApiError {
   return new ApiError('NOT_FOUND', `This path takes ${allow}`, { status: 405, headers: { allow } })
 }
 
-/** Returns what does not match a schema that Elysia checks: the schemas of responses outside /v1 and of headers. */
-function problemsOf(error: ValidationError): FieldProblem[] {
-  const validator = error.validator as { Errors?: (value: unknown) => ValueErrorIterator }
-  const errors = validator.Errors?.(error.value)
-  return errors === undefined ? [] : problemsIn(errors, '', MAX_PROBLEMS)
-}
-
-function invalid(error: ValidationError, log: Log, requestId: string): ApiError {
-  const problems = problemsOf(error)
-  if (error.type === 'response') {
-    log.error('an answer does not match its schema', { request_id: requestId, problems })
-    return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side')
-  }
-  const message = problems.map(({ field, message }) => `${field}: ${message}`).join('; ')
-  return new ApiError('VALIDATION_ERROR', message || `The ${error.type} is wrong`, { details: problems })
+/** The problems by the one schema at which Elysia stopped. */
+function problemsOf({ validator, value }: ValidationError): FieldProblem[] {
+  const check = validator as unknown as { schema: TSchema } & Pick<TypeCheck<TSchema>, 'Errors'>
+  if (check.schema.sent !== undefined) return problemsOfResponse(check.schema, value)
+  return problemsIn(check.Errors(value), '', MAX_PROBLEMS)
 }

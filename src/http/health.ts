@@ -127,6 +127,9 @@ export const healthRoutes = (readiness: Readiness) => {
       },
     )
     .get('/live', () => ({ status: 'ok' }), {
+      beforeHandle: ({ set }) => {
+        set.headers['cache-control'] = 'no-store'
+      },
       response: { 200: component('Liveness', { status: part('`ok`') }) },
       detail: { operationId: 'getLive', summary: 'Whether the process serves', tags: ['Service'] },
     })

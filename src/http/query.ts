@@ -9,6 +9,7 @@ import {
   TypeRegistry,
 } from '@sinclair/typebox'
 import { type ErrorCode, STATUS_OF_CODE } from '../errors.ts'
+import type { JsonText } from '../json-text.ts'
 
 // Schemas that the features' models and routes share. Files with SQL import models, so nothing here may
 // import Elysia.
@@ -97,6 +98,9 @@ export const ErrorBody = Type.Object(
 )
 export type ErrorBody = Static<typeof ErrorBody>
 
+/** The schema of a response that the handler has as text. */
+export const textOf = (schema: TSchema): TUnsafe<JsonText> => schema as unknown as TUnsafe<JsonText>
+
 /** The position of a page in its list. */
 export const Pagination = Type.Object(
   {
@@ -112,7 +116,7 @@ export type Pagination = Static<typeof Pagination>
 export const PageOf = <Item extends TSchema>(item: Item) =>
   Type.Object(
     { data: Type.Array(item), pagination: Pagination },
-    item.title === undefined ? {} : { title: `${item.title}Page` },
+    { additionalProperties: false, ...(item.title !== undefined && { title: `${item.title}Page` }) },
   )
 
 /** A page of a list: `data` are its items, `total` those on all pages. */

@@ -1,22 +1,16 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
-import type { Config } from '../config.ts'
-import type { Sql } from '../db/client.ts'
+import { Elysia } from 'elysia'
 import type { Need } from '../keys/model.ts'
 import type { Access } from './admission.ts'
-import type { BodyOptions, MoreProblems } from './body.ts'
+import type { Api } from './api.ts'
+import { type BodyOptions, type MoreProblems, packedBody } from './body.ts'
 import type { CsvColumns } from './responses/csv.ts'
 
 // A route below /v1 is declared once, by `read` or `action`. From the declaration come who may call it (access.ts), how a
 // request is answered (add-routes.ts), the key under which its response is kept, its place in the API's document
 // (openapi/document.ts), and its cases in the proofs of isolation and of hidden members (test/http).
 
-/** The dependencies of every feature's routes. */
-export interface RouteDeps {
-  /** Connections for reads. */
-  sql: Sql
-  config: Config
-  now: () => Date
-}
+export type { RouteDeps } from './api.ts'
 
 /** An authorized request, as its handler gets it. */
 export interface Call<Query = unknown, Body = unknown, Name extends string = string> {
@@ -144,4 +138,58 @@ export function action<
     status: Number(status),
     response: schema,
   } as Route
+}
+
+/** The routes of features that declare them by `read` and `action`, as Elysia's. */
+export function legacyRoutes(
+  routes: readonly Route[],
+  api: Api,
+  server: () => { timeout(request: Request, seconds: number): void } | null,
+) {
+  const app = new Elysia().use(api)
+  for (const route of routes) {
+    const {
+      method,
+      path,
+      scope,
+      query,
+      headers,
+      body,
+      response,
+      status,
+      csv,
+      kept,
+      namesMembers: members,
+    } = route
+    app.route(
+      method,
+      path,
+      async ({ params, query, body, access, hidesMembers, request, set, path: asked }) => {
+        if (route.timeoutS !== undefined) server()?.timeout(request, route.timeoutS)
+        const value = await route.handler({ params, query, body, access, hidesMembers, request } as never)
+        if (status !== 200) set.status = status
+        if (route.location !== undefined) {
+          const [base] = /^(\/api|\/otlp)?\/v1/.exec(asked) ?? []
+          set.headers.location = `${base}${route.location(value, params as never)}`
+        }
+        return value as never
+      },
+      {
+        ...{ scope, query, headers, csv, members, cached: kept, check: body?.problems },
+        ...(scope === 'webhooks' && { plan: 'cloud_team' as const }),
+        ...(body && {
+          body: body.packed === true ? packedBody(body.schema) : body.schema,
+          reads: body,
+        }),
+        response: { [status]: response },
+        detail: {
+          operationId: route.id,
+          summary: route.summary,
+          description: route.description,
+          tags: [route.tag],
+        },
+      } as never,
+    )
+  }
+  return app
 }

@@ -5,6 +5,7 @@ import { MAX_PATH_BYTES } from './commit.ts'
 // The formats of texts that schemas name, known to TypeBox in every thread that imports this file.
 
 FormatRegistry.Set('timestamp', isTimestamp)
+FormatRegistry.Set('date', isDate)
 FormatRegistry.Set('day', isDate)
 FormatRegistry.Set('month', (text) => /^\d{4}-\d{2}$/.test(text) && isDate(`${text}-01`))
 // an index holds path, project and hash together, and an entry of it has at most 2,700 bytes

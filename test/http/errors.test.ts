@@ -1,15 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
 import { connect } from '../../src/db/client.ts'
 import { ApiError } from '../../src/errors.ts'
-import { createAdmission } from '../../src/http/admission.ts'
-import { lifecycle } from '../../src/http/lifecycle.ts'
-import { createResponseCache } from '../../src/http/responses/response-cache.ts'
 import { createLog } from '../../src/log.ts'
-import { createRegistry } from '../../src/metrics/registry.ts'
-import { measureRequests } from '../../src/metrics/requests.ts'
 import { bodyOf, client, tenant, testApp } from '../support/api.ts'
-import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { smallApp } from './small-app.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -43,37 +40,24 @@ describe('errors', () => {
   const failing = (error: unknown) => {
     const lines: string[] = []
     const log = createLog('warn', 'json', (line) => lines.push(line))
-    const admission = createAdmission({
-      sql: db.sql,
-      lookUp: (statement) => statement(db.sql),
-      config: {
-        publicUrl: null,
-        trustProxy: 0,
-        rateLimits: { cloud_pro: 1, cloud_team: 1, cloud_enterprise: 1 },
-      },
-      log: silent,
-      now: () => new Date(),
-    })
-    const { app } = lifecycle({
-      log,
-      requests: measureRequests(createRegistry()),
-      admission,
-      gate: { release: () => {} },
-      cache: createResponseCache(() => Promise.reject(new Error('not asked')), 0),
-    })
-    app
-      .get('/v1/fails', () => {
-        throw error
-      })
-      .get('/v1/lies', () => ({ count: 'two' }) as never, {
-        response: { 200: Type.Object({ count: Type.Integer() }) },
-      })
-      .post('/v1/checks', ({ body }) => body, {
-        body: Type.Object(
-          { url: Type.String(), tags: Type.Array(Type.Object({ name: Type.String({ minLength: 1 }) })) },
-          { additionalProperties: false },
-        ),
-      })
+    const app = smallApp(
+      db.sql,
+      () =>
+        new Elysia()
+          .get('/fails', () => {
+            throw error
+          })
+          .get('/lies', () => ({ count: 'two' }) as never, {
+            response: { 200: Type.Object({ count: Type.Integer() }) },
+          })
+          .post('/checks', ({ body }) => body, {
+            body: Type.Object(
+              { url: Type.String(), tags: Type.Array(Type.Object({ name: Type.String({ minLength: 1 }) })) },
+              { additionalProperties: false },
+            ),
+          }),
+      { log },
+    )
     const ask = async (path: string, init?: RequestInit) => {
       const answer = await app.handle(new Request(`http://localhost${path}`, init))
       return { answer, body: await bodyOf(answer) }

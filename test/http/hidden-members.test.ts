@@ -5,7 +5,15 @@ import { createKey } from '../../src/keys/queries.ts'
 import { updateOrganization } from '../../src/organizations/queries.ts'
 import { client, repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
 import { namesOf, recordsOf, storeWebhook } from '../support/isolation/records.ts'
-import { changeOf, PARAMETERS, pathOf, pathsOf, readRoutes } from '../support/isolation/routes.ts'
+import {
+  changeOf,
+  nameOf,
+  PARAMETERS,
+  pathOf,
+  pathsOf,
+  type Route,
+  v1Routes,
+} from '../support/isolation/routes.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // No route names a member to a key without the scope team:read if the organization hides its members. Holds for every
@@ -32,9 +40,7 @@ let database: TestDatabase
 let app: App
 let hiding: Hiding
 /** Without a database, for the declarations. */
-const { endpoints } = testApp(undefined as never)
-type Declared = (typeof endpoints)[number]
-const reads = readRoutes({ endpoints } as App).filter(({ path }) => path.startsWith('/v1/'))
+const routes = v1Routes(testApp(undefined as never))
 
 const named = (records: ReturnType<typeof recordsOf>) =>
   records.map((record) => ({
@@ -80,47 +86,47 @@ const shown = async (response: Response) => ({
 })
 
 /** Whether members are shown by these parameters, so that the request must be refused. */
-function isNaming({ scope, namesMembers }: Declared, path: string): boolean {
-  if (scope === 'team:read') return true
+function isNaming({ hooks: { needs, members } }: Route, path: string): boolean {
+  if (needs === 'team:read') return true
   const query = Object.fromEntries(new URL(path, 'http://localhost').searchParams)
-  return (typeof namesMembers === 'function' ? namesMembers(query) : namesMembers) === true
+  return (typeof members === 'function' ? members(query as never) : members) === true
 }
 
 describe('a read', () => {
-  for (const declared of endpoints.filter(({ method }) => method === 'GET')) {
-    test(`${declared.path}, with each parameter, asked for first by who may see members`, async () => {
+  for (const route of routes.filter(({ method }) => method === 'GET')) {
+    const { path: pattern, hooks } = route
+    test(`${pattern}, with each parameter, asked for first by who may see members`, async () => {
       const { owner, narrow, boundId } = hiding
       // a response that is kept is asked for until it is answered from memory
-      const clientOf = declared.kept === undefined ? client : repeatingClient
+      const clientOf = hooks.cached === undefined ? client : repeatingClient
       const [asOwner, asNarrow] = [clientOf(app, owner.key), clientOf(app, narrow.key)]
-      const route = reads.find(({ path }) => path === `/v1${declared.path}`)
       let isNamed = false
-      for (const path of route === undefined ? [] : pathsOf(route, NAMES, boundId))
-        for (const accept of declared.csv === undefined ? ['*/*'] : ['*/*', 'text/csv']) {
+      for (const path of pathsOf(route, NAMES, boundId))
+        for (const accept of hooks.csv === undefined ? ['*/*'] : ['*/*', 'text/csv']) {
           const ask = async (as: typeof asOwner) => await shown(await as(path, { headers: { accept } }))
           const full = await ask(asOwner)
           expect([path, full.status]).toEqual([path, 200])
           isNamed ||= full.text.includes(WORD)
           const given = await ask(asNarrow)
-          expect([path, given.status]).toEqual([path, isNaming(declared, path) ? 403 : 200])
+          expect([path, given.status]).toEqual([path, isNaming(route, path) ? 403 : 200])
           if (given.status === 200) expect(given.text).not.toContain(WORD)
-          if (declared.kept !== undefined) expect(await ask(asOwner)).toEqual(full)
+          if (hooks.cached !== undefined) expect(await ask(asOwner)).toEqual(full)
         }
-      expect([declared.path, isNamed]).toEqual([declared.path, declared.namesMembers !== undefined])
+      expect([pattern, isNamed]).toEqual([pattern, hooks.members !== undefined])
     })
   }
 })
 
 describe('a change', () => {
-  for (const { method, path, namesMembers } of endpoints.filter((one) => one.method !== 'GET')) {
-    test(`${method} ${path}`, async () => {
+  for (const route of routes.filter(({ method }) => method !== 'GET')) {
+    test(nameOf(route), async () => {
       const own = await hidingOrganization()
-      const parameters = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
-      expect(parameters.filter((name) => PARAMETERS[name] === undefined)).toEqual([])
-      const target = pathOf({ method, path: `/v1${path}`, parameters }, undefined, '', NAMES, own.boundId)
-      const given = await shown(await client(app, own.narrow.key)(target, changeOf(`${method} ${path}`)))
+      expect(route.parameters.filter((name) => PARAMETERS[name] === undefined)).toEqual([])
+      const target = pathOf(route, undefined, '', NAMES, own.boundId)
+      const change = changeOf(nameOf(route).replace(' /v1/', ' /'))
+      const given = await shown(await client(app, own.narrow.key)(target, change))
       expect(given.text.replace(target, '')).not.toContain(WORD)
-      if (namesMembers === true) expect(given.status).toBe(403)
+      if (route.hooks.members === true) expect(given.status).toBe(403)
       else expect([200, 201, 202, 204]).toContain(given.status)
     })
   }

@@ -11,6 +11,7 @@ import {
   CHANGES,
   changeOf,
   declaredRoutes,
+  nameOf,
   PARAMETERS,
   PLAIN_ROUTES,
   PUBLIC_ROUTES,
@@ -19,6 +20,7 @@ import {
   plainRoutes,
   readRoutes,
   SHARED_PATHS,
+  v1Routes,
 } from '../support/isolation/routes.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -133,12 +135,17 @@ afterAll(() => database.drop())
 
 test('every route, parameter and kind of record is covered', () => {
   const [declared, plain] = [declaredRoutes(app), plainRoutes(app)]
-  const named = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
-  const changes = app.endpoints.filter(({ method }) => method !== 'GET')
-  expect(changes.map(named).sort()).toEqual(Object.keys(CHANGES).sort())
-  expect(plain.map(named).sort()).toEqual([...PLAIN_ROUTES].sort())
-  // nothing is served below /v1 that is not declared
-  expect([...declared, ...plain].map(named).sort()).toEqual(app.routes.map(named).sort())
+  const changes = v1Routes(app).filter(({ method }) => method !== 'GET')
+  expect(changes.map((route) => nameOf(route).replace(' /v1/', ' /')).sort()).toEqual(
+    Object.keys(CHANGES).sort(),
+  )
+  expect(plain.map(nameOf).sort()).toEqual([...PLAIN_ROUTES].sort())
+  // nothing is served below /v1 that needs no key, and all of it is served below /api/v1, too
+  expect([...declared, ...plain].map(nameOf).sort()).toEqual(app.routes.map(nameOf).sort())
+  const twins = declared.flatMap((route) =>
+    route.path.startsWith('/api/') ? nameOf(route).replace('/api', '') : [],
+  )
+  expect(twins.sort()).toEqual(v1Routes(app).map(nameOf).sort())
   const known = new Set([...Object.keys(PARAMETERS), ...BADGE_PARAMETERS, 'org_slug'])
   const parameters = [...declared, ...plain].flatMap((route) => route.parameters)
   expect(parameters.filter((name) => !known.has(name))).toEqual([])

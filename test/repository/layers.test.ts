@@ -227,7 +227,7 @@ test('SQL is in the files made for it', () => {
 })
 
 test('what has SQL never reaches Elysia, nor does what is pure or a thread', () => {
-  const isServer = (path: string) => /(^|\/)(routes|model)\.ts$/.test(path)
+  const isServer = (path: string) => /(^|[/-])(routes|model)\.ts$/.test(path)
   const wrong = ({ path }: Source) =>
     !isServer(path) &&
     (WITH_SQL.test(path) || PURE.test(path) || /^(worker|intake)\//.test(path)) &&

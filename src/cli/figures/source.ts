@@ -2,7 +2,7 @@ import type { TObject } from '@sinclair/typebox'
 import { costRoutes } from '../../cost/routes.ts'
 import type { Sql } from '../../db/client.ts'
 import { ApiError, type FieldProblem, OperatorError } from '../../errors.ts'
-import { queryReader } from '../../http/query-reader.ts'
+import { readQuery } from '../../http/query-reader.ts'
 import { JsonText } from '../../json-text.ts'
 import { outcomeRoutes } from '../../outcomes/routes.ts'
 import { qualityRoutes } from '../../quality/routes.ts'
@@ -58,7 +58,7 @@ export const figure =
     }
     try {
       // before a server is asked
-      queryReader(query)(url)
+      readQuery(query, url)
       if (server !== undefined) {
         const get = async (asked: string) => (await askOk(server, asked)).text
         return await show({ words: '', get }).catch((error: unknown) => {
@@ -90,7 +90,7 @@ const withRangeOf = (body: string, parameters: Parameters): string =>
 
 /** Calls the handler of the route as for a key that may read everything. */
 async function localBody({ config }: Context, sql: Sql, orgId: string, url: string): Promise<string> {
-  const deps = { sql, config, now: () => new Date() }
+  const deps = { sql, config, now: () => new Date(), api: undefined as never }
   const routes = [costRoutes, sessionRoutes, qualityRoutes, riskRoutes, outcomeRoutes, teamRoutes]
   const path = url.replace(/\?.*/, '')
   const route = routes.flatMap((of) => of(deps)).find((one) => one.path === path)
@@ -98,7 +98,7 @@ async function localBody({ config }: Context, sql: Sql, orgId: string, url: stri
   const value = await route.handler({
     ...{
       params: {},
-      query: route.query && queryReader(route.query)(url),
+      query: route.query && readQuery(route.query, url),
       body: undefined,
       hidesMembers: false,
     },

@@ -91,7 +91,8 @@ export function createComponents(): Components {
 
   const plain = (schema: unknown): Schema => {
     if (!isSchema(schema)) return {}
-    const { title, ...rest } = schema
+    // keywords for Elysia alone
+    const { title, noValidate, elysiaMeta, sent, ...rest } = schema
     if (typeof title === 'string') return addNamed(pascal(title), plain(rest))
     const made: Schema = {}
     for (const [keyword, value] of Object.entries(rest)) {

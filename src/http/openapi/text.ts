@@ -1,5 +1,7 @@
 // Texts of the API's document.
 
+export const TITLE = 'Cloud Analytics API'
+
 export const DESCRIPTION = `Coding sessions, quality, cost, security, team, audit log and pull-request risk of your organization.
 
 **Keys.** Every request below \`/v1\` carries \`Authorization: Bearer <API_KEY>\`. A key has scopes; each operation names those of which it needs one.

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { component } from '../../records/fields.ts'
 import { VERSION } from '../../version.ts'
-import { packedFile, type StaticFile, sendFile, textFile } from './static-files.ts'
+import { fileHeaders, packedFile, type StaticFile, textFile } from './static-files.ts'
 
 // The dashboard: one page, its script, its style sheet and its icon, all of this server.
 
@@ -26,54 +26,49 @@ const Service = component('Service', {
  * `/` and what its page loads. None needs a key: the page asks for one. `prefix` is the path that a proxy puts before
  * ours.
  */
-export const dashboardRoutes = (prefix: string) => {
+export const dashboard = (prefix: string) => {
   const page = pageFile(prefix)
   const service = textFile('application/json', () =>
     JSON.stringify({ name: 'Cloud Analytics', version: VERSION, docs: `${prefix}/docs` }),
   )
-  const app = new Elysia().get(
-    '/',
-    async ({ request }) => {
-      const response = wantsJson(request.headers.get('accept') ?? '')
-        ? await sendFile(request, service, POLICY)
-        : await sendFile(request, page, POLICY)
-      response.headers.append('vary', 'Accept')
-      return response
-    },
-    {
-      detail: {
-        operationId: 'getService',
-        summary: 'The dashboard, or what serves here for a client that accepts JSON alone',
-        tags: ['Service'],
-        responses: {
-          200: {
-            description: 'The dashboard',
-            content: {
-              'text/html': { schema: Type.String() },
-              'application/json': { schema: Service as object },
+  const hidden = { detail: { hide: true } }
+  const app = new Elysia({ tags: ['Service'] })
+    .onBeforeHandle(fileHeaders(POLICY))
+    .get(
+      '/',
+      ({ request, set }) => {
+        set.headers.vary = 'Accept'
+        return wantsJson(request.headers.get('accept') ?? '') ? service() : page()
+      },
+      {
+        detail: {
+          operationId: 'getService',
+          summary: 'The dashboard, or what serves here for a client that accepts JSON alone',
+          responses: {
+            200: {
+              description: 'The dashboard',
+              content: {
+                'text/html': { schema: Type.String() },
+                'application/json': { schema: Service as object },
+              },
             },
           },
         },
       },
-    },
-  )
-  // one page serves both paths: it shows what its path names
-  for (const path of ['/accept', '/device']) {
-    app.get(path, ({ request }) => sendFile(request, page, POLICY), { detail: { hide: true } })
-  }
-  for (const [name, type] of Object.entries(FILES)) {
-    const file = packedFile(type, name)
-    // a browser asks for the other where a page names none, as where it shows JSON
-    for (const path of [`/dashboard/${name}`, ...(name === 'icon.svg' ? ['/favicon.ico'] : [])]) {
-      app.get(path, ({ request }) => sendFile(request, file, POLICY), { detail: { hide: true } })
-    }
-  }
+    )
+    // one page serves these paths: it shows what its path names
+    .get('/accept', page, hidden)
+    .get('/device', page, hidden)
+    // a browser asks for it where a page names none, as where it shows JSON
+    .get('/favicon.ico', packedFile(FILES['icon.svg'], 'icon.svg'), hidden)
+  for (const [name, type] of Object.entries(FILES))
+    app.get(`/dashboard/${name}`, packedFile(type, name), hidden)
   return app
 }
 
 /**
- * The page. Its URLs are relative, so that a proxy may put any path before them; where PUBLIC_URL names that path, they
- * begin with it: then the page also works at the path without a slash at its end.
+ * The page. Its URLs are relative, so that a proxy may put any path before them; where
+ * PUBLIC_URL names that path, they begin with it: then the page also works at the path without a slash at its end.
  */
 function pageFile(prefix: string): StaticFile {
   const type = 'text/html; charset=utf-8'
@@ -82,7 +77,7 @@ function pageFile(prefix: string): StaticFile {
   return textFile(type, async () => {
     const base = Bun.escapeHTML(`${prefix}/`)
     return new TextDecoder()
-      .decode(await packed.plain())
+      .decode((await packed()).bodyIn(undefined))
       .replaceAll(/(?<=<meta name="base" content=")|(?<=(?:href|src)=")/g, () => base)
   })
 }

@@ -1,4 +1,5 @@
 import type { JsonText, PagePosition } from '../../json-text.ts'
+import { compress, type Encoding, encodingsOf } from './compression.ts'
 
 /** The result of a source: JSON as text, or a value that becomes JSON. */
 export type Computed = JsonText | object | null
@@ -34,7 +35,7 @@ export function cacheKeyOf(
 /** A complete response body. */
 export class CachedResponse {
   /** The compressed bodies by encoding; each is kept when it is first sent. */
-  readonly compressed = new Map<string, Uint8Array<ArrayBuffer>>()
+  protected readonly compressed = new Map<Encoding, Uint8Array<ArrayBuffer>>()
 
   constructor(
     /** JSON, in UTF-8. */
@@ -47,5 +48,25 @@ export class CachedResponse {
     readonly source: Pick<ResponseSource, 'contentType' | 'variesByAccept'>,
     /** The page's position, when the response is a page of a list. */
     readonly pagination: PagePosition | undefined,
+    /** It is sent in these encodings, or in none. */
+    readonly encodings = encodingsOf(body.length),
   ) {}
+
+  etagIn(encoding: Encoding | undefined): string {
+    return encoding === undefined ? this.etag : `${this.etag.slice(0, -1)}-${encoding}"`
+  }
+
+  /** The body in this encoding; `grow` is told of a compressed one, which is kept. */
+  bodyIn(
+    encoding: Encoding | undefined,
+    grow: (response: CachedResponse, bytes: number) => void = () => {},
+  ): Uint8Array<ArrayBuffer> {
+    if (encoding === undefined) return this.body
+    const known = this.compressed.get(encoding)
+    if (known !== undefined) return known
+    const packed = compress(this.body, encoding)
+    this.compressed.set(encoding, packed)
+    grow(this, packed.length)
+    return packed
+  }
 }

@@ -1,13 +1,4 @@
-// Turns what a handler returns, unless it is a Response, into text: the JSON is made once, hashed for its
-// ETag, and given to Elysia with status and headers in `set`.
-
 export type ResponseHeaders = Record<string, string | number>
-
-/** Elysia's `set`, as far as it is used here. */
-export interface ResponseSet {
-  headers: ResponseHeaders
-  status?: number | string
-}
 
 /** Headers of every response. */
 export const COMMON_HEADERS = { 'x-content-type-options': 'nosniff' }
@@ -32,10 +23,14 @@ const MAX_BUFFERED_BYTES = 15_000
 
 /**
  * The body as a Response takes it. Bun 1.4.5 sends each header and the body of a response that was awaited and does not
- * fit its buffer by themselves, some fifty system calls; a stream is sent at once (28 KB: 48,000 a second, not 3,400).
+ * fit its buffer by themselves, some fifty system calls; a stream is sent at once (28 KB: 48,000 a second, not 3,400). An
+ * HTTP/1.0 proxy closes the connection, and needs a length to know the end.
  */
-export function bodyOf(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | ReadableStream {
-  if (bytes.length <= MAX_BUFFERED_BYTES) return bytes
+export function streamOf(
+  bytes: Uint8Array<ArrayBuffer>,
+  { headers }: Request,
+): Uint8Array<ArrayBuffer> | ReadableStream {
+  if (bytes.length <= MAX_BUFFERED_BYTES || headers.get('connection')?.toLowerCase() === 'close') return bytes
   return new ReadableStream({
     type: 'direct',
     pull(controller) {
@@ -51,42 +46,10 @@ export function etagOf(text: string): string {
 }
 
 /** Whether an If-None-Match header names this ETag. */
-export function matchesEtag(header: string, etag: string): boolean {
+export function matchesEtag(header: string | null, etag: string): boolean {
+  if (header === null) return false
   return header.split(',').some((part) => {
     const candidate = part.trim()
     return candidate === '*' || candidate.replace(/^W\//, '') === etag
   })
-}
-
-/**
- * The body of a response for `value`: JSON, unless the handler returned a text and set its content type. Sets
- * headers and status in `set`. A GET or HEAD below /v1 gets an ETag, and 304 with an empty body when the
- * client has that ETag.
- */
-export function responseText(value: unknown, set: ResponseSet, request: Request, versioned: boolean): string {
-  if (set.status === 204 || value === undefined) return ''
-  const { headers } = set
-  let text: string
-  if (typeof value === 'string' && headers['content-type'] !== undefined) {
-    text = value
-  } else {
-    text = JSON.stringify(value)
-    headers['content-type'] = 'application/json'
-  }
-  const isRead = request.method === 'GET' || request.method === 'HEAD'
-  const isOk = set.status === undefined || set.status === 200
-  if (!isOk) headers['cache-control'] ??= 'no-store'
-  else if (!versioned) headers['cache-control'] ??= 'no-cache'
-  else if (isRead) {
-    const etag = etagOf(text)
-    headers.etag = etag
-    headers['cache-control'] ??= 'private, no-cache'
-    const condition = request.headers.get('if-none-match')
-    if (condition !== null && matchesEtag(condition, etag)) {
-      set.status = 304
-      delete headers['content-type']
-      return ''
-    }
-  } else headers['cache-control'] ??= 'no-store'
-  return text
 }

@@ -1,4 +1,5 @@
 import type { App } from '../../../src/app.ts'
+import type { Declared } from '../../../src/http/declared.ts'
 import type { Names } from './records.ts'
 
 // The routes of the proof of isolation (test/http/isolation.test.ts), and requests of each for an
@@ -146,28 +147,35 @@ export interface Route {
   method: string
   path: string
   parameters: string[]
+  /** The options of the route. */
+  hooks: Declared
 }
 
-const routeOf = (method: string, path: string, query: unknown): Route => {
-  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
-  const { properties = {} } = (query ?? {}) as { properties?: object }
-  return { method, path, parameters: [...inPath, ...Object.keys(properties)] }
-}
+/** A route, `GET /v1/sessions`. */
+export const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>) => `${method} ${path}`
 
-/** Every route below /v1 and /api/v1, with the parameters of its path and its query. */
-export const declaredRoutes = ({ endpoints }: App): Route[] =>
-  endpoints.flatMap(({ method, path, query, alsoBelow = [] }) =>
-    ['/v1', '/api/v1'].concat(alsoBelow).map((base) => routeOf(method, `${base}${path}`, query)),
-  )
+const allRoutes = (app: App): Route[] =>
+  app.routes.map((route) => {
+    const { method, path } = route
+    const hooks = route.hooks as Declared
+    const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+    return { method, path, hooks, parameters: [...inPath, ...Object.keys(hooks.query?.properties ?? {})] }
+  })
+
+/** Every route that needs a key: those below /v1, /api/v1 and /otlp/v1. */
+export const declaredRoutes = (app: App): Route[] =>
+  allRoutes(app).filter(({ hooks }) => hooks.needs !== undefined)
+
+/** The same, each once. */
+export const v1Routes = (app: App): Route[] =>
+  declaredRoutes(app).filter(({ path }) => path.startsWith('/v1/'))
 
 /** The routes that read. */
 export const readRoutes = (app: App): Route[] => declaredRoutes(app).filter(({ method }) => method === 'GET')
 
 /** Every other route. */
 export const plainRoutes = (app: App): Route[] =>
-  app.routes
-    .filter(({ path }) => !/^(\/api|\/otlp)?\/v1\//.test(path))
-    .map(({ method, path, hooks }) => routeOf(method, path, (hooks as { query?: unknown }).query))
+  allRoutes(app).filter(({ path }) => !/^(\/api|\/otlp)?\/v1\//.test(path))
 
 /** The first value that names something of the organization. */
 function ownId(parameter: string, names: Names, keyId: string): string {
@@ -179,7 +187,7 @@ function ownId(parameter: string, names: Names, keyId: string): string {
  * The path of `route` with a value for one parameter; other parameters of the path are taken from `names`.
  */
 export function pathOf(
-  route: Route,
+  route: Pick<Route, 'path'>,
   parameter: string | undefined,
   value: string,
   names: Names,

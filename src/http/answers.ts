@@ -1,0 +1,133 @@
+import { Elysia, ElysiaCustomStatusResponse } from 'elysia'
+import { JsonText } from '../json-text.ts'
+import type { Gate } from '../organizations/gate.ts'
+import type { RecordRequest } from './access-log.ts'
+import { context, targetOf } from './context.ts'
+import { CachedResponse } from './responses/cached-response.ts'
+import { acceptedEncoding } from './responses/compression.ts'
+import { linkOfValue } from './responses/links.ts'
+import { etagOf, matchesEtag, type ResponseHeaders, streamOf } from './responses/response.ts'
+import type { ResponseCache } from './responses/response-cache.ts'
+
+// The one place where responses are made, of what handlers return: text, ETag, 304, compression, Link and Location.
+
+/** The metrics count a request that matches no route under this name. */
+const NO_ROUTE = 'none'
+
+/** Elysia's `set`, as far as it is used here. */
+interface ResponseSet {
+  headers: ResponseHeaders
+  status?: number | string | undefined
+}
+
+interface AnswerDeps {
+  gate: Pick<Gate, 'release'>
+  record: RecordRequest
+  /** Counts the memory of compressed bodies that are kept. */
+  grow: ResponseCache['grow']
+  /** The path that a proxy puts before ours, `` or `/analytics`. */
+  prefix: string
+}
+
+/** The value as the text of a response, unless it was made before. */
+function bodyOf(value: unknown, { headers }: ResponseSet): CachedResponse {
+  if (value instanceof CachedResponse) return value
+  const type = headers['content-type']
+  const text =
+    value instanceof JsonText
+      ? value.text
+      : typeof value === 'string' && type !== undefined
+        ? value
+        : JSON.stringify(value)
+  const source = { contentType: type === undefined ? undefined : String(type) }
+  return new CachedResponse(new TextEncoder().encode(text), etagOf(text), undefined, '', source, undefined)
+}
+
+export function createAnswer({ grow, prefix }: Pick<AnswerDeps, 'grow' | 'prefix'>) {
+  /** A 200 to a GET or HEAD: with an ETag, packed as the client takes it, or 304. */
+  const readResponse = (
+    body: CachedResponse,
+    set: ResponseSet,
+    request: Request,
+    isApi: boolean,
+  ): Response => {
+    const { headers } = set
+    const { contentType = 'application/json', variesByAccept } = body.source
+    const encoding = acceptedEncoding(request.headers.get('accept-encoding'), body.encodings)
+    const etag = body.etagIn(encoding)
+    headers.etag = etag
+    headers['cache-control'] ??= isApi ? 'private, no-cache' : 'no-cache'
+    const varies = variesByAccept === true ? 'Accept' : headers.vary
+    headers.vary = varies === undefined ? 'Accept-Encoding' : `${varies}, Accept-Encoding`
+    const init = { headers: headers as Record<string, string> }
+    if (matchesEtag(request.headers.get('if-none-match'), etag)) {
+      delete headers['content-type']
+      return new Response(null, { ...init, status: 304 })
+    }
+    headers['content-type'] = contentType
+    if (encoding !== undefined) headers['content-encoding'] = encoding
+    const bytes = body.bodyIn(encoding, grow)
+    return new Response(isApi ? streamOf(bytes, request) : bytes, init)
+  }
+
+  /** The response for what a handler returned, a Response itself with the headers of `set`. `isApi`: it is below /v1. */
+  return (given: unknown, set: ResponseSet, request: Request, isApi: boolean): Response => {
+    const { headers } = set
+    if (given instanceof Response) {
+      for (const name in headers) if (!given.headers.has(name)) given.headers.set(name, String(headers[name]))
+      return given
+    }
+    let value = given
+    if (value instanceof ElysiaCustomStatusResponse) {
+      set.status = value.code
+      value = value.response
+    }
+    if (headers.location !== undefined) headers.location = `${prefix}${headers.location}`
+    const link = linkOfValue(targetOf(request.url), value, prefix)
+    if (link !== undefined) headers.link = link
+    const status = Number(set.status ?? 200)
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    if (isRead && status === 200 && headers['cache-control'] !== 'no-store') {
+      return readResponse(bodyOf(value, set), set, request, isApi)
+    }
+    // not packed: a secret that was made must not show in the size of a packed body
+    headers['cache-control'] ??= 'no-store'
+    const init = { status, headers: headers as Record<string, string> }
+    if (status === 204 || value === undefined) return new Response(null, init)
+    const { body, source } = bodyOf(value, set)
+    headers['content-type'] = source.contentType ?? 'application/json'
+    return new Response(body, init)
+  }
+}
+
+/** Sends what handlers return, frees what the request had, and writes its line in the log. */
+export const answers = ({ gate, record, ...deps }: AnswerDeps) => {
+  const answer = createAnswer(deps)
+  return (
+    new Elysia()
+      .use(context)
+      // `route` is undefined where no route takes the request, whatever its type
+      .mapResponse(
+        { as: 'global' },
+        ({ responseValue, set, request, startedAt, requestId, admitted, route: pattern }) => {
+          gate.release(request)
+          const response = answer(responseValue, set, request, admitted !== undefined)
+          const route = (pattern as string | undefined) ?? NO_ROUTE
+          const { method, url } = request
+          record({
+            method,
+            url,
+            route,
+            status: response.status,
+            startedAt,
+            requestId,
+            access: admitted?.access,
+          })
+          // Elysia returns a Response as it is where `set` has nothing; else it would copy it, with a stream of its body.
+          set.headers = {}
+          set.status = 200
+          return response
+        },
+      )
+  )
+}

@@ -1,0 +1,234 @@
+import { Kind, type TObject, type TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { Elysia } from 'elysia'
+import type { Config, Plan } from '../config.ts'
+import type { Sql } from '../db/client.ts'
+import { type FieldProblem, MAX_PROBLEMS, validationError } from '../errors.ts'
+import type { Need } from '../keys/model.ts'
+import type { Gate } from '../organizations/gate.ts'
+import { problemsIn } from '../records/problems.ts'
+import { type Access, type Admitted, accessOf } from './admission.ts'
+import { type BodyOptions, isPacked, readBody, readPacked } from './body.ts'
+import { type Arrived, type Call, context } from './context.ts'
+import {
+  type Declared,
+  describeNeed,
+  hidesMembersOf,
+  type Members,
+  refuseUnlessGranted,
+  securityOf,
+} from './declared.ts'
+import { firstOfEach, queryReader, readQuery } from './query-reader.ts'
+import { cacheKeyOf, type ResponseSource } from './responses/cached-response.ts'
+import { type CsvColumns, csvSource, prefersCsv } from './responses/csv.ts'
+import type { ResponseCache } from './responses/response-cache.ts'
+import { responseSchema } from './responses/response-schema.ts'
+
+// The plugin by which routes declare what they need. `scope` says who may call a route; its steps check it before anything
+// of the request is read. The other macros only keep their value in the route's hooks, where `scope`, the API's document
+// and the tests of every route find it.
+
+/** A request waits 45 s for its writing (organizations/gate.ts), longer than its connection may be idle otherwise. */
+const WORK_TIMEOUT_S = 90
+
+/** The dependencies of every feature's routes. */
+export interface RouteDeps {
+  /** Connections for reads. */
+  sql: Sql
+  config: Config
+  now: () => Date
+  api: Api
+}
+
+interface ApiDeps {
+  gate: Gate
+  cache: ResponseCache
+  /** Whether Elysia checks each response by its schema. */
+  checkResponses: boolean
+  server: () => { timeout(request: Request, seconds: number): void } | null
+}
+
+/** The parts of Elysia's context that the steps use. */
+interface Step extends Arrived {
+  request: Request
+  params: Record<string, string> | undefined
+  query: Record<string, unknown>
+  body: unknown
+}
+
+/** The same, when everything is checked. */
+interface Allowed extends Step {
+  access: Access
+  hidesMembers: boolean
+}
+
+/** PostgreSQL rejects NUL in a text. U+FFFD stands for broken UTF-8 already, and no id has it: the result is NOT_FOUND. */
+function replaceNul(params: Record<string, string>): void {
+  for (const name in params) {
+    const value = params[name]
+    if (value?.includes('\0')) params[name] = value.replaceAll('\0', '\uFFFD')
+  }
+}
+
+/** The query's schema for Elysia, which would take numbers of a query for text. */
+const withPlainNumbers = (query: TObject): TObject => ({
+  ...query,
+  properties: Object.fromEntries(
+    Object.entries(query.properties).map(([name, property]) => [
+      name,
+      property.type === 'number' ? { ...property, elysiaMeta: 'plain' } : property,
+    ]),
+  ),
+})
+
+const isSchema = (response: object): response is TSchema => Kind in response
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Finds all that is wrong with a query and a body: `found` while they were read, by their schemas, and by `check`. */
+function allProblems({ query, body, check }: Declared, found: FieldProblem[], values: object, sent: unknown) {
+  const bySchema = (schema: TSchema | undefined, value: unknown) =>
+    schema === undefined ? [] : problemsIn(Value.Errors(schema, value), '', MAX_PROBLEMS)
+  return firstOfEach([
+    ...found,
+    ...bySchema(query, values),
+    ...bySchema(isPacked(body) ? undefined : body, sent),
+    ...(isObject(sent) ? (check?.(sent) ?? []) : []),
+  ])
+}
+
+/** The steps of a route's requests, in their order; `declare` completes the route's options. */
+function createSteps(need: Need, { gate, cache, checkResponses, server }: ApiDeps) {
+  let route: Declared = {}
+  let readValues: ReturnType<typeof queryReader> | undefined
+
+  const allowed = (admitted: Admitted | undefined): Access => {
+    const access = accessOf(admitted)
+    refuseUnlessGranted(access, need, route)
+    return access
+  }
+  const sourceOf = (request: Request, key: string, query: unknown, compute: () => Promise<object>) => {
+    if (route.csv === undefined) return { key, compute }
+    const source: ResponseSource = { key, compute, variesByAccept: true }
+    if (!prefersCsv(request.headers.get('accept'))) return source
+    return csvSource(source, typeof route.csv === 'function' ? route.csv(query) : route.csv)
+  }
+
+  const steps = {
+    declare(hook: Declared) {
+      const { detail, query, response = {}, cached } = hook
+      if (detail?.operationId === undefined) throw new Error('a route declares no operationId')
+      route = { ...hook }
+      detail.description = describeNeed(need, route)
+      hook.needs = need
+      if (query !== undefined) {
+        readValues = queryReader(query)
+        hook.query = withPlainNumbers(query)
+      }
+      const responses = isSchema(response) ? { 200: response } : response
+      hook.response = Object.fromEntries(
+        Object.entries(responses).map(([status, schema]) => [status, responseSchema(schema, checkResponses)]),
+      )
+      if (cached !== undefined)
+        Object.assign(hook, { beforeHandle: steps.findCached, afterHandle: steps.keep })
+    },
+
+    /** Elysia's first stage. Nothing of a body is read before the request is allowed; null: the route takes none. */
+    parse: async ({ admitted, request }: Step): Promise<unknown> => {
+      const { orgId } = allowed(admitted)
+      const { body, query, reads = {} } = route
+      if (body === undefined) return null
+      // small changes have memory of their own: what laptops send holds up no setting
+      if (!isPacked(body)) return await readBody(request, reads, gate.pass(request, `changes of ${orgId}`))
+      // a large body is not read where the query is wrong
+      if (query !== undefined) readQuery(query, request.url)
+      const pass = gate.pass(request, orgId)
+      const packed = await readPacked(request, reads, pass)
+      server()?.timeout(request, WORK_TIMEOUT_S)
+      await pass.takeWork(packed.bytes.length)
+      return packed
+    },
+
+    /** Before Elysia validates: gives it the query as it was sent. */
+    transform({ admitted, request, params, body }: Step): { query: object; call: Call } {
+      allowed(admitted)
+      if (params !== undefined) replaceNul(params)
+      const found: FieldProblem[] = []
+      const query = readValues?.(request.url, found) ?? {}
+      const { body: schema, check } = route
+      const isOther = schema !== undefined && !isPacked(schema) && !isObject(body)
+      const isWrong =
+        found.length > 0 || isOther || (check !== undefined && isObject(body) && check(body).length > 0)
+      const problems = () => allProblems(route, found, query, body)
+      return { query, call: { isWrong, problems, pending: undefined } }
+    },
+
+    /** After Elysia has validated. */
+    resolve({ admitted, query, call }: Step): { access: Access; hidesMembers: boolean } {
+      if (call?.isWrong === true) throw validationError(...call.problems())
+      const access = accessOf(admitted)
+      return { access, hidesMembers: hidesMembersOf(access, route.members, query) }
+    },
+
+    /** The kept response; undefined where this request computes it, for all that wait for it. */
+    findCached: async ({ access, hidesMembers, query, params = {}, request, call }: Allowed) => {
+      const further = typeof route.cached === 'function' ? route.cached() : {}
+      const seen = { hidesMembers: hidesMembers || undefined, own: access.own?.keys.join(' ') }
+      const key = cacheKeyOf(String(route.detail?.operationId), params, query, further, seen)
+      const begun = Promise.withResolvers<undefined>()
+      const computed = Promise.withResolvers<object>()
+      const compute = () => {
+        begun.resolve(undefined)
+        return computed.promise
+      }
+      const response = cache.respond(access.orgId, sourceOf(request, key, query, compute))
+      const kept = await Promise.race([response, begun.promise])
+      if (kept === undefined && call !== undefined) {
+        // a failure is the handler's, which Elysia has
+        response.catch(() => {})
+        call.pending = { ...computed, response }
+      }
+      return kept
+    },
+
+    /** Gives the handler's value to all that wait for the response. */
+    keep: async ({ call, responseValue }: Step & { responseValue: object }) => {
+      if (call?.pending === undefined) return undefined
+      call.pending.resolve(responseValue)
+      return await call.pending.response
+    },
+  }
+  return steps
+}
+
+/** The plugin of routes below /v1. */
+export const createApi = (deps: ApiDeps) =>
+  new Elysia({ name: 'api' }).use(context).macro({
+    /** The least plan. */
+    plan: (_least: Plan) => ({}),
+    members: (_named: Members) => ({}),
+    /**
+     * The 200 is kept in memory until the organization's data change: it must depend on nothing else but the request, whose
+     * figures may be seen, whether members are hidden, and what the function returns.
+     */
+    cached: (_further: true | (() => Record<string, string>)) => ({}),
+    /** The 200 is a page of a list, which may be asked for as CSV with these columns. */
+    csv: (_columns: CsvColumns<never> | ((query: never) => CsvColumns<never>)) => ({}),
+    /** Options of the reader of the body. */
+    reads: (_options: BodyOptions) => ({}),
+    /** Finds problems of a body that its schema cannot express; they are reported together with the schema's. */
+    check: (_find: (body: never) => FieldProblem[]) => ({}),
+    scope: (need: Need) => {
+      const { declare, parse, transform, resolve } = createSteps(need, deps)
+      return {
+        introspect: declare as never,
+        detail: { security: securityOf(need) },
+        parse: parse as never,
+        transform: transform as never,
+        resolve: resolve as never as () => ReturnType<typeof resolve>,
+      }
+    },
+  })
+
+export type Api = ReturnType<typeof createApi>

@@ -1,0 +1,112 @@
+import { Elysia } from 'elysia'
+import { ApiError } from '../errors.ts'
+import { randomLowerAlnum } from '../ids.ts'
+import type { RequestMeter } from '../metrics/requests.ts'
+import type { RecordRequest } from './access-log.ts'
+import { type Admission, type Admitted, limitHeaders } from './admission.ts'
+import { context, pathOf, targetOf } from './context.ts'
+import type { WindowName } from './rate-windows.ts'
+import { COMMON_HEADERS, CORS_HEADERS, PREFLIGHT_HEADERS } from './responses/response.ts'
+
+// The arrival of every request, before it is routed: its id, the headers of its response, its key and its limit.
+
+const MAX_URL_LENGTH = 8 * 1024
+const VERSIONED = /^\/(?:api\/|otlp\/)?v1(?:\/|$)/
+const SYNC = /^\/(?:api\/|otlp\/)?v1\/(?:sync|logs|metrics|traces)$/
+/** Pages of any site may read these without a key; badges say so themselves. */
+const OPEN = /^\/(?:docs\/json|health)$/
+/** A provider sends browsers back here, to sign in. */
+const CHANGING_GET = /^\/auth\/oidc\/callback$/
+/** The metrics count a preflight under this name of a route. */
+const PREFLIGHT = 'preflight'
+
+const VALID_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
+const INSTANCE = randomLowerAlnum(12)
+let madeIds = 0
+
+/** The client's X-Request-Id when it is valid, else a new id: unique, but not secret. */
+function requestIdOf(request: Request): string {
+  const given = request.headers.get('x-request-id')
+  if (given !== null && VALID_REQUEST_ID.test(given)) return given
+  madeIds += 1
+  return `${INSTANCE}-${madeIds.toString(36)}`
+}
+
+/** The limit's window that a request below /v1 counts in. */
+const windowOf = (method: string, path: string): WindowName =>
+  method === 'POST' && SYNC.test(path) ? 'sync' : 'read'
+
+/** Two Host headers arrive joined by a comma, which no name of a host contains. */
+const hasTwoHosts = (request: Request): boolean => request.headers.get('host')?.includes(',') === true
+
+/** Data that are gone are written no more; an operator has to bring them back first. */
+export const dataRemoved = () =>
+  new ApiError('INTERNAL_ERROR', 'The data directory was removed; nothing was stored', {
+    status: 503,
+    headers: { 'retry-after': '60' },
+  })
+
+interface ArrivalDeps {
+  admission: Admission
+  limits: RequestMeter['limits']
+  record: RecordRequest
+  /** The error for requests that change something, while none may. */
+  refusal: () => ApiError | undefined
+  server: () => { requestIP(request: Request): { address: string } | null } | null
+}
+
+/** Admits requests: nothing of them is read but their headers. */
+export const arrival = ({ admission, limits, record, refusal, server }: ArrivalDeps) => {
+  const countDecision = ({ access, limit, failure }: Admitted, window: WindowName) => {
+    const meter = limits[access === undefined ? 'address' : window]
+    if (failure !== undefined) meter.failed.add()
+    else if (limit.admitted) meter.allowed.add()
+    else meter.refused.add()
+  }
+  return (
+    new Elysia()
+      .use(context)
+      // The context is given to no function: then Elysia would parse headers, cookies and query of each request.
+      .onRequest(async (arrived) => {
+        const { request, set } = arrived
+        const { method, url } = request
+        const { headers } = set
+        arrived.startedAt = performance.now()
+        arrived.requestId = requestIdOf(request)
+        headers['x-request-id'] = arrived.requestId
+        Object.assign(headers, COMMON_HEADERS)
+        const path = pathOf(url)
+        const peer = () => server()?.requestIP(request)?.address
+        const isVersioned = VERSIONED.test(path)
+        if (isVersioned || OPEN.test(path)) {
+          Object.assign(headers, CORS_HEADERS)
+          if (method === 'OPTIONS' && request.headers.has('origin')) {
+            if (isVersioned) Object.assign(headers, limitHeaders(admission.peek(request, peer)))
+            Object.assign(headers, PREFLIGHT_HEADERS)
+            set.status = 204
+            const { startedAt, requestId } = arrived
+            record({ method, url, route: PREFLIGHT, status: 204, startedAt, requestId, access: undefined })
+            return ''
+          }
+        }
+        if (isVersioned) {
+          const window = windowOf(method, path)
+          const admitted = await admission.admit(request, peer, window)
+          countDecision(admitted, window)
+          arrived.admitted = admitted
+          Object.assign(headers, limitHeaders(admitted.limit))
+        }
+        const refused = CHANGING_GET.test(path) || !/^(GET|HEAD)$/.test(method) ? refusal() : undefined
+        if (refused !== undefined) throw refused
+        if (targetOf(url).length > MAX_URL_LENGTH) {
+          throw new ApiError('VALIDATION_ERROR', `The URL must have at most ${MAX_URL_LENGTH} bytes`, {
+            status: 414,
+          })
+        }
+        if (hasTwoHosts(request)) {
+          throw new ApiError('VALIDATION_ERROR', 'Host: must be given once, as one host')
+        }
+        return undefined
+      })
+  )
+}

@@ -1,0 +1,51 @@
+import { Elysia } from 'elysia'
+import type { FieldProblem } from '../errors.ts'
+import type { Admitted } from './admission.ts'
+import type { CachedResponse } from './responses/cached-response.ts'
+
+/** The state of a request from its arrival to its response, in Elysia's context. */
+export type Arrived = {
+  startedAt: number
+  requestId: string
+  /** Undefined outside /v1. */
+  admitted: Admitted | undefined
+  /** Undefined until the request's query and body are read. */
+  call: Call | undefined
+}
+
+/** A request whose route is known, and whose query and body are read. */
+export interface Call {
+  /** Whether something is wrong that Elysia does not find by the schemas. */
+  isWrong: boolean
+  /** Everything that is wrong with query and body, found by the schemas or otherwise, the first of each field. */
+  problems(): FieldProblem[]
+  /** The kept response that the handler's value completes, for this request and others that wait for it. */
+  pending: Pending | undefined
+}
+
+interface Pending {
+  resolve(value: object): void
+  reject(error: unknown): void
+  response: Promise<CachedResponse>
+}
+
+/** Gives the context of plugins and routes the fields of `Arrived`. */
+export const context = new Elysia({ name: 'context' }).decorate({
+  startedAt: 0,
+  requestId: '',
+  admitted: undefined,
+  call: undefined,
+} as Arrived)
+
+/** The host begins behind `http://`; it may be one letter, or missing. */
+const HOST_START = 7
+
+/** The path and query of a URL. */
+export const targetOf = (url: string): string => url.slice(url.indexOf('/', HOST_START))
+
+/** The path of a URL. */
+export const pathOf = (url: string): string => {
+  const start = url.indexOf('/', HOST_START)
+  const end = url.indexOf('?', start)
+  return url.slice(start, end === -1 ? undefined : end)
+}

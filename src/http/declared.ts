@@ -1,0 +1,95 @@
+import type { TObject, TSchema } from '@sinclair/typebox'
+import type { Plan } from '../config.ts'
+import { ApiError, type FieldProblem } from '../errors.ts'
+import { grants, type Need, scopesFor } from '../keys/model.ts'
+import type { Own } from '../people/visibility-queries.ts'
+import { asciiLower } from '../text.ts'
+import type { Access } from './admission.ts'
+import type { BodyOptions } from './body.ts'
+import type { CsvColumns } from './responses/csv.ts'
+
+// A route's options, and what they mean: who may call it, whose figures they see, and how the API's document says it.
+
+/**
+ * Whether the responses name members: always; with some queries; or not where members are hidden, since the handler leaves
+ * them out then (`hidesMembers`). Absent: never. A key that the organization hides its members from gets FORBIDDEN for one
+ * that would.
+ */
+export type Members = true | 'left out' | ((query: never) => boolean | 'left out')
+
+/** The options of a route, as Elysia's macros and the API's document see them. */
+export interface Declared {
+  query?: TObject
+  headers?: TObject
+  body?: TSchema
+  response?: TSchema | Record<number, TSchema>
+  detail?: { operationId?: string; summary?: string; description?: string; [more: string]: unknown }
+  plan?: Plan
+  members?: Members
+  cached?: true | (() => Record<string, string>)
+  csv?: CsvColumns<unknown> | ((query: unknown) => CsvColumns<unknown>)
+  reads?: BodyOptions
+  check?: (body: object) => FieldProblem[]
+  /** The scope, where `scope` was. */
+  needs?: Need
+  [hook: string]: unknown
+}
+
+/** Throws FORBIDDEN, naming what is missing. */
+export function refuseUnlessGranted(
+  { scopes, plan, person, mustHideMembers }: Access,
+  need: Need,
+  route: Declared,
+): void {
+  const isDeveloper = need === 'admin or developer' && person?.role === 'developer'
+  if (!isDeveloper && !grants(scopes, need)) {
+    const missing = scopesFor(need)
+    const names =
+      missing[0] === need || need === 'cost:read and risk:read'
+        ? need
+        : missing.join(', ').replace(/, (?=[^,]*$)/, ' or ')
+    throw new ApiError('FORBIDDEN', `This needs an API key with the scope ${names}`)
+  }
+  if (route.plan !== undefined && plan === 'cloud_pro') {
+    throw new ApiError('FORBIDDEN', 'Webhooks need the plan cloud_team or cloud_enterprise')
+  }
+  if (mustHideMembers && route.members === true) throw hidden()
+}
+
+/** Decides whether the response must leave members out. Throws FORBIDDEN where the query asks for what may not be seen. */
+export function hidesMembersOf(
+  { own, mustHideMembers }: Access,
+  members: Members | undefined,
+  query: unknown,
+): boolean {
+  if (own !== null && isOfAnother(own, query)) {
+    throw new ApiError('FORBIDDEN', 'member: this organization shows developers only their own figures')
+  }
+  if (!mustHideMembers) return false
+  const named = typeof members === 'function' ? members(query as never) : members
+  if (named === true) throw hidden()
+  return named === 'left out'
+}
+
+/** Whether the filter `member` of a query names somebody else: by an id, or an address in any case. */
+function isOfAnother({ keys }: Own, query: unknown): boolean {
+  const { member } = query as { member?: string }
+  return member !== undefined && !keys.includes(member.includes('@') ? asciiLower(member) : member)
+}
+
+const hidden = () =>
+  new ApiError('FORBIDDEN', 'This organization shows its members only to API keys with the scope team:read')
+
+/** Adds what a key needs to the description of a route. */
+export function describeNeed(need: Need, { detail = {}, csv, plan }: Declared): string {
+  const meaning = detail.description ?? `${detail.summary}.`
+  if (need === 'any key') return `${meaning}\n\nNeeds an API key, with any scopes.`
+  const asCsv = csv === undefined ? '' : ' With `Accept: text/csv` the page is sent as CSV.'
+  const scopes = scopesFor(need).map((one) => `\`${one}\``)
+  const ofPlan = plan === undefined ? '' : ', and the plan `cloud_team` or `cloud_enterprise`'
+  return `${meaning}${asCsv}\n\nNeeds the scope ${scopes.join(' or ')}${ofPlan}.`
+}
+
+/** Alternatives: a key needs one of these scopes; for any key the list of its scopes is empty. */
+export const securityOf = (need: Need) =>
+  need === 'any key' ? [{ apiKey: [] }] : scopesFor(need).map((one) => ({ apiKey: [one] }))

@@ -1,0 +1,174 @@
+import { swagger } from '@elysiajs/swagger'
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { type Config, publicPath } from '../../config.ts'
+import { VERSION } from '../../version.ts'
+import { fileHeaders, packedFile, type StaticFile, textFile } from '../pages/static-files.ts'
+import type { PluginDocument, ServedRoute } from './openapi.ts'
+import { TITLE } from './text.ts'
+import type { SentEvent } from './webhooks.ts'
+
+// The API's document and its explorer: those of @elysiajs/swagger, the one completed, the other without files of other
+// servers. They are made at the first request and kept, as are the files, 2.6 MB if all of them are asked for packed and
+// unpacked.
+
+/** The key is kept for the tab, so that reloading the page does not ask for it again; no other tab or visit has it. */
+const SCRIPT = `const dark = matchMedia('(prefers-color-scheme: dark)')
+// the dashboard's choice, else the system's
+const applyTheme = () => {
+  const theme = localStorage.getItem('cloud-analytics-theme')
+  const isDark = theme === null ? dark.matches : theme === 'dark'
+  document.documentElement.classList.toggle('dark-mode', isDark)
+}
+applyTheme()
+dark.addEventListener('change', applyTheme)
+addEventListener('storage', applyTheme)
+const STORED = 'cloud-analytics.key'
+const keepKey = (authorize) => (given) => {
+  const key = given.apiKey && given.apiKey.value
+  if (typeof key === 'string') sessionStorage.setItem(STORED, key)
+  return authorize(given)
+}
+const forgetKey = (logout) => (names) => {
+  sessionStorage.removeItem(STORED)
+  return logout(names)
+}
+// the page calls it when everything is loaded, with options that are JSON
+const { SwaggerUIBundle } = window
+window.SwaggerUIBundle = (options) => SwaggerUIBundle({
+  ...options,
+  validatorUrl: null,
+  plugins: [() => ({ statePlugins: { auth: { wrapActions: { authorize: keepKey, logout: forgetKey } } } })],
+  onComplete() {
+    const key = sessionStorage.getItem(STORED)
+    if (key !== null) window.ui.preauthorizeApiKey('apiKey', key)
+  },
+})
+`
+const STYLE = `:root { color-scheme: light dark; background: light-dark(#fff, #1c2022); }
+:root:not(.dark-mode) { color-scheme: light; }
+body { margin: 0; }
+.back { max-width: 1460px; margin: 0 auto; padding: 12px 20px 0; box-sizing: border-box; font: 14px system-ui, sans-serif; }
+.back a { color: light-dark(#2456c4, #84aaff); }
+.swagger-ui .info { margin: 24px 0; }
+`
+
+const PAGE_START = `<body><p class="back"><a href="./">← Dashboard</a></p>
+<noscript>The explorer needs JavaScript. The document it shows is at <a href="docs/json">docs/json</a>.</noscript>`
+
+/** The page may load files and scripts of this server only. Its style sheet has images in data URLs. */
+const policyOf = (scripts: string) =>
+  [
+    "default-src 'none'",
+    `script-src 'self' ${scripts}`,
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+
+const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' } as const
+const described = (operationId: string, summary: string, type: string, schema: object) => ({
+  get: {
+    ...{ operationId, summary, tags: ['Service'] },
+    responses: { 200: { description: summary, content: { [type]: { schema } } } },
+  },
+})
+
+/** The plugin, with local files where it takes other paths. */
+const plugin = () =>
+  swagger({
+    provider: 'swagger-ui',
+    path: '/docs',
+    theme: 'docs/swagger-ui.css',
+    autoDarkMode: false,
+    excludeStaticFile: false,
+    // the same routes once more: the document names a second server
+    exclude: [/^\/(?:api|otlp)\/v1\//],
+    documentation: {
+      // goes into attributes of the page as it is
+      info: { title: TITLE, description: 'The API of Cloud Analytics', version: VERSION },
+      // the plugin hides its own
+      paths: {
+        '/docs': described('getExplorer', 'The API explorer', 'text/html', Type.String()),
+        '/docs/json': described(
+          'getDocument',
+          'This document',
+          'application/json',
+          Type.Object({ openapi: Type.Literal('3.1.0') }),
+        ),
+      },
+    },
+    swaggerOptions: {
+      deepLinking: true,
+      displayRequestDuration: true,
+      filter: true,
+      tryItOutEnabled: true,
+      defaultModelsExpandDepth: 0,
+    },
+  })
+
+interface DocsDeps {
+  /** All routes of the app; called when the document is made. */
+  routes: () => readonly ServedRoute[]
+  /** The events that are sent to webhook endpoints. */
+  events: () => readonly SentEvent[]
+  config: Pick<Config, 'publicUrl' | 'webhookHeaderPrefix'>
+}
+
+/** The plugin's page with the files of this server, and the policy that allows its inline script. */
+async function pageOf(page: Response): Promise<{ file: StaticFile; policy: string }> {
+  const html = (await page.text())
+    .replace(
+      /<script src="[^"]*swagger-ui-bundle\.js"[^>]*><\/script>/,
+      '<script src="docs/swagger-ui-bundle.js"></script><script src="docs/explorer.js"></script>',
+    )
+    .replace(
+      '</head>',
+      '<link rel="icon" href="data:," /><link rel="stylesheet" href="docs/explorer.css" /></head>',
+    )
+    .replace('<body>', PAGE_START)
+  const inline = /<script>([\s\S]*)<\/script>/.exec(html)?.[1]
+  if (inline === undefined || /https?:/.test(html))
+    throw new Error('the explorer is another page than expected')
+  const hash = new Bun.CryptoHasher('sha256').update(inline).digest('base64')
+  return { file: textFile('text/html; charset=utf-8', () => html), policy: policyOf(`'sha256-${hash}'`) }
+}
+
+/** `/docs`, what its page loads, and `/docs/json`, the API's document. None needs a key. */
+export const docs = ({ routes, events, config }: DocsDeps) => {
+  const files = {
+    'explorer.js': textFile(TYPES.js, () => SCRIPT),
+    'explorer.css': textFile(TYPES.css, () => STYLE),
+    'swagger-ui-bundle.js': packedFile(TYPES.js, 'swagger-ui-bundle.js'),
+    'swagger-ui.css': packedFile(TYPES.css, 'swagger-ui.css'),
+  }
+  let page: ReturnType<typeof pageOf> | undefined
+  let document: StaticFile | undefined
+  const documentOf = (given: unknown) =>
+    textFile('application/json', async () => {
+      // loaded at the first request, so that the server starts faster
+      const { completed } = await import('./openapi.ts')
+      const sent = { events: events(), headerPrefix: config.webhookHeaderPrefix }
+      return JSON.stringify(completed(given as PluginDocument, routes(), publicPath(config), sent))
+    })
+  const hidden = { detail: { hide: true } }
+  const app = new Elysia().onBeforeHandle(fileHeaders(policyOf('')))
+  for (const [name, file] of Object.entries(files)) app.get(`/docs/${name}`, file, hidden)
+  return app
+    .get('/docs/', () => new Response(null, { status: 308, headers: { location: '../docs' } }), hidden)
+    .onAfterHandle(async ({ path, responseValue, set }) => {
+      if (path === '/docs/json') {
+        document ??= documentOf(responseValue)
+        return await document()
+      }
+      // Elysia gives what makes its Response
+      page ??= pageOf((responseValue as () => Response)())
+      const { file, policy } = await page
+      set.headers['content-security-policy'] = policy
+      return await file()
+    })
+    .use(plugin())
+}

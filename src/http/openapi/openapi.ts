@@ -1,0 +1,250 @@
+import type { TSchema } from '@sinclair/typebox'
+import { VERSION } from '../../version.ts'
+import { type BodyOptions, JSON_TYPE, NDJSON_TYPE, PROTOBUF_TYPE } from '../body.ts'
+import type { Declared } from '../declared.ts'
+import { CSV_TYPE } from '../responses/csv.ts'
+import {
+  completedParameter,
+  errorComponents,
+  errorReferences,
+  HEADERS,
+  type HeaderName,
+  headersOf,
+  PARAMETERS,
+} from './parts.ts'
+import { type Components, createComponents, exampleOf, pascal, type Schema } from './schema.ts'
+import { DESCRIPTION, TAGS, TITLE } from './text.ts'
+import { type SentEvent, webhooksOf } from './webhooks.ts'
+
+// Completes the document of @elysiajs/swagger, which has no errors, no examples and no descriptions of responses, lists
+// three media types for each body, and leaves `additionalProperties` out.
+
+/** A route of the app, as Elysia has it. */
+export interface ServedRoute {
+  method: string
+  path: string
+  hooks: object
+}
+
+/** The plugin's document: the operations by path and method. */
+export interface PluginDocument {
+  paths: Record<string, Record<string, Schema>>
+}
+
+/** The events that the service sends, and the beginning of their headers' names. */
+export interface Sent {
+  events: readonly SentEvent[]
+  headerPrefix: string
+}
+
+/** An operation: the plugin's, and what its route declares besides. */
+interface Operation {
+  given: Schema
+  id: string
+  path: string
+  route: Declared
+  /** It is below /v1. */
+  isApi: boolean
+  /** A limit counts its requests. */
+  isLimited: boolean
+  /** Its 200 has an ETag, which gives 304. */
+  isConditional: boolean
+}
+
+const MEANING_OF_STATUS: Record<string, string> = {
+  200: 'OK',
+  201: 'Made',
+  202: 'Accepted',
+  204: 'Done; no body',
+}
+/**
+ * CSV is a second form of lists that `content` does not name: generated clients would type each list as its page or a text.
+ */
+const CSV_EXTENSION = {
+  'x-csv': {
+    mediaType: CSV_TYPE,
+    schema: {
+      type: 'string',
+      description:
+        'The items of the page as CSV (RFC 4180): a first line of names, lines end in CR LF, null is an empty cell, and ' +
+        "a text that a spreadsheet would take for a formula (`=`, `+`, `-`, `@`) begins with `'`. Sent where Accept " +
+        'prefers `text/csv` to `application/json`.',
+    },
+    example: 'key,sessions,cost\r\ncheckout,42,128.4\r\n',
+  },
+}
+/** Telemetry's requests and responses have a second form. */
+const PROTOBUF_CONTENT = {
+  [PROTOBUF_TYPE]: {
+    schema: { type: 'string', format: 'binary', description: 'The same in protobuf' },
+    example: '',
+  },
+}
+
+/**
+ * The OpenAPI 3.1 document of the app's routes; those below /v1 are also below /api/v1, named as a second server. `prefix`
+ * is the path that a proxy in front puts before ours, `` or `/analytics`.
+ */
+export function completed(
+  { paths: given }: PluginDocument,
+  routes: readonly ServedRoute[],
+  prefix: string,
+  sent: Sent,
+): Schema {
+  const components = createComponents()
+  const errors = errorComponents(components)
+  const root = { url: prefix === '' ? '/' : prefix, description: 'This server' }
+  const hooksOf = (method: string, path: string) =>
+    routes.find((one) => one.method.toLowerCase() === method && templateOf(one.path) === path)?.hooks ?? {}
+  const paths: Record<string, Schema> = {}
+  for (const [path, methods] of Object.entries(given)) {
+    const isApi = path.startsWith('/v1/')
+    const made: Schema = isApi ? {} : { servers: [root] }
+    for (const [method, operation] of Object.entries(methods)) {
+      const route = hooksOf(method, path) as Declared
+      const isLimited = isApi || path.startsWith('/api/badge/')
+      made[method] = completedOperation(
+        {
+          ...{ given: operation, id: String(operation.operationId), path, isApi, isLimited },
+          route,
+          // probes have a schema; files and badges describe their contents
+          isConditional: method === 'get' && (isApi || route.response === undefined),
+        },
+        components,
+      )
+    }
+    paths[path] = made
+  }
+  const text = JSON.stringify(paths)
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: TITLE,
+      version: VERSION,
+      description: DESCRIPTION,
+      contact: { name: 'Cloud Analytics' },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [root, { url: `${prefix}/api`, description: 'The same paths below /api/v1' }],
+    security: [{ apiKey: [] }],
+    tags: TAGS.filter(({ name }) => text.includes(`"tags":["${name}"]`)),
+    paths,
+    webhooks: webhooksOf(sent.events, sent.headerPrefix, components),
+    components: {
+      schemas: components.schemas,
+      responses: used(errors, text),
+      headers: used(HEADERS, text + JSON.stringify(errors)),
+      parameters: PARAMETERS,
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'ca_live_<id>_<secret>',
+          description:
+            'An API key, made by `cloud-analytics key create`. Each operation names the scope it needs.',
+        },
+      },
+    },
+  }
+}
+
+/** `/v1/sessions/:session_id` as `/v1/sessions/{session_id}`. */
+const templateOf = (path: string): string => path.replace(/:(\w+)/g, '{$1}')
+
+/** The components that `text` refers to. */
+function used(components: Schema, text: string): Schema {
+  return Object.fromEntries(Object.entries(components).filter(([name]) => text.includes(`/${name}"`)))
+}
+
+function completedOperation(operation: Operation, components: Components): Schema {
+  const { given, id, route, isApi, isConditional } = operation
+  const shared = [
+    ...(isConditional ? ['IfNoneMatch'] : []),
+    ...(route.body === undefined ? [] : ['ContentEncoding']),
+    'RequestId',
+  ]
+  const parameters = [
+    ...((given.parameters ?? []) as Schema[]).map((parameter) => completedParameter(parameter, components)),
+    ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` })),
+  ]
+  return {
+    operationId: id,
+    summary: given.summary,
+    description: given.description ?? `${given.summary}.`,
+    tags: given.tags,
+    security: isApi ? given.security : [],
+    parameters,
+    ...(route.body && { requestBody: requestBodyOf(id, route.body, route.reads, components) }),
+    responses: { ...errorsOf(operation), ...successes(operation, components) },
+  }
+}
+
+/** The body that a route takes, in each of its media types. */
+function requestBodyOf(id: string, body: TSchema, options: BodyOptions = {}, components: Components): Schema {
+  const { types = [JSON_TYPE], optional = false } = options
+  const required = !optional
+  const schema = components.named(`${pascal(id)}Request`, body)
+  const example = exampleOf(schema, components.schemas) as { records?: unknown[] }
+  const json = { [JSON_TYPE]: { schema, example } }
+  if (types.includes(PROTOBUF_TYPE)) return { required, content: { ...json, ...PROTOBUF_CONTENT } }
+  if (!types.includes(NDJSON_TYPE)) return { required, content: json }
+  const lines = (example.records ?? []).map((record) => JSON.stringify(record))
+  const line = { type: 'string', description: 'One record a line, each as in `records` of the JSON form' }
+  const content = { ...json, [NDJSON_TYPE]: { schema: line, example: `${lines.join('\n')}\n` } }
+  return { required, content }
+}
+
+function errorsOf({ path, route, isApi, isLimited }: Operation): Schema {
+  const ofKey = [401, ...(route.needs === 'any key' ? [] : [403]), ...(path.includes('{') ? [404] : []), 429]
+  const errors = [
+    ...(isLimited ? [400, 503] : []),
+    ...(isApi ? ofKey : []),
+    ...(route.body === undefined ? [] : [408, 413, 415]),
+    405,
+    500,
+  ]
+  // a badge's limit is counted after the check of the URL's length
+  return { ...errorReferences(errors, isLimited), ...errorReferences([414], isApi) }
+}
+
+/** Whether a schema is that of a page of a list. */
+const isPage = (schema: Schema | undefined): boolean =>
+  'pagination' in ((schema?.properties as Schema | undefined) ?? {})
+
+/** The responses that a route declares itself: as schemas of JSON by status, or with their contents. */
+function successes(operation: Operation, components: Components): Record<string, Schema> {
+  const { given, id, route, isLimited, isConditional } = operation
+  const responses: Record<string, Schema> = {}
+  const add = (status: string, schema: Schema | undefined, description: unknown, content?: Schema) => {
+    const more: HeaderName[] = [
+      ...(status === '201' ? ['Location' as const] : []),
+      ...(isConditional ? ['ETag' as const, 'Cache-Control' as const] : []),
+      ...(isPage(schema) ? ['Link' as const] : []),
+    ]
+    const meaning = typeof description === 'string' ? description : MEANING_OF_STATUS[status]
+    responses[status] = {
+      description: meaning ?? 'OK',
+      headers: headersOf(isLimited, more),
+      ...(content && { content }),
+    }
+  }
+  const media = (schema: Schema) => ({ schema, example: exampleOf(schema, components.schemas) })
+  for (const [status, schema] of Object.entries((route.response ?? {}) as Record<string, Schema>)) {
+    const json = () => media(components.named(`${pascal(id)}Response`, schema))
+    const more = route.reads?.types?.includes(PROTOBUF_TYPE) ? PROTOBUF_CONTENT : {}
+    const content = schema.type === 'void' ? undefined : { [JSON_TYPE]: json(), ...more }
+    add(status, schema, schema.description, content)
+    if (route.csv) Object.assign(responses[status] ?? {}, CSV_EXTENSION)
+  }
+  if (route.response === undefined) {
+    for (const [status, { description, content = {} }] of Object.entries(
+      given.responses as Record<string, Schema>,
+    )) {
+      const types = Object.entries(content as Record<string, { schema?: Schema }>)
+      const shown = types.map(([type, { schema }]) => [type, media(components.plain(schema))])
+      add(status, undefined, description, Object.fromEntries(shown))
+    }
+  }
+  if (isConditional) add('304', undefined, 'What the ETag in If-None-Match names is still the answer')
+  return responses
+}

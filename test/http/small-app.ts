@@ -1,0 +1,48 @@
+import { type AnyElysia, Elysia } from 'elysia'
+import type { Sql } from '../../src/db/client.ts'
+import { createAdmission } from '../../src/http/admission.ts'
+import { answers } from '../../src/http/answers.ts'
+import { type Api, createApi } from '../../src/http/api.ts'
+import { arrival } from '../../src/http/arrival.ts'
+import { errors } from '../../src/http/errors.ts'
+import { createResponseCache } from '../../src/http/responses/response-cache.ts'
+import type { Log } from '../../src/log.ts'
+import { createRegistry } from '../../src/metrics/registry.ts'
+import { measureRequests } from '../../src/metrics/requests.ts'
+import { createGate, type Gate } from '../../src/organizations/gate.ts'
+import { silent } from '../support/postgres.ts'
+
+interface Over {
+  log?: Log
+  gate?: Gate
+  checkResponses?: boolean
+}
+
+/** An app of all of the service's plugins with other routes, which `routesOf` makes; those of `api` are below /v1. */
+export function smallApp(
+  sql: Sql,
+  routesOf: (api: Api) => AnyElysia,
+  { log = silent, gate = createGate(), checkResponses = true }: Over = {},
+): AnyElysia {
+  const cache = createResponseCache(() => Promise.reject(new Error('not asked')), 0)
+  const rateLimits = { cloud_pro: 10, cloud_team: 10, cloud_enterprise: 10 }
+  const admission = createAdmission({
+    sql,
+    lookUp: (statement) => statement(sql),
+    config: { publicUrl: null, trustProxy: 0, rateLimits },
+    log: silent,
+    now: () => new Date(),
+  })
+  const record = () => {}
+  const { limits } = measureRequests(createRegistry())
+  const app: AnyElysia = new Elysia({ normalize: false })
+    .use(arrival({ admission, limits, record, refusal: () => undefined, server: () => null }))
+    .use(errors({ log, diskPlace: 'on its disk', app: () => app }))
+    .use(answers({ gate, record, grow: cache.grow, prefix: '' }))
+    .use(
+      new Elysia({ prefix: '/v1' }).use(
+        routesOf(createApi({ gate, cache, checkResponses, server: () => null })),
+      ),
+    )
+  return app
+}
