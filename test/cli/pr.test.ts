@@ -56,6 +56,7 @@ beforeAll(async () => {
   await git('add', '.')
   await git('commit', '-qm', 'Refund twice')
   sha.head = await git('rev-parse', 'HEAD')
+  await git('branch', 'alone', await git('commit-tree', '-m', 'alone', 'HEAD^{tree}'))
   const session = {
     ...{ type: 'session', id: 'sess_a', project_name: 'checkout', created_at: new Date(Date.now() - 60_000) },
     ...{ branch: 'refunds', estimated_cost: 2.5, turns: 3 },
@@ -200,7 +201,13 @@ test(
     for (const [args, exit, message] of [
       [[], 2, 'no pull request'],
       [['--base', 'main'], 2, '--base needs --number'],
-      [['--base', 'nowhere', '--number', '3'], 1, 'git rev-parse fails'],
+      [
+        ['--base', 'nowhere', '--number', '3'],
+        1,
+        'this clone has no nowhere: run git fetch origin nowhere:refs/remotes/origin/nowhere\n',
+      ],
+      [['--base', 'f'.repeat(40), '--number', '3'], 1, `run git fetch origin ${'f'.repeat(40)}\n`],
+      [['--base', 'main', '--head', 'alone', '--number', '3'], 1, 'main and alone have no commit in common'],
       [['--base', 'main', '--number', '3', '--comment'], 2, '--comment needs a job'],
       [['--base', 'main', '--number', '3', '--fail-on', 'low'], 2, '--fail-on'],
     ] as const) {
@@ -212,6 +219,31 @@ test(
       1,
       expect.stringContaining('--comment needs GITHUB_TOKEN'),
     ])
+  },
+  SLOW_MS,
+)
+
+test(
+  'a job that has checked out a commit has its branches at the remote only',
+  async () => {
+    const detached = join(folder.path, 'detached')
+    await git('clone', '-q', '--no-checkout', `file://${clone}`, detached)
+    const there = async (...args: string[]) =>
+      await run([...args, '--number', '3', '--json'], signedIn, undefined, detached)
+    await git('-C', detached, 'checkout', '-q', '--detach', 'origin/refunds')
+    await git('-C', detached, 'branch', '-q', '-D', 'refunds', 'main').catch(() => {})
+    for (const args of [[], ['--head', 'refunds'], ['--base', 'origin/main']]) {
+      const { code, stderr } = await there('pr', '--base', 'main', ...args)
+      expect([args, code, stderr]).toEqual([args, 0, ''])
+    }
+    await git('-C', detached, 'update-ref', '-d', 'refs/remotes/origin/main')
+    const gone = await there('pr', '--base', 'main')
+    expect([gone.code, gone.stderr]).toEqual([
+      1,
+      'error: this clone has no main: run git fetch origin main:refs/remotes/origin/main\n',
+    ])
+    await git('-C', detached, 'fetch', '-q', 'origin', 'main:refs/remotes/origin/main')
+    expect((await there('pr', '--base', 'main')).code).toBe(0)
   },
   SLOW_MS,
 )

@@ -1,8 +1,9 @@
 import { emailOf } from '../../agents/git/git.ts'
 import { diffFiles, runGit } from '../../agents/git/git-log.ts'
 import { createRepositoryFinder, nameOfRemote } from '../../agents/git/project-name.ts'
-import { OperatorError } from '../../errors.ts'
+import { messageOf, OperatorError } from '../../errors.ts'
 import type { PrRiskRecord } from '../../records/risk.ts'
+import { shellWord } from '../command/program-words.ts'
 import type { DescribedPullRequest } from './pull-request.ts'
 
 const MAX_FILES = 10_000
@@ -23,10 +24,14 @@ export async function recordOf(folder: string, described: DescribedPullRequest):
       'a shallow clone: the history is missing; set fetch-depth: 0 for actions/checkout, GIT_DEPTH: 0 for GitLab',
     )
   }
-  const commitOf = (name: string) =>
-    git('rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`)
-  const [base, head] = [await commitOf(described.base), await commitOf(described.head)]
-  const from = await git('merge-base', base, head)
+  const [base, { commit: head, isRemote }] = [
+    (await findCommit(folder, described.base)).commit,
+    await findCommit(folder, described.head),
+  ]
+  const from = await git('merge-base', base, head).catch((error: unknown) => {
+    if (!/exit code 1$/.test(messageOf(error))) throw error
+    throw new OperatorError(`${described.base} and ${described.head} have no commit in common`)
+  })
   const files = await diffFiles(folder, from, head)
   const commits = (await git('rev-list', '--no-merges', '--reverse', `${from}..${head}`))
     .split('\n')
@@ -34,7 +39,8 @@ export async function recordOf(folder: string, described: DescribedPullRequest):
   const [author = '', subject = ''] = (await git('log', '-1', '--format=%aE%x00%s', head)).split('\0')
   const begun = commits[0] ?? head
   const createdAt = told.created_at ?? (await git('log', '-1', '--format=%cI', begun))
-  const branch = told.branch ?? (await git('rev-parse', '--abbrev-ref', described.head))
+  const branch =
+    told.branch ?? (isRemote ? described.head : await git('rev-parse', '--abbrev-ref', described.head))
   return {
     state: 'open',
     ...Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined)),
@@ -54,6 +60,22 @@ export async function recordOf(folder: string, described: DescribedPullRequest):
     // the newest: a session is found by any of them
     commits: commits.slice(-MAX_COMMITS),
   }
+}
+
+/** The commit that a name means, here or, where it is not here, at the remote: a job's clone has only the branch that it builds. */
+async function findCommit(folder: string, name: string): Promise<{ commit: string; isRemote: boolean }> {
+  for (const [ref, isRemote] of [
+    [name, false],
+    [`refs/remotes/origin/${name}`, true],
+  ] as const) {
+    const words = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`]
+    const { code, output } = await runGit(folder, words)
+    if (code === 0) return { commit: output.trim(), isRemote }
+  }
+  const wanted = name.replace(/^(refs\/(heads|remotes)\/)?(origin\/)?/, '')
+  // a clone of one branch keeps another only where it is told to
+  const fetched = /^[0-9a-f]{40,64}$/.test(wanted) ? wanted : `${wanted}:refs/remotes/origin/${wanted}`
+  throw new OperatorError(`this clone has no ${name}: run git fetch origin ${shellWord(fetched)}`)
 }
 
 /** `owner/name` of the remote origin; undefined without one. */
