@@ -45,7 +45,7 @@ export type ListedFinding = Static<typeof ListedFinding>
 export const FindingPage = PageOf(ListedFinding)
 
 export const FindingStatusBody = closed(
-  { status: FindingStatus, note: Type.Optional(FindingNote) },
+  { status: Type.Optional(FindingStatus), note: Type.Optional(FindingNote) },
   {
     title: 'FindingChange',
     examples: [{ status: 'dismissed', note: 'a key of the test fixtures' }],

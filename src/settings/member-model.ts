@@ -42,7 +42,7 @@ export const MemberChangeBody = closed(
       Type.Array(Address, { maxItems: 50, description: 'All other addresses of the member; [] for none' }),
     ),
   },
-  { minProperties: 1, title: 'MemberChange' },
+  { title: 'MemberChange' },
 )
 
 export const Invitation = component('Invitation', {

@@ -46,7 +46,7 @@ export const OrganizationSettings = component('OrganizationSettings', {
 export type OrganizationSettings = Static<typeof OrganizationSettings>
 
 const change = <Fields extends Parameters<typeof Type.Object>[0]>(fields: Fields) =>
-  Type.Optional(Type.Partial(closed(fields, { minProperties: 1 })))
+  Type.Optional(Type.Partial(closed(fields)))
 const orDefault = <Schema extends Parameters<typeof nullable>[0]>(schema: Schema) =>
   Type.Union([schema, Type.Null({ description: 'the default' })])
 
@@ -71,7 +71,7 @@ export const OrganizationChangeBody = closed(
       nullable(Type.String({ minLength: 1, maxLength: 256, description: 'Write-only; null removes it' })),
     ),
   },
-  { minProperties: 1, title: 'OrganizationChange' },
+  { title: 'OrganizationChange' },
 )
 export type OrganizationChangeBody = Static<typeof OrganizationChangeBody>
 

@@ -28,7 +28,7 @@ export async function setFindingStatus(
       const detail = JSON.parse(session.detail) as SessionDetailBody
       const { security_metadata } = detail
       const findings = security_metadata.findings.map((finding) =>
-        finding.id === id ? withStatus(finding, status, note) : finding,
+        finding.id === id && status !== undefined ? withStatus(finding, status, note) : finding,
       )
       isChanged ||= !Bun.deepEquals(findings, security_metadata.findings)
       const changed = { ...detail, security_metadata: { ...security_metadata, findings } }

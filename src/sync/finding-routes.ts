@@ -20,6 +20,8 @@ export const findingRoutes = ({ writes, enqueueWrite }: FindingDeps) => [
     tag: 'Security',
     namesMembers: 'left out',
     body: FindingStatusBody,
+    problems: (body) =>
+      'note' in body && !('status' in body) ? [{ field: 'status', message: 'is needed beside note' }] : [],
     response: { 200: ListedFinding },
     handler: ({ params, body, access: { orgId, actor, own }, hidesMembers }) =>
       enqueueWrite(orgId, () =>

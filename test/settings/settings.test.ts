@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { App } from '../../src/app.ts'
 import { createKey } from '../../src/keys/queries.ts'
 import { type Tenant, tenant, testApp } from '../support/api.ts'
+import { CHANGES, declaredRoutes } from '../support/isolation/routes.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { asker } from '../support/webhook-api.ts'
 
@@ -29,6 +30,45 @@ const actions = async ({ orgId }: Pick<Tenant, 'orgId'>) =>
     await db.sql<{ action: string; user_id: string; details: Record<string, unknown> }[]>`
       select l.action, l.user_id, l.details from audit_log l where l.org_id = ${orgId} order by l.created_at`
   ).map(({ action, user_id, details }) => ({ action, user_id, details }))
+
+test('PATCH with {} is 200 and changes nothing, on every route', async () => {
+  const own = await organization()
+  const { ask } = own
+  const member = await ask('POST', '/v1/members', {
+    email: 'a@b.example',
+    display_name: 'A',
+    role: 'developer',
+  })
+  const webhook = await ask('POST', '/v1/webhooks', CHANGES['POST /webhooks'])
+  const finding = {
+    ...{ id: 'finding_1', rule_id: 'aws-access-key', category: 'secret', severity: 'high', title: 'A key' },
+    ...{ turn_number: 1, fingerprint: 'print' },
+  }
+  const session = {
+    ...{ type: 'session', id: 'sess_1', project_name: 'p', created_at: '2026-01-02T03:04:05Z' },
+    security_metadata: { findings: [finding] },
+  }
+  expect((await ask('POST', '/v1/sync', { records: [session] })).status).toBe(200)
+  const ids: Record<string, unknown> = {
+    ...{ user_id: member.body.id, webhook_id: webhook.body.id, finding_id: 'finding_1' },
+  }
+  const routes = declaredRoutes(app).filter(
+    ({ method, path }) => method === 'PATCH' && path.startsWith('/v1'),
+  )
+  expect(routes).toHaveLength(4)
+  const dismissed = { status: 'dismissed', note: 'known' }
+  expect((await ask('PATCH', '/v1/findings/finding_1', dismissed)).status).toBe(200)
+  const before = await actions(own)
+  for (const { path } of routes) {
+    const url = path.replaceAll(/:(\w+)/g, (_all, name) => String(ids[name]))
+    const first = await ask('PATCH', url, {})
+    expect([path, first.status]).toEqual([path, 200])
+    expect((await ask('PATCH', url, {})).body).toEqual(first.body)
+    if (path === '/v1/findings/:finding_id') expect(first.body).toMatchObject(dismissed)
+  }
+  expect((await ask('PATCH', '/v1/organization', { badges: {} })).status).toBe(200)
+  expect(await actions(own)).toEqual(before)
+})
 
 describe('keys', () => {
   test('are made, shown once, listed, rotated and revoked', async () => {
@@ -200,7 +240,6 @@ describe('members', () => {
     const bob = await add('bob@example.com')
     const stolen = await ask('PATCH', `/v1/members/${bob.body.id}`, { aliases: ['a@work.example'] })
     expect([stolen.status, stolen.body.details.map(({ field }) => field)]).toEqual([400, ['aliases[0]']])
-    expect((await ask('PATCH', `/v1/members/${bob.body.id}`, {})).status).toBe(400)
     expect((await ask('PATCH', '/v1/members/user_nobody', { role: 'admin' })).status).toBe(404)
   })
 
@@ -345,7 +384,6 @@ describe('the organization', () => {
   test('refuses what cannot be', async () => {
     const { ask } = await organization()
     for (const [body, field] of [
-      [{}, 'body'],
       [{ plan: 'cloud_pro' }, 'plan'],
       [{ slug: 'other' }, 'slug'],
       [{ name: '  ' }, 'name'],
