@@ -70,12 +70,12 @@ export function fileKeyOf(file: string): string {
 const AGENT_ID_LENGTH = 64
 
 /**
- * The id of a session: `sess_` and the agent's id with characters other than `[A-Za-z0-9_-]` replaced; the end of an id
- * above 64 characters becomes a hash of it.
+ * The id of a session: `sess_` and the agent's id. One above 64 characters, or with others than `[A-Za-z0-9_-]`, has these
+ * replaced and ends in a hash, so that ids that differ stay different.
  */
 export function sessionIdOf(agentId: string): string {
   const plain = agentId.replace(/[^A-Za-z0-9_-]/g, '-') || 'unnamed'
-  if (plain.length <= AGENT_ID_LENGTH) return `sess_${plain}`
+  if (plain === agentId && plain.length <= AGENT_ID_LENGTH) return `sess_${plain}`
   const hash = new Bun.CryptoHasher('sha256').update(agentId).digest('hex').slice(0, 20)
   return `sess_${plain.slice(0, AGENT_ID_LENGTH - 21)}-${hash}`
 }

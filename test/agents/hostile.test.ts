@@ -300,7 +300,9 @@ test('sessions with NUL, unpaired surrogates and surrogate pairs at a limit are 
 
 test('agents’ ids of any form become valid session ids', () => {
   expect(sessionIdOf('3a4a4468-815f')).toBe('sess_3a4a4468-815f')
-  expect(sessionIdOf('a/b c.d')).toBe('sess_a-b-c-d')
+  expect(sessionIdOf('a/b c.d')).toMatch(/^sess_a-b-c-d-[0-9a-f]{20}$/)
+  const alike = ['a.b', 'a-b', 'a b', 'a/b', '']
+  expect(new Set(alike.map(sessionIdOf)).size).toBe(alike.length)
   expect(sessionIdOf('x'.repeat(500))).toMatch(/^sess_[A-Za-z0-9_-]{64}$/)
   expect(sessionIdOf(`${'x'.repeat(499)}y`)).not.toBe(sessionIdOf('x'.repeat(500)))
 })
