@@ -60,7 +60,7 @@ export function newFileGroup(
   subAgentIds: ReadonlySet<string>,
   isShared: boolean,
 ): FileGroup {
-  const cursor = { line: 0, item: 0 }
+  const cursor = { line: 0, item: 0, items: new Map() }
   return {
     ...{ transcripts: new Map(), scan, cursor, owners, subAgentIds, isShared },
     ...{ askedBy: new Map(), origins: new Map() },
@@ -82,7 +82,7 @@ export class SourceFile {
     readonly group: FileGroup,
     readonly onBytes: (count: number) => void,
   ) {
-    Object.assign(group.cursor, { line: 0, item: 0 })
+    Object.assign(group.cursor, { line: 0, item: 0, items: new Map() })
   }
 
   /** Records an unreadable line of the file, or of `path`, a file inside a folder that is read as one file. */

@@ -92,10 +92,11 @@ export interface TranscriptEvent {
   turn: Turn | null
 }
 
-/** A place in a file: the line, and the number of the item in it or, of a document, in the file. */
+/** A place in a file: the line and the number of the item in it or, of a document or database, of each session's items. */
 export interface Cursor {
   line: number
   item: number
+  items: Map<string, number>
 }
 
 /** Collects the texts of the transcripts being read and scans many at a time. */

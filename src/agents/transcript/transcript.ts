@@ -278,7 +278,13 @@ export class Transcript {
 
   private nextPosition(): number {
     const { cursor } = this.shared
-    cursor.item += 1
-    return cursor.line * ITEMS + cursor.item
+    if (cursor.line > 0) {
+      cursor.item += 1
+      return cursor.line * ITEMS + cursor.item
+    }
+    // of a document or a database: a session more in it moves no item of this one
+    const item = (cursor.items.get(this.id) ?? 0) + 1
+    cursor.items.set(this.id, item)
+    return item
   }
 }
