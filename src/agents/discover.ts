@@ -71,6 +71,8 @@ const SESSION_KEYS = [
 ]
 const KEYS: Partial<Record<Format, typeof SESSION_KEYS>> = {
   'codex-exec': [{ start: '"thread_id"', id: /^"thread_id"\s*:\s*"([^"\\]{1,200})"/ }],
+  // a fork names the file of its parent
+  pi: [{ start: '"parentSession"', id: /^"parentSession"\s*:\s*"[^"]*Z_([^"\\/]{1,200})\.jsonl"/ }],
   // this key names the session that started a sub-agent's
   opencode: [...SESSION_KEYS, { start: '"parentID"', id: /^"parentID"\s*:\s*"(ses[^"\\]{1,200})"/ }],
 }

@@ -81,11 +81,15 @@ export async function detectFormat(path: string): Promise<DetectedFormat> {
   return detectFormatOfText(path, head.toString('utf8').replace(/^\uFEFF/, ''), isWhole)
 }
 
+/** Oh My Pi keeps the sessions of sub-agents in a folder that has the name of their session's file. */
+const PI_PARENT = /[/\\]\d{4}-\d\d-\d\dT[\d-]+Z_([^/\\]+)[/\\]/
+
 /** The session that started a sub-agent's. Gemini CLI names it by the folder of the sub-agent's chat only. */
 function startedByOf(format: Format, path: string, head: string, objects: Objects): string | null {
   if (format === 'codex')
     return starterOf(objectOf(objects().find(({ type }) => type === 'session_meta')?.payload))
   if (isOfEditor(format)) return editorStarter(path, head)
+  if (format === 'pi') return PI_PARENT.exec(path)?.[1] ?? null
   const folder = basename(dirname(path))
   return format === 'gemini' && folder !== 'chats' && /"kind"\s*:\s*"subagent"/.test(head) ? folder : null
 }

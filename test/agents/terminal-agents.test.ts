@@ -66,6 +66,78 @@ describe('Pi', () => {
     ])
   })
 
+  const used = (input: number, total: number) => ({
+    usage: { input, output: 1, cacheRead: 0, cacheWrite: 0, cost: { total } },
+  })
+
+  test('what summaries, tools and calls beside the conversation used counts', async () => {
+    const entry = (type: string, id: string, more: object) => ({ type, id, timestamp: at(9), ...more })
+    const record = await readOne({
+      'a.jsonl': lines([
+        head('p1', 0),
+        ...first.slice(0, 2),
+        message('r1', 3, { role: 'toolResult', toolCallId: 't1', content: [], ...used(1_000, 0.25) }),
+        entry('compaction', 'c1', used(20_000, 0.5)),
+        entry('branch_summary', 'b1', used(300_000, 1)),
+        entry('usage', 'k1', { kind: 'cache_warm', model: 'claude-haiku-4-5', ...used(4_000_000, 2) }),
+        entry('model_usage', 'k2', { purpose: 'title', model: 'claude-haiku-4-5', ...used(7, 4) }),
+        entry('custom', 'k3', { data: used(9, 9) }),
+      ]),
+    })
+    expect(record).toMatchObject({
+      tokens: { input: 10 + 4_321_007, output: 5 + 5 },
+      estimated_cost: 0.0125 + 7.75,
+      models: ['claude-sonnet-4-5', 'claude-haiku-4-5'],
+    })
+    expect(record.turn_records?.map(({ model, tokens }) => [model, tokens?.input])).toEqual([
+      [null, undefined],
+      ['claude-sonnet-4-5', 10],
+      [null, 1_000],
+      ['claude-sonnet-4-5', 20_000],
+      ['claude-sonnet-4-5', 300_000],
+      ['claude-haiku-4-5', 4_000_000],
+      ['claude-haiku-4-5', 7],
+    ])
+  })
+
+  test('what a sub-agent of Oh My Pi used counts once, with its file or without', async () => {
+    const name = '2026-05-01T10-00-00-000Z_p1'
+    const task = (more: object) =>
+      message('r1', 3, { role: 'toolResult', toolName: 'task', details: { ...used(500, 0.5), ...more } })
+    const own = { 'x.jsonl': lines([head('p1', 0), ...first.slice(0, 2), task({})]) }
+    expect((await readOne(own)).tokens?.input).toBe(510)
+    const record = await readOne({
+      [`${name}.jsonl`]: lines([head('p1', 0), ...first.slice(0, 2), task({ outputPaths: ['Look.md'] })]),
+      [`${name}/Look.jsonl`]: lines([
+        head('s1', 2),
+        message('a9', 3, { role: 'assistant', ...used(500, 0.5) }),
+      ]),
+    })
+    expect(record).toMatchObject({ id: 'sess_p1', tokens: { input: 510 }, estimated_cost: 0.5125 })
+  })
+
+  test('a fork that names its parent has its own entries only, whichever file is read', async () => {
+    const fork = (id: string, second: number, parent: string, began: number) => ({
+      ...head(id, second),
+      parentSession: `/home/dev/.pi/agent/sessions/x/2026-05-01T10-00-${String(began).padStart(2, '0')}-000Z_${parent}.jsonl`,
+    })
+    const [two, three] = [answer('a2', 12, 100), answer('a3', 22, 1_000)]
+    const files = {
+      'a.jsonl': lines([fork('p3', 20, 'p2', 10), ...first, two, three]),
+      'b.jsonl': lines([fork('p2', 10, 'p1', 0), ...first, two]),
+      'c.jsonl': lines([head('p1', 0), ...first]),
+    }
+    const outputs = async (...names: (keyof typeof files)[]) =>
+      Object.fromEntries(
+        (await read(Object.fromEntries(names.map((name) => [name, files[name]])))).records.map(
+          ({ id, tokens }) => [id.slice(-2), tokens?.output],
+        ),
+      )
+    expect(await outputs('a.jsonl', 'b.jsonl', 'c.jsonl')).toEqual({ p1: 12, p2: 100, p3: 1_000 })
+    expect(await outputs('a.jsonl')).toEqual({ p2: 100, p3: 1_000 })
+    expect(await outputs('b.jsonl')).toEqual({ p1: 12, p2: 100 })
+  })
+
   test('an answer without usage has none', async () => {
     const file = lines([head('p1', 0), first[0], answer('a1', 2, 0, { usage: undefined })])
     expect(tokensOfAnswers(await readOne({ 'a.jsonl': `${file}{"type":` }))).toEqual([null])

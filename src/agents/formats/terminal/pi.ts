@@ -11,33 +11,57 @@ import {
 import { readJsonLines } from '../../transcript/json-lines.ts'
 import { reportedCost, type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
-import type { ApiMessage } from '../../transcript/transcript-model.ts'
+import type { ApiMessage, Turn } from '../../transcript/transcript-model.ts'
 
 // Sessions of Pi and Oh My Pi: a head, then entries that form a tree. All branches of it were paid for. A fork begins with a
-// copy of its parent's entries.
+// copy of its parent's entries. What summaries, tools and calls beside the conversation used is in entries of their own.
 
-export async function readPi(file: SourceFile, sessionId: string): Promise<void> {
-  const transcript = file.transcriptOf('pi', sessionId)
-  await readJsonLines(file, (entry) => readEntry(file, transcript, entry))
+interface State {
+  file: SourceFile
+  transcript: Transcript
+  /** The session that it was forked from: entries from `since` until `until` are copies of its own. */
+  from: { id: string; since: string; until: string; cwd: string | null } | null
+  /** The model of the last answer, which summaries are of. */
+  model: string | null
 }
 
-function readEntry(file: SourceFile, transcript: Transcript, entry: Json): undefined {
+export async function readPi(file: SourceFile, sessionId: string): Promise<void> {
+  const state: State = { file, transcript: file.transcriptOf('pi', sessionId), from: null, model: null }
+  await readJsonLines(file, (entry) => readEntry(state, entry))
+}
+
+function readEntry(state: State, entry: Json): undefined {
   const at = timeOf(entry.timestamp)
+  if (entry.type === 'session') return readHead(state, entry, at)
+  const { file, from } = state
+  const isOlder = from !== null && at !== null && at < from.until
+  // those before the parent began are of a session that this file does not name
+  const transcript = !isOlder ? state.transcript : at < from.since ? null : file.transcriptOf('pi', from.id)
   const id = textOf(entry.id) ?? `${entry.type} ${at}`
-  if (entry.type === 'session') transcript.noteContext(at, textOf(entry.cwd))
-  else if (entry.type === 'session_info') transcript.title = textOf(entry.name) ?? transcript.title
-  else if (at !== null && transcript.isCopied(`${keyOf(objectOf(entry.message), id)} ${at}`)) {
-    if (entry.type === 'message') noteCopy(file, objectOf(entry.message), id)
+  const message = entry.type === 'message' ? objectOf(entry.message) : {}
+  if (message.role === 'assistant') state.model = textOf(message.model) ?? state.model
+  const call = callOf(entry, message, id, state.model)
+  if (entry.type === 'session_info') state.transcript.title = textOf(entry.name) ?? state.transcript.title
+  else if (transcript === null || (at !== null && transcript.isCopied(`${keyOf(message, id)} ${at}`))) {
+    if (call !== null) file.countMessage(call)
   } else {
-    transcript.noteContext(at)
+    transcript.noteContext(at, isOlder ? from.cwd : null)
+    const turn = call === null ? null : file.noteMessage(transcript, call, at)
     if (entry.type === 'compaction') transcript.addEvent('compaction', id, at)
-    else if (entry.type === 'message') readMessage(file, transcript, objectOf(entry.message), { id, at })
+    readMessage(transcript, message, turn, { id, at })
   }
 }
 
-function noteCopy(file: SourceFile, message: Json, id: string): void {
-  if (message.role === 'assistant') file.countMessage(messageOf(message, id))
+function readHead(state: State, { cwd: folder, parentSession }: Json, at: string | null): undefined {
+  const cwd = textOf(folder)
+  state.transcript.noteContext(at, cwd)
+  const [, time, id] = PARENT.exec(textOf(parentSession) ?? '') ?? []
+  const since = timeOf(time?.replace(/T(\d\d)-(\d\d)-(\d\d)-/, 'T$1:$2:$3.'))
+  if (id !== undefined && since !== null && at !== null) state.from = { id, since, until: at, cwd }
 }
+
+/** The file of a session is named by the time of its beginning and its id. */
+const PARENT = /(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d+Z)_([^/\\]+)\.jsonl$/
 
 /** The provider's id, which some use twice, with the time; else the entry's id. A copy of the message has them too. */
 function keyOf({ responseId, timestamp }: Json, id: string): string {
@@ -45,27 +69,39 @@ function keyOf({ responseId, timestamp }: Json, id: string): string {
   return known === null || typeof timestamp !== 'number' ? id : `${known} ${timestamp}`
 }
 
-function messageOf(message: Json, id: string): ApiMessage {
-  const usage = objectOf(message.usage)
-  const { input, output, cacheRead: read, cacheWrite: written } = usage
+/** The call of a model that an entry tells of; null for none. */
+function callOf(entry: Json, message: Json, id: string, model: string | null): ApiMessage | null {
+  if (message.role === 'assistant') return { ...callOfUsage(message.usage, model), id: keyOf(message, id) }
+  // a tool's is of a model that nothing names
+  const named = message.role === undefined ? (textOf(entry.model) ?? model) : null
+  const usage = message.role === undefined ? entry.usage : (message.usage ?? taskUsage(message))
+  return isObject(usage) ? { ...callOfUsage(usage, named), id: `usage ${id}` } : null
+}
+
+/** What sub-agents of Oh My Pi used that have no files of their own: those of the others are read. */
+function taskUsage({ toolName, details }: Json): unknown {
+  const { usage, outputPaths } = objectOf(details)
+  return toolName === 'task' && listOf(outputPaths).length === 0 ? usage : undefined
+}
+
+function callOfUsage(usage: unknown, model: string | null): Omit<ApiMessage, 'id'> {
+  const { input, output, cacheRead: read, cacheWrite: written, cost } = objectOf(usage)
   return {
-    id: keyOf(message, id),
-    model: textOf(message.model),
-    tokens: isObject(message.usage) ? tokensOfCall({ input, output, read, written }, false) : null,
-    cost: reportedCost(objectOf(usage.cost).total),
+    model,
+    tokens: isObject(usage) ? tokensOfCall({ input, output, read, written }, false) : null,
+    cost: reportedCost(objectOf(cost).total),
     searches: 0,
   }
 }
 
 function readMessage(
-  file: SourceFile,
   transcript: Transcript,
   message: Json,
+  turn: Turn | null,
   { id, at }: { id: string; at: string | null },
 ): void {
   if (message.role === 'user') transcript.addPrompt(id, at, blockText(message.content))
-  else if (message.role === 'assistant') {
-    const turn = file.noteMessage(transcript, messageOf(message, id), at)
+  else if (message.role === 'assistant' && turn !== null) {
     for (const block of listOf(message.content)) {
       if (!isObject(block)) continue
       const text = textOf(block.text) ?? textOf(block.thinking)
