@@ -65,7 +65,14 @@ export function editorStarter(path: string, head: string): string | null {
   return textOf(objectOf(item).parentTaskId)
 }
 
-const HAVE_SEVERAL = new Set<Format>(['claude-code', 'claude-stream-json', 'codex-exec', 'opencode', 'qwen', 'pi'])
+const HAVE_SEVERAL = new Set<Format>([
+  'claude-code',
+  'claude-stream-json',
+  'codex-exec',
+  'opencode',
+  'qwen',
+  'pi',
+])
 
 /** Whether each file of the format has one session, whose id is in its head or its path. */
 export const hasOneSession = (format: Format): boolean => !HAVE_SEVERAL.has(format)

@@ -242,6 +242,44 @@ describe('Amp', () => {
     timestamp: at(2),
   }
 
+  test('what the ledger of a thread has counts once, beside the usage of messages', async () => {
+    const event = (id: string, toMessageId: number | undefined, input: number, output: number) => ({
+      ...{
+        id,
+        toMessageId,
+        timestamp: at(5),
+        model: 'claude-opus-4-6',
+        operationType: 'inference',
+        credits: 2,
+      },
+      tokens: { input, output },
+    })
+    const file = JSON.parse(
+      thread([
+        { role: 'user', messageId: 0, content: [{ type: 'text', text: 'Go' }], meta: { sentAt: ms(1) } },
+        { role: 'assistant', messageId: 1, content: [], usage: { ...usage, model: undefined } },
+        { role: 'assistant', messageId: 3, content: [] },
+      ]),
+    )
+    // a call that led to no message; two of a message, one of them that of its usage; one of a message without usage
+    const events = [
+      event('a', undefined, 1, 2),
+      event('b', 1, 50, 60),
+      event('c', 1, 3, 200),
+      event('d', 3, 700, 8),
+    ]
+    const record = await readOne({ 'T-2.json': JSON.stringify({ ...file, usageLedger: { events } }) })
+    expect(record).toMatchObject({
+      tokens: { input: 1 + 50 + 3 + 700, output: 2 + 60 + 200 + 8, cache_read: 9_000, cache_creation: 1_000 },
+      models: ['claude-opus-4-6'],
+    })
+    expect(
+      tokensOfAnswers(record)
+        .map((tokens) => tokens?.output)
+        .sort(),
+    ).toEqual([2, 200, 60, 8])
+  })
+
   test('input without the cache, times, repository and branch', async () => {
     const file = thread([
       { role: 'user', messageId: 0, content: [{ type: 'text', text: 'Go' }], meta: { sentAt: ms(1) } },

@@ -57,6 +57,7 @@ export function mergeMessage<Kept extends ApiMessage>(
     same.model = message.model ?? same.model
     same.cost = message.cost ?? same.cost
   }
+  same.model ??= message.model
   same.searches = Math.max(same.searches, message.searches)
   same.request ??= message.request ?? null
   return same

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import {
   blockText,
+  countOf,
   isObject,
   type Json,
   listOf,
@@ -15,17 +16,20 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import type { MessageTokens } from '../../transcript/transcript-model.ts'
 import { readResponse } from '../claude-content.ts'
 
-// Threads of Amp: one JSON document each, `threads/T-….json`. What sub-agents used is in no file.
+// Threads of Amp: one JSON document each, `threads/T-….json`. Usage is in messages, in a ledger of the thread, or in both.
+// What sub-agents used is in no file.
 
 export async function readAmp(file: SourceFile, sessionId: string): Promise<void> {
   const transcript = file.transcriptOf('amp', sessionId)
   let at: string | null = null
+  let ledger: Json[] = []
   const messagesOf = messagesIn((thread) => {
     transcript.title ??= textOf(thread.title)
     at = timeOf(thread.created)
     transcript.noteContext(at)
     for (const tree of listOf(objectOf(objectOf(thread.env).initial).trees))
       readTree(transcript, objectOf(tree), at)
+    ledger = listOf(objectOf(thread.usageLedger).events).filter(isObject)
     return listOf(thread.messages)
   })
   await readJsonDocument(file, messagesOf, (message, index) => {
@@ -33,6 +37,27 @@ export async function readAmp(file: SourceFile, sessionId: string): Promise<void
     at = timeOf(objectOf(message.meta).sentAt) ?? timeOf(objectOf(message.usage).timestamp) ?? at
     return readMessage(file, transcript, message, { id: `${message.messageId ?? index}`, at })
   })
+  readLedger(file, transcript, ledger)
+}
+
+/** One event of those that led to a message is of its call: that with the same output, else the first. */
+function readLedger(file: SourceFile, transcript: Transcript, events: readonly Json[]): void {
+  for (const [message, own] of Map.groupBy(events, ({ toMessageId }) => `${toMessageId}`)) {
+    const known = transcript.messages.get(message)
+    const same =
+      own.find(({ tokens }) => countOf(objectOf(tokens).output) === known?.tokens?.output) ?? own[0]
+    for (const event of own) {
+      const { input, output } = objectOf(event.tokens)
+      const at = timeOf(event.timestamp)
+      transcript.noteContext(at)
+      const id = known !== undefined && event === same ? message : `ledger ${event.id}`
+      file.noteMessage(
+        transcript,
+        { id, model: textOf(event.model), tokens: tokensOfCall({ input, output }, false) },
+        known?.turn.at ?? at,
+      )
+    }
+  }
 }
 
 function readTree(transcript: Transcript, { uri, repository }: Json, at: string | null): void {
