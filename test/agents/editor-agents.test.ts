@@ -108,6 +108,38 @@ describe('tasks of Cline, Roo Code and Kilo Code', () => {
     expect(record).toMatchObject({ id: 'sess_parent', turns: 3, tokens: { input: 110, output: 55 } })
   })
 
+  test('sub-agents, deleted calls and calls told at their end count as the agent adds them up', async () => {
+    const used = (tokensIn: number, cost: number) => JSON.stringify({ tokensIn, tokensOut: 1, cost })
+    const record = await readOne(
+      task(CLINE, [
+        say(0, 'task', 'Fix it'),
+        call(1, [10, 5, 0, 0], { cost: 0.5 }),
+        say(2, 'tool', JSON.stringify({ tool: 'editedExistingFile', path: 'src/a.ts' })),
+        say(3, 'subagent_usage', used(200, 1)),
+        say(4, 'deleted_api_reqs', used(3_000, 2)),
+        say(5, 'api_req_started', '{"request":"x"}'),
+        say(6, 'api_req_finished', used(40_000, 4)),
+      ]),
+    )
+    expect(record).toMatchObject({
+      tokens: { input: 43_210, output: 8 },
+      estimated_cost: 7.5,
+      cost_source: 'reported',
+      turns: 5,
+      files_touched: ['src/a.ts'],
+    })
+    expect(record.turn_records?.[1]?.tool_calls).toEqual([{ name: 'editedExistingFile', ok: true }])
+  })
+
+  test('what condensing cost is added, without tokens', async () => {
+    const condensed = say(2, 'condense_context', '', { contextCondense: { cost: 0.25, summary: 's' } })
+    const messages = [say(0, 'text', 'Fix it'), call(1, [100, 50, 0, 0], { cost: 0.5 }), condensed]
+    expect(await readOne(task(ROO, messages))).toMatchObject({
+      estimated_cost: 0.75,
+      tokens: { input: 100, output: 50 },
+    })
+  })
+
   test('a tool that failed, a command without an exit code, a compaction', async () => {
     const record = await readOne(
       task(ROO, [
@@ -187,6 +219,82 @@ describe('sessions of Cline', () => {
     })
     expect(record.turn_records?.flatMap(({ cost }) => cost ?? [])).toContain(0.02)
     expect(tokensOfAnswers(record)).toContain(null)
+  })
+
+  const WARNING = 'Warning: this is a legacy conversation, which means tool names may have changed.'
+  const resumed = session('1777629600000', {}, [
+    { role: 'user', content: 'Fix it' },
+    {
+      role: 'assistant',
+      content: 'Yes',
+      modelInfo: { id: 'claude-sonnet-4-5', provider: 'unknown' },
+      metrics: {
+        inputTokens: 3_300,
+        outputTokens: 60,
+        cacheReadTokens: 200,
+        cacheWriteTokens: 100,
+        cost: 0.5,
+      },
+    },
+    { role: 'user', content: WARNING },
+    prompt,
+    answer('a9', metrics),
+  ])
+  const said = (second: number, kind: string, text: string) => ({
+    ts: ms(second),
+    type: 'say',
+    say: kind,
+    text,
+  })
+  const used = (counts: object) => JSON.stringify(counts)
+  const began = {
+    'tasks/1777629600000/ui_messages.json': JSON.stringify([
+      said(0, 'task', 'Fix it'),
+      said(
+        1,
+        'api_req_started',
+        used({ tokensIn: 1_000, tokensOut: 10, cacheReads: 200, cacheWrites: 100, cost: 0.125 }),
+      ),
+      said(2, 'subagent_usage', used({ tokensIn: 2_000, tokensOut: 50, cost: 0.375 })),
+    ]),
+  }
+
+  test('a task and the session that it was resumed as are one, whichever is known', async () => {
+    const whole = {
+      tokens: { input: 3_000 + 300, output: 110, cache_read: 800, cache_creation: 200 },
+      estimated_cost: 0.52,
+    }
+    const both = await readOne({ ...resumed, ...began })
+    expect(both).toMatchObject({ id: 'sess_1777629600000', ...whole, turns: 5 })
+    expect(await readOne(resumed)).toMatchObject({ ...whole, turns: 2 })
+    const summed = (await readOne(resumed)).turn_records?.find(({ role }) => role === 'unattributed')
+    expect(summed).toMatchObject({ tokens: { input: 3_000, cache_read: 200 }, cost: 0.5 })
+    expect((await readOne(began)).tokens).toMatchObject({ input: 3_000, output: 60 })
+  })
+
+  test('what a compacted session used before counts, once with its sub-agents', async () => {
+    const usageBefore = { inputTokens: 5_000, outputTokens: 70, cacheReadTokens: 4_000, cost: 0.25 }
+    const compacted = { ...prompt, metadata: { kind: 'compaction', usageBefore } }
+    const files = {
+      ...session('s1', {}, [compacted, answer('a1', metrics)]),
+      ...session('s2', { parentThreadId: 's1' }, [prompt, answer('b1', metrics)]),
+    }
+    expect(await readOne(files)).toMatchObject({
+      tokens: { input: 1_000 + 300 + 300, output: 170, cache_read: 5_200, cache_creation: 200 },
+      estimated_cost: 0.29,
+    })
+    const usage = {
+      inputTokens: 9_000,
+      outputTokens: 90,
+      cacheReadTokens: 4_600,
+      cacheWriteTokens: 100,
+      totalCost: 0.5,
+    }
+    const noted = JSON.stringify({
+      session_id: 's1',
+      metadata: { usage, aggregateUsage: { inputTokens: 1e9 } },
+    })
+    expect(await readOne({ ...files, 's1/s1.json': noted })).toMatchObject({ estimated_cost: 0.52 })
   })
 
   test('nothing else of a session’s folder is named', async () => {

@@ -1,4 +1,4 @@
-import { statedTotals, sumTotals, unattributedTotals } from '../../parts/totals.ts'
+import { largerTotals, statedTotals, sumTotals, unattributedTotals } from '../../parts/totals.ts'
 import type { ModelTotal } from '../../records/session-parts.ts'
 import { picodollarsOf } from '../../scoring/prices.ts'
 import { compareText } from '../../text.ts'
@@ -119,13 +119,28 @@ export class SourceFile {
 
   /** Notes totals that the agent states for the whole session, by model, in its file and its transcript. */
   noteStated(transcript: Transcript, totals: readonly ModelTotal[]): void {
+    for (const each of this.#statedOf(transcript)) noteWhole(each, sumTotals(totals))
+  }
+
+  /**
+   * Notes the agent's own sum for a session that others may have started: sums of several are added. `cost` in picodollars,
+   * null for none. Where a file is older than another one, the larger sum counts.
+   */
+  noteSum(transcript: Transcript, tokens: MessageTokens, cost: bigint | null): void {
+    const totals = [{ model: null, tokens: countsOf(tokens), cost: cost === null ? null : String(cost) }]
+    const key = `sum ${transcript.id}`
+    for (const { runs } of this.#statedOf(transcript))
+      runs.set(key, { totals: largerTotals(runs.get(key)?.totals ?? null, totals) ?? totals, over: [] })
+  }
+
+  #statedOf(transcript: Transcript): Pick<Transcript, 'runs' | 'whole'>[] {
     const stated = this.stated.get(transcript.id) ?? { runs: new Map(), whole: null }
     this.stated.set(transcript.id, stated)
-    for (const each of [transcript, stated]) noteWhole(each, sumTotals(totals))
+    return [transcript, stated]
   }
 }
 
-const noTokens = (): MessageTokens => ({
+export const noTokens = (): MessageTokens => ({
   input: 0,
   output: 0,
   cache_read: 0,
@@ -151,9 +166,8 @@ export function tokensOfCall(
 export function usageOf(file: SourceFile): Usage {
   const sums = new Map<string, MessageTokens>()
   const add = (model: string | null, tokens: MessageTokens) => {
-    const sum = sums.get(model ?? 'unknown') ?? noTokens()
-    for (const kind of KINDS) sum[kind] += tokens[kind]
-    sums.set(model ?? 'unknown', sum)
+    const name = model ?? 'unknown'
+    sums.set(name, addTokens(sums.get(name) ?? noTokens(), tokens))
   }
   const counted: ModelTotal[] = []
   for (const { model, tokens } of file.messages.values()) {
@@ -172,6 +186,12 @@ export function usageOf(file: SourceFile): Usage {
     add(model, { ...noTokens(), input, output, cache_read, cache_creation, cache_creation_1h })
   }
   return Object.fromEntries([...sums].sort(([a], [b]) => compareText(a, b)))
+}
+
+/** Adds to the first, and returns it. */
+export function addTokens(sum: MessageTokens, tokens: MessageTokens): MessageTokens {
+  for (const kind of KINDS) sum[kind] += tokens[kind]
+  return sum
 }
 
 const KINDS = ['input', 'output', 'cache_read', 'cache_creation', 'cache_creation_1h', 'reasoning'] as const

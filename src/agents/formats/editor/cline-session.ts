@@ -1,5 +1,6 @@
 import { readText } from '../../git/project-name.ts'
 import {
+  blockText,
   isObject,
   type Json,
   listOf,
@@ -9,11 +10,19 @@ import {
   timeOf,
 } from '../../transcript/json-fields.ts'
 import { messagesIn, readJsonDocument } from '../../transcript/json-lines.ts'
-import { reportedCost, type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
+import {
+  addTokens,
+  noTokens,
+  reportedCost,
+  type SourceFile,
+  tokensOfCall,
+} from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
+import type { MessageTokens } from '../../transcript/transcript-model.ts'
 import { readResponse, readUserContent } from '../claude-content.ts'
 
-// Sessions of Cline's program and of its newer extension: `<id>.messages.json`, and `<id>.json` with what the session is.
+// Sessions of Cline's program and of its newer extension: `<id>.messages.json`, and `<id>.json` with what the session is and
+// used. Compacting a session takes the usage of its messages away, and leaves their sum.
 
 export async function readClineSession(file: SourceFile, sessionId: string): Promise<void> {
   const transcript = file.transcriptOf('cline', sessionId)
@@ -22,12 +31,45 @@ export async function readClineSession(file: SourceFile, sessionId: string): Pro
   const model = textOf(session.model)
   const messagesOf = messagesIn((document) => {
     transcript.noteContext(startedAt, textOf(session.cwd) ?? textOf(session.workspace_root))
-    return listOf(document.messages)
+    const messages = listOf(document.messages)
+    noteUsed(file, transcript, messages.map(objectOf), objectOf(objectOf(session.metadata).usage))
+    return messages.slice(messages.findLastIndex(isOfTask) + 1)
   })
   await readJsonDocument(file, messagesOf, (message, index) =>
     readMessage(file, transcript, message, { index, model, startedAt }),
   )
 }
+
+/** The session's own sum: of its messages and of those that were compacted, or what is noted of it. */
+function noteUsed(file: SourceFile, transcript: Transcript, messages: readonly Json[], noted: Json): void {
+  const sum = { tokens: noTokens(), dollars: 0 }
+  for (const { metrics, metadata } of messages)
+    for (const used of [objectOf(metrics), objectOf(objectOf(metadata).usageBefore)]) {
+      addTokens(sum.tokens, tokensOf(used))
+      sum.dollars += typeof used.cost === 'number' ? used.cost : 0
+    }
+  file.noteSum(transcript, sum.tokens, reportedCost(sum.dollars))
+  file.noteSum(transcript, tokensOf(noted), reportedCost(noted.totalCost))
+}
+
+/** The input of a call includes the cache. */
+const tokensOf = (counts: Json): MessageTokens => {
+  const {
+    inputTokens: input,
+    outputTokens: output,
+    cacheReadTokens: read,
+    cacheWriteTokens: written,
+  } = counts
+  return tokensOfCall({ input, output, read, written }, true)
+}
+
+/**
+ * Whether a message is of the task that was resumed as the session of the same id: a task's conversation is copied, its last
+ * answer has the usage of the whole task, and a warning follows. The task's own file has all of it one by one.
+ */
+const isOfTask = (message: unknown): boolean =>
+  objectOf(objectOf(message).modelInfo).provider === 'unknown' ||
+  blockText(objectOf(message).content).startsWith('Warning: this is a legacy conversation')
 
 function readMessage(
   file: SourceFile,
@@ -43,13 +85,10 @@ function readMessage(
   if (message.role === 'user') readUserContent(transcript, content, { key: id, at, isGenerated: false })
   else if (message.role === 'assistant') {
     const metrics = objectOf(message.metrics)
-    const { inputTokens: input, outputTokens: output } = metrics
-    const counts = { input, output, read: metrics.cacheReadTokens, written: metrics.cacheWriteTokens }
     const known = {
       id,
       model: textOf(objectOf(message.modelInfo).id) ?? model,
-      // the input of a call includes the cache
-      tokens: isObject(message.metrics) ? tokensOfCall(counts, true) : null,
+      tokens: isObject(message.metrics) ? tokensOf(metrics) : null,
       cost: reportedCost(metrics.cost),
     }
     readResponse(transcript, file.noteMessage(transcript, known, at), content)

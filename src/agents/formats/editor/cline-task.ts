@@ -12,7 +12,7 @@ import {
   timeOf,
 } from '../../transcript/json-fields.ts'
 import { readJsonDocument } from '../../transcript/json-lines.ts'
-import { reportedCost, type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
+import { noTokens, reportedCost, type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { Format, MessageTokens, Turn } from '../../transcript/transcript-model.ts'
 
@@ -39,6 +39,8 @@ interface State {
   /** The input of a call includes the cache. */
   isInclusive: boolean
   turn: Turn | null
+  /** The id of the last call of a model. */
+  callId: string
   /** The last call of a tool: what follows is of it. */
   call: { id: string; exit: number | undefined; isCommand: boolean; output: string } | null
   hasPrompt: boolean
@@ -74,6 +76,7 @@ function stateOf(file: SourceFile, format: Format, sessionId: string, messages: 
     exits: conversation.flatMap(exitsIn),
     isInclusive: format !== 'cline' && !messages.some(hasMoreCache),
     turn: null,
+    callId: 'api',
     call: null,
     hasPrompt: false,
   }
@@ -107,9 +110,11 @@ const exitsIn = (text: string): (number | undefined)[] =>
     return code === undefined ? undefined : Number(code)
   })
 
-/** The usage of a call, in the text of the message that says that it began. */
+/** Messages whose text has usage: of a call that begins, which older versions tell at its end; of others, added up. */
+const USAGE = ['api_req_started', 'api_req_finished', 'subagent_usage', 'deleted_api_reqs']
+
 const usageOf = (message: Json): Json =>
-  message.say === 'api_req_started' ? objectOf(parseJson(textOf(message.text) ?? '')) : {}
+  USAGE.includes(textOf(message.say) ?? '') ? objectOf(parseJson(textOf(message.text) ?? '')) : {}
 
 /** More of the cache than of input: the input cannot include it. */
 function hasMoreCache(message: Json): boolean {
@@ -124,7 +129,7 @@ function readMessage(state: State, message: Json): undefined {
   const id = `${message.ts} ${kind}`
   const text = textOf(message.text) ?? ''
   transcript.noteContext(at)
-  if (kind === 'api_req_started') readCall(state, message, at)
+  if (kind !== null && USAGE.includes(kind)) readCall(state, message, kind, at)
   else if (kind === 'task' || kind === 'user_feedback' || (kind === 'text' && !state.hasPrompt)) {
     if (kind === 'user_feedback') endCall(state)
     state.hasPrompt = true
@@ -137,26 +142,30 @@ function readMessage(state: State, message: Json): undefined {
   else if ((kind === 'diff_error' || kind === 'error') && state.call !== null && !state.call.isCommand) {
     transcript.addResult(state.call.id, false, text)
     state.call = null
-  } else if (kind === 'condense_context' || kind === 'sliding_window_truncation')
+  } else if (kind === 'condense_context' || kind === 'sliding_window_truncation') {
     transcript.addEvent('compaction', id, at)
-  else if (kind === 'api_req_failed' || kind === 'api_req_retry_delayed')
+    // Roo Code and Kilo Code add it, without its tokens
+    const cost = reportedCost(objectOf(message.contextCondense).cost)
+    if (cost !== null) state.file.noteMessage(transcript, { id, model: null, tokens: noTokens(), cost }, at)
+  } else if (kind === 'api_req_failed' || kind === 'api_req_retry_delayed')
     transcript.addEvent('api_error', id, at)
 }
 
-function readCall(state: State, message: Json, at: string | null): void {
-  endCall(state)
+function readCall(state: State, message: Json, kind: string, at: string | null): void {
   const { file, transcript } = state
   const usage = usageOf(message)
-  const model = textOf(objectOf(message.modelInfo).modelId) ?? state.modelAt(Number(message.ts))
-  const known = {
-    id: `api ${message.ts}`,
-    model,
-    tokens: tokensOf(usage, state.isInclusive),
-    cost: reportedCost(usage.cost),
+  if (kind === 'api_req_started') {
+    endCall(state)
+    state.callId = `api ${message.ts}`
   }
-  state.turn = file.noteMessage(transcript, known, at)
-  if (usage.cancelReason === 'user_cancelled') transcript.addEvent('interruption', known.id, at)
-  if (usage.cancelReason === 'streaming_failed') transcript.addEvent('api_error', known.id, at)
+  const id = kind.startsWith('api_') ? state.callId : `${kind} ${message.ts}`
+  const named = textOf(objectOf(message.modelInfo).modelId) ?? state.modelAt(Number(message.ts))
+  const model = named ?? state.turn?.message?.model ?? null
+  const known = { id, model, tokens: tokensOf(usage, state.isInclusive), cost: reportedCost(usage.cost) }
+  const turn = file.noteMessage(transcript, known, at)
+  if (kind === 'api_req_started') state.turn = turn
+  if (usage.cancelReason === 'user_cancelled') transcript.addEvent('interruption', id, at)
+  if (usage.cancelReason === 'streaming_failed') transcript.addEvent('api_error', id, at)
 }
 
 // a call that was not answered has no counts
