@@ -282,7 +282,7 @@ export class Transcript {
       cursor.item += 1
       return cursor.line * ITEMS + cursor.item
     }
-    // of a document or a database: a session more in it moves no item of this one
+    // a session more in a document or a database moves no item of this one
     const item = (cursor.items.get(this.id) ?? 0) + 1
     cursor.items.set(this.id, item)
     return item

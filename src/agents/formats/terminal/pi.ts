@@ -35,7 +35,7 @@ function readEntry(state: State, entry: Json): undefined {
   if (entry.type === 'session') return readHead(state, entry, at)
   const { file, from } = state
   const isOlder = from !== null && at !== null && at < from.until
-  // those before the parent began are of a session that this file does not name
+  // entries before the parent began are of a session that this file does not name
   const transcript = !isOlder ? state.transcript : at < from.since ? null : file.transcriptOf('pi', from.id)
   const id = textOf(entry.id) ?? `${entry.type} ${at}`
   const message = entry.type === 'message' ? objectOf(entry.message) : {}
@@ -78,7 +78,7 @@ function callOf(entry: Json, message: Json, id: string, model: string | null): A
   return isObject(usage) ? { ...callOfUsage(usage, named), id: `usage ${id}` } : null
 }
 
-/** What sub-agents of Oh My Pi used that have no files of their own: those of the others are read. */
+/** The usage of sub-agents of Oh My Pi that have no files of their own: the files of others are read. */
 function taskUsage({ toolName, details }: Json): unknown {
   const { usage, outputPaths } = objectOf(details)
   return toolName === 'task' && listOf(outputPaths).length === 0 ? usage : undefined

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { opencodeDatabase, opencodeSession } from './agent-scripts.ts'
-import { agentFiles } from './reading.ts'
+import { opencodeDatabase, opencodeSession } from '../agent-scripts.ts'
+import { agentFiles } from '../reading.ts'
 
 const { write, read } = agentFiles()
 
