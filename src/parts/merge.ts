@@ -115,7 +115,7 @@ function mergePullRequests(a: SessionParts, b: SessionParts): SessionParts['pull
  * stream.
  */
 export function mergeTurn(a: TurnPart, b: TurnPart): TurnPart {
-  const { tokens, estimate, lacks } = hasMoreTokens(a, b) ? a : b
+  const { tokens, estimate, lacks, tier } = hasMoreTokens(a, b) ? a : b
   const request = choose(a.request ?? null, b.request ?? null)
   return {
     id: a.id,
@@ -128,12 +128,13 @@ export function mergeTurn(a: TurnPart, b: TurnPart): TurnPart {
     estimate,
     searches: Math.max(a.searches, b.searches),
     ...(request === null ? {} : { request }),
+    ...(tier === undefined ? {} : { tier }),
     ...(a.telemetry === true ? { telemetry: a.telemetry } : {}),
     ...(lacks === undefined ? {} : { lacks }),
   }
 }
 
-/** Compares the sums, then each kind, then the costs. */
+/** Compares the sums, then each kind, then whether a tier is known, by which the cost is estimated, then the costs. */
 function hasMoreTokens(a: TurnPart, b: TurnPart): boolean {
   const sums = (tokens: TurnPart['tokens']) =>
     tokens === null ? [-1] : [tokens[0] + tokens[1] + tokens[2] + tokens[3], ...tokens]
@@ -142,7 +143,8 @@ function hasMoreTokens(a: TurnPart, b: TurnPart): boolean {
     const compared = count - (other[index] ?? 0)
     if (compared !== 0) return compared > 0
   }
-  return amountOf(a.estimate) >= amountOf(b.estimate)
+  const [tier = '', otherTier = ''] = [a.tier, b.tier]
+  return tier === otherTier ? amountOf(a.estimate) >= amountOf(b.estimate) : tier > otherTier
 }
 
 const amountOf = (cost: Text): bigint => (cost === null ? -1n : BigInt(cost))

@@ -4,6 +4,7 @@ import { dollarsOf, type Pricer } from '../scoring/prices.ts'
 import { type QualitySignals, scoreQuality } from '../scoring/quality.ts'
 import { compareText, cut, makeStorable } from '../text.ts'
 import { securityMetadataOf } from './findings.ts'
+import { mainModelOf, modelsOf, nameOf } from './models.ts'
 import { classificationOf, issuesOf, observationsOf, type SessionEvent, summaryOf } from './observations.ts'
 import { originOf, withEachCallOnce } from './telemetry.ts'
 import { type PricedTurns, priceTurns } from './turn-prices.ts'
@@ -35,9 +36,7 @@ const MAX_TURNS = 49_900
 const MAX_CALLS = 10_000
 const MAX_TOOLS = 1_000
 const MAX_FILES = 20_000
-const MAX_MODELS = 100
 const MAX_COST = 1e6
-const MAX_NAME = 200
 const MAX_SUMMARY = 10_000
 
 /** The record of these parts; null for parts without turns or without any time. Equal parts give equal records. */
@@ -161,9 +160,6 @@ function callsOf({ calls }: SessionParts, turns: readonly TurnPart[]): Map<strin
   return byTurn
 }
 
-const nameOf = (model: string | null | undefined): string | null =>
-  model == null ? null : cut(model, MAX_NAME)
-
 function turnRecordsOf({
   turns,
   calls,
@@ -179,25 +175,28 @@ function turnRecordsOf({
   to: string | null
   contents: ReadonlyMap<string, string> | undefined
 }): TurnRecord[] {
-  const records = turns.slice(0, MAX_TURNS).map(({ id, role, model, at, tokens }, index): TurnRecord => {
-    const cost = priced.costs.get(id)
-    const content = contents?.get(id)
-    return {
-      turn_number: index + 1,
-      role,
-      model: nameOf(model),
-      started_at: at ?? from,
-      tokens:
-        tokens === null
-          ? null
-          : { input: tokens[0], output: tokens[1], cache_read: tokens[2], cache_creation: tokens[3] },
-      cost: cost === undefined ? null : Math.min(MAX_COST, dollarsOf(cost)),
-      tool_calls: (calls.get(id) ?? [])
-        .slice(0, MAX_CALLS)
-        .map((call) => ({ name: call.name ?? 'unknown', ok: call.ok })),
-      ...(content === undefined ? {} : { content }),
-    }
-  })
+  const records = turns
+    .slice(0, MAX_TURNS)
+    .map(({ id, role, model, tier, at, tokens }, index): TurnRecord => {
+      const cost = priced.costs.get(id)
+      const content = contents?.get(id)
+      return {
+        turn_number: index + 1,
+        role,
+        model: nameOf(model),
+        ...(tier === undefined ? {} : { tier }),
+        started_at: at ?? from,
+        tokens:
+          tokens === null
+            ? null
+            : { input: tokens[0], output: tokens[1], cache_read: tokens[2], cache_creation: tokens[3] },
+        cost: cost === undefined ? null : Math.min(MAX_COST, dollarsOf(cost)),
+        tool_calls: (calls.get(id) ?? [])
+          .slice(0, MAX_CALLS)
+          .map((call) => ({ name: call.name ?? 'unknown', ok: call.ok })),
+        ...(content === undefined ? {} : { content }),
+      }
+    })
   for (const { role, model, tokens, cost } of priced.summed) {
     records.push({
       turn_number: records.length + 1,
@@ -265,19 +264,6 @@ function signalsOf({
 function endedWell(calls: readonly CallPart[]): boolean {
   const last = calls.findLast(({ commits, tests, edits }) => commits || tests || edits.length > 0)
   return last !== undefined && (last.commits || last.tests) && last.ok === true
-}
-
-/** The models of the turns in the order of their first use. */
-const modelsOf = (turns: readonly { model: string | null }[]): string[] =>
-  [...new Set(turns.flatMap(({ model }) => nameOf(model) ?? []))].slice(0, MAX_MODELS)
-
-/** The model of most turns; without any, the first that a total is of. */
-function mainModelOf(turns: readonly TurnPart[], { runs, whole }: SessionParts): string | null {
-  const uses = new Map<string, number>()
-  for (const { model } of turns) if (model !== null) uses.set(model, (uses.get(model) ?? 0) + 1)
-  const most = [...uses].sort(([, a], [, b]) => b - a)[0]?.[0]
-  const stated = [...runs.flatMap(({ totals }) => totals), ...(whole ?? [])]
-  return nameOf(most ?? stated.find(({ model }) => model !== null)?.model)
 }
 
 /** The number of a turn, else of the last turn at the time `at`. `turns` are in order of time. */

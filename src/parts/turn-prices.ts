@@ -1,6 +1,6 @@
 import type { Tokens } from '../records/session.ts'
 import type { ModelTotal, SessionParts, TurnPart } from '../records/session-parts.ts'
-import { type Pricer, WEB_SEARCH_COST } from '../scoring/prices.ts'
+import { type Pricer, tieredName, WEB_SEARCH_COST } from '../scoring/prices.ts'
 import { matchTotals, SAME_AMOUNT, statedTotals, sumTotals, unattributedTotals } from './totals.ts'
 
 /** A turn record beside those of the turns: a sum over several calls. */
@@ -32,11 +32,10 @@ export interface PricedTurns {
 export function withEstimates(parts: SessionParts, pricer: Pricer): SessionParts {
   const from = parts.times.from ?? parts.fileTimes.from ?? ''
   const turns = parts.turns.map((turn): TurnPart => {
-    const { model, tokens, at } = turn
+    const { tokens, at } = turn
     if (turn.estimate !== null) return turn
     const isDated = (at ?? from) !== ''
-    const estimate =
-      tokens === null || !isDated ? undefined : priceOf(pricer, model, tokens, at ?? from, false)
+    const estimate = tokens === null || !isDated ? undefined : priceOf(pricer, turn, tokens, at ?? from)
     return { ...turn, estimate: estimate === undefined ? null : String(estimate) }
   })
   return { ...parts, turns }
@@ -68,16 +67,14 @@ export function priceTurns(
     if (tokens === null) continue
     const estimate = () => {
       const known =
-        turn.estimate === null
-          ? priceOf(pricer, model, tokens, turn.at ?? from, false)
-          : BigInt(turn.estimate)
+        turn.estimate === null ? priceOf(pricer, turn, tokens, turn.at ?? from) : BigInt(turn.estimate)
       const found = BigInt(turn.searches + (searches.get(turn.id) ?? 0)) * WEB_SEARCH_COST
       return known === undefined ? null : known + found
     }
     if (turn.cost === null) estimates += 1
     const cost = turn.cost === null ? estimate() : BigInt(turn.cost)
-    if (cost === null)
-      unpriced.set(model ?? 'unknown', (unpriced.get(model ?? 'unknown') ?? 0) + allOf(tokens))
+    const name = tieredName(model ?? 'unknown', turn.tier)
+    if (cost === null) unpriced.set(name, (unpriced.get(name) ?? 0) + allOf(tokens))
     const total = { model, tokens, cost: cost === null ? null : String(cost) }
     counted.push(total)
     if (index >= maxTurns) beyondLimit.push(total)
@@ -93,7 +90,7 @@ export function priceTurns(
       .map((total) => summedTurn('assistant', total, total.cost)),
     ...rest.map(({ model: named, tokens, cost }) => {
       const model = named ?? mainModel
-      const known = cost ?? priceOf(pricer, model, tokens, parts.times.to ?? from, true)
+      const known = cost ?? priceOf(pricer, { model }, tokens, parts.times.to ?? from, true)
       if (known === undefined)
         unpriced.set(model ?? 'unknown', (unpriced.get(model ?? 'unknown') ?? 0) + allOf(tokens))
       if (cost === null) estimates += 1
@@ -104,7 +101,8 @@ export function priceTurns(
   for (const { total: priced, calls: own } of matchTotals(stated, calls)) {
     const used = own.reduce((sum, { tokens }) => sum + allOf(tokens), 0)
     if (priced.model !== null && priced.cost !== null && allOf(priced.tokens) >= used)
-      for (const { model } of own) unpriced.delete(model ?? 'unknown')
+      for (const name of unpriced.keys())
+        if (own.some(({ model }) => `${name} (`.startsWith(`${model ?? 'unknown'} (`))) unpriced.delete(name)
   }
   const all = [...counted.map(({ tokens }) => tokens), ...rest.map(({ tokens }) => tokens)]
   const sum = (index: number) => all.reduce((total, tokens) => total + (tokens[index] ?? 0), 0)
@@ -144,15 +142,15 @@ const summedTurn = (
 const allOf = ([input, output, cacheRead, cacheCreation]: ModelTotal['tokens']): number =>
   input + output + cacheRead + cacheCreation
 
-/** Undefined when tokens were used and the model has no known price. */
+/** Undefined when tokens were used and the model has no known price in its tier. */
 function priceOf(
   pricer: Pricer,
-  model: string | null,
+  { model, tier }: Pick<TurnPart, 'model' | 'tier'>,
   [input, output, cache_read, cache_creation, cache_creation_1h]: ModelTotal['tokens'],
   at: string,
-  aggregated: boolean,
+  aggregated = false,
 ): bigint | undefined {
   const tokens = { input, output, cache_read, cache_creation, cache_creation_1h }
-  const cost = model === null ? undefined : pricer.cost({ model, tokens, at, aggregated })
+  const cost = model === null ? undefined : pricer.cost({ model, tokens, at, tier, aggregated })
   return input + output + cache_read + cache_creation > 0 ? cost : (cost ?? 0n)
 }

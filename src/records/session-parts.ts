@@ -39,6 +39,8 @@ export const TurnPart = closed({
   searches: count(1e6),
   /** A hash of the API's own id of the call, by which telemetry and transcripts tell of the same one. */
   request: Type.Optional(Id),
+  /** The tiers of its price (`fast`, `priority`, `us`, …), apart by blanks; absent for the list price. */
+  tier: Type.Optional(name(100)),
   /** Telemetry says so, not a transcript. */
   telemetry: Type.Optional(Type.Literal(true)),
   /** Kinds of tokens, by their index, that telemetry does not say. */

@@ -57,6 +57,14 @@ export const TurnRecord = closed({
   turn_number: Type.Optional(Type.Integer({ minimum: 1, maximum: 1e9 })),
   role: Type.Optional(literals(['user', 'assistant', 'system', 'tool', 'unattributed'])),
   model: optional(name(200)),
+  tier: optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description:
+        'What its price is in, apart by blanks, where that is not the list price: fast, us, priority, flex, batch.',
+    }),
+  ),
   started_at: optional(Timestamp()),
   tokens: optional(Type.Partial(Tokens, strict)),
   cost: optional(money),

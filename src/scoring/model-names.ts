@@ -53,8 +53,12 @@ export const plainNameOf = (model: string): string => namesOf(model).at(-1) ?? m
 export function percentOf(names: readonly string[]): bigint {
   const region = names.map((name) => BEDROCK.exec(name)).find((found) => found?.[1] ?? found?.[2])
   const place = region?.[1] ?? region?.[2]
-  const [, major, minor = '0'] = GENERATION.exec(names.at(-1) ?? '') ?? []
-  const isSurcharged = Number(major) > 4 || (major === '4' && Number(minor) >= 5)
-  if (place === undefined || place === 'global' || !isSurcharged) return 100n
+  if (place === undefined || place === 'global' || !isAtLeast(names.at(-1) ?? '', 4, 5)) return 100n
   return place === 'us-gov' ? 120n : 110n
+}
+
+/** Whether the plainest name of a Claude model is of this generation or a later one. */
+export function isAtLeast(name: string, major: number, minor: number): boolean {
+  const [, its = '0', itsMinor = '0'] = GENERATION.exec(name) ?? []
+  return Number(its) > major || (Number(its) === major && Number(itsMinor) >= minor)
 }

@@ -3,6 +3,7 @@ import type { ModelPrices, PriceOverrides } from '../model-prices.ts'
 import { withoutNulls } from '../records/fields.ts'
 import type { SessionRecord, Tokens } from '../records/session.ts'
 import { createLookUp, type Price, type PriceRow, WRITE_1H_FACTOR } from './price-lookup.ts'
+import { type Share, shareOf } from './price-tiers.ts'
 
 /**
  * Tokens of one API message: `input` excludes cached tokens, `output` includes reasoning, `cache_creation` includes
@@ -17,12 +18,14 @@ interface PricedUsage {
   tokens: PricedTokens
   /** RFC 3339: prices change over time. */
   at: string
+  /** Its tiers, by `tierOf`; none for the list price. */
+  tier?: string | null | undefined
   /** A sum over several API messages: the base price applies, since the size of each prompt is unknown. */
   aggregated?: boolean
 }
 
 export interface Pricer {
-  /** Picodollars (1e-12 US dollars), exact; undefined for a model without a known price. */
+  /** Picodollars (1e-12 US dollars), exact; undefined for a model or a tier without a known price. */
   cost(usage: PricedUsage): bigint | undefined
 }
 
@@ -48,27 +51,42 @@ export async function loadPricer(overrides: PriceOverrides = {}): Promise<Pricer
     known.set(key, row)
     return row
   }
-  const rowOf = (model: string, at: string): PriceRow<bigint> | null => {
+  const rowOf = (model: string, at: string, tier: string | null): PriceRow<bigint> | null => {
+    const named = tieredName(model, tier)
     // no minute begins with a blank
-    const always = ` ${model}`
+    const always = ` ${named}`
     // some providers' prices depend on the time of day: one look-up per minute
-    const minute = `${at.slice(0, 16)} ${model}`
+    const minute = `${at.slice(0, 16)} ${named}`
     const cached = known.get(always) ?? known.get(minute)
     if (cached !== undefined) return cached
-    if (Object.hasOwn(overrides, model)) return keep(always, overrideRow(overrides[model]))
+    if (Object.hasOwn(overrides, named)) return keep(always, overrideRow(overrides[named], ONE))
+    const share = tier === null ? ONE : shareOf(model, tier)
+    if (share === undefined) return keep(always, null)
+    if (Object.hasOwn(overrides, model)) return keep(always, overrideRow(overrides[model], share))
     const found = lookUp(model, at)
     if (found === undefined) return keep(minute, null)
-    return keep(found.isFixed ? always : minute, scaledRow(found.row, found.percent))
+    return keep(
+      found.isFixed ? always : minute,
+      scaledRow(found.row, [found.percent * share[0], 100n * share[1]]),
+    )
   }
   return {
-    cost({ model, tokens, at, aggregated = false }) {
-      const row = rowOf(model, at)
+    cost({ model, tokens, at, tier = null, aggregated = false }) {
+      const [, untiered, its] = tier === null ? (TIERED.exec(model) ?? []) : []
+      const row = rowOf(untiered ?? model, at, its ?? tier)
       return row === null ? undefined : costOf(row, tokens, aggregated)
     },
   }
 }
 
-function overrideRow(prices: ModelPrices | undefined): PriceRow<bigint> | null {
+const ONE: Share = [1n, 1n]
+
+const TIERED = /^(.+) \(([a-z][a-z0-9 _-]*)\)$/
+/** The name of a model in a tier, by which it is unpriced or has a price of the operator: `claude-opus-4-6 (priority)`. */
+export const tieredName = (model: string, tier: string | null | undefined): string =>
+  tier == null ? model : `${model} (${tier})`
+
+function overrideRow(prices: ModelPrices | undefined, share: Share): PriceRow<bigint> | null {
   if (prices === undefined) return null
   const row = {
     input: prices.input,
@@ -77,12 +95,12 @@ function overrideRow(prices: ModelPrices | undefined): PriceRow<bigint> | null {
     cacheWrite: prices.cache_write ?? prices.input,
     cacheWrite1h: prices.cache_write === undefined ? prices.input : prices.input * WRITE_1H_FACTOR,
   }
-  return scaledRow(row, 100n)
+  return scaledRow(row, share)
 }
 
-/** The prices in picodollars per token, at the given percent. */
-function scaledRow(row: PriceRow, percent: bigint): PriceRow<bigint> {
-  const units = (price: number): bigint => roundedQuotient(scaled(price, PRICE_DECIMALS) * percent, 100n)
+/** The given share of the prices, in picodollars per token. */
+function scaledRow(row: PriceRow, [over, under]: Share): PriceRow<bigint> {
+  const units = (price: number): bigint => roundedQuotient(scaled(price, PRICE_DECIMALS) * over, under)
   const scale = (price: Price): Price<bigint> => {
     if (price === undefined) return undefined
     if (typeof price === 'number') return units(price)
@@ -161,11 +179,11 @@ export function priceRecord(pricer: Pricer, record: SessionRecord): PricedRecord
   const unpriced = new Set<string>()
   let [estimated, pricedTokens, unpricedTokens] = [0n, 0, 0]
   const price = (usage: Omit<PricedUsage, 'model'> & { model: string | null | undefined }) => {
-    const { model, tokens } = usage
+    const { model, tokens, tier } = usage
     const count = countOf(tokens)
     const cost = (model ? pricer.cost({ ...usage, model }) : undefined) ?? (count === 0 ? 0n : undefined)
     if (cost === undefined) {
-      unpriced.add(model || 'unknown')
+      unpriced.add(tieredName(model || 'unknown', tier))
       unpricedTokens += count
       return null
     }
@@ -173,9 +191,9 @@ export function priceRecord(pricer: Pricer, record: SessionRecord): PricedRecord
     pricedTokens += count
     return dollarsOf(cost)
   }
-  for (const [index, { model, tokens, cost, started_at }] of turns.entries()) {
+  for (const [index, { model, tier, tokens, cost, started_at }] of turns.entries()) {
     if (cost == null && tokens)
-      turnCosts[index] = price({ model: model ?? sessionModel, tokens, at: started_at ?? created_at })
+      turnCosts[index] = price({ model: model ?? sessionModel, tokens, tier, at: started_at ?? created_at })
   }
   const hasPrices = turns.some((turn) => turn.tokens || turn.cost != null)
   if (!hasPrices && sum && (given === null || said === countOf(sum)))

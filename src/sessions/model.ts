@@ -55,6 +55,7 @@ export const TurnDetail = component('Turn', {
   turn_number: Type.Integer({ minimum: 1 }),
   role: Type.String({ examples: ['assistant'] }),
   model: nullable(Type.String()),
+  tier: Type.Optional(Type.String({ description: 'Only where the price is not the list price.' })),
   started_at: nullable(Timestamp()),
   tokens: nullable(Tokens),
   cost: nullable(Type.Number()),

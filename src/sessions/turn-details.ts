@@ -46,6 +46,7 @@ export function turnDetail(
     turn_number: turn.turn_number ?? index + 1,
     role: turn.role ?? 'assistant',
     model: turn.model ?? null,
+    ...(turn.tier == null ? {} : { tier: turn.tier }),
     started_at: turn.started_at ? normalizeTimestamp(turn.started_at) : null,
     tokens: turn.tokens ? allTokens(turn.tokens) : null,
     cost: cost === null ? null : unscaled(scaled(cost, MONEY_DECIMALS), MONEY_DECIMALS),

@@ -67,7 +67,7 @@ export async function findUnchanged(
 interface Unpriced {
   sessions: number
   tokens: bigint
-  /** The models of the tokens; `unknown` for none. */
+  /** The models of the tokens, with their tiers as `tieredName` has them; `unknown` for none. */
   models: string[]
   /** Sessions whose cost covers some of their tokens, and of which nothing tells which: no price would apply. */
   undivided: number
@@ -88,7 +88,8 @@ export async function sumUnpriced(sql: Sql, orgId: string): Promise<Unpriced> {
       ) k
       join session_details d on d.org_id = ${orgId} and d.session_id = k.id
       left join lateral (
-        select coalesce(t.turn->>'model', d.detail->>'model', 'unknown') as model
+        select coalesce(t.turn->>'model', d.detail->>'model', 'unknown')
+          || coalesce(' (' || (t.turn->>'tier') || ')', '') as model
         from json_array_elements(d.detail->'turn_records') as t (turn)
         where t.turn->>'cost' is null
           and t.turn->>'tokens' is not null

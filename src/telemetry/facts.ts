@@ -1,3 +1,4 @@
+import { tierOf } from '../scoring/price-tiers.ts'
 import { picodollarsOf } from '../scoring/prices.ts'
 import type { Attributes } from './model.ts'
 
@@ -14,6 +15,8 @@ export interface Usage {
   /** The API's own id of the call, which transcripts have too. */
   request: string | null
   model: string | null
+  /** The tiers of its price; null for the list price. */
+  tier: string | null
   tokens: Counts
   /** The part of cache creation that is kept for an hour. */
   hourTokens: number
@@ -96,12 +99,23 @@ export function usage(attributes: Attributes, form: UsageForm): Usage | Refusal 
     // without an id, the call is told by its place and its counts
     key: form.key ?? `${placeOf(attributes)} ${model} ${whole} ${output} ${cacheRead}`,
     request: form.key,
+    tier: tierOf(
+      textOf(attributes, 'speed'),
+      textOf(attributes, ...TIERS),
+      textOf(attributes, 'inference_geo'),
+    ),
     model: model?.replace(/\[1m\]$/, '') || null,
     tokens: [input, output, cacheRead, cacheCreation],
     hourTokens,
     cost: dollars === undefined ? null : picodollarsOf(dollars),
   }
 }
+
+/** Names of the tier of the service: what was given counts rather than what was asked for. */
+const TIERS = [
+  ...['service_tier', 'openai.response.service_tier', 'gen_ai.openai.response.service_tier'],
+  ...['openai.request.service_tier', 'gen_ai.openai.request.service_tier'],
+]
 
 const isCount = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS
 

@@ -96,7 +96,7 @@ const turnPart = (key: string, role: TurnPart['role'], at: string): TurnPart => 
   telemetry: true,
 })
 
-function usageTurn({ key, request, model, tokens, hourTokens, cost }: Usage, at: string): TurnPart {
+function usageTurn({ key, request, model, tier, tokens, hourTokens, cost }: Usage, at: string): TurnPart {
   const lacks = tokens.flatMap((count, kind) => (count === undefined ? [kind] : []))
   const [input = 0, output = 0, cacheRead = 0, cacheCreation = 0] = tokens
   return {
@@ -105,6 +105,7 @@ function usageTurn({ key, request, model, tokens, hourTokens, cost }: Usage, at:
     tokens: [input, output, cacheRead, cacheCreation, hourTokens],
     cost: cost === null ? null : String(cost),
     ...(request === null ? {} : { request: partId(request) }),
+    ...(tier === null ? {} : { tier }),
     ...(lacks.length === 0 ? {} : { lacks }),
   }
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createKey } from '../../src/keys/queries.ts'
 import type { SessionRecord } from '../../src/records/session.ts'
 import { packParts, partId, type SessionParts } from '../../src/records/session-parts.ts'
+import { loadPricer } from '../../src/scoring/prices.ts'
 import { prepareSession } from '../../src/sessions/prepare.ts'
 import { withKeptTelemetry } from '../../src/sessions/writing/telemetry.ts'
 import { bodyOf, client, type Tenant, tenant, testApp } from '../support/api.ts'
@@ -239,4 +240,44 @@ test('coverage: what a transcript states stays, whatever telemetry and imports a
   await sync(own.key, { ...plain, id: 'sess_main', includes: ['sess_sub'] })
   expect(await detail(own, 'main')).toMatchObject({ origin: 'both', tokens: { input: 1_001 } })
   expect((await ask(own.key, '/v1/sessions/sess_sub')).status).toBe(404)
+})
+
+test('a call has the price of its tier, and one without a known price is named so', async () => {
+  const own = await tenant(database.sql)
+  const spans = [
+    ['fast', 'claude-opus-4-6', { speed: 'fast', inference_geo: 'us' }],
+    ['flex', 'gpt-5.4', { 'gen_ai.openai.response.service_tier': 'flex' }],
+    [
+      'asked',
+      'gpt-5.4',
+      { 'openai.request.service_tier': 'auto', 'openai.response.service_tier': 'priority' },
+    ],
+    ['unknown', 'claude-opus-4-6', { service_tier: 'priority' }],
+  ].map(([session, model, tier]) => ({
+    ...{ name: 'chat m', 'gen_ai.operation.name': 'chat', 'gen_ai.conversation.id': String(session) },
+    ...{ 'gen_ai.response.model': String(model), 'gen_ai.usage.input_tokens': 100_000 },
+    ...{
+      'gen_ai.usage.output_tokens': 0,
+      spanId: Buffer.from(`span-${session}`.padEnd(8).slice(-8)).toString('hex'),
+    },
+    ...(tier as object),
+  }))
+  const priced = testApp(database.sql, { pricer: () => loadPricer() })
+  await client(priced, own.key)('/v1/traces', {
+    ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+    body: JSON.stringify(traces(spans, { 'service.name': 'any' })),
+  })
+  await inboxEmpty(database.sql)
+  const found = await Promise.all(
+    spans.map(async (span) => {
+      const { estimated_cost, unpriced_tokens } = await detail(own, span['gen_ai.conversation.id'])
+      return [estimated_cost, unpriced_tokens]
+    }),
+  )
+  expect(found).toEqual([
+    [3.3, 0],
+    [0.125, 0],
+    [0.5, 0],
+    [0, 100_000],
+  ])
 })

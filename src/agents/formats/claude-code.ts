@@ -26,7 +26,15 @@ import {
   takeTime,
   takeWaiting,
 } from './claude-lineage.ts'
-import { claudeTokens, claudeTotals, modelOf, SYNTHETIC, searchesOf } from './claude-usage.ts'
+import {
+  claudeTier,
+  claudeTokens,
+  claudeTotals,
+  modelOf,
+  otherCalls,
+  SYNTHETIC,
+  searchesOf,
+} from './claude-usage.ts'
 
 // Claude Code's session files (versions 1.0 to 2.1): one JSON object per line. An API message is written as one line per
 // content block, and each of these lines repeats the usage of the message.
@@ -188,11 +196,26 @@ function messageOf(line: Json, message: Json, number: number): ApiMessage {
     cost: reportedCost(line.costUSD),
     searches: searchesOf(message.usage),
     request: textOf(line.requestId),
+    tier: claudeTier(message.usage),
   }
 }
 
+/**
+ * The message with an id of its own where another response had the same: gateways use one again. A sidechain repeats messages
+ * under new ids of requests.
+ */
+function ofRequest({ file }: State, transcript: Transcript, line: Json, message: ApiMessage): ApiMessage {
+  const { id, request } = message
+  if (request == null || line.isSidechain === true) return message
+  const { requests } = file.group
+  const key = `${transcript.id} ${id}`
+  const first = requests.get(key) ?? request
+  requests.set(key, first)
+  return first === request ? message : { ...message, id: `${id} ${request}` }
+}
+
 function readAssistantLine(
-  { file }: State,
+  state: State,
   transcript: Transcript,
   line: Json,
   message: Json,
@@ -203,7 +226,9 @@ function readAssistantLine(
   if (line.isApiErrorMessage === true)
     transcript.addEvent('api_error', textOf(line.uuid) ?? `${at} ${number}`, at)
   if (message.model === SYNTHETIC || line.isApiErrorMessage === true) return undefined
-  const turn = file.noteMessage(transcript, messageOf(line, message, number), at)
+  const found = ofRequest(state, transcript, line, messageOf(line, message, number))
+  const turn = state.file.noteMessage(transcript, found, at)
+  for (const other of otherCalls(found, message.usage)) state.file.noteMessage(transcript, other, at)
   readResponse(transcript, turn, message.content)
   return undefined
 }

@@ -7,7 +7,16 @@ import { countsOf, type SourceFile } from '../transcript/source-file.ts'
 import { noteWhole, type Transcript } from '../transcript/transcript.ts'
 import type { MessageTokens, Turn } from '../transcript/transcript-model.ts'
 import { readResponse, readUserContent } from './claude-content.ts'
-import { claudeTokens, claudeTotals, costOf, modelOf, SYNTHETIC, searchesOf } from './claude-usage.ts'
+import {
+  claudeTier,
+  claudeTokens,
+  claudeTotals,
+  costOf,
+  modelOf,
+  otherCalls,
+  SYNTHETIC,
+  searchesOf,
+} from './claude-usage.ts'
 
 // The output of `claude -p --output-format stream-json`, or of `json`, which prints an array of the same messages
 // (`--verbose`) or the last one only. This last one, `result`, has the exact tokens and cost of the run by model; the usage
@@ -63,10 +72,13 @@ function readLine(file: SourceFile, runs: Run[], value: Json, number: number): s
       model: modelOf(message.model),
       tokens: claudeTokens(message.usage),
       searches: searchesOf(message.usage),
+      tier: claudeTier(message.usage),
     }
     if (found.tokens !== null) run.prompts.set(found.id, promptOf(found.tokens))
     const turn = file.noteMessage(transcript, found, at)
     run.turns.add(turn)
+    for (const other of otherCalls(found, message.usage))
+      run.turns.add(file.noteMessage(transcript, other, at))
     readResponse(transcript, turn, message.content)
   } else if (value.type === 'user') {
     const id = textOf(value.uuid) ?? `${number} ${at ?? ''}`

@@ -1,7 +1,9 @@
 import type { ModelTotal } from '../../records/session-parts.ts'
-import { countOf, isObject, objectOf, textOf } from '../transcript/json-fields.ts'
+import { plainNameOf } from '../../scoring/model-names.ts'
+import { tierOf } from '../../scoring/price-tiers.ts'
+import { countOf, isObject, listOf, objectOf, textOf } from '../transcript/json-fields.ts'
 import { reportedCost } from '../transcript/source-file.ts'
-import type { MessageTokens } from '../transcript/transcript-model.ts'
+import type { ApiMessage, MessageTokens } from '../transcript/transcript-model.ts'
 
 // Reads how Claude Code states the use of a model, in its transcripts and in the output of `claude -p`.
 
@@ -22,6 +24,29 @@ export function claudeTokens(usage: unknown): MessageTokens | null {
     cache_creation_1h: hour,
     reasoning: 0,
   }
+}
+
+/** The tier of a usage: `speed`, `service_tier` and `inference_geo`. */
+export const claudeTier = (usage: unknown): string | null => {
+  const { speed, service_tier, inference_geo } = objectOf(usage)
+  return tierOf(speed, service_tier, inference_geo)
+}
+
+/**
+ * The calls of other models that a response made, in `iterations` of its usage: of an advisor, and of a model that refused before
+ * another one answered; and those that made a summary of the context. Its own iterations are in its usage already.
+ */
+export function otherCalls({ id, model }: Pick<ApiMessage, 'id' | 'model'>, usage: unknown): ApiMessage[] {
+  const { iterations, service_tier, inference_geo } = objectOf(usage)
+  return listOf(iterations).flatMap((each, index) => {
+    if (!isObject(each)) return []
+    const named = modelOf(each.model)
+    const isOther = named !== null && plainNameOf(named) !== plainNameOf(model ?? '')
+    if (!isOther && each.type !== 'advisor_message' && each.type !== 'compaction') return []
+    const tier = tierOf(service_tier, inference_geo)
+    const found = { model: named ?? model, tokens: claudeTokens(each), tier }
+    return [{ id: `${id} iteration ${index}`, cost: null, searches: 0, ...found }]
+  })
 }
 
 /** Without the mark of a large context, which is not a part of the model's name. */

@@ -106,6 +106,7 @@ function turnPart({ id, role, at, position, message }: Turn): SessionParts['turn
     estimate: null,
     searches: message?.searches ?? 0,
     ...(message?.request == null ? {} : { request: partId(message.request) }),
+    ...(message?.tier == null ? {} : { tier: message.tier }),
   }
 }
 

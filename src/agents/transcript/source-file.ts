@@ -39,6 +39,8 @@ export interface FileGroup {
   isShared: boolean
   /** The session that asked for a message, by the message, where the files have several sessions. */
   askedBy: Map<string, string>
+  /** The first request of a message, by session and message. */
+  requests: Map<string, string>
   /** Ids of lines that a fork copied under new ones, by these. */
   origins: Map<string, string>
 }
@@ -63,7 +65,7 @@ export function newFileGroup(
   const cursor = { line: 0, item: 0, items: new Map() }
   return {
     ...{ transcripts: new Map(), scan, cursor, owners, subAgentIds, isShared },
-    ...{ askedBy: new Map(), origins: new Map() },
+    ...{ askedBy: new Map(), requests: new Map(), origins: new Map() },
   }
 }
 

@@ -31,6 +31,8 @@ export interface ApiMessage {
   searches: number
   /** The API's own id of the call, where the agent notes it. */
   request?: string | null
+  /** The tiers of its price, by `tierOf`; null for the list price. */
+  tier?: string | null
 }
 
 const tokenTotal = (tokens: MessageTokens | null): number =>
@@ -56,6 +58,7 @@ export function mergeMessage<Kept extends ApiMessage>(
     same.tokens = message.tokens
     same.model = message.model ?? same.model
     same.cost = message.cost ?? same.cost
+    same.tier = message.tier ?? same.tier ?? null
   }
   same.model ??= message.model
   same.searches = Math.max(same.searches, message.searches)
