@@ -12,10 +12,11 @@ import { gathered } from './db/pools/gathered.ts'
 import { deletionRoutes } from './erasure/routes.ts'
 import { githubRoutes } from './github/routes.ts'
 import { createAccessLog, recorder } from './http/access-log.ts'
-import { createAdmission, type LookUp } from './http/admission.ts'
+import { createAdmission } from './http/admission.ts'
 import { answers } from './http/answers.ts'
 import { createApi } from './http/api.ts'
 import { arrival, dataRemoved } from './http/arrival.ts'
+import type { LookUp } from './http/callers.ts'
 import { errors } from './http/errors.ts'
 import { createDiskState, createReadiness, healthRoutes, REMOVED } from './http/health.ts'
 import { localUrl } from './http/listen.ts'
@@ -29,7 +30,14 @@ import { telemetryRoutes } from './intake/telemetry-routes.ts'
 import type { Log } from './log.ts'
 import type { Registry } from './metrics/registry.ts'
 import { measureCaches, measureReadiness, measureRequests } from './metrics/requests.ts'
-import { changeInTurn, createGate, createWriteQueue, type Gate, WRITES } from './organizations/gate.ts'
+import {
+  changeInTurn,
+  createGate,
+  createWriteQueue,
+  type EnqueueWrite,
+  type Gate,
+  WRITES,
+} from './organizations/gate.ts'
 import { findVersions, findVersionsBySlug } from './organizations/queries.ts'
 import { outcomeRoutes } from './outcomes/routes.ts'
 import { qualityRoutes } from './quality/routes.ts'
@@ -117,7 +125,10 @@ export function createApp(deps: AppDeps) {
   measureReadiness(registry, readiness)
 
   const listenUrl = () => localUrl({ host: config.host, port: app.server?.port ?? config.port })
-  const { enqueueWrite, stop: stopQueue } = createWriteQueue(WRITES.changes)
+  const { enqueueWrite: runInTurn, stop: stopQueue } = createWriteQueue(WRITES.changes)
+  // a key, session or role that a change ends is not remembered when the change is answered
+  const enqueueWrite: EnqueueWrite = (orgId, work, signal) =>
+    runInTurn(orgId, work, signal).finally(() => admission.forget(orgId))
   const egress = createEgress({
     allowCidrs: config.webhookAllowCidrs,
     allowHttp: config.webhookAllowHttp,

@@ -2,6 +2,7 @@ import { microsOf, TIME_PATTERN_US, timestampOf } from '../dates.ts'
 import type { ISql } from '../db/client.ts'
 import { counting } from '../db/rollups.ts'
 import { unnest } from '../db/rows.ts'
+import { ApiError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { AUDIT_ROLLUP } from './rollup.ts'
 
@@ -13,6 +14,8 @@ export interface Actor {
   userId: string
   /** The address of the request; null at the command line. */
   ipAddress: string | null
+  /** The browser's session by which a person changes something: SHA-256 of its cookie in hexadecimal. */
+  session?: string
 }
 
 /** The program itself, for changes that no key and no person made. */
@@ -40,7 +43,9 @@ export interface LogRow {
 
 /**
  * Writes what `actor` did, each entry a microsecond after the one before it, all later than every entry of
- * the log. The clock is the database's. Imported entries more than a day in the future are ignored for that.
+ * the log. The clock is the database's. Imported entries more than a day in the future are ignored for that. Throws
+ * UNAUTHORIZED, so that the change is rolled back, when the actor's key was revoked or their session has ended meanwhile:
+ * both end under the organization's lock, or before the answer to who ended them.
  */
 export async function recordEntries(
   tx: ISql,
@@ -48,6 +53,7 @@ export async function recordEntries(
   actor: Actor,
   entries: readonly NewEntry[],
 ): Promise<void> {
+  if (entries.length > 0) await refuseEnded(tx, actor)
   await recordEntriesOf(
     tx,
     orgId,
@@ -55,7 +61,25 @@ export async function recordEntries(
   )
 }
 
-/** The same for entries of several actors. */
+const KEY_ACTOR = /^key_/
+
+async function refuseEnded(tx: ISql, { userId, session }: Actor): Promise<void> {
+  if (session === undefined && !KEY_ACTOR.test(userId)) return
+  const valid =
+    session === undefined
+      ? await tx`
+          select 1
+          from api_keys k
+          where k.id = ${userId.replace(KEY_ACTOR, '')}
+            and k.revoked_at is null`
+      : await tx`
+          select 1
+          from browser_sessions b
+          where b.token_hash = ${Buffer.from(session, 'hex')}`
+  if (valid.length === 0) throw new ApiError('UNAUTHORIZED', 'The API key or session has ended')
+}
+
+/** The same for entries of several actors, whoever they are by now. */
 export async function recordEntriesOf(
   tx: ISql,
   orgId: string,

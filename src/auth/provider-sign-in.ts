@@ -54,7 +54,7 @@ async function admit(
   { exact }: Client,
   now: Date,
 ): Promise<string | null> {
-  const changer = { actor: { ...SYSTEM, ipAddress: exact }, mayChangeOwners: true }
+  const changer = { actor: { ...SYSTEM, ipAddress: exact } }
   const address = await findOwnAddress(tx, orgId, email)
   const known = address === undefined ? undefined : await findMember(tx, orgId, address)
   if (role === null) {

@@ -1,20 +1,16 @@
-import type { Actor } from '../audit-log/append.ts'
-import type { Config, Plan } from '../config.ts'
+import type { Config } from '../config.ts'
 import type { Sql } from '../db/client.ts'
 import type { SchemaState } from '../db/newer-schema.ts'
 import { ApiError } from '../errors.ts'
 import { KEY_LENGTH, type ParsedKey, parseKey, sameHash } from '../keys/form.ts'
-import { grants, type Scope } from '../keys/model.ts'
-import { type FoundKey, findKeys, touchKey } from '../keys/queries.ts'
+import { grants } from '../keys/model.ts'
 import type { Log } from '../log.ts'
 import { cookieReader } from '../people/cookies.ts'
 import { SCOPES_OF_ROLE } from '../people/roles.ts'
-import { type FoundSession, findSessions, sessionIdOf, touchSession } from '../people/sign-in-queries.ts'
+import { type FoundSession, sessionIdOf } from '../people/sign-in-queries.ts'
 import { csrfTokenOf } from '../people/tokens.ts'
-import { findOwn, type Own } from '../people/visibility-queries.ts'
-import type { Role } from '../records/member.ts'
 import { clientAddress, createAddressLimiter, exactAddress } from './address-limit.ts'
-import { createKeyCache } from './key-cache.ts'
+import { type Access, createCallers, type LookUp } from './callers.ts'
 import { createLimiter, type Decision } from './rate-limit.ts'
 import { leaseRequests, type WindowName } from './rate-windows.ts'
 
@@ -26,41 +22,9 @@ import { leaseRequests, type WindowName } from './rate-windows.ts'
 const BEARER = /^bearer ([!-~]+)$/i
 const HEADER_LENGTH = 'Bearer '.length + KEY_LENGTH
 const UNAUTHORIZED = 'Missing or invalid API key'
+const NOTHING_LEFT = 'The role of the member whose key this is allows nothing that the key is for'
 /** Presented keys whose parsed form is kept at most. */
 const MAX_PARSED = 10_000
-
-/** Somebody who signed in. */
-export interface Person {
-  userId: string
-  email: string
-  role: Role
-  csrfToken: string
-}
-
-/**
- * The access of a request: the organization of its key or signed-in person, their scopes, and the data that they may see.
- * A key acts for a program, and may be bound to one member; a person acts by the scopes of their role. `http/access.ts`
- * compares it with the needs of the route before a handler runs.
- */
-export interface Access {
-  orgId: string
-  /** Null for a person. */
-  keyId: string | null
-  /** Null for a key. */
-  person: Person | null
-  /** Whether a person's request changes something without the token of their pages: another site may have sent it. */
-  isForged: boolean
-  plan: Plan
-  scopes: readonly Scope[]
-  /** The key sends sessions of this member only; null: of any member. */
-  memberEmail: string | null
-  /** Whether no answer may name a member: the organization hides them from keys without the scope team:read. */
-  mustHideMembers: boolean
-  /** The caller sees only these figures, their own; null: the caller sees everybody's. */
-  own: Own | null
-  /** Named in the audit log. The address is not determined for GET and HEAD, which change nothing. */
-  actor: Actor
-}
 
 /** A request after its key and its limit were looked up, before it is routed. */
 export interface Admitted {
@@ -74,12 +38,6 @@ export interface Admitted {
 
 /** Returns the address of the connection's other end. */
 type Peer = () => string | undefined
-
-/**
- * Runs a small statement that many requests wait for, over a connection that slow reads do not take. Rejects when there is
- * no answer in time: on a connection that was lost unnoticed, all requests would wait for ever.
- */
-export type LookUp = <Result>(statement: (sql: Sql) => Promise<Result>) => Promise<Result>
 
 interface AdmissionDeps {
   sql: Sql
@@ -96,42 +54,14 @@ interface AdmissionDeps {
 }
 
 const elapsedMs = () => performance.now()
+const isReading = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD'
 
 /** The admission of one instance: its keys, its leases and its addresses are in memory. */
 export function createAdmission(deps: AdmissionDeps) {
   const { sql, lookUp, config, log, now, schema = () => 'ok', windowClock, keyClock } = deps
   const addresses = createAddressLimiter(now)
   const clock = keyClock ?? elapsedMs
-  const noting = (write: (sql: Sql, id: string) => Promise<void>) => (id: string) => {
-    if (schema() !== 'ok') return
-    write(sql, id).catch((error: unknown) => log.debug('last_used_at was not written', { id, error }))
-  }
-  const withOwn = async <Found extends FoundKey | FoundSession>(
-    found: readonly Found[],
-  ): Promise<(Found & Pick<Access, 'own'>)[]> =>
-    await Promise.all(
-      found.map(async (one) => {
-        const email = 'email' in one ? one.email : one.memberEmail
-        const own =
-          one.memberVisibility === 'all' || email === null
-            ? null
-            : await lookUp((from) => findOwn(from, one.orgId, email))
-        return { ...one, own }
-      }),
-    )
-  const keys = createKeyCache({
-    find: async (ids) => {
-      const found = await withOwn(await lookUp((from) => findKeys(from, ids)))
-      return found.map((key) => ({ ...key, access: accessBy(key) }))
-    },
-    writeUse: noting(touchKey),
-    clock,
-  })
-  const sessions = createKeyCache({
-    find: async (ids) => withOwn(await lookUp((from) => findSessions(from, ids))),
-    writeUse: noting(touchSession),
-    clock,
-  })
+  const { keys, sessions, forget } = createCallers({ sql, lookUp, log, schema, clock })
   const cookieOf = cookieReader(config)
   const presentedKey = createPresentedKeys()
   const limiterOf = (window: WindowName) =>
@@ -146,9 +76,7 @@ export function createAdmission(deps: AdmissionDeps) {
   const addressOf = (request: Request, peer: Peer) =>
     clientAddress(peer(), forwardedOf(request), config.trustProxy)
   const exactAddressOf = (request: Request, peer: Peer) =>
-    request.method === 'GET' || request.method === 'HEAD'
-      ? null
-      : exactAddress(peer(), forwardedOf(request), config.trustProxy)
+    isReading(request) ? null : exactAddress(peer(), forwardedOf(request), config.trustProxy)
 
   const count = (access: Access, window: WindowName): Admitted | Promise<Admitted> => {
     const perMinute = config.rateLimits[access.plan]
@@ -197,12 +125,14 @@ export function createAdmission(deps: AdmissionDeps) {
       }
       const token = request.headers.has('authorization') ? undefined : cookieOf(request)
       if (token === undefined) return withoutKey()
-      return whenFound(sessions.find(sessionIdOf(token)), (found) => {
+      // a change does not go by what is remembered of the session
+      return whenFound(sessions.find(sessionIdOf(token), !isReading(request)), (found) => {
         if (found === undefined) return withoutKey()
         sessions.noteUse(found.id)
         return count(accessOfPerson(found, token, request, exactAddressOf(request, peer)), window)
       })
     },
+    forget,
     /** The limit of the client's address, without counting the request: for preflights. */
     peek: (request: Request, peer: Peer): Decision => addresses.peek(addressOf(request, peer)),
   }
@@ -217,6 +147,7 @@ export function accessOf(admitted: Admitted | undefined): Access {
   if (failure !== undefined) throw failure
   if (!limit.admitted) throw rateLimited(limit)
   if (access === undefined) throw new ApiError('UNAUTHORIZED', UNAUTHORIZED)
+  if (access.scopes.length === 0) throw new ApiError('FORBIDDEN', NOTHING_LEFT)
   if (access.isForged) throw new ApiError('FORBIDDEN', 'X-CSRF-Token: must be the one of /v1/whoami')
   return access
 }
@@ -237,29 +168,11 @@ function createPresentedKeys(): (request: Request) => ParsedKey | undefined {
   }
 }
 
-/** The access by a key of a request that changes nothing: its address is not determined. */
-function accessBy(found: FoundKey & Pick<Access, 'own'>): Access {
-  const { orgId, id, plan, scopes, memberEmail, hideMembers, own } = found
-  const mustHideMembers = hideMembers && !grants(scopes, 'team:read')
-  return {
-    orgId,
-    keyId: id,
-    person: null,
-    isForged: false,
-    plan,
-    scopes,
-    memberEmail,
-    mustHideMembers,
-    own,
-    actor: { userId: `key_${id}`, ipAddress: null },
-  }
-}
-
 /** The token of their session derives from the cookie: another site knows neither. */
 function accessOfPerson(
-  { orgId, memberId, plan, email, role, hideMembers, own }: FoundSession & Pick<Access, 'own'>,
+  { id, orgId, memberId, plan, email, role, hideMembers, own }: FoundSession & Pick<Access, 'own'>,
   token: string,
-  { method, headers }: Request,
+  request: Request,
   ipAddress: string | null,
 ): Access {
   const scopes = SCOPES_OF_ROLE[role]
@@ -268,13 +181,13 @@ function accessOfPerson(
     orgId,
     keyId: null,
     person: { userId: memberId, email, role, csrfToken },
-    isForged: method !== 'GET' && method !== 'HEAD' && headers.get('x-csrf-token') !== csrfToken,
+    isForged: !isReading(request) && request.headers.get('x-csrf-token') !== csrfToken,
     plan,
     scopes,
     memberEmail: null,
     mustHideMembers: hideMembers && !grants(scopes, 'team:read'),
     own,
-    actor: { userId: memberId, ipAddress },
+    actor: { userId: memberId, ipAddress, session: id },
   }
 }
 

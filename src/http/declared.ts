@@ -4,8 +4,8 @@ import { ApiError, type FieldProblem } from '../errors.ts'
 import { grants, type Need, scopesFor } from '../keys/model.ts'
 import type { Own } from '../people/visibility-queries.ts'
 import { asciiLower } from '../text.ts'
-import type { Access } from './admission.ts'
 import type { BodyOptions } from './body.ts'
+import type { Access } from './callers.ts'
 import type { CsvColumns } from './responses/csv.ts'
 
 // A route's options, and what they mean: who may call it, whose figures they see, and how the API's document says it.

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { ApiError } from '../errors.ts'
 import { JSON_TYPE, NDJSON_TYPE, type PackedBody } from '../http/body.ts'
+import { rightsOf } from '../http/callers.ts'
 import { oneOfOr } from '../http/query.ts'
 import { action } from '../http/route.ts'
 import { grants } from '../keys/model.ts'
@@ -112,12 +113,8 @@ export const syncRoutes = (intake: Intake, gate: Gate) => [
     types: [JSON_TYPE, NDJSON_TYPE],
     packed: true,
     response: { 200: SyncResponse },
-    handler: ({
-      body,
-      query: { reassign, restore, moved },
-      access: { orgId, actor, scopes, memberEmail },
-      request,
-    }) => {
+    handler: ({ body, query: { reassign, restore, moved }, access, request }) => {
+      const { orgId, actor, scopes, memberEmail } = access
       // a key that may delete sessions has `write`; a laptop's key must not undo a deletion
       if (restore === 'true' && !grants(scopes, 'write')) {
         throw new ApiError('FORBIDDEN', '?restore=true needs an API key with the scope write')
@@ -127,7 +124,7 @@ export const syncRoutes = (intake: Intake, gate: Gate) => [
           orgId,
           actor,
           options: {
-            key: { scopes, memberEmail },
+            key: { ...rightsOf(access), memberEmail },
             reassign: reassign === 'true',
             machine: machineOf(request.headers.get('x-machine')),
             restore: restore === 'true',

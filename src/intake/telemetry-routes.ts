@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { JSON_TYPE, type PackedBody, PROTOBUF_TYPE } from '../http/body.ts'
+import { rightsOf } from '../http/callers.ts'
 import { action } from '../http/route.ts'
 import type { Gate } from '../organizations/gate.ts'
 import { component } from '../records/fields.ts'
@@ -100,11 +101,18 @@ function route(intake: Intake, gate: Gate, signal: Signal, root: string, scopes:
         ),
       }),
     },
-    handler: async ({ body, access: { orgId, actor, scopes: held, memberEmail }, request }) => {
+    handler: async ({ body, access, request }) => {
+      const { orgId, actor, memberEmail } = access
       const sent = body as unknown as PackedBody
       const isJson = sent.mediaType === JSON_TYPE
       const { rejected } = await intake.submit(
-        { orgId, actor, options: { key: { scopes: held, memberEmail } }, telemetry: signal, body: sent },
+        {
+          orgId,
+          actor,
+          options: { key: { ...rightsOf(access), memberEmail } },
+          telemetry: signal,
+          body: sent,
+        },
         gate.pass(request, orgId).signal,
       )
       if (isJson) return jsonResponse(signal, rejected)

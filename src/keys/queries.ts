@@ -159,33 +159,41 @@ export async function revokeKey(
   actor: Actor = SYSTEM,
 ): Promise<{ id: string; org_id: string; revoked_at: string }> {
   return await sql.begin(async (tx) => {
+    await lockOrganization(tx, (await findRevocable(tx, id)).org_id)
     const known = await findRevocable(tx, id)
-    await lockOrganization(tx, known.org_id)
-    const revoked = await tx`
-      update api_keys
-      set revoked_at = now()
-      where id = ${known.id}
-        and revoked_at is null`
-    if (revoked.count > 0) {
+    if (known.revoked_at === null) {
+      // before its end: the key may be that of the request
       await recordEntries(tx, known.org_id, actor, [
         { action: 'api_key.revoked', details: { ids: [known.id] } },
       ])
+      await tx`
+        update api_keys
+        set revoked_at = now()
+        where id = ${known.id}`
     }
     const { org_id, revoked_at } = await findRevocable(tx, id)
     return { id, org_id, revoked_at: revoked_at ?? '' }
   })
 }
 
-/** Revokes the keys that are bound to the member with this address; returns their ids. Needs the organization's lock. */
-export async function revokeKeysOfMember(tx: ISql, orgId: string, email: string): Promise<string[]> {
+/** The ids of the keys that are bound to the member with this address and not revoked. */
+export async function findKeysOfMember(tx: ISql, orgId: string, email: string): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
+    select k.id
+    from api_keys k
+    where k.org_id = ${orgId}
+      and k.member_email = ${email}
+      and k.revoked_at is null`
+  return rows.map(({ id }) => id)
+}
+
+/** Revokes these keys. Needs the organization's lock. */
+export async function revokeKeys(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
+  await tx`
     update api_keys
     set revoked_at = now()
     where org_id = ${orgId}
-      and member_email = ${email}
-      and revoked_at is null
-    returning id`
-  return rows.map(({ id }) => id)
+      and id = any(${[...ids]})`
 }
 
 async function findRevocable(

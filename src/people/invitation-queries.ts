@@ -6,7 +6,7 @@ import { hashToken, makeToken } from './tokens.ts'
 const VALID_DAYS = 7
 
 /** An invitation as it is returned once: only the token's SHA-256 is stored. `expires_at` is UTC with milliseconds. */
-interface NewInvitation {
+export interface NewInvitation {
   token: string
   expires_at: string
 }
@@ -32,6 +32,15 @@ export async function createInvitation(
       and i.member_id = ${memberId}`
   await recordEntries(tx, orgId, actor, [{ action: 'member.invited', details: { ids: [memberId] } }])
   return { token, expires_at: row?.expires_at ?? '' }
+}
+
+/** Ends the invitations of these members. Needs the organization's lock. */
+export async function endInvitations(tx: ISql, orgId: string, memberIds: readonly string[]): Promise<void> {
+  if (memberIds.length === 0) return
+  await tx`
+    delete from invitations
+    where org_id = ${orgId}
+      and member_id = any(${[...memberIds]}::text[])`
 }
 
 /** Finds the member of a valid invitation. */

@@ -1,4 +1,4 @@
-import type { Scope } from '../keys/model.ts'
+import { contains, type Scope } from '../keys/model.ts'
 import type { Role } from '../records/member.ts'
 
 /** `read` without `audit:read`. */
@@ -25,3 +25,32 @@ export const SCOPES_OF_DEVELOPERS_KEYS: readonly Scope[] = [
   'commits:write',
   ...READ_OF_DEVELOPERS,
 ]
+
+/** Scopes that a member of the role has, or may give to keys of their own. */
+const SCOPES_WITHIN: Readonly<Record<Role, readonly Scope[]>> = {
+  ...SCOPES_OF_ROLE,
+  developer: SCOPES_OF_DEVELOPERS_KEYS,
+}
+
+/** The rights by which the API changes members. */
+export interface Rights {
+  scopes: readonly Scope[]
+  /** The id of an owner who signed in; null: anybody else. A key is no owner, whoever it is bound to. */
+  ownerId: string | null
+}
+
+/** The scopes of the role, beside those of the role `before` it, which whoever has `held` lacks and hence cannot give. */
+export const scopesBeyond = (held: readonly Scope[], role: Role, before?: Role): Scope[] =>
+  SCOPES_WITHIN[role].filter(
+    (scope) => !contains(held, scope) && (before === undefined || !contains(SCOPES_WITHIN[before], scope)),
+  )
+
+/**
+ * What is left of the scopes of a key that is bound to a member of the role: those that both have. Telemetry is of the
+ * member's own sessions: who may send these may send it.
+ */
+export function cutToRole(scopes: readonly Scope[], role: Role): Scope[] {
+  const within = SCOPES_WITHIN[role]
+  const whole = scopes.filter((scope) => contains(within, scope === 'ingest' ? 'sessions:write' : scope))
+  return [...whole, ...within.filter((scope) => contains(scopes, scope) && !contains(whole, scope))]
+}

@@ -1,5 +1,6 @@
 import type { Sql } from '../db/client.ts'
 import { memberAddresses } from '../db/member-addresses.ts'
+import type { Role } from '../records/member.ts'
 
 /** A member who sees no figures but their own. */
 export interface Own {
@@ -8,17 +9,24 @@ export interface Own {
   keys: readonly string[]
 }
 
-/** The developer with this own address, where the organization shows developers only their own figures; else null. */
-export async function findOwn(sql: Sql, orgId: string, email: string): Promise<Own | null> {
-  const [row] = await sql<{ id: string; addresses: string[] }[]>`
-    select a.id, array_agg(a.address) as addresses
+/** A member's role, and whose figures they see: null for everybody's, else their own. */
+export interface Standing {
+  role: Role
+  own: Own | null
+}
+
+/** The standing of the member with this own address; undefined where it is no member's. */
+export async function findStanding(sql: Sql, orgId: string, email: string): Promise<Standing | undefined> {
+  const [row] = await sql<{ id: string; role: Role; addresses: string[]; seesOwn: boolean }[]>`
+    select m.id, m.role, array_agg(a.address) as addresses,
+      o.member_visibility = 'own' and m.role = 'developer' as "seesOwn"
     from organizations o
     join members m on m.org_id = o.org_id
     join ${memberAddresses(sql, orgId)} a on a.id = m.id
     where o.org_id = ${orgId}
-      and o.member_visibility = 'own'
       and m.email = ${email}
-      and m.role = 'developer'
-    group by a.id`
-  return row === undefined ? null : { id: row.id, keys: [row.id, ...row.addresses] }
+    group by m.id, m.role, o.member_visibility`
+  if (row === undefined) return undefined
+  const { id, role, addresses, seesOwn } = row
+  return { role, own: seesOwn ? { id, keys: [id, ...addresses] } : null }
 }

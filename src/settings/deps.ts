@@ -1,5 +1,5 @@
 import type { Sql } from '../db/client.ts'
-import type { Access } from '../http/admission.ts'
+import { type Access, rightsOf } from '../http/callers.ts'
 import type { Change, EnqueueWrite } from '../organizations/gate.ts'
 import type { Changer } from '../sync/member-changes.ts'
 import type { SecretBox } from '../webhooks/signing/secret-box.ts'
@@ -16,8 +16,7 @@ export interface SettingsDeps {
   listenUrl: () => string
 }
 
-/** An API key counts as an admin, also an owner's: only a person who signed in acts as an owner. */
-export const changerOf = ({ actor, person }: Pick<Access, 'actor' | 'person'>): Changer => ({
-  actor,
-  mayChangeOwners: person?.role === 'owner',
+export const changerOf = (access: Pick<Access, 'actor' | 'scopes' | 'person'>): Changer => ({
+  actor: access.actor,
+  rights: rightsOf(access),
 })

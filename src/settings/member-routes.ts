@@ -1,15 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import type { ISql } from '../db/client.ts'
-import { lockOrganization } from '../db/org-lock.ts'
 import { action, type RouteDeps, read } from '../http/route.ts'
-import { createInvitation, invitationUrl } from '../people/invitation-queries.ts'
-import {
-  addMember,
-  changeMember,
-  getMember,
-  refuseForOwners,
-  removeWholeMember,
-} from '../sync/member-changes.ts'
+import { invitationUrl } from '../people/invitation-queries.ts'
+import { addMember, changeMember, inviteMember, removeWholeMember } from '../sync/member-changes.ts'
 import { changerOf, type SettingsDeps } from './deps.ts'
 import {
   Invitation,
@@ -75,12 +68,9 @@ export const memberRoutes = (
       location: (_made, { user_id }) => `/members/${encodeURIComponent(user_id)}`,
       namesMembers: true,
       handler: async ({ params: { user_id: id }, access }) => {
-        const { orgId, actor } = access
-        const { token, expires_at } = await change(orgId, async (tx) => {
-          await lockOrganization(tx, orgId)
-          refuseForOwners(changerOf(access), await getMember(tx, orgId, id), 'user_id')
-          return await createInvitation(tx, orgId, id, actor)
-        })
+        const { token, expires_at } = await change(access.orgId, (tx) =>
+          inviteMember(tx, access.orgId, changerOf(access), id),
+        )
         return { url: invitationUrl(config.publicUrl ?? listenUrl(), token), expires_at }
       },
     }),

@@ -3,8 +3,10 @@ import { updateExpertiseOf } from '../commits/expertise.ts'
 import type { ISql } from '../db/client.ts'
 import { lockHistory, lockOrganization } from '../db/org-lock.ts'
 import { ApiError, forbidden, validationError } from '../errors.ts'
-import { revokeKeysOfMember } from '../keys/queries.ts'
+import { findKeysOfMember, revokeKeys } from '../keys/queries.ts'
+import { createInvitation, type NewInvitation } from '../people/invitation-queries.ts'
 import { removeAccount } from '../people/member-queries.ts'
+import { type Rights, scopesBeyond } from '../people/roles.ts'
 import type { MemberRecord, Role } from '../records/member.ts'
 import { removeAliases, writeAliases } from '../team/alias-write.ts'
 import {
@@ -23,10 +25,10 @@ import { emit } from '../webhooks/outbox/events.ts'
 // Changes of one member: by the API, the command line, and the identity provider. Each function needs a transaction, and
 // takes the organization's lock.
 
-/** The author of a change of members: only an owner may make, change or remove an owner. */
+/** The author of a change of members. Without `rights`, as the server's own command line, they may do everything. */
 export interface Changer {
   actor: Actor
-  mayChangeOwners: boolean
+  rights?: Rights
 }
 
 export interface MemberChange {
@@ -57,7 +59,10 @@ async function namingFields<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
-/** Adds a member. Throws VALIDATION_ERROR naming `email` for an address of a member, FORBIDDEN for an owner. */
+/**
+ * Adds a member. Throws FORBIDDEN for an owner, and for an admin who has more scopes than the changer; VALIDATION_ERROR naming
+ * `email` for an address of a member.
+ */
 export async function addMember(
   tx: ISql,
   orgId: string,
@@ -67,6 +72,8 @@ export async function addMember(
 ): Promise<MemberWithAliases> {
   await lockOrganization(tx, orgId)
   refuseForOwners(changer, member, 'role')
+  // other members do not come in by it: that needs an invitation, or the identity provider, which says their role
+  if (member.role === 'admin') refuseBeyond(changer, member.role)
   if ((await findOwnAddress(tx, orgId, member.email)) !== undefined) {
     throw validationError({ field: 'email', message: 'is the address of a member' })
   }
@@ -88,8 +95,9 @@ export async function addMember(
 }
 
 /**
- * Changes what is given. Throws NOT_FOUND; FORBIDDEN for an owner; VALIDATION_ERROR for the role of the last owner, and for
- * an alias that is another member's.
+ * Changes what is given; another role ends the member's invitation. Throws NOT_FOUND; FORBIDDEN for an owner, and for a role
+ * with more scopes than the changer has; VALIDATION_ERROR for the role of the last owner, and for an alias that is another
+ * member's.
  */
 export async function changeMember(
   tx: ISql,
@@ -98,16 +106,25 @@ export async function changeMember(
   id: string,
   { display_name, role, aliases }: MemberChange,
 ): Promise<MemberWithAliases> {
+  const getChangeable = async () => {
+    const member = await getMember(tx, orgId, id)
+    refuseForOwners(changer, member, 'role')
+    refuseForOwners(changer, { role: role ?? member.role }, 'role')
+    if (role !== undefined) refuseBeyond(changer, role, member.role)
+    const isOthers = changer.rights !== undefined && changer.rights.ownerId !== id
+    if (aliases !== undefined && member.role === 'owner' && isOthers)
+      throw forbidden({ field: 'aliases', message: 'an owner sets their aliases themselves' })
+    return member
+  }
   if (aliases !== undefined) await lockHistory(tx, orgId)
-  const { email } = await getMember(tx, orgId, id)
+  const { email } = await getChangeable()
   const named = aliases === undefined ? [] : [{ type: 'member' as const, email, aliases }]
   // expertise takes seconds: it comes before the organization's lock
   const written = await namingFields(writeAliases(tx, orgId, named as MemberRecord[]))
   await updateExpertiseOf(tx, orgId, written.addresses)
   await lockOrganization(tx, orgId)
-  const before = await getMember(tx, orgId, id)
-  refuseForOwners(changer, before, 'role')
-  refuseForOwners(changer, { role: role ?? before.role }, 'role')
+  // again: the role may be another by now
+  const before = await getChangeable()
   const record: MemberRecord = {
     type: 'member',
     email,
@@ -116,9 +133,7 @@ export async function changeMember(
     joined_at: before.joined_at,
     ...(aliases === undefined ? {} : { aliases }),
   }
-  const { updated } = await namingFields(
-    writeMembers(tx, orgId, [record], written.members, { mayChangeRoles: true }),
-  )
+  const { updated } = await namingFields(writeMembers(tx, orgId, [record], written.members))
   if (aliases !== undefined) {
     await updatePartsOf(tx, orgId, await findKeysOf(tx, orgId, [id], written.addresses))
   }
@@ -151,12 +166,14 @@ export async function removeWholeMember(
     throw validationError({ field: 'user_id', message: 'is the only owner: make another one first' })
   }
   await updatePartsOf(tx, orgId, keysOfSessions)
-  await removeAccount(tx, orgId, id)
-  const keys = await revokeKeysOfMember(tx, orgId, email)
+  const keys = await findKeysOfMember(tx, orgId, email)
+  // before their ends: one of the keys or sessions may be that of the request
   await recordEntries(tx, orgId, changer.actor, [
     { action: 'member.removed', details: { ids: [id] } },
     ...(keys.length > 0 ? [{ action: 'api_key.revoked', details: { ids: keys } }] : []),
   ])
+  await removeAccount(tx, orgId, id)
+  await revokeKeys(tx, orgId, keys)
   return { ...member, aliases: addresses }
 }
 
@@ -169,14 +186,34 @@ export async function getMember(tx: ISql, orgId: string, idOrAddress: string): P
   return found
 }
 
-/** Throws FORBIDDEN where the member is an owner and the changer may change none. */
-export function refuseForOwners(
-  { mayChangeOwners }: Changer,
-  { role }: Pick<Member, 'role'>,
-  field: string,
-): void {
-  if (role === 'owner' && !mayChangeOwners) throw ownersOnly(field)
+/**
+ * Invites the member to set a password. That gives the scopes of the member's role: throws FORBIDDEN where the changer has not
+ * all of them, and for an owner; NOT_FOUND.
+ */
+export async function inviteMember(
+  tx: ISql,
+  orgId: string,
+  changer: Changer,
+  id: string,
+): Promise<NewInvitation> {
+  await lockOrganization(tx, orgId)
+  const { role } = await getMember(tx, orgId, id)
+  refuseForOwners(changer, { role }, 'user_id')
+  refuseBeyond(changer, role)
+  return await createInvitation(tx, orgId, id, changer.actor)
 }
 
-const ownersOnly = (field: string) =>
-  forbidden({ field, message: 'only an owner may make, change or remove an owner' })
+/** Throws FORBIDDEN where the member is an owner and the changer is none. */
+function refuseForOwners({ rights }: Changer, { role }: Pick<Member, 'role'>, field: string): void {
+  if (role === 'owner' && rights?.ownerId === null)
+    throw forbidden({ field, message: 'only an owner may make, change, invite or remove an owner' })
+}
+
+/** Throws FORBIDDEN where the changer lacks scopes of the role that the role `before` does not have. */
+function refuseBeyond({ rights }: Changer, role: Role, before?: Role): void {
+  const missing = rights === undefined ? [] : scopesBeyond(rights.scopes, role, before)
+  if (missing.length > 0) {
+    const message = `you do not have the scopes ${missing.join(', ')} of the role ${role}`
+    throw forbidden({ field: 'role', message })
+  }
+}

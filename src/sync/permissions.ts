@@ -1,14 +1,14 @@
 import type { FieldProblem } from '../errors.ts'
 import { grants, type Scope } from '../keys/model.ts'
+import type { Rights } from '../people/roles.ts'
 import type { SyncRecord } from '../records/records.ts'
 import { hasAliases } from '../team/alias-write.ts'
 import { asciiLower } from '../text.ts'
 
 // Decides what a key may send.
 
-/** The rights of the key that sends records. */
-export interface KeyRights {
-  scopes: readonly Scope[]
+/** The rights of the key or person that sends records. */
+export interface KeyRights extends Rights {
   /** The address, in lower case, of the member whose sessions it sends; null: anybody's. */
   memberEmail: string | null
 }

@@ -8,7 +8,6 @@ import { writeBudgetAlerts } from '../cost/budget-alerts.ts'
 import { writeBudgets } from '../cost/write.ts'
 import type { ISql, Sql } from '../db/client.ts'
 import { lockHistory, lockOrganization } from '../db/org-lock.ts'
-import { grants } from '../keys/model.ts'
 import type { RecordCounts } from '../records/changes.ts'
 import type { SyncRecord } from '../records/records.ts'
 import { type ComputedRisks, computeRisks, writeRisks } from '../risk/write.ts'
@@ -48,7 +47,7 @@ export interface SyncDeps {
 
 /** The options of a request to write records; plain data. */
 export interface SendOptions {
-  /** The rights of the key that sends them; without one, everything may be sent. */
+  /** The rights of the key or person that sends them; without them everything may be sent. */
   key?: KeyRights
   /** Whether a session may get another user than the one it has. */
   reassign?: boolean
@@ -173,7 +172,7 @@ export async function storeBatch(
     // transaction
     if (hasHistory(batch)) await lockHistory(tx, orgId)
     const commit = await writeCommits(tx, orgId, records, { pause: batch.pause, mayReplace: !isMembersKey })
-    const aliases = await writeAliases(tx, orgId, records)
+    const aliases = await writeAliases(tx, orgId, records, key)
     await updateExpertiseOf(tx, orgId, aliases.addresses)
     const risks = batch.computed ?? (await computeRisks(tx, orgId, records, batch.pause))
     const early = sessions.length > 0 ? undefined : await writeRisks(tx, orgId, records, risks)
@@ -190,9 +189,7 @@ export async function storeBatch(
           ? 'allowed'
           : 'refused'
     const results = {
-      member: await writeMembers(tx, orgId, records, aliases.members, {
-        mayChangeRoles: key === undefined || grants(key.scopes, 'admin'),
-      }),
+      member: await writeMembers(tx, orgId, records, aliases.members, key),
       budget: await writeBudgets(tx, orgId, records),
       session: await writeSessionsAndCounts(tx, orgId, sessions, {
         now,

@@ -1,6 +1,7 @@
 import type { ISql } from '../db/client.ts'
 import { unnest } from '../db/rows.ts'
-import { validationError } from '../errors.ts'
+import { forbidden, validationError } from '../errors.ts'
+import type { Rights } from '../people/roles.ts'
 import type { SyncRecord } from '../records/records.ts'
 import { asciiLower } from '../text.ts'
 
@@ -22,15 +23,17 @@ export const hasAliases = (record: SyncRecord): boolean => record.type === 'memb
 
 /**
  * Replaces the aliases of members whose records name some, `[]` for none. Needs the lock of the history, in the
- * transaction that writes the members, before `writeMembers`, which refuses aliases that are members' own addresses. Throws
- * VALIDATION_ERROR for an alias of another member.
+ * transaction that writes the members, before `writeMembers`, which refuses aliases that are members' own addresses. With
+ * `rights` the aliases of an owner stay as they are. Throws VALIDATION_ERROR for an alias of another member, FORBIDDEN for an
+ * owner who sets those of another owner.
  */
 export async function writeAliases(
   tx: ISql,
   orgId: string,
   records: readonly SyncRecord[],
+  rights?: Rights,
 ): Promise<AliasesWritten> {
-  const given = [...records.entries()].flatMap(([index, record]) =>
+  const named = [...records.entries()].flatMap(([index, record]) =>
     record.type === 'member' && record.aliases != null
       ? [
           {
@@ -41,6 +44,13 @@ export async function writeAliases(
         ]
       : [],
   )
+  const owners = rights === undefined || named.length === 0 ? new Map() : await findOwners(tx, orgId, named)
+  const given = named.filter(({ index, email }) => {
+    const id = owners.get(email)
+    if (id === undefined || id === rights?.ownerId) return true
+    if (rights?.ownerId == null) return false
+    throw forbidden({ field: `records[${index}].aliases`, message: 'an owner sets their aliases themselves' })
+  })
   if (given.length === 0) return { addresses: [], members: new Set() }
   const stored = await findAliases(
     tx,
@@ -71,6 +81,21 @@ export async function removeAliases(tx: ISql, orgId: string, memberEmail: string
     stored.filter(({ member_email }) => member_email === memberEmail),
     new Map(),
   )
+}
+
+/** The ids of those of the members who are owners, by address. */
+async function findOwners(
+  tx: ISql,
+  orgId: string,
+  members: readonly { email: string }[],
+): Promise<Map<string, string>> {
+  const rows = await tx<{ id: string; email: string }[]>`
+    select m.id, m.email
+    from members m
+    where m.org_id = ${orgId}
+      and m.email = any(${members.map(({ email }) => email)}::text[])
+      and m.role = 'owner'`
+  return new Map(rows.map(({ id, email }) => [email, id]))
 }
 
 /** Finds aliases by their own address, or by that of their member. */

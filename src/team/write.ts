@@ -3,7 +3,10 @@ import type { ISql } from '../db/client.ts'
 import { unnest } from '../db/rows.ts'
 import { forbidden, MAX_PROBLEMS, validationError } from '../errors.ts'
 import { newId } from '../ids.ts'
+import { grants } from '../keys/model.ts'
+import { endInvitations } from '../people/invitation-queries.ts'
 import { findWithAccount } from '../people/member-queries.ts'
+import { type Rights, scopesBeyond } from '../people/roles.ts'
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import type { MemberRecord } from '../records/member.ts'
 import type { SyncRecord } from '../records/records.ts'
@@ -17,28 +20,36 @@ export interface MembersWritten extends WriteResult {
 
 /**
  * Writes the batch's member records. Needs the organization's lock. A member is identified by its address, in any case;
- * its id never changes. `withNewAliases`: the addresses of members whose aliases `writeAliases` changed. Throws
+ * its id never changes. `withNewAliases`: the addresses of members whose aliases `writeAliases` changed. `rights`: those of the
+ * sender; without them everything may be written. Nobody but an owner changes an owner: that record is unchanged. Throws
  * VALIDATION_ERROR for an id that another address has, a second id of one address, an address that is both a member's own
- * and an alias, or where no owner would be left; FORBIDDEN, unless `mayChangeRoles`, for another role of an owner or of
- * someone who can sign in.
+ * and an alias, or where no owner would be left; FORBIDDEN for what `refuseRoles` refuses.
  */
 export async function writeMembers(
   tx: ISql,
   orgId: string,
   records: readonly SyncRecord[],
   withNewAliases: ReadonlySet<string> = new Set(),
-  { mayChangeRoles = false } = {},
+  rights?: Rights,
 ): Promise<MembersWritten> {
-  const members = [...records.entries()].flatMap(([index, record]) =>
+  const sentMembers = [...records.entries()].flatMap(([index, record]) =>
     record.type === 'member' ? [{ index, record }] : [],
   )
-  if (members.length === 0) return { ...NOTHING_WRITTEN, joined: [] }
+  if (sentMembers.length === 0) return { ...NOTHING_WRITTEN, joined: [] }
   const found = await findMembers(
     tx,
     orgId,
-    members.map(({ record }) => record),
+    sentMembers.map(({ record }) => record),
   )
   const stored = new Map(found.map((row) => [row.email, row]))
+  const members = sentMembers.filter(({ index, record }) => {
+    const email = asciiLower(record.email)
+    if (rights?.ownerId !== null || stored.get(email)?.role !== 'owner') return true
+    // who is an owner since the aliases were written
+    if (withNewAliases.has(email))
+      throw forbidden({ field: `records[${index}].aliases`, message: OWNERS_ONLY })
+    return false
+  })
   const byEmail = new Map(stored)
   const byId = new Map(found.map((row) => [row.id, row]))
   const sent = members.map(({ record }) => asciiLower(record.email))
@@ -60,16 +71,27 @@ export async function writeMembers(
     isSame: (a, b) => isSame(a, b) && !withNewAliases.has(a.email),
   })
   const demoted = findDemoted(members, stored)
-  if (!mayChangeRoles) await refuseRoleChanges(tx, orgId, members, stored)
+  if (rights !== undefined) await refuseRoles(tx, orgId, members, stored, rights)
   await upsertMembers(tx, orgId, rows)
+  // made for the role that the member had
+  const changed = rows.filter(({ email, role }) => role !== (stored.get(email)?.role ?? role))
+  await endInvitations(
+    tx,
+    orgId,
+    changed.map(({ id }) => id),
+  )
   if (demoted !== undefined && !(await hasOwner(tx, orgId))) {
     throw validationError({
       field: `records[${demoted}].role`,
       message: 'is the only owner: make another one first',
     })
   }
-  return { ...result, joined: rows.filter(({ email }) => !stored.has(email)) }
+  const unchanged = result.unchanged + sentMembers.length - members.length
+  return { ...result, unchanged, joined: rows.filter(({ email }) => !stored.has(email)) }
 }
+
+const OWNERS_ONLY =
+  'only an owner may make, change, invite or remove an owner, and nobody makes one by a record'
 
 type NumberedRecords = readonly { index: number; record: MemberRecord }[]
 
@@ -79,27 +101,34 @@ const findDemoted = (members: NumberedRecords, stored: ReadonlyMap<string, Membe
     ({ record }) => record.role !== 'owner' && stored.get(asciiLower(record.email))?.role === 'owner',
   )?.index
 
-async function refuseRoleChanges(
+/**
+ * Throws FORBIDDEN for a record that makes an owner; and for another role of an owner, or of someone who can sign in, unless the
+ * sender has the scope admin and all that the role gives.
+ */
+async function refuseRoles(
   tx: ISql,
   orgId: string,
   members: NumberedRecords,
   stored: ReadonlyMap<string, Member>,
+  { scopes }: Rights,
 ): Promise<void> {
   const changes = members.flatMap(({ index, record }) => {
     const known = stored.get(asciiLower(record.email))
-    return known === undefined || known.role === record.role ? [] : [{ index, known }]
+    return known?.role === record.role ? [] : [{ index, role: record.role, known }]
   })
   if (changes.length === 0) return
-  const ids = changes.map(({ known }) => known.id)
+  const ids = changes.flatMap(({ known }) => known?.id ?? [])
   const withAccount = await findWithAccount(tx, orgId, ids)
-  const refused = changes.filter(({ known }) => known.role === 'owner' || withAccount.has(known.id))
-  if (refused.length === 0) return
-  throw forbidden(
-    ...refused.slice(0, MAX_PROBLEMS).map(({ index }) => ({
-      field: `records[${index}].role`,
-      message: 'the role of an owner, and of who can sign in, is changed with the scope admin only',
-    })),
-  )
+  const problems = changes.flatMap(({ index, role, known }) => {
+    const field = `records[${index}].role`
+    if (role === 'owner') return [{ field, message: OWNERS_ONLY }]
+    if (known === undefined || (known.role !== 'owner' && !withAccount.has(known.id))) return []
+    const missing = scopesBeyond(scopes, role, known.role)
+    if (grants(scopes, 'admin') && missing.length === 0) return []
+    const needed = ['admin', ...missing].filter((scope, n, all) => all.indexOf(scope) === n).join(', ')
+    return [{ field, message: `the role of who can sign in needs the scopes ${needed}` }]
+  })
+  if (problems.length > 0) throw forbidden(...problems.slice(0, MAX_PROBLEMS))
 }
 
 /** Whether the organization has an owner. */

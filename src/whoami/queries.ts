@@ -6,7 +6,6 @@ import type { WhoAmI } from './model.ts'
 type Row = WhoAmI['organization'] & {
   key_id: string | null
   key_name: string
-  scopes: WhoAmI['scopes']
   expires_at: string | null
   key_email: string | null
   member_id: string | null
@@ -16,20 +15,22 @@ type Row = WhoAmI['organization'] & {
 }
 
 /**
- * The organization, the key unless a person is asked for, and the member: the person, or whose sessions the key sends.
+ * The organization, the key, with the scopes that are left to it, unless a person is asked for, and the member: the person,
+ * or whose sessions the key sends.
  * Throws UNAUTHORIZED when the key or person was just deleted.
  */
 export async function getCaller(
   sql: Sql,
   orgId: string,
   by: { keyId: string } | { userId: string },
+  scopes: WhoAmI['scopes'],
 ): Promise<Pick<WhoAmI, 'organization' | 'key' | 'member'>> {
   const keyId = 'keyId' in by ? by.keyId : null
   const userId = 'userId' in by ? by.userId : null
   const [row] = await sql<Row[]>`
     select
       o.org_id as id, o.slug, o.name, o.plan,
-      k.id as key_id, k.name as key_name, k.scopes, k.member_email as key_email,
+      k.id as key_id, k.name as key_name, k.member_email as key_email,
       to_char(k.expires_at at time zone 'UTC', ${TIME_PATTERN}) as expires_at,
       m.id as member_id, m.email as member_email, m.display_name, m.role
     from organizations o
@@ -39,7 +40,7 @@ export async function getCaller(
   if (row === undefined || (row.key_id ?? row.member_id) === null) {
     throw new ApiError('UNAUTHORIZED', 'Missing or invalid API key')
   }
-  const { id, slug, name, plan, key_id, key_name, scopes, expires_at, key_email } = row
+  const { id, slug, name, plan, key_id, key_name, expires_at, key_email } = row
   const { member_id, member_email, display_name, role } = row
   const owner = key_email === null ? null : { id: member_id, email: key_email }
   return {

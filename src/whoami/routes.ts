@@ -12,7 +12,7 @@ export const whoAmIRoutes = ({ sql, config }: RouteDeps) => [
       const perMinute = config.rateLimits[plan]
       const by = person === null ? { keyId: keyId ?? '' } : { userId: person.userId }
       return {
-        ...(await getCaller(sql, orgId, by)),
+        ...(await getCaller(sql, orgId, by, [...scopes])),
         scopes: [...scopes],
         ...(person === null ? {} : { csrf_token: person.csrfToken }),
         limits: { read: perMinute, sync: perMinute },

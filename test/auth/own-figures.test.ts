@@ -38,7 +38,7 @@ beforeAll(async () => {
   database = await testDatabase()
   const { sql } = database
   app = testApp(sql, { now: () => NOW, config: { rateLimits: PLENTY } })
-  owner = await tenant(sql, { scopes: ['read', 'write', 'admin'] })
+  owner = await tenant(sql, { scopes: ['read', 'write', 'audit:write', 'webhooks', 'admin'] })
   ask = client(app, owner.key)
   for (const [index, word] of WORDS.entries()) {
     const email = `${word}@example.com`

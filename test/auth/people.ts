@@ -12,7 +12,7 @@ export const PASSWORD = 'correct horse battery'
 
 /** A member of the organization. */
 export async function addPerson(sql: Sql, orgId: string, email: string, role: Role = 'developer') {
-  const changer = { actor: SYSTEM, mayChangeOwners: true }
+  const changer = { actor: SYSTEM }
   const person = { email, display_name: email.split('@')[0] ?? '', role }
   return await sql.begin((tx) => addMember(tx, orgId, changer, person, new Date()))
 }

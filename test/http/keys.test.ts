@@ -220,6 +220,32 @@ describe('the cache of keys', () => {
 })
 
 describe('over HTTP', () => {
+  test('a revoked key is refused at once by who revoked it, and writes nothing by any instance', async () => {
+    const { key, orgId } = await tenant(db.sql)
+    const { key: admin } = await createKey(db.sql, orgId, { name: 'admin', scopes: ['admin', 'write'] })
+    const keyClock = () => 0
+    const [here, there] = [testApp(db.sql, { keyClock }), testApp(db.sql, { keyClock })]
+    for (const app of [here, there]) expect((await client(app, key)('/v1/cost')).status).toBe(200)
+    const keyId = (await bodyOf(await client(here, key)('/v1/whoami'))).key as { id: string }
+    const revoked = await client(here, admin)(`/v1/keys/${keyId.id}`, { method: 'DELETE' })
+    expect(revoked.status).toBe(204)
+    const record = { type: 'budget', month: '2026-11', limit: 5 }
+    const write = (app: typeof here) =>
+      client(app, key)('/v1/sync', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ records: [record] }),
+      })
+    expect((await client(here, key)('/v1/cost')).status).toBe(401)
+    // the other instance remembers the key for 0.8 s, and its transaction looks again
+    expect((await client(there, key)('/v1/cost')).status).toBe(200)
+    for (const app of [here, there]) expect((await write(app)).status).toBe(401)
+    expect(await db.sql`select 1 from budgets b where b.org_id = ${orgId}`).toHaveLength(0)
+    // a key may revoke itself
+    const own = (await bodyOf(await client(here, admin)('/v1/whoami'))).key as { id: string }
+    expect((await client(here, admin)(`/v1/keys/${own.id}`, { method: 'DELETE' })).status).toBe(204)
+  })
+
   test('a revoked key is refused by every instance within a second', async () => {
     const { key, keyId } = await tenant(db.sql)
     let nowMs = 0

@@ -113,7 +113,7 @@ async function list(context: Context, { org }: { org: string }): Promise<void> {
 }
 
 async function remove(context: Context, { org, email }: { org: string; email: string }): Promise<void> {
-  const by = { actor: commandLineActor(), mayChangeOwners: true }
+  const by = { actor: commandLineActor() }
   const removed = await withOrganization(context, org, async (sql, orgId) => {
     const member = await findMember(sql, orgId, email)
     if (member === undefined) throw new OperatorError(`there is no member ${JSON.stringify(email)}`)

@@ -32,7 +32,7 @@ async function create(
   const { checkUsage } = await import('./record.ts')
   const joined_at = new Date().toISOString()
   checkUsage({ type: 'member', email, display_name: name, role: 'owner', joined_at })
-  const by = { actor: commandLineActor(), mayChangeOwners: true }
+  const by = { actor: commandLineActor() }
   const created = await withOrganization(context, org, (sql, orgId) =>
     sql.begin(async (tx) => {
       const known = await findMember(tx, orgId, (await findOwnAddress(tx, orgId, email)) ?? email)
