@@ -62,6 +62,8 @@ export interface AppDeps {
   sql: Sql
   /** Connections for transactions: a pool of its own, so that writers that wait for each other do not delay reads. */
   writes: Sql
+  /** Connections for trying passwords and codes. */
+  people: Sql
   /** Looks up keys, leases of the limit and versions for many requests. Rejects when there is no answer in time. */
   lookUp: LookUp
   config: Config
@@ -97,6 +99,7 @@ export function createApp(deps: AppDeps) {
   const {
     sql,
     writes,
+    people,
     lookUp,
     config,
     log,
@@ -129,6 +132,7 @@ export function createApp(deps: AppDeps) {
   // a key, session or role that a change ends is not remembered when the change is answered
   const enqueueWrite: EnqueueWrite = (orgId, work, signal) =>
     runInTurn(orgId, work, signal).finally(() => admission.forget(orgId))
+  const inTurn = changeInTurn(writes, enqueueWrite)
   const egress = createEgress({
     allowCidrs: config.webhookAllowCidrs,
     allowHttp: config.webhookAllowHttp,
@@ -141,7 +145,7 @@ export function createApp(deps: AppDeps) {
     egress,
     resolve: resolveByDns,
     enqueueWrite,
-    inTurn: changeInTurn(writes, enqueueWrite),
+    inTurn,
     sender: createSender({ egress, resolve: resolveByDns, timeoutMs: config.webhookTimeoutMs }),
     prefix: config.webhookHeaderPrefix,
     now,
@@ -196,7 +200,7 @@ export function createApp(deps: AppDeps) {
     .use(answers({ gate, record, grow: cache.grow, prefix }))
     .use(healthRoutes(readiness))
     .use(dashboard(prefix))
-    .use(authRoutes({ writes, config, log, gate, listenUrl, windowClock: deps.windowClock }))
+    .use(authRoutes({ people, inTurn, config, log, gate, listenUrl, windowClock: deps.windowClock }))
     .use(githubRoutes({ writes, config, gate, box: secrets, now }))
     .use(docs({ config, routes: () => app.routes, events: sentEvents }))
     .use(badgeRoutes({ sql, config, now, cache: badgeCache, limit: requests.limits.badge }))

@@ -1,15 +1,24 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { Config } from '../config.ts'
 import type { Sql } from '../db/client.ts'
+import { ApiError } from '../errors.ts'
 import { clientAddress, exactAddress } from '../http/address-limit.ts'
 import { createBodyCheck, readBody } from '../http/body.ts'
 import type { Log } from '../log.ts'
-import type { Gate } from '../organizations/gate.ts'
+import type { Change, Gate } from '../organizations/gate.ts'
+import { cookieReader } from '../people/cookies.ts'
+import { type FoundSession, findSession } from '../people/sign-in-queries.ts'
+import { csrfTokenOf } from '../people/tokens.ts'
+import type { CountTry } from '../people/try-queries.ts'
 
 /** The routes of signing in need these. */
 export interface AuthDeps {
-  /** Connections for transactions. */
-  writes: Sql
+  /** Connections of their own: whoever tries passwords and codes takes none of those by which others change something. */
+  people: Sql
+  /** Runs what changes an organization after its earlier changes in this process. */
+  inTurn: Change
+  /** Counts tries to sign in. */
+  countTry: CountTry
   config: Config
   log: Log
   /** Tests only: the clock of the minutes in which tries are counted, which is otherwise the database's. */
@@ -48,5 +57,28 @@ export function clientOf(request: Request, server: Server, { config, windowClock
     counted: clientAddress(peer, forwarded, trustProxy),
     exact: exactAddress(peer, forwarded, trustProxy),
     at: windowClock?.(),
+  }
+}
+
+/** Throws FORBIDDEN where the request lacks the token of the pages of the session with this cookie's token. */
+export function refuseForged(request: Request, token: string): void {
+  if (request.headers.get('x-csrf-token') !== csrfTokenOf(token))
+    throw new ApiError('FORBIDDEN', 'X-CSRF-Token: must be the one of /v1/whoami')
+}
+
+/**
+ * A function that finds the session of who sends a request by their cookie; one that is no GET needs the token of their pages.
+ * Throws UNAUTHORIZED, FORBIDDEN.
+ */
+export function sessionReader({ people, config }: Pick<AuthDeps, 'people' | 'config'>) {
+  const cookieOf = cookieReader(config)
+  return async (request: Request): Promise<FoundSession> => {
+    const token = cookieOf(request)
+    const session = token === undefined ? undefined : await findSession(people, token)
+    if (token === undefined || session === undefined) {
+      throw new ApiError('UNAUTHORIZED', 'Sign in to approve a machine')
+    }
+    if (request.method !== 'GET') refuseForged(request, token)
+    return session
   }
 }

@@ -11,7 +11,7 @@ const CALLBACK = '/auth/oidc/callback'
 
 /** Signing in by the identity provider. Nothing of a request says where the browser goes then: it is the dashboard. */
 export function oidcRoutes(oidc: OidcConfig, deps: AuthDeps) {
-  const { writes, config, log, listenUrl } = deps
+  const { config, log, listenUrl } = deps
   const provider = createIdentityProvider(oidc, log)
   const cookieOf = cookieReader(config)
   const base = () => (config.publicUrl ?? listenUrl()).replace(/\/+$/, '')
@@ -52,7 +52,7 @@ export function oidcRoutes(oidc: OidcConfig, deps: AuthDeps) {
           const returned = new URL(`${base()}${CALLBACK}${new URL(request.url).search}`)
           const identity = await provider.finish(returned, flow)
           const client = clientOf(request, server, deps)
-          const token = await signInByProvider(writes, identity, oidc, client, cookieOf(request), new Date())
+          const token = await signInByProvider(deps, identity, oidc, client, cookieOf(request), new Date())
           return sent(`${publicPath(config)}/`, [sessionCookie(config, token), flowCookie(config)])
         } catch (error) {
           return refusal(request, error, `${publicPath(config)}/`)

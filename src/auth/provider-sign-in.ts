@@ -1,12 +1,13 @@
 import { recordEntries, SYSTEM } from '../audit-log/append.ts'
 import { type OidcConfig, ROLES, type Role } from '../config.ts'
-import type { ISql, Sql } from '../db/client.ts'
+import type { ISql } from '../db/client.ts'
 import { ApiError } from '../errors.ts'
 import { findOrganization } from '../organizations/queries.ts'
 import { endSessionsOf, saveAccount } from '../people/account-queries.ts'
 import { addMember, changeMember } from '../sync/member-changes.ts'
 import { countOwners, findMember, findOwnAddress } from '../team/queries.ts'
 import { asciiLower } from '../text.ts'
+import type { AuthDeps } from './deps.ts'
 import type { Identity } from './identity-provider.ts'
 import { type Client, startSessionOf } from './sign-in.ts'
 
@@ -20,14 +21,14 @@ const roleOf = ({ groups }: Identity, { roles, defaultRole }: OidcConfig): Role 
  * Throws FORBIDDEN.
  */
 export async function signInByProvider(
-  sql: Sql,
+  { people, inTurn }: Pick<AuthDeps, 'people' | 'inTurn'>,
   identity: Identity,
   oidc: OidcConfig,
   client: Client,
   former: string | undefined,
   now: Date,
 ): Promise<string> {
-  const organization = await findOrganization(sql, oidc.organization)
+  const organization = await findOrganization(people, oidc.organization)
   if (organization === undefined) {
     throw new ApiError('INTERNAL_ERROR', `OIDC_ORGANIZATION: there is no organization ${oidc.organization}`, {
       status: 503,
@@ -35,14 +36,14 @@ export async function signInByProvider(
   }
   const { id: orgId } = organization
   const role = roleOf(identity, oidc)
-  const memberId = await sql.begin((tx) => admit(tx, orgId, identity, role, client, now))
+  const memberId = await inTurn(orgId, (tx) => admit(tx, orgId, identity, role, client, now))
   if (memberId === null) {
     throw new ApiError(
       'FORBIDDEN',
       `Your account has no role in ${organization.name}: ask for one at the identity provider`,
     )
   }
-  return await startSessionOf(sql, { orgId, memberId }, client, former)
+  return await startSessionOf({ inTurn }, { orgId, memberId }, client, former)
 }
 
 /** The id of the member with an account and the role; null, and no session left, without a role. */

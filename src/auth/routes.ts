@@ -1,15 +1,17 @@
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
 import { cookieReader, sessionCookie } from '../people/cookies.ts'
-import { type AuthDeps, bodyReader, clientOf } from './deps.ts'
+import { createTryCounter } from '../people/try-queries.ts'
+import { type AuthDeps, bodyReader, clientOf, refuseForged } from './deps.ts'
 import { deviceRoutes } from './device-routes.ts'
 import { AcceptBody, PasswordBody } from './model.ts'
 import { oidcRoutes } from './oidc-routes.ts'
 import { acceptInvitation, signInByPassword, signOut } from './sign-in.ts'
 
 /** Signing in and out, by password or for a machine. Not below /v1: these need no key. */
-export const authRoutes = (deps: AuthDeps) => {
-  const { writes, config, gate } = deps
+export const authRoutes = (given: Omit<AuthDeps, 'countTry'>) => {
+  const deps = { ...given, countTry: createTryCounter(given.people) }
+  const { config, gate } = deps
   const cookieOf = cookieReader(config)
   const readPassword = bodyReader(gate, PasswordBody)
   const readAccept = bodyReader(gate, AcceptBody)
@@ -27,7 +29,7 @@ export const authRoutes = (deps: AuthDeps) => {
         refuseWithoutPasswords()
         const wanted = await readPassword(request)
         const client = clientOf(request, server, deps)
-        const signedIn = await signInByPassword(writes, wanted, client, cookieOf(request))
+        const signedIn = await signInByPassword(deps, wanted, client, cookieOf(request))
         if ('organizations' in signedIn) return signedIn
         set.headers['set-cookie'] = sessionCookie(config, signedIn.token)
         set.status = 204
@@ -40,9 +42,9 @@ export const authRoutes = (deps: AuthDeps) => {
       async ({ request, server, set }) => {
         set.headers['cache-control'] = 'no-store'
         refuseWithoutPasswords()
-        const given = await readAccept(request)
+        const accepted = await readAccept(request)
         const client = clientOf(request, server, deps)
-        const token = await acceptInvitation(writes, given, client, cookieOf(request))
+        const token = await acceptInvitation(deps, accepted, client, cookieOf(request))
         set.headers['set-cookie'] = sessionCookie(config, token)
         set.status = 204
         return null
@@ -53,7 +55,10 @@ export const authRoutes = (deps: AuthDeps) => {
       '/auth/logout',
       async ({ request, server, set }) => {
         const token = cookieOf(request)
-        if (token !== undefined) await signOut(writes, token, clientOf(request, server, deps))
+        if (token !== undefined) {
+          refuseForged(request, token)
+          await signOut(deps, token, clientOf(request, server, deps))
+        }
         set.headers['cache-control'] = 'no-store'
         set.headers['set-cookie'] = sessionCookie(config)
         set.status = 204

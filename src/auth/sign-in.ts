@@ -1,14 +1,13 @@
 import { recordEntries } from '../audit-log/append.ts'
-import type { ISql, Sql } from '../db/client.ts'
-import { inOrganization } from '../db/org-lock.ts'
+import type { ISql } from '../db/client.ts'
 import { ApiError } from '../errors.ts'
 import { type Account, endSessionsOf, findAccounts, saveAccount } from '../people/account-queries.ts'
 import { findInvitation, useInvitation } from '../people/invitation-queries.ts'
 import { hashPassword, isPassword } from '../people/passwords.ts'
 import { endSession, startSession } from '../people/sign-in-queries.ts'
-import { countTry } from '../people/try-queries.ts'
 import { getMember } from '../sync/member-changes.ts'
 import { asciiLower } from '../text.ts'
+import type { AuthDeps } from './deps.ts'
 
 /** The client that sends a request to sign in. */
 export interface Client {
@@ -23,11 +22,11 @@ export interface Client {
 /** The cookie's token of a new session, or the organizations among which the person has to choose. */
 type SignedIn = { token: string } | { organizations: { slug: string; name: string }[] }
 
+type SignInDeps = Pick<AuthDeps, 'people' | 'inTurn' | 'countTry'>
+
 /** Counts a try of this address and account; throws RATE_LIMITED. */
-const countTries = (sql: Sql, { counted, at }: Client, ...accounts: string[]) =>
-  countTry(sql, [`address ${counted}`, ...accounts.map((account) => `account ${asciiLower(account)}`)], {
-    at,
-  })
+const countTries = ({ countTry }: SignInDeps, { counted, at }: Client, ...accounts: string[]) =>
+  countTry([`address ${counted}`, ...accounts.map((account) => `account ${asciiLower(account)}`)], { at })
 
 /** Writes what a member has done by this client into the audit log. Needs the organization's lock. */
 const record = (tx: ISql, orgId: string, memberId: string, { exact }: Client, ...actions: string[]) =>
@@ -43,35 +42,37 @@ const record = (tx: ISql, orgId: string, memberId: string, { exact }: Client, ..
  * wrong, and RATE_LIMITED.
  */
 export async function signInByPassword(
-  sql: Sql,
+  deps: SignInDeps,
   wanted: { email: string; password: string; organization?: string },
   client: Client,
   former: string | undefined,
 ): Promise<SignedIn> {
-  await countTries(sql, client, wanted.email)
-  const accounts = await findAccounts(sql, wanted.email, wanted.organization)
+  await countTries(deps, client, wanted.email)
+  const accounts = await findAccounts(deps.people, wanted.email, wanted.organization)
   // one comparison at least, so that the time does not tell whether there is an account
-  const hashes = accounts.length === 0 ? [null] : accounts.map(({ passwordHash }) => passwordHash)
-  const right = await Promise.all(hashes.map((hash) => isPassword(wanted.password, hash)))
-  const matching = accounts.filter((_account, index) => right[index])
+  if (accounts.length === 0) await isPassword(wanted.password, null)
+  const matching: Account[] = []
+  // one after the other: a sign-in has one of the places at a time
+  for (const account of accounts)
+    if (await isPassword(wanted.password, account.passwordHash)) matching.push(account)
   const [account] = matching
   if (account === undefined) {
     for (const { orgId, memberId } of accounts)
-      await inOrganization(sql, orgId, (tx) => record(tx, orgId, memberId, client, 'member.sign_in_failed'))
+      await deps.inTurn(orgId, (tx) => record(tx, orgId, memberId, client, 'member.sign_in_failed'))
     throw new ApiError('UNAUTHORIZED', 'The address or the password is wrong')
   }
   if (matching.length > 1) return { organizations: matching.map(({ slug, name }) => ({ slug, name })) }
-  return { token: await startSessionOf(sql, account, client, former) }
+  return { token: await startSessionOf(deps, account, client, former) }
 }
 
 /** Starts a session with a new token, and ends the browser's session before. */
 export async function startSessionOf(
-  sql: Sql,
+  { inTurn }: Pick<AuthDeps, 'inTurn'>,
   { orgId, memberId }: Pick<Account, 'orgId' | 'memberId'>,
   client: Client,
   former: string | undefined,
 ): Promise<string> {
-  return await inOrganization(sql, orgId, async (tx) => {
+  return await inTurn(orgId, async (tx) => {
     if (former !== undefined) await endSession(tx, former)
     const token = await startSession(tx, orgId, memberId)
     await record(tx, orgId, memberId, client, 'member.signed_in')
@@ -84,20 +85,20 @@ export async function startSessionOf(
  * token that is not valid, and RATE_LIMITED.
  */
 export async function acceptInvitation(
-  sql: Sql,
+  deps: SignInDeps,
   { token, password }: { token: string; password: string },
   client: Client,
   former: string | undefined,
 ): Promise<string> {
-  const invitation = await findInvitation(sql, token)
+  const invitation = await findInvitation(deps.people, token)
   const accounts = invitation === undefined ? [] : [`${invitation.orgId} ${invitation.memberId}`]
-  await countTries(sql, client, ...accounts)
+  await countTries(deps, client, ...accounts)
   const refused = () =>
     new ApiError('UNAUTHORIZED', 'The invitation is not valid, or was used: ask for a new one')
   if (invitation === undefined) throw refused()
   const { orgId, memberId } = invitation
   const hash = await hashPassword(password)
-  return await inOrganization(sql, orgId, async (tx) => {
+  return await deps.inTurn(orgId, async (tx) => {
     if (!(await useInvitation(tx, token))) throw refused()
     await saveAccount(tx, orgId, await getMember(tx, orgId, memberId), hash)
     await endSessionsOf(tx, orgId, memberId)
@@ -108,10 +109,14 @@ export async function acceptInvitation(
   })
 }
 
-/** Ends the session, on every instance at once. */
-export async function signOut(sql: Sql, token: string, client: Client): Promise<void> {
-  const ended = await sql.begin((tx) => endSession(tx, token))
+/** Ends the session, on every instance: answered when what was being written by it is done. */
+export async function signOut(
+  { people, inTurn }: Pick<AuthDeps, 'people' | 'inTurn'>,
+  token: string,
+  client: Client,
+): Promise<void> {
+  const ended = await endSession(people, token)
   if (ended === undefined) return
   const { orgId, memberId } = ended
-  await inOrganization(sql, orgId, (tx) => record(tx, orgId, memberId, client, 'member.signed_out'))
+  await inTurn(orgId, (tx) => record(tx, orgId, memberId, client, 'member.signed_out'))
 }

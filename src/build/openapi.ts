@@ -13,6 +13,7 @@ const sql = connect({ url: 'postgres://localhost/none' }, { max: 1, applicationN
 const app = createApp({
   sql,
   writes: sql,
+  people: sql,
   lookUp: () => Promise.reject(new Error('no database')),
   config: loadConfig({}),
   log: createLog('silent', 'json'),

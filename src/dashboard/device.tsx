@@ -1,12 +1,36 @@
+import { useEffect, useState } from 'preact/hooks'
 import type { WhoAmI } from '../whoami/model.ts'
 import { basePath } from './client/base.ts'
-import { postAuth, problemOf } from './client/session.ts'
+import { formatTime } from './client/format.ts'
+import { getAuth, postAuth, problemOf } from './client/session.ts'
 import { Saying, useChanges } from './parts/change.tsx'
 import { Form, fieldsOf, Input } from './parts/form.tsx'
 
+/** Describes the machine that waits with this code; an empty text while the code is not whole, or its machine not known. */
+function useMachine(code: string): string {
+  const [text, setText] = useState('')
+  useEffect(() => {
+    let isLeft = false
+    setText('')
+    const describe = async () => {
+      const result = await getAuth(`device?user_code=${encodeURIComponent(code)}`)
+      const { name, ip_address, requested_at } = result.body
+      const found = `${name}, from ${ip_address ?? 'an unknown address'}, at ${formatTime(String(requested_at))} UTC`
+      if (!isLeft) setText(result.status === 200 ? found : problemOf(result))
+    }
+    if (/^([A-Za-z][^A-Za-z]*){8}$/.test(code)) void describe()
+    return () => {
+      isLeft = true
+    }
+  }, [code])
+  return text
+}
+
 /** Asks the signed-in person whether a machine may send their sessions: `cloud-analytics login`. */
 export function DevicePage({ who }: { who: WhoAmI }) {
-  const code = new URLSearchParams(location.hash.slice(1)).get('code') ?? ''
+  const given = new URLSearchParams(location.hash.slice(1)).get('code') ?? ''
+  const [code, setCode] = useState(given)
+  const machine = useMachine(code)
   const { said, run } = useChanges()
   const answer = (user_code: string | undefined, approve: boolean) =>
     run(
@@ -28,9 +52,13 @@ export function DevicePage({ who }: { who: WhoAmI }) {
             <bdi>{who.member.email}</bdi>. Approve only if it shows the same code, and you have just started{' '}
             <code>cloud-analytics login</code> there.
           </p>
+          <p aria-live="polite">
+            <bdi>{machine}</bdi>
+          </p>
           <Form
             kind=""
             send="Approve"
+            onInput={({ user_code = '' }) => setCode(user_code)}
             onSend={({ user_code }) => answer(user_code, true)}
             buttons={
               <button
@@ -49,7 +77,7 @@ export function DevicePage({ who }: { who: WhoAmI }) {
               required
               autocomplete="off"
               placeholder="XXXX-XXXX"
-              defaultValue={code}
+              defaultValue={given}
             />
           </Form>
         </>

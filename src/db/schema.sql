@@ -6,9 +6,12 @@ create table accounts (
   email text not null,
   password_hash text,
   last_signed_in_at timestamp with time zone,
+  issuer text,
+  subject text,
   constraint accounts_pkey PRIMARY KEY (org_id, member_id)
 );
 CREATE INDEX accounts_by_email ON accounts USING btree (email);
+CREATE UNIQUE INDEX accounts_by_subject ON accounts USING btree (org_id, issuer, subject);
 
 create table api_keys (
   id text not null,
@@ -190,6 +193,9 @@ create table device_requests (
   approved boolean,
   org_id text,
   member_id text,
+  ip_address text,
+  requested_at timestamp with time zone not null default now(),
+  approved_from text,
   constraint device_requests_pkey PRIMARY KEY (device_hash),
   constraint device_requests_user_code_key UNIQUE (user_code)
 );

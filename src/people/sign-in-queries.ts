@@ -65,10 +65,10 @@ export async function startSession(tx: ISql, orgId: string, memberId: string): P
 
 /** Ends the session with this token; whose it was, or undefined where there is none. */
 export async function endSession(
-  tx: ISql,
+  sql: ISql,
   token: string,
 ): Promise<{ orgId: string; memberId: string } | undefined> {
-  const [row] = await tx<{ orgId: string; memberId: string }[]>`
+  const [row] = await sql<{ orgId: string; memberId: string }[]>`
     delete from browser_sessions
     where token_hash = ${hashToken(token)}
     returning org_id as "orgId", member_id as "memberId"`

@@ -163,6 +163,27 @@ describe('a password', () => {
     expect(fromOne).toEqual([...new Array(10).fill(401), 429])
   })
 
+  test('is checked for 64 people at once, and further ones are told when to try again', async () => {
+    const behind = instance({ trustProxy: 2 })
+    const { orgId } = await tenant(db.sql)
+    await signedIn(app, db.sql, orgId, 'sixty@example.com')
+    const tries = Array.from({ length: 100 }, (_, n) =>
+      post(
+        behind,
+        '/auth/password',
+        { email: n === 0 ? 'sixty@example.com' : `s${n}@example.com`, password: PASSWORD },
+        { 'x-forwarded-for': `192.0.2.${n}, 10.0.0.1` },
+      ),
+    )
+    const answers = await Promise.all(tries)
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(refused).toHaveLength(36)
+    for (const { headers } of refused) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(answers.filter(({ status }) => status === 401 || status === 204)).toHaveLength(64)
+    const after = await post(behind, '/auth/password', { email: 'sixty@example.com', password: PASSWORD })
+    expect(after.status).toBe(204)
+  })
+
   test('and bodies that are none are refused', async () => {
     const answer = (type: string, body: string) =>
       app.handle(
@@ -249,13 +270,68 @@ describe('a session', () => {
     expect((await ada.get('/v1/whoami')).status).toBe(401)
   })
 
+  test('that is over changes nothing, at once and on every instance, nor does what is on its way', async () => {
+    const { orgId } = await tenant(db.sql)
+    const other = instance()
+    const ada = await signedIn(app, db.sql, orgId, 'ada@example.com', 'admin')
+    const stolen = await browser(other, ada.cookie)
+    const key = { name: 'kept', scopes: ['admin'] }
+    const keys = () => db.sql`select 1 from api_keys k where k.org_id = ${orgId} and k.name = 'kept'`
+    // its body comes when the session has ended: it was admitted before
+    const body = new TransformStream<Uint8Array, Uint8Array>()
+    const late = other.handle(
+      new Request('http://localhost/v1/keys', {
+        method: 'POST',
+        headers: { cookie: ada.cookie, 'x-csrf-token': ada.csrf, 'content-type': 'application/json' },
+        body: body.readable,
+      }),
+    )
+    const writer = body.writable.getWriter()
+    await writer.write(new TextEncoder().encode('{"name":"kept",'))
+    expect(
+      (await post(app, '/auth/logout', {}, { cookie: ada.cookie, 'x-csrf-token': ada.csrf })).status,
+    ).toBe(204)
+    await writer.write(new TextEncoder().encode('"scopes":["admin"]}'))
+    await writer.close()
+    expect((await late).status).toBe(401)
+    // no time has passed for what the instances remember
+    expect((await ada.get('/v1/whoami')).status).toBe(401)
+    expect((await stolen.send('POST', '/v1/keys', key)).status).toBe(401)
+    expect(await keys()).toHaveLength(0)
+  })
+
+  test('of a member who is removed is over at once', async () => {
+    const { orgId } = await tenant(db.sql)
+    const ada = await signedIn(app, db.sql, orgId, 'ada@example.com', 'admin')
+    const bob = await signedIn(app, db.sql, orgId, 'bob@example.com', 'admin')
+    expect((await bob.get('/v1/members')).status).toBe(200)
+    expect((await ada.send('DELETE', `/v1/members/${bob.id}`)).status).toBe(204)
+    expect((await bob.get('/v1/members')).status).toBe(401)
+    expect((await bob.send('PATCH', '/v1/organization', { name: 'B' })).status).toBe(401)
+    // somebody may remove themselves: that is written before it is so
+    expect((await ada.send('DELETE', `/v1/members/${ada.id}`)).status).toBe(204)
+    expect((await ada.get('/v1/members')).status).toBe(401)
+  })
+
+  test('is not ended by a page of another site', async () => {
+    const { orgId } = await tenant(db.sql)
+    const ada = await signedIn(app, db.sql, orgId, 'ada@example.com')
+    for (const headers of [{}, { 'x-csrf-token': 'x' }]) {
+      const answer = await post(app, '/auth/logout', {}, { cookie: ada.cookie, ...headers })
+      expect([answer.status, (await bodyOf(answer)).code]).toEqual([403, 'FORBIDDEN'])
+    }
+    expect((await ada.get('/v1/whoami')).status).toBe(200)
+    expect((await post(app, '/auth/logout', {})).status).toBe(204)
+  })
+
   test('ends on every instance within a second of the sign-out', async () => {
     const { orgId } = await tenant(db.sql)
     const other = instance()
     const ada = await signedIn(app, db.sql, orgId, 'ada@example.com')
     const stolen = await browser(other, ada.cookie)
     expect((await stolen.get('/v1/team')).status).toBe(200)
-    const out = await post(app, '/auth/logout', {}, { cookie: ada.cookie })
+    const headers = { cookie: ada.cookie, 'x-csrf-token': ada.csrf }
+    const out = await post(app, '/auth/logout', {}, headers)
     expect([out.status, out.headers.get('set-cookie')]).toEqual([
       204,
       'ca_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax',
@@ -263,7 +339,7 @@ describe('a session', () => {
     nowMs += 1_000
     expect((await stolen.get('/v1/team')).status).toBe(401)
     expect((await ada.get('/v1/team')).status).toBe(401)
-    expect((await post(app, '/auth/logout', {}, { cookie: ada.cookie })).status).toBe(204)
+    expect((await post(app, '/auth/logout', {}, headers)).status).toBe(204)
     expect((await entries(orgId)).at(-1)).toBe('member.signed_out')
   })
 

@@ -233,7 +233,7 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
       const device = (await (await post(app, '/auth/device', { name })).json()) as Record<string, string>
       await page.open('about:blank')
       await page.open(`${server.url}/device#code=${device.user_code}`)
-      await sees('Sign a machine in')
+      await sees(`${name}, from `)
       return () => post(app, '/auth/device/token', { device_code: device.device_code })
     }
     const laptop = await askFor('laptop')

@@ -27,6 +27,7 @@ export function testApp(sql: Sql, over: Over = {}): App {
   const app = createApp({
     sql,
     writes: sql,
+    people: sql,
     lookUp: (statement) => statement(sql),
     log: silent,
     registry: createRegistry(),

@@ -28,6 +28,8 @@ const CHECK_MS = 1_000
 
 /** Concurrent transactions of all organizations, of what is changed other than by sync. */
 const WRITERS = 4
+/** Of tries to sign in and of machines that ask for their keys: short statements. */
+const SIGN_INS = 2
 /** All requests wait for keys, leases of the limit and versions: a connection that does not respond is replaced. */
 const LOOK_UP_LIMIT_MS = 3_000
 
@@ -97,6 +99,10 @@ export async function startServer(
       max: WRITERS,
       applicationName: 'cloud-analytics writes',
     })
+    const peoplePool = createReconnectingPool(target, {
+      max: SIGN_INS,
+      applicationName: 'cloud-analytics sign-ins',
+    })
     const onSilent = () => log.warn('the database is silent; connecting anew')
     // one connection: its backend stays warm, and no slow read holds up a response from memory
     const lookUpPool = createReconnectingPool(
@@ -110,9 +116,10 @@ export async function startServer(
       watch.stop()
       worker.abandon()
     })
-    const pools = [writePool, lookUpPool]
+    const pools = [writePool, peoplePool, lookUpPool]
     poolLoads.set('serve', database.pool.load)
     poolLoads.set('writes', writePool.load)
+    poolLoads.set('sign-ins', peoplePool.load)
     poolLoads.set('look-ups', lookUpPool.load)
     const checkConnections = createConnectionMonitor([database.pool, ...pools], log)
     // a unix socket is not checked, since it is never half open
@@ -121,6 +128,7 @@ export async function startServer(
     const app = createApp({
       sql,
       writes: writePool.sql,
+      people: peoplePool.sql,
       lookUp: lookUpPool.run,
       config,
       log,

@@ -19,25 +19,31 @@ interface AuthAnswer {
   body: Record<string, unknown>
 }
 
-/** Posts to `/auth/…`, by the cookie. Never rejects: status 0 where the server does not respond. */
-export async function postAuth(path: string, body: object): Promise<AuthAnswer> {
-  noteSign()
+/** Asks `/auth/…`, by the cookie; posts `body` if there is one. Never rejects: status 0 where the server does not respond. */
+async function askAuth(path: string, body?: object): Promise<AuthAnswer> {
   const headers = new Headers({ 'content-type': 'application/json' })
   if (csrfToken !== undefined) headers.set('x-csrf-token', csrfToken)
   try {
     const response = await fetch(`${basePath()}auth/${path}`, {
-      method: 'POST',
       headers,
       credentials: 'same-origin',
-      body: JSON.stringify(body),
+      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
     })
     return { status: response.status, body: await response.json().catch(() => ({})) }
   } catch {
     return { status: 0, body: { error: 'The server does not respond' } }
-  } finally {
-    // a tab that asked before the server had taken it was told of the person before
-    noteSign()
   }
+}
+
+export const getAuth = (path: string): Promise<AuthAnswer> => askAuth(path)
+
+/** Posts to `/auth/…`, which may change who is signed in. */
+export async function postAuth(path: string, body: object): Promise<AuthAnswer> {
+  noteSign()
+  const answer = await askAuth(path, body)
+  // a tab that asked before the server had taken it was told of the person before
+  noteSign()
+  return answer
 }
 
 /** People can sign in at this server by these methods. */

@@ -137,7 +137,8 @@ export const PLAIN_ROUTES = [
   ...PUBLIC_ROUTES.map((path) => `GET ${path}`),
   // only who has the organization's secret is heard: test/github
   'POST /github/:org_slug',
-  // only a secret says which organization is meant: test/auth
+  // only a cookie or a secret says which organization is meant: test/auth
+  'GET /auth/device',
   ...['password', 'accept', 'logout', 'device', 'device/token', 'device/approve'].map(
     (name) => `POST /auth/${name}`,
   ),
