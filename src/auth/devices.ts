@@ -93,7 +93,7 @@ export async function decideDevice(
   })
 }
 
-/** What a machine is told: why it has no key yet, or the key, once. */
+/** Tells a machine why it has no key yet, or gives it the key, once. */
 export async function pollDevice({ people, inTurn }: DeviceDeps, deviceCode: string) {
   const asked = await askDevice(people, deviceCode)
   if (asked !== undefined) return { error: asked.isEarly ? 'slow_down' : 'authorization_pending' }

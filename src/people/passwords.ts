@@ -8,7 +8,7 @@ export const MAX_PASSWORD_LENGTH = 256
 const ARGON2ID = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 /** Hashes that are computed at a time: each takes 19 MiB and a thread. */
 const MAX_RUNNING = 2
-/** Those that wait, and take no connection meanwhile: the last one waits for about 1.5 s on an idle machine. */
+/** Others wait, without a connection: the last one for about 1.5 s on an idle machine. */
 const MAX_WAITING = 64 - MAX_RUNNING
 const RETRY_AFTER_S = 2
 

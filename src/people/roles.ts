@@ -46,8 +46,8 @@ export const scopesBeyond = (held: readonly Scope[], role: Role, before?: Role):
   )
 
 /**
- * What is left of the scopes of a key that is bound to a member of the role: those that both have. Telemetry is of the
- * member's own sessions: who may send these may send it.
+ * Cuts the scopes of a key that is bound to a member of the role to those that both have. Telemetry is of the member's own
+ * sessions: whoever may send these may send it.
  */
 export function cutToRole(scopes: readonly Scope[], role: Role): Scope[] {
   const within = SCOPES_WITHIN[role]

@@ -19,6 +19,9 @@ type Row = Omit<OrganizationSettings, 'badges' | 'ticket_pattern' | 'ticket_igno
   ticket_ignore: string[] | null
 }
 
+/** Time that a pattern may take for all texts of an organization: 200,000 sessions take the default some 3 s. */
+const MAX_TICKETS_MS = 20_000
+
 /** The stored form of GitHub's secret is bound to its organization. */
 const githubSecretContext = (orgId: string): string => `github secret of ${orgId}`
 
@@ -112,7 +115,8 @@ export async function changeSettings(
       ticket_ignore = ${ticket_ignore === undefined ? row.ticket_ignore : ticket_ignore},
       github_secret = case when ${github_secret === undefined} then github_secret else ${secret}::bytea end
     where org_id = ${orgId}`
-  if (ticket_pattern !== undefined || ticket_ignore !== undefined) await writeAllTickets(tx, orgId)
+  if (ticket_pattern !== undefined || ticket_ignore !== undefined)
+    await writeAllTickets(tx, orgId, MAX_TICKETS_MS)
   const after = await getSettings(tx, orgId)
   const changed = changedFields(before, after)
   if (typeof github_secret === 'string') changed.github_secret_set = true

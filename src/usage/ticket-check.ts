@@ -17,7 +17,7 @@ async function findDiffering(
 
 async function findWrong(sql: ISql, orgId: string): Promise<string | undefined> {
   for await (const sessions of readAllTexts(sql, orgId)) {
-    const tickets = findTickets(sessions)
+    const tickets = await findTickets(sessions)
     const wrong = sessions.find(({ stored }, index) => !Bun.deepEquals(stored ?? [], tickets[index]))
     if (wrong !== undefined) return wrong.session_id
   }

@@ -1,6 +1,8 @@
 import type { Fragment, ISql } from '../db/client.ts'
 import { unnest } from '../db/rows.ts'
+import { validationError } from '../errors.ts'
 import { ticketFinder } from '../organizations/tickets.ts'
+import { createPause } from '../pause.ts'
 
 /** A session, and what its tickets are found in. */
 interface Texts {
@@ -69,13 +71,23 @@ export async function* readAllTexts(sql: ISql, orgId: string): AsyncGenerator<Te
   }
 }
 
-/** The tickets of each of these sessions, which one statement has read. */
-export function findTickets(sessions: readonly Texts[]): Ticket[][] {
+/** The tickets of each of these sessions, which one statement has read. Others work meanwhile. `onSpent` is told its time. */
+export async function findTickets(
+  sessions: readonly Texts[],
+  onSpent: (ms: number) => void = () => {},
+): Promise<Ticket[][]> {
   const { pattern = null, ignored = null } = sessions[0] ?? {}
   const ticketsIn = ticketFinder(pattern, ignored)
-  return sessions.map(({ branch, texts }) =>
-    ticketsIn([branch, ...(texts ?? [])]).map((ticket, index, all) => [ticket, index + 1, all.length]),
-  )
+  const pause = createPause()
+  const found: Ticket[][] = []
+  for (const { branch, texts } of sessions) {
+    await pause()
+    const startedAt = performance.now()
+    const tickets = ticketsIn([branch, ...(texts ?? [])])
+    onSpent(performance.now() - startedAt)
+    found.push(tickets.map((ticket, index, all) => [ticket, index + 1, all.length]))
+  }
+  return found
 }
 
 /** Finds the tickets of these sessions, which have none. Needs the organization's lock, and pr_sessions to be up to date. */
@@ -85,8 +97,13 @@ export async function writeTickets(tx: ISql, orgId: string, ids: readonly string
   await insertTickets(tx, orgId, await readTexts(tx, orgId, only))
 }
 
-async function insertTickets(tx: ISql, orgId: string, sessions: readonly Texts[]): Promise<void> {
-  const found = findTickets(sessions)
+async function insertTickets(
+  tx: ISql,
+  orgId: string,
+  sessions: readonly Texts[],
+  onSpent?: (ms: number) => void,
+): Promise<void> {
+  const found = await findTickets(sessions, onSpent)
   const rows = sessions.flatMap(({ session_id }, index) =>
     (found[index] ?? []).map(([ticket, nth, parts]) => ({ session_id, ticket, nth, parts })),
   )
@@ -97,10 +114,22 @@ async function insertTickets(tx: ISql, orgId: string, sessions: readonly Texts[]
     from ${unnest(tx, rows, { session_id: 'text', ticket: 'text', nth: 'integer', parts: 'integer' })}`
 }
 
-/** Finds the tickets of all sessions again: after the pattern has changed. */
-export async function writeAllTickets(tx: ISql, orgId: string): Promise<void> {
+/**
+ * Finds the tickets of all sessions again: after the pattern has changed. Throws VALIDATION_ERROR for one that takes longer
+ * than `mostMs`.
+ */
+export async function writeAllTickets(tx: ISql, orgId: string, mostMs = Infinity): Promise<void> {
+  let spentMs = 0
+  const spend = (ms: number) => {
+    spentMs += ms
+    if (spentMs > mostMs)
+      throw validationError({
+        field: 'ticket_pattern',
+        message: 'takes too long for the texts that are stored',
+      })
+  }
   await tx`
     delete from session_tickets t
     where t.org_id = ${orgId}`
-  for await (const sessions of readAllTexts(tx, orgId)) await insertTickets(tx, orgId, sessions)
+  for await (const sessions of readAllTexts(tx, orgId)) await insertTickets(tx, orgId, sessions, spend)
 }

@@ -12,7 +12,7 @@ import { addPerson, invite, PASSWORD, post, signedIn } from './people.ts'
 // role and each kind of caller. What is right is computed here from the tables of the documents.
 
 const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
-/** What a scope allows, as small as scopes can be. */
+/** The parts of a scope, as small as scopes can be. */
 const READS = ['sessions', 'quality', 'cost', 'security', 'team', 'risk'].map((name) => `${name}:read`)
 const WRITES = ['sessions', 'commits', 'risk', 'members', 'budgets', 'reports'].map((name) => `${name}:write`)
 const PARTS: Record<string, string[]> = {

@@ -358,7 +358,7 @@ describe('the organization', () => {
       [{ badges: { colors: { good: 'javascript' } } }, 'badges.colors.good'],
       [{ badges: { labels: { cost: 'two\nlines' } } }, 'badges.labels.cost'],
       [{ badges: { token: 'mine' } }, 'badges.token'],
-      [{ ticket_pattern: '(a+)+' }, 'ticket_pattern'],
+      [{ ticket_pattern: '(a)\\1' }, 'ticket_pattern'],
       [{ ticket_pattern: '[A-Z' }, 'ticket_pattern'],
       [{ ticket_pattern: 'A?' }, 'ticket_pattern'],
     ] as const) {

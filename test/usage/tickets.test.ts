@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { App } from '../../src/app.ts'
 import { checkRollups } from '../../src/doctor/checks.ts'
+import { ticketFinder } from '../../src/organizations/tickets.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -126,6 +127,53 @@ test('follow the pull requests and the pattern', async () => {
   expect(await keys()).toEqual(['ABC-77', 'CORE-10', 'SHOP-1', 'SHOP-2', 'SHOP-3', null])
   await client(app, owner.key)('/v1/sessions/sess_linked', { method: 'DELETE' })
   expect(await keys()).toEqual(['ABC-77', 'SHOP-1', 'SHOP-2', 'SHOP-3', null])
+})
+
+test('are found in linear time by any pattern of RE2 that matches something', async () => {
+  const keys = async () => (await breakdown()).data.map(({ key }) => key)
+  const set = async (ticket_pattern: string | null) => {
+    const response = await client(app, owner.key)('/v1/organization', {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ticket_pattern }),
+    })
+    const { details } = (await response.json()) as { details?: { field: string }[] }
+    return [response.status, details?.[0]?.field]
+  }
+  const long = `${'a'.repeat(400)} ${'ab1-'.repeat(24)}`
+  await send('POST', '/v1/sync', { records: [session('long', { branch: long })] })
+  for (const [pattern, found] of [
+    ['(?i)shop-[0-9]+', ['SHOP-1', 'SHOP-2', 'SHOP-3', null]],
+    // the underscores of another branch are letters of words
+    ['\\bSHOP-\\d\\b', ['SHOP-1', 'SHOP-2', 'SHOP-3', null]],
+    ['(?:ABC|SHOP)-(?:1|77)', ['ABC-77', 'SHOP-1', null]],
+    // each of these took JavaScript's expressions longer than anybody waits
+    [`${'(?:a|aa)'.repeat(22)}Z`, [null]],
+    [`${'[a-z]{0,50}'.repeat(9)}Z`, [null]],
+    ['(?:[a-b]+)+Z', [null]],
+  ] as const) {
+    expect([pattern, await set(pattern)]).toEqual([pattern, [200, undefined]])
+    expect([pattern, await keys()]).toEqual([pattern, found])
+  }
+  for (const wrong of [
+    '(?=A)A',
+    '(A)\\1',
+    'A*',
+    '[a-z]{0,50}'.repeat(9),
+    'A{1001}',
+    '(?:A{100}){100}',
+    'A{900}B{900}',
+    '(A',
+    '',
+  ]) {
+    expect([wrong, await set(wrong)]).toEqual([wrong, [400, 'ticket_pattern']])
+  }
+  expect(await set(null)).toEqual([200, undefined])
+  await client(app, owner.key)('/v1/sessions/sess_long', { method: 'DELETE' })
+})
+
+test('of a pattern that an earlier version took and RE2 does not are those of the default', () => {
+  expect(ticketFinder('[a-\\d]-1', null)(['SHOP-7 x', null])).toEqual(['SHOP-7'])
 })
 
 test('doctor finds tickets that are missing, wrong or of no session, and writes them again', async () => {

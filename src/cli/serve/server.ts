@@ -28,7 +28,7 @@ const CHECK_MS = 1_000
 
 /** Concurrent transactions of all organizations, of what is changed other than by sync. */
 const WRITERS = 4
-/** Of tries to sign in and of machines that ask for their keys: short statements. */
+/** Short statements at once, of tries to sign in and of machines that ask for their keys. */
 const SIGN_INS = 2
 /** All requests wait for keys, leases of the limit and versions: a connection that does not respond is replaced. */
 const LOOK_UP_LIMIT_MS = 3_000
