@@ -6,10 +6,10 @@ import type { Sql } from '../db/client.ts'
 import { type FieldProblem, MAX_PROBLEMS, validationError } from '../errors.ts'
 import type { Need } from '../keys/model.ts'
 import type { Gate } from '../organizations/gate.ts'
+import type { Access } from '../people/callers.ts'
 import { problemsIn } from '../records/problems.ts'
 import { type Admitted, accessOf } from './admission.ts'
 import { type BodyOptions, isPacked, readBody, readPacked } from './body.ts'
-import type { Access } from './callers.ts'
 import { type Arrived, type Call, context } from './context.ts'
 import {
   type Declared,

@@ -2,10 +2,10 @@ import type { TObject, TSchema } from '@sinclair/typebox'
 import type { Plan } from '../config.ts'
 import { ApiError, type FieldProblem } from '../errors.ts'
 import { grants, type Need, scopesFor } from '../keys/model.ts'
+import type { Access } from '../people/callers.ts'
 import type { Own } from '../people/visibility-queries.ts'
 import { asciiLower } from '../text.ts'
 import type { BodyOptions } from './body.ts'
-import type { Access } from './callers.ts'
 import type { CsvColumns } from './responses/csv.ts'
 
 // A route's options, and what they mean: who may call it, whose figures they see, and how the API's document says it.

@@ -1,9 +1,9 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Need } from '../keys/model.ts'
+import type { Access } from '../people/callers.ts'
 import type { Api } from './api.ts'
 import { type BodyOptions, type MoreProblems, packedBody } from './body.ts'
-import type { Access } from './callers.ts'
 import type { CsvColumns } from './responses/csv.ts'
 
 // A route below /v1 is declared once, by `read` or `action`. From the declaration come who may call it (access.ts), how a

@@ -1,5 +1,5 @@
+import { createPause } from '../organizations/pause.ts'
 import { createShares } from '../organizations/shares.ts'
-import { createPause } from '../pause.ts'
 
 /** Work of a request without a pause: what another organization's request waits at least. */
 const SLICE_MS = 10

@@ -1,6 +1,6 @@
 import type { Sql } from '../db/client.ts'
-import { type Access, rightsOf } from '../http/callers.ts'
 import type { Change, EnqueueWrite } from '../organizations/gate.ts'
+import { type Access, rightsOf } from '../people/callers.ts'
 import type { Changer } from '../sync/member-changes.ts'
 import type { SecretBox } from '../webhooks/signing/secret-box.ts'
 

@@ -1,8 +1,8 @@
 import type { Fragment, ISql } from '../db/client.ts'
 import { unnest } from '../db/rows.ts'
 import { validationError } from '../errors.ts'
+import { createPause } from '../organizations/pause.ts'
 import { ticketFinder } from '../organizations/tickets.ts'
-import { createPause } from '../pause.ts'
 
 /** A session, and what its tickets are found in. */
 interface Texts {

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createKeyCache } from '../../src/http/key-cache.ts'
 import { makeKey, parseKey } from '../../src/keys/form.ts'
 import { type ApiKey, SCOPES } from '../../src/keys/model.ts'
 import { createKey, findKeys, listKeys, revokeKey } from '../../src/keys/queries.ts'
@@ -11,6 +10,7 @@ import {
   listOrganizations,
   updateOrganization,
 } from '../../src/organizations/queries.ts'
+import { createKeyCache } from '../../src/people/key-cache.ts'
 import { bodyOf, client, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 

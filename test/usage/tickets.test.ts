@@ -145,7 +145,7 @@ test('are found in linear time by any pattern of RE2 that matches something', as
   for (const [pattern, found] of [
     ['(?i)shop-[0-9]+', ['SHOP-1', 'SHOP-2', 'SHOP-3', null]],
     // the underscores of another branch are letters of words
-    ['\\bSHOP-\\d\\b', ['SHOP-1', 'SHOP-2', 'SHOP-3', null]],
+    ['\\bSHOP-\\d\\b', ['SHOP-1', 'SHOP-3', null]],
     ['(?:ABC|SHOP)-(?:1|77)', ['ABC-77', 'SHOP-1', null]],
     // each of these took JavaScript's expressions longer than anybody waits
     [`${'(?:a|aa)'.repeat(22)}Z`, [null]],
@@ -153,7 +153,7 @@ test('are found in linear time by any pattern of RE2 that matches something', as
     ['(?:[a-b]+)+Z', [null]],
   ] as const) {
     expect([pattern, await set(pattern)]).toEqual([pattern, [200, undefined]])
-    expect([pattern, await keys()]).toEqual([pattern, found])
+    expect([pattern, await keys()]).toEqual([pattern, [...found]])
   }
   for (const wrong of [
     '(?=A)A',

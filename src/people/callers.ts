@@ -5,11 +5,11 @@ import type { SchemaState } from '../db/newer-schema.ts'
 import { grants, type Scope } from '../keys/model.ts'
 import { type FoundKey, findKeys, touchKey } from '../keys/queries.ts'
 import type { Log } from '../log.ts'
-import { cutToRole, type Rights } from '../people/roles.ts'
-import { findSessions, touchSession } from '../people/sign-in-queries.ts'
-import { findStanding, type Own } from '../people/visibility-queries.ts'
 import type { Role } from '../records/member.ts'
 import { createKeyCache } from './key-cache.ts'
+import { cutToRole, type Rights } from './roles.ts'
+import { findSessions, touchSession } from './sign-in-queries.ts'
+import { findStanding, type Own } from './visibility-queries.ts'
 
 /** Somebody who signed in. */
 export interface Person {
