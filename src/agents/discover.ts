@@ -1,7 +1,7 @@
 import { type Dirent, realpathSync, type Stats } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
-import { codeOf, OperatorError } from '../errors.ts'
+import { codeOf, messageOf, OperatorError } from '../errors.ts'
 import { isOfKilo, sessionIdsInDatabase } from './databases.ts'
 import {
   type DetectedFormat,
@@ -12,6 +12,7 @@ import {
   NO_HEAD,
 } from './file-format.ts'
 import { sessionIdsInFolder } from './formats/opencode-storage.ts'
+import { NOT_REGULAR } from './git/regular-file.ts'
 import { type KnownFile, type Look, lookAt, lookAtFolder, statsOf } from './known-files.ts'
 import { hasOneSession } from './other-formats.ts'
 import { inOrder, sortedByOrigin } from './source-order.ts'
@@ -107,7 +108,7 @@ async function walk(folder: string, real: string, found: Found): Promise<void> {
   try {
     entries = await readdir(folder, { withFileTypes: true })
   } catch (error) {
-    found.skipped.push({ path: folder, reason: codeOf(error) ?? String(error) })
+    found.skipped.push({ path: folder, reason: codeOf(error) ?? messageOf(error) })
     return
   }
   entries.sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -149,7 +150,7 @@ async function inspect(path: string, real: string, stats: Stats, found: Found, i
   if (found.known.size > MAX_FILES) throw new OperatorError(`more than ${MAX_FILES} files`)
   if (!stats.isFile()) {
     // a pipe or a device may have no end
-    found.skipped.push({ path, reason: 'not a regular file' })
+    found.skipped.push({ path, reason: NOT_REGULAR })
     return
   }
   const isPlausible = isNamed || SESSION_FILE_EXTENSIONS.has(extname(path.replace(PACKED, '')).toLowerCase())
@@ -161,7 +162,7 @@ async function inspect(path: string, real: string, stats: Stats, found: Found, i
       detected = formatKnown(look) ?? (await detectFormat(path))
     }
   } catch (error) {
-    found.skipped.push({ path, reason: codeOf(error) ?? String(error) })
+    found.skipped.push({ path, reason: codeOf(error) ?? messageOf(error) })
     return
   }
   if (look !== undefined && detected.kind !== 'sessions')
@@ -236,11 +237,15 @@ async function sessionIds(source: Source): Promise<Set<string>> {
   const isGrown = before !== undefined && change === 'grown'
   if (isGrown) for (const id of before.ids) ids.add(id)
   const from = isGrown ? Math.max(0, before.size - OVERLAP) : 0
-  let end = Buffer.alloc(0)
-  for await (const chunk of bytesOf(source.path, () => {}, from)) {
-    const seam = Buffer.concat([end, chunk.subarray(0, OVERLAP)])
-    for (const bytes of [seam, chunk]) for (const id of idsIn(bytes, keys)) ids.add(id)
-    end = Buffer.concat([end, chunk.subarray(-OVERLAP)]).subarray(-OVERLAP)
+  try {
+    let end = Buffer.alloc(0)
+    for await (const chunk of bytesOf(source.path, () => {}, from)) {
+      const seam = Buffer.concat([end, chunk.subarray(0, OVERLAP)])
+      for (const bytes of [seam, chunk]) for (const id of idsIn(bytes, keys)) ids.add(id)
+      end = Buffer.concat([end, chunk.subarray(-OVERLAP)]).subarray(-OVERLAP)
+    }
+  } catch {
+    // its sessions up to there are known; why it ends there, its reader says
   }
   return ids
 }

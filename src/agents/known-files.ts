@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { closeSync, openSync, readSync, type Stats, statSync } from 'node:fs'
+import { closeSync, readSync, type Stats, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DetectedFormat } from './file-format.ts'
+import { openRegular } from './git/regular-file.ts'
 import { isDatabase } from './transcript/file-bytes.ts'
 
 // The facts of an earlier run about a file decide which part of it is read again. Agents only append to their files:
@@ -50,7 +51,7 @@ export function lookAt(path: string, { size, mtimeMs }: Stats, known: KnownFile 
   const isOutdated = known?.detected.kind === 'sessions' && known.detected.startedBy === undefined
   const before = isOutdated ? undefined : known
   // without promises: they take five times as long as the reads
-  const file = openSync(path, 'r')
+  const file = openRegular(path, true)
   try {
     const endsAt = (end: number): string => {
       const length = Math.min(END_BYTES, end)

@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path'
-import { readText } from './git/project-name.ts'
+import { readText } from './git/regular-file.ts'
 import { copyText, isObject, type Json, objectOf, parseJson, textOf } from './transcript/json-fields.ts'
 import type { Format } from './transcript/transcript-model.ts'
 
@@ -61,7 +61,7 @@ export const isOfEditor = (format: Format): boolean =>
 export function editorStarter(path: string, head: string): string | null {
   const parent = /"parentThreadId"\s*:\s*"([^"\\]{1,200})"/.exec(head)?.[1]
   if (parent !== undefined) return copyText(parent)
-  const item = parseJson(readText(join(dirname(path), 'history_item.json')) ?? '')
+  const item = parseJson(readText(join(dirname(path), 'history_item.json'), () => {}) ?? '')
   return textOf(objectOf(item).parentTaskId)
 }
 

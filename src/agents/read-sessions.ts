@@ -80,15 +80,22 @@ export async function* readSessions(
   options: ReadOptions,
 ): AsyncGenerator<SourceResult> {
   const { groups, ignored, skipped } = await discover(paths, options.memory)
-  for (const { path, reason } of skipped) options.onSkipped?.(path, reason)
+  const named = new Set<string>()
+  // a file that is found may also be asked for as one beside another
+  const onSkipped = (path: string, reason: string) => {
+    const { size } = named
+    if (named.add(path).size > size) options.onSkipped?.(path, reason)
+  }
+  for (const { path, reason } of skipped) onSkipped(path, reason)
   for (const path of ignored) options.onIgnored?.(path)
   const toRead = groups.filter((sources) => options.isLeftOut?.(sources) !== true)
   const total = toRead.flat().reduce((sum, source) => sum + source.bytes, 0)
   let owners: LineOwners | undefined
   const run: Run = {
     ...options,
-    findRepository: createRepositoryFinder(),
-    geminiFolder: createGeminiFolders(),
+    onSkipped,
+    findRepository: createRepositoryFinder(onSkipped),
+    geminiFolder: createGeminiFolders(onSkipped),
   }
   let read = 0
   for (const sources of toRead) {
@@ -99,7 +106,7 @@ export async function* readSessions(
     )
     const scan = options.withoutRecords === true ? noScan : newSecretScan(options.content === true)
     const isShared = new Set(sources.flatMap(({ ids }) => ids)).size > 1
-    const group = newFileGroup(owners, scan, subAgentIds, isShared)
+    const group = newFileGroup({ owners, scan, subAgentIds, isShared, onSkipped })
     const files: { source: Source; file: SourceFile }[] = []
     for (const source of sources) {
       const file = new SourceFile(source.path, group, (count) => {

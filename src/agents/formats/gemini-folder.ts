@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path'
-import { readText } from '../git/project-name.ts'
+import { readText } from '../git/regular-file.ts'
 import { isObject, parseJson, textOf } from '../transcript/json-fields.ts'
 
 /** The working folder of the chat file with this path; null where nothing beside the file says it. */
@@ -12,12 +12,12 @@ const CHAT_PATH = /^(.*[/\\][^/\\]+)[/\\]chats[/\\]/
  * `projects.json` beside `tmp` the names of all folders. Earlier versions used a hash of the path as the name. Each is read
  * once.
  */
-export function createGeminiFolders(): FindGeminiFolder {
+export function createGeminiFolders(onPassed: Parameters<typeof readText>[1]): FindGeminiFolder {
   const folders = new Map<string, string | null>()
   const namesIn = new Map<string, Map<string, string>>()
   const listed = (place: string): string | null => {
     const home = dirname(dirname(place))
-    const names = namesIn.get(home) ?? folderNames(join(home, 'projects.json'))
+    const names = namesIn.get(home) ?? folderNames(readText(join(home, 'projects.json'), onPassed))
     namesIn.set(home, names)
     return names.get(place.slice(dirname(place).length + 1)) ?? null
   }
@@ -26,15 +26,15 @@ export function createGeminiFolders(): FindGeminiFolder {
     if (place === undefined) return null
     const known = folders.get(place)
     if (known !== undefined) return known
-    const folder = readText(join(place, '.project_root'))?.trim() || listed(place)
+    const folder = readText(join(place, '.project_root'), onPassed)?.trim() || listed(place)
     folders.set(place, folder)
     return folder
   }
 }
 
 /** The folders by their names, and by the hashes of their paths. */
-function folderNames(path: string): Map<string, string> {
-  const listed = parseJson(readText(path) ?? '')
+function folderNames(list: string | null): Map<string, string> {
+  const listed = parseJson(list ?? '')
   const projects = isObject(listed) && isObject(listed.projects) ? listed.projects : {}
   return new Map(
     Object.entries(projects).flatMap(([folder, name]) => [

@@ -1,6 +1,5 @@
-import { existsSync, statSync } from 'node:fs'
-import { readFile, realpath } from 'node:fs/promises'
-import { basename, join, resolve } from 'node:path'
+import { realpath } from 'node:fs/promises'
+import { basename, resolve } from 'node:path'
 import { OperatorError } from '../../errors.ts'
 import { type CommitAi, type CommitRecord, MAX_PATH_BYTES } from '../../records/commit.ts'
 import { type Author, addressesByName, isNoreply, nameKey } from './authors.ts'
@@ -8,6 +7,8 @@ import { createReach, findCommits } from './default-branch.ts'
 import { type Logged, logCommits, runGit } from './git-log.ts'
 import { GENERATED, HEAD_LINES, type LoggedCommit, type LogReading } from './parse-log.ts'
 import { createRepositoryFinder } from './project-name.ts'
+import { readText } from './regular-file.ts'
+import { checkFiles } from './repository-files.ts'
 
 /** The fields of a commit's record that its content does not decide. */
 export type Attributed = Pick<CommitRecord, 'ai' | 'survival'>
@@ -68,16 +69,6 @@ export interface RepositoryResult {
   notes: string[]
 }
 
-/** True for the folder of a repository: with a `.git` in it, or a bare one. */
-export function isRepository(path: string): boolean {
-  const has = (name: string) => existsSync(join(path, name))
-  return (
-    existsSync(path) &&
-    statSync(path).isDirectory() &&
-    (has('.git') || (has('HEAD') && has('objects') && has('refs')))
-  )
-}
-
 /**
  * The commits of the repository's current branch as records, oldest first, without merge commits, whose changes are in other
  * commits. Applies `.mailmap`, and gives commits with a noreply address of GitHub to the address that their author's full
@@ -88,6 +79,7 @@ export async function* readCommits(
   options: GitOptions,
 ): AsyncGenerator<CommitRecord, RepositoryResult> {
   const root = resolve(path)
+  checkFiles(root)
   const repository = await nameOf(root)
   const project = (options.project ?? repository).slice(0, 200)
   const { times, commits, merges, notes, isShallow } = await listCommits(root)
@@ -257,7 +249,7 @@ async function listElsewhere(root: string, shas: readonly string[]): Promise<Map
 /** The first commits of a shallow clone: in git's output they add all files. */
 async function shallowCommits(root: string): Promise<Set<string>> {
   const { output } = await runGit(root, ['rev-parse', '--git-path', 'shallow'])
-  const text = await readFile(resolve(root, output.trim()), 'utf8').catch(() => '')
+  const text = readText(resolve(root, output.trim()), () => {}) ?? ''
   return new Set(text.split('\n').filter((line) => line !== ''))
 }
 

@@ -1,5 +1,6 @@
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, parse, resolve } from 'node:path'
+import { readText } from './regular-file.ts'
 
 // Names the project of sessions, commits and pull requests. Reads the files of git itself: to start git for each folder would
 // take longer than to read its sessions.
@@ -13,12 +14,14 @@ interface Repository {
 }
 
 export type FindRepository = (folder: string) => Repository | null
+/** Told of a file of git that is not read. */
+type OnPassed = (path: string, reason: string) => void
 
 /**
  * Finds the repository of a folder; null for one that is in none, is not on this machine or is no absolute path of its
  * system. Remembers every folder that it looked at, for as long as a run takes.
  */
-export function createRepositoryFinder(): FindRepository {
+export function createRepositoryFinder(onPassed: OnPassed = () => {}): FindRepository {
   const known = new Map<string, Repository | null>()
   const remember = (folder: string, look: () => Repository | null): Repository | null => {
     const found = known.get(folder)
@@ -28,7 +31,7 @@ export function createRepositoryFinder(): FindRepository {
     return repository
   }
   const findAbove = (folder: string): Repository | null => {
-    const at = repositoryAt(folder)
+    const at = repositoryAt(folder, onPassed)
     const parent = dirname(folder)
     return at !== null || parent === folder ? at : remember(parent, () => findAbove(parent))
   }
@@ -66,23 +69,14 @@ function kindOf(path: string): 'folder' | 'file' | undefined {
   }
 }
 
-/** The text of a small file; null for one that cannot be read. */
-export function readText(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return null
-  }
-}
-
 /** The repository whose worktree, or bare folder, begins at this folder. */
-function repositoryAt(folder: string): Repository | null {
-  const gitFolder = gitFolderOf(folder)
+function repositoryAt(folder: string, onPassed: OnPassed): Repository | null {
+  const gitFolder = gitFolderOf(folder, onPassed)
   if (gitFolder === null) return null
-  const shared = readText(join(gitFolder, 'commondir'))?.trim()
+  const shared = readText(join(gitFolder, 'commondir'), onPassed)?.trim()
   const isLinked = shared !== undefined
   const common = isLinked ? resolve(gitFolder, shared) : gitFolder
-  const config = readText(join(common, 'config')) ?? ''
+  const config = readText(join(common, 'config'), onPassed) ?? ''
   const main = isLinked ? mainWorktree(common, config) : folder
   const origin = settingOf(config, 'remote "origin"', 'url')
   const name = (origin === null ? null : nameOfRemote(origin)) ?? nameOfFolder(main ?? common)
@@ -90,11 +84,11 @@ function repositoryAt(folder: string): Repository | null {
 }
 
 /** The folder `.git`, or the one that a file of this name names (a linked worktree, a submodule), or a bare repository. */
-function gitFolderOf(folder: string): string | null {
+function gitFolderOf(folder: string, onPassed: OnPassed): string | null {
   const place = join(folder, '.git')
   const kind = kindOf(place)
   if (kind === 'file') {
-    const target = /^gitdir: (.+)$/m.exec(readText(place) ?? '')?.[1]?.trim()
+    const target = /^gitdir: (.+)$/m.exec(readText(place, onPassed) ?? '')?.[1]?.trim()
     const gitFolder = target === undefined ? null : resolve(folder, target)
     return gitFolder !== null && kindOf(gitFolder) === 'folder' ? gitFolder : null
   }

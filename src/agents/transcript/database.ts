@@ -1,6 +1,8 @@
 import { Database } from 'bun:sqlite'
 import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { MAX_LINE_BYTES } from '../../split-lines.ts'
+import { isIrregular, NOT_REGULAR } from '../git/regular-file.ts'
 import type { SourceFile } from './source-file.ts'
 import type { Format } from './transcript-model.ts'
 
@@ -42,11 +44,15 @@ export function* countedRows<T>(file: SourceFile, rows: Iterable<T>): Generator<
   if (count === MAX_ROWS) file.noteUnreadable(1, `only the first ${MAX_ROWS} rows of a table are read`)
 }
 
-/** Opens a database for `use` and gives its result. Throws SQLite's error for a file that is damaged or locked. */
+/** Opens a database for `use` and gives its result. Throws SQLite's error for a file that is damaged or locked, and
+ * for one that is not regular. */
 export async function useDatabase<T>(
   path: string,
   use: (database: AgentDatabase) => T | Promise<T>,
 ): Promise<T> {
+  // SQLite opens what lies beside it too
+  for (const ending of ['', '-wal', '-shm', '-journal'])
+    if (isIrregular(`${path}${ending}`)) throw new Error(`${basename(path)}${ending}: ${NOT_REGULAR}`)
   const database = new Database(path, { readonly: true })
   try {
     const rowsOf = (sql: string, ...values: string[]) => database.query<Row, string[]>(sql).iterate(...values)

@@ -1,8 +1,11 @@
-import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
+import { closeSync, createReadStream, readSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { decompressed, isPacked, MAGIC_BYTES } from '../../decompress.ts'
+import { openRegular } from '../git/regular-file.ts'
 
 const CHUNK = 1024 * 1024
+/** Bytes read of a packed file: a few kilobytes may unpack to any number, and take hours. */
+const MAX_UNPACKED = 1024 ** 3
 const DATABASE_MAGIC = 'SQLite format 3'
 
 /** Whether the first bytes of a file are those of a SQLite database. */
@@ -14,7 +17,7 @@ export const isPackedFile = (path: string): boolean => isPacked(headOf(path, MAG
 
 /** The first bytes of a file as it is. Without promises: they take five times as long as the reads. */
 function headOf(path: string, length: number): Buffer {
-  const file = openSync(path, 'r')
+  const file = openRegular(path)
   try {
     const head = Buffer.allocUnsafe(length)
     return head.subarray(0, readSync(file, head, 0, length, 0))
@@ -26,7 +29,7 @@ function headOf(path: string, length: number): Buffer {
 /**
  * The bytes of a file, unpacked if it is in gzip or zstd, streamed. A chunk's buffer may be reused when the next one is
  * requested. `onBytes` gets the size of each chunk as it is in the file; `from`: the first byte of a file that is not packed.
- * Throws what the file system, gunzip or zstd say.
+ * Throws what the file system, gunzip or zstd say, and for a file that is not regular or unpacks to more than 1 GiB.
  */
 export async function* bytesOf(
   path: string,
@@ -34,9 +37,15 @@ export async function* bytesOf(
   from = 0,
 ): AsyncGenerator<Buffer> {
   if (isPackedFile(path)) {
-    const stream = createReadStream(path, { highWaterMark: CHUNK })
+    const stream = createReadStream(path, { fd: openRegular(path), highWaterMark: CHUNK })
     try {
-      yield* await decompressed(counted(stream, onBytes))
+      let unpacked = 0
+      for await (const chunk of await decompressed(counted(stream, onBytes))) {
+        unpacked += chunk.length
+        if (unpacked > MAX_UNPACKED)
+          throw new Error(`it unpacks to more than ${MAX_UNPACKED / 1024 ** 3} GiB`)
+        yield chunk
+      }
     } finally {
       stream.destroy()
     }
@@ -66,7 +75,7 @@ async function* chunksOf(
   onBytes: (count: number) => void,
   from: number,
 ): AsyncGenerator<Buffer> {
-  const file = openSync(path, 'r')
+  const file = openRegular(path)
   const chunk = spare.pop() ?? Buffer.allocUnsafe(CHUNK)
   try {
     let position = from

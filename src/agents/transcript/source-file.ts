@@ -43,6 +43,8 @@ export interface FileGroup {
   requests: Map<string, string>
   /** Ids of lines that a fork copied under new ones, by these. */
   origins: Map<string, string>
+  /** Told of a file beside one of the group that is not read. */
+  onSkipped(path: string, reason: string): void
 }
 
 /** A line of a file that could not be read. */
@@ -56,18 +58,13 @@ export interface Unreadable {
 /** Unreadable lines listed: bounds the memory for a file that has no other lines. */
 const MAX_LISTED = 10_000
 
-export function newFileGroup(
-  owners: LineOwners,
-  scan: SecretScan,
-  subAgentIds: ReadonlySet<string>,
-  isShared: boolean,
-): FileGroup {
-  const cursor = { line: 0, item: 0, items: new Map() }
-  return {
-    ...{ transcripts: new Map(), scan, cursor, owners, subAgentIds, isShared },
-    ...{ askedBy: new Map(), requests: new Map(), origins: new Map() },
-  }
-}
+export const newFileGroup = (
+  given: Pick<FileGroup, 'owners' | 'scan' | 'subAgentIds' | 'isShared' | 'onSkipped'>,
+): FileGroup => ({
+  ...given,
+  cursor: { line: 0, item: 0, items: new Map() },
+  ...{ transcripts: new Map(), askedBy: new Map(), requests: new Map(), origins: new Map() },
+})
 
 /** A file of a group while it is read. */
 export class SourceFile {

@@ -56,6 +56,8 @@ function emailIn(git: string, cwd: string, env: Environment): string | undefined
     cwd,
     env,
     stdio: ['ignore', 'pipe', 'ignore'],
+    // a file of git may be a pipe, which nobody writes to
+    timeout: 5_000,
   })
   const email = stdout.toString().trim()
   return success && EMAIL.test(email) ? email : undefined

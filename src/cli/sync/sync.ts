@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type GitOptions, isRepository, readCommits } from '../../agents/git/git.ts'
+import { type GitOptions, readCommits } from '../../agents/git/git.ts'
+import { isRepository } from '../../agents/git/repository-files.ts'
 import { readSessions } from '../../agents/read-sessions.ts'
 import { findKnownCommits } from '../../commits/queries.ts'
 import { OperatorError } from '../../errors.ts'
@@ -61,7 +62,9 @@ export async function sync(context: Context, options: SyncOptions, args: Args): 
   const run = { context, paths, options, user, summary: createSummary(user), ignored: [], startedMs }
   for (const path of missing) skip(run.summary, { path, line: null, reason: 'no such file or folder' })
   if (options.dryRun) {
-    await printRecords(context.json, recordsOf(withoutState(run)))
+    await printRecords(context.json, recordsOf(withoutState(run)), run.summary.skipped)
+    const passedOver = run.summary.skipped.length
+    if (passedOver > 0 && !options.quiet) printMessage(`${passedOver} skipped, named above`)
     return sayNothingFound(run)
   }
   const { stopped, release } = stopSignal()

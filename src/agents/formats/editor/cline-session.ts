@@ -1,4 +1,4 @@
-import { readText } from '../../git/project-name.ts'
+import { readText } from '../../git/regular-file.ts'
 import {
   blockText,
   isObject,
@@ -26,7 +26,9 @@ import { readResponse, readUserContent } from '../claude-content.ts'
 
 export async function readClineSession(file: SourceFile, sessionId: string): Promise<void> {
   const transcript = file.transcriptOf('cline', sessionId)
-  const session = objectOf(parseJson(readText(file.path.replace(/\.messages\.json$/, '.json')) ?? ''))
+  const session = objectOf(
+    parseJson(readText(file.path.replace(/\.messages\.json$/, '.json'), file.group.onSkipped) ?? ''),
+  )
   const startedAt = timeOf(session.started_at)
   const model = textOf(session.model)
   const messagesOf = messagesIn((document) => {

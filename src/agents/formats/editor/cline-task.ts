@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path'
-import { readText } from '../../git/project-name.ts'
+import { readText } from '../../git/regular-file.ts'
 import {
   blockText,
   countOf,
@@ -60,7 +60,8 @@ export async function readClineTask(file: SourceFile, format: Format, sessionId:
 
 function stateOf(file: SourceFile, format: Format, sessionId: string, messages: readonly Json[]): State {
   const transcript = file.transcriptOf(format, sessionId)
-  const beside = (name: string) => parseJson(readText(join(dirname(file.path), name)) ?? '')
+  const beside = (name: string) =>
+    parseJson(readText(join(dirname(file.path), name), file.group.onSkipped) ?? '')
   const conversation = listOf(beside('api_conversation_history.json')).flatMap(textsOf)
   const item = objectOf(beside('history_item.json'))
   transcript.noteContext(

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readText } from '../../git/project-name.ts'
+import { messageOf } from '../../../errors.ts'
+import { readText } from '../../git/regular-file.ts'
 import {
   countedRows,
   type DatabaseReader,
@@ -34,7 +35,7 @@ export const CURSOR_DATABASE: DatabaseReader = {
   columns: { cursorDiskKV: ['key', 'value'] },
   sessionIds: SESSION_IDS,
   async read(file, { rowsOf }) {
-    const folders = await foldersOf(file.path)
+    const folders = await foldersOf(file)
     const models = new Map<string, string>()
     for (const { key, value } of rowsOf(keysFrom('composerData'))) {
       const id = String(key).slice('composerData:'.length)
@@ -65,17 +66,20 @@ const textOfValue = (value: unknown): string =>
   value instanceof Uint8Array ? new TextDecoder().decode(value) : String(value)
 
 /** The working folder of each chat, by the windows' storage beside that of the program. */
-async function foldersOf(path: string): Promise<Map<string, string>> {
+async function foldersOf({ path, group: { onSkipped } }: SourceFile): Promise<Map<string, string>> {
   const storage = join(dirname(path), '..', 'workspaceStorage')
   const folders = new Map<string, string>()
   for (const name of existsSync(storage) ? readdirSync(storage).sort() : []) {
-    const folder = textOf(objectOf(parseJson(readText(join(storage, name, 'workspace.json')) ?? '')).folder)
+    const folder = textOf(
+      objectOf(parseJson(readText(join(storage, name, 'workspace.json'), onSkipped) ?? '')).folder,
+    )
     const database = join(storage, name, 'state.vscdb')
     if (folder === null || !folder.startsWith('file:///') || !existsSync(database)) continue
     try {
       for (const id of await useDatabase(database, composersIn)) folders.set(id, fileURLToPath(folder))
-    } catch {
+    } catch (error) {
       // without it the chats of this window have no project
+      onSkipped(database, messageOf(error))
     }
   }
   return folders

@@ -1,3 +1,5 @@
+import { zstdDecompressSync } from 'node:zlib'
+import { codeOf } from '../../../errors.ts'
 import {
   columnsOf,
   countedRows,
@@ -26,6 +28,8 @@ import { claudeTokens } from '../claude-usage.ts'
 
 const COLUMNS = ['id', 'parent_id', 'summary', 'created_at', 'updated_at', 'folder_paths', 'data_type']
 const MAX_UNPACKED = 128 * 1024 * 1024
+/** Bytes unpacked of all threads: what comes after them is not read. */
+const MAX_UNPACKED_ALL = 4 * 1024 ** 3
 
 export const ZED_DATABASE: DatabaseReader = {
   columns: { threads: ['data_type', 'data'] },
@@ -33,8 +37,9 @@ export const ZED_DATABASE: DatabaseReader = {
   async read(file, database) {
     const columns = columnsOf(database, 'threads', COLUMNS)
     const sql = `select ${columns}, ${wholeText('data')} from ${rowsIn('threads')} order by id`
+    const budget = { left: MAX_UNPACKED_ALL }
     for (const row of countedRows(file, database.rowsOf(sql))) {
-      const thread = threadOf(row)
+      const thread = parseJson(textOfThread(row, budget))
       if (isObject(thread)) readThread(file, row, thread)
       else file.noteUnreadable(1, `thread ${row.id}: not a JSON object, damaged or too large`)
       await file.group.scan.flushIfFull()
@@ -42,14 +47,17 @@ export const ZED_DATABASE: DatabaseReader = {
   },
 }
 
-function threadOf({ data, data_type }: Row): unknown {
-  if (typeof data === 'string') return parseJson(data)
-  if (!(data instanceof Uint8Array)) return undefined
+/** The JSON of a thread, within the bytes that are left to unpack; empty where there is none, or it is larger. */
+function textOfThread({ data, data_type }: Row, budget: { left: number }): string {
+  if (!(data instanceof Uint8Array)) return textOf(data) ?? ''
+  const maxOutputLength = Math.max(1, Math.min(MAX_UNPACKED, budget.left))
   try {
-    const bytes = data_type === 'zstd' ? Bun.zstdDecompressSync(data) : data
-    return bytes.length > MAX_UNPACKED ? undefined : parseJson(new TextDecoder().decode(bytes))
-  } catch {
-    return undefined
+    const bytes = data_type === 'zstd' ? zstdDecompressSync(data, { maxOutputLength }) : data
+    budget.left -= bytes.length
+    return new TextDecoder().decode(bytes)
+  } catch (error) {
+    if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') budget.left -= maxOutputLength
+    return ''
   }
 }
 

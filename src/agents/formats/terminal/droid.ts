@@ -1,4 +1,4 @@
-import { readText } from '../../git/project-name.ts'
+import { readText } from '../../git/regular-file.ts'
 import {
   blockText,
   countOf,
@@ -22,7 +22,9 @@ const FAILED = /^Error: [^\n]*\(exit code: -?0*[1-9]/
 
 export async function readDroid(file: SourceFile, sessionId: string): Promise<void> {
   const transcript = file.transcriptOf('droid', sessionId)
-  const settings = objectOf(parseJson(readText(file.path.replace(/\.jsonl$/, '.settings.json')) ?? ''))
+  const settings = objectOf(
+    parseJson(readText(file.path.replace(/\.jsonl$/, '.settings.json'), file.group.onSkipped) ?? ''),
+  )
   const model = modelOf(settings.model)
   await readJsonLines(file, (entry) => readEntry(file, transcript, entry, model))
   const usage = settings.tokenUsage

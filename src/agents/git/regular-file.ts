@@ -1,0 +1,52 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
+
+// Files of agents and of git lie where anything may lie: only regular files are opened. A pipe waits for a writer, a device
+// may have no end, or do something when it is opened.
+
+export const NOT_REGULAR = 'not a regular file'
+
+/** Thrown for what is there and is not read. */
+class PassedOver extends Error {}
+
+/** Whether there is something else than a regular file. */
+export function isIrregular(path: string): boolean {
+  try {
+    return !statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Opens a regular file for reading. Throws for anything else, also where it takes the place of a file at this moment.
+ * `isSeen`: the caller has just seen that it is one.
+ */
+export function openRegular(path: string, isSeen = false): number {
+  if (!isSeen && isIrregular(path)) throw new PassedOver(NOT_REGULAR)
+  // to open a pipe without this flag, which Windows has not, waits for its writer
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+  if (isSeen || fstatSync(file).isFile()) return file
+  closeSync(file)
+  throw new PassedOver(NOT_REGULAR)
+}
+
+const MAX_BYTES = 128 * 1024 * 1024
+
+/**
+ * The text of a file, of 128 MiB at most; null where there is none, or it cannot be read. `onPassed` is told of what is there
+ * and is not read.
+ */
+export function readText(path: string, onPassed: (path: string, reason: string) => void): string | null {
+  try {
+    const file = openRegular(path)
+    try {
+      if (fstatSync(file).size > MAX_BYTES) throw new PassedOver(`larger than ${MAX_BYTES / 1024 / 1024} MiB`)
+      return readFileSync(file, 'utf8')
+    } finally {
+      closeSync(file)
+    }
+  } catch (error) {
+    if (error instanceof PassedOver) onPassed(path, error.message)
+    return null
+  }
+}
