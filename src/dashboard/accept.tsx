@@ -1,4 +1,5 @@
 import { basePath } from './client/base.ts'
+import { useFragment } from './client/router.ts'
 import { postAuth, problemOf } from './client/session.ts'
 import { apiKey } from './client/storage.ts'
 import { Saying, useChanges } from './parts/change.tsx'
@@ -8,7 +9,11 @@ const MIN_LENGTH = 12
 
 /** Accepts an invitation, whose token is in the fragment: sets the password and signs in. */
 export function AcceptPage() {
-  const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? ''
+  const token = new URLSearchParams(useFragment().slice(1)).get('token') ?? ''
+  return <Accept key={token} token={token} />
+}
+
+function Accept({ token }: { token: string }) {
   const { said, run } = useChanges()
   const accept = async ({ password, again }: Fields): Promise<void> => {
     if (password !== again) throw new Error('The two passwords differ')

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { WhoAmI } from '../whoami/model.ts'
 import { basePath } from './client/base.ts'
 import { formatTime } from './client/format.ts'
+import { useFragment } from './client/router.ts'
 import { getAuth, postAuth, problemOf } from './client/session.ts'
 import { Saying, useChanges } from './parts/change.tsx'
 import { Form, fieldsOf, Input } from './parts/form.tsx'
@@ -28,7 +29,11 @@ function useMachine(code: string): string {
 
 /** Asks the signed-in person whether a machine may send their sessions: `cloud-analytics login`. */
 export function DevicePage({ who }: { who: WhoAmI }) {
-  const given = new URLSearchParams(location.hash.slice(1)).get('code') ?? ''
+  const given = new URLSearchParams(useFragment().slice(1)).get('code') ?? ''
+  return <Device key={given} who={who} given={given} />
+}
+
+function Device({ who, given }: { who: WhoAmI; given: string }) {
   const [code, setCode] = useState(given)
   const machine = useMachine(code)
   const { said, run } = useChanges()

@@ -68,10 +68,27 @@ const settings = async (section: string) => {
   await page.until(`document.querySelector('nav.sections [aria-current]')?.href.endsWith('/${section}')`)
 }
 
+/** Red, green and blue of the first badge as it is shown, at its end. */
+const COLOR = `[...document.querySelectorAll('.preview img')].slice(0, 1).flatMap((image) => {
+  if (!image.complete || image.naturalWidth === 0) return []
+  const canvas = document.createElement('canvas')
+  Object.assign(canvas, { width: image.naturalWidth, height: image.naturalHeight })
+  const context = canvas.getContext('2d')
+  context.drawImage(image, 0, 0)
+  return [...context.getImageData(canvas.width - 4, 10, 1, 1).data]
+})`
+
 describe.skipIf(program === null)('an owner in Chromium', () => {
   test('accepts the invitation, signs out and in', async () => {
-    await page.open(`${server.url}/accept#token=${await invite(db.sql, orgId, ownerId)}`)
+    await page.open(`${server.url}/accept#token=old`)
     await page.until(`document.querySelector('form') !== null`)
+    await type('Password', PASSWORD)
+    await type('The same again', PASSWORD)
+    await click('Set the password')
+    await sees('The invitation is not valid')
+    // a second link in the same tab, which loads nothing
+    await page.evaluate(`location.hash = 'token=${await invite(db.sql, orgId, ownerId)}'`)
+    await page.until(`!document.body.innerText.includes('The invitation is not valid')`)
     await checkAxe()
     await type('Password', PASSWORD)
     await type('The same again', `${PASSWORD}x`)
@@ -123,6 +140,7 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
         id: 'sess_found',
         project_name: 'checkout',
         created_at: new Date().toISOString(),
+        quality_score: 10,
       },
       security_metadata: { findings: [{ ...finding, file: 'src/deploy.ts', fingerprint: 'f1' }] },
     }
@@ -201,7 +219,13 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
     await type('Who sees them', 'public')
     await type('Color of good', 'blue')
     await click('Save')
-    await sees('Saved')
+    // the form of what was saved
+    await page.until(`document.querySelector('input[name="color good"]')?.defaultValue === 'blue'`)
+    // red once the changed look has come: who sees badges decides whether it was grey
+    await page.until(`(([red, green]) => red > 150 && green < 120)(${COLOR})`)
+    await type('Color of bad', 'blue')
+    await click('Save')
+    await page.until(`(([red, , blue]) => red < 100 && blue > 150)(${COLOR})`)
     await checkAxe()
     await settings('organization')
     await sees('Who sees whom')
@@ -222,7 +246,7 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
       select name, badge_look as look, badges_public from organizations where org_id = ${orgId}`
     expect(row).toMatchObject({
       name: 'Acme Inc',
-      look: { colors: ['blue', 'yellow', 'red'] },
+      look: { colors: ['blue', 'yellow', 'blue'] },
       badges_public: true,
     })
     expect(page.problems.splice(0)).toEqual([])
@@ -231,9 +255,12 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
   test('approves a machine, and refuses one where FormData takes no button', async () => {
     const askFor = async (name: string) => {
       const device = (await (await post(app, '/auth/device', { name })).json()) as Record<string, string>
-      await page.open('about:blank')
-      await page.open(`${server.url}/device#code=${device.user_code}`)
+      // the second link changes the fragment only
+      await page.evaluate(`{ location.href = '/device#code=${device.user_code}' }`)
       await sees(`${name}, from `)
+      expect(await page.evaluate<string>(`document.querySelector('main').innerText`)).not.toContain(
+        'Approved',
+      )
       return () => post(app, '/auth/device/token', { device_code: device.device_code })
     }
     const laptop = await askFor('laptop')

@@ -1,8 +1,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { linkTo, type Query, type Route, routeOf } from './links.ts'
 
-/** The route that the URL names now. */
-export function useRoute(): Route {
+/** The URL's fragment now: a link to the same page that is opened in this tab changes it, and loads nothing. */
+export function useFragment(): string {
   const [fragment, setFragment] = useState(location.hash)
   useEffect(() => {
     const onChange = () => setFragment(location.hash)
@@ -11,6 +11,12 @@ export function useRoute(): Route {
     onChange()
     return () => removeEventListener('hashchange', onChange)
   }, [])
+  return fragment
+}
+
+/** The route that the URL names now. */
+export function useRoute(): Route {
+  const fragment = useFragment()
   const route = routeOf(fragment)
   useScrollPlace(fragment, `${route.page}/${route.id}?${route.query.get('page')}`)
   return route

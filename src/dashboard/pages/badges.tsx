@@ -5,7 +5,7 @@ import type { PageProps } from '../client/page-props.ts'
 import { Copied } from '../parts/copied.tsx'
 import { Choice, Field, named } from '../parts/field.tsx'
 import { FilterForm } from '../parts/filters.tsx'
-import { BADGES } from '../settings/badges.tsx'
+import { BADGES, BadgePicture } from '../settings/badges.tsx'
 
 const STYLES = ['flat', 'flat-square', 'plastic', 'for-the-badge', 'social'] as const
 
@@ -45,7 +45,7 @@ export function BadgesPage({ who }: PageProps) {
         {field('token', 'Token, where badges are private')}
       </FilterForm>
       <p class="preview">
-        <img src={path} alt={`The ${kind} badge`} />
+        <BadgePicture src={path} alt={`The ${kind} badge`} />
       </p>
       <p class="note">
         A grey “unknown” means that badges are private and the token is missing or wrong. Who sees them, and

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { OrganizationSettings as Settings } from '../../settings/organization-model.ts'
 import { getJson, useApi } from '../client/api.ts'
 import { basePath } from '../client/base.ts'
@@ -35,10 +35,11 @@ export function BadgeSettings() {
           <>
             <p class="preview">
               {BADGES.map((kind) => (
-                <img
+                <BadgePicture
                   key={kind}
                   src={`${basePath()}api/badge/${slug}/${kind}${searchOf({ label: badges.labels[kind], token })}`}
                   alt={`The ${kind} badge`}
+                  look={JSON.stringify(badges)}
                 />
               ))}
             </p>
@@ -64,6 +65,25 @@ export function BadgeSettings() {
       </p>
     </>
   )
+}
+
+/**
+ * A badge as it is now: browsers keep one for minutes. It is asked for again where its URL or `look` changes, and the fragment
+ * has the page take what came.
+ */
+export function BadgePicture({ src, alt, look = '' }: { src: string; alt: string; look?: string }) {
+  const [shown, setShown] = useState<string>()
+  useEffect(() => {
+    let isCurrent = true
+    const show = () => {
+      if (isCurrent) setShown(`${src}#${Date.now()}`)
+    }
+    void fetch(src, { cache: 'reload' }).then(show, show)
+    return () => {
+      isCurrent = false
+    }
+  }, [src, look])
+  return <img src={shown} alt={alt} />
 }
 
 interface BadgeFormProps {
