@@ -249,9 +249,14 @@ function oidcOf(values: Values, problems: string[]): OidcConfig | null {
 
 /**
  * Reads the settings: `flags` (by variable) come before `env`, and `env` before the defaults; an empty
- * variable counts as not set. Throws one OperatorError with exit code 2 that lists every invalid setting.
+ * variable counts as not set. `check` finds further problems of what is set. Throws one OperatorError with exit code 2 that
+ * lists every invalid setting.
  */
-export function loadConfig(env: Environment, flags: Partial<Record<SettingName, string>> = {}): Config {
+export function loadConfig(
+  env: Environment,
+  flags: Partial<Record<SettingName, string>> = {},
+  check: (config: Config) => string[] = () => [],
+): Config {
   const problems: string[] = []
   const read = ({ name, parse, default: fallback }: Setting<SettingName, unknown>): unknown => {
     const flag = flags[name]
@@ -270,6 +275,8 @@ export function loadConfig(env: Environment, flags: Partial<Record<SettingName, 
     const name = flags.DATABASE_POOL === undefined ? 'DATABASE_POOL' : flagOf('DATABASE_POOL')
     problems.push(`${name} must be an integer from 1 to ${MAX_EMBEDDED_POOL} unless DATABASE_URL is set`)
   }
+  // a wrong URL is one of another server all the same
+  problems.push(...check({ ...config, databaseUrl: isEmbedded ? null : (config.databaseUrl ?? '') }))
   if (problems.length > 0) throw new OperatorError(`wrong settings:\n  ${problems.join('\n  ')}`, 2)
   return config
 }

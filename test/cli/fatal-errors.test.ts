@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { findMisspelt } from '../../src/cli/command/misspelt.ts'
 import { connect } from '../../src/db/client.ts'
 import { MIGRATIONS } from '../../src/db/migrate.ts'
 import { run, runJson, scratchFolder, serving } from '../support/cli.ts'
@@ -23,12 +24,59 @@ test('folders that cannot be written are wrong settings, found at the start and 
     [{ DATA_DIR: data }, ['DATA_DIR']],
     [{ BACKUP_DIR: backups, BACKUP_EVERY: '24h' }, ['BACKUP_DIR']],
     [{ DATA_DIR: data, BACKUP_DIR: backups }, ['DATA_DIR', 'BACKUP_DIR']],
+    // a wrong one is another server's all the same, and nothing is kept here
+    [{ DATA_DIR: data, DATABASE_URL: 'mysql://db', SECRET_KEY: Buffer.alloc(32).toString('base64') }, []],
   ] as const) {
-    const { code, stdout, stderr } = await run(['serve', '--port', '0'], { ...env, ...settings })
+    const { code, stdout, stderr } = await run(['serve', '--port', '0', '--log-level', 'loud'], {
+      ...env,
+      ...settings,
+    })
     expect([code, stdout]).toEqual([2, ''])
-    for (const name of names) expect(stderr).toMatch(new RegExp(`^ {2}${name}: .* cannot be written`, 'm'))
+    // beside those that need no look at the folders
+    expect(stderr).toMatch(/^ {2}--log-level must be one of /m)
+    const found = [...stderr.matchAll(/^ {2}(\w+): .* cannot be written/gm)].map(([, name]) => name)
+    expect(found).toEqual([...names])
   }
 })
+
+test(
+  'a variable with one of our prefixes that is no setting is named with the nearest one',
+  async () => {
+    const misspelt = {
+      ...{
+        WEBHOOK_TIMEOUT: '1',
+        RETENTION_AUDIT_DAY: '30',
+        OIDC_ROLE: 'admin',
+        DATABASE_URI: 'postgres://x',
+      },
+      ...{ RETENTON_AUDIT_DAYS: '1', LOG_FORMATS: 'json', RATE_LIMIT: '5' },
+    }
+    expect(findMisspelt({ ...misspelt, ...env, HOSTNAME: 'a', LOGNAME: 'b', PORTS: '1' })).toEqual([
+      { name: 'WEBHOOK_TIMEOUT', nearest: 'WEBHOOK_TIMEOUT_MS' },
+      { name: 'RETENTION_AUDIT_DAY', nearest: 'RETENTION_AUDIT_DAYS' },
+      { name: 'OIDC_ROLE', nearest: 'OIDC_ROLES' },
+      { name: 'DATABASE_URI', nearest: 'DATABASE_URL' },
+      { name: 'RETENTON_AUDIT_DAYS', nearest: 'RETENTION_AUDIT_DAYS' },
+      { name: 'LOG_FORMATS', nearest: 'LOG_FORMAT' },
+      { name: 'RATE_LIMIT', nearest: 'RATE_LIMITS' },
+    ])
+    const server = await serving('serve', { ...env, WEBHOOK_TIMEOUT: '1', LOG_FORMAT: 'json' })
+    const { code, stderr } = await server.end()
+    expect(code).toBe(0)
+    expect(
+      stderr
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toMatchObject([
+      {
+        level: 'warn',
+        message: 'WEBHOOK_TIMEOUT is no setting and has no effect: the nearest one is WEBHOOK_TIMEOUT_MS',
+      },
+    ])
+  },
+  SLOW_MS,
+)
 
 test('with LOG_FORMAT=json an error is one line of JSON, also one of settings and of usage', async () => {
   const json = { ...env, LOG_FORMAT: 'json' }

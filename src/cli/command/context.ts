@@ -33,9 +33,13 @@ const optionNameOf = (name: SettingName): string =>
     .slice(2)
     .replace(/-(.)/g, (_match, letter: string) => letter.toUpperCase())
 
-/** A command's context from flags, --env-file and environment. Throws OperatorError listing every wrong setting, and
- * where the program cannot run. */
-export function contextOf(command: Command, started: ProcessContext): Context {
+/** A command's context from flags, --env-file and environment. Throws OperatorError listing every wrong setting, with what
+ * `check` finds, and where the program cannot run. */
+export function contextOf(
+  command: Command,
+  started: ProcessContext,
+  check?: Parameters<typeof loadConfig>[2],
+): Context {
   refuseSmallAddressSpace()
   const options: Record<string, unknown> = command.optsWithGlobals()
   const flags: Partial<Record<SettingName, string>> = {}
@@ -45,7 +49,7 @@ export function contextOf(command: Command, started: ProcessContext): Context {
   }
   const envFile = typeof options.envFile === 'string' ? options.envFile : undefined
   const env = withEnvFile(started.env, envFile)
-  const config = loadConfig(env, flags)
+  const config = loadConfig(env, flags, check)
   return {
     ...started,
     env,

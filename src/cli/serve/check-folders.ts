@@ -2,23 +2,22 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { wantedFolder } from '../../backup/folder.ts'
 import type { Config } from '../../config.ts'
-import { codeOf, OperatorError } from '../../errors.ts'
+import { codeOf } from '../../errors.ts'
 
 type Folders = Pick<Config, 'backupDir' | 'backupEveryS' | 'dataDir' | 'databaseUrl' | 'secretKey'>
 
 /**
- * Throws OperatorError (wrong settings) unless what the server writes to DATA_DIR and BACKUP_DIR can be written: a backup that
- * cannot would be noticed when the first is due.
+ * Says why what the server writes to DATA_DIR and BACKUP_DIR cannot be written: of a backup that would be noticed when the
+ * first is due.
  */
-export function checkFolders(config: Folders): void {
+export function folderProblems(config: Folders): string[] {
   const { dataDir, databaseUrl, secretKey } = config
   const backups = wantedFolder(config)
-  const problems = [
+  return [
     // nothing is kept there where database and key are elsewhere, as in a container that is read-only
     ...(databaseUrl === null || secretKey === null ? problemOf('DATA_DIR', dataDir, OF_DATA) : []),
     ...(backups === null ? [] : problemOf('BACKUP_DIR', backups, OF_BACKUPS)),
   ]
-  if (problems.length > 0) throw new OperatorError(`wrong settings:\n  ${problems.join('\n  ')}`, 2)
 }
 
 const OF_DATA = 'set it to a folder that this user owns'

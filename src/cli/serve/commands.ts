@@ -17,7 +17,8 @@ export function addServers(program: Command, started: ProcessContext): void {
       // prints what commander says of an unknown command, with the one that may be meant
       if (this.args.length > 0) (program as Command & { unknownCommand(): never }).unknownCommand()
       const { serve } = await import('./serve.ts')
-      const context = contextOf(this, started)
+      const { folderProblems } = await import('./check-folders.ts')
+      const context = contextOf(this, started, folderProblems)
       await explainFullDisk(context, () => serve(context))
     })
   program

@@ -5,9 +5,9 @@ import type { Log } from '../../log.ts'
 import { listOrganizations, listWithoutOwner } from '../../organizations/queries.ts'
 import { VERSION } from '../../version.ts'
 import type { Context } from '../command/context.ts'
+import { findMisspelt } from '../command/misspelt.ts'
 import { printResult } from '../command/output.ts'
 import { startBackups } from './backups.ts'
-import { checkFolders } from './check-folders.ts'
 import { gettingStarted, ownerHint } from './getting-started.ts'
 import { measureBackups } from './measure.ts'
 import { serveUntilSignal } from './server.ts'
@@ -21,7 +21,8 @@ const MAX_NAMED = 3
 /** `serve`: the API and the worker, until a signal. */
 export async function serve(context: Context): Promise<void> {
   const { config, log, json } = context
-  checkFolders(config)
+  for (const { name, nearest } of findMisspelt(context.env))
+    log.warn(`${name} is no setting and has no effect: the nearest one is ${nearest}`)
   warnOfRelaxedSettings(config, log)
   warnOfFewFiles(log)
   await serveUntilSignal(
