@@ -1,7 +1,14 @@
 import type { ISql } from '../db/client.ts'
 import { unnest } from '../db/rows.ts'
-import type { CommitAi, CommitRecord, Provenance } from '../records/commit.ts'
-import { PROVENANCES } from '../records/commit.ts'
+import { validationError } from '../errors.ts'
+import {
+  type CommitAi,
+  type CommitRecord,
+  PROVENANCES,
+  type Provenance,
+  survivalProblem,
+} from '../records/commit.ts'
+import type { SyncRecord } from '../records/records.ts'
 
 /** A row of commit_ai. */
 interface AiRow {
@@ -24,15 +31,14 @@ const rankOf = ({ provenance }: Pick<AiRow, 'provenance'>): number =>
 /**
  * Returns what agents wrote of the commits of which that changes, what is left of it, and whether they are on the default branch,
  * of which the last record decides. What a record does not say stays; a weaker proof, and an equal one of fewer lines, replaces
- * nothing, and the count of its lines that are left is not that of the stored ones.
+ * nothing, and the count of its lines that are left is not that of the stored ones; what is left of lines that are replaced goes
+ * with them. Throws VALIDATION_ERROR, by the place in the batch, for more lines left than there are.
  */
-export async function findAiChanges(
-  tx: ISql,
-  orgId: string,
-  records: readonly CommitRecord[],
-): Promise<AiRow[]> {
-  const given = records.filter(
-    ({ ai, survival, on_default_branch }) => ai != null || survival != null || on_default_branch != null,
+export async function findAiChanges(tx: ISql, orgId: string, batch: readonly SyncRecord[]): Promise<AiRow[]> {
+  const given = batch.filter(
+    (record): record is CommitRecord =>
+      record.type === 'commit' &&
+      (record.ai != null || record.survival != null || record.on_default_branch != null),
   )
   if (given.length === 0) return []
   const stored = new Map((await findRows(tx, orgId, given)).map((row) => [commitKeyOf(row), row]))
@@ -40,6 +46,10 @@ export async function findAiChanges(
   for (const record of given) {
     const key = commitKeyOf(record)
     const before = stored.get(key)
+    const problem =
+      record.ai == null &&
+      survivalProblem(record.survival, before?.lines ?? 0, `records[${batch.indexOf(record)}]`)
+    if (problem) throw validationError(problem)
     const after = rowAfter(before, record)
     if (before !== undefined && Bun.deepEquals(before, after)) continue
     stored.set(key, after)
@@ -55,11 +65,13 @@ function rowAfter(before: AiRow | undefined, record: CommitRecord): AiRow {
     ...{ sessions: null, survival_14: null, survival_30: null, on_default_branch: null },
   }
   const known = { ...stored, on_default_branch: record.on_default_branch ?? stored.on_default_branch }
-  if (ai != null && compareProofs(ai, known) < 0) return known
+  const proof = ai == null ? 0 : compareProofs(ai, known)
+  if (proof < 0) return known
   const linesAfter = (days: 14 | 30) =>
-    survival?.findLast((entry) => entry.days === days)?.lines ?? known[`survival_${days}`]
+    survival?.findLast((entry) => entry.days === days)?.lines ??
+    (proof > 0 ? null : known[`survival_${days}`])
   const left = { survival_14: linesAfter(14), survival_30: linesAfter(30) }
-  if (ai == null || compareProofs(ai, known) === 0) return { ...known, ...left }
+  if (ai == null || proof === 0) return { ...known, ...left }
   return {
     ...known,
     ...{ lines: ai.lines, effective_lines: ai.effective_lines, by_agent: ai.by_agent },

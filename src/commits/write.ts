@@ -37,7 +37,7 @@ export async function writeCommits(
     idOf: ({ sha }) => sha,
     isSame: (commit, known) => commit.hash === known.hash,
   })
-  const ofAgents = await findAiChanges(tx, orgId, given)
+  const ofAgents = await findAiChanges(tx, orgId, records)
   const result = countAlso(contents, commits, rows, new Set(ofAgents.map(commitKeyOf)))
   const isStored = (commit: { project: string; sha: string }) => stored.has(commitKeyOf(commit))
   if (!mayReplace) refuseReplaced(records, rows.filter(isStored))

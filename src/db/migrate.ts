@@ -21,6 +21,7 @@ import branches from './migrations/0014_branches.sql' with { type: 'text' }
 import memberAgents from './migrations/0015_member_agents.sql' with { type: 'text' }
 import withoutProject from './migrations/0016_without_project.sql' with { type: 'text' }
 import signIn from './migrations/0017_sign_in.sql' with { type: 'text' }
+import survival from './migrations/0018_survival.sql' with { type: 'text' }
 import { refuseUnfinishedRestore } from './restore-mark.ts'
 
 interface Migration {
@@ -33,7 +34,7 @@ interface Migration {
 export const MIGRATIONS: readonly Migration[] = Object.entries({
   ...{ organizations, sessions, usage, cost, team, commits, audit, security, risk, webhooks },
   ...{ webhook_claim: webhookClaim, webhook_settle: webhookSettle, people, branches },
-  ...{ member_agents: memberAgents, without_project: withoutProject, sign_in: signIn },
+  ...{ member_agents: memberAgents, without_project: withoutProject, sign_in: signIn, survival },
 }).map(([name, text], index) => ({ number: index + 1, name, text }))
 
 /** Held while a database is migrated; any constant that nothing else uses. */

@@ -2,6 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import type { FieldProblem } from '../errors.ts'
 import { findUnstorable } from '../text.ts'
+import { type CommitRecord, commitProblem } from './commit.ts'
 import './formats.ts'
 import { problemsIn } from './problems.ts'
 import { RECORD_SCHEMAS } from './records.ts'
@@ -22,8 +23,13 @@ export function problemsOf(record: unknown, at: string, limit: number): FieldPro
     return [{ field: `${at}.type`, message: `must be one of ${[...COMPILED.keys()].join(', ')}` }]
   }
   if (!check.Check(record)) return problemsIn(check.Errors(record), at, limit)
-  // the schema cannot express it: either the scores, or the files from which they are computed
-  const problem = type === 'pr_risk' ? riskProblem(record as PrRiskRecord, at) : undefined
+  // schemas do not relate fields to each other
+  const problem =
+    type === 'pr_risk'
+      ? riskProblem(record as PrRiskRecord, at)
+      : type === 'commit'
+        ? commitProblem(record as CommitRecord, at)
+        : undefined
   if (problem !== undefined) return [problem]
   const problems: FieldProblem[] = []
   findUnstorable(record, at, problems, limit)

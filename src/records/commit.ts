@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import type { FieldProblem } from '../errors.ts'
 import { closed, count, literals, name, optional, Timestamp } from './fields.ts'
 
 /** Longest path of a file in a commit, in bytes of UTF-8. */
@@ -52,6 +53,28 @@ export const CommitRecord = closed({
   on_default_branch: optional(Type.Boolean()),
 })
 export type CommitRecord = Static<typeof CommitRecord>
+
+const BEYOND_LINES = 'must not be above the lines that agents wrote'
+
+/** The problem of a commit whose lines of agents are more than can be; undefined for none. */
+export function commitProblem({ ai, survival }: CommitRecord, at: string): FieldProblem | undefined {
+  if (ai == null) return undefined
+  if (ai.lines > ai.effective_lines)
+    return { field: `${at}.ai.lines`, message: 'must not be above effective_lines' }
+  const sum = Object.values(ai.by_agent).reduce((all, lines) => all + lines, 0)
+  if (sum !== ai.lines) return { field: `${at}.ai.by_agent`, message: `must add up to lines, not to ${sum}` }
+  return survivalProblem(survival, ai.lines, at)
+}
+
+/** The problem of lines that are left of fewer lines. */
+export function survivalProblem(
+  survival: CommitRecord['survival'],
+  lines: number,
+  at: string,
+): FieldProblem | undefined {
+  const index = (survival ?? []).findIndex((left) => left.lines > lines)
+  return index === -1 ? undefined : { field: `${at}.survival[${index}].lines`, message: BEYOND_LINES }
+}
 
 /** A path as it is stored: `./src/app.ts` and `/src/app.ts` are `src/app.ts`. */
 export const plainPath = (path: string): string => path.replace(/^(?:\.?\/+)+/, '') || path

@@ -107,17 +107,21 @@ test(
       history.humanEdits(subject)
       history.commit(subject)
     }
+    // until the branch has a later commit nothing says what is left
+    history.now = Date.now() - 2 * DAY_MS
+    history.humanEdits('later')
+    history.commit('later')
     save()
     const linesOf = (who: string, ...subjects: string[]) =>
       subjects.reduce((sum, subject) => sum + (history.truth.get(subject)?.get(who) ?? 0), 0)
     const first = linesOf(session.id, 'one', 'two')
-    expect(await sync(history.path)).toMatchObject({ created: 3, files: [] })
+    expect(await sync(history.path)).toMatchObject({ created: 4, files: [] })
     const survived = { lines: first, of: first, share: 1 }
     expect(await totals()).toMatchObject({
-      ...{ commits: 3, ai_lines: first, survival: { '14': survived, '30': survived } },
-      effective_lines: first + linesOf('human', 'one', 'two') + history.files.length,
+      ...{ commits: 4, ai_lines: first, survival: { '14': survived, '30': survived } },
+      effective_lines: first + linesOf('human', 'one', 'two', 'later') + history.files.length,
     })
-    expect(await sync(history.path)).toMatchObject({ created: 0, updated: 0, unchanged: 3 })
+    expect(await sync(history.path)).toMatchObject({ created: 0, updated: 0, unchanged: 4 })
     // the session goes on; its commit is amended, and sent before the transcript has all of it
     history.now = Date.now() - DAY_MS
     history.agentEdits(session, 'three')
@@ -125,12 +129,12 @@ test(
     history.agentEdits(session, 'three')
     history.commit('three', '--amend')
     expect(await sync(history.path)).toMatchObject({ created: 1, updated: 0 })
-    expect(await totals()).toMatchObject({ commits: 4, ai_lines: first })
+    expect(await totals()).toMatchObject({ commits: 5, ai_lines: first })
     save()
     expect(await sync(transcripts)).toMatchObject({ created: 1 })
     expect(await sync(history.path)).toMatchObject({ created: 0, updated: 1 })
     const all = first + linesOf(session.id, 'three')
-    expect(await totals()).toMatchObject({ commits: 4, ai_lines: all })
+    expect(await totals()).toMatchObject({ commits: 5, ai_lines: all })
 
     const states = join(state, 'cloud-analytics')
     const name = readdirSync(states).find((each) => each.startsWith('written-')) ?? ''

@@ -221,7 +221,12 @@ test(
       two: [{ days: 14, lines: 2 }],
     })
     expect(await after(16)).toEqual({})
-    expect(await after(31.5)).toEqual({
+    // the clone's last commit is of the 17th day
+    expect(await after(31.5)).toEqual({})
+    survivors.pass(15 * 24 * 60)
+    survivors.write('src/later.ts', '// later\n')
+    survivors.commit('later')
+    expect(await after(40)).toEqual({
       one: [
         { days: 14, lines: 2 },
         { days: 30, lines: 1 },
@@ -230,10 +235,55 @@ test(
         { days: 14, lines: 2 },
         { days: 30, lines: 2 },
       ],
+      later: undefined,
     })
+    expect(await after(41)).toEqual({})
+    // the branch gets another commit of the 10th day: a later run counts again
+    git(path, ['checkout', '-q', 'HEAD~2'])
+    survivors.pass(-22 * 24 * 60)
+    drop(one.file, one.lines[2])
+    survivors.commit('drops the last one')
+    survivors.pass(22 * 24 * 60)
+    survivors.write('src/later.ts', '// later\n')
+    survivors.commit('later again')
+    git(path, ['branch', '-q', '-f', 'main'])
+    git(path, ['checkout', '-q', 'main'])
+    const again = await after(42)
+    expect(again.one).toEqual([
+      { days: 14, lines: 1 },
+      { days: 30, lines: 1 },
+    ])
+    expect(again).not.toHaveProperty('two')
   },
   SLOW_MS,
 )
+
+test('lines that replace others are counted anew', async () => {
+  const path = join(root, 'replaced')
+  const made = new GeneratedHistory(path, 9)
+  const [file = ''] = made.files
+  made.write(file, `// line 1 of ${file}\n`)
+  made.commit('start')
+  const [early, late] = [made.session('codex'), made.session('claude-code')]
+  made.agentEdits(early, 'both', made.block(2), file)
+  made.agentEdits(late, 'both', made.block(3), file)
+  made.commit('both')
+  made.pass(5 * 24 * 60)
+  made.write(file, `${made.read(file).split('\n').slice(0, -2).join('\n')}\n`)
+  made.commit('drops the last line')
+  made.pass(11 * 24 * 60)
+  made.write('src/later.ts', '// later\n')
+  made.commit('later')
+  const memory = memoryOfRun(() => made.now)
+  await readInto(memory, 'early', [early])
+  const ofBoth = async () => (await commitsOf(path, memory, made.now + DAY_MS)).get('both')
+  const first = await ofBoth()
+  expect([first?.ai?.lines, first?.survival?.[0]?.lines]).toEqual([2, expect.any(Number)])
+  // the other session is read later; its lines are in the same commit
+  await readInto(memory, 'late', [late])
+  const both = await ofBoth()
+  expect([both?.ai?.lines, both?.survival]).toEqual([5, [{ days: 14, lines: 4 }]])
+})
 
 test('1,000 commits of people in the files of sessions that went on: below 1 % of their lines', async () => {
   const people = new GeneratedHistory(join(root, 'people'), 5)
@@ -402,7 +452,7 @@ describe('evidence beside the lines', () => {
       '--ref=ai',
       'add',
       '-m',
-      noteOf(third, '2-4', { tool: 'claude', id: 'n-1' }),
+      noteOf(third, '2-99999999999', { tool: 'claude', id: 'n-1' }),
       noted,
     ])
     made.humanEdits('broken')

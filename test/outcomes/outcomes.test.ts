@@ -72,6 +72,7 @@ const pullRequests = Object.keys(REPOS).flatMap((repo) =>
 }[]
 const commits = Array.from({ length: 70 }, (_, index) => {
   const [codex, claude] = [below(50), below(50)]
+  const left = (days: number) => ({ days, lines: below(codex + claude + 1) })
   const ai = {
     ...{ lines: codex + claude, effective_lines: codex + claude + below(90), provenance: 'transcript' },
     ...{ by_agent: { codex, 'claude-code': claude }, sessions: ['sess_1'] },
@@ -79,13 +80,10 @@ const commits = Array.from({ length: 70 }, (_, index) => {
   return {
     ...{ type: 'commit', project: pick(PROJECTS), sha: `c${index}`, author_email: pick(EMAILS) },
     ...{ author_name: 'Somebody', committed_at: at(), files: [] },
-    ...(below(4) > 0 && { ai }),
-    ...(below(2) === 0 && { survival: [{ days: 14, lines: below(20) }] }),
-    ...(below(3) === 0 && {
-      survival: [
-        { days: 14, lines: below(20) },
-        { days: 30, lines: below(9) },
-      ],
+    ...(below(4) > 0 && {
+      ai,
+      ...(below(2) === 0 && { survival: [left(14)] }),
+      ...(below(3) === 0 && { survival: [left(14), left(30)] }),
     }),
     ...(below(2) === 0 && { on_default_branch: pick([true, false]) }),
   }
@@ -359,10 +357,58 @@ test('a later record keeps what it does not say, and a weaker proof replaces not
     await send([{ ...commit, ...given }])
     expect([given, await linesNow()]).toEqual([given, lines])
   }
-  const { total } = await get<{ total: { survival: object } }>('/v1/outcomes?project=proofs')
-  expect(total.survival).toEqual({
+  const survivalNow = async () =>
+    (await get<{ total: { survival: object } }>('/v1/outcomes?project=proofs')).total.survival
+  expect(await survivalNow()).toEqual({
     '14': { lines: 12, of: 20, share: 0.6 },
     '30': { lines: 7, of: 20, share: 0.35 },
+  })
+  // lines that are replaced take their counts with them, whether by more lines or by fewer of a better proof
+  await send([{ ...commit, ai: ai('note', 21), survival: [{ days: 30, lines: 21 }] }])
+  expect(await survivalNow()).toEqual({
+    '14': { lines: 0, of: 0, share: null },
+    '30': { lines: 21, of: 21, share: 1 },
+  })
+  await send([{ ...commit, sha: 'p2', ai: ai('transcript', 4), survival: [{ days: 14, lines: 4 }] }])
+  await send([{ ...commit, sha: 'p2', ai: ai('note', 2) }])
+  expect(await survivalNow()).toMatchObject({ '14': { lines: 0, of: 0 }, '30': { lines: 21, of: 21 } })
+})
+
+test.each([
+  ['ai.lines', { ai: { lines: 9, effective_lines: 8, by_agent: { codex: 9 } } }],
+  ['ai.by_agent', { ai: { lines: 8, effective_lines: 8, by_agent: { codex: 4, gemini: 3 } } }],
+  ['ai.by_agent', { ai: { lines: 1, effective_lines: 8, by_agent: {} } }],
+  [
+    'survival[1].lines',
+    {
+      ai: { lines: 3, effective_lines: 3, by_agent: { codex: 3 } },
+      survival: [
+        { days: 14, lines: 3 },
+        { days: 30, lines: 4 },
+      ],
+    },
+  ],
+  // the lines are stored, or there are none
+  ['survival[0].lines', { sha: 'stored', survival: [{ days: 14, lines: 6 }] }],
+  ['survival[0].lines', { survival: [{ days: 30, lines: 1 }] }],
+])('impossible lines: %s', async (field, given) => {
+  const commit = { type: 'commit', project: 'impossible', sha: 'new', author_email: 'ada@example.com' }
+  const more = { author_name: 'Ada', committed_at: '2026-06-01T00:00:00Z', files: [] }
+  const proof = { provenance: 'note', sessions: [] }
+  const stored = { lines: 5, effective_lines: 5, by_agent: { codex: 5 }, ...proof }
+  const records = [
+    { ...commit, ...more, sha: 'stored', ai: stored, survival: [{ days: 14, lines: 5 }] },
+    { ...commit, ...more, ...given, ...('ai' in given && { ai: { ...proof, ...given.ai } }) },
+  ]
+  const response = await client(app, owner.key)('/v1/sync', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ records }),
+  })
+  expect(response.status).toBe(400)
+  expect(await response.json()).toMatchObject({
+    code: 'VALIDATION_ERROR',
+    details: [{ field: `records[1].${field}` }],
   })
 })
 

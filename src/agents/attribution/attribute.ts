@@ -1,4 +1,5 @@
 import type { CommitAi, CommitRecord } from '../../records/commit.ts'
+import { branchHeads } from '../git/default-branch.ts'
 import { type Attributed, type Attributing, aiOf, type History, type ReadCommit } from '../git/git.ts'
 import type { AddedLine, LoggedCommit, LoggedFile } from '../git/parse-log.ts'
 import { openBlobs } from '../git/read-blobs.ts'
@@ -6,14 +7,16 @@ import { type EditedCommit, withEdits } from './edited-files.ts'
 import { createPool, matchLines, type Pool, type Used } from './match.ts'
 import { type NotedLines, notedCommits, noteState, readNotes } from './notes.ts'
 import { countIn, rangesOf } from './ranges.ts'
-import { createSurvival, type FollowedCommit } from './survival.ts'
+import { countsOf, createSurvival, type FollowedCommit, survivalOf } from './survival.ts'
 import { createWritten, KEPT_MS, type Written } from './written.ts'
 import type { WrittenEdit } from './written-edits.ts'
 
 // Finds the lines of commits that agents wrote. docs/outcomes.md has the definitions.
 
 /** A commit with lines that agents wrote, as it is kept while it is needed. */
-export interface KeptCommit extends Omit<FollowedCommit, 'sha'> {
+export interface KeptCommit extends Omit<FollowedCommit, 'sha' | 'counted'> {
+  /** 0.2.0 kept none. */
+  counted?: FollowedCommit['counted']
   ai: CommitAi
   used: Used
 }
@@ -23,6 +26,8 @@ export interface KeptRepository {
   /** The deeds that were added later than this, in ms since 1970, are new. */
   added: number
   notes: string | null
+  /** The last commit of its default branch; 0.2.0 kept none. */
+  tip?: string | null
 }
 
 /** A memory that ends with the run. */
@@ -85,16 +90,27 @@ export function createAttribution(memory: AttributionMemory, now: () => number):
       const again = new Set(shas)
       const kept = [...commits.keys()].flatMap((sha) => {
         const commit = again.has(sha) ? undefined : memory.commits[commitKey({ project, sha })]
-        return commit === undefined ? [] : { ...commit, survival: { ...commit.survival }, sha }
+        return commit === undefined ? [] : { ...commit, ...countsOf(commit), sha }
       })
       const pool = createPool(kept.map(({ used }) => used))
       const blobs = openBlobs(root)
-      const survive = createSurvival(root, blobs, [...again, ...kept.map(({ sha }) => sha)], startedMs)
+      const { main: tip } = await branchHeads(root)
+      const survive = createSurvival({
+        ...{ root, blobs, shas: [...again, ...kept.map(({ sha }) => sha)] },
+        ...{ tip, lastTip: before?.tip ?? null, now: startedMs },
+      })
       const surviving = new Map<string, Attributed>()
       for (const { sha, ...commit } of kept) {
+        const sent = survivalOf(commit)
         if (commit.ai.lines === 0 || !(await survive({ ...commit, sha }))) continue
-        pending.set(commitKey({ project, sha }), commit)
-        surviving.set(sha, { ai: commit.ai, ...survivalOf(commit) })
+        const key = commitKey({ project, sha })
+        const counted = survivalOf(commit)
+        if (Bun.deepEquals(counted, sent)) {
+          memory.setCommit(key, commit)
+          continue
+        }
+        pending.set(key, commit)
+        surviving.set(sha, { ai: commit.ai, ...counted })
       }
       const readable = await readNotes(blobs, new Map([...noted].filter(([sha]) => again.has(sha))))
       blobs.close()
@@ -114,7 +130,9 @@ export function createAttribution(memory: AttributionMemory, now: () => number):
         const key = commitKey({ project, sha })
         const isEmpty = result.ai.lines === 0 && result.ai.sessions.length === 0
         const last = memory.commits[key]
-        const next = { ...result, survival: { ...last?.survival } }
+        // the counts are of the lines that it had
+        const isSame = last !== undefined && Bun.deepEquals(last.lines, result.lines)
+        const next = { ...result, ...(isSame ? countsOf(last) : { survival: {}, counted: {} }) }
         pending.set(key, isEmpty ? undefined : next)
         if (isEmpty && last === undefined && known.has(sha)) return
         if (result.ai.lines > 0) await survive({ ...next, sha })
@@ -143,7 +161,7 @@ export function createAttribution(memory: AttributionMemory, now: () => number):
         if (edited.files.every(({ edits }) => edits.every(isEarly))) await add(read, edited)
         else waiting.set(read, edited)
       }
-      read.set(project, { added: startedMs, notes })
+      read.set(project, { added: startedMs, notes, tip })
       return {
         needs: (sha) => again.has(sha) || surviving.has(sha),
         wants: (commit, file) =>
@@ -185,13 +203,6 @@ export function createAttribution(memory: AttributionMemory, now: () => number):
 /** Git's times are whole seconds. */
 const isAfter = (at: number, first: number | undefined): boolean => first !== undefined && at + 1_000 > first
 
-const survivalOf = ({ survival }: KeptCommit): Pick<Attributed, 'survival'> => {
-  const known = Object.entries(survival).map(
-    ([days, lines]) => ({ days: days === '14' ? 14 : 30, lines }) as const,
-  )
-  return known.length === 0 ? {} : { survival: known }
-}
-
 /** The names under which sessions may have edited the file. */
 const namesOf = ({ path, previousPath }: LoggedFile): string[] =>
   previousPath === null ? [path] : [path, previousPath]
@@ -222,7 +233,7 @@ function whoWrote(
   at: number,
   written: Written,
   note: NotedLines[] | undefined,
-): Omit<KeptCommit, 'survival'> {
+): Omit<KeptCommit, 'survival' | 'counted'> {
   const { commit, files } = edited
   const makers = makersOf(edited, written)
   const used: Used = {}

@@ -1,11 +1,9 @@
-import { branchHeads } from '../git/default-branch.ts'
 import { runGit } from '../git/git-log.ts'
 import { firstAtLeast } from './sorted.ts'
 
-/** Reads the default branch. */
-export async function readMainline(root: string) {
-  const { main } = await branchHeads(root)
-  const { output } = await runGit(root, ['rev-list', '--parents', '--timestamp', main ?? 'HEAD'])
+/** Reads the default branch, of which `tip` is the last commit. */
+export async function readMainline(root: string, tip: string) {
+  const { output } = await runGit(root, ['rev-list', '--parents', '--timestamp', tip])
   const commits = new Map<string, { ms: number; parents: string[] }>()
   for (const line of output.split('\n')) {
     const [seconds, sha, ...parents] = line.split(' ')
@@ -29,6 +27,8 @@ export async function readMainline(root: string) {
   for (let index = earliest.length - 2; index >= 0; index -= 1)
     earliest[index] = Math.min(earliest[index] ?? 0, earliest[index + 1] ?? 0)
   return {
+    /** The time of the last commit, in ms since 1970: of what came later this clone knows nothing. */
+    tipMs: earliest.at(-1) ?? 0,
     /** The index of the last commit before this time (ms since 1970); undefined for none. */
     lastBefore(ms: number): number | undefined {
       const index = firstAtLeast(earliest, ms) - 1

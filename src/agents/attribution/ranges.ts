@@ -12,7 +12,7 @@ export function rangesOf(numbers: readonly number[]): string {
 /** `1-3,5` as pairs of the first and the last; null where it is something else. */
 export function parseRanges(text: string): [number, number][] | null {
   const ranges = text.split(',').map((part): [number, number] | null => {
-    const [, from, to = from] = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(part) ?? []
+    const [, from, to = from] = /^(\d+)(?:-(\d+))?$/.exec(part) ?? []
     return from === undefined ? null : [Number(from), Number(to)]
   })
   return ranges.includes(null) ? null : ranges.filter((range) => range !== null)

@@ -1,5 +1,6 @@
 import { SURVIVAL_DAYS } from '../../records/commit.ts'
 import { effectiveLine, endsOf, UNKNOWN_ENDS } from '../git/effective-lines.ts'
+import type { Attributed } from '../git/git.ts'
 import type { Blobs } from '../git/read-blobs.ts'
 import { type Mainline, type Rename, readMainline, renamesAfter } from './mainline.ts'
 import { countIn, parseRanges } from './ranges.ts'
@@ -17,6 +18,25 @@ export interface FollowedCommit {
   lines: Record<string, string>
   /** The counts that are known: lines by number of days. */
   survival: Record<string, number>
+  /** The commit of the default branch that each of them was counted in. */
+  counted: Record<string, string>
+}
+
+/** Copies that can be changed. */
+export const countsOf = ({
+  survival,
+  counted,
+}: Pick<FollowedCommit, 'survival'> & Partial<FollowedCommit>) => ({
+  survival: { ...survival },
+  counted: { ...counted },
+})
+
+/** The counts as the commit's record has them. */
+export function survivalOf({ survival }: Pick<FollowedCommit, 'survival'>): Pick<Attributed, 'survival'> {
+  const known = Object.entries(survival).map(
+    ([days, lines]) => ({ days: days === '14' ? 14 : 30, lines }) as const,
+  )
+  return known.length === 0 ? {} : { survival: known }
 }
 
 const DAY_MS = 86_400_000
@@ -24,14 +44,25 @@ const DAY_MS = 86_400_000
 /** The end of the day (UTC) that is `days` later. */
 const endOf = (at: number, days: number): number => (Math.floor(at / DAY_MS) + days + 1) * DAY_MS
 
-/** A day whose count is due, and the index of the last commit that the default branch had at its end. */
+/** A day whose count is due, and the index and hash of the last commit that the default branch had at its end. */
 interface Day {
   days: number
   to: number
+  sha: string
 }
 
-/** `shas`: the commits that may be asked for. */
-export function createSurvival(root: string, blobs: Blobs, shas: readonly string[], now: number) {
+interface Repository {
+  root: string
+  blobs: Blobs
+  /** The commits that may be asked for. */
+  shas: readonly string[]
+  /** The last commit of the default branch, now and when the last run counted; null for none. */
+  tip: string | null
+  lastTip: string | null
+  now: number
+}
+
+export function createSurvival({ root, blobs, shas, tip, lastTip, now }: Repository) {
   let read: Promise<Mainline> | undefined
   let renames: Promise<Rename[]> | undefined
   const readRenames = (mainline: Mainline) => {
@@ -46,7 +77,7 @@ export function createSurvival(root: string, blobs: Blobs, shas: readonly string
     days: readonly Day[],
   ) => {
     const ranges = parseRanges(commit.lines[path] ?? '') ?? []
-    const nameAt = ({ to }: Day, name = path) => `${mainline.shaAt(to)}:${name}`
+    const nameAt = ({ sha }: Day, name = path) => `${sha}:${name}`
     const [then, ...texts] = await blobs.read([`${commit.sha}:${path}`, ...days.map((day) => nameAt(day))])
     const leftIn = lookFor(ranges, then ?? '')
     for (const [index, day] of days.entries()) {
@@ -60,25 +91,31 @@ export function createSurvival(root: string, blobs: Blobs, shas: readonly string
     }
   }
   /**
-   * Adds to `survival` of a commit what is due. Returns whether anything was: of a commit that was not on the default branch on
-   * that day nothing is.
+   * Writes to `survival` of a commit what is due: what was not counted yet, or in a commit that the default branch did not have
+   * at the end of that day after all. Returns whether anything was. Nothing is due of a commit that was not on the branch on
+   * that day, nor before the branch has a later commit: this clone may be stale.
    */
   return async (commit: FollowedCommit): Promise<boolean> => {
-    const due = SURVIVAL_DAYS.filter(
-      (days) => commit.survival[days] === undefined && endOf(commit.at, days) <= now,
-    )
-    if (due.length === 0) return false
-    read ??= readMainline(root)
+    const passed = SURVIVAL_DAYS.filter((days) => endOf(commit.at, days) <= now)
+    const isCounted = passed.every((days) => commit.counted[days] !== undefined)
+    if (tip === null || (isCounted && tip === lastTip)) return false
+    read ??= readMainline(root, tip)
     const mainline = await read
     const from = mainline.indexOf(commit.sha)
-    const counted = due.flatMap((days): Day[] => {
-      const to = mainline.lastBefore(endOf(commit.at, days))
-      return from === undefined || to === undefined || from > to ? [] : [{ days, to }]
+    const due = passed.flatMap((days): Day[] => {
+      const end = endOf(commit.at, days)
+      const to = mainline.tipMs < end ? undefined : mainline.lastBefore(end)
+      if (from === undefined || to === undefined || from > to) return []
+      const sha = mainline.shaAt(to)
+      return commit.counted[days] === sha ? [] : [{ days, to, sha }]
     })
-    for (const { days } of counted) commit.survival[days] = 0
-    if (counted.length > 0)
-      for (const path of Object.keys(commit.lines)) await countLeft(commit, path, mainline, counted)
-    return counted.length > 0
+    for (const { days, sha } of due) {
+      commit.survival[days] = 0
+      commit.counted[days] = sha
+    }
+    if (due.length > 0)
+      for (const path of Object.keys(commit.lines)) await countLeft(commit, path, mainline, due)
+    return due.length > 0
   }
 }
 
