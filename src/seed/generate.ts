@@ -10,6 +10,10 @@ export interface SeedPlan {
   projects: number
   /** Days before `today` that the sessions are spread over. */
   days: number
+  /** Branches that sessions without a ticket are on. */
+  branches?: number | undefined
+  /** Tickets of the other half of the sessions, each with a branch of its own. */
+  tickets?: number | undefined
   /** The same seed, plan and day give the same sessions. */
   seed: number
   /** UTC date; nothing is generated for this day or later. */
@@ -69,9 +73,31 @@ export function* batchesOf<Item>(items: Iterable<Item>, size: number): Generator
   if (batch.length > 0) yield batch
 }
 
+const BRANCHES = 200
+const TICKETS = 5_000
+/** Part of the days in which a ticket is worked on. */
+const OF_TICKET = 0.05
+
+/**
+ * Chooses branches: for every second session that of a ticket, on which somebody works for some days in one project. Its random
+ * numbers are its own, so that the rest of a session does not depend on the number of branches.
+ */
+function branchChooser({ sessions, projects, branches = BRANCHES, tickets = TICKETS, seed }: SeedPlan) {
+  const random = randomFrom(seed ^ 0x6272_616e)
+  return (index: number, project: number): string => {
+    if (tickets > 0 && random() < 0.5) {
+      const at = Math.floor((index / sessions + random() * OF_TICKET) * tickets) % tickets
+      return `feature/SHOP-${1 + Math.min(tickets - 1, at - (at % projects) + project)}`
+    }
+    const branch = random.below(Math.max(1, branches))
+    return branch === 0 ? 'main' : `topic-${branch}`
+  }
+}
+
 /** Plausible sessions in order of time, spread evenly over the days; costs and scores are skewed. */
 export function* generateSessions(plan: SeedPlan): Generator<SessionRecord> {
   const random = randomFrom(plan.seed)
+  const chooseBranch = branchChooser(plan)
   const first = Date.parse(addDays(plan.today, -plan.days))
   for (let index = 0; index < plan.sessions; index += 1) {
     const at = first + Math.floor(((index + random()) / plan.sessions) * plan.days * DAY_MS)
@@ -80,14 +106,15 @@ export function* generateSessions(plan: SeedPlan): Generator<SessionRecord> {
     const calls = 1 + Math.floor(random() ** 2 * 120)
     const cost = Math.round(random() ** 3 * 12_000_000) / 1e6
     const output = Math.floor(calls * (100 + random() * 600))
+    const project = random.below(plan.projects)
     yield {
       type: 'session',
       id: `sess_seed${plan.seed}_${index}`,
-      project_name: `project-${String(1 + random.below(plan.projects)).padStart(2, '0')}`,
+      project_name: `project-${String(1 + project).padStart(2, '0')}`,
       created_at: createdAt,
       user_email: `dev${1 + random.below(MEMBERS)}@example.com`,
       source: random.pick(SOURCES),
-      branch: 'main',
+      branch: chooseBranch(index, project),
       model,
       models: [model],
       started_at: createdAt,

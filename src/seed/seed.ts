@@ -13,6 +13,7 @@ import { copySessions } from '../sessions/store-write.ts'
 import { PULL_REQUEST_PARTS } from '../usage/check.ts'
 import { OUTCOME_ROLLUP } from '../usage/outcome-rollup.ts'
 import { BRANCH_ROLLUP, USAGE_ROLLUP } from '../usage/rollup.ts'
+import { TICKETS } from '../usage/ticket-check.ts'
 import { copyUsage } from '../usage/write.ts'
 import { batchesOf, generateSessions, type SeedPlan } from './generate.ts'
 import { analyzeSessions, insertSeedEntries, refreshStatistics } from './queries.ts'
@@ -70,6 +71,7 @@ export async function seedSessions(
       BRANCH_ROLLUP,
       PULL_REQUEST_PARTS,
       OUTCOME_ROLLUP,
+      TICKETS,
       ...FINDING_TABLES,
     ])
     const details = { created: plan.sessions, updated: 0, ids: [] }

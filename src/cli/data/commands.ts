@@ -35,6 +35,12 @@ export function addData(program: Command, action: Actions): void {
     .option('--risk <n>', 'risk scores of pull requests too', integer(0, MAX_SEED_SESSIONS), 0)
     .option('--audit <n>', 'audit entries too', integer(0, MAX_SEED_SESSIONS), 0)
     .option('--projects <n>', 'spread over so many projects', integer(1, 99), 12)
+    .option('--branches <n>', 'branches of half of the sessions (200)', integer(1, MAX_SEED_SESSIONS))
+    .option(
+      '--tickets <n>',
+      'tickets of the other half, each with a branch (5000)',
+      integer(0, MAX_SEED_SESSIONS),
+    )
     .option('--days <n>', 'spread over so many days before today', integer(1, 3_650), 180)
     .option('--seed <k>', 'start of the random numbers', integer(0, 4_294_967_295), 1)
     .addHelpText(...example('seed --org acme --sessions 100000'))

@@ -14,6 +14,8 @@ interface SeedOptions {
   commits: number
   risk: number
   projects: number
+  branches?: number
+  tickets?: number
   days: number
   seed: number
 }
