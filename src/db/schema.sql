@@ -116,6 +116,7 @@ create table commit_ai (
   constraint commit_ai_pkey PRIMARY KEY (org_id, project, sha),
   constraint commit_ai_provenance_check CHECK (provenance = ANY (ARRAY['none'::text, 'trailer'::text, 'transcript'::text, 'note'::text]))
 );
+CREATE INDEX commit_ai_by_session ON commit_ai USING gin (sessions) WITH (fastupdate=off);
 
 create table commit_files (
   org_id text not null,
@@ -175,6 +176,7 @@ create table commits (
 );
 CREATE INDEX commits_by_author ON commits USING btree (org_id, author_email, committed_at, sha);
 CREATE INDEX commits_for_risk ON commits USING btree (org_id, project, committed_at, sha) WHERE files <= 30 AND NOT bot;
+CREATE INDEX commits_reverts ON commits USING btree (org_id, project, committed_at) WHERE subject ~~* '%revert%'::text;
 
 create table deleted_sessions (
   org_id text not null,

@@ -124,6 +124,21 @@ export const QualityRecord = closed({
 })
 export type QualityRecord = Static<typeof QualityRecord>
 
+const leftAfter = nullable(Type.Number({ minimum: 0, maximum: 1 }))
+/** The fate of a session's commits: shown by the API, ignored in a record. */
+export const Landing = closed({
+  landed: nullable(
+    Type.Boolean({ description: 'Whether the default branch has a commit of it; null where none is known' }),
+  ),
+  reverted: nullable(
+    Type.Boolean({ description: 'Whether a later commit that reverts one of them names it' }),
+  ),
+  survival: closed(
+    { '14': leftAfter, '30': leftAfter },
+    { description: 'Of the agents’ lines in its landed commits, how much was there 14 and 30 days later' },
+  ),
+})
+
 /** The sources that tell of a session. */
 export const Origin = literals(['transcript', 'telemetry', 'both'])
 export type Origin = Static<typeof Origin>
@@ -183,6 +198,7 @@ export const SessionRecord = closed({
   ),
   quality_metadata: optional(QualityRecord),
   security_metadata: optional(SecurityRecord),
+  ...Type.Partial(Landing).properties,
   parts: optional(
     Type.String({
       minLength: 1,

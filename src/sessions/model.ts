@@ -4,6 +4,7 @@ import { closed, component, literals, nullable, Timestamp } from '../records/fie
 import { FindingStatus, Severity } from '../records/finding.ts'
 import {
   KnownTokens,
+  Landing,
   Origin,
   PullRequest,
   QualityFactor,
@@ -31,7 +32,11 @@ const listFields = {
   project_name: nullable(Type.String({ examples: ['checkout'] })),
   turns: Type.Integer({ examples: [42] }),
   estimated_cost: Type.Number({ description: 'US dollars, at most 6 decimals', examples: [1.284213] }),
-  quality_score: Type.Number({ description: '0 to 100, high is good', examples: [87.5] }),
+  quality_score: Type.Number({
+    description:
+      'How smoothly it went (errors, rework, interruptions), no measure of its code; 0 to 100, high is good',
+    examples: [87.5],
+  }),
   created_at: Timestamp('When the session began; UTC, milliseconds'),
 }
 
@@ -142,6 +147,7 @@ export const SessionDetail = component('SessionDetail', {
   estimated_cost: nullable(listFields.estimated_cost),
   user_id: nullable(Type.String({ examples: ['user_7m2k'] })),
   unpriced_tokens: UnpricedTokens,
+  ...Landing.properties,
   ...SessionDetailBody.properties,
 })
 export type SessionDetail = Static<typeof SessionDetail>

@@ -6,6 +6,7 @@ import { MAX_PER_PAGE } from '../http/query.ts'
 import { JsonText, pageText } from '../json-text.ts'
 import type { Own } from '../people/visibility-queries.ts'
 import { filteredPage, isFiltered } from './filter-queries.ts'
+import { landingOf } from './landing-queries.ts'
 import {
   DETAIL_COST,
   directionOf,
@@ -139,11 +140,12 @@ export async function getSession(
   const [row] = await sql<{ head: string; detail: string }[]>`
     select
       ${sql.unsafe(listItem(DETAIL_COST))} || ',"user_id":' || ${hidesUser ? sql`'null'` : sql`coalesce(to_json(coalesce(s.user_id, m.id))::text, 'null')`}
-        || ',"unpriced_tokens":' || s.unpriced_tokens as head,
+        || ',"unpriced_tokens":' || s.unpriced_tokens || l.text as head,
       d.detail::text as detail
     from sessions s
     join session_details d on d.org_id = s.org_id and d.session_id = s.id
     left join ${memberAddresses(sql, orgId)} m on m.address = s.user_email
+    cross join ${landingOf(sql, orgId, id)}
     where s.org_id = ${orgId}
       and s.id = ${id}
       ${own === null ? sql`` : sql`and coalesce(s.user_id, s.user_email) = any (${own.keys}::text[])`}`

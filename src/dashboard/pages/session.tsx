@@ -7,6 +7,7 @@ import {
   formatDollars,
   formatDuration,
   formatScore,
+  formatShare,
   formatTime,
   formatWhole,
 } from '../client/format.ts'
@@ -65,7 +66,9 @@ const ORIGINS = { transcript: 'its transcript', telemetry: 'telemetry', both: 'i
 
 function SessionFacts({ session }: { session: SessionDetail }) {
   const members = useMembers(session.user_id !== null)
-  const { tokens, unpriced_tokens } = session
+  const { tokens, unpriced_tokens, landed, reverted, survival } = session
+  const leftText = (days: 14 | 30) =>
+    orUnknown(survival[days], (share) => `${formatShare(share)} after ${days} days`)
   const source =
     session.cost_source === 'reported' ? 'as the agent reported it' : 'estimated from tokens and prices'
   const link = (href: string, name: string) => <NamedLink to={href}>{name}</NamedLink>
@@ -93,6 +96,8 @@ function SessionFacts({ session }: { session: SessionDetail }) {
         ],
         ['Files', orUnknown(session.files_touched, ({ length }) => countOf(length, 'file'))],
         ['Known from', ORIGINS[session.origin]],
+        ['Landed', orUnknown(landed, (is) => (is ? (reverted ? 'yes, and reverted' : 'yes') : 'no'))],
+        ['Of its lines left', survival['30'] === null ? leftText(14) : leftText(30)],
       ]}
     />
   )

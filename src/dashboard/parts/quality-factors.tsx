@@ -55,6 +55,7 @@ export function QualityFactors({ quality }: { quality: QualityMetadata }) {
         </p>
       )}
       <p class="note">
+        How smoothly the session went: errors, rework, interruptions. It does not measure the code.{' '}
         {formatScore(quality.base)} to begin with, and the points of each factor; at least 0, at most 100.
         Points count less where a session has few tool calls.
         {quality.previous_score !== null && ` Before the last sync: ${formatScore(quality.previous_score)}.`}
