@@ -22,7 +22,6 @@ import { localUrl } from './http/listen.ts'
 import { docs } from './http/openapi/docs.ts'
 import { dashboard } from './http/pages/dashboard.ts'
 import { createResponseCache } from './http/responses/response-cache.ts'
-import { legacyRoutes } from './http/route.ts'
 import type { Intake } from './intake/messages.ts'
 import { syncRoutes } from './intake/routes.ts'
 import { telemetryRoutes } from './intake/telemetry-routes.ts'
@@ -156,32 +155,26 @@ export function createApp(deps: AppDeps) {
 
   const api = createApi({ gate, cache, checkResponses: deps.checkResponses, server: () => app.server })
   const routeDeps = { sql, config, now, api }
+  const telemetry = telemetryRoutes({ intake, gate, api })
   /** Every route below /v1. */
-  const v1 = new Elysia().use(
-    legacyRoutes(
-      [
-        ...sessionRoutes(routeDeps),
-        ...deletionRoutes(webhookDeps),
-        ...qualityRoutes(routeDeps),
-        ...costRoutes(routeDeps),
-        ...securityRoutes(routeDeps),
-        ...findingRoutes(webhookDeps),
-        ...auditRoutes(routeDeps),
-        ...teamRoutes(routeDeps),
-        ...riskRoutes(routeDeps),
-        ...outcomeRoutes(routeDeps),
-        ...settingsRoutes(routeDeps, { ...webhookDeps, listenUrl }),
-        ...whoAmIRoutes(routeDeps),
-        ...syncRoutes(intake, gate),
-        ...webhookRoutes(routeDeps, webhookDeps),
-        ...deliveryRoutes(routeDeps, webhookDeps),
-      ],
-      api,
-      () => app.server,
-    ),
-  )
-  const telemetry = legacyRoutes(telemetryRoutes(intake, gate), api, () => app.server)
-  for (const { method, path, hooks } of [...v1.routes, ...telemetry.routes]) {
+  const v1 = new Elysia()
+    .use(sessionRoutes(routeDeps))
+    .use(deletionRoutes({ ...webhookDeps, api }))
+    .use(qualityRoutes(routeDeps))
+    .use(costRoutes(routeDeps))
+    .use(securityRoutes(routeDeps))
+    .use(findingRoutes({ ...webhookDeps, api }))
+    .use(auditRoutes(routeDeps))
+    .use(teamRoutes(routeDeps))
+    .use(riskRoutes(routeDeps))
+    .use(outcomeRoutes(routeDeps))
+    .use(settingsRoutes(routeDeps, { ...webhookDeps, listenUrl }))
+    .use(whoAmIRoutes(routeDeps))
+    .use(syncRoutes({ intake, gate, api }))
+    .use(telemetry)
+    .use(webhookRoutes(routeDeps, webhookDeps))
+    .use(deliveryRoutes(routeDeps, webhookDeps))
+  for (const { method, path, hooks } of v1.routes) {
     // no route is open to any key by mistake
     if (!('needs' in hooks)) throw new Error(`${method} ${path} declares no scope`)
   }
@@ -204,8 +197,8 @@ export function createApp(deps: AppDeps) {
     .use(githubRoutes({ writes, config, gate, box: secrets, now }))
     .use(docs({ config, routes: () => app.routes, events: sentEvents }))
     .use(badgeRoutes({ sql, config, now, cache: badgeCache, limit: requests.limits.badge }))
-    .use(new Elysia({ prefix: '/v1' }).use(v1).use(telemetry))
-    .use(new Elysia({ prefix: '/api/v1' }).use(v1).use(telemetry))
+    .use(new Elysia({ prefix: '/v1' }).use(v1))
+    .use(new Elysia({ prefix: '/api/v1' }).use(v1))
     .use(new Elysia({ prefix: '/otlp/v1' }).use(telemetry))
   // The routes' types are for nobody: a client speaks HTTP.
   return Object.assign(app, {

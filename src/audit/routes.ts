@@ -1,33 +1,33 @@
-import { type RouteDeps, read } from '../http/route.ts'
+import { Elysia } from 'elysia'
+import type { RouteDeps } from '../http/api.ts'
+import { textOf } from '../http/query.ts'
 import { readCursor } from './cursor.ts'
 import { AuditListQuery, AuditPage, AuditReport, AuditReportQuery } from './model.ts'
 import { listEntries } from './queries.ts'
 import { getReport } from './report-queries.ts'
 
-export const auditRoutes = ({ sql, now }: RouteDeps) => [
-  read('/audit', 'audit:read', {
-    id: 'listAuditEntries',
-    summary: 'List the audit log, newest first',
-    tag: 'Audit',
-    query: AuditListQuery,
-    response: AuditPage,
-    namesMembers: true,
-    kept: true,
-    handler: ({ query, access: { orgId } }) => listEntries(sql, orgId, query),
-  }),
-  read('/audit/report', 'audit:read', {
-    id: 'getAuditReport',
-    summary: 'The audit log as a report, page by page',
-    tag: 'Audit',
-    query: AuditReportQuery,
-    response: AuditReport,
-    namesMembers: true,
-    handler: ({ query: { cursor, direction }, access: { orgId } }) =>
-      getReport(
-        sql,
-        orgId,
-        cursor === undefined ? { direction, at: null } : readCursor(cursor, direction),
-        now(),
-      ),
-  }),
-]
+export const auditRoutes = ({ sql, now, api }: RouteDeps) =>
+  new Elysia({ prefix: '/audit', tags: ['Audit'] })
+    .use(api)
+    .get('', ({ query, access: { orgId } }) => listEntries(sql, orgId, query), {
+      scope: 'audit:read',
+      query: AuditListQuery,
+      response: textOf(AuditPage),
+      members: true,
+      cached: true,
+      detail: { operationId: 'listAuditEntries', summary: 'List the audit log, newest first' },
+    })
+    .get(
+      '/report',
+      ({ query: { cursor, direction }, access: { orgId } }) => {
+        const from = cursor === undefined ? { direction, at: null } : readCursor(cursor, direction)
+        return getReport(sql, orgId, from, now())
+      },
+      {
+        scope: 'audit:read',
+        query: AuditReportQuery,
+        response: AuditReport,
+        members: true,
+        detail: { operationId: 'getAuditReport', summary: 'The audit log as a report, page by page' },
+      },
+    )

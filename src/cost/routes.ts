@@ -1,16 +1,21 @@
+import { Elysia } from 'elysia'
 import { dateOf } from '../dates.ts'
-import { validationError } from '../errors.ts'
+import type { FieldProblem } from '../errors.ts'
+import type { RouteDeps } from '../http/api.ts'
+import { textOf } from '../http/query.ts'
 import type { CsvColumns } from '../http/responses/csv.ts'
-import { type RouteDeps, read } from '../http/route.ts'
 import { Breakdown, type BreakdownItem, BreakdownQuery, isTime } from './breakdown-model.ts'
 import { getBreakdown } from './breakdown-queries.ts'
 import { CostQuery, CostSummary, CostTrend, CostTrendQuery } from './model.ts'
 import { getCost, getCostTrend } from './queries.ts'
 
-function checkBreakdown(query: BreakdownQuery): void {
+/** Finds parameters that do not go together. */
+function breakdownProblems(query: BreakdownQuery): FieldProblem[] {
   const { by, and_by, top, compare, sort, date_from, date_to } = query
-  const problems = [
-    ...(by === and_by ? [{ field: 'and_by', message: 'must not be the same as by' }] : []),
+  return [
+    ...(and_by !== undefined && by === and_by
+      ? [{ field: 'and_by', message: 'must not be the same as by' }]
+      : []),
     ...(top !== undefined && and_by === undefined ? [{ field: 'top', message: 'needs and_by' }] : []),
     ...(compare !== undefined && (date_from === undefined || date_to === undefined)
       ? [{ field: 'compare', message: 'needs date_from and date_to' }]
@@ -24,7 +29,6 @@ function checkBreakdown(query: BreakdownQuery): void {
             : []),
         ]),
   ]
-  if (problems.length > 0) throw validationError(...problems)
 }
 
 const WHOLE_SESSIONS =
@@ -51,43 +55,38 @@ const breakdownColumns = ({ and_by, compare }: BreakdownQuery): CsvColumns<Break
       }),
 })
 
-export const costRoutes = ({ sql, now }: RouteDeps) => [
-  read('/cost', 'cost:read', {
-    id: 'getCost',
-    summary: 'Cost summary',
-    description: WHOLE_SESSIONS,
-    tag: 'Cost',
-    query: CostQuery,
-    response: CostSummary,
-    // the month's projection changes with the day
-    kept: () => ({ today: dateOf(now()) }),
-    handler: ({ query, access: { orgId } }) => getCost(sql, orgId, query, now()),
-  }),
-  read('/cost/breakdown', 'cost:read', {
-    id: 'getCostBreakdown',
-    summary: 'Cost and tokens by project, member, model, agent, branch or time',
-    description:
-      'Sums of the sessions that match, by one key or by pairs of two. What a session of several models used is ' +
-      `divided among them; the session counts once under each. ${WHOLE_SESSIONS}`,
-    tag: 'Cost',
-    query: BreakdownQuery,
-    response: Breakdown,
-    namesMembers: ({ by, and_by, member }) => by === 'member' || and_by === 'member' || member !== undefined,
-    csv: breakdownColumns,
-    kept: true,
-    handler: ({ query, access: { orgId, own } }) => {
-      checkBreakdown(query)
-      return getBreakdown(sql, orgId, query, own)
-    },
-  }),
-  read('/cost/trend', 'cost:read', {
-    id: 'getCostTrend',
-    summary: 'Cost over time',
-    description: WHOLE_SESSIONS,
-    tag: 'Cost',
-    query: CostTrendQuery,
-    response: CostTrend,
-    kept: true,
-    handler: ({ query, access: { orgId } }) => getCostTrend(sql, orgId, query),
-  }),
-]
+export const costRoutes = ({ sql, now, api }: RouteDeps) =>
+  new Elysia({ prefix: '/cost', tags: ['Cost'] })
+    .use(api)
+    .get('', ({ query, access: { orgId } }) => getCost(sql, orgId, query, now()), {
+      scope: 'cost:read',
+      query: CostQuery,
+      response: textOf(CostSummary),
+      // the month's projection changes with the day
+      cached: () => ({ today: dateOf(now()) }),
+      detail: { operationId: 'getCost', summary: 'Cost summary', description: WHOLE_SESSIONS },
+    })
+    .get('/breakdown', ({ query, access: { orgId, own } }) => getBreakdown(sql, orgId, query, own), {
+      scope: 'cost:read',
+      query: BreakdownQuery,
+      check: ({ query }: { query: BreakdownQuery }) => breakdownProblems(query),
+      response: textOf(Breakdown),
+      members: ({ by, and_by, member }: BreakdownQuery) =>
+        by === 'member' || and_by === 'member' || member !== undefined,
+      cached: true,
+      csv: breakdownColumns,
+      detail: {
+        operationId: 'getCostBreakdown',
+        summary: 'Cost and tokens by project, member, model, agent, branch or time',
+        description:
+          'Sums of the sessions that match, by one key or by pairs of two. What a session of several models used is ' +
+          `divided among them; the session counts once under each. ${WHOLE_SESSIONS}`,
+      },
+    })
+    .get('/trend', ({ query, access: { orgId } }) => getCostTrend(sql, orgId, query), {
+      scope: 'cost:read',
+      query: CostTrendQuery,
+      response: textOf(CostTrend),
+      cached: true,
+      detail: { operationId: 'getCostTrend', summary: 'Cost over time', description: WHOLE_SESSIONS },
+    })

@@ -17,6 +17,7 @@ import {
   hidesMembersOf,
   type Members,
   refuseUnlessGranted,
+  type Sent,
   securityOf,
 } from './declared.ts'
 import { firstOfEach, queryReader, readQuery } from './query-reader.ts'
@@ -87,15 +88,15 @@ const isSchema = (response: object): response is TSchema => Kind in response
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Finds all that is wrong with a query and a body: `found` while they were read, by their schemas, and by `check`. */
-function allProblems({ query, body, check }: Declared, found: FieldProblem[], values: object, sent: unknown) {
+/** Finds all that is wrong with what was sent: `found` while it was read, by the schemas, and by `check`. */
+function allProblems({ query, body, check }: Declared, found: FieldProblem[], sent: Sent, sentBody: unknown) {
   const bySchema = (schema: TSchema | undefined, value: unknown) =>
     schema === undefined ? [] : problemsIn(Value.Errors(schema, value), '', MAX_PROBLEMS)
   return firstOfEach([
     ...found,
-    ...bySchema(query, values),
-    ...bySchema(isPacked(body) ? undefined : body, sent),
-    ...(isObject(sent) ? (check?.(sent) ?? []) : []),
+    ...bySchema(query, sent.query),
+    ...bySchema(isPacked(body) ? undefined : body, sentBody),
+    ...(check?.(sent) ?? []),
   ])
 }
 
@@ -158,11 +159,13 @@ function createSteps(need: Need, { gate, cache, checkResponses, server }: ApiDep
       const found: FieldProblem[] = []
       const query = readValues?.(request.url, found) ?? {}
       const { body: schema, check } = route
+      const sent = { query, body: isObject(body) ? body : {}, headers: request.headers }
       const isOther = schema !== undefined && !isPacked(schema) && !isObject(body)
-      const isWrong =
-        found.length > 0 || isOther || (check !== undefined && isObject(body) && check(body).length > 0)
-      const problems = () => allProblems(route, found, query, body)
-      return { query, call: { isWrong, problems, pending: undefined } }
+      const isWrong = found.length > 0 || isOther || (check !== undefined && check(sent).length > 0)
+      return {
+        query,
+        call: { isWrong, problems: () => allProblems(route, found, sent, body), pending: undefined },
+      }
     },
 
     /** After Elysia has validated. */
@@ -218,8 +221,8 @@ export const createApi = (deps: ApiDeps) =>
     csv: (_columns: CsvColumns<never> | ((query: never) => CsvColumns<never>)) => ({}),
     /** Options of the reader of the body. */
     reads: (_options: BodyOptions) => ({}),
-    /** Finds problems of a body that its schema cannot express; they are reported together with the schema's. */
-    check: (_find: (body: never) => FieldProblem[]) => ({}),
+    /** Finds problems that schemas cannot express; they are reported together with those of the schemas. */
+    check: (_find: (sent: never) => FieldProblem[]) => ({}),
     scope: (need: Need) => {
       const { declare, parse, transform, resolve } = createSteps(need, deps)
       return {

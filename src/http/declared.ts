@@ -17,6 +17,14 @@ import type { CsvColumns } from './responses/csv.ts'
  */
 export type Members = true | 'left out' | ((query: never) => boolean | 'left out')
 
+/** A request's query, body and headers, as they were sent: of any types. */
+export interface Sent {
+  query: object
+  /** Empty where there is no object. */
+  body: object
+  headers: Headers
+}
+
 /** The options of a route, as Elysia's macros and the API's document see them. */
 export interface Declared {
   query?: TObject
@@ -29,7 +37,7 @@ export interface Declared {
   cached?: true | (() => Record<string, string>)
   csv?: CsvColumns<unknown> | ((query: unknown) => CsvColumns<unknown>)
   reads?: BodyOptions
-  check?: (body: object) => FieldProblem[]
+  check?: (sent: Sent) => FieldProblem[]
   /** The scope, where `scope` was. */
   needs?: Need
   [hook: string]: unknown

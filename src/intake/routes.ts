@@ -1,8 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
-import { JSON_TYPE, NDJSON_TYPE, type PackedBody } from '../http/body.ts'
+import type { RouteDeps } from '../http/api.ts'
+import { JSON_TYPE, NDJSON_TYPE, packedBody } from '../http/body.ts'
 import { oneOfOr } from '../http/query.ts'
-import { action } from '../http/route.ts'
 import { grants } from '../keys/model.ts'
 import type { Gate } from '../organizations/gate.ts'
 import { rightsOf } from '../people/callers.ts'
@@ -99,41 +100,42 @@ export const SyncResponse = component('SyncResult', {
 })
 export type SyncResponse = Static<typeof SyncResponse>
 
-export const syncRoutes = (intake: Intake, gate: Gate) => [
-  action('POST', '/sync', 'some write', {
-    id: 'sync',
-    summary: 'Send sessions, commits, pull requests, members, budgets, audit entries and reports',
-    description:
-      'Writes all of the records or none. Each kind of record needs its scope: `sessions:write`, `commits:write`, `risk:write`, `members:write`, `budgets:write` or `reports:write`, for all of which `write` stands, and `audit:write`. With the key of a member, sessions without a user are that member’s; refused are sessions of another user, sessions that are stored without one, commits that are stored with other content, and aliases.',
-    tag: 'Sync',
-    headers: MachineHeader,
-    query: SyncQuery,
-    body: SyncRequest,
-    maxBytes: MAX_SYNC_BYTES,
-    types: [JSON_TYPE, NDJSON_TYPE],
-    packed: true,
-    response: { 200: SyncResponse },
-    handler: ({ body, query: { reassign, restore, moved }, access, request }) => {
+export interface IntakeDeps extends Pick<RouteDeps, 'api'> {
+  intake: Intake
+  gate: Gate
+}
+
+export const syncRoutes = ({ intake, gate, api }: IntakeDeps) =>
+  new Elysia({ tags: ['Sync'] }).use(api).post(
+    '/sync',
+    ({ body, headers, query, request, access }) => {
+      const { reassign, restore, moved } = query
       const { orgId, actor, scopes, memberEmail } = access
       // a key that may delete sessions has `write`; a laptop's key must not undo a deletion
       if (restore === 'true' && !grants(scopes, 'write')) {
         throw new ApiError('FORBIDDEN', '?restore=true needs an API key with the scope write')
       }
-      return intake.submit(
-        {
-          orgId,
-          actor,
-          options: {
-            key: { ...rightsOf(access), memberEmail },
-            reassign: reassign === 'true',
-            machine: machineOf(request.headers.get('x-machine')),
-            restore: restore === 'true',
-            moved: moved === 'true',
-          },
-          body: body as unknown as PackedBody,
-        },
-        gate.pass(request, orgId).signal,
-      )
+      const options = {
+        key: { ...rightsOf(access), memberEmail },
+        reassign: reassign === 'true',
+        machine: machineOf(headers['x-machine'] ?? null),
+        restore: restore === 'true',
+        moved: moved === 'true',
+      }
+      return intake.submit({ orgId, actor, options, body }, gate.pass(request, orgId).signal)
     },
-  }),
-]
+    {
+      scope: 'some write',
+      headers: MachineHeader,
+      query: SyncQuery,
+      body: packedBody(SyncRequest),
+      reads: { maxBytes: MAX_SYNC_BYTES, types: [JSON_TYPE, NDJSON_TYPE] },
+      response: SyncResponse,
+      detail: {
+        operationId: 'sync',
+        summary: 'Send sessions, commits, pull requests, members, budgets, audit entries and reports',
+        description:
+          'Writes all of the records or none. Each kind of record needs its scope: `sessions:write`, `commits:write`, `risk:write`, `members:write`, `budgets:write` or `reports:write`, for all of which `write` stands, and `audit:write`. With the key of a member, sessions without a user are that member’s; refused are sessions of another user, sessions that are stored without one, commits that are stored with other content, and aliases.',
+      },
+    },
+  )

@@ -1,4 +1,4 @@
-import { type ObjectOptions, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { type ObjectOptions, type TProperties, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 
 // Schemas of fields that several kinds of records share.
 
@@ -10,9 +10,9 @@ export const withoutNulls = <Fields extends object>(fields: Fields) =>
     [Name in keyof Fields]: NonNullable<Fields[Name]>
   }
 
-/** One of the values. */
+/** One of the values. Elysia does not derive the type of a union whose members are not a tuple. */
 export const literals = <const Value extends string | number>(values: readonly Value[]) =>
-  Type.Union(values.map((value) => Type.Literal(value)))
+  Type.Union(values.map((value) => Type.Literal(value))) as unknown as TUnsafe<Value>
 
 export const strict = { additionalProperties: false } as const
 /** An object that has no other fields. */

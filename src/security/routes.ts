@@ -1,5 +1,7 @@
+import { Elysia } from 'elysia'
+import type { RouteDeps } from '../http/api.ts'
+import { textOf } from '../http/query.ts'
 import type { CsvColumns } from '../http/responses/csv.ts'
-import { type RouteDeps, read } from '../http/route.ts'
 import { FindingListQuery, FindingPage, type ListedFinding } from './finding-model.ts'
 import { listFindings } from './finding-queries.ts'
 import { getHeatmap } from './heatmap-queries.ts'
@@ -23,35 +25,37 @@ const FINDING_COLUMNS: CsvColumns<ListedFinding> = {
   member_email: ({ member }) => member?.email,
 }
 
-export const securityRoutes = ({ sql }: RouteDeps) => [
-  read('/security', 'security:read', {
-    id: 'getSecurity',
-    summary: 'Security overview',
-    tag: 'Security',
-    query: SecurityQuery,
-    response: SecurityOverview,
-    kept: true,
-    handler: ({ query, access: { orgId, own } }) => getSecurity(sql, orgId, query, own),
-  }),
-  read('/security/heatmap', 'security:read', {
-    id: 'getSecurityHeatmap',
-    summary: 'Risk by file',
-    tag: 'Security',
-    query: HeatmapQuery,
-    response: Heatmap,
-    kept: true,
-    handler: ({ query, access: { orgId } }) => getHeatmap(sql, orgId, query),
-  }),
-  read('/findings', 'security:read', {
-    id: 'listFindings',
-    summary: 'List findings, those of the newest sessions first',
-    tag: 'Security',
-    query: FindingListQuery,
-    response: FindingPage,
-    namesMembers: ({ member }) => (member === undefined ? 'left out' : true),
-    csv: FINDING_COLUMNS,
-    kept: true,
-    handler: ({ query, access: { orgId, own }, hidesMembers }) =>
-      listFindings(sql, orgId, query, { hidesMembers, own }),
-  }),
-]
+export const securityRoutes = ({ sql, api }: RouteDeps) =>
+  new Elysia({ tags: ['Security'] })
+    .use(api)
+    .get('/security', ({ query, access: { orgId, own } }) => getSecurity(sql, orgId, query, own), {
+      scope: 'security:read',
+      query: SecurityQuery,
+      response: textOf(SecurityOverview),
+      cached: true,
+      detail: { operationId: 'getSecurity', summary: 'Security overview' },
+    })
+    .get('/security/heatmap', ({ query, access: { orgId } }) => getHeatmap(sql, orgId, query), {
+      scope: 'security:read',
+      query: HeatmapQuery,
+      response: Heatmap,
+      cached: true,
+      detail: { operationId: 'getSecurityHeatmap', summary: 'Risk by file' },
+    })
+    .get(
+      '/findings',
+      ({ query, access: { orgId, own }, hidesMembers }) =>
+        listFindings(sql, orgId, query, { hidesMembers, own }),
+      {
+        scope: 'security:read',
+        query: FindingListQuery,
+        response: textOf(FindingPage),
+        members: ({ member }: FindingListQuery) => (member === undefined ? 'left out' : true),
+        cached: true,
+        csv: FINDING_COLUMNS,
+        detail: {
+          operationId: 'listFindings',
+          summary: 'List findings, those of the newest sessions first',
+        },
+      },
+    )

@@ -1,5 +1,7 @@
+import { Elysia } from 'elysia'
+import type { RouteDeps } from '../http/api.ts'
+import { textOf } from '../http/query.ts'
 import type { CsvColumns } from '../http/responses/csv.ts'
-import { type RouteDeps, read } from '../http/route.ts'
 import {
   NamesQuery,
   SessionDetail,
@@ -8,7 +10,7 @@ import {
   SessionNamePage,
   SessionPage,
 } from './model.ts'
-import { listNames, type Named } from './name-queries.ts'
+import { listNames } from './name-queries.ts'
 import { getSession, listSessions } from './queries.ts'
 
 const COLUMNS: CsvColumns<SessionListItem> = {
@@ -20,48 +22,63 @@ const COLUMNS: CsvColumns<SessionListItem> = {
   created_at: ({ created_at }) => created_at,
 }
 
-export function sessionRoutes({ sql }: RouteDeps) {
-  const names = (path: string, named: Named, described: { id: string; summary: string }) =>
-    read(path, 'sessions:read', {
-      ...described,
-      tag: 'Sessions',
-      query: NamesQuery,
-      response: SessionNamePage,
-      kept: true,
-      handler: ({ query, access: { orgId } }) => listNames(sql, orgId, named, query),
-    })
-  return [
-    read('/sessions', 'sessions:read', {
-      id: 'listSessions',
-      summary: 'List sessions',
-      description:
-        'Filtered by project and days, and by one of member, agent and model, `total` is read from sums. Other ' +
-        'filters, and orders by cost or turns under them, read the sessions that match; `min_cost`, `max_cost`, ' +
-        '`min_quality` and `max_quality` read all that the other filters leave: narrow them by days.',
-      tag: 'Sessions',
-      query: SessionListQuery,
-      response: SessionPage,
-      namesMembers: ({ member }) => member !== undefined,
-      csv: COLUMNS,
-      kept: true,
-      handler: ({ query, access: { orgId, own } }) =>
+const names = (operationId: string, summary: string) =>
+  ({
+    scope: 'sessions:read',
+    query: NamesQuery,
+    response: textOf(SessionNamePage),
+    cached: true,
+    detail: { operationId, summary },
+  }) as const
+
+export const sessionRoutes = ({ sql, api }: RouteDeps) =>
+  new Elysia({ tags: ['Sessions'] })
+    .use(api)
+    .get(
+      '/sessions',
+      ({ query, access: { orgId, own } }) =>
         listSessions(sql, orgId, own === null ? query : { ...query, member: own.id }),
-    }),
-    read('/sessions/:session_id', 'sessions:read', {
-      id: 'getSession',
-      summary: 'One session in full',
-      tag: 'Sessions',
-      response: SessionDetail,
-      namesMembers: 'left out',
-      kept: true,
-      handler: ({ params, access: { orgId, own }, hidesMembers }) =>
+      {
+        scope: 'sessions:read',
+        query: SessionListQuery,
+        response: textOf(SessionPage),
+        members: ({ member }: SessionListQuery) => member !== undefined,
+        cached: true,
+        csv: COLUMNS,
+        detail: {
+          operationId: 'listSessions',
+          summary: 'List sessions',
+          description:
+            'Filtered by project and days, and by one of member, agent and model, `total` is read from sums. Other ' +
+            'filters, and orders by cost or turns under them, read the sessions that match; `min_cost`, `max_cost`, ' +
+            '`min_quality` and `max_quality` read all that the other filters leave: narrow them by days.',
+        },
+      },
+    )
+    .get(
+      '/sessions/:session_id',
+      ({ params, access: { orgId, own }, hidesMembers }) =>
         getSession(sql, orgId, params.session_id, { hidesUser: hidesMembers, own }),
-    }),
-    names('/projects', 'project', {
-      id: 'listProjects',
-      summary: 'List the projects of sessions by name',
-    }),
-    names('/models', 'model', { id: 'listModels', summary: 'List the models of sessions by name' }),
-    names('/agents', 'agent', { id: 'listAgents', summary: 'List the coding agents of sessions by name' }),
-  ]
-}
+      {
+        scope: 'sessions:read',
+        response: textOf(SessionDetail),
+        members: 'left out',
+        cached: true,
+        detail: { operationId: 'getSession', summary: 'One session in full' },
+      },
+    )
+    .get(
+      '/projects',
+      ({ query, access: { orgId } }) => listNames(sql, orgId, 'project', query),
+      names('listProjects', 'List the projects of sessions by name'),
+    )
+    .get(
+      '/models',
+      ({ query, access: { orgId } }) => listNames(sql, orgId, 'model', query),
+      names('listModels', 'List the models of sessions by name'),
+    )
+    .get(
+      '/agents',
+      ({ query, access: { orgId } }) => listNames(sql, orgId, 'agent', query),
+      names('listAgents', 'List the coding agents of sessions by name'),
+    )

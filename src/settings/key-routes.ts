@@ -1,25 +1,24 @@
 import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
 import { ApiError, forbidden, OperatorError, validationError } from '../errors.ts'
-import { action, type Call, type RouteDeps, read } from '../http/route.ts'
+import type { RouteDeps } from '../http/api.ts'
 import { contains, type Scope } from '../keys/model.ts'
 import { createKey, revokeKey, rotateKey } from '../keys/queries.ts'
+import type { Access } from '../people/callers.ts'
 import { SCOPES_OF_DEVELOPERS_KEYS } from '../people/roles.ts'
 import { getMember } from '../sync/member-changes.ts'
 import type { SettingsDeps } from './deps.ts'
 import { CreatedKey, graceMsOf, Key, KeyListQuery, KeyPage, NewKeyBody, RotateKeyBody } from './key-model.ts'
 import { getKey, listKeyPage } from './key-queries.ts'
 
-type Caller = Call['access']
-
-const tag = 'Settings'
-const NEED = 'admin or developer'
+const needs = { scope: 'admin or developer', members: 'left out' } as const
 
 /** Returns the address whose keys the caller manages: a developer has their own only; undefined: everybody's. */
-const ownerOf = ({ scopes, person }: Caller): string | undefined =>
+const ownerOf = ({ scopes, person }: Access): string | undefined =>
   person === null || contains(scopes, 'admin') ? undefined : person.email
 
 /** Nobody gives a key more than they may do themselves; a developer also what a laptop needs. */
-function refuseMore(access: Caller, scopes: readonly Scope[]): void {
+function refuseMore(access: Access, scopes: readonly Scope[]): void {
   const isOwn = ownerOf(access) !== undefined
   const missing = scopes.filter((scope) =>
     isOwn ? !SCOPES_OF_DEVELOPERS_KEYS.includes(scope) : !contains(access.scopes, scope),
@@ -43,13 +42,13 @@ async function asRequest<Result>(field: string, work: Promise<Result>): Promise<
   }
 }
 
-const refusePast = ({ expires_at }: { expires_at?: unknown }) =>
+const refusePast = ({ body: { expires_at } }: { body: { expires_at?: unknown } }) =>
   typeof expires_at === 'string' && Date.parse(expires_at) <= Date.now()
     ? [{ field: 'expires_at', message: 'must be in the future' }]
     : []
 
-export const keyRoutes = ({ sql }: RouteDeps, { writes, enqueueWrite }: SettingsDeps) => {
-  const getUsable = async (access: Caller, id: string): Promise<Key> => {
+export const keyRoutes = ({ sql, api }: RouteDeps, { writes, enqueueWrite }: SettingsDeps) => {
+  const getUsable = async (access: Access, id: string): Promise<Key> => {
     const key = await getKey(writes, access.orgId, id, ownerOf(access))
     if (key.revoked_at !== null) throw new ApiError('NOT_FOUND', 'This API key is revoked')
     return key
@@ -62,7 +61,7 @@ export const keyRoutes = ({ sql }: RouteDeps, { writes, enqueueWrite }: Settings
       throw isUnknown ? validationError({ field: 'member', message: 'is no member' }) : error
     }
   }
-  const create = async (access: Caller, body: NewKeyBody): Promise<CreatedKey> => {
+  const create = async (access: Access, body: NewKeyBody): Promise<CreatedKey> => {
     const { orgId, actor } = access
     refuseMore(access, body.scopes)
     const owner = ownerOf(access)
@@ -81,50 +80,49 @@ export const keyRoutes = ({ sql }: RouteDeps, { writes, enqueueWrite }: Settings
       return { ...(await getKey(writes, orgId, id, undefined)), key }
     })
   }
-  return [
-    read('/keys', NEED, {
-      id: 'listKeys',
-      summary: 'List the API keys, newest first',
-      tag,
-      query: KeyListQuery,
-      response: KeyPage,
-      namesMembers: 'left out',
-      handler: async ({ query, access, hidesMembers }) => {
+  return new Elysia({ prefix: '/keys', tags: ['Settings'] })
+    .use(api)
+    .get(
+      '',
+      async ({ query, access, hidesMembers }) => {
         const keys = await listKeyPage(sql, access.orgId, query, ownerOf(access))
         return { ...keys, data: keys.data.map((key) => shownKey(key, hidesMembers)) }
       },
-    }),
-    action('POST', '/keys', NEED, {
-      id: 'createKey',
-      summary: 'Make an API key',
-      description: 'The key is in this answer only. It can have the scopes that you have yourself.',
-      tag,
-      body: NewKeyBody,
-      problems: refusePast,
-      response: { 201: CreatedKey },
-      location: ({ id }: CreatedKey) => `/keys/${id}`,
-      namesMembers: 'left out',
-      handler: async ({ body, access, hidesMembers }) => shownKey(await create(access, body), hidesMembers),
-    }),
-    read('/keys/:key_id', NEED, {
-      id: 'getKey',
-      summary: 'One API key',
-      tag,
-      response: Key,
-      namesMembers: 'left out',
-      handler: async ({ params, access, hidesMembers }) =>
+      {
+        ...needs,
+        query: KeyListQuery,
+        response: KeyPage,
+        detail: { operationId: 'listKeys', summary: 'List the API keys, newest first' },
+      },
+    )
+    .post(
+      '',
+      async ({ body, path, set, status, access, hidesMembers }) => {
+        const made = await create(access, body)
+        set.headers.location = `${path}/${made.id}`
+        return status(201, shownKey(made, hidesMembers))
+      },
+      {
+        ...needs,
+        body: NewKeyBody,
+        check: refusePast,
+        response: { 201: CreatedKey },
+        detail: {
+          operationId: 'createKey',
+          summary: 'Make an API key',
+          description: 'The key is in this answer only. It can have the scopes that you have yourself.',
+        },
+      },
+    )
+    .get(
+      '/:key_id',
+      async ({ params, access, hidesMembers }) =>
         shownKey(await getKey(sql, access.orgId, params.key_id, ownerOf(access)), hidesMembers),
-    }),
-    action('POST', '/keys/:key_id/rotate', NEED, {
-      id: 'rotateKey',
-      summary: 'Replace an API key',
-      description: 'The new key has the same rights; the old one ends after the grace period.',
-      tag,
-      body: RotateKeyBody,
-      optional: true,
-      response: { 200: CreatedKey },
-      namesMembers: 'left out',
-      handler: ({ params, body, access, hidesMembers }): Promise<CreatedKey> =>
+      { ...needs, response: Key, detail: { operationId: 'getKey', summary: 'One API key' } },
+    )
+    .post(
+      '/:key_id/rotate',
+      ({ params, body, access, hidesMembers }) =>
         enqueueWrite(access.orgId, async () => {
           const { id, scopes } = await getUsable(access, params.key_id)
           refuseMore(access, scopes)
@@ -132,17 +130,31 @@ export const keyRoutes = ({ sql }: RouteDeps, { writes, enqueueWrite }: Settings
           const key = await getKey(writes, access.orgId, made.id, undefined)
           return shownKey({ ...key, key: made.key }, hidesMembers)
         }),
-    }),
-    action('DELETE', '/keys/:key_id', NEED, {
-      id: 'revokeKey',
-      summary: 'Revoke an API key',
-      tag,
-      response: { 204: Type.Void({ description: 'Revoked' }) },
-      handler: ({ params, access }) =>
-        enqueueWrite(access.orgId, async () => {
+      {
+        ...needs,
+        body: RotateKeyBody,
+        reads: { optional: true },
+        response: CreatedKey,
+        detail: {
+          operationId: 'rotateKey',
+          summary: 'Replace an API key',
+          description: 'The new key has the same rights; the old one ends after the grace period.',
+        },
+      },
+    )
+    .delete(
+      '/:key_id',
+      async ({ params, status, access }) => {
+        await enqueueWrite(access.orgId, async () => {
           const { id } = await getUsable(access, params.key_id)
           await asRequest('key_id', revokeKey(writes, id, access.actor))
-        }),
-    }),
-  ]
+        })
+        return status(204, undefined)
+      },
+      {
+        scope: needs.scope,
+        response: { 204: Type.Void({ description: 'Revoked' }) },
+        detail: { operationId: 'revokeKey', summary: 'Revoke an API key' },
+      },
+    )
 }

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
 import type { ISql } from '../db/client.ts'
-import { action, type RouteDeps, read } from '../http/route.ts'
+import type { RouteDeps } from '../http/api.ts'
 import { invitationUrl } from '../people/invitation-queries.ts'
 import { addMember, changeMember, inviteMember, removeWholeMember } from '../sync/member-changes.ts'
 import { changerOf, type SettingsDeps } from './deps.ts'
@@ -14,74 +15,90 @@ import {
 } from './member-model.ts'
 import { getListedMember, listMemberPage } from './member-queries.ts'
 
-const tag = 'Settings'
-
 export const memberRoutes = (
-  { sql, config, now }: RouteDeps,
+  { sql, config, now, api }: RouteDeps,
   { writes, enqueueWrite, listenUrl }: SettingsDeps,
 ) => {
   const change = <Result>(orgId: string, work: (tx: ISql) => Promise<Result>) =>
     enqueueWrite(orgId, () => writes.begin(work) as Promise<Result>)
-  return [
-    read('/members', 'admin', {
-      id: 'listMembers',
-      summary: 'List the members, the first to join first',
-      tag,
+  return new Elysia({ prefix: '/members', tags: ['Settings'] })
+    .use(api)
+    .get('', ({ query, access: { orgId } }) => listMemberPage(sql, orgId, query), {
+      scope: 'admin',
       query: MemberListQuery,
       response: MemberPage,
-      namesMembers: true,
-      handler: ({ query, access: { orgId } }) => listMemberPage(sql, orgId, query),
-    }),
-    action('POST', '/members', 'admin', {
-      id: 'addMember',
-      summary: 'Add a member',
-      tag,
-      body: NewMemberBody,
-      response: { 201: Member },
-      location: ({ id }: Member) => `/members/${id}`,
-      namesMembers: true,
-      handler: ({ body, access }) =>
-        change(access.orgId, async (tx) => {
+      members: true,
+      detail: { operationId: 'listMembers', summary: 'List the members, the first to join first' },
+    })
+    .post(
+      '',
+      async ({ body, path, set, status, access }) => {
+        const made = await change(access.orgId, async (tx) => {
           const { id } = await addMember(tx, access.orgId, changerOf(access), body, now())
           return await getListedMember(tx, access.orgId, id)
-        }),
-    }),
-    action('PATCH', '/members/:user_id', 'admin', {
-      id: 'changeMember',
-      summary: 'Change a member',
-      tag,
-      body: MemberChangeBody,
-      response: { 200: Member },
-      namesMembers: true,
-      handler: ({ params: { user_id: id }, body, access }) =>
+        })
+        set.headers.location = `${path}/${made.id}`
+        return status(201, made)
+      },
+      {
+        scope: 'admin',
+        body: NewMemberBody,
+        response: { 201: Member },
+        members: true,
+        detail: { operationId: 'addMember', summary: 'Add a member' },
+      },
+    )
+    .patch(
+      '/:user_id',
+      ({ params: { user_id: id }, body, access }) =>
         change(access.orgId, async (tx) => {
           await changeMember(tx, access.orgId, changerOf(access), id, body)
           return await getListedMember(tx, access.orgId, id)
         }),
-    }),
-    action('POST', '/members/:user_id/invitation', 'admin', {
-      id: 'inviteMember',
-      summary: 'Make a link by which a member sets a password',
-      description: 'Valid for 7 days and once. A new one replaces the old. It is in this answer only.',
-      tag,
-      response: { 201: Invitation },
-      location: (_made, { user_id }) => `/members/${encodeURIComponent(user_id)}`,
-      namesMembers: true,
-      handler: async ({ params: { user_id: id }, access }) => {
+      {
+        scope: 'admin',
+        body: MemberChangeBody,
+        response: Member,
+        members: true,
+        detail: { operationId: 'changeMember', summary: 'Change a member' },
+      },
+    )
+    .post(
+      '/:user_id/invitation',
+      async ({ params: { user_id: id }, path, set, status, access }) => {
         const { token, expires_at } = await change(access.orgId, (tx) =>
           inviteMember(tx, access.orgId, changerOf(access), id),
         )
-        return { url: invitationUrl(config.publicUrl ?? listenUrl(), token), expires_at }
+        set.headers.location = path.replace(/\/invitation$/, '')
+        return status(201, { url: invitationUrl(config.publicUrl ?? listenUrl(), token), expires_at })
       },
-    }),
-    action('DELETE', '/members/:user_id', 'admin', {
-      id: 'removeMember',
-      summary: 'Remove a member',
-      description: 'Their sessions of the browser and the keys that are bound to them end.',
-      tag,
-      response: { 204: Type.Void({ description: 'Removed' }) },
-      handler: ({ params, access }) =>
-        change(access.orgId, (tx) => removeWholeMember(tx, access.orgId, changerOf(access), params.user_id)),
-    }),
-  ]
+      {
+        scope: 'admin',
+        response: { 201: Invitation },
+        members: true,
+        detail: {
+          operationId: 'inviteMember',
+          summary: 'Make a link by which a member sets a password',
+          description: 'Valid for 7 days and once. A new one replaces the old. It is in this answer only.',
+        },
+      },
+    )
+    .delete(
+      '/:user_id',
+      async ({ params, status, access }) => {
+        await change(access.orgId, (tx) =>
+          removeWholeMember(tx, access.orgId, changerOf(access), params.user_id),
+        )
+        return status(204, undefined)
+      },
+      {
+        scope: 'admin',
+        response: { 204: Type.Void({ description: 'Removed' }) },
+        detail: {
+          operationId: 'removeMember',
+          summary: 'Remove a member',
+          description: 'Their sessions of the browser and the keys that are bound to them end.',
+        },
+      },
+    )
 }

@@ -1,13 +1,12 @@
+import { Elysia } from 'elysia'
 import { cleanLabel } from '../badges/render.ts'
 import { isBadgeColor } from '../badges/settings.ts'
 import type { FieldProblem } from '../errors.ts'
-import { action, type RouteDeps, read } from '../http/route.ts'
+import type { RouteDeps } from '../http/api.ts'
 import { ticketPatternProblem } from '../organizations/tickets.ts'
 import type { SettingsDeps } from './deps.ts'
 import { BadgeToken, OrganizationChangeBody, OrganizationSettings } from './organization-model.ts'
 import { changeSettings, getSettings, replaceBadgeToken } from './organization-queries.ts'
-
-const tag = 'Settings'
 
 /** Finds problems that the schema cannot express. The fields may be anything. */
 function problemsOf(body: object): FieldProblem[] {
@@ -36,34 +35,44 @@ function problemsOf(body: object): FieldProblem[] {
   return problems
 }
 
-export const organizationRoutes = ({ sql }: RouteDeps, { box, inTurn }: SettingsDeps) => [
-  read('/organization', 'admin or read', {
-    id: 'getOrganization',
-    summary: 'The organization’s settings',
-    tag,
-    response: OrganizationSettings,
-    handler: ({ access: { orgId } }) => getSettings(sql, orgId),
-  }),
-  action('PATCH', '/organization', 'admin', {
-    id: 'changeOrganization',
-    summary: 'Change the organization’s settings',
-    description: 'Changes the fields that are given; null sets one to its default.',
-    tag,
-    body: OrganizationChangeBody,
-    problems: problemsOf,
-    response: { 200: OrganizationSettings },
-    handler: ({ body, access: { orgId, actor } }) =>
-      inTurn(orgId, (tx) => changeSettings(tx, orgId, box, actor, body)),
-  }),
-  action('POST', '/organization/badge-token', 'admin', {
-    id: 'replaceBadgeToken',
-    summary: 'Make a new token for private badges',
-    description: 'The token before it ends. The new one is in this answer only.',
-    tag,
-    response: { 201: BadgeToken },
-    location: () => '/organization',
-    handler: async ({ access: { orgId, actor } }) => ({
-      token: await inTurn(orgId, (tx) => replaceBadgeToken(tx, orgId, actor)),
-    }),
-  }),
-]
+export const organizationRoutes = ({ sql, api }: RouteDeps, { box, inTurn }: SettingsDeps) =>
+  new Elysia({ prefix: '/organization', tags: ['Settings'] })
+    .use(api)
+    .get('', ({ access: { orgId } }) => getSettings(sql, orgId), {
+      scope: 'admin or read',
+      response: OrganizationSettings,
+      detail: { operationId: 'getOrganization', summary: 'The organization’s settings' },
+    })
+    .patch(
+      '',
+      ({ body, access: { orgId, actor } }) =>
+        inTurn(orgId, (tx) => changeSettings(tx, orgId, box, actor, body)),
+      {
+        scope: 'admin',
+        body: OrganizationChangeBody,
+        check: ({ body }: { body: object }) => problemsOf(body),
+        response: OrganizationSettings,
+        detail: {
+          operationId: 'changeOrganization',
+          summary: 'Change the organization’s settings',
+          description: 'Changes the fields that are given; null sets one to its default.',
+        },
+      },
+    )
+    .post(
+      '/badge-token',
+      async ({ path, set, status, access: { orgId, actor } }) => {
+        const token = await inTurn(orgId, (tx) => replaceBadgeToken(tx, orgId, actor))
+        set.headers.location = path.replace('/badge-token', '')
+        return status(201, { token })
+      },
+      {
+        scope: 'admin',
+        response: { 201: BadgeToken },
+        detail: {
+          operationId: 'replaceBadgeToken',
+          summary: 'Make a new token for private badges',
+          description: 'The token before it ends. The new one is in this answer only.',
+        },
+      },
+    )

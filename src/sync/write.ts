@@ -66,9 +66,9 @@ export interface SyncResult extends RecordCounts {
   rejected?: { records: number; reason: string }
   received: number
   /** Sessions that were left out; they count as unchanged. Absent where there are none. */
-  skipped?: readonly SkippedSession[]
+  skipped?: SkippedSession[]
   /** Numbers of sessions that had another project, where they were asked for. Absent where there are none. */
-  moved?: readonly MovedSessions[]
+  moved?: MovedSessions[]
 }
 
 /**
@@ -240,8 +240,8 @@ export async function storeBatch(
     created: sum('created'),
     updated: sum('updated'),
     unchanged: sum('unchanged'),
-    ...(skipped.length > 0 ? { skipped } : {}),
-    ...(withMoved && moved.length > 0 ? { moved } : {}),
+    ...(skipped.length > 0 ? { skipped: [...skipped] } : {}),
+    ...(withMoved && moved.length > 0 ? { moved: [...moved] } : {}),
   }
 }
 

@@ -13,9 +13,9 @@ export interface Idempotency {
   bodyHash: Uint8Array
 }
 
-/** `header` is null when missing, `body` the parsed body. Throws VALIDATION_ERROR for an invalid key. */
-export function idempotencyOf(header: string | null, body: unknown): Idempotency | undefined {
-  if (header === null) return undefined
+/** `header` is undefined when missing, `body` the parsed body. Throws VALIDATION_ERROR for an invalid key. */
+export function idempotencyOf(header: string | undefined, body: unknown): Idempotency | undefined {
+  if (header === undefined) return undefined
   if (!/^[ -~]+$/.test(header) || header.length > MAX_KEY_LENGTH) {
     throw validationError({ field: FIELD, message: `must have 1 to ${MAX_KEY_LENGTH} printable characters` })
   }

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { action, type RouteDeps, read } from '../http/route.ts'
+import { Elysia } from 'elysia'
+import type { RouteDeps } from '../http/api.ts'
 import { catalogue } from './catalogue-page.ts'
 import { changeOf, checkHost, endpointProblems, newEndpointOf } from './endpoint-check.ts'
 import {
@@ -33,7 +34,7 @@ interface WebhookDeps extends EndpointDeps {
   resolve: Resolve
 }
 
-const tag = 'Webhooks'
+const needs = { scope: 'webhooks', plan: 'cloud_team' } as const
 const IdempotencyHeader = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
@@ -44,58 +45,52 @@ const IdempotencyHeader = Type.Object({
   ),
 })
 
-export const webhookRoutes = ({ sql }: RouteDeps, webhooks: WebhookDeps) => {
+export const webhookRoutes = ({ sql, api }: RouteDeps, webhooks: WebhookDeps) => {
   const { egress, resolve, box } = webhooks
-  const problems = (body: EndpointChangeBody) => endpointProblems(body, egress)
-  return [
-    read('/webhooks/events', 'webhooks', {
-      id: 'listWebhookEvents',
-      summary: 'The events there are',
-      tag,
+  const check = ({ body }: { body: EndpointChangeBody }) => endpointProblems(body, egress)
+  return new Elysia({ prefix: '/webhooks', tags: ['Webhooks'] })
+    .use(api)
+    .get('/events', () => catalogue, {
+      ...needs,
       response: Catalogue,
-      handler: () => catalogue,
-    }),
-    read('/webhooks', 'webhooks', {
-      id: 'listWebhooks',
-      summary: 'List webhook endpoints, oldest first',
-      tag,
+      detail: { operationId: 'listWebhookEvents', summary: 'The events there are' },
+    })
+    .get('', async ({ access: { orgId } }) => ({ data: await listEndpoints(sql, orgId) }), {
+      ...needs,
       response: EndpointList,
-      handler: async ({ access: { orgId } }) => ({ data: await listEndpoints(sql, orgId) }),
-    }),
-    action('POST', '/webhooks', 'webhooks', {
-      id: 'createWebhook',
-      summary: 'Add a webhook endpoint',
-      tag,
-      headers: IdempotencyHeader,
-      body: NewEndpointBody,
-      problems,
-      response: { 201: CreatedEndpoint },
-      location: ({ id }: CreatedEndpoint) => `/webhooks/${id}`,
-      handler: async ({ body, request, access: { orgId, actor } }) => {
-        const idempotency = idempotencyOf(request.headers.get('idempotency-key'), body)
+      detail: { operationId: 'listWebhooks', summary: 'List webhook endpoints, oldest first' },
+    })
+    .post(
+      '',
+      async ({ body, headers, path, set, status, access: { orgId, actor } }) => {
+        const idempotency = idempotencyOf(headers['idempotency-key'], body)
         const wanted = newEndpointOf(body, egress)
         const stored = await findStoredResponse(sql, box, orgId, idempotency)
-        if (stored !== undefined) return JSON.parse(stored) as CreatedEndpoint
-        await checkHost(wanted.url, egress, resolve)
-        return await createEndpoint(webhooks, orgId, actor, wanted, idempotency)
+        if (stored === undefined) await checkHost(wanted.url, egress, resolve)
+        const made: CreatedEndpoint =
+          stored === undefined
+            ? await createEndpoint(webhooks, orgId, actor, wanted, idempotency)
+            : JSON.parse(stored)
+        set.headers.location = `${path}/${made.id}`
+        return status(201, made)
       },
-    }),
-    read('/webhooks/:webhook_id', 'webhooks', {
-      id: 'getWebhook',
-      summary: 'One webhook endpoint',
-      tag,
+      {
+        ...needs,
+        headers: IdempotencyHeader,
+        body: NewEndpointBody,
+        check,
+        response: { 201: CreatedEndpoint },
+        detail: { operationId: 'createWebhook', summary: 'Add a webhook endpoint' },
+      },
+    )
+    .get('/:webhook_id', ({ params, access: { orgId } }) => getEndpoint(sql, orgId, params.webhook_id), {
+      ...needs,
       response: Endpoint,
-      handler: ({ params, access: { orgId } }) => getEndpoint(sql, orgId, params.webhook_id),
-    }),
-    action('PATCH', '/webhooks/:webhook_id', 'webhooks', {
-      id: 'updateWebhook',
-      summary: 'Change a webhook endpoint',
-      description: 'Changes the fields that are given. Enabled again, an endpoint gets what was held.',
-      tag,
-      body: EndpointChangeBody,
-      problems,
-      response: { 200: Endpoint },
-      handler: async ({ params: { webhook_id: id }, body, access: { orgId, actor } }) => {
+      detail: { operationId: 'getWebhook', summary: 'One webhook endpoint' },
+    })
+    .patch(
+      '/:webhook_id',
+      async ({ params: { webhook_id: id }, body, access: { orgId, actor } }) => {
         const change = changeOf(body, egress)
         if (change.url !== undefined) {
           const { url } = await getEndpoint(sql, orgId, id)
@@ -103,30 +98,52 @@ export const webhookRoutes = ({ sql }: RouteDeps, webhooks: WebhookDeps) => {
         }
         return await updateEndpoint(webhooks, orgId, actor, id, change)
       },
-    }),
-    action('DELETE', '/webhooks/:webhook_id', 'webhooks', {
-      id: 'deleteWebhook',
-      summary: 'Remove a webhook endpoint',
-      description: 'What waits for it is cancelled; an attempt in flight may still arrive.',
-      tag,
-      response: { 204: Type.Void({ description: 'Removed' }) },
-      handler: ({ params, access: { orgId, actor } }) =>
-        deleteEndpoint(webhooks, orgId, actor, params.webhook_id),
-    }),
-    action('POST', '/webhooks/:webhook_id/rotate-secret', 'webhooks', {
-      id: 'rotateWebhookSecret',
-      summary: 'Replace the signing secret',
-      description:
-        'Until the grace period ends, or is ended by `finish`, the signature headers are by the former secret, `X-Service-Signature-256-Next` is by the new one, and `webhook-signature` has both. Once more within the grace period replaces the new one.',
-      tag,
-      body: RotateBody,
-      optional: true,
-      problems: rotationProblems,
-      response: { 200: RotatedSecret },
-      handler: ({ params: { webhook_id: id }, body, access: { orgId, actor } }) =>
+      {
+        ...needs,
+        body: EndpointChangeBody,
+        check,
+        response: Endpoint,
+        detail: {
+          operationId: 'updateWebhook',
+          summary: 'Change a webhook endpoint',
+          description: 'Changes the fields that are given. Enabled again, an endpoint gets what was held.',
+        },
+      },
+    )
+    .delete(
+      '/:webhook_id',
+      async ({ params, status, access: { orgId, actor } }) => {
+        await deleteEndpoint(webhooks, orgId, actor, params.webhook_id)
+        return status(204, undefined)
+      },
+      {
+        ...needs,
+        response: { 204: Type.Void({ description: 'Removed' }) },
+        detail: {
+          operationId: 'deleteWebhook',
+          summary: 'Remove a webhook endpoint',
+          description: 'What waits for it is cancelled; an attempt in flight may still arrive.',
+        },
+      },
+    )
+    .post(
+      '/:webhook_id/rotate-secret',
+      async ({ params: { webhook_id: id }, body, access: { orgId, actor } }) =>
         body.finish === true
-          ? finishRotation(webhooks, orgId, actor, id)
-          : rotateSecret(webhooks, orgId, actor, id, gracePeriodOf(body)),
-    }),
-  ]
+          ? await finishRotation(webhooks, orgId, actor, id)
+          : await rotateSecret(webhooks, orgId, actor, id, gracePeriodOf(body)),
+      {
+        ...needs,
+        body: RotateBody,
+        reads: { optional: true },
+        check: ({ body }: { body: object }) => rotationProblems(body),
+        response: RotatedSecret,
+        detail: {
+          operationId: 'rotateWebhookSecret',
+          summary: 'Replace the signing secret',
+          description:
+            'Until the grace period ends, or is ended by `finish`, the signature headers are by the former secret, `X-Service-Signature-256-Next` is by the new one, and `webhook-signature` has both. Once more within the grace period replaces the new one.',
+        },
+      },
+    )
 }

@@ -1,14 +1,12 @@
-import { type RouteDeps, read } from '../http/route.ts'
+import { Elysia } from 'elysia'
+import type { RouteDeps } from '../http/api.ts'
 import { WhoAmI } from './model.ts'
 import { getCaller } from './queries.ts'
 
-export const whoAmIRoutes = ({ sql, config }: RouteDeps) => [
-  read('/whoami', 'any key', {
-    id: 'whoAmI',
-    summary: 'The key or person of the request, the organization and its limits',
-    tag: 'Service',
-    response: WhoAmI,
-    handler: async ({ access: { orgId, keyId, person, plan, scopes } }): Promise<WhoAmI> => {
+export const whoAmIRoutes = ({ sql, config, api }: RouteDeps) =>
+  new Elysia({ tags: ['Service'] }).use(api).get(
+    '/whoami',
+    async ({ access: { orgId, keyId, person, plan, scopes } }) => {
       const perMinute = config.rateLimits[plan]
       const by = person === null ? { keyId: keyId ?? '' } : { userId: person.userId }
       return {
@@ -18,5 +16,12 @@ export const whoAmIRoutes = ({ sql, config }: RouteDeps) => [
         limits: { read: perMinute, sync: perMinute },
       }
     },
-  }),
-]
+    {
+      scope: 'any key',
+      response: WhoAmI,
+      detail: {
+        operationId: 'whoAmI',
+        summary: 'The key or person of the request, the organization and its limits',
+      },
+    },
+  )

@@ -1,10 +1,16 @@
 import type { TObject } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
 import { costRoutes } from '../../cost/routes.ts'
 import type { Sql } from '../../db/client.ts'
 import { ApiError, type FieldProblem, OperatorError } from '../../errors.ts'
+import { answers } from '../../http/answers.ts'
+import { createApi } from '../../http/api.ts'
+import { context } from '../../http/context.ts'
 import { readQuery } from '../../http/query-reader.ts'
-import { JsonText } from '../../json-text.ts'
+import { createResponseCache } from '../../http/responses/response-cache.ts'
+import { createGate } from '../../organizations/gate.ts'
 import { outcomeRoutes } from '../../outcomes/routes.ts'
+import type { Access } from '../../people/callers.ts'
 import { qualityRoutes } from '../../quality/routes.ts'
 import { riskRoutes } from '../../risk/routes.ts'
 import { sessionRoutes } from '../../sessions/routes.ts'
@@ -88,27 +94,37 @@ export function urlOf(path: string, parameters: Parameters): string {
 const withRangeOf = (body: string, parameters: Parameters): string =>
   body.replace(/\}\s*$/, () => `,"range":${JSON.stringify(rangeOf(parameters))}}`)
 
-/** Calls the handler of the route as for a key that may read everything. */
+/** The body of the route's response to a key that may read everything. Throws what the route throws. */
 async function localBody({ config }: Context, sql: Sql, orgId: string, url: string): Promise<string> {
-  const deps = { sql, config, now: () => new Date(), api: undefined as never }
-  const routes = [costRoutes, sessionRoutes, qualityRoutes, riskRoutes, outcomeRoutes, teamRoutes]
-  const path = url.replace(/\?.*/, '')
-  const route = routes.flatMap((of) => of(deps)).find((one) => one.path === path)
-  if (route === undefined) throw new Error(`there is no route ${path}`)
-  const value = await route.handler({
-    ...{
-      params: {},
-      query: route.query && readQuery(route.query, url),
-      body: undefined,
-      hidesMembers: false,
-    },
-    access: {
-      ...{ orgId, keyId: null, person: null, isForged: false, plan: 'cloud_enterprise', scopes: ['read'] },
-      ...{ memberEmail: null, own: null, actor: commandLineActor() },
-    },
-    request: new Request(`http://localhost/v1${url}`),
-  })
-  return value instanceof JsonText ? value.text : JSON.stringify(value)
+  const gate = createGate()
+  const cache = createResponseCache(async () => undefined, 0)
+  const api = createApi({ gate, cache, checkResponses: false, server: () => null })
+  const deps = { sql, config, now: () => new Date(), api }
+  const access: Access = {
+    ...{ orgId, keyId: null, person: null, isForged: false, plan: 'cloud_enterprise', scopes: ['read'] },
+    ...{ memberEmail: null, mustHideMembers: false, own: null, actor: commandLineActor() },
+  }
+  const limit = { admitted: true, limit: 1, remaining: 1, resetS: 0, retryAfterS: 1 }
+  let failure: { error: unknown } | undefined
+  const app = new Elysia({ normalize: false })
+    .use(context)
+    .onRequest((arrived) => {
+      arrived.admitted = { access, limit }
+    })
+    .onError(({ error }) => {
+      failure = { error }
+      return ''
+    })
+    .use(answers({ gate, record: () => {}, grow: () => {}, prefix: '' }))
+    .use(costRoutes(deps))
+    .use(sessionRoutes(deps))
+    .use(qualityRoutes(deps))
+    .use(riskRoutes(deps))
+    .use(outcomeRoutes(deps))
+    .use(teamRoutes(deps))
+  const text = await (await app.handle(new Request(`http://localhost${url}`))).text()
+  if (failure !== undefined) throw failure.error
+  return text
 }
 
 /** Whether the key may not see what was asked for; a view that can do without it leaves it out. */
