@@ -12,6 +12,7 @@ import { discover, type FileMemory, type Source, subAgentIdOf } from './discover
 import { createGeminiFolders, type FindGeminiFolder } from './formats/gemini-folder.ts'
 import { createRepositoryFinder, type FindRepository } from './git/project-name.ts'
 import { readAs } from './read-source.ts'
+import { settleTotals } from './transcript/earlier-totals.ts'
 import { createLineOwners, type LineOwners } from './transcript/line-owners.ts'
 import { newSecretScan, noScan } from './transcript/secret-scan.ts'
 import { partsOf } from './transcript/session-parts.ts'
@@ -67,6 +68,8 @@ export interface SourceResult {
   unpricedModels: string[]
   /** All files that its records come from; empty unless this is the last of them. */
   sources: readonly Source[]
+  /** A file that is read later may change the records. */
+  isOpen: boolean
 }
 
 /**
@@ -98,7 +101,7 @@ export async function* readSessions(
     geminiFolder: createGeminiFolders(onSkipped),
   }
   let read = 0
-  for (const sources of toRead) {
+  const readGroup = async (sources: readonly Source[]) => {
     owners ??= options.owners?.() ?? createLineOwners()
     const subAgentIds = new Set(sources.flatMap((source) => subAgentIdOf(source.path) ?? []))
     const rollouts = new Set(
@@ -116,7 +119,17 @@ export async function* readSessions(
       if (await readSource(source, file, { ...run, rollouts })) files.push({ source, file })
     }
     await group.scan.flush()
-    yield* resultsOf(group, files, run)
+    return { group, files, isSettled: settleTotals(group) }
+  }
+  const later: Source[][] = []
+  for (const sources of toRead) {
+    const { group, files, isSettled } = await readGroup(sources)
+    if (isSettled) yield* resultsOf(group, files, run)
+    else later.push(sources)
+  }
+  for (const sources of later) {
+    const { group, files, isSettled } = await readGroup(sources)
+    yield* resultsOf(group, files, run, !isSettled)
   }
 }
 
@@ -206,6 +219,7 @@ async function* resultsOf(
   group: FileGroup,
   files: readonly { source: Source; file: SourceFile }[],
   options: Run,
+  isOpen = false,
 ): AsyncGenerator<SourceResult> {
   const composedRecords: { record: SessionRecord; parts: SessionParts }[] = []
   const unpriced = new Set<string>()
@@ -240,6 +254,7 @@ async function* resultsOf(
       usage: usageOf(file),
       unpricedModels: isLast ? [...unpriced].sort() : [],
       sources: isLast ? files.map(({ source: each }) => each) : [],
+      isOpen,
     }
   }
 }

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { dangerousAction } from '../../detection/dangerous-actions.ts'
+import { noteTotal } from '../transcript/earlier-totals.ts'
 import {
   countOf,
   isObject,
@@ -172,10 +173,13 @@ function readTypedLine(state: State, transcript: Transcript, line: Json, number:
       transcript.title =
         textOf(line.customTitle) ?? textOf(line.aiTitle) ?? textOf(line.summary) ?? transcript.title
       return undefined
-    case 'cost-state':
+    case 'cost-state': {
       // an estimate of a price that the program does not know is none
-      noteWhole(transcript, claudeTotals(line.modelUsage, line.hasUnknownModelCost === true))
+      const totals = claudeTotals(line.modelUsage, line.hasUnknownModelCost === true)
+      noteWhole(transcript, totals)
+      noteTotal(state.file.group, transcript, totals)
       return undefined
+    }
     case 'pr-link':
       transcript.repository ??= textOf(line.prRepository)
       transcript.addPullRequest(textOf(line.prRepository), countOf(line.prNumber))

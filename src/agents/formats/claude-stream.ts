@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { dangerousAction } from '../../detection/dangerous-actions.ts'
 import type { ModelTotal } from '../../records/session-parts.ts'
+import { noteTotal, totalKey } from '../transcript/earlier-totals.ts'
 import { countOf, type Json, objectOf, textOf, timeOf } from '../transcript/json-fields.ts'
 import { readJsonDocument, readJsonLines } from '../transcript/json-lines.ts'
 import { countsOf, type SourceFile } from '../transcript/source-file.ts'
@@ -132,11 +133,19 @@ function readResult(file: SourceFile, run: Run, value: Json): void {
   file.stated.set(transcript.id, stated)
   const sums = [0, 1, 2, 3].map((kind) => totals.reduce((sum, { tokens }) => sum + (tokens[kind] ?? 0), 0))
   const isRun = usage !== null && countsOf(usage).every((count, kind) => kind === 4 || count === sums[kind])
+  const key = textOf(value.uuid) ?? JSON.stringify([totals, value.duration_ms, value.total_cost_usd])
+  noteTotal(file.group, transcript, totals)
   if (!isRun) {
     for (const each of [transcript, stated]) noteWhole(each, totals)
+    const own = ownTotals(value, usage, totals)
+    const before = totalKey(totals, own)
+    const isOfRun =
+      usage !== null &&
+      totals.some(({ tokens }) => countsOf(usage).every((n, kind) => kind === 4 || n === tokens[kind]))
+    if (before !== null)
+      file.group.laterRuns.push({ transcript, stated, key, all: totals, own, before, isOfRun })
     return
   }
-  const key = textOf(value.uuid) ?? JSON.stringify([totals, value.duration_ms, value.total_cost_usd])
   const over =
     includesLast(run, totals) && run.last !== null && run.last.key !== key
       ? [...run.last.over, run.last.key]
@@ -144,6 +153,14 @@ function readResult(file: SourceFile, run: Run, value: Json): void {
   for (const each of [transcript, stated]) each.runs.set(key, { totals, over })
   run.last = { key, totals, over }
   run.prompts.clear()
+}
+
+/** The totals of the run alone: newer versions state them by model. */
+function ownTotals(value: Json, usage: MessageTokens | null, totals: readonly ModelTotal[]): ModelTotal[] {
+  const since = claudeTotals(value.model_usage_since_last_result)
+  if (since.length > 0 || usage === null) return since
+  const model = totals.length === 1 ? (totals[0]?.model ?? null) : null
+  return [{ model, tokens: countsOf(usage), cost: null }]
 }
 
 // A process with streaming input prints several results, each with the sums so far; a log may also contain the results of

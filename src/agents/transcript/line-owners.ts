@@ -42,6 +42,10 @@ export function createLineOwners(stored: Uint8Array = new Uint8Array()) {
     }
     return owner
   }
+  const keyed = (lineKey: string): [low: number, high: number] => {
+    hash[0] = BigInt(Bun.hash(lineKey))
+    return [halves[0] ?? 0, halves[1] ?? 0]
+  }
   const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength)
   for (let at = 0; at + OWNER_BYTES <= stored.length; at += OWNER_BYTES)
     ownerOf(view.getUint32(at, true), view.getUint32(at + 4, true), view.getUint32(at + 8, true))
@@ -49,9 +53,13 @@ export function createLineOwners(stored: Uint8Array = new Uint8Array()) {
   return {
     /** True when the line was first read for another session; else it is now this session's. */
     isOfOther(lineKey: string, sessionId: string): boolean {
-      hash[0] = BigInt(Bun.hash(lineKey))
       const owner = Bun.hash.xxHash32(sessionId)
-      return ownerOf(halves[0] ?? 0, halves[1] ?? 0, owner) !== owner
+      return ownerOf(...keyed(lineKey), owner) !== owner
+    },
+    /** True when the line was first read for another session; one that is not known stays so. */
+    isKnownOfOther(lineKey: string, sessionId: string): boolean {
+      const entry = slots[slotOf(...keyed(lineKey))] ?? 0
+      return entry !== 0 && entries[(entry - 1) * WORDS + 2] !== Bun.hash.xxHash32(sessionId)
     },
     /** The lines added since the last call, in the form that `createLineOwners` takes. */
     takeAdded(): Uint8Array<ArrayBuffer> {

@@ -41,10 +41,28 @@ export interface FileGroup {
   askedBy: Map<string, string>
   /** The first request of a message, by session and message. */
   requests: Map<string, string>
+  /** Totals that its sessions state, by session and `totalKey`. */
+  totals: Set<string>
+  laterRuns: LaterRun[]
   /** Ids of lines that a fork copied under new ones, by these. */
   origins: Map<string, string>
   /** Told of a file beside one of the group that is not read. */
   onSkipped(path: string, reason: string): void
+}
+
+/** A run whose log states more than its usage: that of side calls, or of what was before it. */
+export interface LaterRun {
+  transcript: Transcript
+  /** The same of the log's file. */
+  stated: Pick<Transcript, 'runs' | 'whole'>
+  key: string
+  all: ModelTotal[]
+  /** The part that the run itself used. */
+  own: ModelTotal[]
+  /** The rest, by `totalKey`. */
+  before: string
+  /** One model has all that the run used, so that the rest may be side calls of others. */
+  isOfRun: boolean
 }
 
 /** A line of a file that could not be read. */
@@ -64,6 +82,7 @@ export const newFileGroup = (
   ...given,
   cursor: { line: 0, item: 0, items: new Map() },
   ...{ transcripts: new Map(), askedBy: new Map(), requests: new Map(), origins: new Map() },
+  ...{ totals: new Set(), laterRuns: [] },
 })
 
 /** A file of a group while it is read. */

@@ -117,8 +117,9 @@ export function createIncremental(
       else return false
       return true
     },
-    expect({ sources, records }) {
-      if (sources.length === 0) return
+    expect({ sources, records, isOpen }) {
+      // an open group is read again each time
+      if (sources.length === 0 || isOpen) return
       const ids = records.map(({ id }) => id)
       const group = { sources, records: ids, open: new Set(ids) }
       for (const id of group.open) waiting.set(id, [...(waiting.get(id) ?? []), group])
