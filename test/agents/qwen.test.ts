@@ -128,6 +128,8 @@ test('what is no prompt, a refused call, a compaction, an error and a title', as
           message: { parts: [{ text: 'Do it' }, { text: '<qwen:user-prompt-submit-context>added</qwen>' }] },
         }),
         line(1, 'user', { ...text('a note of the program'), subtype: 'notification' }),
+        line(1, 'user', { ...text('a goal of the program'), subtype: 'goal_runtime' }),
+        line(1, 'user', text('/model')),
         answer(2, [100, 10, 0], { message: { parts: [call] } }),
         line(3, 'tool_result', {
           message: {

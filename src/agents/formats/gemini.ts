@@ -25,6 +25,11 @@ const HASH_LENGTH = 8
 /** The lines with which the shell tool ends its output. */
 const SHELL_END =
   /(?:\n(?:Error|Exit Code|Signal|Background PIDs|Process Group PGID): [^\n]*)+(?:\n<\/untrusted_context>)?\s*$/
+/** A user's message that is none: a command of the program, or a text that it wrote: context, a summary, what hooks add. */
+const NO_PROMPT =
+  /^\s*(?:$|\/[^\s/*]+(?:\s|$)|\?\s*$|<(?:session_context|hook_context|state_snapshot|system-reminder|qwen:))/
+export const isPrompt = (text: string): boolean => !NO_PROMPT.test(text)
+
 /** Characters of an output that are searched for them. */
 const SHELL_END_LENGTH = 1_000
 
@@ -47,11 +52,14 @@ export async function readGemini(
   if (isDocument)
     await readJsonDocument(file, messagesOf, (message) => readMessage(file, transcript, message))
   else
-    await readJsonLines(file, (value) =>
-      textOf(value.type) === null
-        ? readHead(transcript, { ...value, ...objectOf(value.$set) })
-        : readMessage(file, transcript, value),
-    )
+    await readJsonLines(file, (value) => {
+      if (textOf(value.type) !== null) return readMessage(file, transcript, value)
+      const set = objectOf(value.$set)
+      // a summary, and a prompt while the context is managed, are here only; answers are lines too
+      for (const message of listOf(set.messages))
+        if (isObject(message) && message.type === 'user') readMessage(file, transcript, message)
+      return readHead(transcript, { ...value, ...set })
+    })
 }
 
 function readHead(transcript: Transcript, head: Json): undefined {
@@ -69,7 +77,8 @@ function readMessage(file: SourceFile, transcript: Transcript, message: Json): u
   const id = textOf(message.id) ?? `${at} ${Bun.hash(text)}`
   transcript.noteContext(at)
   if (message.type === 'user') {
-    if (text !== '') transcript.addPrompt(id, at, text)
+    if (isPrompt(text)) transcript.addPrompt(id, at, text)
+    else if (text.includes('<state_snapshot>')) transcript.addEvent('compaction', id, at)
   } else if (message.type === 'error') {
     transcript.addEvent('api_error', id, at)
   } else if (message.type === 'info') {

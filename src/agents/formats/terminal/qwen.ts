@@ -13,14 +13,14 @@ import { type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
 import { SHELL_TOOLS } from '../../transcript/tool-effects.ts'
 import { noteChangedFiles, type Transcript } from '../../transcript/transcript.ts'
 import type { MessageTokens, Turn } from '../../transcript/transcript-model.ts'
-import { hasFailed } from '../gemini.ts'
+import { hasFailed, isPrompt } from '../gemini.ts'
 
 // Qwen Code's `projects/<folder>/chats/<session>.jsonl`, and those of sub-agents in `subagents/<session>/`. An answer of the
 // API is written as a `qwen-code.api_response` of `ui_telemetry` with its id, and as a line of the model: in the session's
 // file, or in that of the sub-agent. Calls that nobody sees (titles, memory) have the first only.
 
-/** Text that hooks add to a prompt. */
-const ADDED = /^<qwen:/
+/** Kinds of a user's lines that a person wrote; notifications, goals and timers write others. */
+const PERSONS = new Set([undefined, 'mid_turn_user_message', 'realtime_message'])
 
 /** The ids of answers whose other line was not read yet, by their usage. */
 type Unpaired = Map<string, string[]>
@@ -47,9 +47,9 @@ function readLine(file: SourceFile, transcript: Transcript, line: Json): void {
   const id = textOf(line.uuid) ?? `${at} ${Bun.hash(JSON.stringify(line))}`
   transcript.noteContext(at, textOf(line.cwd), textOf(line.gitBranch))
   if (line.type === 'user') {
-    const isPerson = line.isSidechain !== true && line.subtype !== 'notification' && line.subtype !== 'cron'
-    const text = parts.flatMap(({ text: part }) => textOf(part) ?? []).filter((part) => !ADDED.test(part))
-    if (isPerson && parts.length > 0) transcript.addPrompt(id, at, text.join('\n'))
+    const own = parts.filter(({ text }) => typeof text !== 'string' || isPrompt(text))
+    if (line.isSidechain !== true && PERSONS.has(line.subtype as string | undefined) && own.length > 0)
+      transcript.addPrompt(id, at, own.flatMap(({ text }) => textOf(text) ?? []).join('\n'))
   } else if (line.type === 'assistant') readAnswer(file, transcript, line, parts, { id, at })
   else if (line.type === 'tool_result') {
     for (const { functionResponse } of parts) readResult(transcript, objectOf(functionResponse), line)
