@@ -29,7 +29,7 @@ export async function databaseFormat(path: string): Promise<Format | null> {
     const hasAll = ([table, columns]: [string, readonly string[]]) =>
       columns.every((column) => tables.get(table)?.has(column))
     const isOf = (format: Format) =>
-      Object.entries(READERS[format]?.columns ?? {}).every(hasAll) &&
+      READERS[format]?.columns.some((columns) => Object.entries(columns).every(hasAll)) &&
       (format !== 'kilo-code' || isOfKilo(path))
     return AGENTS.find(isOf) ?? null
   })
@@ -39,8 +39,8 @@ export async function databaseFormat(path: string): Promise<Format | null> {
 export async function sessionIdsInDatabase(path: string, format: Format): Promise<string[]> {
   const { sessionIds } = READERS[format] ?? OPENCODE_DATABASE
   try {
-    return await useDatabase(path, ({ rowsOf }) =>
-      [...rowsOf(sessionIds)].flatMap(({ id }) => textOf(id) ?? []),
+    return await useDatabase(path, ({ tables, rowsOf }) =>
+      [...rowsOf(sessionIds({ tables }))].flatMap(({ id }) => textOf(id) ?? []),
     )
   } catch {
     return []

@@ -7,7 +7,7 @@ export type Step =
   { command: string; exit: number; output: string; isRefused?: boolean } | { file: string; text: string }
 
 const FOLDER = '/home/dev/shop'
-const START = Date.UTC(2026, 2, 5, 10)
+export const START = Date.UTC(2026, 2, 5, 10)
 const at = (second: number) => new Date(START + second * 1000).toISOString()
 const lines = (values: readonly unknown[]) => `${values.map((value) => JSON.stringify(value)).join('\n')}\n`
 const patchOf = (file: string, text: string) =>

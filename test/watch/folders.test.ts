@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { agentFolders, stateFolder } from '../../src/cli/client/folders.ts'
 
@@ -69,4 +71,20 @@ test('variables of the agents move their folders', () => {
     '/run/projects',
   )
   expect(agentFolders({ HOME: '/home/a', CLINE_SESSION_DATA_DIR: '/s' })).toContain('/s')
+})
+
+test('each version of OpenCode has its own database', async () => {
+  const data = await mkdtemp(join(tmpdir(), 'ca-folders-'))
+  await mkdir(join(data, 'opencode'))
+  for (const name of ['opencode-next.db', 'opencode-next.db-wal', 'auth.json'])
+    await writeFile(join(data, 'opencode', name), '')
+  const databases = (more: object) =>
+    agentFolders({ HOME: '/home/a', XDG_DATA_HOME: data, ...more }).filter((path) =>
+      path.includes('opencode'),
+    )
+  const usual = ['storage', 'opencode.db', 'opencode-next.db'].map((name) => join(data, 'opencode', name))
+  expect(databases({ OPENCODE_DB: ':memory:' })).toEqual(usual)
+  expect(databases({ OPENCODE_DB: 'mine.db' })).toEqual([...usual, join(data, 'opencode', 'mine.db')])
+  expect(databases({ OPENCODE_DB: '/opencode.db' })).toEqual([...usual, '/opencode.db'])
+  await rm(data, { recursive: true })
 })

@@ -1,5 +1,11 @@
 import { countOf, isObject, type Json, listOf, objectOf, textOf, timeOf } from '../transcript/json-fields.ts'
-import { reportedCost, type SourceFile, tokensOfCall } from '../transcript/source-file.ts'
+import {
+  addTokens,
+  noTokens,
+  reportedCost,
+  type SourceFile,
+  tokensOfCall,
+} from '../transcript/source-file.ts'
 import { SHELL_TOOLS } from '../transcript/tool-effects.ts'
 import { noteChangedFiles, noteWritten, type Transcript } from '../transcript/transcript.ts'
 import type { Format, MessageTokens } from '../transcript/transcript-model.ts'
@@ -27,6 +33,12 @@ export interface OpencodeState {
   waitingCount: number
   /** The repository's folder by project id: a session may run in another git worktree of it. */
   worktrees: Map<string, string>
+  /** The messages of users, by id: one of which a person wrote no part is no prompt. */
+  users: Map<string, { at: string | null; isPerson: boolean }>
+  /** The sums of the steps of messages, by id. */
+  steps: Map<string, MessageTokens>
+  /** Messages that a fork copied, by session and id. */
+  copies: Map<string, Map<string, Json>>
 }
 
 export function newOpencodeState(file: SourceFile, format: Format = 'opencode'): OpencodeState {
@@ -39,6 +51,9 @@ export function newOpencodeState(file: SourceFile, format: Format = 'opencode'):
     waiting: new Map(),
     waitingCount: 0,
     worktrees: new Map(),
+    users: new Map(),
+    steps: new Map(),
+    copies: new Map(),
   }
 }
 
@@ -91,18 +106,27 @@ function readMessage(state: OpencodeState, message: Json): void {
   const time = objectOf(message.time)
   const at = timeOf(time.created)
   // a fork begins with copies of its parent's messages, under new ids and with their old times
-  const isCopy = at !== null && at < (state.createdAt.get(sessionId) ?? '')
+  const isCopy = message.isCopy === true || (at !== null && at < (state.createdAt.get(sessionId) ?? ''))
   state.transcriptOfMessage.set(id, isCopy ? null : transcript)
-  if (!isCopy) {
+  if (isCopy) noteCopy(state, sessionId, id, message)
+  else {
     transcript.noteContext(at, textOf(objectOf(message.path).cwd))
     transcript.noteContext(timeOf(time.completed))
-    if (message.role === 'user') transcript.addPrompt(id, at, '')
-    else if (message.role === 'assistant') readAssistantMessage(state, transcript, message, id, at)
+    if (message.role === 'user') {
+      state.users.set(id, { at, isPerson: false })
+      transcript.addPrompt(id, at, '')
+    } else if (message.role === 'assistant') readAssistantMessage(state, transcript, message, id, at)
+    else if (message.role === 'compaction') transcript.addEvent('compaction', id, at)
   }
   const parts = state.waiting.get(id) ?? []
   state.waiting.delete(id)
   state.waitingCount -= parts.length
   for (const part of parts) readPart(state, part)
+}
+
+function noteCopy({ copies }: OpencodeState, sessionId: string, id: string, message: Json): void {
+  const known = copies.get(sessionId) ?? new Map<string, Json>()
+  if (message.role === 'assistant') copies.set(sessionId, known.set(id, message))
 }
 
 function readAssistantMessage(
@@ -118,11 +142,11 @@ function readAssistantMessage(
   const error = textOf(objectOf(message.error).name)
   if (error === 'MessageAbortedError') transcript.addEvent('interruption', id, at)
   else if (error !== null) transcript.addEvent('api_error', id, at)
-  if (message.summary === true) transcript.addEvent('compaction', id, at)
+  if (message.summary === true) transcript.addEvent('compaction', textOf(message.parentID) ?? id, at)
 }
 
 // unlike other agents, `input` excludes cached tokens and `output` excludes `reasoning`
-function tokensOf(tokens: unknown): MessageTokens | null {
+export function tokensOf(tokens: unknown): MessageTokens | null {
   if (!isObject(tokens)) return null
   const { read, write: written } = objectOf(tokens.cache)
   const { input, reasoning } = tokens
@@ -143,6 +167,7 @@ function readPart(state: OpencodeState, part: Json): void {
     return
   }
   if (transcript === null) return
+  noteWriter(state, transcript, messageId, part)
   const prompt = transcript.prompts.get(messageId)
   const turn = prompt ?? transcript.messages.get(messageId)?.turn
   const id = textOf(part.id)
@@ -159,7 +184,25 @@ function readPart(state: OpencodeState, part: Json): void {
     readToolState(transcript, callId, call, part.tool === 'invalid')
   } else if (part.type === 'patch') {
     notePatch(transcript, state.callIds.get(messageId) ?? [], listOf(part.files))
-  } else if (part.type === 'compaction') transcript.addEvent('compaction', id ?? messageId, turn.at, turn)
+  } else if (part.type === 'step-finish') readStep(state, transcript, messageId, part)
+}
+
+/** A request to compact, and texts that the program adds, are no prompts. */
+function noteWriter({ users }: OpencodeState, transcript: Transcript, messageId: string, part: Json): void {
+  const user = users.get(messageId)
+  if (user === undefined) return
+  user.isPerson ||= part.type !== 'compaction' && part.synthetic !== true
+  if (user.isPerson) transcript.addPrompt(messageId, user.at, '')
+  else transcript.prompts.delete(messageId)
+}
+
+/** A message with several steps has the tokens of the last one only; their costs are added up. */
+function readStep({ file, steps }: OpencodeState, transcript: Transcript, id: string, part: Json): void {
+  const tokens = tokensOf(part.tokens)
+  if (tokens === null) return
+  const sum = addTokens(steps.get(id) ?? noTokens(), tokens)
+  steps.set(id, sum)
+  file.noteMessage(transcript, { id, model: null, tokens: { ...sum } }, null)
 }
 
 /** `isInvalid`: the model called no tool that there is, which OpenCode answers as a completed call. */
@@ -172,7 +215,7 @@ function readToolState(transcript: Transcript, callId: string, call: Json, isInv
   transcript.addResult(callId, ok, text)
   const known = transcript.calls.get(callId)?.call
   noteChangedFiles(known, changedFiles(metadata))
-  const diff = textOf(metadata.diff)
+  const diff = textOf(metadata.diff) ?? textOf(objectOf(listOf(metadata.files)[0]).patch)
   if (diff !== null && known?.effects.edits.length === 1) noteWritten(known, addedKeys(diff), null)
   const rejected = call.status === 'error' && /rejected permission|user rejected/i.test(text)
   if (rejected) transcript.addEvent('rejection', callId, null, transcript.calls.get(callId)?.turn)
@@ -183,7 +226,9 @@ function changedFiles(metadata: Json): string[] {
   const edits = [metadata, ...listOf(metadata.results).map(objectOf)].map(
     (edit) => objectOf(edit.filediff).file,
   )
-  const patched = listOf(metadata.files).flatMap((file) => [objectOf(file).filePath, objectOf(file).movePath])
+  const patched = listOf(metadata.files)
+    .map(objectOf)
+    .flatMap(({ file, filePath, movePath }) => [file, filePath, movePath])
   const written = metadata.exists === undefined ? [] : [metadata.filepath]
   return [...new Set([...edits, ...patched, ...written].flatMap((path) => textOf(path) ?? []))]
 }
@@ -193,7 +238,8 @@ function changedFiles(metadata: Json): string[] {
 function notePatch({ calls, results }: Transcript, callIds: readonly string[], files: unknown[]): void {
   const called = callIds.flatMap((id) => calls.get(id)?.call ?? [])
   const named = called.flatMap(({ effects }) => effects.edits)
-  const isNamed = (file: string) => named.some((edit) => file === edit || file.endsWith(`/${edit}`))
+  const isNamed = (file: string) =>
+    named.some((edit) => file === edit || file.endsWith(`/${edit}`) || edit.endsWith(`/${file}`))
   const others = files.flatMap((file) => textOf(file) ?? []).filter((file) => !isNamed(file))
   const id = callIds.findLast(
     (each) => results.get(each)?.ok && SHELL_TOOLS.has(calls.get(each)?.call.name ?? ''),

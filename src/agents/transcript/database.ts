@@ -20,10 +20,10 @@ export interface AgentDatabase {
 
 /** An agent's database is recognized by its tables, and read by this. */
 export interface DatabaseReader {
-  /** The columns of its tables by which it is recognized. */
-  columns: Readonly<Record<string, readonly string[]>>
+  /** The columns of its tables by which it is recognized: all of one of these. */
+  columns: readonly Readonly<Record<string, readonly string[]>>[]
   /** A query of the agent's session ids. */
-  sessionIds: string
+  sessionIds(database: Pick<AgentDatabase, 'tables'>): string
   read(file: SourceFile, database: AgentDatabase, format: Format): Promise<void> | void
 }
 

@@ -145,6 +145,7 @@ export class SourceFile {
    * null for none. Where a file is older than another one, the larger sum counts.
    */
   noteSum(transcript: Transcript, tokens: MessageTokens, cost: bigint | null): void {
+    if (cost === null && Object.values(tokens).every((count) => count === 0)) return
     const totals = [{ model: null, tokens: countsOf(tokens), cost: cost === null ? null : String(cost) }]
     const key = `sum ${transcript.id}`
     for (const { runs } of this.#statedOf(transcript))
@@ -206,9 +207,9 @@ export function usageOf(file: SourceFile): Usage {
   return Object.fromEntries([...sums].sort(([a], [b]) => compareText(a, b)))
 }
 
-/** Adds to the first, and returns it. */
-export function addTokens(sum: MessageTokens, tokens: MessageTokens): MessageTokens {
-  for (const kind of KINDS) sum[kind] += tokens[kind]
+/** Adds to the first, or takes away from it, and returns it. */
+export function addTokens(sum: MessageTokens, tokens: MessageTokens, sign: 1 | -1 = 1): MessageTokens {
+  for (const kind of KINDS) sum[kind] += sign * tokens[kind]
   return sum
 }
 

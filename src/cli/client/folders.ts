@@ -1,5 +1,6 @@
+import { readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 
 /** The variables of the process's environment. */
 export type Environment = Record<string, string | undefined>
@@ -59,7 +60,8 @@ export function agentFolders(env: Environment, platform: NodeJS.Platform = proce
     join(codex, 'sessions'),
     join(codex, 'archived_sessions'),
     join(home, '.gemini', 'tmp'),
-    ...['opencode', 'kilo'].flatMap((name) => [join(data, name, 'storage'), join(data, name, `${name}.db`)]),
+    ...opencodeFolders('opencode', env.OPENCODE_DB, data),
+    ...opencodeFolders('kilo', undefined, data),
     join(env.COPILOT_HOME || join(home, '.copilot'), 'session-state'),
     join(env.QWEN_RUNTIME_DIR || env.QWEN_HOME || join(home, '.qwen'), 'projects'),
     join(env.PI_CODING_AGENT_DIR || join(home, '.pi', 'agent'), 'sessions'),
@@ -85,6 +87,27 @@ const coworkFolders = (env: Environment, platform: NodeJS.Platform): string[] =>
 function programFolder(env: Environment, platform: NodeJS.Platform): string {
   if (platform === 'darwin') return join(homeOf(env), 'Library', 'Application Support')
   return platform === 'win32' ? roaming(env) : env.XDG_CONFIG_HOME || join(homeOf(env), '.config')
+}
+
+/** OpenCode's folder and databases: versions other than the stable ones have their own, as `opencode-next.db`. */
+function opencodeFolders(name: string, database: string | undefined, data: string): string[] {
+  const folder = join(data, name)
+  const others = names(folder).filter((each) => each.startsWith(`${name}-`) && each.endsWith('.db'))
+  const named = database && database !== ':memory:' ? [resolve(folder, database)] : []
+  return [
+    join(folder, 'storage'),
+    join(folder, `${name}.db`),
+    ...others.map((each) => join(folder, each)),
+    ...named,
+  ]
+}
+
+function names(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort()
+  } catch {
+    return []
+  }
 }
 
 function gooseDatabase(env: Environment, data: string, platform: NodeJS.Platform): string {

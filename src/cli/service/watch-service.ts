@@ -45,12 +45,11 @@ function watchProgram(env: Environment, paths: readonly string[]): Program {
 
 /** Variables that the service, which is not started from the user's shell, would not have. No secret is among them. */
 function environmentOf(env: Environment): Record<string, string> {
-  const given = FOLDER_VARIABLES.flatMap((name) => {
-    const value = env[name]
-    return value ? [[name, resolve(value)] as const] : []
-  })
-  const user = env.CLOUD_ANALYTICS_USER
-  return Object.fromEntries([...given, ...(user ? [['CLOUD_ANALYTICS_USER', user] as const] : [])])
+  const given = (names: readonly string[], read = (value: string) => value) =>
+    names.flatMap((name) => (env[name] ? [[name, read(env[name])] as const] : []))
+  // a relative OPENCODE_DB is in OpenCode's folder
+  const asGiven = given(['CLOUD_ANALYTICS_USER', 'OPENCODE_DB'])
+  return Object.fromEntries([...given(FOLDER_VARIABLES, (path) => resolve(path)), ...asGiven])
 }
 
 /** launchd ends a service after the command that asks for it; at most 5 s are waited. */

@@ -32,8 +32,8 @@ const keysFrom = (start: string) =>
 const SESSION_IDS = `select distinct substr(key, 10, instr(substr(key, 10), ':') - 1) as id from ${rowsIn('cursorDiskKV')} where key >= 'bubbleId:' and key < 'bubbleId;'`
 
 export const CURSOR_DATABASE: DatabaseReader = {
-  columns: { cursorDiskKV: ['key', 'value'] },
-  sessionIds: SESSION_IDS,
+  columns: [{ cursorDiskKV: ['key', 'value'] }],
+  sessionIds: () => SESSION_IDS,
   async read(file, { rowsOf }) {
     const folders = await foldersOf(file)
     const models = new Map<string, string>()

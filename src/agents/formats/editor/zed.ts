@@ -32,8 +32,8 @@ const MAX_UNPACKED = 128 * 1024 * 1024
 const MAX_UNPACKED_ALL = 4 * 1024 ** 3
 
 export const ZED_DATABASE: DatabaseReader = {
-  columns: { threads: ['data_type', 'data'] },
-  sessionIds: `select id from ${rowsIn('threads')}`,
+  columns: [{ threads: ['data_type', 'data'] }],
+  sessionIds: () => `select id from ${rowsIn('threads')}`,
   async read(file, database) {
     const columns = columnsOf(database, 'threads', COLUMNS)
     const sql = `select ${columns}, ${wholeText('data')} from ${rowsIn('threads')} order by id`

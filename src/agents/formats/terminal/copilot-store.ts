@@ -109,8 +109,8 @@ export const creditCost = (nanoCredits: unknown): bigint | null =>
 export const hasEvents = (store: string): boolean => existsSync(join(dirname(store), 'session-state'))
 
 export const COPILOT_DATABASE: DatabaseReader = {
-  columns: { [TABLE]: ['session_id'], sessions: ['id'] },
-  sessionIds: `select distinct session_id as id from ${rowsIn(TABLE)}`,
+  columns: [{ [TABLE]: ['session_id'], sessions: ['id'] }],
+  sessionIds: () => `select distinct session_id as id from ${rowsIn(TABLE)}`,
   read(file, database) {
     for (const { sessionId, at, ...call } of countedRows(file, storedCalls(database))) {
       const transcript = file.transcriptOf('copilot', sessionId)

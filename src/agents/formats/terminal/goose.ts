@@ -29,8 +29,8 @@ const LEDGER = `select * from ${rowsIn('usage_ledger')} where session_id = ? ord
 const EDITOR = /(?:^|__)text_editor$/
 
 export const GOOSE_DATABASE: DatabaseReader = {
-  columns: { sessions: ['working_dir'], messages: ['content_json'] },
-  sessionIds: `select id from ${rowsIn('sessions')}`,
+  columns: [{ sessions: ['working_dir'], messages: ['content_json'] }],
+  sessionIds: () => `select id from ${rowsIn('sessions')}`,
   async read(file, database) {
     const sessions = `select * from ${rowsIn('sessions')} order by created_at, id`
     const ids = new Map<unknown, string>()
