@@ -53,7 +53,8 @@ const click = async (text: string) => {
   await page.until(`${found} !== undefined`)
   await page.evaluate(`${found}.click()`)
 }
-const sees = (text: string) => page.until(`document.body.innerText.includes(${quoted(text)})`)
+// a page that has begun to load has no body yet
+const sees = (text: string) => page.until(`document.body?.innerText.includes(${quoted(text)}) === true`)
 const checkAxe = async () => {
   // a value is paler while it is loaded again
   await page.until(`document.querySelector('.stale') === null`)
