@@ -48,6 +48,7 @@ export const PLACEMENTS = {
   // rows are not logged, and leased by every instance many times a minute: a second node would only be a detour
   rate_windows: 'local',
   reports: 'distributed',
+  retention_settings: 'local',
   risk_levels: 'distributed',
   risk_rollups: 'distributed',
   schema_migrations: 'local',

@@ -393,6 +393,8 @@ create table organizations (
   ticket_pattern text,
   ticket_ignore text[],
   github_secret bytea,
+  retention_before_days integer,
+  retention_shortened_at timestamp with time zone,
   constraint organizations_pkey PRIMARY KEY (org_id),
   constraint organizations_slug_key UNIQUE (slug),
   constraint organizations_member_visibility_check CHECK (member_visibility = ANY (ARRAY['all'::text, 'own'::text])),
@@ -517,6 +519,14 @@ create table reports (
   constraint reports_report_type_check CHECK (report_type = ANY (ARRAY['audit'::text, 'soc2'::text, 'iso27001'::text, 'custom'::text]))
 );
 CREATE INDEX reports_by_time ON reports USING btree (org_id, generated_at, id);
+
+create table retention_settings (
+  name text not null,
+  days integer not null,
+  wanted integer not null,
+  shortened_at timestamp with time zone,
+  constraint retention_settings_pkey PRIMARY KEY (name)
+);
 
 create table risk_levels (
   org_id text not null,

@@ -12,6 +12,7 @@ import { lockHistory, lockOrganization } from '../db/org-lock.ts'
 import { refuseUnfinishedRestore } from '../db/restore-mark.ts'
 import { messageOf } from '../errors.ts'
 import { listOrganizations } from '../organizations/queries.ts'
+import { announcementOf, listWaiting } from '../organizations/retention-queries.ts'
 import { RISK_TABLES } from '../risk/check.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { FINDING_TABLES } from '../security/check.ts'
@@ -233,6 +234,16 @@ export async function checkCoverage(sql: Sql): Promise<Check | undefined> {
       status: 'ok',
       message: `${telemetry.toLocaleString('en')} tokens in ${organizations} organizations; ${share}`,
     }
+  })
+}
+
+/** Says which shorter retentions wait; undefined where none does. */
+export async function checkRetention(sql: Sql): Promise<Check | undefined> {
+  const waiting = await listWaiting(sql)
+  if (waiting.length === 0) return undefined
+  return await check('retention', async () => {
+    const announced = await Promise.all(waiting.map((one) => announcementOf(sql, one)))
+    return { status: 'warn', message: announced.join('. ') }
   })
 }
 

@@ -1,5 +1,6 @@
 import type { Fragment, ISql, Sql } from '../db/client.ts'
 import { memberAddresses } from '../db/member-addresses.ts'
+import { keptDays } from '../organizations/retention-queries.ts'
 import type { SizedSession } from './batches.ts'
 import type { Traces } from './traces.ts'
 
@@ -21,9 +22,9 @@ export async function findSessions(
 /** The organizations that do not keep their sessions for ever. */
 export async function listRetentions(sql: Sql): Promise<{ orgId: string; days: number }[]> {
   return await sql<{ orgId: string; days: number }[]>`
-    select o.org_id as "orgId", o.retention_sessions_days as days
+    select o.org_id as "orgId", ${keptDays(sql)} as days
     from organizations o
-    where o.retention_sessions_days is not null
+    where ${keptDays(sql)} is not null
       and o.deleted_at is null
     order by o.org_id`
 }

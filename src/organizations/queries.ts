@@ -6,6 +6,7 @@ import { inOrganization } from '../db/org-lock.ts'
 import { OperatorError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { MAX_RETENTION_DAYS, type Organization } from './model.ts'
+import { findPendingRetention, type PendingRetention, setRetention } from './retention-queries.ts'
 
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const MAX_NAME_LENGTH = 200
@@ -137,10 +138,12 @@ export async function updateOrganization(
     hideMembers?: boolean | undefined
     /** Days, as `400` or `400d`; `off`: sessions are kept for ever. */
     retentionSessions?: string | undefined
+    /** A shorter retention holds at once. */
+    isConfirmed?: boolean | undefined
   },
   actor: Actor = SYSTEM,
-): Promise<Organization> {
-  const { name, plan, hideMembers, retentionSessions } = change
+): Promise<Organization & { retention_pending: PendingRetention | null }> {
+  const { name, plan, hideMembers, retentionSessions, isConfirmed } = change
   const wanted: Partial<Organization> = {
     ...(name !== undefined && { name: checkName(name) }),
     ...(plan !== undefined && { plan: checkPlan(plan) }),
@@ -149,15 +152,21 @@ export async function updateOrganization(
   }
   const { id } = await getOrganization(sql, slug)
   return await inOrganization(sql, id, async (tx) => {
-    const before = await getOrganization(tx, slug)
-    const after = { ...before, ...wanted }
-    const changed = changedFields(before, after)
-    if (Object.keys(changed).length === 0) return before
+    const read = async () => ({
+      ...(await getOrganization(tx, slug)),
+      retention_pending: await findPendingRetention(tx, id),
+    })
+    const before = await read()
+    if (wanted.retention_sessions_days !== undefined)
+      await setRetention(tx, id, wanted.retention_sessions_days, isConfirmed ? 'all' : null)
     await tx`
       update organizations
-      set name = ${after.name}, plan = ${after.plan}, hide_members = ${after.hide_members},
-        retention_sessions_days = ${after.retention_sessions_days}
+      set name = ${wanted.name ?? before.name}, plan = ${wanted.plan ?? before.plan},
+        hide_members = ${wanted.hide_members ?? before.hide_members}
       where org_id = ${id}`
+    const after = await read()
+    const changed = changedFields(before, after)
+    if (Object.keys(changed).length === 0) return before
     await recordEntries(tx, id, actor, [
       { action: 'organization.updated', details: { ids: [id], ...changed } },
     ])

@@ -3,7 +3,7 @@ import { MAX_LABEL_LENGTH } from '../badges/model.ts'
 import { PLANS } from '../config.ts'
 import { oneOf } from '../http/query.ts'
 import { MAX_RETENTION_DAYS } from '../organizations/model.ts'
-import { closed, component, name, nullable } from '../records/fields.ts'
+import { closed, component, name, nullable, Timestamp } from '../records/fields.ts'
 
 const VISIBILITIES = ['public', 'private'] as const
 const MEMBER_VISIBILITIES = ['all', 'own'] as const
@@ -32,6 +32,15 @@ export const OrganizationSettings = component('OrganizationSettings', {
   hide_members: Type.Boolean({ description: 'Members are shown to keys with the scope team:read only' }),
   member_visibility: memberVisibility,
   retention_sessions_days: retention,
+  retention_pending: nullable(
+    closed(
+      { days: Type.Integer(), sessions: Type.Integer(), at: Timestamp('UTC, milliseconds') },
+      {
+        description:
+          'A shorter retention that waits: it holds from `at` on, and would delete so many sessions',
+      },
+    ),
+  ),
   badges: closed({
     visibility: oneOf(VISIBILITIES),
     token: nullable(Type.Literal(true, { description: 'There is a token; only its SHA-256 is stored' })),
@@ -56,6 +65,9 @@ export const OrganizationChangeBody = closed(
     hide_members: Type.Optional(Type.Boolean()),
     member_visibility: Type.Optional(memberVisibility),
     retention_sessions_days: Type.Optional(retention),
+    confirm_retention: Type.Optional(
+      Type.Boolean({ description: 'true: the shorter retention that waits holds at once' }),
+    ),
     badges: change({
       visibility: oneOf(VISIBILITIES),
       token: Type.Null({ description: 'Removes the token' }),

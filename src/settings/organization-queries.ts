@@ -5,13 +5,14 @@ import { DEFAULT_COLORS, DEFAULT_THRESHOLDS } from '../badges/value.ts'
 import type { ISql } from '../db/client.ts'
 import { ApiError, validationError } from '../errors.ts'
 import { changedFields } from '../organizations/queries.ts'
+import { findPendingRetention, setRetention } from '../organizations/retention-queries.ts'
 import { DEFAULT_TICKET_IGNORE, DEFAULT_TICKET_PATTERN } from '../organizations/tickets.ts'
 import { writeAllTickets } from '../usage/ticket-write.ts'
 import type { SecretBox } from '../webhooks/signing/secret-box.ts'
 import { lockSecretKey } from '../webhooks/signing/secret-key-queries.ts'
 import type { OrganizationChangeBody, OrganizationSettings } from './organization-model.ts'
 
-type Row = Omit<OrganizationSettings, 'badges' | 'ticket_pattern' | 'ticket_ignore'> & {
+type Row = Omit<OrganizationSettings, 'retention_pending' | 'badges' | 'ticket_pattern' | 'ticket_ignore'> & {
   visibility: 'public' | 'private'
   has_token: boolean
   look: BadgeLook
@@ -59,7 +60,7 @@ function settingsOf({
   ticket_pattern,
   ticket_ignore,
   ...row
-}: Row): OrganizationSettings {
+}: Row): Omit<OrganizationSettings, 'retention_pending'> {
   const [good, medium] = look.thresholds ?? DEFAULT_THRESHOLDS
   const [goodColor, mediumColor, badColor] = look.colors ?? DEFAULT_COLORS
   return {
@@ -77,8 +78,10 @@ function settingsOf({
 }
 
 /** The organization's settings. */
-export const getSettings = async (sql: ISql, orgId: string): Promise<OrganizationSettings> =>
-  settingsOf(await findRow(sql, orgId))
+export const getSettings = async (sql: ISql, orgId: string): Promise<OrganizationSettings> => ({
+  ...settingsOf(await findRow(sql, orgId)),
+  retention_pending: await findPendingRetention(sql, orgId),
+})
 
 /**
  * Changes what is given. Throws VALIDATION_ERROR for thresholds that are not in order. A changed name, plan or visibility
@@ -91,8 +94,7 @@ export async function changeSettings(
   actor: Actor,
   change: OrganizationChangeBody,
 ): Promise<OrganizationSettings> {
-  const row = await findRow(tx, orgId)
-  const before = settingsOf(row)
+  const [before, row] = [await getSettings(tx, orgId), await findRow(tx, orgId)]
   const { badges, github_secret, ticket_pattern, ticket_ignore } = change
   const look = changedLook(row.look, before, badges)
   if (typeof github_secret === 'string') await lockSecretKey(tx, box.digest)
@@ -103,11 +105,6 @@ export async function changeSettings(
     set name = ${change.name?.trim() ?? before.name},
       hide_members = ${change.hide_members ?? before.hide_members},
       member_visibility = ${change.member_visibility ?? before.member_visibility},
-      retention_sessions_days = ${
-        change.retention_sessions_days === undefined
-          ? before.retention_sessions_days
-          : change.retention_sessions_days
-      },
       badges_public = ${(badges?.visibility ?? before.badges.visibility) === 'public'},
       badge_token_hash = case when ${badges?.token === null} then null else badge_token_hash end,
       badge_look = ${JSON.stringify(look)}::text::json,
@@ -115,6 +112,9 @@ export async function changeSettings(
       ticket_ignore = ${ticket_ignore === undefined ? row.ticket_ignore : ticket_ignore},
       github_secret = case when ${github_secret === undefined} then github_secret else ${secret}::bytea end
     where org_id = ${orgId}`
+  const { retention_sessions_days: days, confirm_retention } = change
+  if (days !== undefined || confirm_retention)
+    await setRetention(tx, orgId, days, confirm_retention ? 'pending' : null)
   if (ticket_pattern !== undefined || ticket_ignore !== undefined)
     await writeAllTickets(tx, orgId, MAX_TICKETS_MS)
   const after = await getSettings(tx, orgId)
@@ -130,7 +130,7 @@ export async function changeSettings(
 
 function changedLook(
   known: BadgeLook,
-  { badges: { colors, thresholds } }: OrganizationSettings,
+  { badges: { colors, thresholds } }: Pick<OrganizationSettings, 'badges'>,
   change: OrganizationChangeBody['badges'],
 ): BadgeLook {
   const look: BadgeLook = { ...known }

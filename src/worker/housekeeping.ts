@@ -6,6 +6,7 @@ import { deleteExpiredSessions } from '../erasure/retention.ts'
 import { messageOf } from '../errors.ts'
 import { deleteStaleRateWindows } from '../http/rate-windows.ts'
 import type { Log } from '../log.ts'
+import { announcementOf, daysInForce, listWaiting } from '../organizations/retention-queries.ts'
 import { deleteEnded } from '../people/sign-in-queries.ts'
 import { deleteOldTries } from '../people/try-queries.ts'
 import { deleteOldIdempotencyKeys } from '../webhooks/idempotency-queries.ts'
@@ -15,6 +16,18 @@ import { failAbandoned } from '../webhooks/outbox/fail-abandoned.ts'
 import type { WorkerSettings } from './messages.ts'
 
 type Settings = Pick<WorkerSettings, 'retentionDeliveriesDays' | 'retentionAuditDays'>
+
+/** Retentions that this process has announced. */
+const announced = new Set<string>()
+
+async function announce(sql: Sql, log: Log): Promise<number> {
+  const fresh = (await listWaiting(sql)).filter(({ place, at }) => !announced.has(`${place} ${at}`))
+  for (const waiting of fresh) {
+    log.warn(await announcementOf(sql, waiting))
+    announced.add(`${waiting.place} ${waiting.at}`)
+  }
+  return fresh.length
+}
 
 /** Deletes old rows and ends abandoned deliveries. Never rejects: the next call repeats what failed. */
 export async function runHousekeeping(sql: Sql, settings: Settings, log: Log): Promise<void> {
@@ -27,12 +40,18 @@ export async function runHousekeeping(sql: Sql, settings: Settings, log: Log): P
     abandoned: () => failAbandoned(sql),
     deleted_endpoints: () => cancelOfDeletedEndpoints(sql),
     idempotency_keys: () => deleteOldIdempotencyKeys(sql),
-    deliveries: () => deleteOldDeliveries(sql, daysAgo(retentionDeliveriesDays)),
+    deliveries: async () =>
+      await deleteOldDeliveries(
+        sql,
+        daysAgo(await daysInForce(sql, 'RETENTION_DELIVERIES_DAYS', retentionDeliveriesDays)),
+      ),
     expired_sessions: () => deleteExpiredSessions(sql, new Date()),
     deleted_organizations: () => finishDeletions(sql),
-  }
-  if (retentionAuditDays > 0) {
-    tasks.audit_entries = () => deleteOldAuditEntries(sql, daysAgo(retentionAuditDays))
+    async audit_entries() {
+      const days = await daysInForce(sql, 'RETENTION_AUDIT_DAYS', retentionAuditDays)
+      return days === 0 ? 0 : await deleteOldAuditEntries(sql, daysAgo(days))
+    },
+    retentions: () => announce(sql, log),
   }
   for (const [name, task] of Object.entries(tasks)) {
     try {

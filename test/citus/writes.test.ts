@@ -60,7 +60,7 @@ describe.skipIf(citusUrls.length < 3)('on a cluster', () => {
     const a = await account(database)
     await a.sync([session('one', '2026-11-01'), session('two', '2026-11-01'), session('old', '2025-01-01')])
     expect((await a.ask('/v1/sessions/sess_one', { method: 'DELETE' })).status).toBe(204)
-    await updateOrganization(database.sql, a.slug, { retentionSessions: '100' })
+    await updateOrganization(database.sql, a.slug, { retentionSessions: '100', isConfirmed: true })
     expect(await deleteExpiredSessions(database.sql, NOW)).toBe(1)
     expect((await a.get('/v1/sessions')).data).toMatchObject([{ id: 'sess_two' }])
     expect(await a.doctor()).toStartWith('agree')

@@ -170,7 +170,7 @@ test('large sessions are deleted few at a time, by id and by age', async () => {
   await a.sync(ids.map((id) => large(`old${id}`, '2025-01-01')))
   const wanted = ids.map((id) => `sess_new${id}`)
   expect(await deleteByIds(database.sql, a.orgId, SYSTEM, wanted)).toEqual(wanted)
-  await updateOrganization(database.sql, a.slug, { retentionSessions: '30d' })
+  await updateOrganization(database.sql, a.slug, { retentionSessions: '30d', isConfirmed: true })
   expect(await deleteExpiredSessions(database.sql, NOW)).toBe(5)
   for (const action of ['session.deleted', 'session.expired']) {
     const { data } = await a.get(`/v1/audit?action=${action}`)
@@ -199,6 +199,7 @@ describe('retention', () => {
     expect(await deleteExpiredSessions(database.sql, NOW)).toBe(0)
     const { retention_sessions_days } = await updateOrganization(database.sql, a.slug, {
       retentionSessions: '30d',
+      isConfirmed: true,
     })
     expect(retention_sessions_days).toBe(30)
     expect(await deleteExpiredSessions(database.sql, NOW)).toBe(620)

@@ -67,7 +67,7 @@ describe('organizations', () => {
     expect(await findOrganization(db.sql, 'beta')).toEqual(made)
     expect(await findOrganization(db.sql, 'nobody\0')).toBeUndefined()
     const changed = await updateOrganization(db.sql, 'beta', { plan: 'cloud_team' })
-    expect(changed).toEqual({ ...made, plan: 'cloud_team' })
+    expect(changed).toEqual({ ...made, plan: 'cloud_team', retention_pending: null })
     expect(await updateOrganization(db.sql, 'beta', { name: 'B' })).toEqual({ ...changed, name: 'B' })
     await createOrganization(db.sql, { slug: 'alpha', name: 'Alpha', plan: 'cloud_pro' })
     expect((await listOrganizations(db.sql)).map(({ slug }) => slug)).toEqual(['alpha', 'beta'])

@@ -292,6 +292,7 @@ describe('the organization', () => {
       hide_members: false,
       member_visibility: 'all',
       retention_sessions_days: null,
+      retention_pending: null,
       badges: {
         visibility: 'private',
         token: null,
@@ -321,6 +322,7 @@ describe('the organization', () => {
       name: 'Acme',
       member_visibility: 'own',
       retention_sessions_days: 400,
+      retention_pending: { days: 400, sessions: 0, at: expect.any(String) },
       badges: {
         visibility: 'public',
         token: null,

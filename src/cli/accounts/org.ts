@@ -41,6 +41,7 @@ export function addOrg(program: Command, action: Actions): void {
     .option('--plan <plan>', PLANS.join(', '))
     .option('--hide-members <on|off>', 'on: members are shown to API keys with the scope team:read only')
     .option('--retention-sessions <days>', 'delete sessions that are older, as 400d; off: keep them for ever')
+    .option('--yes', 'a shorter retention holds at once, and not from tomorrow on')
     .option('--badges <who>', 'who sees its badges: public, or private (with the token only)')
     .option('--badge-token <token>', 'new: make one, shown once, and end the one before; none: end it')
     .option('--badge-label-quality <text>', 'label of the quality badge')
@@ -114,7 +115,7 @@ function switchOf(text: string | undefined): boolean | undefined {
 
 async function update(
   context: Context,
-  options: Record<string, string | undefined>,
+  { yes, ...options }: Record<string, string | undefined> & { yes?: true },
   [slug]: Args,
 ): Promise<void> {
   const { badgeChange } = await import('../../badges/settings.ts')
@@ -125,6 +126,8 @@ async function update(
     hideMembers: switchOf(options.hideMembers),
     retentionSessions: options.retentionSessions,
   }
+  if (yes && options.retentionSessions === undefined)
+    throw new OperatorError('--yes needs --retention-sessions', 2)
   const badges = badgeChange(options)
   if (Object.values(change).every((value) => value === undefined) && badges === undefined) {
     throw new OperatorError(
@@ -133,13 +136,23 @@ async function update(
     )
   }
   const changed = await withDatabase(context, async (sql) => {
-    const organization = await updateOrganization(sql, slug, change, commandLineActor())
+    const organization = await updateOrganization(
+      sql,
+      slug,
+      { ...change, isConfirmed: yes },
+      commandLineActor(),
+    )
     if (badges === undefined) return organization
     const settings = await updateBadges(sql, slug, badges.change, commandLineActor())
     const shown = { ...organization, badges: settings }
     return badges.token === undefined ? shown : { ...shown, badge_token: badges.token }
   })
   const lines = [`organization ${changed.slug}: ${changed.name}, ${changed.plan}`, retentionText(changed)]
+  const { retention_pending: pending } = changed
+  if (pending !== null)
+    lines.push(
+      `from ${pending.at} on older ones are deleted, ${pending.sessions} sessions now: the same with --yes deletes them at once`,
+    )
   if (change.hideMembers !== undefined) lines.push(`members: ${membersShown(changed)}`)
   if ('badges' in changed) lines.push(`badges: ${changed.badges.visibility}`)
   if ('badge_token' in changed) lines.push(`badge token (shown once): ${changed.badge_token}`)

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { type Actions, lazy } from '../command/context.ts'
 import { example } from '../command/help.ts'
 
-/** `backup`, `restore`, `migrate`, `doctor`, `reprice`, `health` and `version`. */
+/** `backup`, `restore`, `migrate`, `doctor`, `reprice`, `retention`, `health` and `version`. */
 export function addOperations(program: Command, action: Actions): void {
   addBackup(program, action)
   program
@@ -31,6 +31,13 @@ Example:
   cloud-analytics reprice --org acme --model-prices prices.json`,
     )
     .action(action(lazy(async () => (await import('./reprice.ts')).reprice)))
+  program
+    .command('retention')
+    .description('RETENTION_* that are shorter than before')
+    .command('confirm')
+    .description('have them hold at once, and not a day after they were set')
+    .option('--yes', 'really; without it, only say what would be deleted')
+    .action(action(lazy(async () => (await import('./retention.ts')).confirmRetention)))
   program
     .command('health')
     .description('ask a running server whether it is well; for container probes')

@@ -13,6 +13,7 @@ import {
   checkMigrations,
   checkNodes,
   checkPrices,
+  checkRetention,
   checkRollups,
   checkSecretKey,
   type OnProgress,
@@ -97,6 +98,7 @@ async function databaseChecks(
         await checkMachines(database.sql, new Date()),
         await checkCoverage(database.sql),
         await checkSecretKey(database.sql, config),
+        await checkRetention(database.sql),
       ]
       return [...first, ...others.filter((one) => one !== undefined)]
     } finally {

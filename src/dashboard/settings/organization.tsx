@@ -1,5 +1,7 @@
 import type { OrganizationSettings as Settings } from '../../settings/organization-model.ts'
 import { request, useApi } from '../client/api.ts'
+import { formatTime } from '../client/format.ts'
+import { Asked } from '../parts/asked.tsx'
 import { Saying, useChanges } from '../parts/change.tsx'
 import { Choice } from '../parts/field.tsx'
 import { Form, Input, listOf } from '../parts/form.tsx'
@@ -9,12 +11,22 @@ const patch = (body: object) => request('/organization', { method: 'PATCH', body
 
 /** Name, visibility, retention and tickets. */
 export function OrganizationSettings() {
-  const settings = useApi<Settings>('/organization')
+  const { count, said, run, reload } = useChanges()
+  const settings = useApi<Settings>('/organization', {}, count)
   return (
     <Show loaded={settings} what="the organization">
       {(value) => (
         <>
-          <OrganizationForm stored={value} />
+          <OrganizationForm stored={value} onSaved={reload} />
+          {value.retention_pending !== null && (
+            <Pending
+              {...value.retention_pending}
+              confirm={() =>
+                run(() => patch({ confirm_retention: true }), 'They are deleted within a minute')
+              }
+            />
+          )}
+          <Saying said={said} />
           <GitHubSecret isSet={value.github_secret_set} />
         </>
       )}
@@ -22,7 +34,24 @@ export function OrganizationSettings() {
   )
 }
 
-function OrganizationForm({ stored }: { stored: Settings }) {
+type PendingProps = NonNullable<Settings['retention_pending']> & { confirm: () => Promise<unknown> }
+
+/** A shorter retention that deletes nothing yet. */
+const Pending = ({ days, sessions, at, confirm }: PendingProps) => (
+  <>
+    <p class="failure" role="status">
+      Sessions older than {days} days are deleted from {formatTime(at)} UTC on:{' '}
+      {sessions.toLocaleString('en')} now.
+    </p>
+    <p class="actions">
+      <Asked question="Delete them for ever?" act={confirm}>
+        Delete them now
+      </Asked>
+    </p>
+  </>
+)
+
+function OrganizationForm({ stored, onSaved }: { stored: Settings; onSaved: () => void }) {
   const { said, run } = useChanges()
   return (
     <>
@@ -30,15 +59,16 @@ function OrganizationForm({ stored }: { stored: Settings }) {
         title={`${stored.slug}, ${stored.plan.replace('_', ' ')}`}
         send="Save"
         onSend={({ hidden, days, pattern, ignored, ...texts }) =>
-          run(() =>
-            patch({
+          run(async () => {
+            await patch({
               ...texts,
               hide_members: hidden === 'true',
               retention_sessions_days: days === '' ? null : Number(days),
               ticket_pattern: pattern === '' ? null : pattern,
               ticket_ignore: listOf(ignored),
-            }),
-          )
+            })
+            onSaved()
+          })
         }
       >
         <Input label="Name" name="name" required maxLength={200} defaultValue={stored.name} />

@@ -1,0 +1,18 @@
+import { OperatorError } from '../../errors.ts'
+import { announcementOf, confirmSettings, listWaiting } from '../../organizations/retention-queries.ts'
+import { type Context, withDatabase } from '../command/context.ts'
+import { printResult } from '../command/output.ts'
+
+/** `retention confirm`: the shorter RETENTION_* that a server of this database has. */
+export async function confirmRetention(context: Context, { yes }: { yes?: true }): Promise<void> {
+  const waiting = await withDatabase(context, async (sql) => {
+    const settings = (await listWaiting(sql)).filter(({ orgId }) => orgId === null)
+    const texts = await Promise.all(settings.map((one) => announcementOf(sql, one)))
+    if (yes) await confirmSettings(sql)
+    return settings.map(({ place: name, days, at }, index) => ({ name, days, at, text: texts[index] }))
+  })
+  const lines = waiting.map(({ name, days, text }) => (yes ? `${name}: ${days} days hold now` : text))
+  const settings = waiting.map(({ name, days, at }) => ({ name, days, at }))
+  await printResult(context.json, { confirmed: yes === true, settings }, lines.join('\n') || 'nothing waits')
+  if (waiting.length > 0 && !yes) throw new OperatorError('nothing is confirmed: repeat it with --yes', 2)
+}
