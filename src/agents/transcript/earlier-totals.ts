@@ -43,7 +43,7 @@ export function settleTotals({ laterRuns, owners, totals }: FileGroup): boolean 
       const { stated, key, own, all, isOfRun } = run
       const isLater = isOwn(run) || isOfOther(run)
       if (!isLater && !isOfRun && !transcript.isFork) isSettled = false
-      if (isLater ? !transcript.isFork : !isOfRun && !transcript.isFork) continue
+      // beside the whole, which does not count once another file tells that it is a fork
       for (const each of [transcript, stated])
         each.runs.set(key, { totals: isOfRun && !isLater ? all : own, over: [] })
       if (transcript.isFork) stated.whole = null
