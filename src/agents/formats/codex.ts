@@ -1,3 +1,4 @@
+import { tierOf } from '../../scoring/price-tiers.ts'
 import { unsandboxedMode } from '../transcript/dangerous-calls.ts'
 import {
   blockText,
@@ -49,6 +50,8 @@ interface State {
   file: SourceFile
   transcript: Transcript
   model: string | null
+  /** The tier of the service, which the thread keeps until it is changed. */
+  tier: string | null
   /** The model of the answer that waits for its usage, where another turn has begun meanwhile. */
   pendingModel: string | null
   counter: Counter
@@ -80,6 +83,7 @@ export async function readCodex(file: SourceFile, sessionId: string): Promise<vo
     file,
     transcript,
     model: null,
+    tier: null,
     pendingModel: null,
     counter: { total: null, recorded: [] },
     calls,
@@ -114,6 +118,8 @@ export async function readCodex(file: SourceFile, sessionId: string): Promise<vo
 function readRolloutLine(state: State, line: Json, payload: Json, number: number): void {
   const at = timeOf(line.timestamp)
   const { transcript } = state
+  if (payload.type === 'thread_settings_applied')
+    state.tier = tierOf(objectOf(payload.thread_settings).service_tier)
   if (number < state.ownStart && line.type !== 'session_meta') {
     noteTotalOf(state, totalsOf(objectOf(payload.info).total_token_usage))
     if (line.type === 'turn_context') state.model = textOf(payload.model) ?? state.model
@@ -271,6 +277,7 @@ function endApiCall(state: State, id: string, at: string | null, counted: Totals
     id: calls.pendingId ?? id,
     model: state.pendingModel ?? state.model,
     tokens: counted === null ? null : tokensOf(counted),
+    tier: state.tier,
   }
   state.pendingModel = null
   settle(calls, state.file.noteMessage(transcript, message, calls.pendingAt ?? at))
