@@ -10,8 +10,12 @@ import { type BreakdownKey, type BreakdownQuery, isDimension, isTime } from './b
 /** The key of what is summed without being named. */
 const OTHERS = '(others)'
 
-/** A key as text, of a row `r`; weeks begin on Monday, as 0001-01-01 was. With `own` all other members are one. */
-function breakdownKeyOf(sql: Sql, key: BreakdownKey, own: Own | null): Fragment {
+/** Keys whose values tell what others do, and are named to somebody who sees only their own figures as far as these have them. */
+const TELLING: readonly BreakdownKey[] = ['member', 'branch', 'ticket', 'model', 'agent']
+
+/** A key as text, of a row `r`, `who` of the sessions of others; weeks begin on Monday, as 0001-01-01 was. */
+function breakdownKeyOf(sql: Sql, key: BreakdownKey, who: 'all' | Own | 'others'): Fragment {
+  if (who === 'others' && TELLING.includes(key)) return sql`${OTHERS}::text`
   switch (key) {
     case 'day':
       return sql`r.bucket::text`
@@ -20,9 +24,7 @@ function breakdownKeyOf(sql: Sql, key: BreakdownKey, own: Own | null): Fragment 
     case 'month':
       return sql`date_trunc('month', r.bucket::timestamp)::date::text`
     case 'member':
-      if (own !== null) {
-        return sql`case when r.member = any (${own.keys}::text[]) then ${own.id}::text else ${OTHERS}::text end`
-      }
+      if (typeof who === 'object') return sql`${who.id}::text`
       return sql`coalesce((select i.of_address from ids i) ->> r.member, nullif(r.member, ''))`
     default:
       return sql`nullif(r.${sql(key)}, '')`
@@ -87,20 +89,23 @@ function rangeBefore({ date_from = FIRST_DATE, date_to = FIRST_DATE }: Breakdown
 
 /**
  * Sums the usage of the sessions that match, by one key or by pairs of two, with the total, as of one instant. A
- * member's sessions are together whether they were sent with the id or an address. With `own` the other members are
- * one key.
+ * member's sessions are together whether they were sent with the id or an address. With `own` the sessions of others are one
+ * key in place of each that tells what they do, and are left out where a filter does.
  */
 export async function getBreakdown(
   sql: Sql,
   orgId: string,
-  query: BreakdownQuery,
+  given: BreakdownQuery,
   own: Own | null,
 ): Promise<JsonText> {
+  const isTold = TELLING.some((key) => given[key as keyof BreakdownQuery] !== undefined)
+  const query = own !== null && isTold ? { ...given, member: own.id } : given
   const { by, and_by, page, per_page, top, compare, sort } = query
   const keys = [by, and_by]
   const columns = keys.filter(isDimension)
   const byDays = keys.includes('day') || keys.includes('week')
-  const isByBranch = by === 'branch' && and_by === undefined && isOfBranches(query)
+  const isDivided = own !== null && keys.some((key) => key !== undefined && TELLING.includes(key))
+  const isByBranch = !isDivided && by === 'branch' && and_by === undefined && isOfBranches(query)
   const isByTime = keys.some(isTime)
   // one value, looked up in: joined, each row was compared with each member. An address is of one member only.
   const ids = sql`
@@ -114,18 +119,35 @@ export async function getBreakdown(
     columns.includes('model') || columns.includes('ticket') || query.model !== undefined,
   )
   const [allSessions, allTurns] = countedBy(sql, query.model !== undefined)
-  const sumsOf = (key: Fragment, andKey: Fragment, filters: UsageFilters, names = columns) => sql`
+  const sumsOf = (
+    key: Fragment,
+    andKey: Fragment,
+    filters: UsageFilters,
+    names = columns,
+    isOnce = false,
+    only = sql``,
+  ) => sql`
     select
       ${key} as key, ${andKey} as and_key,
-      sum(${sessions}) as sessions, sum(${turns}) as turns,
+      sum(${isOnce ? allSessions : sessions}) as sessions, sum(${isOnce ? allTurns : turns}) as turns,
       sum(${allSessions}) as all_sessions, sum(${allTurns}) as all_turns, sum(r.cost) as cost,
       sum(r.input) as input, sum(r.output) as output, sum(r.cache_read) as cache_read,
       sum(r.cache_creation) as cache_creation, sum(r.unpriced_tokens) as unpriced_tokens
     from (${usageRows(sql, orgId, filters, { columns: names, byDays })}) r
+    ${only}
     group by 1, 2`
   const none = sql`null::text`
-  const andKey = and_by === undefined ? none : breakdownKeyOf(sql, and_by, own)
-  const sumsIn = (filters: UsageFilters) => sumsOf(breakdownKeyOf(sql, by, own), andKey, filters)
+  const keysOf = (who: 'all' | Own | 'others') =>
+    [breakdownKeyOf(sql, by, who), and_by === undefined ? none : breakdownKeyOf(sql, and_by, who)] as const
+  const sumsIn = (filters: UsageFilters) => {
+    if (own === null || !isDivided) return sumsOf(...keysOf('all'), filters)
+    // apart: both are read from sums, which have no column for each of two keys beside the member's
+    const told = columns.filter((column) => !TELLING.includes(column))
+    return sql`
+      ${sumsOf(...keysOf(own), { ...filters, member: own.id })}
+      union all
+      ${sumsOf(...keysOf('others'), filters, [...told, 'member'], true, sql`where r.member <> all (${own.keys}::text[])`)}`
+  }
   // no key is an empty text
   const topped = (table: Fragment) => sql`
     select
@@ -142,7 +164,7 @@ export async function getBreakdown(
     ? sql`
         sums as not materialized (
           select
-            ${breakdownKeyOf(sql, by, own)} as key, ${none} as and_key, r.sessions, r.turns, r.cost, r.input, r.output,
+            ${breakdownKeyOf(sql, by, 'all')} as key, ${none} as and_key, r.sessions, r.turns, r.cost, r.input, r.output,
             r.cache_read, r.cache_creation, r.unpriced_tokens
           ${branchRows(sql, orgId, query)}
         ),

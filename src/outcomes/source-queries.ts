@@ -3,6 +3,7 @@ import type { Fragment, Sql } from '../db/client.ts'
 import { memberAddresses, memberKeys } from '../db/member-addresses.ts'
 import type { Own } from '../people/visibility-queries.ts'
 import { usageRows } from '../usage/sources.ts'
+import { type Columns, groupKeyOf } from './group-queries.ts'
 import type { Group, OutcomesQuery } from './model.ts'
 
 // Outcomes are summed from the sums of sessions, of pull requests with the parts of sessions in them, and of commits.
@@ -26,14 +27,6 @@ export const SUMS = [
 /** The columns of a source that it has; the others are 0. */
 const measured = (sql: Sql, columns: Record<string, string>) =>
   sql.unsafe(SUMS.map((name) => `${columns[name] ?? '0'} as ${name}`).join(', '))
-
-/** The columns of a source's row that make a key; null for one that the source has not. */
-interface Columns {
-  project: string
-  repo: string
-  member: string
-  agent: string
-}
 
 export interface Context {
   sql: Sql
@@ -73,26 +66,6 @@ export const sharedTables = ({ sql, orgId }: Context): Fragment => sql`
 
 /** The repository's name without its owner. */
 const NAME_OF_REPO = "regexp_replace(r.repo, '^.*/', '')"
-
-/** The key of a row. */
-function groupKeyOf({ sql, own }: Context, by: Group | null, columns: Columns): Fragment {
-  const column = (name: keyof Columns) => sql`${sql.unsafe(columns[name])}`
-  switch (by) {
-    case null:
-      return sql`null::text`
-    case 'month':
-    case 'week':
-      return sql`r.bucket::text`
-    case 'member':
-      return own === null
-        ? sql`coalesce((select i.of_address from ids i) ->> ${column('member')}, nullif(${column('member')}, ''))`
-        : sql`case when ${column('member')} = any (${own.keys}::text[]) then ${own.id}::text else '(others)' end`
-    case 'repo':
-      return column('repo')
-    default:
-      return sql`nullif(${column(by)}, '')`
-  }
-}
 
 const DAY_MS = 86_400_000
 

@@ -2,14 +2,15 @@ import { TIME_PATTERN } from '../dates.ts'
 import type { Fragment, Sql } from '../db/client.ts'
 import { WITHOUT_PROJECT } from '../db/rollups.ts'
 import { type JsonText, pageText } from '../json-text.ts'
+import type { Own } from '../people/visibility-queries.ts'
 import type { NamesQuery } from './model.ts'
 
 /** The names of one of these are listed. */
 export type Named = 'project' | 'model' | 'agent'
 
-/** Names with their numbers of sessions, from the sums. */
-function countsOf(sql: Sql, orgId: string, named: Named): Fragment {
-  if (named === 'project') {
+/** Names with their numbers of sessions, from the sums; with `own` those of their sessions. */
+function countsOf(sql: Sql, orgId: string, named: Named, own: Own | null): Fragment {
+  if (named === 'project' && own === null) {
     return sql`
       select r.project as name, sum(r.sessions) as sessions
       from session_rollups r
@@ -18,23 +19,34 @@ function countsOf(sql: Sql, orgId: string, named: Named): Fragment {
         and r.project not in ('', ${WITHOUT_PROJECT})
       group by r.project`
   }
-  const column = named === 'model' ? sql`r.model` : sql`r.agent`
+  const column = sql`r.${sql(named)}`
+  const dims = own === null ? 'agent_model' : named === 'project' ? 'project_member' : 'member_agent_model'
   return sql`
     select ${column} as name, sum(${named === 'model' ? sql`r.sessions` : sql`r.main_sessions`}) as sessions
     from usage_rollups r
     where r.org_id = ${orgId}
-      and r.dims = 'agent_model'
+      and r.dims = ${dims}
       and r.grain = 'month'
-      and ${column} <> ''
+      and ${column} not in ('', ${WITHOUT_PROJECT})
+      ${own === null ? sql`` : sql`and r.member = any (${own.keys}::text[])`}
     group by ${column}`
 }
 
-/** A page of the names that sessions have, in the order of their bytes; sessions without one are not counted. */
-export async function listNames(sql: Sql, orgId: string, named: Named, query: NamesQuery): Promise<JsonText> {
+/**
+ * A page of the names that sessions have, in the order of their bytes; sessions without one are not counted. With `own` only
+ * their sessions are.
+ */
+export async function listNames(
+  sql: Sql,
+  orgId: string,
+  named: Named,
+  query: NamesQuery,
+  own: Own | null = null,
+): Promise<JsonText> {
   const { page, per_page } = query
   const column = { project: sql`u.project`, model: sql`u.model`, agent: sql`u.agent` }[named]
   const [row] = await sql<{ total: string; items: string | null }[]>`
-    with names as materialized (${countsOf(sql, orgId, named)})
+    with names as materialized (${countsOf(sql, orgId, named, own)})
     select
       (select count(*) from names) as total,
       string_agg(
@@ -55,6 +67,7 @@ export async function listNames(sql: Sql, orgId: string, named: Named, query: Na
       from session_usage u
       where u.org_id = ${orgId}
         and ${column} = n.name
+        ${own === null ? sql`` : sql`and u.member = any (${own.keys}::text[])`}
       order by u.created_at desc
       limit 1
     ) l`

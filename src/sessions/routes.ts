@@ -69,16 +69,16 @@ export const sessionRoutes = ({ sql, api }: RouteDeps) =>
     )
     .get(
       '/projects',
-      ({ query, access: { orgId } }) => listNames(sql, orgId, 'project', query),
+      ({ query, access: { orgId, own } }) => listNames(sql, orgId, 'project', query, own),
       names('listProjects', 'List the projects of sessions by name'),
     )
     .get(
       '/models',
-      ({ query, access: { orgId } }) => listNames(sql, orgId, 'model', query),
+      ({ query, access: { orgId, own } }) => listNames(sql, orgId, 'model', query, own),
       names('listModels', 'List the models of sessions by name'),
     )
     .get(
       '/agents',
-      ({ query, access: { orgId } }) => listNames(sql, orgId, 'agent', query),
+      ({ query, access: { orgId, own } }) => listNames(sql, orgId, 'agent', query, own),
       names('listAgents', 'List the coding agents of sessions by name'),
     )

@@ -16,6 +16,7 @@ const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 /** Two developers who do the same at the same times, with other amounts. */
 const WORDS = ['qonea', 'qtwob'] as const
 type Word = (typeof WORDS)[number]
+const TICKETS: Readonly<Record<Word, string>> = { qonea: 'QONEA-1', qtwob: 'QTWOB-2' }
 const namesFor = (word: Word) => ({
   ...namesOf(word),
   user: '',
@@ -53,7 +54,19 @@ beforeAll(async () => {
       body: JSON.stringify({
         records: records.map((record) => ({
           ...record,
-          ...(record.type === 'session' && { pull_requests: [{ repo: 'acme/shop', number: 17 }] }),
+          ...(record.type === 'session' && {
+            pull_requests: [{ repo: 'acme/shop', number: 17 }],
+            ...(record.branch !== undefined && {
+              // what tells who works on what
+              ...{
+                branch: `${word}/${TICKETS[word]}`,
+                model: `model of ${word}`,
+                source: `agent of ${word}`,
+              },
+              // priced: its parts are summed by model
+              tokens: { input: 10 + index, output: 1, cache_read: 0, cache_creation: 0 },
+            }),
+          }),
         })),
       }),
     })
@@ -94,10 +107,20 @@ describe('a developer asks for everything', () => {
       for (const word of WORDS) {
         const other = word === WORDS[0] ? WORDS[1] : WORDS[0]
         const person = at(people, other)
-        for (const path of pathsOf(route, { ...namesFor(other), user: person.id }, owner.keyId)) {
+        const telling = ['branch', 'ticket', 'model', 'agent'].flatMap((by) => [
+          `${route.path}?by=${by}`,
+          ...['day', 'project', 'member', 'branch', 'model'].flatMap((and_by) =>
+            by === and_by
+              ? []
+              : [`${route.path}?by=${by}&and_by=${and_by}`, `${route.path}?by=${and_by}&and_by=${by}&top=1`],
+          ),
+          `${route.path}?by=${by}&compare=previous&sort=change&date_from=2025-11-10&date_to=2025-11-12`,
+        ])
+        const paths = pathsOf(route, { ...namesFor(other), user: person.id }, owner.keyId)
+        for (const path of route.path.endsWith('/breakdown') ? [...paths, ...telling] : paths) {
           for (const [way, send] of Object.entries(waysOf(word))) {
             const answer = await send(path)
-            const text = (await answer.text()).replaceAll(path, '')
+            const text = (await answer.text()).replaceAll(path, '').toLowerCase()
             expect([way, path, answer.status]).toEqual([way, path, expect.any(Number)])
             expect([200, 403, 404]).toContain(answer.status)
             if (path.includes('member=')) expect([path, answer.status]).toEqual([path, 403])
@@ -138,6 +161,52 @@ test('their own figures are there, and what all did is summed', async () => {
       ).toEqual([`laptop-${word}`])
       const expertise = await get('/v1/team/expertise')
       expect(expertise.data.map(({ user_id }: { user_id: string }) => user_id)).toEqual([id])
+    }
+  }
+})
+
+test('names of branches, tickets, models and agents are their own, and the rest is summed', async () => {
+  for (const word of WORDS) {
+    const other = word === WORDS[0] ? WORDS[1] : WORDS[0]
+    const nameOf = {
+      branch: (who: Word) => `${who}/${TICKETS[who]}`,
+      ticket: (who: Word) => TICKETS[who],
+      model: (who: Word) => `model of ${who}`,
+      agent: (who: Word) => `agent of ${who}`,
+    }
+    for (const send of Object.values(waysOf(word))) {
+      const get = (path: string) => json(send(path))
+      for (const [by, named] of Object.entries(nameOf)) {
+        const path = `/v1/cost/breakdown?by=${by}&sort=key&order=asc`
+        const [all, parts] = [await json(ask(path)), await get(path)]
+        const item = ({ data }: { data: { key: string | null }[] }, key: string | null) =>
+          data.find((one) => one.key === key)
+        expect([by, parts.data.map(({ key }: { key: string }) => key)]).toEqual([
+          by,
+          ['(others)', named(word), null],
+        ])
+        expect(parts.total).toEqual(all.total)
+        expect(item(parts, named(word))).toEqual(item(all, named(word)) as never)
+        // each did 3 sessions, one of which has the name
+        expect(parts.data.map(({ sessions }: { sessions: number }) => sessions)).toEqual([3, 1, 2])
+        const cost = parts.data.reduce((sum: number, part: { cost: number }) => sum + part.cost, 0)
+        expect(cost).toBeCloseTo(all.total.cost, 6)
+        const filtered = await get(`/v1/cost/breakdown?by=project&${by}=${encodeURIComponent(named(other))}`)
+        expect([by, filtered.total.sessions]).toEqual([by, 0])
+        const own = await get(`/v1/cost/breakdown?by=project&${by}=${encodeURIComponent(named(word))}`)
+        expect([by, own.total.sessions]).toEqual([by, 1])
+      }
+      for (const [list, name] of [
+        ['projects', 'shop'],
+        ['models', nameOf.model(word)],
+        ['agents', nameOf.agent(word)],
+      ]) {
+        const { data } = await get(`/v1/${list}`)
+        expect([list, data]).toEqual([
+          list,
+          [{ name, sessions: list === 'projects' ? 3 : 1, last_session_at: expect.any(String) }],
+        ] as never)
+      }
     }
   }
 })
