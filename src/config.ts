@@ -5,12 +5,15 @@ import { LOG_FORMATS, LOG_LEVELS } from './log.ts'
 import { type PriceFile, readPriceFile } from './model-prices.ts'
 import {
   boolean,
+  claimPath,
+  domains,
   duration,
   httpUrl,
   Invalid,
   integer,
   integers,
   key32,
+  mapTo,
   matching,
   networks,
   oneOf,
@@ -108,18 +111,6 @@ const issuerUrl: Parser<string> = (value) => {
     : new Invalid('must be an https URL, or one of http on this machine')
 }
 
-const roleNames: Parser<ReadonlyMap<string, Role>> = (list) => {
-  const roles = new Map<string, Role>()
-  for (const pair of list.split(',')) {
-    const [, group = '', name] = /^\s*(.+?)\s*=\s*([a-z]+)\s*$/.exec(pair) ?? []
-    const role = ROLES.find((known) => known === name)
-    if (role === undefined)
-      return new Invalid(`must be value=role, separated by commas; roles: ${ROLES.join(', ')}`)
-    roles.set(group, role)
-  }
-  return roles
-}
-
 // The file is read at the start, so that an invalid one is an error before the first session is priced.
 const modelPrices: Parser<PriceFile> = (file) => {
   try {
@@ -166,9 +157,11 @@ const TABLE = {
   oidcClientSecret: setting('OIDC_CLIENT_SECRET', text, null, 'its secret'),
   oidcScopes: setting('OIDC_SCOPES', text, 'openid email profile', 'what is asked for at sign-in'),
   oidcOrganization: setting('OIDC_ORGANIZATION', text, null, 'slug of the organization of who signs in so'),
-  oidcRoleClaim: setting('OIDC_ROLE_CLAIM', text, 'groups', 'claim that OIDC_ROLES are looked up by'),
-  oidcRoles: setting('OIDC_ROLES', roleNames, () => new Map<string, Role>(), 'roles by values of the claim, such as analytics-admins=admin,engineering=developer: the highest counts (none)'),
+  oidcRoleClaim: setting('OIDC_ROLE_CLAIM', claimPath, 'groups', 'claim that OIDC_ROLES are looked up by, also inside of others, as realm_access.roles; a name with dots in quotes'),
+  oidcRoles: setting('OIDC_ROLES', mapTo(ROLES), () => new Map<string, Role>(), 'roles by values of the claim, such as analytics-admins=admin,engineering=developer or a JSON object of them: the highest counts (none)'),
   oidcDefaultRole: setting('OIDC_DEFAULT_ROLE', oneOf(ROLES), null, 'role without a match (none: nobody comes in without)'),
+  oidcRequireVerifiedEmail: setting('OIDC_REQUIRE_VERIFIED_EMAIL', boolean, 'true', 'false for providers that do not say whether an address is verified, as Microsoft Entra'),
+  oidcAllowedDomains: setting('OIDC_ALLOWED_DOMAINS', domains, () => [], 'domains of who may sign in so, by `hd`, else by the address (any)'),
   /** null: generated and kept in `dataDir`. */
   secretKey: setting('SECRET_KEY', key32, null, '32 bytes in base64 that encrypt webhook secrets'),
   trustProxy: setting('TRUST_PROXY', integer(0, 20), '0', 'proxies in front whose X-Forwarded-For is believed'),
@@ -207,9 +200,13 @@ export interface OidcConfig {
   scopes: string
   /** Slug. */
   organization: string
-  roleClaim: string
+  /** Names, each inside of the one before. */
+  roleClaim: readonly string[]
   roles: ReadonlyMap<string, Role>
   defaultRole: Role | null
+  requireVerifiedEmail: boolean
+  /** In lower case; none: any. */
+  allowedDomains: readonly string[]
 }
 
 export interface Config extends Omit<Values, `oidc${string}`> {
@@ -244,6 +241,8 @@ function oidcOf(values: Values, problems: string[]): OidcConfig | null {
     roleClaim: values.oidcRoleClaim,
     roles: values.oidcRoles,
     defaultRole: values.oidcDefaultRole,
+    requireVerifiedEmail: values.oidcRequireVerifiedEmail,
+    allowedDomains: values.oidcAllowedDomains,
   }
 }
 

@@ -43,6 +43,46 @@ export const boolean: Parser<boolean> = (text) => {
   return /^(false|0|no|off)$/i.test(text) ? false : new Invalid('must be true or false')
 }
 
+/** `value=item` pairs, separated by commas, or for values with a comma or `=` a JSON object of them. */
+export const mapTo =
+  <Item extends string>(items: readonly Item[]): Parser<ReadonlyMap<string, Item>> =>
+  (text) => {
+    const pairs = text.startsWith('{')
+      ? entriesOf(text)
+      : text.split(',').map((pair) => (/^\s*(.+?)\s*=\s*([a-z]+)\s*$/.exec(pair) ?? []).slice(1))
+    const map = new Map<string, Item>()
+    for (const [value = '', name] of pairs) {
+      const item = items.find((known) => known === name)
+      if (item !== undefined) map.set(value, item)
+    }
+    return map.size > 0 && map.size === pairs.length
+      ? map
+      : new Invalid(`must be value=role, separated by commas, or a JSON object; roles: ${items.join(', ')}`)
+  }
+
+function entriesOf(json: string): [string, unknown][] {
+  try {
+    return Object.entries(JSON.parse(json) as object)
+  } catch {
+    return []
+  }
+}
+
+/** Names of claims, each inside of the one before, separated by dots; a name with dots is in quotes. */
+export const claimPath: Parser<readonly string[]> = (text) => {
+  const name = '(?:"[^"\\s]+"|[^".\\s]+)'
+  return new RegExp(`^${name}(?:\\.${name})*$`).test(text)
+    ? [...text.matchAll(new RegExp(name, 'g'))].map(([part]) => part.replaceAll('"', ''))
+    : new Invalid('must be names separated by dots, as realm_access.roles; a name with dots in quotes')
+}
+
+export const domains: Parser<readonly string[]> = (text) => {
+  const values = text.split(',').map((part) => part.trim().toLowerCase())
+  return values.every((value) => /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/.test(value))
+    ? values
+    : new Invalid('must be domains such as example.com, separated by commas')
+}
+
 const SECONDS_OF = { s: 1, m: 60, h: 3_600, d: 86_400 }
 
 /** A time such as `90s`, `30m`, `24h` or `7d`, in seconds: 1 second to 366 days. */

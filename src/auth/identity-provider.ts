@@ -3,25 +3,31 @@ import type { OidcConfig } from '../config.ts'
 import { ApiError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Flow } from '../people/cookies.ts'
+import { asciiLower } from '../text.ts'
 
 // OpenID Connect: the authorization code flow with PKCE, by the package openid-client.
 
 /** A person, as the provider identifies them. */
 export interface Identity {
+  /** The provider, and its name of the person, which stays the same. */
+  issuer: string
+  subject: string
   email: string
   name: string
   /** Values of the claim of roles. */
   groups: readonly string[]
+  /** Whether the provider left them out, since there are too many. */
+  hasTooManyGroups: boolean
 }
+
+type Claims = Record<string, unknown>
 
 /** The provider's metadata are read again after an hour. */
 const MAX_AGE_MS = 3_600_000
 const TIMEOUT_S = 10
 
-export function createIdentityProvider(
-  { issuer, clientId, clientSecret, scopes, roleClaim }: OidcConfig,
-  log: Log,
-) {
+export function createIdentityProvider(oidc: OidcConfig, log: Log) {
+  const { issuer, clientId, clientSecret, scopes, roleClaim } = oidc
   let known: { provider: Promise<client.Configuration>; at: number } | undefined
 
   /** It is asked for at the first sign-in, so that the server starts without it. */
@@ -79,7 +85,10 @@ export function createIdentityProvider(
       })
       return { url, flow }
     },
-    /** Identifies who came back; `returned`: the callback's URL with query. Throws UNAUTHORIZED and, as `start`, 503. */
+    /**
+     * Identifies who came back; `returned`: the callback's URL with query. Throws UNAUTHORIZED, FORBIDDEN for another domain
+     * than the allowed ones and, as `start`, 503.
+     */
     async finish(returned: URL, { state, nonce, verifier }: Flow): Promise<Identity> {
       const provider = await discovered()
       try {
@@ -89,13 +98,15 @@ export function createIdentityProvider(
           pkceCodeVerifier: verifier,
           idTokenExpected: true,
         })
-        const claims: Record<string, unknown> = { ...tokens.claims() }
-        const isComplete = ['email', 'email_verified', 'name', roleClaim].every((name) => name in claims)
+        const claims: Claims = { ...tokens.claims() }
+        const isComplete =
+          ['email', 'email_verified', 'name'].every((name) => name in claims) &&
+          claimAt(claims, roleClaim) !== undefined
         const asked = provider.serverMetadata().userinfo_endpoint !== undefined && !isComplete
         const more = asked
           ? await client.fetchUserInfo(provider, tokens.access_token, String(claims.sub))
           : {}
-        return identityOf({ ...more, ...claims }, roleClaim)
+        return identityOf([claims, { ...more }], oidc)
       } catch (error) {
         if (error instanceof ApiError) throw error
         // the errors name tokens and codes in their causes: the log gets the code of the package alone
@@ -114,27 +125,56 @@ export function createIdentityProvider(
 const away = () =>
   new ApiError('INTERNAL_ERROR', 'The identity provider does not answer: try again later', { status: 503 })
 
-/** The person of these claims. Throws UNAUTHORIZED without an address that the provider has verified. */
-function identityOf(claims: Record<string, unknown>, roleClaim: string): Identity {
-  const { email, email_verified, name } = claims
-  if (
-    typeof email !== 'string' ||
-    !/^[^\s@\0]+@[^\s@\0]+$/.test(email) ||
-    email.length > 320 ||
-    email_verified !== true
-  ) {
+/** The claim at the path; a provider's own name may have dots. */
+function claimAt(claims: Claims, path: readonly string[]): unknown {
+  const whole = path.join('.')
+  if (Object.hasOwn(claims, whole)) return claims[whole]
+  return path.reduce<unknown>(
+    (value, name) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+        ? (value as Claims)[name]
+        : undefined,
+    claims,
+  )
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
+
+/** The person of these claims: of the ID token, and of userinfo. Throws UNAUTHORIZED, FORBIDDEN. */
+function identityOf(
+  sources: readonly [Claims, Claims],
+  { roleClaim, requireVerifiedEmail, allowedDomains }: OidcConfig,
+): Identity {
+  // one source tells both: what another says of some address does not vouch for this one
+  const told =
+    sources.find(({ email, email_verified }) => email !== undefined && email_verified !== undefined) ??
+    sources.find(({ email }) => email !== undefined)
+  const { email, email_verified } = told ?? {}
+  const isDenied = sources.some(({ email_verified: value }) => value === false || value === 'false')
+  const isVerified = email_verified === true || email_verified === 'true'
+  const isAddress = isText(email) && /^[^\s@\0]+@[^\s@\0]+$/.test(email) && email.length <= 320
+  if (!isAddress || isDenied || !(isVerified || (email_verified == null && !requireVerifiedEmail))) {
     throw new ApiError(
       'UNAUTHORIZED',
       'The identity provider has not verified an e-mail address of this account',
     )
   }
-  const groups = claims[roleClaim]
+  const [, ofAddress = ''] = email.split('@')
+  const domain = asciiLower(sources.map(({ hd }) => hd).find(isText) ?? ofAddress)
+  if (allowedDomains.length > 0 && !allowedDomains.includes(domain))
+    throw new ApiError('FORBIDDEN', `Accounts of ${domain} do not sign in here`)
+  const groups = sources.map((claims) => claimAt(claims, roleClaim)).find((claim) => claim !== undefined)
+  const [{ iss, sub }] = sources
   return {
+    issuer: String(iss),
+    subject: String(sub),
     email,
-    name:
-      typeof name === 'string' && name.trim() !== ''
-        ? name.trim().slice(0, 200)
-        : (email.split('@')[0] ?? email),
+    name: (sources.map(({ name }) => name).find(isText) ?? email.split('@')[0] ?? email).trim().slice(0, 200),
     groups: (Array.isArray(groups) ? groups : [groups]).filter((group) => typeof group === 'string'),
+    hasTooManyGroups:
+      groups === undefined &&
+      sources.some(
+        ({ _claim_names: names }) => claimAt({ ...(names as object) }, roleClaim.slice(0, 1)) !== undefined,
+      ),
   }
 }

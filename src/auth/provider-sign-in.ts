@@ -3,25 +3,35 @@ import { type OidcConfig, ROLES, type Role } from '../config.ts'
 import type { ISql } from '../db/client.ts'
 import { ApiError } from '../errors.ts'
 import { findOrganization } from '../organizations/queries.ts'
-import { endSessionsOf, saveAccount } from '../people/account-queries.ts'
-import { addMember, changeMember } from '../sync/member-changes.ts'
-import { countOwners, findMember, findOwnAddress } from '../team/queries.ts'
+import { endSessionsOf, findBySubject, hasSubject, saveAccount } from '../people/account-queries.ts'
+import { addMember, changeMember, getMember } from '../sync/member-changes.ts'
+import { findMember, findOwnAddress, type Member } from '../team/queries.ts'
 import { asciiLower } from '../text.ts'
 import type { AuthDeps } from './deps.ts'
 import type { Identity } from './identity-provider.ts'
 import { type Client, startSessionOf } from './sign-in.ts'
 
-/** The highest role that one of the groups gives, else the default. */
-const roleOf = ({ groups }: Identity, { roles, defaultRole }: OidcConfig): Role | null =>
-  ROLES.find((role) => groups.some((group) => roles.get(group) === role)) ?? defaultRole
+/** The role by the claim, else the default; null for none. A claim makes no owner: of an owner's roles the next counts. */
+function roleOf({ groups }: Identity, { roles, defaultRole }: OidcConfig, isOwner: boolean): Role | null {
+  const given = [...ROLES.filter((role) => groups.some((group) => roles.get(group) === role)), defaultRole]
+  return given.find((role) => role !== null && (isOwner || role !== 'owner')) ?? null
+}
+
+/** Explains why there is no role. */
+function whyNoRole({ groups, hasTooManyGroups }: Identity, { roles, defaultRole }: OidcConfig): string {
+  if (hasTooManyGroups)
+    return 'the identity provider names too many groups to send them: ask an admin to add you'
+  const isOwner = defaultRole === 'owner' || groups.some((group) => roles.get(group) === 'owner')
+  return isOwner ? 'only an owner makes an owner: ask one' : 'ask for one at the identity provider'
+}
 
 /**
- * Signs in whom the identity provider named: makes a member at the first sign-in, and gives the role of the claim at each;
- * but the last owner stays one. Somebody without a role does not come in, and their sessions end. Returns the cookie's token.
- * Throws FORBIDDEN.
+ * Signs in whom the identity provider named: makes a member at the first sign-in, is bound to that person from then on, whatever
+ * their address is, and gives the role of the claim at each; but an owner stays one. Somebody without a role does not come in,
+ * and their sessions end. Returns the cookie's token. Throws FORBIDDEN.
  */
 export async function signInByProvider(
-  { people, inTurn }: Pick<AuthDeps, 'people' | 'inTurn'>,
+  { people, inTurn, log }: Pick<AuthDeps, 'people' | 'inTurn' | 'log'>,
   identity: Identity,
   oidc: OidcConfig,
   client: Client,
@@ -35,44 +45,68 @@ export async function signInByProvider(
     })
   }
   const { id: orgId } = organization
-  const role = roleOf(identity, oidc)
-  const memberId = await inTurn(orgId, (tx) => admit(tx, orgId, identity, role, client, now))
-  if (memberId === null) {
-    throw new ApiError(
-      'FORBIDDEN',
-      `Your account has no role in ${organization.name}: ask for one at the identity provider`,
-    )
+  const admitted = await inTurn(orgId, (tx) => admit(tx, orgId, identity, oidc, client, now))
+  if (admitted === undefined) {
+    const why = whyNoRole(identity, oidc)
+    throw new ApiError('FORBIDDEN', `Your account has no role in ${organization.name}: ${why}`)
   }
+  const { memberId, kept } = admitted
+  if (kept !== undefined)
+    log.warn('the claim of who signed in changes no role', { member_id: memberId, reason: kept })
   return await startSessionOf({ inTurn }, { orgId, memberId }, client, former)
 }
 
-/** The id of the member with an account and the role; null, and no session left, without a role. */
+/** The member who is bound to this person, else the one with the address. Throws FORBIDDEN. */
+async function findKnown(tx: ISql, orgId: string, identity: Identity): Promise<Member | undefined> {
+  const bound = await findBySubject(tx, orgId, identity)
+  if (bound !== undefined) return await getMember(tx, orgId, bound)
+  const member = await findMember(tx, orgId, identity.email)
+  if (member === undefined) {
+    if ((await findOwnAddress(tx, orgId, identity.email)) === undefined) return undefined
+    throw new ApiError('FORBIDDEN', 'This address is another one of a member: they sign in by their own')
+  }
+  if (await hasSubject(tx, orgId, member.id)) {
+    const message =
+      'Another account of the identity provider signs in by this address: an invitation ends that'
+    throw new ApiError('FORBIDDEN', message)
+  }
+  return member
+}
+
+/** The member who comes in, and why they keep their role if the claim says otherwise; undefined, and no session left, without a role. */
 async function admit(
   tx: ISql,
   orgId: string,
-  { email, name }: Identity,
-  role: Role | null,
+  identity: Identity,
+  oidc: OidcConfig,
   { exact }: Client,
   now: Date,
-): Promise<string | null> {
+): Promise<{ memberId: string; kept: string | undefined } | undefined> {
   const changer = { actor: { ...SYSTEM, ipAddress: exact } }
-  const address = await findOwnAddress(tx, orgId, email)
-  const known = address === undefined ? undefined : await findMember(tx, orgId, address)
+  const known = await findKnown(tx, orgId, identity)
+  const isOwner = known?.role === 'owner'
+  const named = roleOf(identity, oidc, isOwner)
+  const role = identity.hasTooManyGroups ? (known?.role ?? named) : named
   if (role === null) {
     if (known !== undefined) {
       await endSessionsOf(tx, orgId, known.id)
       const entry = { action: 'member.sign_in_failed', details: { ids: [known.id] } }
       await recordEntries(tx, orgId, { userId: known.id, ipAddress: exact }, [entry])
     }
-    return null
+    return undefined
   }
-  const isLastOwner = known?.role === 'owner' && (await countOwners(tx, orgId)) === 1
+  const { email, name } = identity
   const member =
     known === undefined
       ? await addMember(tx, orgId, changer, { email: asciiLower(email), display_name: name, role }, now)
-      : known.role === role || isLastOwner
+      : known.role === role || isOwner
         ? known
         : await changeMember(tx, orgId, changer, known.id, { role })
-  await saveAccount(tx, orgId, member, null)
-  return member.id
+  await saveAccount(tx, orgId, member, identity)
+  const kept = identity.hasTooManyGroups
+    ? 'the identity provider sent no groups, since there are too many'
+    : isOwner && role !== 'owner'
+      ? `an owner stays one, where the claim says ${role}`
+      : undefined
+  return { memberId: member.id, kept }
 }

@@ -100,7 +100,7 @@ export async function acceptInvitation(
   const hash = await hashPassword(password)
   return await deps.inTurn(orgId, async (tx) => {
     if (!(await useInvitation(tx, token))) throw refused()
-    await saveAccount(tx, orgId, await getMember(tx, orgId, memberId), hash)
+    await saveAccount(tx, orgId, await getMember(tx, orgId, memberId), { passwordHash: hash })
     await endSessionsOf(tx, orgId, memberId)
     if (former !== undefined) await endSession(tx, former)
     const started = await startSession(tx, orgId, memberId)

@@ -3,6 +3,7 @@ import type { Sql } from '../db/client.ts'
 import { lockHistory, lockOrganization } from '../db/org-lock.ts'
 import { OperatorError } from '../errors.ts'
 import { randomLowerAlnum } from '../ids.ts'
+import { removeAccount } from '../people/member-queries.ts'
 import { removeAliases } from '../team/alias-write.ts'
 import { findMember, findOwnAddress, removeMember } from '../team/queries.ts'
 import { asciiLower } from '../text.ts'
@@ -82,6 +83,7 @@ export async function erasePerson(sql: Sql, orgId: string, actor: Actor, address
     await removeAliases(tx, orgId, email)
     await lockOrganization(tx, orgId)
     await removeMember(tx, orgId, email)
+    if (member !== undefined) await removeAccount(tx, orgId, member.id)
     await recordEntries(tx, orgId, actor, [
       { action: 'member.erased', details: { ids: [pseudonym.memberId], ...counts } },
     ])

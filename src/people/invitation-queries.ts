@@ -11,7 +11,10 @@ export interface NewInvitation {
   expires_at: string
 }
 
-/** Invites the member to set a password; the invitation before ends. Needs the organization's lock. */
+/**
+ * Invites the member to set a password; the invitation before ends, and so does who they are at the identity provider: the next
+ * sign-in there by their address counts. Needs the organization's lock.
+ */
 export async function createInvitation(
   tx: ISql,
   orgId: string,
@@ -25,6 +28,11 @@ export async function createInvitation(
     on conflict (org_id, member_id) do update set
       token_hash = excluded.token_hash,
       expires_at = excluded.expires_at`
+  await tx`
+    update accounts
+    set issuer = null, subject = null
+    where org_id = ${orgId}
+      and member_id = ${memberId}`
   const [row] = await tx<{ expires_at: string }[]>`
     select to_char(i.expires_at at time zone 'UTC', ${TIME_PATTERN}) as expires_at
     from invitations i

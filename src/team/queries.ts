@@ -93,15 +93,6 @@ export async function findKeysOf(
   return [...new Set([...ids, ...addresses, ...rows.map(({ address }) => address)])]
 }
 
-export async function countOwners(sql: ISql, orgId: string): Promise<number> {
-  const [row] = await sql<{ owners: number }[]>`
-    select count(*)::integer as owners
-    from members m
-    where m.org_id = ${orgId}
-      and m.role = 'owner'`
-  return row?.owners ?? 0
-}
-
 /** The own address of the member who has this address, as alias or own; ignores case. */
 export async function findOwnAddress(sql: ISql, orgId: string, email: string): Promise<string | undefined> {
   const [row] = await sql<{ email: string }[]>`

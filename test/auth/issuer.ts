@@ -7,6 +7,9 @@ import Provider, { type Configuration } from 'oidc-provider'
 export const CLIENT_ID = 'analytics'
 export const CLIENT_SECRET = 'a secret of the tests'
 
+/** Other issuers have these: Google, Entra, Keycloak, Auth0. */
+const MORE_CLAIMS = ['hd', '_claim_names', '_claim_sources', 'realm_access', 'https://acme.test/roles', 'a']
+
 /** The issuer's statement about an account. */
 export type Claims = Record<string, unknown>
 
@@ -14,6 +17,8 @@ export interface Issuer {
   url: string
   /** The claims by account id; a test changes them. */
   accounts: Map<string, Claims>
+  /** Claims that userinfo has instead. */
+  inUserinfo: Map<string, Claims>
   stop(): Promise<void>
 }
 
@@ -35,6 +40,7 @@ export async function startIssuer({
   forges = false,
 }: IssuerOptions): Promise<Issuer> {
   const accounts = new Map<string, Claims>()
+  const inUserinfo = new Map<string, Claims>()
   const http = createServer()
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
@@ -48,13 +54,21 @@ export async function startIssuer({
       },
     ],
     clientAuthMethods: [authMethod],
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },
+    claims: {
+      openid: ['sub'],
+      email: ['email', 'email_verified'],
+      profile: ['name', 'groups', ...MORE_CLAIMS],
+    },
     conformIdTokenClaims: !inToken,
     cookies: { keys: ['a key of the tests'] },
     features: { devInteractions: { enabled: false } },
     findAccount: (_context, id) => ({
       accountId: id,
-      claims: () => ({ sub: id, ...accounts.get(id) }),
+      claims: (use) => ({
+        sub: id,
+        ...accounts.get(id),
+        ...(use === 'userinfo' ? inUserinfo.get(id) : {}),
+      }),
     }),
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
     ttl: { AccessToken: 60, AuthorizationCode: 60, Grant: 60, IdToken: 60, Interaction: 60, Session: 60 },
@@ -83,6 +97,7 @@ export async function startIssuer({
   return {
     url,
     accounts,
+    inUserinfo,
     stop: () =>
       new Promise((resolve) => {
         http.closeAllConnections()

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { App } from '../../src/app.ts'
 import { loadConfig, type OidcConfig, type Role } from '../../src/config.ts'
+import { createLog } from '../../src/log.ts'
 import { tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { CLIENT_ID, CLIENT_SECRET, type Issuer, signInAtIssuer, startIssuer } from './issuer.ts'
-import { addPerson, browser, signedIn } from './people.ts'
+import { addPerson, browser, invite, signedIn } from './people.ts'
 
 // Signing in by an identity provider, against a real one.
 
@@ -22,8 +23,10 @@ let slug: string
 let orgId: string
 let nowMs = 0
 
+const lines: string[] = []
 const instance = (oidc: Partial<OidcConfig> = {}, config: object = {}) =>
   testApp(db.sql, {
+    log: createLog('info', 'json', (line) => lines.push(line)),
     keyClock: () => nowMs,
     config: {
       publicUrl: PUBLIC_URL,
@@ -33,9 +36,11 @@ const instance = (oidc: Partial<OidcConfig> = {}, config: object = {}) =>
         clientSecret: CLIENT_SECRET,
         scopes: 'openid email profile',
         organization: slug,
-        roleClaim: 'groups',
+        roleClaim: ['groups'],
         roles: ROLES,
         defaultRole: null,
+        requireVerifiedEmail: true,
+        allowedDomains: [],
         ...oidc,
       },
       ...config,
@@ -134,23 +139,184 @@ describe('a sign-in', () => {
     expect(members).toHaveLength(0)
   })
 
-  test('by an alias is that of the member, and the last owner stays one', async () => {
+  test('by an alias is refused', async () => {
     const app = instance()
-    const { id } = await addPerson(db.sql, orgId, 'countess@example.com', 'owner')
+    await addPerson(db.sql, orgId, 'countess@example.com', 'owner')
     await db.sql`
       insert into member_aliases (org_id, email, member_email)
       values (${orgId}, 'ada@example.com', 'countess@example.com')`
     ada(['engineering'])
-    expect((await memberOf(app, await signIn(app, 'ada'))).member).toMatchObject({ id, role: 'owner' })
+    const refused = await signIn(app, 'ada')
+    expect([refused.status, await refused.text()]).toEqual([
+      403,
+      expect.stringContaining('another one of a member'),
+    ])
+  })
+
+  test('leaves an owner one, whatever the claim says, which is logged, and makes none', async () => {
+    const app = instance({ roles: new Map<string, Role>([...ROLES, ['bosses', 'owner']]) })
+    const { id } = await addPerson(db.sql, orgId, 'ada@example.com', 'owner')
     await addPerson(db.sql, orgId, 'second@example.com', 'owner')
-    expect((await memberOf(app, await signIn(app, 'ada'))).member).toMatchObject({ id, role: 'developer' })
+    ada(['engineering'])
+    lines.length = 0
+    expect((await memberOf(app, await signIn(app, 'ada'))).member).toMatchObject({ id, role: 'owner' })
+    expect(lines.join()).toContain('an owner stays one, where the claim says developer')
+    issuer.accounts.set('eve', { email: 'eve@example.com', email_verified: true, groups: ['bosses'] })
+    const refused = await signIn(app, 'eve')
+    expect([refused.status, await refused.text()]).toEqual([
+      403,
+      expect.stringContaining('only an owner makes an owner'),
+    ])
+    issuer.accounts.set('eve', {
+      email: 'eve@example.com',
+      email_verified: true,
+      groups: ['bosses', 'everyone'],
+    })
+    expect((await memberOf(app, await signIn(app, 'eve'))).member).toMatchObject({ role: 'auditor' })
+  })
+
+  test('is bound to the person at the first one, not to an address that somebody else gets', async () => {
+    const app = instance()
+    ada(['engineering'])
+    const { member } = await memberOf(app, await signIn(app, 'ada'))
+    const { id } = member as { id: string }
+    issuer.accounts.set('other', {
+      email: 'ada@example.com',
+      email_verified: true,
+      groups: ['analytics-admins'],
+    })
+    const refused = await signIn(app, 'other')
+    expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining('Another account')])
+    // the same person by another address, which an admin may give them
+    ada(['engineering'], { email: 'lovelace@example.com' })
+    expect((await memberOf(app, await signIn(app, 'ada'))).member).toEqual(member)
+    const [{ count }] =
+      (await db.sql`select count(*)::integer as count from members m where m.org_id = ${orgId}`) as [
+        { count: number },
+      ]
+    expect(count).toBe(1)
+    // another issuer names its people as it likes
+    const another = await startIssuer({ redirectUri: CALLBACK })
+    const [kept, there] = [issuer, instance({ issuer: another.url })]
+    issuer = another
+    try {
+      ada(['engineering'])
+      expect((await signIn(there, 'ada')).status).toBe(403)
+      ada(['engineering'], { email: 'else@example.com' })
+      expect((await memberOf(there, await signIn(there, 'ada'))).member).not.toMatchObject({ id })
+      // an invitation is the way to another person
+      await invite(db.sql, orgId, id)
+      issuer.accounts.set('new', { email: 'ada@example.com', email_verified: true, groups: ['everyone'] })
+      expect((await memberOf(there, await signIn(there, 'new'))).member).toMatchObject({
+        id,
+        role: 'auditor',
+      })
+    } finally {
+      issuer = kept
+      await another.stop()
+    }
+  })
+
+  test('with more groups than a token has leaves the role as it is, which is logged', async () => {
+    const app = instance()
+    const many = {
+      _claim_names: { groups: 'src1' },
+      _claim_sources: { src1: { endpoint: 'https://graph.test' } },
+    }
+    await addPerson(db.sql, orgId, 'ada@example.com', 'admin')
+    ada(undefined, many)
+    lines.length = 0
+    expect((await memberOf(app, await signIn(app, 'ada'))).member).toMatchObject({ role: 'admin' })
+    expect(lines.join()).toContain('too many')
+    issuer.accounts.set('eve', { email: 'eve@example.com', email_verified: true, ...many })
+    const refused = await signIn(app, 'eve')
+    expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining('too many groups')])
+    // without that claim no groups are none
+    ada(undefined)
+    expect((await signIn(app, 'ada')).status).toBe(403)
+  })
+
+  test('takes the role from a claim inside of others, and by a name with dots', async () => {
+    for (const [roleClaim, claims] of [
+      [['realm_access', 'roles'], { realm_access: { roles: ['engineering'] } }],
+      [['https://acme.test/roles'], { 'https://acme.test/roles': ['engineering'] }],
+      [['https://acme', 'test/roles'], { 'https://acme.test/roles': 'engineering' }],
+      [['a', 'b.c', 'd'], { a: { 'b.c': { d: ['engineering'] } } }],
+    ] as const) {
+      const app = instance({ roleClaim })
+      ada(undefined, claims)
+      expect([roleClaim, (await memberOf(app, await signIn(app, 'ada'))).member]).toMatchObject([
+        roleClaim,
+        { role: 'developer' },
+      ])
+    }
+    const app = instance({
+      roleClaim: ['realm_access', 'constructor', 'name'],
+      roles: new Map([['Object', 'admin']]),
+    })
+    ada(undefined, { realm_access: {} })
+    expect((await signIn(app, 'ada')).status).toBe(403)
+  })
+
+  test('is for the allowed domains, by hd, else by the address', async () => {
+    const app = instance({ allowedDomains: ['example.com'] })
+    for (const [claims, status] of [
+      [{}, 302],
+      [{ email: 'ada@EXAMPLE.com' }, 302],
+      [{ email: 'ada@example.com.evil.test' }, 403],
+      [{ hd: 'evil.test' }, 403],
+      [{ email: 'ada@alias.test', hd: 'Example.com' }, 302],
+    ] as const) {
+      ada(['engineering'], claims)
+      expect([claims, (await signIn(app, 'ada')).status]).toEqual([claims, status])
+    }
+  })
+
+  test('needs no verified address where the provider says nothing of it, but never one that it denies', async () => {
+    const app = instance({ requireVerifiedEmail: false })
+    for (const [email_verified, status] of [
+      [undefined, 302],
+      ['true', 302],
+      [true, 302],
+      [false, 401],
+      ['false', 401],
+      ['perhaps', 401],
+    ] as const) {
+      ada(['engineering'], { email_verified })
+      expect([email_verified, (await signIn(app, 'ada')).status]).toEqual([email_verified, status])
+    }
+  })
+
+  test('takes an address and whether it is verified from one source', async () => {
+    const both = await startIssuer({ redirectUri: CALLBACK, inToken: true })
+    const [kept, app] = [issuer, instance({ issuer: both.url })]
+    issuer = both
+    try {
+      await addPerson(db.sql, orgId, 'victim@example.com', 'owner')
+      issuer.accounts.set('ada', { email: 'victim@example.com', groups: ['engineering'] })
+      issuer.inUserinfo.set('ada', { email: 'ada@example.com', email_verified: true })
+      expect((await memberOf(app, await signIn(app, 'ada'))).member).toMatchObject({
+        email: 'ada@example.com',
+      })
+      issuer.inUserinfo.set('ada', { email: 'ada@example.com', email_verified: false })
+      expect((await signIn(app, 'ada')).status).toBe(401)
+    } finally {
+      issuer = kept
+      await both.stop()
+    }
+  })
+
+  test('with the Kelvin sign is by no address with a k', async () => {
+    const app = instance()
+    const { id } = await addPerson(db.sql, orgId, 'kim@example.com', 'owner')
+    issuer.accounts.set('kim', { email: '\u212Aim@example.com', email_verified: true, groups: ['everyone'] })
+    expect((await memberOf(app, await signIn(app, 'kim'))).member).not.toMatchObject({ id })
   })
 
   test('needs an address that the provider has verified', async () => {
     const app = instance()
     for (const claims of [
       { email_verified: false },
-      { email_verified: 'true' },
       { email_verified: undefined },
       { email: undefined },
       { email: 'no address' },
@@ -185,6 +351,11 @@ describe('the way back', () => {
     expect(await statusOf(back, 'a=b')).toBe(401)
     expect(await statusOf(back, other.flow)).toBe(401)
     expect(await statusOf(back.replace(/state=[^&]+/, 'state=another'), flow)).toBe(401)
+    // the nonce of the ID token is that of this browser's sign-in
+    const again = await begin(app)
+    const returned = (await signInAtIssuer(issuer, again.url, 'ada')).slice(PUBLIC_URL.length)
+    const [state, , verifier] = again.flow.split('.')
+    expect(await statusOf(returned, [state, other.flow.split('.')[1], verifier].join('.'))).toBe(401)
     expect(await statusOf('/auth/oidc/callback', flow)).toBe(401)
     expect(await statusOf('/auth/oidc/callback?error=access_denied', flow)).toBe(401)
     expect(await statusOf(back, flow)).toBe(302)
@@ -211,7 +382,7 @@ describe('the provider', () => {
         const [kept, app] = [issuer, instance({ issuer: another.url })]
         issuer = another
         try {
-          ada(['engineering'])
+          ada(['engineering'], { email: `${authMethod}.${inToken}@example.com` })
           expect((await memberOf(app, await signIn(app, 'ada'))).member).toMatchObject({ role: 'developer' })
           const wrong = instance({ clientSecret: 'another' })
           expect((await signIn(wrong, 'ada')).status).toBe(401)
@@ -259,9 +430,27 @@ test('the settings are checked', () => {
   const { oidc } = loadConfig({ ...base, ...roles, OIDC_DEFAULT_ROLE: 'auditor' })
   expect(oidc).toMatchObject({
     issuer: 'https://id.example.com/',
-    roleClaim: 'groups',
+    roleClaim: ['groups'],
     defaultRole: 'auditor',
+    requireVerifiedEmail: true,
+    allowedDomains: [],
   })
+  const more = loadConfig({
+    ...base,
+    OIDC_ROLES: '{"cn=admins,ou=x": "admin", "a=b": "developer"}',
+    OIDC_ROLE_CLAIM: 'resource_access."my.client".roles',
+    OIDC_REQUIRE_VERIFIED_EMAIL: 'false',
+    OIDC_ALLOWED_DOMAINS: 'Example.com, acme.test',
+  }).oidc
+  expect(more).toMatchObject({
+    roleClaim: ['resource_access', 'my.client', 'roles'],
+    requireVerifiedEmail: false,
+    allowedDomains: ['example.com', 'acme.test'],
+  })
+  expect([...(more?.roles ?? [])]).toEqual([
+    ['cn=admins,ou=x', 'admin'],
+    ['a=b', 'developer'],
+  ])
   expect([...(oidc?.roles ?? [])]).toEqual([
     ['analytics-admins', 'admin'],
     ['engineering', 'developer'],
@@ -273,6 +462,12 @@ test('the settings are checked', () => {
     [{ OIDC_ORGANIZATION: '' }, /OIDC_ORGANIZATION must be set/],
     [{ OIDC_ROLES: 'engineering=boss' }, /OIDC_ROLES must be value=role/],
     [{ OIDC_DEFAULT_ROLE: 'boss' }, /OIDC_DEFAULT_ROLE must be one of/],
+    [{ OIDC_ROLES: '{"a": "boss"}' }, /OIDC_ROLES must be value=role/],
+    [{ OIDC_ROLES: '{"a": ' }, /OIDC_ROLES must be value=role/],
+    [{ OIDC_ROLE_CLAIM: 'a..b' }, /OIDC_ROLE_CLAIM must be names/],
+    [{ OIDC_ROLE_CLAIM: '"a' }, /OIDC_ROLE_CLAIM must be names/],
+    [{ OIDC_ALLOWED_DOMAINS: '@example.com' }, /OIDC_ALLOWED_DOMAINS must be domains/],
+    [{ OIDC_REQUIRE_VERIFIED_EMAIL: 'perhaps' }, /OIDC_REQUIRE_VERIFIED_EMAIL must be true or false/],
   ] as const) {
     expect(() => loadConfig({ ...base, ...wrong })).toThrow(message)
   }

@@ -57,7 +57,7 @@ beforeAll(async () => {
           ...(record.type === 'session' && {
             pull_requests: [{ repo: 'acme/shop', number: 17 }],
             ...(record.branch !== undefined && {
-              // what tells who works on what
+              // these tell who works on what
               ...{
                 branch: `${word}/${TICKETS[word]}`,
                 model: `model of ${word}`,

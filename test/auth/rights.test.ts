@@ -187,7 +187,7 @@ describe('a record', () => {
       for (const [from, to] of pairs.filter((roles) => !roles.includes('owner'))) {
         const member = await newMember(from)
         const { email } = member
-        await db.sql.begin((tx) => saveAccount(tx, orgId, member, null))
+        await db.sql.begin((tx) => saveAccount(tx, orgId, member, { passwordHash: 'none' }))
         const may = from === to || (caller.held.has('admin') && has(caller.held, OF_ROLE[to], OF_ROLE[from]))
         const { status } = await sync(caller, record(email, to))
         expect([caller.name, from, to, status]).toEqual([caller.name, from, to, may ? 200 : 403])

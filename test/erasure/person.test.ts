@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { erasePerson } from '../../src/erasure/person.ts'
 import { createKey, listKeys } from '../../src/keys/queries.ts'
 import { createLog } from '../../src/log.ts'
+import { saveAccount } from '../../src/people/account-queries.ts'
 import { client, testApp } from '../support/api.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { account, dump, finding, NOW, session } from './account.ts'
@@ -147,6 +148,9 @@ describe('member erase', () => {
     await webhook(a)
     await other.sync(records('other'))
     await a.sync(records())
+    const member = { id: 'user_adalovelace', email: ADA }
+    const subject = { issuer: 'https://id.example.com', subject: ADA }
+    await database.sql.begin((tx) => saveAccount(tx, a.orgId, member, subject))
     const { id } = await createKey(database.sql, a.orgId, {
       name: `${NAME}'s laptop`,
       scopes: ['write'],

@@ -14,7 +14,7 @@ const REPOS = ['acme/shop', 'Bob/shop', 'acme/pay'] as const
 const PEOPLE = ['ada@example.com', 'ada@home.example', 'bob@example.com'] as const
 const MEMBER = {
   ...{ type: 'member', id: 'user_ada', email: PEOPLE[0], aliases: [PEOPLE[1]], display_name: 'Ada' },
-  ...{ role: 'owner', joined_at: '2026-01-01T00:00:00Z' },
+  ...{ role: 'developer', joined_at: '2026-01-01T00:00:00Z' },
 }
 
 let database: TestDatabase

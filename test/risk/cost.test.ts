@@ -194,7 +194,7 @@ describe('a session', () => {
     const ask = await newClient()
     const ada = { type: 'member', email: 'ada@example.com', aliases: ['ada@home.example'] }
     await sync(ask, [
-      { ...ada, display_name: 'Ada', role: 'owner', joined_at: '2026-01-01T00:00:00Z' },
+      { ...ada, display_name: 'Ada', role: 'developer', joined_at: '2026-01-01T00:00:00Z' },
       pull(1, '2026-06-01T00:00:00Z', { branch: 'fix' }),
       pull(2, '2026-06-01T00:00:00Z', { commits: ['aaa1'] }),
       pull(3, '2026-06-01T00:00:00Z', { commits: ['aaa1', 'bbb2'], project: 'pay' }),

@@ -65,7 +65,7 @@ export function recordsOf(names: Names, size = 1): { type: string; [field: strin
       id: names.user,
       email: names.email,
       display_name: `Member ${size}`,
-      role: size === 1 ? 'developer' : 'owner',
+      role: size === 1 ? 'developer' : 'auditor',
       joined_at: at,
     },
     { type: 'budget', month: '2025-11', limit: 100 * size },
