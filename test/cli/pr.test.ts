@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { MARKER } from '../../src/cli/pr/markdown.ts'
 import { run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -72,8 +73,15 @@ afterAll(async () => {
 interface Comment {
   id: number
   body: string
+  user?: { login: string }
+  author?: { username: string }
 }
 let comments: Comment[] = []
+/** The token's user by REST and by GraphQL; null: that way tells none, as for the token of a job. */
+let user: string | null = 'ada'
+let viewer: string | null = null
+/** The host takes the comments of this user. */
+const writer = () => user ?? viewer ?? 'github-actions[bot]'
 const asked: string[] = []
 /** A host of repositories: comments of either API. */
 const host = Bun.serve({
@@ -82,17 +90,26 @@ const host = Bun.serve({
     const { pathname } = new URL(request.url)
     const token = request.headers.get('authorization') ?? request.headers.get('private-token')
     asked.push(`${request.method} ${pathname} ${token}`)
+    if (pathname.endsWith('/user')) {
+      const status = user === null ? 403 : 200
+      return Response.json(pathname.startsWith('/api/v4') ? { username: user } : { login: user }, { status })
+    }
+    if (pathname === '/graphql')
+      return Response.json(viewer === null ? {} : { data: { viewer: { login: viewer } } })
     if (request.method === 'GET') return Response.json(comments)
     const { body } = (await request.json()) as Comment
     const id = Number(pathname.split('/').at(-1))
-    if (request.method === 'POST') comments.push({ id: comments.length + 1, body })
-    else comments = comments.map((comment) => (comment.id === id ? { id, body } : comment))
+    const by = { user: { login: writer() }, author: { username: writer() } }
+    if (request.method === 'POST') comments.push({ id: comments.length + 1, body, ...by })
+    else comments = comments.map((comment) => (comment.id === id ? { ...comment, body } : comment))
     return Response.json({})
   },
 })
 afterAll(() => host.stop(true))
 afterEach(() => {
   comments = []
+  user = 'ada'
+  viewer = null
   asked.length = 0
 })
 
@@ -166,6 +183,30 @@ test(
 )
 
 test(
+  'it changes no comment of somebody else, whatever it begins with',
+  async () => {
+    const job = await githubJob()
+    const marked = (login: string) => ({ id: 1, body: `${MARKER}\nan earlier text`, user: { login } })
+    for (const [by, seen] of [
+      [{ user: 'ada' }, 'ada'],
+      [{ viewer: 'build[bot]' }, 'build[bot]'],
+      [{}, 'github-actions[bot]'],
+    ] as [{ user?: string; viewer?: string }, string][]) {
+      user = by.user ?? null
+      viewer = by.viewer ?? null
+      comments = [marked('mallory')]
+      for (let count = 0; count < 2; count += 1) expect((await pr(['--comment'], job)).code).toBe(0)
+      expect(comments.map(({ id, user: of }) => [id, of?.login])).toEqual([
+        [1, 'mallory'],
+        [2, seen],
+      ])
+      expect(comments[0]?.body).toBe(`${MARKER}\nan earlier text`)
+    }
+  },
+  SLOW_MS,
+)
+
+test(
   'in GitLab CI, by the variables of the merge request',
   async () => {
     const job = {
@@ -177,8 +218,10 @@ test(
     for (let count = 0; count < 2; count += 1) expect((await pr(['--comment'], job)).code).toBe(0)
     expect(comments).toHaveLength(1)
     expect(asked).toEqual([
+      'GET /api/v4/user glpat-test',
       'GET /api/v4/projects/42/merge_requests/9/notes glpat-test',
       'POST /api/v4/projects/42/merge_requests/9/notes glpat-test',
+      'GET /api/v4/user glpat-test',
       'GET /api/v4/projects/42/merge_requests/9/notes glpat-test',
       'PUT /api/v4/projects/42/merge_requests/9/notes/1 glpat-test',
     ])

@@ -1,5 +1,5 @@
 import { OperatorError } from '../../errors.ts'
-import { askServer } from '../client/answer.ts'
+import { askServer, bodyOf } from '../client/answer.ts'
 import { MARKER } from './markdown.ts'
 import type { Discussion } from './pull-request.ts'
 
@@ -7,7 +7,10 @@ const TIMEOUT_MS = 30_000
 /** Pages of 100 comments that are looked through for ours. */
 const MAX_PAGES = 50
 
-/** Puts the text on the pull request: in the comment of an earlier run, else in a new one. Throws OperatorError. */
+/**
+ * Puts the text on the pull request: in the comment of an earlier run, if the token's own user wrote it, else in a new one.
+ * Throws OperatorError.
+ */
 export async function putComment(discussion: Discussion, text: string): Promise<void> {
   const { host, api, place, number, token } = discussion
   if (!token) {
@@ -26,30 +29,56 @@ export async function putComment(discussion: Discussion, text: string): Promise<
     ? `${api}/repos/${place}/issues/${number}/comments`
     : `${api}/projects/${encodeURIComponent(place)}/merge_requests/${number}/notes`
   const one = (id: number) => (isGithub ? `${api}/repos/${place}/issues/comments/${id}` : `${list}/${id}`)
-  const ask = async (url: string, method = 'GET', body?: object): Promise<unknown> => {
-    const answer = await askServer(url, {
+  const send = (url: string, method: string, body?: object) =>
+    askServer(url, {
       method,
       headers,
       timeoutMs: TIMEOUT_MS,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
+  const ask: Ask = async (url, method = 'GET', body) => {
+    const answer = await send(url, method, body)
     if (!answer.ok) throw new OperatorError(`the comment is refused: ${url} answers ${answer.status}`)
     return JSON.parse(answer.text || 'null')
   }
-  const known = await findComment(list, ask)
+  const author = (await userOf(`${api}/user`, send)) ?? (isGithub ? await viewerOf(api, send) : undefined)
+  const known = author === undefined ? undefined : await findComment(list, author, ask)
   if (known === undefined) await ask(list, 'POST', { body: text })
   else await ask(one(known), isGithub ? 'PATCH' : 'PUT', { body: text })
 }
 
-/** The id of the comment that an earlier run wrote. */
-async function findComment(
-  list: string,
-  ask: (url: string) => Promise<unknown>,
-): Promise<number | undefined> {
+type Ask = (url: string, method?: string, body?: object) => Promise<unknown>
+type Send = (url: string, method: string, body?: object) => ReturnType<typeof askServer>
+
+/** The name of the token's user: GitHub's `login`, GitLab's `username`. Undefined for the token of a job, which is nobody's. */
+async function userOf(url: string, send: Send): Promise<string | undefined> {
+  const answer = await send(url, 'GET')
+  return answer.ok ? nameOf(bodyOf(answer)) : undefined
+}
+
+/** GitHub's app of jobs, where GraphQL does not say who the token is of. */
+const APP_OF_JOBS = 'github-actions[bot]'
+
+async function viewerOf(api: string, send: Send): Promise<string> {
+  const answer = await send(`${api.replace(/\/v3$/, '')}/graphql`, 'POST', { query: '{ viewer { login } }' })
+  const { data } = bodyOf(answer) as { data?: { viewer?: unknown } | null }
+  return nameOf(data?.viewer) ?? APP_OF_JOBS
+}
+
+const nameOf = (user: unknown): string | undefined => {
+  const { login, username = login } = (user ?? {}) as { login?: unknown; username?: unknown }
+  return typeof username === 'string' ? username : undefined
+}
+
+/** The id of the comment that an earlier run wrote: anybody may begin one as ours do. */
+async function findComment(list: string, author: string, ask: Ask): Promise<number | undefined> {
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const comments = await ask(`${list}?per_page=100&page=${page}`)
     if (!Array.isArray(comments) || comments.length === 0) return undefined
-    const own = comments.find(({ body }) => typeof body === 'string' && body.startsWith(MARKER))
+    const own = comments.find(
+      ({ body, user, author: by = user }) =>
+        typeof body === 'string' && body.startsWith(MARKER) && nameOf(by) === author,
+    )
     if (typeof own?.id === 'number') return own.id
     if (comments.length < 100) return undefined
   }
