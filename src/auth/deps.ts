@@ -1,11 +1,9 @@
-import type { Static, TSchema } from '@sinclair/typebox'
 import type { Config } from '../config.ts'
 import type { Sql } from '../db/client.ts'
 import { ApiError } from '../errors.ts'
 import { clientAddress, exactAddress } from '../http/address-limit.ts'
-import { createBodyCheck, readBody } from '../http/body.ts'
 import type { Log } from '../log.ts'
-import type { Change, Gate } from '../organizations/gate.ts'
+import type { Change } from '../organizations/gate.ts'
 import { cookieReader } from '../people/cookies.ts'
 import { type FoundSession, findSession } from '../people/sign-in-queries.ts'
 import { csrfTokenOf } from '../people/tokens.ts'
@@ -23,28 +21,12 @@ export interface AuthDeps {
   log: Log
   /** Tests only: the clock of the minutes in which tries are counted, which is otherwise the database's. */
   windowClock?: (() => Date) | undefined
-  gate: Gate
   /** The server's address without PUBLIC_URL: that of its listener. */
   listenUrl: () => string
 }
 
-/** Largest body: no body of these routes needs more. */
-const MAX_BYTES = 4_096
-/** All of these requests share the memory for bodies of one organization. */
-const OWNER = 'sign-in'
-
-/** A function that reads a request's JSON by the schema. Throws VALIDATION_ERROR, with 415 for another type. */
-export function bodyReader<Schema extends TSchema>(
-  gate: Gate,
-  schema: Schema,
-): (request: Request) => Promise<Static<Schema>> {
-  const check = createBodyCheck(schema)
-  return async (request) => {
-    const body = await readBody(request, { maxBytes: MAX_BYTES }, gate.pass(request, OWNER))
-    check(body)
-    return body as Static<Schema>
-  }
-}
+/** No body of these routes needs more. */
+export const READS = { maxBytes: 4_096 }
 
 type Server = { requestIP(request: Request): { address: string } | null } | null
 

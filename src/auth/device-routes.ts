@@ -1,24 +1,30 @@
+import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import type { Api } from '../http/api.ts'
 import { DEVICE_EXPIRES_S, DEVICE_INTERVAL_S } from '../people/device-queries.ts'
-import { type AuthDeps, bodyReader, clientOf, sessionReader } from './deps.ts'
+import { type AuthDeps, clientOf, READS, sessionReader } from './deps.ts'
 import { beginDevice, decideDevice, pollDevice, showDevice } from './devices.ts'
-import { ApproveBody, DeviceBody, DeviceTokenBody } from './model.ts'
+import {
+  ApproveBody,
+  Device,
+  DeviceBody,
+  DeviceKey,
+  DeviceProblem,
+  DeviceTokenBody,
+  Waiting,
+  WaitingQuery,
+} from './model.ts'
 
 /** Signing a machine in: RFC 8628. */
-export const deviceRoutes = (deps: AuthDeps) => {
-  const { config, gate, listenUrl } = deps
+export const deviceRoutes = (api: Api, deps: AuthDeps) => {
+  const { config, listenUrl } = deps
   const sessionOf = sessionReader(deps)
-  const readDevice = bodyReader(gate, DeviceBody)
-  const readToken = bodyReader(gate, DeviceTokenBody)
-  const readApproval = bodyReader(gate, ApproveBody)
-  const hide = { parse: () => null, detail: { hide: true } }
-  return new Elysia()
+  return new Elysia({ prefix: '/device', tags: ['Sign-in'] })
+    .use(api)
     .post(
-      '/auth/device',
-      async ({ request, server, set }) => {
-        set.headers['cache-control'] = 'no-store'
-        const { name } = await readDevice(request)
-        const device = await beginDevice(deps, name, clientOf(request, server, deps))
+      '',
+      async ({ body, request, server }) => {
+        const device = await beginDevice(deps, body.name, clientOf(request, server, deps))
         const verification_uri = `${config.publicUrl ?? listenUrl()}/device`
         return {
           ...device,
@@ -28,39 +34,65 @@ export const deviceRoutes = (deps: AuthDeps) => {
           interval: DEVICE_INTERVAL_S,
         }
       },
-      hide,
+      {
+        open: true,
+        body: DeviceBody,
+        reads: READS,
+        response: Device,
+        fails: [429],
+        detail: { operationId: 'beginDevice', summary: 'Begin the sign-in of a machine (RFC 8628)' },
+      },
     )
     .get(
-      '/auth/device',
-      async ({ request, server, set }) => {
-        set.headers['cache-control'] = 'no-store'
+      '',
+      async ({ query: { user_code = '' }, request, server }) => {
         const session = await sessionOf(request)
-        const code = new URL(request.url).searchParams.get('user_code') ?? ''
-        return await showDevice(deps, session, clientOf(request, server, deps), code)
+        return await showDevice(deps, session, clientOf(request, server, deps), user_code)
       },
-      { detail: { hide: true } },
+      {
+        open: true,
+        query: WaitingQuery,
+        response: Waiting,
+        fails: [401, 404, 429, 503],
+        detail: {
+          operationId: 'getDevice',
+          summary: 'The machine that waits with a code',
+          security: [{ session: [] }],
+        },
+      },
     )
     .post(
-      '/auth/device/token',
-      async ({ request, set }) => {
-        set.headers['cache-control'] = 'no-store'
-        const { device_code } = await readToken(request)
-        const answer = await pollDevice(deps, device_code)
-        if ('error' in answer) set.status = 400
-        return answer
+      '/token',
+      async ({ body, status }) => {
+        const answer = await pollDevice(deps, body.device_code)
+        return 'error' in answer ? status(400, answer) : answer
       },
-      hide,
+      {
+        open: true,
+        body: DeviceTokenBody,
+        reads: READS,
+        response: { 200: DeviceKey, 400: DeviceProblem },
+        detail: { operationId: 'pollDevice', summary: 'Ask for the key of a machine that was approved' },
+      },
     )
     .post(
-      '/auth/device/approve',
-      async ({ request, server, set }) => {
-        set.headers['cache-control'] = 'no-store'
+      '/approve',
+      async ({ body, request, server, status }) => {
         const session = await sessionOf(request)
-        const decision = await readApproval(request)
-        await decideDevice(deps, session, clientOf(request, server, deps), decision)
-        set.status = 204
-        return null
+        await decideDevice(deps, session, clientOf(request, server, deps), body)
+        return status(204, undefined)
       },
-      hide,
+      {
+        open: sessionOf,
+        body: ApproveBody,
+        reads: READS,
+        response: { 204: Type.Void({ description: 'Approved or refused' }) },
+        fails: [401, 403, 404, 429],
+        detail: {
+          operationId: 'decideDevice',
+          summary: 'Approve a machine, or refuse it',
+          security: [{ session: [], csrfToken: [] }],
+        },
+      },
     )
 }

@@ -1,3 +1,4 @@
+import type { Static } from '@sinclair/typebox'
 import { type Actor, recordEntries } from '../audit-log/append.ts'
 import type { ISql } from '../db/client.ts'
 import { ApiError } from '../errors.ts'
@@ -18,6 +19,7 @@ import type { FoundSession } from '../people/sign-in-queries.ts'
 import type { Role } from '../records/member.ts'
 import { getMember } from '../sync/member-changes.ts'
 import type { AuthDeps } from './deps.ts'
+import type { DeviceError } from './model.ts'
 import type { Client } from './sign-in.ts'
 
 // Signing a machine in by a person's approval: RFC 8628.
@@ -45,6 +47,8 @@ const normalized = (code: string): string => {
   const letters = code.toUpperCase().replace(/[^A-Z]/g, '')
   return `${letters.slice(0, 4)}-${letters.slice(4)}`
 }
+
+const refused = (error: Static<typeof DeviceError>['error']) => ({ error })
 
 const noDevice = () => new ApiError('NOT_FOUND', 'No machine waits with this code: it may be too old')
 
@@ -96,19 +100,19 @@ export async function decideDevice(
 /** Tells a machine why it has no key yet, or gives it the key, once. */
 export async function pollDevice({ people, inTurn }: DeviceDeps, deviceCode: string) {
   const asked = await askDevice(people, deviceCode)
-  if (asked !== undefined) return { error: asked.isEarly ? 'slow_down' : 'authorization_pending' }
+  if (asked !== undefined) return refused(asked.isEarly ? 'slow_down' : 'authorization_pending')
   const orgId = await findAnswer(people, deviceCode)
-  if (orgId === undefined) return { error: 'expired_token' }
+  if (orgId === undefined) return refused('expired_token')
   return await inTurn(orgId, (tx) => makeDeviceKey(tx, orgId, deviceCode))
 }
 
 /** The key of an approved machine, bound to who approved it; `access_denied` where the role no longer allows one. */
 async function makeDeviceKey(tx: ISql, orgId: string, deviceCode: string) {
   const answer = await takeAnswer(tx, deviceCode)
-  if (answer === undefined) return { error: 'expired_token' }
+  if (answer === undefined) return refused('expired_token')
   const { approved, memberId, from, name } = answer
   const member = await getMember(tx, orgId, memberId)
-  if (!approved || !mayApprove(member.role)) return { error: 'access_denied' }
+  if (!approved || !mayApprove(member.role)) return refused('access_denied')
   const scopes = scopesFor(member.role)
   const actor: Actor = { userId: memberId, ipAddress: from }
   const rights = { name, scopes, expires_at: null, member: member.email }
@@ -120,5 +124,6 @@ async function makeDeviceKey(tx: ISql, orgId: string, deviceCode: string) {
     },
   ])
   const organization = await findOrganizationById(tx, orgId)
+  if (organization === undefined) return refused('access_denied')
   return { key, organization, member: { id: member.id, email: member.email } }
 }

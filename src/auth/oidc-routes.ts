@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { OidcConfig } from '../config.ts'
 import { publicPath } from '../config.ts'
 import { ApiError } from '../errors.ts'
+import type { Api } from '../http/api.ts'
 import { cookieReader, flowCookie, readFlow, sessionCookie } from '../people/cookies.ts'
 import { type AuthDeps, clientOf } from './deps.ts'
 import { createIdentityProvider } from './identity-provider.ts'
@@ -9,13 +10,20 @@ import { signInByProvider } from './provider-sign-in.ts'
 
 const CALLBACK = '/auth/oidc/callback'
 
-/** Signing in by the identity provider. Nothing of a request says where the browser goes then: it is the dashboard. */
-export function oidcRoutes(oidc: OidcConfig, deps: AuthDeps) {
+/** A refusal may be a page. */
+const responses = {
+  302: { description: 'To the identity provider, or back to the dashboard with the cookie of a session' },
+}
+
+/**
+ * Signing in by the identity provider; 404 without one. Nothing of a request says where the browser goes then: it is the
+ * dashboard.
+ */
+export function oidcRoutes(api: Api, oidc: OidcConfig | null, deps: AuthDeps) {
   const { config, log, listenUrl } = deps
-  const provider = createIdentityProvider(oidc, log)
+  const provider = oidc === null ? undefined : createIdentityProvider(oidc, log)
   const cookieOf = cookieReader(config)
   const base = () => (config.publicUrl ?? listenUrl()).replace(/\/+$/, '')
-  const hide = { detail: { hide: true } }
   const sent = (location: string, cookies: string[]) =>
     new Response(null, {
       status: 302,
@@ -25,10 +33,12 @@ export function oidcRoutes(oidc: OidcConfig, deps: AuthDeps) {
         ...cookies.map((cookie): [string, string] => ['set-cookie', cookie]),
       ],
     })
-  return new Elysia()
+  return new Elysia({ prefix: '/oidc', tags: ['Sign-in'] })
+    .use(api)
     .get(
-      '/auth/oidc',
+      '',
       async ({ request }) => {
+        if (provider === undefined) throw noProvider()
         try {
           const { url, flow } = await provider.start(`${base()}${CALLBACK}`)
           return sent(url.href, [flowCookie(config, flow)])
@@ -36,11 +46,16 @@ export function oidcRoutes(oidc: OidcConfig, deps: AuthDeps) {
           return refusal(request, error, `${publicPath(config)}/`)
         }
       },
-      hide,
+      {
+        open: true,
+        fails: [404, 503],
+        detail: { operationId: 'beginOidc', summary: 'Sign in by the identity provider', responses },
+      },
     )
     .get(
-      CALLBACK,
+      '/callback',
       async ({ request, server }) => {
+        if (provider === undefined || oidc === null) throw noProvider()
         try {
           const flow = readFlow(config, request)
           if (flow === undefined) {
@@ -58,9 +73,19 @@ export function oidcRoutes(oidc: OidcConfig, deps: AuthDeps) {
           return refusal(request, error, `${publicPath(config)}/`)
         }
       },
-      hide,
+      {
+        open: true,
+        fails: [401, 403, 404, 429, 503],
+        detail: {
+          operationId: 'finishOidc',
+          summary: 'Where the identity provider sends the browser back',
+          responses,
+        },
+      },
     )
 }
+
+const noProvider = () => new ApiError('NOT_FOUND', 'This server has no identity provider')
 
 /** A refusal as a page, for a browser; thrown for every other client. */
 function refusal(request: Request, error: unknown, home: string): Response {

@@ -1,75 +1,98 @@
+import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
+import type { Api } from '../http/api.ts'
 import { cookieReader, sessionCookie } from '../people/cookies.ts'
 import { createTryCounter } from '../people/try-queries.ts'
-import { type AuthDeps, bodyReader, clientOf, refuseForged } from './deps.ts'
+import { type AuthDeps, clientOf, READS, refuseForged } from './deps.ts'
 import { deviceRoutes } from './device-routes.ts'
-import { AcceptBody, PasswordBody } from './model.ts'
+import { AcceptBody, Methods, Organizations, PasswordBody } from './model.ts'
 import { oidcRoutes } from './oidc-routes.ts'
 import { acceptInvitation, signInByPassword, signOut } from './sign-in.ts'
 
 /** Signing in and out, by password or for a machine. Not below /v1: these need no key. */
-export const authRoutes = (given: Omit<AuthDeps, 'countTry'>) => {
+export const authRoutes = (api: Api, given: Omit<AuthDeps, 'countTry'>) => {
   const deps = { ...given, countTry: createTryCounter(given.people) }
-  const { config, gate } = deps
+  const { config } = deps
   const cookieOf = cookieReader(config)
-  const readPassword = bodyReader(gate, PasswordBody)
-  const readAccept = bodyReader(gate, AcceptBody)
-  const hide = { detail: { hide: true } }
   const refuseWithoutPasswords = () => {
     if (!config.passwords) {
       throw new ApiError('FORBIDDEN', 'This server has no passwords: sign in by the identity provider')
     }
   }
-  return new Elysia()
+  const refuseForgedSignOut = (request: Request) => {
+    const token = cookieOf(request)
+    if (token !== undefined) refuseForged(request, token)
+  }
+  return new Elysia({ prefix: '/auth', tags: ['Sign-in'] })
+    .use(api)
+    .onBeforeHandle(({ set }) => {
+      set.headers['cache-control'] = 'no-store'
+    })
     .post(
-      '/auth/password',
-      async ({ request, server, set }) => {
-        set.headers['cache-control'] = 'no-store'
-        refuseWithoutPasswords()
-        const wanted = await readPassword(request)
+      '/password',
+      async ({ body, request, server, set, status }) => {
         const client = clientOf(request, server, deps)
-        const signedIn = await signInByPassword(deps, wanted, client, cookieOf(request))
+        const signedIn = await signInByPassword(deps, body, client, cookieOf(request))
         if ('organizations' in signedIn) return signedIn
         set.headers['set-cookie'] = sessionCookie(config, signedIn.token)
-        set.status = 204
-        return null
+        return status(204, undefined)
       },
-      { parse: leaveUnread, ...hide },
+      {
+        open: refuseWithoutPasswords,
+        body: PasswordBody,
+        reads: READS,
+        response: { 200: Organizations, 204: Type.Void({ description: 'Signed in: the cookie is set' }) },
+        fails: [401, 403, 429],
+        detail: {
+          operationId: 'signIn',
+          summary: 'Sign in by a password',
+          description:
+            'Sets the cookie of a session. Where the address and password are those of members of several organizations, the answer lists them, and `organization` says which.',
+        },
+      },
     )
     .post(
-      '/auth/accept',
-      async ({ request, server, set }) => {
-        set.headers['cache-control'] = 'no-store'
-        refuseWithoutPasswords()
-        const accepted = await readAccept(request)
+      '/accept',
+      async ({ body, request, server, set, status }) => {
         const client = clientOf(request, server, deps)
-        const token = await acceptInvitation(deps, accepted, client, cookieOf(request))
+        const token = await acceptInvitation(deps, body, client, cookieOf(request))
         set.headers['set-cookie'] = sessionCookie(config, token)
-        set.status = 204
-        return null
+        return status(204, undefined)
       },
-      { parse: leaveUnread, ...hide },
+      {
+        open: refuseWithoutPasswords,
+        body: AcceptBody,
+        reads: READS,
+        response: { 204: Type.Void({ description: 'Signed in: the cookie is set' }) },
+        fails: [401, 403, 429],
+        detail: { operationId: 'acceptInvitation', summary: 'Set a password by an invitation, and sign in' },
+      },
     )
     .post(
-      '/auth/logout',
-      async ({ request, server, set }) => {
+      '/logout',
+      async ({ request, server, set, status }) => {
         const token = cookieOf(request)
-        if (token !== undefined) {
-          refuseForged(request, token)
-          await signOut(deps, token, clientOf(request, server, deps))
-        }
-        set.headers['cache-control'] = 'no-store'
+        if (token !== undefined) await signOut(deps, token, clientOf(request, server, deps))
         set.headers['set-cookie'] = sessionCookie(config)
-        set.status = 204
-        return null
+        return status(204, undefined)
       },
-      { parse: leaveUnread, ...hide },
+      {
+        open: refuseForgedSignOut,
+        response: { 204: Type.Void({ description: 'Signed out, or nobody was signed in' }) },
+        fails: [403],
+        detail: {
+          operationId: 'signOut',
+          summary: 'Sign out',
+          security: [{ session: [], csrfToken: [] }, {}],
+        },
+      },
     )
-    .get('/auth/methods', () => ({ password: config.passwords, oidc: config.oidc !== null }), hide)
-    .use(deviceRoutes(deps))
-    .use(config.oidc === null ? new Elysia() : oidcRoutes(config.oidc, deps))
+    .get('/methods', () => ({ password: config.passwords, oidc: config.oidc !== null }), {
+      open: true,
+      response: Methods,
+      detail: { operationId: 'getSignInMethods', summary: 'How people can sign in' },
+    })
+    .use(deviceRoutes(api, deps))
+    .use(oidcRoutes(api, config.oidc, deps))
 }
-
-/** Elysia must not read the body: it is read by the route, within its limits. */
-const leaveUnread = () => null

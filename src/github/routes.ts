@@ -1,12 +1,15 @@
+import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Config } from '../config.ts'
 import type { Sql } from '../db/client.ts'
 import { ApiError } from '../errors.ts'
 import { clientAddress, createAddressLimiter, exactAddress } from '../http/address-limit.ts'
 import { limitHeaders } from '../http/admission.ts'
+import type { Api } from '../http/api.ts'
 import { bodyError, readRaw } from '../http/body.ts'
 import { parseOnce } from '../http/json.ts'
 import type { Gate } from '../organizations/gate.ts'
+import { component } from '../records/fields.ts'
 import { findGithubSecret } from '../settings/organization-queries.ts'
 import { storePullRequestEvent } from '../sync/pull-request-events.ts'
 import type { SecretBox } from '../webhooks/signing/secret-box.ts'
@@ -28,11 +31,11 @@ const MAX_BYTES = 25 * 1024 * 1024
  * Takes GitHub's webhook. What its signature proves counts in no limit; anything else counts for the client's address, so
  * that nobody tries signatures.
  */
-export function githubRoutes({ writes, config, gate, box, now }: GithubDeps) {
+export function githubRoutes(api: Api, { writes, config, gate, box, now }: GithubDeps) {
   const limiter = createAddressLimiter(now)
-  return new Elysia().post(
+  return new Elysia({ tags: ['Sync'] }).use(api).post(
     '/github/:org_slug',
-    async ({ request, server, params, set }) => {
+    async ({ request, server, params, set, status }) => {
       const peer = server?.requestIP(request)?.address
       const forwarded = request.headers.get('x-forwarded-for')
       const address = clientAddress(peer, forwarded, config.trustProxy)
@@ -49,8 +52,7 @@ export function githubRoutes({ writes, config, gate, box, now }: GithubDeps) {
         throw new ApiError('UNAUTHORIZED', 'X-Hub-Signature-256 is not that of this organization’s secret')
       }
       if (request.headers.get('x-github-event') !== 'pull_request') {
-        set.status = 202
-        return { taken: false }
+        return status(202, { taken: false })
       }
       const event = eventOf(parsed(bytes))
       if (event === undefined) {
@@ -58,10 +60,27 @@ export function githubRoutes({ writes, config, gate, box, now }: GithubDeps) {
       }
       const actor = { userId: 'github', ipAddress: exactAddress(peer, forwarded, config.trustProxy) }
       await storePullRequestEvent(writes, found.orgId, actor, event)
-      set.status = 204
-      return null
+      return status(204, undefined)
     },
-    { parse: () => null, detail: { hide: true } },
+    {
+      open: true,
+      response: {
+        202: component('IgnoredEvent', { taken: Type.Boolean({ examples: [false] }) }),
+        204: Type.Void({ description: 'The pull request is as GitHub says' }),
+      },
+      fails: [401, 408, 413, 415, 429],
+      detail: {
+        operationId: 'takeGithubEvent',
+        summary: 'GitHub’s webhook',
+        description:
+          'Takes the events `pull_request` of a webhook whose secret is `github_secret` of the organization; others are accepted and ignored.',
+        security: [{ githubSignature: [] }],
+        requestBody: {
+          required: true,
+          content: { 'application/json': { schema: { type: 'object' }, example: { action: 'opened' } } },
+        },
+      },
+    },
   )
 }
 

@@ -100,12 +100,18 @@ function allProblems({ query, body, check }: Declared, found: FieldProblem[], se
   ])
 }
 
+/** Who may send requests to a route: by a key or session, or anybody whom `before` does not refuse. */
+type Callers =
+  | { need: Need; before?: undefined }
+  | { need?: undefined; before: (request: Request) => unknown }
+
 /** The steps of a route's requests, in their order; `declare` completes the route's options. */
-function createSteps(need: Need, { gate, cache, checkResponses, server }: ApiDeps) {
+function createSteps({ need, before }: Callers, { gate, cache, checkResponses, server }: ApiDeps) {
   let route: Declared = {}
   let readValues: ReturnType<typeof queryReader> | undefined
 
-  const allowed = (admitted: Admitted | undefined): Access => {
+  const allowed = (admitted: Admitted | undefined): Access | undefined => {
+    if (need === undefined) return undefined
     const access = accessOf(admitted)
     refuseUnlessGranted(access, need, route)
     return access
@@ -122,8 +128,8 @@ function createSteps(need: Need, { gate, cache, checkResponses, server }: ApiDep
       const { detail, query, response = {}, cached } = hook
       if (detail?.operationId === undefined) throw new Error('a route declares no operationId')
       route = { ...hook }
-      detail.description = describeNeed(need, route)
-      hook.needs = need
+      if (need !== undefined)
+        Object.assign(hook, { needs: need, detail: { ...detail, description: describeNeed(need, route) } })
       if (query !== undefined) {
         readValues = queryReader(query)
         hook.query = withPlainNumbers(query)
@@ -138,14 +144,15 @@ function createSteps(need: Need, { gate, cache, checkResponses, server }: ApiDep
 
     /** Elysia's first stage. Nothing of a body is read before the request is allowed; null: the route takes none. */
     parse: async ({ admitted, request }: Step): Promise<unknown> => {
-      const { orgId } = allowed(admitted)
+      await before?.(request)
+      const owner = allowed(admitted)?.orgId ?? 'those without a key'
       const { body, query, reads = {} } = route
       if (body === undefined) return null
       // small changes have memory of their own: what laptops send holds up no setting
-      if (!isPacked(body)) return await readBody(request, reads, gate.pass(request, `changes of ${orgId}`))
+      if (!isPacked(body)) return await readBody(request, reads, gate.pass(request, `changes of ${owner}`))
       // a large body is not read where the query is wrong
       if (query !== undefined) readQuery(query, request.url)
-      const pass = gate.pass(request, orgId)
+      const pass = gate.pass(request, owner)
       const packed = await readPacked(request, reads, pass)
       server()?.timeout(request, WORK_TIMEOUT_S)
       await pass.takeWork(packed.bytes.length)
@@ -169,10 +176,10 @@ function createSteps(need: Need, { gate, cache, checkResponses, server }: ApiDep
     },
 
     /** After Elysia has validated. */
-    resolve({ admitted, query, call }: Step): { access: Access; hidesMembers: boolean } {
+    resolve({ admitted, query, call }: Step): { access: Access; hidesMembers: boolean } | undefined {
       if (call?.isWrong === true) throw validationError(...call.problems())
-      const access = accessOf(admitted)
-      return { access, hidesMembers: hidesMembersOf(access, route.members, query) }
+      const access = allowed(admitted)
+      return access && { access, hidesMembers: hidesMembersOf(access, route.members, query) }
     },
 
     /** The kept response; undefined where this request computes it, for all that wait for it. */
@@ -223,16 +230,29 @@ export const createApi = (deps: ApiDeps) =>
     reads: (_options: BodyOptions) => ({}),
     /** Finds problems that schemas cannot express; they are reported together with those of the schemas. */
     check: (_find: (sent: never) => FieldProblem[]) => ({}),
+    /** The statuses of errors that the document names besides those that every route has. */
+    fails: (_statuses: readonly number[]) => ({}),
+    /** Who may call the route. */
     scope: (need: Need) => {
-      const { declare, parse, transform, resolve } = createSteps(need, deps)
+      const steps = createSteps({ need }, deps)
       return {
-        introspect: declare as never,
+        ...hooksOf(steps),
         detail: { security: securityOf(need) },
-        parse: parse as never,
-        transform: transform as never,
-        resolve: resolve as never as () => ReturnType<typeof resolve>,
+        resolve: steps.resolve as never as () => NonNullable<ReturnType<typeof steps.resolve>>,
       }
     },
+    /** Anybody may, with no key. A function is called before the body is read, and throws where it must not be. */
+    open: (before: true | ((request: Request) => unknown)) => {
+      const steps = createSteps({ before: before === true ? () => {} : before }, deps)
+      return { ...hooksOf(steps), resolve: steps.resolve as never as () => undefined }
+    },
   })
+
+/** The hooks without the types of Elysia's context, which has more than the steps use. */
+const hooksOf = ({ declare, parse, transform }: ReturnType<typeof createSteps>) => ({
+  introspect: declare as never,
+  parse: parse as never,
+  transform: transform as never,
+})
 
 export type Api = ReturnType<typeof createApi>

@@ -38,6 +38,7 @@ export interface Declared {
   csv?: CsvColumns<unknown> | ((query: unknown) => CsvColumns<unknown>)
   reads?: BodyOptions
   check?: (sent: Sent) => FieldProblem[]
+  fails?: readonly number[]
   /** The scope, where `scope` was. */
   needs?: Need
   [hook: string]: unknown

@@ -21,7 +21,7 @@ interface Operation {
   summary: string
   description: string
   tags: string[]
-  security: object[]
+  security: Record<string, string[]>[]
   parameters: {
     $ref?: string
     name: string
@@ -190,7 +190,8 @@ describe('the document', () => {
       expect(operation.summary.length).toBeGreaterThan(3)
       expect(operation.description.length).toBeGreaterThan(3)
       expect(tags).toContain(operation.tags[0] ?? 'none')
-      expect([path, operation.security.length > 0]).toEqual([path, path.startsWith('/v1/')])
+      const needsKey = operation.security.some((one) => 'apiKey' in one)
+      expect([path, needsKey]).toEqual([path, path.startsWith('/v1/')])
       if (path.startsWith('/v1/'))
         expect(operation.description).toMatch(/Needs (the scope `|an API key, with any)/)
     }
@@ -307,7 +308,8 @@ describe('answers are as documented', () => {
 
   test('to ids that do not exist', async () => {
     const ask = client(app, key)
-    for (const { method, path, operation } of operations.filter((one) => one.operation.responses['404'])) {
+    const ofIds = operations.filter(({ path }) => /^\/v1\/.*\{/.test(path))
+    for (const { method, path, operation } of ofIds) {
       // makes what is not there
       if (method === 'PUT') continue
       const answer = await ask(path.replace(/\{\w+\}/g, 'sess_none'), exampleRequest(operation, method))
@@ -343,8 +345,8 @@ describe('answers are as documented', () => {
     for (const { method, path, operation } of operations) {
       const anonymous = client(make())
       const request = exampleRequest(operation, method)
-      const guarded = operation.security.length > 0
-      const isForAnyKey = operation.security.some((scheme) => Object.values(scheme).flat().length === 0)
+      const guarded = path.startsWith('/v1/')
+      const isForAnyKey = operation.security.some((one) => 'apiKey' in one && one.apiKey?.length === 0)
       for (const [ask, status] of [
         [anonymous, 401],
         [narrow, isForAnyKey ? 200 : 403],
@@ -370,7 +372,10 @@ describe('answers are as documented', () => {
   test('to bodies that are none', async () => {
     const ask = client(app, key)
     const json = { 'content-type': 'application/json' }
-    for (const { method, path, operation } of operations.filter((one) => one.operation.requestBody)) {
+    // these are read once a signature or a session is right
+    const later = ['/github/{org_slug}', '/auth/device/approve']
+    const withBody = operations.filter((one) => one.operation.requestBody && !later.includes(one.path))
+    for (const { method, path, operation } of withBody) {
       for (const [status, init] of [
         [400, { headers: json, body: '{' }],
         [400, { headers: json, body: '[]' }],

@@ -41,6 +41,7 @@ export interface Sent {
 interface Operation {
   given: Schema
   id: string
+  method: string
   path: string
   route: Declared
   /** It is below /v1. */
@@ -49,6 +50,7 @@ interface Operation {
   isLimited: boolean
   /** Its 200 has an ETag, which gives 304. */
   isConditional: boolean
+  hasBody: boolean
 }
 
 const MEANING_OF_STATUS: Record<string, string> = {
@@ -105,10 +107,12 @@ export function completed(
       const isLimited = isApi || path.startsWith('/api/badge/')
       made[method] = completedOperation(
         {
-          ...{ given: operation, id: String(operation.operationId), path, isApi, isLimited },
-          route,
-          // probes have a schema; files and badges describe their contents
-          isConditional: method === 'get' && (isApi || route.response === undefined),
+          ...{ given: operation, id: String(operation.operationId), method, path, route, isApi, isLimited },
+          hasBody: route.body !== undefined || route.detail?.requestBody !== undefined,
+          // probes and sign-in, which have a schema, are never kept
+          isConditional:
+            method === 'get' &&
+            (isApi || (route.response === undefined && 200 in (operation.responses as object))),
         },
         components,
       )
@@ -143,6 +147,25 @@ export function completed(
           description:
             'An API key, made by `cloud-analytics key create`. Each operation names the scope it needs.',
         },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'ca_session',
+          description:
+            'The session of a person who signed in, with the scopes of their role; `__Host-ca_session` over https.',
+        },
+        csrfToken: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-CSRF-Token',
+          description: 'Beside the cookie: `csrf_token` of `GET /v1/whoami`',
+        },
+        githubSignature: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Hub-Signature-256',
+          description: '`sha256=` and the HMAC-SHA256 of the body by `github_secret` of the organization',
+        },
       },
     },
   }
@@ -157,10 +180,11 @@ function used(components: Schema, text: string): Schema {
 }
 
 function completedOperation(operation: Operation, components: Components): Schema {
-  const { given, id, route, isApi, isConditional } = operation
+  const { given, id, method, route, isApi, isConditional, hasBody } = operation
+  const bySession = { session: [], ...(method !== 'get' && { csrfToken: [] }) }
   const shared = [
     ...(isConditional ? ['IfNoneMatch'] : []),
-    ...(route.body === undefined ? [] : ['ContentEncoding']),
+    ...(route.body ? ['ContentEncoding'] : []),
     'RequestId',
   ]
   const parameters = [
@@ -172,9 +196,11 @@ function completedOperation(operation: Operation, components: Components): Schem
     summary: given.summary,
     description: given.description ?? `${given.summary}.`,
     tags: given.tags,
-    security: isApi ? given.security : [],
+    security: isApi ? [...(given.security as Schema[]), bySession] : (given.security ?? []),
     parameters,
-    ...(route.body && { requestBody: requestBodyOf(id, route.body, route.reads, components) }),
+    ...(hasBody && {
+      requestBody: route.body ? requestBodyOf(id, route.body, route.reads, components) : given.requestBody,
+    }),
     responses: { ...errorsOf(operation), ...successes(operation, components) },
   }
 }
@@ -194,17 +220,20 @@ function requestBodyOf(id: string, body: TSchema, options: BodyOptions = {}, com
   return { required, content }
 }
 
-function errorsOf({ path, route, isApi, isLimited }: Operation): Schema {
-  const ofKey = [401, ...(route.needs === 'any key' ? [] : [403]), ...(path.includes('{') ? [404] : []), 429]
-  const errors = [
-    ...(isLimited ? [400, 503] : []),
-    ...(isApi ? ofKey : []),
-    ...(route.body === undefined ? [] : [408, 413, 415]),
-    405,
-    500,
+function errorsOf({ method, path, route, isApi, isLimited, hasBody }: Operation): Schema {
+  const statuses = [
+    ...[400, 405, 414, 500],
+    ...(isLimited || method !== 'get' ? [503] : []),
+    ...(isApi ? [401, 403, 429] : []),
+    ...(isApi && path.includes('{') ? [404] : []),
+    ...(hasBody ? [408, 413, 415] : []),
+    ...(route.fails ?? []),
   ]
-  // a badge's limit is counted after the check of the URL's length
-  return { ...errorReferences(errors, isLimited), ...errorReferences([414], isApi) }
+  // the limit's headers come after the check of the URL's length where the limit is that of badges
+  return {
+    ...errorReferences(statuses, isLimited),
+    ...errorReferences([414], isApi),
+  }
 }
 
 /** Whether a schema is that of a page of a list. */

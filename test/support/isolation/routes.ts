@@ -138,7 +138,7 @@ export const PLAIN_ROUTES = [
   // only who has the organization's secret is heard: test/github
   'POST /github/:org_slug',
   // only a cookie or a secret says which organization is meant: test/auth
-  'GET /auth/device',
+  ...['device', 'oidc', 'oidc/callback'].map((name) => `GET /auth/${name}`),
   ...['password', 'accept', 'logout', 'device', 'device/token', 'device/approve'].map(
     (name) => `POST /auth/${name}`,
   ),
