@@ -15,6 +15,7 @@ import {
   tryStartEmbedded,
 } from './db/embedded/embedded-server.ts'
 import { type Role, readHolder } from './db/embedded/instance-lock.ts'
+import { refuseSmallAddressSpace } from './db/embedded/system-limits.ts'
 import { noteExternal, refuseExternal } from './db/external-note.ts'
 import { createReconnectingPool, type ReconnectingPool } from './db/pools/reconnecting-pool.ts'
 import { OperatorError } from './errors.ts'
@@ -64,6 +65,7 @@ export async function openDatabase(
   log: Log,
   { create = true }: { create?: boolean } = {},
 ): Promise<OpenDatabase> {
+  refuseSmallAddressSpace(true)
   if (config.databaseUrl !== null && role === 'serve') noteExternal(config.dataDir, log)
   // the error of another major version is more useful: it names the commands that move the database
   if (config.databaseUrl === null && !(role === 'serve' && holdsOtherMajor(config.dataDir)))

@@ -80,6 +80,13 @@ export function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined
 }
 
+/** The error of the system where a disk or a quota is full, as what to do; undefined for another one. */
+export function noSpaceError(error: unknown, path?: string): OperatorError | undefined {
+  if (!/^(ENOSPC|EDQUOT|SQLITE_FULL)/.test(codeOf(error) ?? '')) return undefined
+  const place = path === undefined ? messageOf(error) : `on the disk of ${path}`
+  return new OperatorError(`no space is left: free some, then run this again (${place})`)
+}
+
 /** The message of an error, or what was thrown instead of one, as text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

@@ -110,6 +110,17 @@ test.skipIf(process.platform !== 'linux')('a limit of the address space is named
   expect(await child.exited).toBe(1)
 })
 
+test.skipIf(process.platform !== 'linux')('what needs no database runs under such a limit', async () => {
+  const rollout = join(import.meta.dir, '../fixtures/agents/rollout.jsonl')
+  const command = [process.execPath, MAIN, 'sync', '--dry-run', '--user', 'ada@example.com', rollout]
+  const child = Bun.spawn(['sh', '-c', 'ulimit -v 900000 && exec "$@"', 'sh', ...command], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdout: 'pipe',
+  })
+  expect(JSON.parse(await child.stdout.text())).toMatchObject({ type: 'session', source: 'codex' })
+  expect(await child.exited).toBe(0)
+})
+
 test(
   'the first command on a new database prints one line at most of its migrations',
   async () => {

@@ -33,7 +33,8 @@ function user(settings?: string) {
 }
 
 const INSTALL = ['hook', 'install', 'claude-code', '--yes']
-const UNINSTALL = ['hook', 'uninstall', 'claude-code']
+/** Without the agent, as there is one; --yes is taken, though nothing is asked. */
+const UNINSTALL = ['hook', 'uninstall', '--yes']
 
 const [command = '', ...entry] = PROGRAM
 /** Started without a shell: Windows may have any. */

@@ -110,7 +110,9 @@ test('a file that cannot be written is named', async () => {
     new RegExp(`^error: ${folderOfState}/\\S+ cannot be written \\(E\\w+\\)$`, 'm'),
   )
   const output = Bun.spawnSync(['sh', '-c', '"$@" > /dev/full', 'sh', ...PROGRAM, 'version', '--json'])
-  expect(output.stderr.toString()).toBe('error: standard output cannot be written (ENOSPC)\n')
+  expect(output.stderr.toString()).toBe(
+    'error: no space is left: free some, then run this again (on the disk of standard output)\n',
+  )
   expect(output.exitCode).toBe(1)
 })
 

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { codeOf, messageOf, OperatorError } from '../../errors.ts'
+import { codeOf, messageOf, noSpaceError, OperatorError } from '../../errors.ts'
 
 const OWNER_ONLY = { folder: 0o700, file: 0o600 }
 
@@ -33,4 +33,5 @@ export function replaceFile(path: string, content: string | Uint8Array, mode: nu
 
 /** Names the file: the error of a full disk does not. */
 export const writeError = (path: string, error: unknown): OperatorError =>
+  noSpaceError(error, path) ??
   new OperatorError(`${path} cannot be written (${codeOf(error) ?? messageOf(error)})`)

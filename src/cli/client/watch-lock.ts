@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf, noSpaceError } from '../../errors.ts'
 
 /** Others hold the lock for an instant when they ask whether it is held. */
 const WAIT_MS = 500
@@ -18,8 +19,8 @@ export function takeLock(folder: string): { release(): void } | undefined {
     return { release: () => file.close() }
   } catch (error) {
     file.close()
-    if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') return undefined
-    throw error
+    if (codeOf(error) === 'SQLITE_BUSY') return undefined
+    throw noSpaceError(error, folder) ?? error
   }
 }
 

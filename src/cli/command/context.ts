@@ -40,7 +40,7 @@ export function contextOf(
   started: ProcessContext,
   check?: Parameters<typeof loadConfig>[2],
 ): Context {
-  refuseSmallAddressSpace()
+  refuseSmallAddressSpace(false)
   const options: Record<string, unknown> = command.optsWithGlobals()
   const flags: Partial<Record<SettingName, string>> = {}
   for (const { name } of SETTINGS) {

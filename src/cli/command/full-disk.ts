@@ -1,8 +1,8 @@
 import type { Config } from '../../config.ts'
 import { fullDiskError } from '../../db/disk.ts'
-import { OperatorError } from '../../errors.ts'
+import { noSpaceError, OperatorError } from '../../errors.ts'
 
-/** Runs `use`; where the database had no space left, the error says what to do. */
+/** Runs `use`; where the database or a file of the program had no space left, the error says what to do. */
 export async function explainFullDisk<Result>(
   { config }: { config: Pick<Config, 'dataDir' | 'databaseUrl'> },
   use: () => Promise<Result>,
@@ -10,6 +10,7 @@ export async function explainFullDisk<Result>(
   try {
     return await use()
   } catch (error) {
-    throw error instanceof OperatorError ? error : (fullDiskError(error, config) ?? error)
+    if (error instanceof OperatorError) throw error
+    throw fullDiskError(error, config) ?? noSpaceError(error) ?? error
   }
 }

@@ -1,4 +1,4 @@
-import { codeOf, messageOf, OperatorError } from '../../errors.ts'
+import { codeOf, messageOf, noSpaceError, OperatorError } from '../../errors.ts'
 import { createLog, redact } from '../../log.ts'
 
 const CLEAR_LINE = '\r\x1b[2K'
@@ -31,6 +31,7 @@ export async function printText(text: string): Promise<void> {
 
 /** Names what could not be written: the error of a full disk does not. */
 const outputError = (error: unknown): OperatorError =>
+  noSpaceError(error, 'standard output') ??
   new OperatorError(`standard output cannot be written (${codeOf(error) ?? messageOf(error)})`)
 
 /** Prints a line for the user on standard error: standard output is for results. */

@@ -1,7 +1,8 @@
 import { Argument, type Command } from 'commander'
 import { type Actions, lazy } from '../command/context.ts'
 
-const agent = () => new Argument('<agent>', 'the coding agent').choices(['claude-code'])
+const agent = () =>
+  new Argument('[agent]', 'the coding agent').choices(['claude-code']).default('claude-code')
 
 /** `hook` */
 export function addHook(program: Command, action: Actions): void {
@@ -25,6 +26,7 @@ Example:
     .command('uninstall')
     .description('leave the settings as they were before install')
     .addArgument(agent())
+    .option('--yes', 'nothing is asked: taken as install takes it')
     .action(action(lazy(async () => (await import('./claude-code.ts')).uninstallHook)))
   hook
     .command('run', { hidden: true })

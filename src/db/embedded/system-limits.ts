@@ -14,14 +14,20 @@ export function limitOf(name: string): number | undefined {
 }
 
 const GIB = 2 ** 30
-/** The runtime reserves some 2.2 GiB for each of its processes, which it hardly uses: below this it crashes. */
+/** The runtime reserves some 2.2 GiB for each of its processes, where it can, and hardly uses it. */
 const MIN_ADDRESS_SPACE = 2.25 * GIB
 const GOOD_ADDRESS_SPACE = 4 * GIB
 
-/** Throws OperatorError where the address space is too small for the program to run. */
-export function refuseSmallAddressSpace(): void {
+/** Left after its start, below which the runtime may wait for a thread that cannot begin. */
+const MIN_LEFT = 64 * 2 ** 20
+
+/** Throws OperatorError where the address space is too small for a database, or without one for the program to run. */
+export function refuseSmallAddressSpace(hasDatabase: boolean): void {
   const limit = addressSpace()
-  if (limit < MIN_ADDRESS_SPACE) throw tooSmall(limit)
+  if (limit === Number.POSITIVE_INFINITY) return
+  const [, used] = /^VmSize:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+  const isSmall = limit - Number(used ?? 0) * 1024 < MIN_LEFT
+  if (isSmall || (hasDatabase && limit < MIN_ADDRESS_SPACE)) throw tooSmall(limit)
 }
 
 /** The error where the limit may be why something failed with this message; undefined where it cannot be. */
