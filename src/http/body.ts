@@ -1,9 +1,6 @@
 import type { TSchema, TUnsafe } from '@sinclair/typebox'
-import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
-import { type ApiError, type FieldProblem, fieldError, MAX_PROBLEMS, validationError } from '../errors.ts'
+import { type ApiError, type FieldProblem, fieldError, validationError } from '../errors.ts'
 import { FREE_BODY_BYTES, type Pass, SMALL_BODY_BYTES } from '../organizations/gate.ts'
-import '../records/formats.ts'
-import { problemsIn } from '../records/problems.ts'
 import { parseJson } from './json.ts'
 import { receive } from './receive.ts'
 
@@ -28,8 +25,6 @@ export interface BodyOptions {
   types?: readonly string[]
   /** A missing body is `{}`. */
   optional?: boolean
-  /** The handler gets the body as it was sent, a PackedBody, for the intake: the request has taken its place there. */
-  packed?: boolean
 }
 
 /** The schema, for the document, of a body that the route's handler gets as it was sent, for the intake. */
@@ -201,22 +196,4 @@ export async function readBody(
   const value = parseJson(text, problems)
   if (problems.length > 0) throw validationError(...problems)
   return value
-}
-
-/** Checks an object, whose fields may have any type, for what a schema cannot express. Names each field once. */
-export type MoreProblems = (body: object) => FieldProblem[]
-
-/** A check of bodies by `schema` and `more`. It throws VALIDATION_ERROR naming all that is wrong, up to 20 fields. */
-export function createBodyCheck(schema: TSchema, more: MoreProblems = () => []): (body: unknown) => void {
-  // compiled at the first body: compiling all schemas would delay the start
-  let compiled: TypeCheck<TSchema> | undefined
-  return (body) => {
-    compiled ??= TypeCompiler.Compile<TSchema>(schema)
-    const problems = compiled.Check(body) ? [] : problemsIn(compiled.Errors(body), '', MAX_PROBLEMS)
-    if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
-      const known = new Set(problems.map(({ field }) => field))
-      problems.push(...more(body).filter(({ field }) => !known.has(field)))
-    }
-    if (problems.length > 0) throw validationError(...problems.slice(0, MAX_PROBLEMS))
-  }
 }

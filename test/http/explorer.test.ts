@@ -1,4 +1,5 @@
 import { describe, expect, spyOn, test } from 'bun:test'
+import { createContext, runInContext } from 'node:vm'
 import { connect } from '../../src/db/client.ts'
 import { packedPath } from '../../src/packed-path.ts'
 import { client, testApp } from '../support/api.ts'
@@ -103,6 +104,23 @@ describe('the explorer', () => {
     } finally {
       await server.stop(true)
     }
+  })
+
+  test('keeps the key for the tab by what the page calls', async () => {
+    const given: { plugins?: unknown[]; validatorUrl?: unknown }[] = []
+    const scope = createContext({
+      SwaggerUIBundle: (options: object) => given.push(options),
+      matchMedia: () => ({ matches: false, addEventListener: () => {} }),
+      localStorage: { getItem: () => null },
+      document: { documentElement: { classList: { toggle: () => {} } } },
+      addEventListener: () => {},
+    })
+    runInContext('globalThis.window = globalThis', scope)
+    runInContext(await (await client(app)('/docs/explorer.js')).text(), scope)
+    // the page calls it in a script of its own
+    runInContext("SwaggerUIBundle({ url: 'docs/json' })", scope)
+    expect(given).toMatchObject([{ url: 'docs/json', validatorUrl: null }])
+    expect(given[0]?.plugins).toHaveLength(1)
   })
 
   test('is found with a slash behind, too', async () => {

@@ -34,8 +34,8 @@ const forgetKey = (logout) => (names) => {
   return logout(names)
 }
 // the page calls it when everything is loaded, with options that are JSON
-const { SwaggerUIBundle } = window
-window.SwaggerUIBundle = (options) => SwaggerUIBundle({
+const makeExplorer = window.SwaggerUIBundle
+window.SwaggerUIBundle = (options) => makeExplorer({
   ...options,
   validatorUrl: null,
   plugins: [() => ({ statePlugins: { auth: { wrapActions: { authorize: keepKey, logout: forgetKey } } } })],
