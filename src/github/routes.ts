@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Config } from '../config.ts'
 import type { Sql } from '../db/client.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, fieldError } from '../errors.ts'
 import { clientAddress, createAddressLimiter, exactAddress } from '../http/address-limit.ts'
 import { limitHeaders } from '../http/admission.ts'
 import type { Api } from '../http/api.ts'
@@ -36,12 +36,15 @@ export function githubRoutes(api: Api, { writes, config, gate, box, now }: Githu
   return new Elysia({ tags: ['Sync'] }).use(api).post(
     '/github/:org_slug',
     async ({ request, server, params, set, status }) => {
+      // null for broken percent-encoding
+      const slug = params.org_slug as string | null
+      if (slug === null) throw new ApiError('NOT_FOUND', 'There is no such organization')
       const peer = server?.requestIP(request)?.address
       const forwarded = request.headers.get('x-forwarded-for')
       const address = clientAddress(peer, forwarded, config.trustProxy)
       const next = limiter.peek(address)
       if (next.remaining === 0) throw limited(limiter.take(address).retryAfterS)
-      const found = await findGithubSecret(writes, box, params.org_slug)
+      const found = await findGithubSecret(writes, box, slug)
       // without a secret no body is read
       const bytes =
         found === undefined ? undefined : await readRaw(request, MAX_BYTES, gate.pass(request, found.orgId))
@@ -51,7 +54,9 @@ export function githubRoutes(api: Api, { writes, config, gate, box, now }: Githu
         Object.assign(set.headers, limitHeaders(decision))
         throw new ApiError('UNAUTHORIZED', 'X-Hub-Signature-256 is not that of this organization’s secret')
       }
-      if (request.headers.get('x-github-event') !== 'pull_request') {
+      const kind = request.headers.get('x-github-event')
+      if (kind === null || kind === '') throw fieldError('X-GitHub-Event', 'is required')
+      if (kind !== 'pull_request') {
         return status(202, { taken: false })
       }
       const event = eventOf(parsed(bytes))
@@ -68,7 +73,7 @@ export function githubRoutes(api: Api, { writes, config, gate, box, now }: Githu
         202: component('IgnoredEvent', { taken: Type.Boolean({ examples: [false] }) }),
         204: Type.Void({ description: 'The pull request is as GitHub says' }),
       },
-      fails: [401, 408, 413, 415, 429],
+      fails: [401, 404, 408, 413, 415, 429],
       detail: {
         operationId: 'takeGithubEvent',
         summary: 'GitHub’s webhook',

@@ -64,11 +64,14 @@ interface Allowed extends Step {
   hidesMembers: boolean
 }
 
-/** PostgreSQL rejects NUL in a text. U+FFFD stands for broken UTF-8 already, and no id has it: the result is NOT_FOUND. */
-function replaceNul(params: Record<string, string>): void {
+/**
+ * PostgreSQL rejects NUL in a text, and Elysia gives null for broken percent-encoding. No id has U+FFFD: the result is
+ * NOT_FOUND.
+ */
+function replaceBroken(params: Record<string, string | null>): void {
   for (const name in params) {
-    const value = params[name]
-    if (value?.includes('\0')) params[name] = value.replaceAll('\0', '\uFFFD')
+    const value = params[name] ?? '\uFFFD'
+    params[name] = value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value
   }
 }
 
@@ -162,7 +165,7 @@ function createSteps({ need, before }: Callers, { gate, cache, checkResponses, s
     /** Before Elysia validates: gives it the query as it was sent. */
     transform({ admitted, request, params, body }: Step): { query: object; call: Call } {
       allowed(admitted)
-      if (params !== undefined) replaceNul(params)
+      if (params !== undefined) replaceBroken(params)
       const found: FieldProblem[] = []
       const query = readValues?.(request.url, found) ?? {}
       const { body: schema, check } = route

@@ -146,6 +146,14 @@ test('is refused without the right signature, and only that is limited', async (
   expect(status).toBe(429)
 })
 
+test('without the name of the event it is refused', async () => {
+  const answer = await deliver(event(), { name: '' })
+  expect([answer.status, await answer.json()]).toMatchObject([
+    400,
+    { details: [{ field: 'X-GitHub-Event' }] },
+  ])
+})
+
 test('another form of body is named', async () => {
   for (const body of [
     'no json',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { bodyOf, client, repeatingClient, tenant, testApp } from '../support/api.ts'
+import { changeOf, v1Routes } from '../support/isolation/routes.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // Whatever is asked: the right status and code, the limit's headers, and the next request is served as before.
@@ -209,6 +210,27 @@ describe('ids', () => {
     'undefined',
     '__proto__',
   ])('%s is not found', (id) => check(`/v1/sessions/${id}`, 404))
+
+  test('whose percent-encoding is broken are not found, by any route', async () => {
+    const app = testApp(db.sql, {
+      config: { rateLimits: { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 } },
+    })
+    const { key } = await tenant(db.sql, { scopes: ['read', 'write', 'webhooks', 'admin'] })
+    const broken = client(app, key)
+    const routes = v1Routes(app).filter(({ path }) => path.includes(':'))
+    expect(routes.length).toBeGreaterThan(15)
+    for (const route of routes) {
+      const path = route.path.replace(/:\w+/g, '%ff')
+      const { status } = await broken(
+        path,
+        route.method === 'GET' ? {} : changeOf(`${route.method} ${route.path.slice('/v1'.length)}`),
+      )
+      // a month is no id
+      const expected = route.method === 'PUT' ? 400 : 404
+      expect([route.method, path, status]).toEqual([route.method, path, expected])
+    }
+    expect((await client(app)('/github/%ff', { method: 'POST', body: '{}' })).status).toBe(404)
+  })
 
   test('of another organization, of nobody and of a wrong form are answered alike', async () => {
     const mine = await tenant(db.sql)
