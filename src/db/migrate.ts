@@ -24,6 +24,7 @@ import signIn from './migrations/0017_sign_in.sql' with { type: 'text' }
 import survival from './migrations/0018_survival.sql' with { type: 'text' }
 import sessionCommits from './migrations/0019_session_commits.sql' with { type: 'text' }
 import retention from './migrations/0020_retention.sql' with { type: 'text' }
+import boundIncludes from './migrations/0021_bound_includes.sql' with { type: 'text' }
 import { refuseUnfinishedRestore } from './restore-mark.ts'
 
 interface Migration {
@@ -37,7 +38,7 @@ export const MIGRATIONS: readonly Migration[] = Object.entries({
   ...{ organizations, sessions, usage, cost, team, commits, audit, security, risk, webhooks },
   ...{ webhook_claim: webhookClaim, webhook_settle: webhookSettle, people, branches },
   ...{ member_agents: memberAgents, without_project: withoutProject, sign_in: signIn, survival },
-  ...{ session_commits: sessionCommits, retention },
+  ...{ session_commits: sessionCommits, retention, bound_includes: boundIncludes },
 }).map(([name, text], index) => ({ number: index + 1, name, text }))
 
 /** Held while a database is migrated; any constant that nothing else uses. */

@@ -589,6 +589,7 @@ create table session_includes (
   org_id text not null,
   sub_agent_id text not null,
   session_id text not null,
+  is_bound boolean not null default false,
   constraint session_includes_pkey PRIMARY KEY (org_id, sub_agent_id)
 );
 CREATE INDEX session_includes_by_session ON session_includes USING btree (org_id, session_id);

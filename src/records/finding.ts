@@ -41,9 +41,12 @@ export const FindingRecord = closed({
 })
 export type FindingRecord = Static<typeof FindingRecord>
 
+/** Findings of a session. */
+export const MAX_FINDINGS = 1_000
+
 export const SecurityRecord = closed({
   score: optional(score),
-  findings: Type.Optional(Type.Array(FindingRecord, { maxItems: 1_000 })),
+  findings: Type.Optional(Type.Array(FindingRecord, { maxItems: MAX_FINDINGS })),
 })
 export type SecurityRecord = Static<typeof SecurityRecord>
 

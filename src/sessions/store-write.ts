@@ -75,6 +75,8 @@ interface Including {
   sessionId: string
   userId: string | null
   userEmail: string | null
+  /** A member's key named it, which takes no session of nobody. */
+  isBound: boolean
 }
 
 /** The sessions that name these as sub-agents' sessions, by the sub-agent's; without those that have a transcript. */
@@ -85,7 +87,7 @@ export async function findIncluding(
 ): Promise<Map<string, Including>> {
   if (ids.length === 0) return new Map()
   const rows = await tx<(Including & { id: string })[]>`
-    select i.sub_agent_id as id, i.session_id as "sessionId", s.user_id as "userId", s.user_email as "userEmail"
+    select i.sub_agent_id as id, i.session_id as "sessionId", s.user_id as "userId", s.user_email as "userEmail", i.is_bound as "isBound"
     from session_includes i
     left join sessions s on s.org_id = i.org_id and s.id = i.session_id
     left join session_details d on d.org_id = i.org_id and d.session_id = i.sub_agent_id
@@ -100,11 +102,12 @@ export async function storeIncludes(
   tx: ISql,
   orgId: string,
   rows: readonly { id: string; session_id: string }[],
+  isBound: boolean,
 ): Promise<string[]> {
   if (rows.length === 0) return []
   const stored = await tx<{ id: string }[]>`
-    insert into session_includes as i (org_id, sub_agent_id, session_id)
-    select ${orgId}, n.id, n.session_id
+    insert into session_includes as i (org_id, sub_agent_id, session_id, is_bound)
+    select ${orgId}, n.id, n.session_id, ${isBound}
     from ${unnest(tx, rows, { id: 'text', session_id: 'text' })}
     on conflict (org_id, sub_agent_id) do update set session_id = i.session_id
     where i.session_id = excluded.session_id

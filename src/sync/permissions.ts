@@ -47,6 +47,18 @@ export function missingScopes(
     missing.get(typeof record === 'object' && record !== null && 'type' in record ? record.type : undefined)
 }
 
+/**
+ * The record without decisions on findings, unless its sender may make them: to dismiss one needs the scope admin, and is in the
+ * audit log.
+ */
+export function withoutDecisions(record: SyncRecord, key: KeyRights | undefined): SyncRecord {
+  if (record.type !== 'session' || key === undefined || grants(key.scopes, 'admin')) return record
+  const { security_metadata: security } = record
+  if (!security?.findings) return record
+  const findings = security.findings.map(({ status: _status, note: _note, ...finding }) => finding)
+  return { ...record, security_metadata: { ...security, findings } }
+}
+
 /** The record as the member's key sends it, or what the key may not send of it. */
 export function bindRecord(
   record: SyncRecord,

@@ -15,7 +15,13 @@ import { packParts, type SessionParts, unpackParts } from '../records/session-pa
 import type { Pricer } from '../scoring/prices.ts'
 import { type PreparedSession, prepareSession } from '../sessions/prepare.ts'
 import { findMember } from '../team/queries.ts'
-import { bindRecord, type KeyRights, missingScopes, type SendingMember } from './permissions.ts'
+import {
+  bindRecord,
+  type KeyRights,
+  missingScopes,
+  type SendingMember,
+  withoutDecisions,
+} from './permissions.ts'
 
 /** Records in one request; import and sync send more in several. */
 export const MAX_RECORDS = 10_000
@@ -149,7 +155,7 @@ export function createPreparer({
       }
       await pause()
       // a record without a problem matches one of RECORD_SCHEMAS
-      const valid = record as SyncRecord
+      const valid = withoutDecisions(record as SyncRecord, key)
       const bound = member === undefined ? valid : bindRecord(valid, name, member)
       if ('field' in bound) {
         onRefused(record)

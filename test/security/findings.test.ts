@@ -201,6 +201,37 @@ test('a dismissed one counts no more, also when its session is sent again, and c
   expect((await get<{ data: object[] }>('/v1/audit?action=finding.*')).data).toHaveLength(2)
 })
 
+test('only an admin dismisses: records of other keys neither dismiss nor open a finding again', async () => {
+  const own = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
+  const { key } = await createKey(database.sql, own.orgId, { name: 'laptop', scopes: ['sessions:write'] })
+  const syncBy = async (by: string, findings: object[]) => {
+    const response = await client(app, by)('/v1/sync', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ records: [session('held', '2026-03-01T10:00:00Z', findings)] }),
+    })
+    expect(response.status).toBe(200)
+  }
+  const statuses = async () => {
+    const { data } = (await (await client(app, own.key)('/v1/findings')).json()) as {
+      data: { id: string; status: string; note?: string }[]
+    }
+    return Object.fromEntries(data.map(({ id, status, note }) => [id, [status, note ?? null]]))
+  }
+  const [a, b] = [finding('held_a'), finding('held_b', { ...other, fingerprint: 'print-held' })]
+  const dismissed = { status: 'dismissed', note: 'by a laptop' }
+  await syncBy(key, [{ ...a, ...dismissed }, b])
+  expect(await statuses()).toEqual({ finding_held_a: ['open', null], finding_held_b: ['open', null] })
+  await syncBy(own.key, [a, { ...b, status: 'dismissed', note: 'by an admin' }])
+  const held = { finding_held_a: ['open', null], finding_held_b: ['dismissed', 'by an admin'] }
+  expect(await statuses()).toEqual(held)
+  // neither by saying so, nor by leaving it out in between
+  await syncBy(key, [a, { ...b, status: 'open' }])
+  await syncBy(key, [a])
+  await syncBy(key, [a, b])
+  expect(await statuses()).toEqual(held)
+})
+
 test('refuses what it does not know, and who may not', async () => {
   expect((await send('PATCH', '/v1/findings/finding_none', { status: 'open' })).status).toBe(404)
   expect((await send('PATCH', '/v1/findings/finding_a', { status: 'gone' })).status).toBe(400)

@@ -131,6 +131,38 @@ test('sub-agents: no session is taken by naming it', async () => {
   expect([await inputOf(own, 'x'), await inputOf(own, 'y')]).toEqual([2_042, 2_044])
 })
 
+test('sub-agents: a member’s key takes no session of nobody, whichever comes first, and no key one of another', async () => {
+  const { own, keyOf } = await team()
+  const ada = await keyOf('ada', 'write')
+  await send(own.key, call('first', 1))
+  await sync(ada, transcript('a', [9], { includes: ['sess_first', 'sess_later', 'sess_hers'] }))
+  await send(own.key, call('later', 2), call('hers', 3, { 'user.email': 'ada@example.com' }))
+  expect(await inputOf(own, 'a')).toBe(1_009 + 1_003)
+  expect([await inputOf(own, 'first'), await inputOf(own, 'later')]).toEqual([1_001, 1_002])
+  await send(own.key, call('bobs', 4, { 'user.email': 'bob@example.com' }))
+  await sync(own.key, transcript('b', [8], { includes: ['sess_bobs'], user_email: 'ada@example.com' }))
+  expect([await inputOf(own, 'b'), await inputOf(own, 'bobs')]).toEqual([1_008, 1_004])
+})
+
+test('a key for telemetry adds to a session that it knows, and lowers nothing of it', async () => {
+  const { own } = await team()
+  const { key } = await createKey(database.sql, own.orgId, { name: 'shared', scopes: ['ingest'] })
+  await send(own.key, call('s', 1), call('s', 2))
+  const before = await detail(own, 's')
+  // the same calls of a model that costs nothing, fewer tokens, and another time
+  const long = '2025-01-01T00:00:00.000Z'
+  await send(
+    key,
+    call('s', 1, { model: 'x' }),
+    call('s', 2, { input_tokens: 1 }),
+    call('s', 3, { 'event.timestamp': long }),
+  )
+  const after = await detail(own, 's')
+  expect(after).toMatchObject({ created_at: before.created_at, source: before.source, model: before.model })
+  expect(after.tokens?.input).toBe((before.tokens?.input ?? 0) + 1_003)
+  expect(Number(after.estimated_cost)).toBeGreaterThanOrEqual(Number(before.estimated_cost))
+})
+
 test('sub-agents: a transcript’s user wins, and telemetry of a deleted session’s sub-agent is gone', async () => {
   const { own } = await team()
   await send(own.key, call('child', 1, { 'user.email': 'ada@gmail.com' }))

@@ -2,6 +2,7 @@ import type { ISql } from '../../db/client.ts'
 import { ApiError } from '../../errors.ts'
 import { isBetterName, mergeParts } from '../../parts/merge.ts'
 import { composeRecord, turnIds } from '../../parts/session-record.ts'
+import { MAX_FINDINGS } from '../../records/finding.ts'
 import type { Origin } from '../../records/session.ts'
 import { packParts, type SessionParts, unpackParts } from '../../records/session-parts.ts'
 import type { Finding } from '../model.ts'
@@ -113,8 +114,9 @@ function merge(
 ): PreparedSession | undefined {
   const isTold = session.told !== undefined || session.detail.origin === 'telemetry'
   if (known === undefined) return session.told ? composed(session, session.told, options) : session
-  const [sent, had] = [partsOf(session), unpackParts(known.parts)]
-  if (sent === undefined || had === undefined) return isTold ? undefined : session
+  const [given, had] = [partsOf(session), unpackParts(known.parts)]
+  if (given === undefined || had === undefined) return isTold ? undefined : session
+  const sent = isTold ? addedTo(had, given) : given
   const parts = mergeParts(had, sent)
   const hasAll = Bun.deepEquals(parts, sent)
   const [before, own] = [contentsOf(had, known.turns), contentsOf(sent, session.detail.turn_records)]
@@ -129,6 +131,28 @@ function merge(
   if (isSameUser && project === known.project && !addsText && Bun.deepEquals(parts, had)) return undefined
   // telemetry beyond what a session keeps is not added, and a transcript is stored without it
   return composed({ ...session, project }, parts, options, contents) ?? (isTold ? undefined : session)
+}
+
+const DAY_MS = 86_400_000
+
+/**
+ * Telemetry as far as it adds to what is known. Whoever has a key for telemetry may know of the sessions of others: it gives no
+ * call another model, by which it might cost nothing, no session another agent or project, and moves none to another time.
+ */
+function addedTo(had: SessionParts, { telemetry, turns, project, ...sent }: SessionParts): SessionParts {
+  const models = new Map(had.turns.map(({ id, model }) => [id, model]))
+  const isOther = (model: string | null, known: string | null | undefined) =>
+    model !== null && known != null && model !== known
+  const known = had.telemetry?.from ?? null
+  const isLongBefore =
+    telemetry?.from != null && known !== null && Date.parse(telemetry.from) < Date.parse(known) - DAY_MS
+  return {
+    ...sent,
+    agent: had.agent,
+    project: project.rank === had.project.rank ? had.project : project,
+    turns: turns.filter(({ id, model }) => !isOther(model, models.get(id))),
+    ...(telemetry && { telemetry: isLongBefore ? { ...telemetry, from: known } : telemetry }),
+  }
 }
 
 /** The session composed of these parts; undefined where they are beyond what a session keeps, and have telemetry. */
@@ -171,7 +195,8 @@ function contentsOf(parts: SessionParts, turns: Known['turns']): Map<string, str
 
 /**
  * The session with the findings dismissed that were dismissed in it before: by their ids, else by file and fingerprint, as a
- * finding whose turn has another number now has another id. Its hash stays that of what was sent.
+ * finding whose turn has another number now has another id. One that was not sent stays: otherwise it would be open when it is
+ * sent the next time. Its hash stays that of what was sent.
  */
 export function keepDismissed(session: PreparedSession, dismissed: readonly Finding[]): PreparedSession {
   if (dismissed.length === 0) return session
@@ -184,9 +209,17 @@ export function keepDismissed(session: PreparedSession, dismissed: readonly Find
       gone.find(({ file, fingerprint }) => file === finding.file && fingerprint === finding.fingerprint)
     return known === undefined ? finding : withStatus(finding, 'dismissed', known.note)
   })
+  const isThere = ({ file, fingerprint }: Finding) =>
+    findings.some((finding) => finding.file === file && finding.fingerprint === fingerprint)
+  const kept = gone
+    .filter((finding) => !isThere(finding))
+    .slice(0, Math.max(0, MAX_FINDINGS - findings.length))
   return {
     ...session,
-    detail: { ...session.detail, security_metadata: { ...security_metadata, findings } },
+    detail: {
+      ...session.detail,
+      security_metadata: { ...security_metadata, findings: [...findings, ...kept] },
+    },
   }
 }
 

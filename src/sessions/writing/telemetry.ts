@@ -61,7 +61,9 @@ export async function withSubAgentsTelemetry(
   const people = await findPeople(tx, orgId, [...told, ...including.values()])
   return sent.map((session) => {
     const parent = isTelemetry(session) ? including.get(session.id) : undefined
-    return parent === undefined || people.isOtherMember(session, parent)
+    if (parent === undefined) return session
+    const isNobodys = people.keyOf(session) === null
+    return (parent.isBound && isNobodys) || people.isOtherMember(session, parent)
       ? session
       : underId(session, { ...session, id: parent.sessionId }, options)
   })
@@ -70,29 +72,35 @@ export async function withSubAgentsTelemetry(
 /**
  * Telemetry that is stored of the sub-agents which these sessions name, as telemetry of these sessions, and the ids under
  * which it is stored. Notes which sub-agents the sessions name, but for sessions with a transcript of their own and those
- * that another session names. `onlyOf`: a member's key sends them, which takes no session of another member.
+ * that another session names, and those of other members. `isBound`: a member's key sends them, which takes no session of
+ * nobody either.
  */
 export async function findSubAgents(
   tx: ISql,
   orgId: string,
   sessions: readonly PreparedSession[],
-  options: MergeOptions & { onlyOf: boolean },
+  options: MergeOptions & { isBound: boolean },
 ): Promise<{ telemetry: PreparedSession[]; ids: string[] }> {
   const named = new Map(sessions.flatMap((session) => session.includes.map((id) => [id, session] as const)))
   for (const { id } of sessions) named.delete(id)
   if (named.size === 0) return { telemetry: [], ids: [] }
   const stored = await findRecords(tx, orgId, [...named.keys()])
   const owners = [...stored.values()].map(userOf)
-  const people = options.onlyOf ? await findPeople(tx, orgId, [...owners, ...sessions]) : undefined
+  const people = await findPeople(tx, orgId, [...owners, ...sessions])
   for (const [id, record] of stored) {
     const session = named.get(id)
-    const isOthers = session !== undefined && people?.isOtherMember(userOf(record), session) === true
+    const owner = userOf(record)
+    const isOthers =
+      session !== undefined &&
+      (people.isOtherMember(owner, session) ||
+        (options.isBound && people.keyOf(owner) !== people.keyOf(session)))
     if (record.origin !== 'telemetry' || isOthers) named.delete(id)
   }
   const claimed = await storeIncludes(
     tx,
     orgId,
     [...named].map(([id, session]) => ({ id, session_id: session.id })),
+    options.isBound,
   )
   const telemetry: PreparedSession[] = []
   const ids: string[] = []

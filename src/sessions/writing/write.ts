@@ -66,7 +66,7 @@ export async function writeSessions(
   const { kept, skipped } = await withoutDeleted(tx, orgId, own, now, restore)
   const subAgents = await findSubAgents(tx, orgId, own, {
     ...merging,
-    onlyOf: reassignment.endsWith('to a member'),
+    isBound: reassignment.endsWith('to a member'),
   })
   const keptIds = new Set(kept.map(({ id }) => id))
   await deleteSessions(tx, orgId, subAgents.ids)
