@@ -78,6 +78,8 @@ export interface AppDeps {
   intake: Intake
   /** Encrypts the signing secrets of webhooks. */
   secrets: SecretBox
+  /** The token of the link that makes the first organization; undefined where people do not sign in by passwords. */
+  setupToken?: string | undefined
   /** Whether each response is checked by its schema: in tests and under `bun run dev`. */
   checkResponses: boolean
   /** Tests only: a gate of other limits. */
@@ -193,7 +195,17 @@ export function createApp(deps: AppDeps) {
     .use(answers({ gate, record, grow: cache.grow, prefix }))
     .use(healthRoutes(readiness))
     .use(dashboard(prefix))
-    .use(authRoutes(api, { people, inTurn, config, log, listenUrl, windowClock: deps.windowClock }))
+    .use(
+      authRoutes(api, {
+        people,
+        inTurn,
+        config,
+        log,
+        listenUrl,
+        setupToken: deps.setupToken,
+        windowClock: deps.windowClock,
+      }),
+    )
     .use(githubRoutes(api, { writes, config, gate, box: secrets, now }))
     .use(docs({ config, routes: () => app.routes, events: sentEvents }))
     .use(badgeRoutes({ sql, config, now, cache: badgeCache, limit: requests.limits.badge }))

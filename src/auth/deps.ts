@@ -21,6 +21,8 @@ export interface AuthDeps {
   log: Log
   /** Tests only: the clock of the minutes in which tries are counted, which is otherwise the database's. */
   windowClock?: (() => Date) | undefined
+  /** The token of the link that makes the first organization; undefined where there is no such link. */
+  setupToken?: string | undefined
   /** The server's address without PUBLIC_URL: that of its listener. */
   listenUrl: () => string
 }

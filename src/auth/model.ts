@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { ErrorBody } from '../http/query.ts'
+import { SLUG } from '../organizations/queries.ts'
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../people/passwords.ts'
 import { closed, component, literals, name, nullable, Timestamp } from '../records/fields.ts'
 
@@ -17,10 +18,31 @@ export const Organizations = component('SignInOrganizations', {
     description: 'Those of which one has to be named by `organization`',
   }),
 })
-export const Methods = component('SignInMethods', { password: Type.Boolean(), oidc: Type.Boolean() })
+export const Methods = component('SignInMethods', {
+  password: Type.Boolean(),
+  oidc: Type.Boolean(),
+  setup: Type.Boolean({ description: 'Whether there is no organization yet: POST /auth/setup makes it' }),
+})
 
 export const AcceptBody = component('InvitationAcceptance', {
   token,
+  password: Type.String({
+    minLength: MIN_PASSWORD_LENGTH,
+    maxLength: MAX_PASSWORD_LENGTH,
+    examples: ['correct horse battery staple'],
+  }),
+})
+
+export const SetupBody = component('Setup', {
+  token,
+  organization: closed({
+    name: name(200),
+    slug: Type.Optional(
+      Type.String({ pattern: SLUG.source, description: 'Made of the name unless given', examples: ['acme'] }),
+    ),
+  }),
+  display_name: name(200),
+  email: Type.String({ format: 'email', maxLength: 320, examples: ['ada@example.com'] }),
   password: Type.String({
     minLength: MIN_PASSWORD_LENGTH,
     maxLength: MAX_PASSWORD_LENGTH,

@@ -6,8 +6,9 @@ import { cookieReader, sessionCookie } from '../people/cookies.ts'
 import { createTryCounter } from '../people/try-queries.ts'
 import { type AuthDeps, clientOf, READS, refuseForged } from './deps.ts'
 import { deviceRoutes } from './device-routes.ts'
-import { AcceptBody, Methods, Organizations, PasswordBody } from './model.ts'
+import { AcceptBody, Organizations, PasswordBody } from './model.ts'
 import { oidcRoutes } from './oidc-routes.ts'
+import { setupRoutes } from './setup-routes.ts'
 import { acceptInvitation, signInByPassword, signOut } from './sign-in.ts'
 
 /** Signing in and out, by password or for a machine. Not below /v1: these need no key. */
@@ -88,11 +89,7 @@ export const authRoutes = (api: Api, given: Omit<AuthDeps, 'countTry'>) => {
         },
       },
     )
-    .get('/methods', () => ({ password: config.passwords, oidc: config.oidc !== null }), {
-      open: true,
-      response: Methods,
-      detail: { operationId: 'getSignInMethods', summary: 'How people can sign in' },
-    })
+    .use(setupRoutes(api, deps))
     .use(deviceRoutes(api, deps))
     .use(oidcRoutes(api, config.oidc, deps))
 }

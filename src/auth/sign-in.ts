@@ -37,6 +37,10 @@ const record = (tx: ISql, orgId: string, memberId: string, { exact }: Client, ..
     actions.map((action) => ({ action, details: { ids: [memberId] } })),
   )
 
+/** Notes that the member signed in by this client. Needs the organization's lock. */
+export const recordSignIn = (tx: ISql, orgId: string, memberId: string, client: Client) =>
+  record(tx, orgId, memberId, client, 'member.signed_in')
+
 /**
  * Signs in by a password. `former`: the token of the browser's session before, which ends. Throws UNAUTHORIZED, whatever is
  * wrong, and RATE_LIMITED.
@@ -75,7 +79,7 @@ export async function startSessionOf(
   return await inTurn(orgId, async (tx) => {
     if (former !== undefined) await endSession(tx, former)
     const token = await startSession(tx, orgId, memberId)
-    await record(tx, orgId, memberId, client, 'member.signed_in')
+    await recordSignIn(tx, orgId, memberId, client)
     return token
   })
 }

@@ -29,6 +29,7 @@ import { Choice, named } from './parts/field.tsx'
 import { Button } from './parts/form.tsx'
 import { DevicesPage } from './settings/devices.tsx'
 import { SettingsPage } from './settings/settings.tsx'
+import { SetupPage } from './setup.tsx'
 import { SignIn } from './sign-in.tsx'
 import { applyTheme, readTheme, THEMES } from './theme.ts'
 
@@ -92,6 +93,7 @@ export function App() {
     return () => removeEventListener(KEY_REFUSED, onRefused)
   }, [who])
   if (pageName() === 'accept') return <AcceptPage />
+  if (pageName() === 'setup') return <SetupPage />
   if (who === undefined) {
     return (
       <main class="sign-in">

@@ -21,7 +21,7 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
   const [methods, setMethods] = useState<SignInMethods>()
   useEffect(() => {
     // a server that does not respond is asked again when somebody signs in by a password
-    readMethods().then(setMethods, () => setMethods({ password: true, oidc: false }))
+    readMethods().then(setMethods, () => setMethods({ password: true, oidc: false, setup: false }))
   }, [])
   return (
     <main class="sign-in">
@@ -30,6 +30,12 @@ export function SignIn({ reason, onSignedIn }: SignInProps) {
         What your organization’s AI coding sessions cost, how good and how safe they were, and who works on
         what.
       </p>
+      {methods?.setup && (
+        <p role="status">
+          This server has no organization yet: open the link that it printed when it started,{' '}
+          <code>Set up: …</code>
+        </p>
+      )}
       {methods?.oidc && (
         <p>
           <a class="button" href={`${basePath()}auth/oidc`} onClick={keepPlace}>

@@ -8,7 +8,8 @@ import { newId } from '../ids.ts'
 import { MAX_RETENTION_DAYS, type Organization } from './model.ts'
 import { findPendingRetention, type PendingRetention, setRetention } from './retention-queries.ts'
 
-const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+/** The form of a slug. */
+export const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const MAX_NAME_LENGTH = 200
 
 /** The name without spaces around it. Throws OperatorError (wrong usage) for one that cannot be kept. */
@@ -43,31 +44,58 @@ const isUniqueViolation = (error: unknown) =>
 /** Makes an organization; its slug is lower-case letters, digits and inner hyphens, at most 63. Throws OperatorError. */
 export async function createOrganization(
   sql: Sql,
-  wanted: { slug: string; name: string; plan: string },
+  wanted: NewOrganization,
   actor: Actor = SYSTEM,
 ): Promise<Organization> {
   if (!SLUG.test(wanted.slug)) {
     throw new OperatorError('a slug is 1 to 63 of a-z, 0-9 and -, with a letter or digit at both ends', 2)
   }
-  const name = checkName(wanted.name)
-  const plan = checkPlan(wanted.plan)
+  const checked = { slug: wanted.slug, name: checkName(wanted.name), plan: checkPlan(wanted.plan) }
   try {
     return await sql.begin(async (tx) => {
-      const orgId = newId('org')
-      await tx`
-        insert into organizations (org_id, slug, name, plan)
-        values (${orgId}, ${wanted.slug}, ${name}, ${plan})`
-      await tx`
-        insert into org_locks (org_id)
-        values (${orgId})`
-      const details = { ids: [orgId], slug: wanted.slug, name, plan }
-      await recordEntries(tx, orgId, actor, [{ action: 'organization.created', details }])
-      return await getOrganization(tx, wanted.slug)
+      const orgId = await insertOrganization(tx, checked)
+      await recordCreated(tx, orgId, checked, actor)
+      return await getOrganization(tx, checked.slug)
     })
   } catch (error) {
     if (isUniqueViolation(error)) throw new OperatorError(`there is an organization ${wanted.slug} already`)
     throw error
   }
+}
+
+interface NewOrganization {
+  slug: string
+  name: string
+  plan: string
+}
+
+/** Stores an organization whose values were checked; returns its id. */
+export async function insertOrganization(tx: ISql, { slug, name, plan }: NewOrganization): Promise<string> {
+  const orgId = newId('org')
+  await tx`
+    insert into organizations (org_id, slug, name, plan)
+    values (${orgId}, ${slug}, ${name}, ${plan})`
+  await tx`
+    insert into org_locks (org_id)
+    values (${orgId})`
+  return orgId
+}
+
+/** Writes into the audit log who made the organization. */
+export const recordCreated = (tx: ISql, orgId: string, { slug, name, plan }: NewOrganization, actor: Actor) =>
+  recordEntries(tx, orgId, actor, [
+    { action: 'organization.created', details: { ids: [orgId], slug, name, plan } },
+  ])
+
+/** Lets those who make the first organization wait for each other until the end of the transaction. */
+export async function lockFirst(tx: ISql): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended('first organization', 0))`
+}
+
+/** Whether there is an organization, also one that is being deleted. */
+export async function hasOrganization(sql: ISql): Promise<boolean> {
+  const [row] = await sql`select 1 from organizations o limit 1`
+  return row !== undefined
 }
 
 const organizationColumns = (sql: ISql) => sql`

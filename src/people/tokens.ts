@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
 // Secrets of people's sign-in: cookies, invitations and device codes. Only their SHA-256 is stored.
 
@@ -9,6 +9,10 @@ export const makeToken = (): string => randomBytes(TOKEN_BYTES).toString('base64
 
 /** SHA-256 of a token, which is stored instead of it. */
 export const hashToken = (token: string): Uint8Array => new Bun.CryptoHasher('sha256').update(token).digest()
+
+/** Whether a given text is the token; takes the same time for every text. */
+export const isToken = (given: string, token: string): boolean =>
+  timingSafeEqual(hashToken(given), hashToken(token))
 
 /** The CSRF token of a session: derived from the cookie, so that nothing more is stored. */
 export const csrfTokenOf = (token: string): string =>

@@ -28,14 +28,19 @@ export async function serve(context: Context): Promise<void> {
   await serveUntilSignal(
     context,
     () => openDatabase(config, 'serve', log),
-    async ({ url, metricsUrl, database, registry }) => {
+    async ({ url, setupToken, metricsUrl, database, registry }) => {
       const organizations = await listOrganizations(database.sql)
+      const address = (config.publicUrl ?? url).replace(/\/+$/, '')
       const lines = [
         `Cloud Analytics ${VERSION} answers on ${url}`,
-        `Dashboard: ${(config.publicUrl ?? url).replace(/\/+$/, '')}/`,
+        `Dashboard: ${address}/`,
         `API explorer: ${url}/docs`,
         ...(metricsUrl === undefined ? [] : [`Metrics: ${metricsUrl}`]),
-        ...(organizations.length === 0 ? [gettingStarted(context, url)] : []),
+        ...(organizations.length > 0
+          ? []
+          : setupToken === undefined
+            ? [gettingStarted(context, url)]
+            : [`Set up: ${address}/setup#token=${setupToken}`]),
         ...(await listWithoutOwner(database.sql, MAX_NAMED)).map((slug) => ownerHint(context, slug)),
       ]
       await printResult(json, { url, pid: process.pid, metrics: metricsUrl }, lines.join('\n'))

@@ -12,6 +12,7 @@ import { intakeSettingsOf } from '../../intake/messages.ts'
 import { createIntakeThread } from '../../intake/thread.ts'
 import { createRegistry, type Registry } from '../../metrics/registry.ts'
 import { measurePools, measureThreads } from '../../metrics/threads.ts'
+import { makeToken } from '../../people/tokens.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { openSecretKey } from '../../webhooks/signing/secret-key-queries.ts'
 import { measureAttempts } from '../../worker/measure.ts'
@@ -37,6 +38,8 @@ const LOOK_UP_LIMIT_MS = 3_000
 interface RunningServer {
   /** The address of the listener, with the actual port. */
   url: string
+  /** The token of the link that makes the first organization. */
+  setupToken: string | undefined
   database: OpenDatabase
   /** Everything that is measured in every server; what only the admin listener shows is added by it. */
   registry: Registry
@@ -125,7 +128,9 @@ export async function startServer(
     // a unix socket is not checked, since it is never half open
     const checkTimer =
       'socketDir' in target ? undefined : setInterval(() => void checkConnections(), CHECK_MS)
+    const setupToken = config.passwords ? makeToken() : undefined
     const app = createApp({
+      setupToken,
       sql,
       writes: writePool.sql,
       people: peoplePool.sql,
@@ -165,6 +170,7 @@ export async function startServer(
     let stopping: Promise<void> | undefined
     return {
       url: listening.url,
+      setupToken,
       database,
       registry,
       failed: postgresEnded(database, config.dataDir, () => stopping !== undefined),

@@ -11,7 +11,7 @@ export const serverUrl = (): string =>
 
 /** Sends what coding agents left on a disk to this server. */
 export const syncCommand = (): string =>
-  `cloud-analytics login --server ${serverUrl()} && cloud-analytics sync ~/.claude/projects`
+  `cloud-analytics login --server ${serverUrl()} && cloud-analytics sync`
 
-/** The page that the path names besides the dashboard: `accept` or `device`; else empty. */
-export const pageName = (): string => /\/(accept|device)$/.exec(location.pathname)?.[1] ?? ''
+/** The page that the path names besides the dashboard: `accept`, `device` or `setup`; else empty. */
+export const pageName = (): string => /\/(accept|device|setup)$/.exec(location.pathname)?.[1] ?? ''

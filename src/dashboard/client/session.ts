@@ -50,6 +50,8 @@ export async function postAuth(path: string, body: object): Promise<AuthAnswer> 
 export interface SignInMethods {
   password: boolean
   oidc: boolean
+  /** Whether there is no organization yet. */
+  setup: boolean
 }
 
 export async function readMethods(signal?: AbortSignal): Promise<SignInMethods> {

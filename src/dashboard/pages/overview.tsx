@@ -1,10 +1,12 @@
+import { useState } from 'preact/hooks'
 import type { CostSummary } from '../../cost/model.ts'
 import type { QualityTrend } from '../../quality/model.ts'
+import type { SessionListItem } from '../../sessions/model.ts'
 import type { Endpoint } from '../../webhooks/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { getJson, type Loaded, type Page, useApi, useLoaded } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
-import { lastDays, periodsOf, rangeBefore } from '../client/days.ts'
+import { addDays, lastDays, periodsOf, rangeBefore } from '../client/days.ts'
 import {
   countOf,
   formatCompact,
@@ -16,14 +18,28 @@ import {
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { Bar } from '../parts/bar.tsx'
+import { Connect } from '../parts/connect.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Tile } from '../parts/tile.tsx'
 import { usePeopleCount } from './breakdown.ts'
 
 const DAYS = 30
 
-/** The figures of the last 30 days, each beside the 30 before, and the month's cost against its budget. */
-export function OverviewPage({ who }: PageProps) {
+/** The overview, or how the first sessions come, until they are there. */
+export function OverviewPage(props: PageProps) {
+  const [looks, setLooks] = useState(0)
+  const newest = useApi<Page<SessionListItem>>('/sessions', { per_page: 1 }, looks)
+  if (newest.state === 'ready' && newest.value.pagination.total === 0)
+    return <Connect onSessions={() => setLooks(looks + 1)} />
+  const day = newest.state === 'ready' ? newest.value.data[0]?.created_at.slice(0, 10) : undefined
+  return <Overview {...props} newest={day} />
+}
+
+/**
+ * The figures of the last 30 days, each beside the 30 before, and the month's cost against its budget. `newest`: the day of the
+ * newest session.
+ */
+function Overview({ who, newest }: PageProps & { newest: string | undefined }) {
   const now = lastDays(DAYS)
   const both = { date_from: rangeBefore(now).from, date_to: now.to }
   const cost = useApi<CostSummary>('/cost', { ...both, group_by: 'day' })
@@ -86,7 +102,14 @@ export function OverviewPage({ who }: PageProps) {
         {(summary) =>
           summary.by_period.length === 0 ? (
             <Empty command={syncCommand()}>
-              No sessions in the last {DAYS * 2} days. Send those that coding agents left on a disk:
+              No sessions in the last {DAYS * 2} days
+              {newest !== undefined && (
+                <>
+                  ; the newest is of{' '}
+                  <a href={linkTo('cost', { from: addDays(newest, 1 - DAYS), to: newest })}>{newest}</a>
+                </>
+              )}
+              . Send those that coding agents left on a disk:
             </Empty>
           ) : (
             <PeriodChart

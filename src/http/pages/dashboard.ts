@@ -59,6 +59,7 @@ export const dashboard = (prefix: string) => {
     // one page serves these paths: it shows what its path names
     .get('/accept', page, hidden)
     .get('/device', page, hidden)
+    .get('/setup', page, hidden)
     // a browser asks for it where a page names none, as where it shows JSON
     .get('/favicon.ico', packedFile(FILES['icon.svg'], 'icon.svg'), hidden)
   for (const [name, type] of Object.entries(FILES))

@@ -123,6 +123,7 @@ export const PUBLIC_ROUTES = [
   '/accept',
   '/auth/methods',
   '/device',
+  '/setup',
   '/dashboard/app.css',
   '/dashboard/app.js',
   '/dashboard/icon.svg',
@@ -139,7 +140,7 @@ export const PLAIN_ROUTES = [
   'POST /github/:org_slug',
   // only a cookie or a secret says which organization is meant: test/auth
   ...['device', 'oidc', 'oidc/callback'].map((name) => `GET /auth/${name}`),
-  ...['password', 'accept', 'logout', 'device', 'device/token', 'device/approve'].map(
+  ...['password', 'accept', 'logout', 'setup', 'device', 'device/token', 'device/approve'].map(
     (name) => `POST /auth/${name}`,
   ),
 ]

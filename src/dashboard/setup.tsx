@@ -1,0 +1,54 @@
+import { useEffect, useState } from 'preact/hooks'
+import { basePath } from './client/base.ts'
+import { postAuth, problemOf, readMethods } from './client/session.ts'
+import { apiKey } from './client/storage.ts'
+import { Saying, useChanges } from './parts/change.tsx'
+import { type Fields, Form, Input } from './parts/form.tsx'
+
+/** Makes the first organization and its owner, by the link that the server printed. */
+export function SetupPage() {
+  const [isOpen, setOpen] = useState<boolean>()
+  const { said, run } = useChanges()
+  useEffect(() => {
+    readMethods().then(
+      ({ setup }) => setOpen(setup),
+      () => setOpen(true),
+    )
+  }, [])
+  const setUp = async ({ organization, ...person }: Fields): Promise<void> => {
+    // a second link may have been opened in this tab
+    const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? ''
+    const answer = await postAuth('setup', { token, organization: { name: organization }, ...person })
+    if (answer.status !== 201) throw new Error(problemOf(answer))
+    apiKey.write(null)
+    location.replace(basePath() || './')
+  }
+  return (
+    <main class="sign-in">
+      <h1>Welcome to Cloud Analytics</h1>
+      {isOpen === undefined && <p role="status">Loading …</p>}
+      {isOpen === false && (
+        <p>
+          This server has an organization. <a href={basePath() || './'}>Sign in</a>
+        </p>
+      )}
+      {isOpen === true && (
+        <Form kind="" send="Set up and sign in" onSend={(fields) => run(() => setUp(fields))}>
+          <Input label="Organization" name="organization" required maxLength={200} hasFocus />
+          <Input label="Your name" name="display_name" required maxLength={200} />
+          <Input label="E-mail" name="email" type="email" autocomplete="username" required />
+          <Input
+            label="Password, at least 12 characters"
+            type="password"
+            name="password"
+            autocomplete="new-password"
+            required
+            minLength={12}
+            maxLength={256}
+          />
+        </Form>
+      )}
+      <Saying said={said} />
+    </main>
+  )
+}
