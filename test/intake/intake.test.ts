@@ -8,7 +8,7 @@ import { holdOrganization } from '../support/held-organization.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 const PLENTY = { maxProcessorMs: 60_000 }
-const ACTOR = { userId: 'key_test', ipAddress: null }
+const ACTOR = { userId: 'mem_test', ipAddress: null }
 
 let database: TestDatabase
 let heavy: Tenant
