@@ -14,7 +14,11 @@ export interface Log {
   infoAll(message: string, list: readonly LogFields[]): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
+  /** Writes this message once a minute at most: while the database is away, everything fails by it. */
+  rarely(level: 'warn' | 'error', message: string, fields?: LogFields): void
 }
+
+const RARELY_MS = 60_000
 
 const MASK = '[redacted]'
 const SECRET_NAME =
@@ -70,7 +74,8 @@ export function createLog(
     if (!isWritten(name)) return () => {}
     return (message: string, fields: LogFields = {}) => write(lineOf(name, message, fields))
   }
-  return {
+  const writtenAt = new Map<string, number>()
+  const log: Log = {
     debug: writerOf('debug'),
     info: writerOf('info'),
     infoAll(message, list) {
@@ -78,7 +83,14 @@ export function createLog(
     },
     warn: writerOf('warn'),
     error: writerOf('error'),
+    rarely(level, message, fields) {
+      const nowMs = performance.now()
+      if (nowMs - (writtenAt.get(message) ?? -Infinity) < RARELY_MS) return
+      writtenAt.set(message, nowMs)
+      log[level](message, fields)
+    },
   }
+  return log
 }
 
 /** Whether a line of JSON with these fields and no secret in its text needs no `masked`, which takes five times as long. */

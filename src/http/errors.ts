@@ -22,10 +22,6 @@ import { problemsOfResponse } from './responses/response-schema.ts'
 
 /** An operator has to free space first. */
 const DISK_FULL_RETRY_S = 60
-/** An unreachable database is logged once in this time, not once for each request. */
-const UNREACHABLE_LOG_MS = 1_000
-/** A full disk is logged at this interval, since it lasts longer. */
-const DISK_FULL_LOG_MS = 60_000
 
 interface ErrorDeps {
   log: Log
@@ -56,19 +52,14 @@ function methodsOf(path: string, { router }: Pick<AnyElysia, 'router'>): string[
 
 /** A function that turns what was thrown into an error for the client, and logs what is not the client's. */
 function createApiError({ log, diskPlace, app }: ErrorDeps): (failed: FailedRequest) => ApiError {
-  let unreachableLoggedAt = -Infinity
-  let diskFullLoggedAt = -Infinity
   const internal = ({ error, request, path, requestId }: FailedRequest): ApiError => {
     const fields = { error, request_id: requestId, method: request.method, path }
     if (isDiskFull(error)) {
-      if (performance.now() - diskFullLoggedAt > DISK_FULL_LOG_MS) {
-        diskFullLoggedAt = performance.now()
-        // its stack says nothing about the disk
-        log.error(`the disk of the database is full, writes are refused: free some ${diskPlace}`, {
-          ...fields,
-          error: messageOf(error),
-        })
-      }
+      // its stack says nothing about the disk
+      log.rarely('error', `the disk of the database is full, writes are refused: free some ${diskPlace}`, {
+        ...fields,
+        error: messageOf(error),
+      })
       const options = { status: 503, headers: { 'retry-after': String(DISK_FULL_RETRY_S) } }
       return new ApiError('INTERNAL_ERROR', 'The disk of the database is full; nothing was stored', options)
     }
@@ -79,10 +70,7 @@ function createApiError({ log, diskPlace, app }: ErrorDeps): (failed: FailedRequ
       else log.error('a response does not match its schema', { ...fields, error: undefined, problems })
       return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side')
     }
-    if (performance.now() - unreachableLoggedAt > UNREACHABLE_LOG_MS) {
-      unreachableLoggedAt = performance.now()
-      log.warn('the database is away', fields)
-    }
+    log.rarely('warn', 'the database is away', fields)
     return busy('The database is away or busy')
   }
   const known = (failed: FailedRequest): ApiError | undefined => {

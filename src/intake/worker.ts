@@ -1,3 +1,4 @@
+import { isConnectionError } from '../db/connection-errors.ts'
 import {
   createConnectionMonitor,
   createReconnectingPool,
@@ -60,8 +61,12 @@ function start({ target, applicationName, settings }: Extract<ToIntake, { type: 
     now: () => new Date(),
     storeContent,
     pricer: createPricerSource(modelPrices, log),
-    onDrainFailed: (orgId, error) =>
-      log.warn('telemetry is not written to its sessions', { org_id: orgId, error: messageOf(error) }),
+    onDrainFailed(orgId, error) {
+      const fields = { org_id: orgId, error: messageOf(error) }
+      const message = 'telemetry is not written to its sessions'
+      if (isConnectionError(error)) log.rarely('warn', message, fields)
+      else log.warn(message, fields)
+    },
     ...countSessions((agent, result) => sessions.add([agent, result])),
   })
   const beat = () =>

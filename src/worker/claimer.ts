@@ -57,7 +57,7 @@ export function createClaimer({ slots, log, ...deps }: ClaimerDeps) {
       try {
         await claimFor(orgId)
       } catch (error) {
-        log.warn('deliveries could not be claimed; trying again', {
+        log.rarely('warn', 'deliveries could not be claimed; trying again', {
           org_id: orgId,
           error: messageOf(error),
         })

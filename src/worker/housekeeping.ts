@@ -1,6 +1,7 @@
 import { deleteOldAuditEntries } from '../audit-log/retention.ts'
 import { DAY_MS } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
+import { isConnectionError } from '../db/connection-errors.ts'
 import { finishDeletions } from '../erasure/organization.ts'
 import { deleteExpiredSessions } from '../erasure/retention.ts'
 import { messageOf } from '../errors.ts'
@@ -57,7 +58,10 @@ export async function runHousekeeping(sql: Sql, settings: Settings, log: Log): P
     try {
       log.debug('housekeeping done', { task: name, count: await task() })
     } catch (error) {
-      log.warn('housekeeping failed, it is tried again in a minute', { task: name, error: messageOf(error) })
+      const fields = { task: name, error: messageOf(error) }
+      const message = 'housekeeping failed, it is tried again in a minute'
+      if (isConnectionError(error)) log.rarely('warn', message, fields)
+      else log.warn(message, fields)
     }
   }
 }

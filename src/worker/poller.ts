@@ -17,7 +17,6 @@ export interface PollerDeps {
 export function startPoller({ findDueOrganizations, onFound, log }: PollerDeps) {
   let timer: ReturnType<typeof setTimeout> | undefined
   let isStopped = false
-  let hasFailed = false
   let isLooking = false
   let isWanted = false
   const poll = async () => {
@@ -28,15 +27,10 @@ export function startPoller({ findDueOrganizations, onFound, log }: PollerDeps) 
     let pauseMs = POLL_MS
     try {
       onFound(await findDueOrganizations())
-      hasFailed = false
       const tookMs = performance.now() - startedMs
       pauseMs = Math.min(Math.max(POLL_MS, PAUSE_FACTOR * tookMs), MAX_POLL_MS)
     } catch (error) {
-      // logged once, not twice a second
-      if (!hasFailed) {
-        log.warn('cannot look for deliveries that are due; trying again', { error: messageOf(error) })
-      }
-      hasFailed = true
+      log.rarely('warn', 'cannot look for deliveries that are due; trying again', { error: messageOf(error) })
     }
     isLooking = false
     if (!isStopped) timer = setTimeout(() => void poll(), isWanted ? 0 : pauseMs)

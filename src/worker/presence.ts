@@ -87,7 +87,7 @@ export function startPresence({ pool, onChange, log }: PresenceDeps) {
   const loseSession = (error: unknown) => {
     // once, not at every look
     if (session !== undefined) {
-      log.warn('the session of this worker was lost; trying again', { error: messageOf(error) })
+      log.rarely('warn', 'the session of this worker was lost; trying again', { error: messageOf(error) })
       looksOfGrace = LOOKS_OF_GRACE
     }
     session = undefined

@@ -70,7 +70,7 @@ async function settleWithRetries(deps: SettleDeps, orgId: string, batch: readonl
     } catch (error) {
       const fields = { org_id: orgId, deliveries: batch.length, error: messageOf(error) }
       if (isConnectionError(error) || isDeadlock(error)) {
-        log.warn('results of deliveries could not be written; trying again', fields)
+        log.rarely('warn', 'results of deliveries could not be written; trying again', fields)
         await Bun.sleep(backoffMs)
       } else if (batch.length > 1) {
         // one by one: an invalid outcome must not prevent the others

@@ -30,8 +30,11 @@ const answered = (on: Sql) =>
   )
 const terminate = (pid: number) => database.sql`select pg_terminate_backend(${pid}, 5000)`
 
-/** Passes everything on to PostgreSQL, over TCP; `lose` ends the connections without a word of PostgreSQL's, as a crash does. */
-async function losingProxy() {
+/**
+ * Passes everything on to PostgreSQL, over TCP; `lose` ends the connections without a word of PostgreSQL's, as a crash does.
+ * `onSent` sees what a client sends, and says whether that is passed on.
+ */
+async function losingProxy(onSent: (bytes: string | Buffer, client: Socket) => boolean = () => true) {
   const upstream = new URL(database.url)
   const socketDir = upstream.searchParams.get('host')
   const place =
@@ -42,7 +45,8 @@ async function losingProxy() {
   const server = createServer((client) => {
     const behind = connectSocket(place)
     clients.add(client)
-    client.pipe(behind).pipe(client)
+    client.on('data', (bytes) => void (onSent(bytes, client) && behind.write(bytes)))
+    behind.pipe(client)
     client.on('error', () => {})
     behind.on('error', () => {})
     client.on('close', () => {
@@ -197,6 +201,28 @@ for (const how of ['reset', 'close'] as const) {
     proxy.close()
   })
 }
+
+test('a connection that is lost while it asks for the types of arrays fails what waits for it, and nothing else', async () => {
+  const asked = Promise.withResolvers<void>()
+  for (const how of ['reset', 'silence'] as const) {
+    const proxy = await losingProxy((bytes, client) => {
+      if (!bytes.includes('typarray')) return true
+      if (how === 'reset') client.resetAndDestroy()
+      else asked.resolve()
+      return false
+    })
+    const one = open(1, proxy.url)
+    const failed = one`select 1`.then(
+      () => 'answered',
+      ({ code }) => code,
+    )
+    // a pool that is replaced since the database is silent
+    if (how === 'silence') await asked.promise.then(() => one.end({ timeout: 0 }))
+    expect(await failed).toBe(how === 'reset' ? 'ECONNRESET' : 'CONNECTION_DESTROYED')
+    await one.end({ timeout: 0 })
+    proxy.close()
+  }
+})
 
 test('rows that came before an error are not those of the next statement', async () => {
   const one = open(1)

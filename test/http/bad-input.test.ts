@@ -12,7 +12,14 @@ beforeAll(async () => {
   db = await testDatabase()
   const plenty = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
   const note = (message: string) => errors.push(message)
-  const log = { debug: note, info: () => {}, infoAll: () => {}, warn: note, error: note }
+  const log = {
+    debug: note,
+    info: () => {},
+    infoAll: () => {},
+    warn: note,
+    error: note,
+    rarely: (_level: string, message: string) => note(message),
+  }
   ask = repeatingClient(testApp(db.sql, { log, config: { rateLimits: plenty } }), (await tenant(db.sql)).key)
 })
 afterAll(() => db.drop())

@@ -1,8 +1,11 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import { startEmbedded } from '../../src/db/embedded/embedded-server.ts'
 import { PROGRAM, run, scratchFolder } from '../support/cli.ts'
-import { testDatabase } from '../support/postgres.ts'
+import { silent, testDatabase } from '../support/postgres.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { type RunningProxy, startPgBouncer } from '../support/scaling/proxies.ts'
+import { freePort, type RunningProxy, startPgBouncer } from '../support/scaling/proxies.ts'
 import {
   addEndpointByApi,
   killInstances,
@@ -38,7 +41,9 @@ async function pooledDatabase(without?: string) {
   })
   ended.push(pooler.stop)
   const url = `postgres://postgres@127.0.0.1:${pooler.port}${direct.pathname}?prepare=false`
-  return { database, env: { ...SETTINGS, DATA_DIR: folder.path, DATABASE_URL: url } }
+  // an attempt of a busy machine must not be late
+  const patience = { WEBHOOK_TIMEOUT_MS: '30000' }
+  return { database, env: { ...SETTINGS, ...patience, DATA_DIR: folder.path, DATABASE_URL: url } }
 }
 
 describe.skipIf(!isThere)('behind PgBouncer in transaction mode', () => {
@@ -75,6 +80,72 @@ describe.skipIf(!isThere)('behind PgBouncer in transaction mode', () => {
     const { stdout } = await run(['doctor'], { DATA_DIR: env.DATA_DIR, DATABASE_URL: env.DATABASE_URL })
     expect(stdout).toContain('ok    rollups')
   }, 120_000)
+
+  test('restarts of the pooler and of the database behind it, under load, end no thread and are logged once', async () => {
+    const folder = scratchFolder()
+    ended.push(folder.remove)
+    chmodSync(folder.path, 0o755)
+    const dataDir = join(folder.path, 'database')
+    let server = await startEmbedded({ dataDir, log: silent })
+    ended.push(() => server.stop())
+    if ('url' in server.target) throw new Error('an embedded server listens on a socket')
+    let pooler = await startPgBouncer(folder.path, { host: server.target.socketDir, port: 5432 })
+    ended.push(() => pooler.stop())
+    const env = {
+      ...{ ...SETTINGS, DATA_DIR: folder.path, ADMIN_PORT: String(freePort()) },
+      DATABASE_URL: `postgres://postgres@127.0.0.1:${pooler.port}/postgres?prepare=false`,
+    }
+    const tenant = await makeTenant(PROGRAM, env)
+    const { url, log, end } = await startInstance(PROGRAM, env)
+    const receiver = await startReceiver(204)
+    ended.push(receiver.close)
+    await addEndpointByApi(url, tenant, receiver.url)
+    let isLoading = true
+    const ask = (path: string, init: RequestInit = {}) =>
+      fetch(`${url}${path}`, { headers: tenant.headers, ...init }).then(
+        (answer) => answer.text(),
+        () => '',
+      )
+    const loop = async (work: () => Promise<unknown>) => {
+      while (isLoading) await work()
+    }
+    const load = [
+      loop(() => syncSessions(url, tenant, 5)),
+      loop(() => ask('/v1/sessions')),
+      loop(() => ask('/v1/cost')),
+      loop(() => ask('/v1/logs', { method: 'POST', body: '{"resourceLogs":[]}' })),
+    ]
+    const isWell = async () => (await fetch(`${url}/health`)).status === 200
+    for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
+      await pooler.stop()
+      await until(async () => !(await isWell()))
+      pooler = await pooler.again()
+      await until(isWell)
+      process.kill(server.pid, signal)
+      await server.exited
+      await server.stop()
+      await until(async () => !(await isWell()))
+      server = await startEmbedded({ dataDir, log: silent })
+      await until(isWell)
+    }
+    isLoading = false
+    await Promise.all(load)
+    expect(await syncSessions(url, tenant, 1)).toHaveLength(1)
+    const metrics = await (await fetch(`http://127.0.0.1:${env.ADMIN_PORT}/metrics`)).text()
+    expect(metrics).toContain('thread_restarts_total{thread="worker"} 0\n')
+    expect(metrics).toContain('thread_restarts_total{thread="intake"} 0\n')
+    expect(await end()).toBe(0)
+    const lines = log()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { time: string; message: string })
+    const away = lines
+      .filter(({ message }) => message === 'the database is away')
+      .map(({ time }) => Date.parse(time))
+    expect(away.length).toBeGreaterThan(0)
+    for (const [index, at] of away.slice(1).entries())
+      expect(at - (away[index] ?? 0)).toBeGreaterThanOrEqual(59_000)
+  }, 180_000)
 
   test('without the setting that it needs the program names it', async () => {
     const { env } = await pooledDatabase('ignore_startup_parameters')

@@ -106,7 +106,7 @@ export async function startServer(
       max: SIGN_INS,
       applicationName: 'cloud-analytics sign-ins',
     })
-    const onSilent = () => log.warn('the database is silent; connecting anew')
+    const onSilent = () => log.rarely('warn', 'the database is silent; connecting anew')
     // one connection: its backend stays warm, and no slow read holds up a response from memory
     const lookUpPool = createReconnectingPool(
       target,

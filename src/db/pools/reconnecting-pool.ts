@@ -193,12 +193,12 @@ export function createConnectionMonitor(
     try {
       // a ping may have succeeded meanwhile
       if (!busy && late > 0) {
-        log.warn('the database is silent; connecting anew')
+        log.rarely('warn', 'the database is silent; connecting anew')
         for (const pool of pools) pool.reconnect()
       }
     } catch (error) {
       // a file that the URL names cannot be read at the moment
-      log.warn('cannot connect anew; trying again', { error: messageOf(error) })
+      log.rarely('warn', 'cannot connect anew; trying again', { error: messageOf(error) })
     }
     isReconnecting = false
     late = 0

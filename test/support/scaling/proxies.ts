@@ -28,6 +28,8 @@ export function freePort(): number {
 export interface RunningProxy {
   port: number
   stop(): Promise<void>
+  /** Starts it again on its port, once it was stopped. */
+  again(): Promise<RunningProxy>
 }
 
 /** Starts haproxy in front of instances on `ports`, three of them. */
@@ -101,6 +103,7 @@ async function start(cmd: string[], port: number): Promise<RunningProxy> {
   }
   return {
     port,
+    again: () => start(cmd, port),
     async stop() {
       // the signal does not wait: connections of the programs are still open
       child.kill('SIGKILL')
