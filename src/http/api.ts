@@ -148,14 +148,15 @@ function createSteps({ need, before }: Callers, { gate, cache, checkResponses, s
     /** Elysia's first stage. Nothing of a body is read before the request is allowed; null: the route takes none. */
     parse: async ({ admitted, request }: Step): Promise<unknown> => {
       await before?.(request)
-      const owner = allowed(admitted)?.orgId ?? 'those without a key'
+      const access = allowed(admitted)
+      const owner = access?.orgId ?? 'those without a key'
       const { body, query, reads = {} } = route
       if (body === undefined) return null
       // small changes have memory of their own: what laptops send holds up no setting
       if (!isPacked(body)) return await readBody(request, reads, gate.pass(request, `changes of ${owner}`))
       // a large body is not read where the query is wrong
       if (query !== undefined) readQuery(query, request.url)
-      const pass = gate.pass(request, owner)
+      const pass = gate.pass(request, owner, access?.actor.userId)
       const packed = await readPacked(request, reads, pass)
       server()?.timeout(request, WORK_TIMEOUT_S)
       await pass.takeWork(packed.bytes.length)

@@ -91,7 +91,7 @@ export function createIntake(deps: IntakeDeps, limits: Partial<typeof LIMITS> = 
       const store = () => withNumbers(numbers, () => storeBatch(deps, orgId, writing, actor, options))
       // the history takes seconds before the organization is locked: its other writes do not wait for it
       const { enqueueWrite } = hasHistory(batch) ? histories : others
-      return await lifetime.untilAborted(enqueueWrite(orgId, store, signal))
+      return await lifetime.untilAborted(enqueueWrite(orgId, store, signal, actor.userId))
     } finally {
       // otherwise the heap grows by the next one: some 75 MB more after ten texts of a megabyte each
       if (freeUnpacked !== undefined) Bun.gc(true)
@@ -102,7 +102,7 @@ export function createIntake(deps: IntakeDeps, limits: Partial<typeof LIMITS> = 
     async submit(request, given) {
       if (isStopped) throw stopping()
       given.throwIfAborted()
-      const lifetime = createLifetime(given, pauseOf(request.orgId), maxProcessorMs)
+      const lifetime = createLifetime(given, pauseOf(request.orgId, request.actor.userId), maxProcessorMs)
       const work = run(request, lifetime)
       inWork.set(lifetime, work)
       try {

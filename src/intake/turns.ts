@@ -14,15 +14,15 @@ const afterOthers = (then: () => void) =>
     setImmediate(() => {})
   })
 
-/** Gives the thread to one request after the other, organizations in rotation: a pause ends with the request's next turn. */
+/** Gives the thread to one request after the other, organizations and their keys in rotation: a pause ends with the request's next turn. */
 export function createTurns() {
   const turns = createShares({ total: 1, each: 1, waiting: Infinity, what: 'turns' })
-  return (orgId: string) =>
+  return (orgId: string, by?: string) =>
     createPause(async () => {
       const isAfterOthers = Promise.withResolvers<void>()
       afterOthers(isAfterOthers.resolve)
       await isAfterOthers.promise
       // its work runs until its next pause, before the event loop goes on and the next one gets the thread
-      afterOthers(await turns.take(orgId, 1, { units: 1, signal: undefined }))
+      afterOthers(await turns.take(orgId, 1, { units: 1, signal: undefined, by }))
     }, SLICE_MS)
 }

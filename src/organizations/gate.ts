@@ -72,7 +72,7 @@ export function createGate(over: Partial<typeof LIMITS> = {}) {
   const stopping = new AbortController()
   const passes = new WeakMap<Request, ReturnType<typeof open>>()
 
-  const open = (request: Request, orgId: string) => {
+  const open = (request: Request, orgId: string, by: string | undefined) => {
     const held = new Map<Shares, Free>()
     const ended = new AbortController()
     let { waitMs } = limits
@@ -84,7 +84,7 @@ export function createGate(over: Partial<typeof LIMITS> = {}) {
       held.clear()
     }
     const take = async (share: Shares, units: number, wait: Wait) => {
-      held.set(share, await share.take(orgId, units, wait))
+      held.set(share, await share.take(orgId, units, { ...wait, by }))
       timer ??= setTimeout(release, limits.holdMs).unref()
     }
     const takeForBody = async (share: Shares, units: number, heldUnits: number) => {
@@ -121,9 +121,9 @@ export function createGate(over: Partial<typeof LIMITS> = {}) {
     return { ...pass, release }
   }
   return {
-    /** The request's pass. */
-    pass(request: Request, orgId: string): Pass {
-      const pass = passes.get(request) ?? open(request, orgId)
+    /** The request's pass. `by`: who sends it, whose requests take turns with those of the organization's others. */
+    pass(request: Request, orgId: string, by?: string): Pass {
+      const pass = passes.get(request) ?? open(request, orgId, by)
       passes.set(request, pass)
       return pass
     },
@@ -160,13 +160,15 @@ export type EnqueueWrite = <Result>(
   work: () => Promise<Result>,
   /** The request's signal: a request whose client leaves while it waits is not written. */
   signal?: AbortSignal,
+  /** Who sends the request: see `Wait`. */
+  by?: string,
 ) => Promise<Result>
 
 /** A queue of writes for each organization. Throws INTERNAL_ERROR with 503 when too many wait, or for too long. */
 export function createWriteQueue({ waitMs, ...limits }: Omit<Share, 'what'> & { waitMs?: number }) {
   const turns = createShares({ ...limits, what: 'writes' })
-  const enqueueWrite: EnqueueWrite = async (orgId, work, signal) => {
-    const free = await turns.take(orgId, 1, { units: 1, signal, waitMs })
+  const enqueueWrite: EnqueueWrite = async (orgId, work, signal, by) => {
+    const free = await turns.take(orgId, 1, { units: 1, signal, waitMs, by })
     try {
       return await work()
     } finally {

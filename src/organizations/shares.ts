@@ -21,6 +21,8 @@ export interface Wait {
   signal: AbortSignal | undefined
   /** Ends the wait, if given. */
   waitMs?: number | undefined
+  /** The key or person that sends the request: those of an organization take turns. */
+  by?: string | undefined
 }
 
 /** Frees what was taken; a second call does nothing. */
@@ -28,6 +30,7 @@ export type Free = () => void
 
 interface Waiter {
   units: number
+  by: string | undefined
   enter(): void
   refuse(): void
 }
@@ -83,7 +86,11 @@ export function createShares({ total, each, waiting, what }: Share) {
       serve()
     }
   }
-  const waitFor = (orgId: string, units: number, { units: held, signal, waitMs }: Wait): Promise<Free> => {
+  const waitFor = (
+    orgId: string,
+    units: number,
+    { units: held, signal, waitMs, by }: Wait,
+  ): Promise<Free> => {
     const place = Promise.withResolvers<Free>()
     const queue = queues.get(orgId) ?? { waiters: new Set(), held: 0 }
     const leave = (): void => {
@@ -95,8 +102,13 @@ export function createShares({ total, each, waiting, what }: Share) {
     }
     const waiter: Waiter = {
       units,
+      by,
       enter() {
         leave()
+        // behind those of the organization's other keys, of which none waits for a backlog of this one
+        for (const other of by === undefined ? [] : [...queue.waiters]) {
+          if (other.by === by && queue.waiters.delete(other)) queue.waiters.add(other)
+        }
         // deleted and set again, so that its next waiter comes after those of other organizations
         if (queues.delete(orgId)) queues.set(orgId, queue)
         place.resolve(takeNow(orgId, units))
@@ -118,8 +130,8 @@ export function createShares({ total, each, waiting, what }: Share) {
 
   return {
     /**
-     * Takes `units`, at most `each`, for the organization; waits for them, in the order of its requests and in turn with
-     * other organizations. Throws INTERNAL_ERROR with 503 when too many wait, after `waitMs`, and when the client has left.
+     * Takes `units`, at most `each`, for the organization; waits for them, in the order of its requests, its keys in turn, and
+     * in turn with other organizations. Throws INTERNAL_ERROR with 503 when too many wait, after `waitMs`, and when the client has left.
      */
     async take(orgId: string, units: number, wait: Wait): Promise<Free> {
       if (units > each) throw new RangeError(`${units} of ${each} ${what}`)

@@ -291,6 +291,19 @@ describe('shares', () => {
     return { order, take, free }
   }
 
+  test('keys of an organization take turns, however many requests one of them has waiting', async () => {
+    const { order, take, free } = taking(sharesOf(1, 1, 100))
+    void take('a0')
+    for (let n = 1; n <= 5; n += 1) void take(`a_x${n}`, 1, { by: 'x' })
+    for (let n = 1; n <= 2; n += 1) void take(`a_y${n}`, 1, { by: 'y' })
+    void take('a_z1', 1, { by: 'z' })
+    await Bun.sleep(0)
+    for (const name of [...order]) await free(name)
+    while (order.length < 9) await free(order.at(-1) ?? '')
+    expect(order).toEqual(['a0', 'a_x1', 'a_y1', 'a_z1', 'a_x2', 'a_y2', 'a_x3', 'a_x4', 'a_x5'])
+    await free('a_x5')
+  })
+
   test('nobody gets more than a share, and the rest is left to others', async () => {
     const { order, take, free } = taking(sharesOf(4, 2))
     for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'b3']) void take(name)
