@@ -1,5 +1,6 @@
 import type { Origin } from '../records/session.ts'
 import type { SessionParts, TurnPart } from '../records/session-parts.ts'
+import { compareText } from '../text.ts'
 import { statedTotals, sumTotals, unattributedTotals } from './totals.ts'
 
 /** Files of a session always have a time, by their lines or of their own. */
@@ -13,7 +14,8 @@ export function originOf({ times, fileTimes, telemetry }: SessionParts): Origin 
  * transcript has. A call is the same by the API's id of it. Where one of both notes no such id, each call of a transcript
  * stands for one call of telemetry with the same tokens. Prompts and calls of tools are a transcript's, where there is one.
  */
-export function withEachCallOnce(parts: SessionParts): SessionParts {
+export function withEachCallOnce(stored: SessionParts): SessionParts {
+  const parts = withLinesOfAnswers(stored)
   if (originOf(parts) !== 'both') return parts
   const own = parts.turns.filter(({ telemetry }) => telemetry !== true)
   const told = parts.turns.filter(({ telemetry, role }) => telemetry === true && role === 'assistant')
@@ -27,6 +29,34 @@ export function withEachCallOnce(parts: SessionParts): SessionParts {
     ...parts,
     turns: [...own, ...added],
     calls: parts.calls.filter(({ turn, name }) => turn !== null || name === null),
+  }
+}
+
+/**
+ * Qwen Code writes the answer to a sub-agent with the API's id of it into the session's file, and as a line without it into
+ * the sub-agent's, which may come by itself: a line is one of the answers with its tokens.
+ */
+function withLinesOfAnswers(parts: SessionParts): SessionParts {
+  if (parts.agent !== 'qwen') return parts
+  const calls = parts.turns
+    .filter(({ role, telemetry }) => role === 'assistant' && telemetry !== true)
+    .toSorted((a, b) => compareText(a.at ?? '', b.at ?? '') || compareText(a.id, b.id))
+  const answers = Map.groupBy(
+    calls.filter(({ request }) => request !== undefined),
+    ({ tokens }) => keyOf(tokens ?? [], []),
+  )
+  const lines = new Map<string, TurnPart>()
+  const lineOf = new Map<string, string>()
+  for (const { id, request, tokens, at, position } of calls) {
+    const answer = request !== undefined || tokens === null ? null : answers.get(keyOf(tokens, []))?.shift()
+    if (answer == null) continue
+    lines.set(id, { ...answer, id, at, position })
+    lineOf.set(answer.id, id)
+  }
+  return {
+    ...parts,
+    turns: parts.turns.filter(({ id }) => !lineOf.has(id)).map((turn) => lines.get(turn.id) ?? turn),
+    calls: parts.calls.map((call) => ({ ...call, turn: lineOf.get(call.turn ?? '') ?? call.turn })),
   }
 }
 
@@ -74,7 +104,7 @@ export interface Coverage {
 export function coverageOf(parts: SessionParts, total: number, isOfClient: boolean): Coverage {
   const telemetry = sumOf(parts.turns.filter(({ telemetry: isTold }) => isTold === true))
   if (isOfClient || parts.telemetry === undefined) return { transcript: total, telemetry }
-  const own = parts.turns.filter(({ telemetry: isTold }) => isTold !== true)
+  const own = withLinesOfAnswers(parts).turns.filter(({ telemetry: isTold }) => isTold !== true)
   const calls = sumTotals(
     own.flatMap(({ model, tokens }) => (tokens === null ? [] : { model, tokens, cost: '0' })),
   )

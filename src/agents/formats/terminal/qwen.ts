@@ -17,7 +17,8 @@ import { hasFailed, isPrompt } from '../gemini.ts'
 
 // Qwen Code's `projects/<folder>/chats/<session>.jsonl`, and those of sub-agents in `subagents/<session>/`. An answer of the
 // API is written as a `qwen-code.api_response` of `ui_telemetry` with its id, and as a line of the model: in the session's
-// file, or in that of the sub-agent. Calls that nobody sees (titles, memory) have the first only.
+// file, or in that of the sub-agent, which may be read without it: those are told to be one where all parts are known.
+// Calls that nobody sees (titles, memory) have the first only.
 
 /** Kinds of a user's lines that a person wrote; notifications, goals and timers write others. */
 const PERSONS = new Set([undefined, 'mid_turn_user_message', 'realtime_message'])
@@ -91,10 +92,11 @@ function readAnswer(
     isObject(line.usageMetadata) && Object.keys(line.usageMetadata).length > 0 ? line.usageMetadata : null
   const tokens = usage === null ? null : tokensOf((kind) => usage[`${kind}TokenCount`])
   const { answers, lines } = unpairedOf(transcript)
-  const known = tokens === null ? undefined : take(answers, keyOf(tokens))
-  if (tokens !== null && known === undefined) put(lines, keyOf(tokens), id)
+  const isSubAgent = textOf(line.agentId) !== null
+  const known = tokens === null || isSubAgent ? undefined : take(answers, keyOf(tokens))
+  if (tokens !== null && known === undefined && !isSubAgent) put(lines, keyOf(tokens), id)
   // the calls of a sub-agent's answer may be a line of their own, after that of its usage
-  const before = usage === null && textOf(line.agentId) !== null ? lastTurn(transcript) : null
+  const before = usage === null && isSubAgent ? lastTurn(transcript) : null
   const turn =
     before ?? file.noteMessage(transcript, { id: known ?? id, model: textOf(line.model), tokens }, at)
   transcript.scanResponse(turn, parts.flatMap(({ text }) => textOf(text) ?? []).join('\n'))
