@@ -131,7 +131,9 @@ test('an instance of the older program writes nothing from the migration on, say
   const [counts] = await sql<{ kept: number; wrong: number }[]>`
     select count(*)::integer as kept, (count(*) filter (where s.later = 0))::integer as wrong
     from sessions s`
-  expect(counts).toEqual({ kept: acknowledged.length, wrong: 0 })
+  expect(counts?.wrong).toBe(0)
+  // one whose answer was lost may be stored
+  expect(counts?.kept).toBeGreaterThanOrEqual(acknowledged.length)
 
   // the newer instance alone delivers
   await eventually(
