@@ -105,7 +105,7 @@ export function createShares({ total, each, waiting, what }: Share) {
       by,
       enter() {
         leave()
-        // behind those of the organization's other keys, of which none waits for a backlog of this one
+        // later keys of the organization are not behind a backlog of this one
         for (const other of by === undefined ? [] : [...queue.waiters]) {
           if (other.by === by && queue.waiters.delete(other)) queue.waiters.add(other)
         }

@@ -57,7 +57,7 @@ const submitBytes = (intake: Intake, bytes: Uint8Array<ArrayBuffer>, signal = ne
   intake.submit(
     {
       orgId: own.orgId,
-      actor: { userId: 'key_test', ipAddress: null },
+      actor: { userId: 'mem_test', ipAddress: null },
       options: {},
       body: { bytes, encoding: undefined, mediaType: 'application/json' },
     },
@@ -126,7 +126,7 @@ test('telemetry that was answered is written by the next thread when its own end
   const { intake, threads } = startIntake()
   const bytes = new TextEncoder().encode(JSON.stringify(logs([call('left', 1)], CLAUDE)))
   const body = { bytes, encoding: undefined, mediaType: 'application/json' } as const
-  const actor = { userId: 'key_test', ipAddress: null }
+  const actor = { userId: 'mem_test', ipAddress: null }
   const request = { orgId: own.orgId, actor, options: {}, telemetry: 'logs', body } as const
   await intake.submit(request, new AbortController().signal)
   threads[0]?.postMessage({ type: 'exit' })

@@ -147,7 +147,10 @@ function readTypedLine(state: State, transcript: Transcript, line: Json, number:
   }
   // the same line in another checkpoint of the session
   const isRepeated = isConversation && uuid !== null && !transcript.isFirst(key)
-  if (isRepeated && line.type === 'user') return undefined
+  if (isRepeated && line.type === 'user') {
+    transcript.notePlace(uuid)
+    return undefined
+  }
   const context: Context = [at, textOf(line.cwd), branchOf(line.gitBranch)]
   if (line.forkedFrom === undefined) transcript.noteContext(...context)
   else holdTime(state, line, transcript, context)

@@ -172,6 +172,12 @@ export class Transcript {
     if (isEarlier(at, known.at)) Object.assign(known, { id: turn.id, at })
   }
 
+  /** Notes that another file has the prompt too: the position in the longest one counts. */
+  notePlace(id: string): void {
+    const known = this.prompts.get(id)
+    if (known !== undefined) known.position = Math.max(known.position, this.nextPosition())
+  }
+
   /** Queues a text for the secret scan. */
   scan(
     text: string,
