@@ -26,7 +26,7 @@ const session = (id: string, created_at: string, fields: object) => ({
 })
 const tokens = (input: number) => ({ input, output: 1_000, cache_read: 2_500_000, cache_creation: 30_000 })
 const RECORDS = [
-  { type: 'member', id: 'user_ada', email: 'ada@example.com', display_name: 'Ada', role: 'owner' },
+  { type: 'member', id: 'user_ada', email: 'ada@example.com', display_name: 'Ada', role: 'admin' },
   { type: 'member', id: 'user_bo', email: 'bo@example.com', display_name: '田中', role: 'developer' },
 ]
   .map((record): object => ({ ...record, joined_at: '2026-01-05T00:00:00Z' }))

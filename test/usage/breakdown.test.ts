@@ -48,7 +48,7 @@ beforeAll(async () => {
       email: 'ada@example.com',
       id: 'user_ada',
       display_name: 'Ada',
-      role: 'owner',
+      role: 'admin',
       joined_at: '2026-01-01T00:00:00Z',
     },
   ])
@@ -310,7 +310,7 @@ test('wrong parameters are named', async () => {
   expect(await detailsOf('?by=day&and_by=model&top=51&compare=year')).toEqual([400, ['top', 'compare']])
   expect(await detailsOf('?by=day&min_cost=2&max_cost=1&min_quality=101')).toEqual([
     400,
-    ['min_quality', 'min_cost'],
+    ['min_cost', 'min_quality'],
   ])
 })
 
