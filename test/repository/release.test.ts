@@ -124,4 +124,4 @@ test('what a build packs has the same bytes each time', async () => {
   } finally {
     for (const folder of folders) rmSync(folder, { recursive: true, force: true })
   }
-}, 60_000)
+}, 180_000)

@@ -27,7 +27,7 @@ export function ownerHint(place: Place, slug: string): string {
 export function gettingStarted(place: Place, url: string): string {
   const { program, settings } = words(place)
   const where = place.config.databaseUrl === null ? '' : ', in a terminal where the same DATABASE_URL is set'
-  return `There is no organization yet. Beside the running server${where}:
+  return `There is no organization yet. By commands, beside the running server${where}:
   ${program} org create --slug acme --name Acme --plan cloud_team${settings}
   ${program} owner create --org acme --email you@example.com --name You${settings}
   KEY=$(${program} key create --org acme --name first --scopes read,write,webhooks${settings})

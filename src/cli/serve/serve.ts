@@ -36,11 +36,10 @@ export async function serve(context: Context): Promise<void> {
         `Dashboard: ${address}/`,
         `API explorer: ${url}/docs`,
         ...(metricsUrl === undefined ? [] : [`Metrics: ${metricsUrl}`]),
-        ...(organizations.length > 0
-          ? []
-          : setupToken === undefined
-            ? [gettingStarted(context, url)]
-            : [`Set up: ${address}/setup#token=${setupToken}`]),
+        ...(organizations.length === 0 && setupToken !== undefined
+          ? [`Set up: ${address}/setup#token=${setupToken}`]
+          : []),
+        ...(organizations.length === 0 ? [gettingStarted(context, url)] : []),
         ...(await listWithoutOwner(database.sql, MAX_NAMED)).map((slug) => ownerHint(context, slug)),
       ]
       await printResult(json, { url, pid: process.pid, metrics: metricsUrl }, lines.join('\n'))
