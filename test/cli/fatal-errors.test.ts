@@ -79,13 +79,15 @@ test(
 )
 
 test('with LOG_FORMAT=json an error is one line of JSON, also one of settings and of usage', async () => {
-  const json = { ...env, LOG_FORMAT: 'json' }
+  // without a database
+  const plain = { ...env, DATA_DIR: join(folder.path, 'none') }
+  const json = { ...plain, LOG_FORMAT: 'json' }
   const settings = join(folder.path, 'json')
   writeFileSync(settings, 'LOG_FORMAT=json\n')
   for (const [args, code, environment] of [
     [['org', 'list'], 1, json],
-    [['org', 'list', '--log-format', 'json'], 1, env],
-    [['org', 'list', '--env-file', settings], 1, env],
+    [['org', 'list', '--log-format', 'json'], 1, plain],
+    [['org', 'list', '--env-file', settings], 1, plain],
     [['serve', '--port', 'x', '--host', 'a b'], 2, json],
     [['serve', '--bogus'], 2, json],
     [['srve'], 2, json],
