@@ -100,7 +100,7 @@ test('with LOG_FORMAT=json an error is one line of JSON, also one of settings an
       message: expect.not.stringMatching(/^error/),
     })
   }
-  expect((await run(['org', 'list'], env)).stderr).toMatch(/^error: /)
+  expect((await run(['org', 'list'], plain)).stderr).toMatch(/^error: /)
 })
 
 test.skipIf(process.platform !== 'linux')('a limit of the address space is named', async () => {
