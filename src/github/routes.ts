@@ -7,6 +7,7 @@ import { clientAddress, createAddressLimiter, exactAddress } from '../http/addre
 import { limitHeaders } from '../http/admission.ts'
 import type { Api } from '../http/api.ts'
 import { bodyError, readRaw } from '../http/body.ts'
+import { pathOf } from '../http/context.ts'
 import { parseOnce } from '../http/json.ts'
 import type { Gate } from '../organizations/gate.ts'
 import { component } from '../records/fields.ts'
@@ -36,9 +37,8 @@ export function githubRoutes(api: Api, { writes, config, gate, box, now }: Githu
   return new Elysia({ tags: ['Sync'] }).use(api).post(
     '/github/:org_slug',
     async ({ request, server, params, set, status }) => {
-      // null for broken percent-encoding
-      const slug = params.org_slug as string | null
-      if (slug === null) throw new ApiError('NOT_FOUND', 'There is no such organization')
+      const slug = params.org_slug
+      if (!isDecodable(pathOf(request.url))) throw new ApiError('NOT_FOUND', 'There is no such organization')
       const peer = server?.requestIP(request)?.address
       const forwarded = request.headers.get('x-forwarded-for')
       const address = clientAddress(peer, forwarded, config.trustProxy)
@@ -100,5 +100,15 @@ function parsed(bytes: Uint8Array): unknown {
   } catch (error) {
     if (error instanceof ApiError) throw error
     return undefined
+  }
+}
+
+/** Whether the percent-encoding of a path is not broken. */
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false
   }
 }
