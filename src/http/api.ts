@@ -108,7 +108,10 @@ type Callers =
   | { need: Need; before?: undefined }
   | { need?: undefined; before: (request: Request) => unknown }
 
-/** The steps of a route's requests, in their order; `declare` completes the route's options. */
+/**
+ * The steps of a route's requests, in their order; `declare` completes the route's options. Elysia reads the text of its
+ * hooks to know what they use: it reads arrow functions in minified code too, methods it does not.
+ */
 function createSteps({ need, before }: Callers, { gate, cache, checkResponses, server }: ApiDeps) {
   let route: Declared = {}
   let readValues: ReturnType<typeof queryReader> | undefined
@@ -164,7 +167,7 @@ function createSteps({ need, before }: Callers, { gate, cache, checkResponses, s
     },
 
     /** Before Elysia validates: gives it the query as it was sent. */
-    transform({ admitted, request, params, body }: Step): { query: object; call: Call } {
+    transform: ({ admitted, request, params, body }: Step): { query: object; call: Call } => {
       allowed(admitted)
       if (params !== undefined) replaceBroken(params)
       const found: FieldProblem[] = []
@@ -180,7 +183,7 @@ function createSteps({ need, before }: Callers, { gate, cache, checkResponses, s
     },
 
     /** After Elysia has validated. */
-    resolve({ admitted, query, call }: Step): { access: Access; hidesMembers: boolean } | undefined {
+    resolve: ({ admitted, query, call }: Step): { access: Access; hidesMembers: boolean } | undefined => {
       if (call?.isWrong === true) throw validationError(...call.problems())
       const access = allowed(admitted)
       return access && { access, hidesMembers: hidesMembersOf(access, route.members, query) }
