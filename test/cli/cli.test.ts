@@ -19,7 +19,7 @@ afterAll(() => database.drop())
 
 test('version, and help with examples', async () => {
   expect((await run(['version'], env)).stdout).toMatch(
-    /^\d+\.\d+\.\d+ .*, schema \d+, PostgreSQL \d+\.\d+, .*\n$/,
+    /^\d+\.\d+\.\d+\S* .*, schema \d+, PostgreSQL \d+\.\d+, .*\n$/,
   )
   expect(await runJson(['version'], env)).toMatchObject({ version: expect.any(String) })
   expect(await runJson(['--version'], env)).toEqual({ version: expect.any(String) })
@@ -181,7 +181,7 @@ test('organizations are made, listed and changed', async () => {
   })
   expect(await runJson(['org', 'list'], env)).toContainEqual(made)
   const changed = await runJson(['org', 'update', 'beta', '--plan', 'cloud_enterprise'], env)
-  expect(changed).toEqual({ ...made, plan: 'cloud_enterprise' })
+  expect(changed).toEqual({ ...made, plan: 'cloud_enterprise', retention_pending: null })
   expect((await run(['org', 'list'], env)).stdout).toContain('cloud_enterprise')
 })
 

@@ -241,7 +241,7 @@ describe('on a terminal', () => {
         '2 members, 1 active; 1 session in the last 7 days',
         '',
         'NAME  EMAIL            ROLE       JOINED       COST  SESSIONS',
-        `Ada   ada@example.com  owner      2026-01-05  $2.00         1  ${'█'.repeat(17)}`,
+        `Ada   ada@example.com  admin      2026-01-05  $2.00         1  ${'█'.repeat(17)}`,
         '田中  bo@example.com   developer  2026-01-05  $0.00         0',
       ])
       expect(team[6]).toMatch(/^Sessions and cost from \d{4}-\d\d-\d\d on\.$/)

@@ -251,7 +251,7 @@ describe('many bodies at once', () => {
     const slow = () =>
       new ReadableStream({
         start(controller) {
-          controller.enqueue(new TextEncoder().encode(`{"records":[]${' '.repeat(2 * MIB)}`))
+          controller.enqueue(new TextEncoder().encode(`{"records":[]${' '.repeat(1.1 * MIB)}`))
           open.push(controller)
         },
         // asked again for each read that waits
@@ -262,7 +262,7 @@ describe('many bodies at once', () => {
       })
     const held = Array.from({ length: 2 }, () => post(slow()))
     await pulled.promise
-    const large = `{"records":[]${' '.repeat(2 * MIB)}}`
+    const large = `{"records":[]${' '.repeat(1.1 * MIB)}}`
     const refused: Awaited<ReturnType<typeof post>>[] = []
     const full = Promise.withResolvers<void>()
     const waiting = Array.from({ length: 40 }, async () => {
