@@ -11,6 +11,7 @@ export const TABLES = [
   'session_directories',
   'session_links',
   'session_usage',
+  'session_tickets',
   'usage_rollups',
   'branch_rollups',
   'findings',

@@ -38,7 +38,8 @@ end
       '30s',
       '-t1',
       `-c${connections}`,
-      `-d${seconds}s`,
+      // whole seconds only
+      `-d${Math.ceil(seconds)}s`,
       '-s',
       script,
       ...named,
