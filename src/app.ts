@@ -3,6 +3,8 @@ import { auditRoutes } from './audit/routes.ts'
 import { authRoutes } from './auth/routes.ts'
 import { wantedFolder, watchFolder } from './backup/folder.ts'
 import { badgeRoutes } from './badges/routes.ts'
+import { changeRoutes } from './changes/routes.ts'
+import { createChangeStreams } from './changes/streams.ts'
 import { type Config, publicPath } from './config.ts'
 import { costRoutes } from './cost/routes.ts'
 import type { Sql } from './db/client.ts'
@@ -25,6 +27,7 @@ import { createResponseCache } from './http/responses/response-cache.ts'
 import type { Intake } from './intake/messages.ts'
 import { syncRoutes } from './intake/routes.ts'
 import { telemetryRoutes } from './intake/telemetry-routes.ts'
+import { findKeys } from './keys/queries.ts'
 import type { Log } from './log.ts'
 import type { Registry } from './metrics/registry.ts'
 import { measureCaches, measureReadiness, measureRequests } from './metrics/requests.ts'
@@ -39,6 +42,7 @@ import {
 import { findVersions, findVersionsBySlug } from './organizations/queries.ts'
 import { outcomeRoutes } from './outcomes/routes.ts'
 import type { LookUp } from './people/callers.ts'
+import { findSessions } from './people/sign-in-queries.ts'
 import { qualityRoutes } from './quality/routes.ts'
 import { riskRoutes } from './risk/routes.ts'
 import { securityRoutes } from './security/routes.ts'
@@ -114,7 +118,8 @@ export function createApp(deps: AppDeps) {
   const requests = measureRequests(registry)
   const admission = createAdmission(deps)
   const gate = deps.gate ?? createGate()
-  const readVersion = gathered((ids) => lookUp((from) => findVersions(from, ids)))
+  const readVersions = (ids: readonly string[]) => lookUp((from) => findVersions(from, ids))
+  const readVersion = gathered(readVersions)
   const readVersionBySlug = gathered((slugs) => lookUp((from) => findVersionsBySlug(from, slugs)))
   // badges need no key: their URLs, which anybody can make up, displace each other only
   const badgeBytes = Math.floor(config.cacheBytes / BADGE_PART)
@@ -155,6 +160,13 @@ export function createApp(deps: AppDeps) {
     limitTests: createTestLimit(),
   }
 
+  const streams = createChangeStreams({
+    readVersion,
+    readVersions,
+    findKeys: (ids) => lookUp((from) => findKeys(from, ids)),
+    findSessions: (ids) => lookUp((from) => findSessions(from, ids)),
+    clock: () => performance.now(),
+  })
   const api = createApi({ gate, cache, checkResponses: deps.checkResponses, server: () => app.server })
   const routeDeps = { sql, config, now, api }
   const telemetry = telemetryRoutes({ intake, gate, api })
@@ -172,6 +184,7 @@ export function createApp(deps: AppDeps) {
     .use(outcomeRoutes(routeDeps))
     .use(settingsRoutes(routeDeps, { ...webhookDeps, listenUrl }))
     .use(whoAmIRoutes(routeDeps))
+    .use(changeRoutes({ api, streams, server: () => app.server }))
     .use(syncRoutes({ intake, gate, api }))
     .use(telemetry)
     .use(webhookRoutes(routeDeps, webhookDeps))
@@ -215,6 +228,7 @@ export function createApp(deps: AppDeps) {
   // The routes' types are for nobody: a client speaks HTTP.
   return Object.assign(app, {
     flushAccessLog: accessLog.flush,
+    endStreams: streams.stop,
     /** Refuses the requests that wait for others, or whose bodies have not come. */
     refuseWaiting() {
       gate.stop()

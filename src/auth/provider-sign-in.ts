@@ -45,7 +45,8 @@ export async function signInByProvider(
     })
   }
   const { id: orgId } = organization
-  const admitted = await inTurn(orgId, (tx) => admit(tx, orgId, identity, oidc, client, now))
+  // a member who is added or changed makes it a change
+  const admitted = await inTurn(orgId, (tx) => admit(tx, orgId, identity, oidc, client, now), 'note')
   if (admitted === undefined) {
     const why = whyNoRole(identity, oidc)
     throw new ApiError('FORBIDDEN', `Your account has no role in ${organization.name}: ${why}`)

@@ -62,7 +62,7 @@ export async function signInByPassword(
   const [account] = matching
   if (account === undefined) {
     for (const { orgId, memberId } of accounts)
-      await deps.inTurn(orgId, (tx) => record(tx, orgId, memberId, client, 'member.sign_in_failed'))
+      await deps.inTurn(orgId, (tx) => record(tx, orgId, memberId, client, 'member.sign_in_failed'), 'note')
     throw new ApiError('UNAUTHORIZED', 'The address or the password is wrong')
   }
   if (matching.length > 1) return { organizations: matching.map(({ slug, name }) => ({ slug, name })) }
@@ -76,12 +76,13 @@ export async function startSessionOf(
   client: Client,
   former: string | undefined,
 ): Promise<string> {
-  return await inTurn(orgId, async (tx) => {
+  const work = async (tx: ISql) => {
     if (former !== undefined) await endSession(tx, former)
     const token = await startSession(tx, orgId, memberId)
     await recordSignIn(tx, orgId, memberId, client)
     return token
-  })
+  }
+  return await inTurn(orgId, work, 'note')
 }
 
 /**
@@ -122,5 +123,5 @@ export async function signOut(
   const ended = await endSession(people, token)
   if (ended === undefined) return
   const { orgId, memberId } = ended
-  await inTurn(orgId, (tx) => record(tx, orgId, memberId, client, 'member.signed_out'))
+  await inTurn(orgId, (tx) => record(tx, orgId, memberId, client, 'member.signed_out'), 'note')
 }

@@ -30,6 +30,8 @@ type Servable = Pick<AnyElysia, 'fetch' | 'server'> & {
   flushAccessLog?: (() => void) | undefined
   /** Called when the server stops and does not wait any longer for requests that do not proceed. */
   refuseWaiting?: (() => void) | undefined
+  /** Called when the server stops: ends the responses that would go on. */
+  endStreams?: (() => void) | undefined
 }
 
 /** Serves `app` at `address`. Throws OperatorError when it is in use or not of this machine. */
@@ -65,7 +67,7 @@ export function listen(app: Servable, address: Address, log: Log) {
      * Stops accepting, closes idle connections and waits for requests in flight: 20 s at most, 1.5 s for those that wait
      * for others or whose bodies have not come.
      */
-    stop: () => drain(server, app.refuseWaiting).finally(() => app.flushAccessLog?.()),
+    stop: () => drain(server, app).finally(() => app.flushAccessLog?.()),
   }
 }
 
@@ -100,7 +102,11 @@ export function localUrl({ host, port }: Address): string {
   return `http://${local.includes(':') ? `[${local}]` : local}:${port}`
 }
 
-async function drain(server: Bun.Server<unknown>, refuseWaiting: (() => void) | undefined): Promise<void> {
+async function drain(
+  server: Bun.Server<unknown>,
+  { refuseWaiting, endStreams }: Pick<Servable, 'refuseWaiting' | 'endStreams'>,
+): Promise<void> {
+  endStreams?.()
   const deadline = performance.now() + DRAIN_MS
   const timer = setTimeout(() => refuseWaiting?.(), DRAIN_WAITING_MS)
   const stopped = server.stop(false)

@@ -1,5 +1,5 @@
 import type { ISql, Sql } from '../db/client.ts'
-import { inOrganization } from '../db/org-lock.ts'
+import { inOrganization, type Kind } from '../db/org-lock.ts'
 import { ApiError, busy } from '../errors.ts'
 import { createShares, type Free, type Share, type Shares, type Wait } from './shares.ts'
 
@@ -180,9 +180,13 @@ export function createWriteQueue({ waitMs, ...limits }: Omit<Share, 'what'> & { 
 }
 
 /** Runs `work` in a transaction under the organization's lock, after the organization's earlier changes in this process. */
-export type Change = <Result>(orgId: string, work: (tx: ISql) => Promise<Result>) => Promise<Result>
+export type Change = <Result>(
+  orgId: string,
+  work: (tx: ISql) => Promise<Result>,
+  kind?: Kind,
+) => Promise<Result>
 
 export const changeInTurn =
   (writes: Sql, enqueueWrite: EnqueueWrite): Change =>
-  (orgId, work) =>
-    enqueueWrite(orgId, () => inOrganization(writes, orgId, work))
+  (orgId, work, kind) =>
+    enqueueWrite(orgId, () => inOrganization(writes, orgId, work, kind))

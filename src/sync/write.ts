@@ -177,7 +177,7 @@ export async function storeBatch(
     const risks = batch.computed ?? (await computeRisks(tx, orgId, records, batch.pause))
     const early = sessions.length > 0 ? undefined : await writeRisks(tx, orgId, records, risks)
     batch.beforeLock?.()
-    await lockOrganization(tx, orgId)
+    await lockOrganization(tx, orgId, 'note')
     if (inbox) await takeFromInbox(tx, orgId, inbox.ids)
     const subscribers = await findSubscribers(tx, orgId)
     const withAlerts = subscribers('security.alert').length > 0
@@ -227,23 +227,25 @@ export async function storeBatch(
       const user = await findUser(tx, orgId, sessions, key?.memberEmail ?? null)
       await noteMachine(tx, orgId, { machine, user, created: results.session.created, now })
     }
+    if (sumOf(results, 'created') + sumOf(results, 'updated') > 0) await lockOrganization(tx, orgId)
     return results
   })
   deps.onSessions?.(sessions, results.session.changed)
   // the batch is written, whatever becomes of the planner's statistics
   if (results.commit.created > 0) await analyzeGrownTables(deps.sql).catch(() => {})
   const { skipped, moved } = results.session
-  const sum = (count: keyof RecordCounts) =>
-    Object.values(results).reduce((total, result) => total + result[count], 0)
   return {
     received: records.length,
-    created: sum('created'),
-    updated: sum('updated'),
-    unchanged: sum('unchanged'),
+    created: sumOf(results, 'created'),
+    updated: sumOf(results, 'updated'),
+    unchanged: sumOf(results, 'unchanged'),
     ...(skipped.length > 0 ? { skipped: [...skipped] } : {}),
     ...(withMoved && moved.length > 0 ? { moved: [...moved] } : {}),
   }
 }
+
+const sumOf = (results: Record<string, RecordCounts>, count: keyof RecordCounts): number =>
+  Object.values(results).reduce((total, result) => total + result[count], 0)
 
 /** Writes the sessions, and the findings of the heatmap that follow from them. */
 export async function writeSessionsAndCounts(

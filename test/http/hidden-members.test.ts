@@ -7,6 +7,7 @@ import { client, repeatingClient, type Tenant, tenant, testApp } from '../suppor
 import { namesOf, recordsOf, storeWebhook } from '../support/isolation/records.ts'
 import {
   changeOf,
+  isStream,
   nameOf,
   PARAMETERS,
   pathOf,
@@ -40,7 +41,7 @@ let database: TestDatabase
 let app: App
 let hiding: Hiding
 /** Without a database, for the declarations. */
-const routes = v1Routes(testApp(undefined as never))
+const routes = v1Routes(testApp(undefined as never)).filter((route) => !isStream(route))
 
 const named = (records: ReturnType<typeof recordsOf>) =>
   records.map((record) => ({

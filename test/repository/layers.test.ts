@@ -57,6 +57,7 @@ const FOLDERS = [
   'badges',
   'usage',
   'whoami',
+  'changes',
   'webhooks/deliveries',
   'webhooks',
   'webhooks/signing',
@@ -199,6 +200,7 @@ const FEATURES = [
   'risk',
   'badges',
   'whoami',
+  'changes',
   'webhooks',
 ]
 /** A feature may import these of another: the writing of entries and events, and the form of a session. */

@@ -112,7 +112,9 @@ export function completed(
           // probes and sign-in, which have a schema, are never kept
           isConditional:
             method === 'get' &&
-            (isApi || (route.response === undefined && 200 in (operation.responses as object))),
+            (isApi
+              ? !isStream(operation)
+              : route.response === undefined && 200 in (operation.responses as object)),
         },
         components,
       )
@@ -173,6 +175,10 @@ export function completed(
 
 /** `/v1/sessions/:session_id` as `/v1/sessions/{session_id}`. */
 const templateOf = (path: string): string => path.replace(/:(\w+)/g, '{$1}')
+
+/** Whether the 200 goes on for as long as something happens: it is never kept. */
+const isStream = ({ responses }: Schema): boolean =>
+  JSON.stringify(responses ?? {}).includes('"text/event-stream"')
 
 /** The components that `text` refers to. */
 function used(components: Schema, text: string): Schema {
@@ -265,7 +271,7 @@ function successes(operation: Operation, components: Components): Record<string,
     add(status, schema, schema.description, content)
     if (route.csv) Object.assign(responses[status] ?? {}, CSV_EXTENSION)
   }
-  if (route.response === undefined) {
+  if (Object.keys(route.response ?? {}).length === 0) {
     for (const [status, { description, content = {} }] of Object.entries(
       given.responses as Record<string, Schema>,
     )) {

@@ -172,8 +172,12 @@ export const declaredRoutes = (app: App): Route[] =>
 export const v1Routes = (app: App): Route[] =>
   declaredRoutes(app).filter(({ path }) => path.startsWith('/v1/'))
 
-/** The routes that read. */
-export const readRoutes = (app: App): Route[] => declaredRoutes(app).filter(({ method }) => method === 'GET')
+/** Its response goes on, and names nothing of any organization: test/changes. */
+export const isStream = ({ path }: Pick<Route, 'path'>): boolean => path.endsWith('/v1/changes')
+
+/** The routes that read, to an end. */
+export const readRoutes = (app: App): Route[] =>
+  declaredRoutes(app).filter((route) => route.method === 'GET' && !isStream(route))
 
 /** Every other route. */
 export const plainRoutes = (app: App): Route[] =>
