@@ -263,11 +263,3 @@ test('a server without TLS is named where TLS is demanded', async () => {
   await sql.end({ timeout: 1 })
   server.close()
 })
-
-test('an idle connection that was used last is used next', async () => {
-  const pool = open(3)
-  await Promise.all(Array.from({ length: 3 }, () => pool`select pg_sleep(0.05)`))
-  const first = await pidOf(pool)
-  for (let n = 0; n < 6; n += 1) expect(await pidOf(pool)).toBe(first)
-  await pool.end()
-})
