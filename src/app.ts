@@ -24,13 +24,14 @@ import { localUrl } from './http/listen.ts'
 import { docs } from './http/openapi/docs.ts'
 import { dashboard } from './http/pages/dashboard.ts'
 import { createResponseCache } from './http/responses/response-cache.ts'
+import { createSlowReads } from './http/responses/slow-reads.ts'
 import type { Intake } from './intake/messages.ts'
 import { syncRoutes } from './intake/routes.ts'
 import { telemetryRoutes } from './intake/telemetry-routes.ts'
 import { findKeys } from './keys/queries.ts'
 import type { Log } from './log.ts'
 import type { Registry } from './metrics/registry.ts'
-import { measureCaches, measureReadiness, measureRequests } from './metrics/requests.ts'
+import { measureCaches, measureReadiness, measureRequests, measureSlowReads } from './metrics/requests.ts'
 import {
   changeInTurn,
   createGate,
@@ -123,7 +124,9 @@ export function createApp(deps: AppDeps) {
   const readVersionBySlug = gathered((slugs) => lookUp((from) => findVersionsBySlug(from, slugs)))
   // badges need no key: their URLs, which anybody can make up, displace each other only
   const badgeBytes = Math.floor(config.cacheBytes / BADGE_PART)
-  const cache = createResponseCache(readVersion, config.cacheBytes - badgeBytes)
+  const slowReads = createSlowReads(config.databasePool)
+  measureSlowReads(registry, slowReads.load)
+  const cache = createResponseCache(readVersion, config.cacheBytes - badgeBytes, slowReads.run)
   const badgeCache = createResponseCache(readVersionBySlug, badgeBytes)
   measureCaches(registry, { responses: cache, badges: badgeCache })
   const disk = createDiskState(config.databaseUrl === null ? config.dataDir : null)

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { hasCitus } from './db/citus.ts'
 import type { ConnectTarget, Sql } from './db/client.ts'
@@ -44,8 +43,6 @@ export interface OpenDatabase {
 
 /** A command runs one statement at a time, and several commands may run beside a server. */
 const COMMAND_CONNECTIONS = 2
-/** A quarter of a server's connections are lanes at most, and at most one for each processor. */
-const LANES_PART = 4
 const POLL_MS = 20
 /** A command waits this long for a starting server, and a server for a command that runs PostgreSQL. */
 const WAIT_LIMIT_MS = 30_000
@@ -74,12 +71,10 @@ export async function openDatabase(
   if (!isKnown && !holdsDatabase(config.dataDir)) throw noDatabase(config.dataDir)
   const found = await findOrStart(config, role, log)
   const { embedded } = found
-  const use = role === 'command' ? { statementTimeoutMs: 0 } : { genericPlans: true }
+  const use = role === 'command' ? { statementTimeoutMs: 0 } : { genericPlans: true, oneByOne: true }
   const max = role === 'command' ? Math.min(COMMAND_CONNECTIONS, config.databasePool) : config.databasePool
-  const isServer = role === 'serve' && embedded !== undefined
-  const lanes = isServer ? Math.min(availableParallelism(), Math.floor(max / LANES_PART)) : 0
   const openPool = (target: ConnectTarget) =>
-    createReconnectingPool(target, { max, lanes, applicationName: `cloud-analytics ${role}`, ...use })
+    createReconnectingPool(target, { max, applicationName: `cloud-analytics ${role}`, ...use })
   let { target } = found
   let pool = openPool(target)
   const end = async () => {

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import postgres from 'postgres'
 import { OperatorError } from '../errors.ts'
 import { tlsOf } from './tls.ts'
@@ -31,6 +32,13 @@ export interface ConnectOptions {
   genericPlans?: boolean
   /** Its connections are not closed for their age, nor while they are idle: what a session holds stays held. */
   keepOpen?: boolean
+  /**
+   * A connection gets a statement when it has answered the one before: the driver would send up to 100 more over one that
+   * works on a slow one, also while another is free.
+   */
+  oneByOne?: boolean
+  /** Gets the socket of each connection before it connects. */
+  onSocket?: (socket: Socket) => void
   onnotice?: (notice: postgres.Notice) => void
 }
 
@@ -66,6 +74,37 @@ const TYPES = {
   },
 }
 
+/** The driver's own options, as its option `socket` gets them. */
+interface Place {
+  /** The path of a unix socket. */
+  path: string | false
+  host: string[]
+  port: number[]
+}
+
+/**
+ * The driver's option `socket`: a function that opens sockets, at the URL's hosts in turn. As the driver's own do, they have
+ * the host, which goes into the greeting of TLS and into errors. A server that closes a connection without a word, as a
+ * balancer does that has none behind it, is an error: the driver would connect again at once, for ever.
+ */
+function socketOption(onSocket: ConnectOptions['onSocket'] = () => {}) {
+  let opened = 0
+  return ({ path, host, port }: Place): Socket => {
+    const nth = opened++ % host.length
+    const at = { host: host[nth] ?? '', port: port[nth] ?? 0 }
+    const opening = new Socket()
+    onSocket(opening)
+    opening.once('end', () => {
+      if (opening.bytesRead > 0) return
+      const error = new Error('the server closed the connection before it answered')
+      opening.destroy(Object.assign(error, { code: 'ECONNRESET' }))
+    })
+    // the driver listens as soon as it has the socket, and a missing file is reported before the next turn of the loop
+    queueMicrotask(() => opening.connect(path ? { path } : at))
+    return Object.assign(opening, at)
+  }
+}
+
 /**
  * Opens a pool; nothing is sent before the first query. int8 and numeric come back as strings, date as
  * `YYYY-MM-DD`, timestamptz as `Date`. Throws OperatorError when the URL is malformed.
@@ -84,6 +123,9 @@ export function connect(target: ConnectTarget, options: ConnectOptions): Sql {
     backoff: ((retries: number) => Math.min(0.05 * 2 ** retries, MAX_BACKOFF_S)) as never,
     onnotice: options.onnotice ?? (() => {}),
     types: TYPES,
+    ...(options.oneByOne === true ? { max_pipeline: 0 } : {}),
+    // an option of the driver that its types lack
+    socket: socketOption(options.onSocket),
   }
   if ('socketDir' in target) {
     const { socketDir, user, database } = target

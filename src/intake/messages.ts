@@ -3,7 +3,7 @@ import type { ConnectTarget } from '../db/client.ts'
 import { ApiError, codeOf, type ErrorCode } from '../errors.ts'
 import type { PackedBody } from '../http/body.ts'
 import type { LogFormat, LogLevel } from '../log.ts'
-import type { ThreadReport } from '../metrics/threads.ts'
+import type { TallyCounts } from '../metrics/threads.ts'
 import type { PriceFile } from '../model-prices.ts'
 import type { SendOptions, SyncResult } from '../sync/write.ts'
 import type { Signal } from '../telemetry/model.ts'
@@ -64,10 +64,10 @@ export type ToIntake =
 
 /** Messages of the thread: a heartbeat twice a second, and an answer for each request. */
 export type FromIntake =
-  | { type: 'heartbeat'; report: ThreadReport }
+  | { type: 'heartbeat'; counts: TallyCounts }
   | { type: 'done'; id: number; result: SyncResult }
   | { type: 'failed'; id: number; error: SentError }
-  | { type: 'stopped'; report: ThreadReport }
+  | { type: 'stopped'; counts: TallyCounts }
 
 export const HEARTBEAT_MS = 500
 

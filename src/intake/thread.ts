@@ -75,7 +75,6 @@ export function createIntakeThread(options: IntakeThreadOptions): Intake {
     if (thread === ended) thread = undefined
     // the end is not left to `close`, which a hung thread may never emit
     ended.worker.terminate()
-    meter.ended()
     for (const { reject } of ended.pending.values())
       reject(busy('The server was interrupted at this request'))
     if (reason === undefined) return
@@ -162,9 +161,9 @@ function startThread(
   let reason: string | undefined
   worker.addEventListener('message', ({ data }: MessageEvent<FromIntake>) => {
     thread.missed = 0
-    if (data.type === 'heartbeat') return meter.report(data.report)
+    if (data.type === 'heartbeat') return meter.count(data.counts)
     if (data.type === 'stopped') {
-      meter.report(data.report)
+      meter.count(data.counts)
       return thread.over.resolve()
     }
     const pending = thread.pending.get(data.id)

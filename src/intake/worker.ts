@@ -69,8 +69,7 @@ function start({ target, applicationName, settings }: Extract<ToIntake, { type: 
     },
     ...countSessions((agent, result) => sessions.add([agent, result])),
   })
-  const beat = () =>
-    send({ type: 'heartbeat', report: { counts: sessions.take(), pools: { intake: pool.load() } } })
+  const beat = () => send({ type: 'heartbeat', counts: sessions.take() })
   beat()
   setInterval(beat, HEARTBEAT_MS)
   // a unix socket is not checked, since it is never half open
@@ -98,5 +97,5 @@ async function answer({ id, request }: Extract<ToIntake, { type: 'request' }>): 
 async function stop(): Promise<void> {
   await running?.intake.stop()
   await running?.pool.end(END_TIMEOUT_S)
-  send({ type: 'stopped', report: { counts: sessions.take(), pools: {} } })
+  send({ type: 'stopped', counts: sessions.take() })
 }

@@ -138,6 +138,24 @@ export function measureCaches(registry: Registry, caches: Record<string, { size(
   )
 }
 
+/** Adds the reads that lately took long, or are new: those that run, and those that wait for a connection. */
+export function measureSlowReads(registry: Registry, load: { running: number; waiting: number }): void {
+  registry.gauges(
+    () => load,
+    [
+      {
+        name: 'cloud_analytics_slow_reads',
+        help: 'Reads that lately took above 100 ms, or are new, by whether they run or wait for a connection.',
+        labels: ['state'],
+        of: ({ running, waiting }) => [
+          { labels: ['running'], value: running },
+          { labels: ['waiting'], value: waiting },
+        ],
+      },
+    ],
+  )
+}
+
 /** Adds what /ready says of each part. */
 export function measureReadiness(registry: Registry, read: () => Promise<Record<string, string>>): void {
   registry.gauges(read, [

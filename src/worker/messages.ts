@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import type { ConnectTarget } from '../db/client.ts'
-import type { ThreadReport } from '../metrics/threads.ts'
+import type { TallyCounts } from '../metrics/threads.ts'
 
 const SETTINGS = [
   'logLevel',
@@ -33,8 +33,8 @@ export type ToWorker =
 
 /** Messages of the worker: every second a heartbeat with its last check of the database, and a last report. */
 export type FromWorker =
-  | { type: 'heartbeat'; database: boolean; report: ThreadReport }
-  | { type: 'drained'; report: ThreadReport }
+  | { type: 'heartbeat'; database: boolean; counts: TallyCounts }
+  | { type: 'drained'; counts: TallyCounts }
 
 /** The time between two heartbeats. */
 export const HEARTBEAT_MS = 1_000

@@ -54,7 +54,6 @@ export function superviseWorker(options: SupervisorOptions) {
     if (thread !== ended || stopped !== undefined) return
     thread = undefined
     meter.failed()
-    meter.ended()
     const delayMs = Math.min(FIRST_BACKOFF_MS * 2 ** failures, MAX_BACKOFF_MS)
     failures += 1
     log.error('the worker thread ended; a new one is started', { reason, delayMs })
@@ -91,7 +90,6 @@ export function superviseWorker(options: SupervisorOptions) {
       clearInterval(ticker)
       clearTimeout(respawn)
       thread?.worker.terminate()
-      meter.ended()
     },
     /** Drains and ends the thread. May be called twice. */
     stop() {
@@ -107,7 +105,7 @@ function startThread(options: SupervisorOptions, onEnd: (thread: Thread, reason:
   const thread: Thread = { worker, over: Promise.withResolvers(), missed: 0, heartbeats: 0, databaseOk: true }
   let reason: string | undefined
   worker.addEventListener('message', ({ data }: MessageEvent<FromWorker>) => {
-    meter.report(data.report)
+    meter.count(data.counts)
     if (data.type === 'drained') return thread.over.resolve()
     thread.missed = 0
     thread.heartbeats += 1

@@ -23,11 +23,9 @@ const END_TIMEOUT_S = 5
 /** Its statements read some rows; a connection that does not respond is replaced. */
 const PRESENCE_LIMIT_MS = 3_000
 
-type Pools = Record<string, ReconnectingPool>
-
 interface Running {
   deliveries: Deliveries
-  pools: Pools
+  pools: readonly ReconnectingPool[]
   timers: ReturnType<typeof setInterval>[]
   /** The housekeeping in progress; a drain waits for it. */
   housekeeping: Promise<void> | undefined
@@ -55,7 +53,7 @@ function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start
     { max: 1, applicationName, keepOpen: true },
     PRESENCE_LIMIT_MS,
   )
-  const pools = { worker: pool, housekeeping: housekeepingPool, presence: presencePool }
+  const pools = [pool, housekeepingPool, presencePool]
   const deliveries = startDeliveries({
     pool,
     presencePool,
@@ -76,16 +74,11 @@ function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start
   return state
 }
 
-const reportOf = (pools: Pools) => ({
-  counts: attempts.take(),
-  pools: Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, pool.load()])),
-})
-
-function startHeartbeat(pools: Pools, log: Log): ReturnType<typeof setInterval> {
-  const checkDatabase = createConnectionMonitor(Object.values(pools), log)
+function startHeartbeat(pools: readonly ReconnectingPool[], log: Log): ReturnType<typeof setInterval> {
+  const checkDatabase = createConnectionMonitor(pools, log)
   let database = true
   const sendHeartbeat = () => {
-    send({ type: 'heartbeat', database, report: reportOf(pools) })
+    send({ type: 'heartbeat', database, counts: attempts.take() })
     void checkDatabase().then((isReachable) => {
       database = isReachable
     })
@@ -102,7 +95,7 @@ async function drain(): Promise<void> {
     for (const timer of others) clearInterval(timer)
     await Promise.all([deliveries.drain(), housekeeping])
     clearInterval(heartbeat)
-    await Promise.all(Object.values(pools).map((pool) => pool.end(END_TIMEOUT_S)))
+    await Promise.all(pools.map((pool) => pool.end(END_TIMEOUT_S)))
   }
-  send({ type: 'drained', report: { counts: attempts.take(), pools: {} } })
+  send({ type: 'drained', counts: attempts.take() })
 }

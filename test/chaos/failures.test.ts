@@ -112,7 +112,7 @@ describe('of a program', () => {
   })
 
   test(
-    'an old backup, and a pool whose connections are all taken',
+    'an old backup, and slow reads that have all of their connections',
     async () => {
       const holder = database.pool(1)
       const held = Promise.withResolvers<void>()
@@ -127,19 +127,21 @@ describe('of a program', () => {
       server = await serving('serve', env)
       env.PORT = new URL(server.url).port
       const asked = [1, 2, 3, 4, 5].map((days) => team.get(`/v1/cost?date_from=2026-01-0${days}`))
-      const text = await eventually(scrape, (found) => sumOf(found, 'pool_waiting_statements') > 0)
-      expect(sumOf(text, 'pool_used_connections', { pool: 'serve' })).toBe(2)
+      // slow reads have one of two connections
+      const text = await eventually(scrape, (found) => sumOf(found, 'slow_reads', { state: 'waiting' }) === 4)
+      expect(sumOf(text, 'slow_reads', { state: 'running' })).toBe(1)
+      expect((await team.get('/v1/whoami')).status).toBe(200)
       const ageS = Date.now() / 1_000 - sumOf(text, 'backup_last_success_timestamp_seconds')
       expect(ageS).toBeGreaterThan(2 * sumOf(text, 'backup_every_seconds'))
       const said = await doctorOf(env)
-      expect(said.server).toMatch(/^warn: .*\b\d+ statements wait for a connection now/)
+      expect(said.server).toMatch(/^warn: .*\b\d+ slow reads wait for a connection now/)
       expect(said.backup).toMatch(/^fail: .*older than 2 times BACKUP_EVERY/)
       held.resolve()
       await lock
       await holder.end()
       expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
       await eventually(scrape, (found) => sumOf(found, 'backups_total', { result: 'made' }) === 1)
-      await eventually(scrape, (found) => sumOf(found, 'pool_waiting_statements') === 0)
+      await eventually(scrape, (found) => sumOf(found, 'slow_reads') === 0)
     },
     LIMIT_MS,
   )
@@ -288,7 +290,7 @@ describe('of a thread', () => {
       const scrape = scrapeOf(env)
       const { post } = await caller(database, 'threads', 'cloud_team', () => server.url)
       expect((await post('/v1/sync', { records: [session(1)] })).status).toBe(200)
-      await eventually(scrape, (text) => sumOf(text, 'pool_max_connections', { pool: 'worker' }) > 0)
+      await eventually(scrape, (text) => sumOf(text, 'database_connections', { pool: 'worker' }) > 0)
 
       // a request that is being written, at a table that is locked
       const holder = database.pool(1)
@@ -301,7 +303,10 @@ describe('of a thread', () => {
       })
       await locked.promise
       const interrupted = post('/v1/sync', { records: [session(2)] })
-      await eventually(scrape, (text) => sumOf(text, 'pool_used_connections', { pool: 'intake' }) > 0)
+      await eventually(
+        scrape,
+        (text) => sumOf(text, 'database_connections', { pool: 'intake', state: 'active' }) > 0,
+      )
       threads.intake.at(-1)?.postMessage({ type: 'throw' })
       expect((await interrupted).status).toBe(503)
       held.resolve()

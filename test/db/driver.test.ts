@@ -13,7 +13,8 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-const open = (max: number, url = database.url) => connect({ url }, { max, applicationName: 'test-driver' })
+const open = (max: number, url = database.url, oneByOne = false) =>
+  connect({ url }, { max, applicationName: 'test-driver', oneByOne })
 const pidOf = async (on: Pick<Sql, 'unsafe'>): Promise<number> => {
   const [row] = await on.unsafe<{ pid: number }[]>('select pg_backend_pid() as pid')
   return row?.pid ?? 0
@@ -82,9 +83,17 @@ test('a statement that cannot be sent takes no answer of those behind it', async
 })
 
 test('a transaction has its connection alone, however many statements were sent over it before', async () => {
-  // the driver sends at most 100 statements over a connection before the first is answered
-  for (const before of [99, 100, 101, 102]) {
-    const one = open(1)
+  // the driver sends at most 100 statements over a connection before the first is answered, or one
+  for (const [before, oneByOne] of [
+    [99, false],
+    [100, false],
+    [101, false],
+    [102, false],
+    [0, true],
+    [1, true],
+    [2, true],
+  ] as const) {
+    const one = open(1, database.url, oneByOne)
     const pid = await pidOf(one)
     const reads = Array.from({ length: before }, () => one`select pg_sleep(0.001)`.then())
     const transaction = one.begin(async (tx) => {
@@ -99,9 +108,20 @@ test('a transaction has its connection alone, however many statements were sent 
     expect(inside).toBeString()
     expect(others.slice(0, 2)).not.toContain(inside)
     const [backend] = await database.sql`select a.state from pg_stat_activity a where a.pid = ${pid}`
-    expect({ before, state: backend?.state }).toEqual({ before, state: 'idle' })
+    expect({ before, oneByOne, state: backend?.state }).toEqual({ before, oneByOne, state: 'idle' })
     await one.end()
   }
+})
+
+test('one by one, no statement waits behind a slow one while another connection is free', async () => {
+  const pool = open(2, database.url, true)
+  await Promise.all([pool`select pg_sleep(0.05)`, pool`select pg_sleep(0.05)`])
+  const ended: string[] = []
+  const slow = pool`select pg_sleep(0.5)`.then(() => ended.push('slow'))
+  await Promise.all(Array.from({ length: 20 }, () => pool`select 1`.then(() => ended.push('short'))))
+  await slow
+  expect(ended.indexOf('slow')).toBe(20)
+  await pool.end()
 })
 
 test('a transaction whose session ends runs nothing in the next one', async () => {

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { connect as connectSocket, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { createServer as createTlsServer } from 'node:tls'
 import type { ISql } from '../../src/db/client.ts'
 import {
   createConnectionMonitor,
@@ -8,6 +11,7 @@ import {
 import { createLog } from '../../src/log.ts'
 import { eventually } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { certificate } from '../support/raw-receiver.ts'
 import { silentProxy } from '../support/silent-proxy.ts'
 
 let database: TestDatabase
@@ -34,6 +38,87 @@ test('statements over half-open connections fail, and the next statement succeed
   expect([...(await one())]).toEqual([{ one: 1 }])
   await pool.end(1)
   proxy.close()
+})
+
+/** Listens on a free port of 127.0.0.1, and returns it. */
+async function listening(server: ReturnType<typeof createServer>): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+/** Passes what comes over `client` to the database, and back. */
+function passOn(client: Socket): void {
+  const upstream = new URL(database.url)
+  const socketDir = upstream.searchParams.get('host')
+  const behind =
+    socketDir === null
+      ? connectSocket(Number(upstream.port || 5432), upstream.hostname)
+      : connectSocket(`${socketDir}/.s.PGSQL.5432`)
+  client.pipe(behind).pipe(client)
+  client.on('error', () => behind.destroy())
+  behind.on('error', () => client.destroy())
+}
+
+test.each(['plain', 'TLS'])('connections are replaced for all that use the pool: %s', async (how) => {
+  const server = how === 'plain' ? createServer(passOn) : createTlsServer(await certificate('valid'), passOn)
+  const url = new URL(database.url)
+  url.searchParams.delete('host')
+  url.host = `127.0.0.1:${await listening(server)}`
+  url.searchParams.set('sslmode', how === 'plain' ? 'disable' : 'verify-full')
+  if (how === 'TLS') {
+    url.searchParams.set('sslnegotiation', 'direct')
+    url.searchParams.set('sslrootcert', join(import.meta.dir, '../fixtures/tls/authority.pem'))
+  }
+  const pool = createReconnectingPool({ url: url.href }, { max: 2, applicationName: `test ${how}` })
+  const codeOf = (work: Promise<unknown>) =>
+    work.then(
+      () => 'answered',
+      ({ code }) => code,
+    )
+  const begun = Promise.withResolvers<void>()
+  const transaction = pool.sql.begin(async (tx) => {
+    await tx`select 1`
+    begun.resolve()
+    await new Promise(() => {})
+  })
+  await begun.promise
+  const sleeping = pool.sql`select pg_sleep(30)`.execute()
+  await eventually(
+    () =>
+      database.sql`select from pg_stat_activity a where a.application_name like ${`test ${how} %`} and a.wait_event = 'PgSleep'`,
+    ({ count }) => count === 1,
+  )
+  pool.reconnect()
+  expect([await codeOf(transaction), await codeOf(sleeping)]).toEqual([
+    'CONNECTION_CLOSED',
+    'CONNECTION_CLOSED',
+  ])
+  expect([...(await pool.sql`select 2 as two`)]).toEqual([{ two: 2 }])
+  await pool.end(1)
+  server.close()
+})
+
+test('a server that closes connections without a word, and a socket that is not there, are errors', async () => {
+  let connections = 0
+  const server = createServer((socket) => {
+    connections += 1
+    socket.end()
+  })
+  const urls = [
+    `postgres://u@127.0.0.1:${await listening(server)}/d`,
+    'postgres://u@localhost/d?host=/no/such/folder',
+  ]
+  const codes = await Promise.all(
+    urls.map(async (url) => {
+      const pool = createReconnectingPool({ url }, { max: 1, applicationName: 'test' })
+      const code = await pool.sql`select 1`.catch((error) => error.code)
+      await pool.end(1)
+      return code
+    }),
+  )
+  expect({ codes, connections }).toEqual({ codes: ['ECONNRESET', 'ENOENT'], connections: 1 })
+  server.close()
 })
 
 test('a pool whose connections are all busy does not reconnect', async () => {

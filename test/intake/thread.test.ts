@@ -7,7 +7,7 @@ import type { Intake } from '../../src/intake/messages.ts'
 import { createIntakeThread } from '../../src/intake/thread.ts'
 import { createLog } from '../../src/log.ts'
 import { createRegistry } from '../../src/metrics/registry.ts'
-import { measurePools, measureThreads } from '../../src/metrics/threads.ts'
+import { measureThreads } from '../../src/metrics/threads.ts'
 import { type PriceFile, readPriceFile } from '../../src/model-prices.ts'
 import { createGate } from '../../src/organizations/gate.ts'
 import { type Tenant, tenant } from '../support/api.ts'
@@ -32,9 +32,8 @@ function startIntake({ idleTicks = 1_000, missedBeats = 100, modelPrices = null 
   const threads: Worker[] = []
   const lines: string[] = []
   const registry = createRegistry()
-  const pools = measurePools(registry)
   const intake = createIntakeThread({
-    meter: measureThreads(registry, pools)('intake', measureSessions(registry)),
+    meter: measureThreads(registry)('intake', measureSessions(registry)),
     spawn() {
       const thread = new Worker(UNRULY)
       threads.push(thread)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { loadConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import { createRegistry } from '../../src/metrics/registry.ts'
-import { measurePools, measureThreads } from '../../src/metrics/threads.ts'
+import { measureThreads } from '../../src/metrics/threads.ts'
 import { measureAttempts } from '../../src/worker/measure.ts'
 import { type FromWorker, workerSettingsOf } from '../../src/worker/messages.ts'
 import { superviseWorker } from '../../src/worker/supervise.ts'
@@ -32,9 +32,8 @@ function supervise(url: URL, tickMs: number, target = database.target) {
   const messages: FromWorker[] = []
   const lines: string[] = []
   const registry = createRegistry()
-  const pools = measurePools(registry)
   const worker = superviseWorker({
-    meter: measureThreads(registry, pools)('worker', measureAttempts(registry)),
+    meter: measureThreads(registry)('worker', measureAttempts(registry)),
     spawn() {
       const thread = new Worker(url)
       thread.addEventListener('message', ({ data }: MessageEvent<FromWorker>) => messages.push(data))
@@ -67,7 +66,7 @@ test('the worker beats, does its housekeeping, and drains', async () => {
   expect([...(await left())]).toEqual([{ org_id: 'org_new' }])
   await worker.stop()
   await worker.stop()
-  expect(messages.at(-1)).toEqual({ type: 'drained', report: { counts: [], pools: {} } })
+  expect(messages.at(-1)).toEqual({ type: 'drained', counts: [] })
 })
 
 test.each(['throw', 'reject', 'exit'])('a thread that ends by %s is replaced', async (way) => {

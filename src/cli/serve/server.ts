@@ -11,7 +11,7 @@ import { measureIntake, measureSessions } from '../../intake/measure.ts'
 import { intakeSettingsOf } from '../../intake/messages.ts'
 import { createIntakeThread } from '../../intake/thread.ts'
 import { createRegistry, type Registry } from '../../metrics/registry.ts'
-import { measurePools, measureThreads } from '../../metrics/threads.ts'
+import { measureThreads } from '../../metrics/threads.ts'
 import { makeToken } from '../../people/tokens.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { openSecretKey } from '../../webhooks/signing/secret-key-queries.ts'
@@ -78,8 +78,7 @@ export async function startServer(
     const secretKey = await openSecretKey(sql, config)
     const secrets = createSecretBox(secretKey)
     const registry = createRegistry()
-    const poolLoads = measurePools(registry)
-    const meterOf = measureThreads(registry, poolLoads)
+    const meterOf = measureThreads(registry)
     const worker = superviseWorker({
       meter: meterOf('worker', measureAttempts(registry)),
       spawn: spawnWorker,
@@ -120,10 +119,6 @@ export async function startServer(
       worker.abandon()
     })
     const pools = [writePool, peoplePool, lookUpPool]
-    poolLoads.set('serve', database.pool.load)
-    poolLoads.set('writes', writePool.load)
-    poolLoads.set('sign-ins', peoplePool.load)
-    poolLoads.set('look-ups', lookUpPool.load)
     const checkConnections = createConnectionMonitor([database.pool, ...pools], log)
     // a unix socket is not checked, since it is never half open
     const checkTimer =

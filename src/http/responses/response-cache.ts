@@ -1,6 +1,7 @@
 import { JsonText, type PagePosition } from '../../json-text.ts'
 import { CachedResponse, type Computed, type ResponseSource } from './cached-response.ts'
 import { etagOf } from './response.ts'
+import type { RunRead } from './slow-reads.ts'
 
 // Responses in memory are never stale. Each carries the version of its organization's data that was read before it was
 // computed; every transaction that changes what the organization's reads show moves the version. A request is given a
@@ -64,20 +65,26 @@ function responseOf(name: string, version: string | undefined, source: ResponseS
 }
 
 /** Keeps nothing: every response is computed. */
-const NO_CACHE: ResponseCache = {
-  respond: async (_owner, source) => responseOf('', undefined, source, await source.compute()),
+const noCache = (run: RunRead): ResponseCache => ({
+  respond: async (owner, source) =>
+    responseOf('', undefined, source, await run(owner, source.key, source.compute)),
   last: () => undefined,
   grow: () => {},
   size: () => ({ bytes: 0, responses: 0, hits: 0, misses: 0 }),
-}
+})
 
 /**
  * Keeps responses that are asked for, up to `maxBytes` with all that is held for them; none with 0. The oldest is dropped
  * first, but for one that was used meanwhile: it is kept for another turn. The order is not that of last use: to delete a
- * name and set it again with each hit costs the more the more entries there are, 26 µs with 15,000.
+ * name and set it again with each hit costs the more the more entries there are, 26 µs with 15,000. `run` computes the
+ * responses.
  */
-export function createResponseCache(readVersion: ReadVersion, maxBytes: number): ResponseCache {
-  if (maxBytes === 0) return NO_CACHE
+export function createResponseCache(
+  readVersion: ReadVersion,
+  maxBytes: number,
+  run: RunRead = (_owner, _key, read) => read(),
+): ResponseCache {
+  if (maxBytes === 0) return noCache(run)
   /** The entries in the order in which they are dropped. */
   const entries = new Map<string, Entry>()
   // goes on where it was: from the start of the map it would pass what was deleted before, 10 µs with 19,000 entries
@@ -129,9 +136,14 @@ export function createResponseCache(readVersion: ReadVersion, maxBytes: number):
     entries.set(name, entry)
     grow(entry, size)
   }
-  const compute = async (name: string, version: string | undefined, source: ResponseSource) => {
+  const compute = async (
+    name: string,
+    owner: string,
+    version: string | undefined,
+    source: ResponseSource,
+  ) => {
     misses += 1
-    const value = await source.compute()
+    const value = await run(owner, source.key, source.compute)
     const response = responseOf(name, version, source, value)
     if (version !== undefined && source.keeps?.(value) !== false) keep(name, response)
     else if (source.keeps !== undefined) forget(name)
@@ -142,7 +154,7 @@ export function createResponseCache(readVersion: ReadVersion, maxBytes: number):
     // a response that is asked for once is computed and not kept: reading the version would take half of the
     // request's time, and filters that nobody asks for again would displace responses in use
     if (!entries.has(name) && source.keeps === undefined && !isNoted(name)) {
-      return await compute(name, undefined, source)
+      return await compute(name, owner, undefined, source)
     }
     const version = await readVersion(owner)
     const entry = entries.get(name)
@@ -157,7 +169,7 @@ export function createResponseCache(readVersion: ReadVersion, maxBytes: number):
       hits += 1
       return await running.response
     }
-    const response = compute(name, version, source)
+    const response = compute(name, owner, version, source)
     computing.set(name, { version, response })
     try {
       return await response
