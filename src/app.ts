@@ -126,7 +126,7 @@ export function createApp(deps: AppDeps) {
   const badgeBytes = Math.floor(config.cacheBytes / BADGE_PART)
   const slowReads = createSlowReads(config.databasePool)
   measureSlowReads(registry, slowReads.load)
-  const cache = createResponseCache(readVersion, config.cacheBytes - badgeBytes, slowReads.run)
+  const cache = createResponseCache(readVersion, config.cacheBytes - badgeBytes, slowReads.begin)
   const badgeCache = createResponseCache(readVersionBySlug, badgeBytes)
   measureCaches(registry, { responses: cache, badges: badgeCache })
   const disk = createDiskState(config.databaseUrl === null ? config.dataDir : null)

@@ -10,7 +10,7 @@ import { limitHeaders } from '../http/admission.ts'
 import { targetOf } from '../http/context.ts'
 import { readQuery } from '../http/query-reader.ts'
 import type { Decision } from '../http/rate-limit.ts'
-import { type CachedResponse, cacheKeyOf } from '../http/responses/cached-response.ts'
+import { type CachedResponse, type Computed, cacheKeyOf } from '../http/responses/cached-response.ts'
 import { etagOf, matchesEtag, PREFLIGHT_HEADERS } from '../http/responses/response.ts'
 import type { ResponseCache } from '../http/responses/response-cache.ts'
 import type { RequestMeter } from '../metrics/requests.ts'
@@ -184,11 +184,12 @@ function createFinder({ sql, now, cache }: BadgeDeps) {
       [today, addDays(today, -1)].map((day) => cache.last(slug, keyOn(day), maxAgeMs)).find(Boolean)
     if (!admitted) return badgeIn(last(CACHE_S * 1000))
     try {
-      const response = await cache.respond(slug, {
-        key: keyOn(today),
-        compute: async () => (await findBadge(sql, { slug, kind, tokenHash, today, days, project })) ?? null,
-        keeps: (badge) => badge !== null,
-      })
+      const source = { key: keyOn(today), keeps: (badge: Computed) => badge !== null }
+      const response = await cache.respond(
+        slug,
+        source,
+        async () => (await findBadge(sql, { slug, kind, tokenHash, today, days, project })) ?? null,
+      )
       return badgeIn(response)
     } catch (error) {
       const shown = isConnectionError(error) ? last(STALE_IF_ERROR_S * 1000) : undefined

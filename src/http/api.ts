@@ -21,7 +21,7 @@ import {
   securityOf,
 } from './declared.ts'
 import { firstOfEach, queryReader, readQuery } from './query-reader.ts'
-import { cacheKeyOf, type ResponseSource } from './responses/cached-response.ts'
+import { CachedResponse, cacheKeyOf, type ResponseSource } from './responses/cached-response.ts'
 import { type CsvColumns, csvSource, prefersCsv } from './responses/csv.ts'
 import type { ResponseCache } from './responses/response-cache.ts'
 import { responseSchema } from './responses/response-schema.ts'
@@ -60,6 +60,7 @@ interface Step extends Arrived {
 
 /** The same, when everything is checked. */
 interface Allowed extends Step {
+  call: Call
   access: Access
   hidesMembers: boolean
 }
@@ -122,9 +123,9 @@ function createSteps({ need, before }: Callers, { gate, cache, checkResponses, s
     refuseUnlessGranted(access, need, route)
     return access
   }
-  const sourceOf = (request: Request, key: string, query: unknown, compute: () => Promise<object>) => {
-    if (route.csv === undefined) return { key, compute }
-    const source: ResponseSource = { key, compute, variesByAccept: true }
+  const sourceOf = (request: Request, key: string, query: unknown): ResponseSource => {
+    if (route.csv === undefined) return { key }
+    const source = { key, variesByAccept: true }
     if (!prefersCsv(request.headers.get('accept'))) return source
     return csvSource(source, typeof route.csv === 'function' ? route.csv(query) : route.csv)
   }
@@ -194,27 +195,18 @@ function createSteps({ need, before }: Callers, { gate, cache, checkResponses, s
       const further = typeof route.cached === 'function' ? route.cached() : {}
       const seen = { hidesMembers: hidesMembers || undefined, own: access.own?.keys.join(' ') }
       const key = cacheKeyOf(String(route.detail?.operationId), params, query, further, seen)
-      const begun = Promise.withResolvers<undefined>()
-      const computed = Promise.withResolvers<object>()
-      const compute = () => {
-        begun.resolve(undefined)
-        return computed.promise
-      }
-      const response = cache.respond(access.orgId, sourceOf(request, key, query, compute))
-      const kept = await Promise.race([response, begun.promise])
-      if (kept === undefined && call !== undefined) {
-        // a failure is the handler's, which Elysia has
-        response.catch(() => {})
-        call.pending = { ...computed, response }
-      }
-      return kept
+      const found = await cache.find(access.orgId, sourceOf(request, key, query))
+      if (found instanceof CachedResponse) return found
+      // `errors` rejects it where the handler fails
+      call.pending = found
+      return undefined
     },
 
     /** Gives the handler's value to all that wait for the response. */
-    keep: async ({ call, responseValue }: Step & { responseValue: object }) => {
-      if (call?.pending === undefined) return undefined
-      call.pending.resolve(responseValue)
-      return await call.pending.response
+    keep: ({ call, responseValue }: Step & { responseValue: object }) => {
+      const response = call?.pending?.resolve(responseValue)
+      if (call !== undefined) call.pending = undefined
+      return response
     },
   }
   return steps

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { FieldProblem } from '../errors.ts'
 import type { Admitted } from './admission.ts'
-import type { CachedResponse } from './responses/cached-response.ts'
+import type { Computation } from './responses/response-cache.ts'
 
 /** The state of a request from its arrival to its response, in Elysia's context. */
 export type Arrived = {
@@ -20,13 +20,7 @@ export interface Call {
   /** Everything that is wrong with query and body, found by the schemas or otherwise, the first of each field. */
   problems(): FieldProblem[]
   /** The kept response that the handler's value completes, for this request and others that wait for it. */
-  pending: Pending | undefined
-}
-
-interface Pending {
-  resolve(value: object): void
-  reject(error: unknown): void
-  response: Promise<CachedResponse>
+  pending: Computation | undefined
 }
 
 /** Gives the context of plugins and routes the fields of `Arrived`. */

@@ -8,7 +8,18 @@ import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 /** Reads that end when they are told to, in the order in which they began. */
 function reads(connections: number) {
   let nowMs = 0
-  const { run, load } = createSlowReads(connections, () => nowMs)
+  const slowReads = createSlowReads(connections, () => nowMs)
+  const run = async <Value>(orgId: string, key: string, read: () => Promise<Value>) => {
+    const end = await slowReads.begin(orgId, key)
+    let isWhole = false
+    try {
+      const value = await read()
+      isWhole = true
+      return value
+    } finally {
+      end(isWhole)
+    }
+  }
   const running: { name: string; end: () => void }[] = []
   const begin = (name: string, orgId: string, key: string) =>
     run(orgId, key, () => {
@@ -36,7 +47,7 @@ function reads(connections: number) {
   const endAll = async () => {
     for (let [first] = await names(); first !== undefined; [first] = await names()) end(first)
   }
-  return { begin, names, end, endAll, learn, run, load }
+  return { begin, names, end, endAll, learn, run, load: slowReads.load }
 }
 
 const list = (values: Record<string, unknown>) => cacheKeyOf('/sessions', {}, values)

@@ -218,12 +218,9 @@ describe('the cache', () => {
     let computed = 0
     const cache = createResponseCache(async () => String(version), maxBytes)
     const respond = (key: string, size = 10, orgId = 'o') =>
-      cache.respond(orgId, {
-        key,
-        async compute() {
-          computed += 1
-          return new JsonText('x'.repeat(size))
-        },
+      cache.respond(orgId, { key }, async () => {
+        computed += 1
+        return new JsonText('x'.repeat(size))
       })
     return { cache, respond, computed: () => computed, write: () => (version += 1) }
   }
@@ -331,14 +328,14 @@ describe('the cache', () => {
       if (fails) throw new Error('no database')
       return 'v'
     }, 10_000)
-    const source = { key: 'a', compute: async () => new JsonText('{}') }
-    await cache.respond('o', source)
+    const respond = () => cache.respond('o', { key: 'a' }, async () => new JsonText('{}'))
+    await respond()
     fails = true
-    await expect(cache.respond('o', source)).rejects.toThrow('no database')
+    await expect(respond()).rejects.toThrow('no database')
     fails = false
-    expect((await cache.respond('o', source)).version).toBe('v')
-    const broken = { key: 'b', compute: () => Promise.reject(new Error('broken')) }
-    await expect(cache.respond('o', broken)).rejects.toThrow('broken')
+    expect((await respond()).version).toBe('v')
+    const broken = () => cache.respond('o', { key: 'b' }, () => Promise.reject(new Error('broken')))
+    await expect(broken()).rejects.toThrow('broken')
     expect(cache.size().responses).toBe(1)
   })
 
@@ -356,8 +353,7 @@ describe('the cache', () => {
 
   test('a value is not taken for a parameter, nor for the form of the response', () => {
     expect(cacheKeyOf('/r', { a: 'x b y' })).not.toBe(cacheKeyOf('/r', { a: 'x', b: 'y' }))
-    const compute = async () => new JsonText('{"data":[]}')
-    const csv = csvSource({ key: cacheKeyOf('/r', { ticket: 'AB-1' }), compute }, {})
+    const csv = csvSource({ key: cacheKeyOf('/r', { ticket: 'AB-1' }) }, {})
     expect(csv.key).not.toBe(cacheKeyOf('/r', { ticket: 'AB-1 as CSV' }))
   })
 })

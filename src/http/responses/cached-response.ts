@@ -4,12 +4,12 @@ import { compress, type Encoding, encodingsOf } from './compression.ts'
 /** The result of a source: JSON as text, or a value that becomes JSON. */
 export type Computed = JsonText | object | null
 
-/** Identifies a response and computes it. */
+/** Identifies a response, and says what it is made of. */
 export interface ResponseSource {
   /** Route and parameters, and the UTC day where the response depends on it. */
   key: string
-  /** Reads the value from the database. */
-  compute(): Promise<Computed>
+  /** Converts the computed value. Absent: the response is the value as JSON. */
+  convert?(value: Computed): Computed
   /** Whether a value is kept, by the first request already. Absent: each is kept from the second request on. */
   keeps?(value: Computed): boolean
   /** Whether the request's Accept header chose this response among others of the same URL. */

@@ -53,14 +53,14 @@ export const csvOf = (columns: readonly string[], rows: readonly (readonly Cell[
 /** The columns of an item, in their order, and the value of each. */
 export type CsvColumns<Item> = Readonly<Record<string, (item: Item) => Cell>>
 
-/** The page that `source` computes as JSON, as CSV with these columns. */
+/** The page of `source`, which is JSON, as CSV with these columns. */
 export const csvSource = (source: ResponseSource, columns: CsvColumns<unknown>): ResponseSource => ({
   ...source,
   // no value in a key contains NUL
   key: `${source.key}\0as CSV`,
   contentType: CONTENT_TYPE,
-  async compute() {
-    const page = (await source.compute()) as JsonText
+  convert(value) {
+    const page = value as JsonText
     const { data } = JSON.parse(page.text) as { data: unknown[] }
     const read = Object.values(columns)
     const rows = data.map((item) => read.map((value) => value(item)))

@@ -1,7 +1,7 @@
 import { JsonText, type PagePosition } from '../../json-text.ts'
 import { CachedResponse, type Computed, type ResponseSource } from './cached-response.ts'
 import { etagOf } from './response.ts'
-import type { RunRead } from './slow-reads.ts'
+import type { BeginRead, EndRead } from './slow-reads.ts'
 
 // Responses in memory are never stale. Each carries the version of its organization's data that was read before it was
 // computed; every transaction that changes what the organization's reads show moves the version. A request is given a
@@ -22,13 +22,23 @@ const NOTED_PLACES = 2 ** 16
  */
 type ReadVersion = (owner: string) => Promise<string | undefined>
 
+/** A response that the caller of `find` computes, for all that wait for it: it must call one of these. */
+export interface Computation {
+  /** Makes the response, and keeps it where it may be asked for again. `reject` must be called where this throws. */
+  resolve(value: Computed): CachedResponse
+  reject(error: unknown): void
+}
+
 export interface ResponseCache {
   /**
-   * The source's response as of some moment after the call: computed when none with the version of `owner` is kept, once
-   * for all requests that wait for it. Rejects when it cannot be computed or the version cannot be read. `owner` is an
-   * organization's id or slug; without a version, which is no organization's, every response is computed.
+   * The source's response as of some moment after the call, kept or computed by another request; its computation where there
+   * is none with the version of `owner`. Rejects when the version cannot be read, when the other request fails, and as
+   * `BeginRead`. `owner` is an organization's id or slug; without a version, which is no organization's, every response is
+   * computed.
    */
-  respond(owner: string, source: ResponseSource): Promise<CachedResponse>
+  find(owner: string, source: ResponseSource): Promise<CachedResponse | Computation>
+  /** The response that `find` finds, or that of the value that `compute` reads. */
+  respond(owner: string, source: ResponseSource, compute: () => Promise<Computed>): Promise<CachedResponse>
   /** Returns the response kept under the key, of any version, if it was current at most `maxAgeMs` ago. */
   last(owner: string, key: string, maxAgeMs: number): CachedResponse | undefined
   /** Adds to what an entry takes: a compressed body was kept with it. */
@@ -50,12 +60,13 @@ interface Entry {
   isUsed: boolean
 }
 
-interface Computation {
+interface Running {
   version: string | undefined
   response: Promise<CachedResponse>
 }
 
-function responseOf(name: string, version: string | undefined, source: ResponseSource, value: Computed) {
+function responseOf(name: string, version: string | undefined, source: ResponseSource, computed: Computed) {
+  const value = source.convert === undefined ? computed : source.convert(computed)
   const text = value instanceof JsonText ? value.text : JSON.stringify(value)
   const pagination =
     value !== null && 'pagination' in value ? (value.pagination as PagePosition | undefined) : undefined
@@ -64,32 +75,22 @@ function responseOf(name: string, version: string | undefined, source: ResponseS
   return new CachedResponse(body, etagOf(text), version, name, { contentType, variesByAccept }, pagination)
 }
 
-/** Keeps nothing: every response is computed. */
-const noCache = (run: RunRead): ResponseCache => ({
-  respond: async (owner, source) =>
-    responseOf('', undefined, source, await run(owner, source.key, source.compute)),
-  last: () => undefined,
-  grow: () => {},
-  size: () => ({ bytes: 0, responses: 0, hits: 0, misses: 0 }),
-})
-
 /**
  * Keeps responses that are asked for, up to `maxBytes` with all that is held for them; none with 0. The oldest is dropped
  * first, but for one that was used meanwhile: it is kept for another turn. The order is not that of last use: to delete a
- * name and set it again with each hit costs the more the more entries there are, 26 µs with 15,000. `run` computes the
- * responses.
+ * name and set it again with each hit costs the more the more entries there are, 26 µs with 15,000. Each
+ * computation is a read by `beginRead`.
  */
 export function createResponseCache(
   readVersion: ReadVersion,
   maxBytes: number,
-  run: RunRead = (_owner, _key, read) => read(),
+  beginRead: BeginRead = () => () => {},
 ): ResponseCache {
-  if (maxBytes === 0) return noCache(run)
   /** The entries in the order in which they are dropped. */
   const entries = new Map<string, Entry>()
   // goes on where it was: from the start of the map it would pass what was deleted before, 10 µs with 19,000 entries
   let inTurn = entries.entries()
-  const computing = new Map<string, Computation>()
+  const computing = new Map<string, Running>()
   const noted = new Uint32Array(NOTED_PLACES)
   let bytes = 0
   let hits = 0
@@ -136,26 +137,53 @@ export function createResponseCache(
     entries.set(name, entry)
     grow(entry, size)
   }
-  const compute = async (
+  const begin = async (
     name: string,
     owner: string,
     version: string | undefined,
     source: ResponseSource,
-  ) => {
+    isShared: boolean,
+  ): Promise<Computation> => {
     misses += 1
-    const value = await run(owner, source.key, source.compute)
-    const response = responseOf(name, version, source, value)
-    if (version !== undefined && source.keeps?.(value) !== false) keep(name, response)
-    else if (source.keeps !== undefined) forget(name)
-    return response
+    const { promise: response, resolve, reject } = Promise.withResolvers<CachedResponse>()
+    // the caller has a failure too, and nobody else may wait
+    response.catch(() => {})
+    const running = { version, response }
+    if (isShared) computing.set(name, running)
+    let endRead: EndRead = () => {}
+    const end = (isWhole: boolean) => {
+      endRead(isWhole)
+      if (computing.get(name) === running) computing.delete(name)
+    }
+    const computation: Computation = {
+      resolve(value) {
+        const made = responseOf(name, version, source, value)
+        if (version !== undefined && source.keeps?.(value) !== false) keep(name, made)
+        else if (source.keeps !== undefined) forget(name)
+        end(true)
+        resolve(made)
+        return made
+      },
+      reject(error) {
+        end(false)
+        reject(error)
+      },
+    }
+    try {
+      endRead = await beginRead(owner, source.key)
+    } catch (error) {
+      computation.reject(error)
+      throw error
+    }
+    return computation
   }
 
-  const respond = async (name: string, owner: string, source: ResponseSource): Promise<CachedResponse> => {
+  const find: ResponseCache['find'] = async (owner, source) => {
+    const name = `${owner} ${source.key}`
     // a response that is asked for once is computed and not kept: reading the version would take half of the
     // request's time, and filters that nobody asks for again would displace responses in use
-    if (!entries.has(name) && source.keeps === undefined && !isNoted(name)) {
-      return await compute(name, owner, undefined, source)
-    }
+    const isUnknown = !entries.has(name) && source.keeps === undefined && !isNoted(name)
+    if (isUnknown || maxBytes === 0) return await begin(name, owner, undefined, source, false)
     const version = await readVersion(owner)
     const entry = entries.get(name)
     if (entry !== undefined && entry.response.version === version) {
@@ -165,21 +193,24 @@ export function createResponseCache(
       return entry.response
     }
     const running = computing.get(name)
-    if (running !== undefined && running.version === version) {
-      hits += 1
-      return await running.response
-    }
-    const response = compute(name, owner, version, source)
-    computing.set(name, { version, response })
-    try {
-      return await response
-    } finally {
-      if (computing.get(name)?.response === response) computing.delete(name)
-    }
+    if (running === undefined || running.version !== version)
+      return await begin(name, owner, version, source, true)
+    hits += 1
+    return await running.response
   }
 
   return {
-    respond: (owner, source) => respond(`${owner} ${source.key}`, owner, source),
+    find,
+    async respond(owner, source, compute) {
+      const found = await find(owner, source)
+      if (found instanceof CachedResponse) return found
+      try {
+        return found.resolve(await compute())
+      } catch (error) {
+        found.reject(error)
+        throw error
+      }
+    },
     last(owner, key, maxAgeMs) {
       const entry = entries.get(`${owner} ${key}`)
       return entry !== undefined && performance.now() - entry.currentAtMs <= maxAgeMs

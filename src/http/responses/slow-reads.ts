@@ -15,8 +15,11 @@ const MAX_KINDS = 10_000
 /** A read that waits holds little. The time is below that of the client's connection, which may be idle for 30 s. */
 const WAIT = { waiting: 1_000, waitMs: 25_000 }
 
-/** Runs a read of the organization, identified as `cacheKeyOf` does. */
-export type RunRead = <Value>(orgId: string, key: string, read: () => Promise<Value>) => Promise<Value>
+/** Tells that a read has ended: whole, or not. */
+export type EndRead = (isWhole: boolean) => void
+
+/** Begins a read of the organization, identified as `cacheKeyOf` does, which must be ended once. */
+export type BeginRead = (orgId: string, key: string) => EndRead | Promise<EndRead>
 
 /**
  * Reads of one kind take about as long: those of an organization, a route and its parameters' names, and of the values that
@@ -50,34 +53,29 @@ export function createSlowReads(connections: number, clock: () => number = () =>
     if (known === undefined && expected.size >= MAX_KINDS) expected.clear()
     expected.set(kind, known === undefined ? ms : known + (ms - known) * LATEST_PART)
   }
-  const timed = async <Value>(kind: string, read: () => Promise<Value>): Promise<Value> => {
+  const timed = (kind: string): EndRead => {
     const start = clock()
-    let ended = false
-    try {
-      const value = await read()
-      ended = true
-      return value
-    } finally {
+    return (isWhole) => {
       const ms = clock() - start
       // one that fails at once tells nothing; one that reached its time limit does
-      if (ended || ms > SLOW_MS) note(kind, ms)
+      if (isWhole || ms > SLOW_MS) note(kind, ms)
     }
   }
-  const run: RunRead = async (orgId, key, read) => {
+  const begin = async (orgId: string, key: string): Promise<EndRead> => {
     const kind = kindOf(orgId, key)
-    if ((expected.get(kind) ?? Infinity) <= SLOW_MS) return await timed(kind, read)
+    if ((expected.get(kind) ?? Infinity) <= SLOW_MS) return timed(kind)
     load.waiting += 1
     const place = places.take(orgId, 1, { units: 1, signal: undefined, waitMs: WAIT.waitMs })
     const free = await place.finally(() => {
       load.waiting -= 1
     })
     load.running += 1
-    try {
-      return await timed(kind, read)
-    } finally {
+    const end = timed(kind)
+    return (isWhole) => {
+      end(isWhole)
       load.running -= 1
       free()
     }
   }
-  return { run, load }
+  return { begin, load }
 }
