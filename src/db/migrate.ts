@@ -25,6 +25,7 @@ import survival from './migrations/0018_survival.sql' with { type: 'text' }
 import sessionCommits from './migrations/0019_session_commits.sql' with { type: 'text' }
 import retention from './migrations/0020_retention.sql' with { type: 'text' }
 import boundIncludes from './migrations/0021_bound_includes.sql' with { type: 'text' }
+import monthSums from './migrations/0022_month_sums.sql' with { type: 'text' }
 import { refuseUnfinishedRestore } from './restore-mark.ts'
 
 interface Migration {
@@ -39,6 +40,7 @@ export const MIGRATIONS: readonly Migration[] = Object.entries({
   ...{ webhook_claim: webhookClaim, webhook_settle: webhookSettle, people, branches },
   ...{ member_agents: memberAgents, without_project: withoutProject, sign_in: signIn, survival },
   ...{ session_commits: sessionCommits, retention, bound_includes: boundIncludes },
+  ...{ month_sums: monthSums },
 }).map(([name, text], index) => ({ number: index + 1, name, text }))
 
 /** Held while a database is migrated; any constant that nothing else uses. */

@@ -44,6 +44,8 @@ export const USAGE_ROLLUP = rollup({
     group by grouping sets (
       (s.day, s.agent, s.model),
       (s.month, s.agent, s.model),
+      (s.month, s.project),
+      (s.month, s.member),
       (s.day, s.project),
       (s.day, s.member),
       (s.month, s.project, s.agent, s.model),

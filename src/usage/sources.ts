@@ -11,6 +11,8 @@ import type { Dimension, UsageFilters } from './model.ts'
 const SUMS: Record<Span['grain'], readonly { dims: string; columns: readonly Dimension[] }[]> = {
   month: [
     { dims: 'agent_model', columns: ['agent', 'model'] },
+    { dims: 'project', columns: ['project'] },
+    { dims: 'member', columns: ['member'] },
     { dims: 'project_agent_model', columns: ['project', 'agent', 'model'] },
     { dims: 'member_agent_model', columns: ['member', 'agent', 'model'] },
     { dims: 'project_member', columns: ['project', 'member'] },

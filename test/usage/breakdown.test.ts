@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { App } from '../../src/app.ts'
 import { rebuildTables } from '../../src/db/derived-tables.ts'
+import { MIGRATIONS } from '../../src/db/migrate.ts'
 import { USAGE_TABLES } from '../../src/usage/check.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { findDifferences, type TestDatabase, testDatabase } from '../support/postgres.ts'
@@ -290,6 +291,19 @@ test('the stored usage is what the details give, also after a rebuild', async ()
     where org_id = ${owner.orgId}`
   expect(await findDifferences(database.sql, owner.orgId, USAGE_TABLES)).not.toEqual([])
   await database.sql.begin((tx) => rebuildTables(tx, owner.orgId, USAGE_TABLES))
+  expect(await findDifferences(database.sql, owner.orgId, USAGE_TABLES)).toEqual([])
+})
+
+test('an upgrade fills the sums of months by project and by member', async () => {
+  const sums = MIGRATIONS.find(({ name }) => name === 'month_sums')
+  await database.sql`
+    delete from usage_rollups
+    where dims in ('project', 'member')
+      and grain = 'month'`
+  const lost = await findDifferences(database.sql, owner.orgId, USAGE_TABLES)
+  for (const dims of ['project', 'member'])
+    expect(lost).toContainEqual(expect.stringMatching(new RegExp(`usage of a month .* by ${dims}$`)))
+  await database.sql.unsafe(sums?.text ?? '')
   expect(await findDifferences(database.sql, owner.orgId, USAGE_TABLES)).toEqual([])
 })
 
