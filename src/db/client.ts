@@ -138,7 +138,10 @@ export function connect(target: ConnectTarget, options: ConnectOptions): Sql {
   const ssl = tlsOf(url)
   const prepare = url.searchParams.get('prepare') !== 'false'
   url.searchParams.delete('prepare')
-  // without prepared statements no plan is kept, and a pooler in front refuses settings that it does not know
+  // Without prepared statements a pooler is in front. It gives the server's connection to another client when a statement is
+  // answered, whatever was sent behind it: the driver asks for the types of parameters first, and would wait for ever.
+  if (!prepare) Object.assign(shared, { max_pipeline: 0 })
+  // no plan is kept then, and the pooler refuses settings that it does not know
   const keepsPlans = prepare && target.isCitus !== true
   const connection = sessionSettings(keepsPlans ? options : { ...options, genericPlans: false })
   // libpq's parameter for the folder of a unix socket; the driver would send it to the server as a setting

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
+import { connect } from '../../src/db/client.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded-server.ts'
 import { PROGRAM, run, scratchFolder } from '../support/cli.ts'
 import { silent, testDatabase } from '../support/postgres.ts'
@@ -146,6 +147,19 @@ describe.skipIf(!isThere)('behind PgBouncer in transaction mode', () => {
     for (const [index, at] of away.slice(1).entries())
       expect(at - (away[index] ?? 0)).toBeGreaterThanOrEqual(59_000)
   }, 180_000)
+
+  test('statements that are sent at once over one connection are all answered', async () => {
+    const { env } = await pooledDatabase()
+    const sql = connect({ url: env.DATABASE_URL }, { max: 1, applicationName: 'test' })
+    ended.push(() => sql.end({ timeout: 0 }))
+    const numbers = Array.from({ length: 20 }, (_item, index) => index)
+    const asked = numbers.flatMap((n) => [
+      sql`select pg_sleep(0.01)`.then(),
+      sql<{ n: number }[]>`select ${n}::integer as n`.then(([row]) => row?.n),
+    ])
+    const answers = await Promise.all(asked)
+    expect(answers.filter((_answer, index) => index % 2 === 1)).toEqual(numbers)
+  }, 20_000)
 
   test('without the setting that it needs the program names it', async () => {
     const { env } = await pooledDatabase('ignore_startup_parameters')
