@@ -5,7 +5,7 @@ export type Logged = LoggedCommit | { kind: 'unreadable'; sha: string; reason: s
 
 /** Settings of the user or the repository must not change the output, run programs, or fetch missing objects. */
 const SETTINGS = [
-  ...['-c', 'core.fsmonitor=false', '-c', 'protocol.allow=never', '-c', 'log.showSignature=false'],
+  ...['-c', 'core.fsmonitor=false', '-c', 'log.showSignature=false'],
   ...['-c', 'log.showRoot=true', '-c', 'diff.renameLimit=2000', '-c', 'core.quotePath=false'],
 ]
 const TRAILERS = '%(trailers:key=Co-Authored-By,key=Assisted-By,unfold,separator=%x1f)'
@@ -120,6 +120,12 @@ export async function runGit(
   return { code, output, errors }
 }
 
+/**
+ * A git before 2.45 fetches what a partial clone lacks, by the program that the repository's settings name; it does not know the
+ * first variable. The second one, a list of protocols, comes before settings that allow one.
+ */
+const NO_FETCH = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' }
+
 export function spawnGit<Input extends Buffer | 'pipe' | 'ignore'>(
   root: string,
   args: readonly string[],
@@ -136,6 +142,6 @@ export function spawnGit<Input extends Buffer | 'pipe' | 'ignore'>(
     stdin,
     stdout: 'pipe',
     stderr: 'pipe',
-    env: { ...env, LC_ALL: 'C', GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0', GIT_NO_LAZY_FETCH: '1' },
+    env: { ...env, LC_ALL: 'C', GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0', ...NO_FETCH },
   })
 }
