@@ -139,6 +139,22 @@ describe('install and uninstall', () => {
     expect(existsSync(join(home, '.config', 'cloud-analytics', 'hook-claude-code.json'))).toBe(false)
   })
 
+  test.skipIf(process.platform === 'win32')(
+    'settings that are a pipe are not opened: it would wait for a writer',
+    async () => {
+      const { env, path } = user()
+      if (Bun.spawnSync(['mkfifo', path]).exitCode !== 0) throw new Error(`no pipe at ${path}`)
+      for (const args of [INSTALL, UNINSTALL]) {
+        const { code, stderr } = await run(args, env)
+        expect([code, stderr]).toEqual([
+          1,
+          expect.stringContaining('is not a regular file: nothing is changed'),
+        ])
+      }
+    },
+    SLOW_MS,
+  )
+
   test('hooks that are there twice are not changed', async () => {
     const settings = '{"hooks": {}, "hooks": {"SessionEnd": []}}'
     const { env, read } = user(settings)

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { applyEdits, type Edit } from 'jsonc-parser'
+import { isIrregular, NOT_REGULAR } from '../../agents/git/regular-file.ts'
 import { codeOf, messageOf, OperatorError } from '../../errors.ts'
 import { readJsonFile } from '../../json-file.ts'
 import { claudeFolder, configFolder, type Environment } from '../client/folders.ts'
@@ -134,6 +135,8 @@ const BOM = '\ufeff'
  * write. Throws OperatorError for what is no valid JSON.
  */
 function readText(path: string): { bom: string; text: string | undefined } {
+  // a pipe waits for its writer
+  if (isIrregular(path)) throw new OperatorError(`${path} is ${NOT_REGULAR}: nothing is changed`)
   let bytes: Uint8Array
   try {
     bytes = readFileSync(path)
