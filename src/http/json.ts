@@ -12,7 +12,7 @@ const [SPACE, QUOTE, COMMA, COLON, BACKSLASH] = [0x20, 0x22, 0x2c, 0x3a, 0x5c]
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 /** Names the limit that `text` exceeds, before parsing builds all values; undefined within the limits. */
-function excessOf(text: string): string | undefined {
+function excessOf(text: string, maxValues: number): string | undefined {
   let depth = 0
   let values = 1
   for (let i = 0; i < text.length; i++) {
@@ -34,7 +34,7 @@ function excessOf(text: string): string | undefined {
     } else if (code === COMMA) {
       values += 1
     }
-    if (values > MAX_VALUES) return `must have at most ${MAX_VALUES} values`
+    if (values > maxValues) return `must have at most ${maxValues} values`
   }
   return undefined
 }
@@ -53,8 +53,13 @@ export function refuseUnkept(text: string, value: unknown, field: string, proble
 /** Characters of a place that an error names. */
 const MAX_PLACE = 200
 
-/** The value of a JSON text. Throws SyntaxError, and VALIDATION_ERROR that names what an object has twice. */
-export function parseOnce(text: string): unknown {
+/**
+ * The value of a JSON text. Throws SyntaxError, and VALIDATION_ERROR that names what an object has twice, or for too many
+ * values: millions of brackets take the thread that serves everybody for seconds.
+ */
+export function parseOnce(text: string, maxValues = MAX_VALUES): unknown {
+  const excess = excessOf(text, maxValues)
+  if (excess !== undefined) throw fieldError('body', excess)
   const value: unknown = JSON.parse(text)
   const repeated = repeatedName(text, value)
   if (repeated !== undefined) throw fieldError(repeated, 'must be given once')
@@ -131,7 +136,7 @@ export function parseJson(text: string, problems: FieldProblem[]): unknown {
     problems.push({ field: 'body', message })
   }
   if (text.trim() === '') return refuse('must not be empty')
-  const excess = excessOf(text)
+  const excess = excessOf(text, MAX_VALUES)
   if (excess !== undefined) return refuse(excess)
   let value: unknown
   try {

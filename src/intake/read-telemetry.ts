@@ -120,7 +120,7 @@ function decode(
 ): void {
   const isJson = mediaType === 'application/json'
   try {
-    if (isJson) readJson(parseOnce(DECODER.decode(bytes)), add)
+    if (isJson) readJson(parseOnce(DECODER.decode(bytes), MAX_JSON_VALUES), add)
     else readProtobuf(bytes, signal, add)
   } catch (error) {
     if (error instanceof ApiError) throw error
@@ -131,3 +131,5 @@ function decode(
 }
 
 const DECODER = new TextDecoder('utf-8', { fatal: true })
+/** A body of the largest size that is full of the shortest attributes has fewer. */
+const MAX_JSON_VALUES = 1_000_000

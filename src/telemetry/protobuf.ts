@@ -115,27 +115,29 @@ const ERROR = 2
 const POINTS: Readonly<Record<number, number>> = { 5: 7, 7: 7, 9: 9, 10: 1, 11: 7 }
 
 function readMetric(metric: MessageReader, resource: Attributes, onRecord: OnRecord): void {
+  // read twice: the name may be behind the points, of which none is kept, since there may be millions
+  const again = metric.copy()
   let name = ''
-  const points: { point: MessageReader; attributesAt: number }[] = []
   fields(metric, (number, message) => {
-    const attributesAt = POINTS[number]
     if (number === 1) name = message.text()
-    else if (attributesAt !== undefined)
-      each(message.message(), 1, (point) => {
-        points.push({ point, attributesAt })
-      })
   })
-  for (const { point, attributesAt } of points) {
-    const attributes: Found = new Map()
-    let time = 0n
-    let value: number | undefined
-    const isNumber = attributesAt === 7
-    fields(point, (number, message) => {
-      if (number === attributesAt) readAttribute(message.message(), attributes)
-      else if (number === 3) time = message.fixed64()
-      else if (isNumber && number === 4) value = message.double()
-      else if (isNumber && number === 6) value = message.signedFixed64()
-    })
-    onRecord({ signal: 'metrics', name, at: timeOf(time), attributes, resource, value, isError: false })
-  }
+  fields(again, (number, message) => {
+    const attributesAt = POINTS[number]
+    if (attributesAt === undefined) return
+    each(message.message(), 1, (point) => onRecord({ ...readPoint(point, attributesAt), name, resource }))
+  })
+}
+
+function readPoint(point: MessageReader, attributesAt: number): Omit<TelemetryRecord, 'name' | 'resource'> {
+  const attributes: Found = new Map()
+  let time = 0n
+  let value: number | undefined
+  const isNumber = attributesAt === 7
+  fields(point, (number, message) => {
+    if (number === attributesAt) readAttribute(message.message(), attributes)
+    else if (number === 3) time = message.fixed64()
+    else if (isNumber && number === 4) value = message.double()
+    else if (isNumber && number === 6) value = message.signedFixed64()
+  })
+  return { signal: 'metrics', at: timeOf(time), attributes, value, isError: false }
 }

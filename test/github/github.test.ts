@@ -158,12 +158,16 @@ test('another form of body is named', async () => {
   for (const body of [
     'no json',
     '{}',
+    // is not parsed: millions of brackets would take seconds of all organizations
+    `{"pull_request":${'['.repeat(70)}${']'.repeat(70)}}`,
     JSON.stringify(event({ number: 0 })),
     JSON.stringify(event({ updated_at: 'now' })),
   ]) {
     const answer = await deliver(body)
     expect([body, answer.status]).toEqual([body, 400])
   }
+  const deep = (await (await deliver('['.repeat(70))).json()) as object
+  expect(deep).toMatchObject({ details: [{ message: 'must be nested at most 64 levels deep' }] })
   const large = JSON.stringify({ ...event(), padding: 'x'.repeat(3 * 1024 * 1024) })
   expect((await deliver(large)).status).toBe(204)
 })

@@ -147,6 +147,19 @@ test('data points of the SDK are read with their numbers', () => {
   ])
 })
 
+test('data points before the name of their metric have it, and none is kept until the last is read', () => {
+  const field = (number: number, bytes: number[]) => [(number << 3) | 2, bytes.length, ...bytes]
+  const name = field(1, [...Buffer.from('m')])
+  const requestOf = (metric: number[]) => new Uint8Array(field(1, field(2, field(2, metric))))
+  const point = field(1, [])
+  const before = decoded(requestOf([...field(7, [...point, ...point]), ...name]), 'metrics')
+  expect(before.map((record) => record.name)).toEqual(['m', 'm'])
+  const read: string[] = []
+  const damaged = requestOf([...name, ...field(7, [...point, 0x0f])])
+  expect(() => readProtobuf(damaged, 'metrics', (record) => read.push(record.name))).toThrow(WireError)
+  expect(read).toEqual(['m'])
+})
+
 test('any bytes are records or a WireError, and reading ends', () => {
   fc.assert(
     fc.property(
