@@ -85,6 +85,20 @@ export const RiskDetail = component('RiskDetail', {
   }),
   ai_lines: Type.Integer({ description: 'Those of the lines that agents wrote', examples: [80] }),
   ai_share: nullable(Type.Number({ description: 'ai_lines ÷ effective_lines', examples: [0.4] })),
+  fix_rate: component('FixRate', {
+    rating: oneOf(RATINGS),
+    pull_requests: Type.Integer({
+      description: 'The newest merged ones of this rating, 200 at most',
+      examples: [48],
+    }),
+    followed_by_fix: Type.Integer({
+      description: 'Those after which a fix changed one of their files within 30 days: docs/risk.md',
+      examples: [6],
+    }),
+    share: nullable(
+      Type.Number({ description: 'null below 20 pull requests; rounded to 6 decimals', examples: [0.125] }),
+    ),
+  }),
   sessions: component('RiskSessions', {
     count: Type.Integer({ description: 'Sessions that worked on the pull request', examples: [3] }),
     cost: Type.Number({ description: 'The sum of their parts; US dollars', examples: [4.5] }),

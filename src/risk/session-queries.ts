@@ -1,5 +1,5 @@
 import { TIME_PATTERN } from '../dates.ts'
-import type { Sql } from '../db/client.ts'
+import type { ISql, Sql } from '../db/client.ts'
 import { ApiError } from '../errors.ts'
 import { JsonText } from '../json-text.ts'
 import type { Own } from '../people/visibility-queries.ts'
@@ -57,7 +57,8 @@ export async function getRisk(sql: Sql, orgId: string, id: string, own: Own | nu
         || '","merged_at":' || ${timeOrNull(sql, 'p.merged_at')} || ',"closed_at":' || ${timeOrNull(sql, 'p.closed_at')}
         || ',"url":' || coalesce(to_json(p.url)::text, 'null') || ',"effective_lines":' || l.effective
         || ',"ai_lines":' || l.ai
-        || ',"ai_share":' || coalesce(trim_scale(round(l.ai / nullif(l.effective, 0), 6))::text, 'null') || ',"sessions":' || (
+        || ',"ai_share":' || coalesce(trim_scale(round(l.ai / nullif(l.effective, 0), 6))::text, 'null')
+        || ',"fix_rate":' || r.text || ',"sessions":' || (
         select '{"count":' || count(*) || ',"cost":' || coalesce(trim_scale(sum(f.part)), 0)
           || ',"average_quality":' || coalesce(trim_scale(round(avg(f.quality_score), 2)), 0)
           || ',"findings":' || coalesce(sum(f.findings), 0) || ',"data":['
@@ -79,10 +80,78 @@ export async function getRisk(sql: Sql, orgId: string, id: string, own: Own | nu
         ) s
       ), '') || ']}}' as text
     from pr p
-    cross join lines l`
+    cross join lines l
+    ${fixRateOf(sql, orgId)}`
   if (row === undefined) throw new ApiError('NOT_FOUND', 'no such pull request')
   return new JsonText(row.text)
 }
 
 const timeOrNull = (sql: Sql, column: string) => sql`
   coalesce(to_json(to_char(${sql.unsafe(column)} at time zone 'UTC', ${TIME_PATTERN}))::text, 'null')`
+
+/** The newest merged pull requests of a rating that are looked at: the cost does not grow with the history. */
+const MAX_PULL_REQUESTS = 200
+/** Fewer tell nothing. */
+const MIN_PULL_REQUESTS = 20
+const FIX_DAYS = 30
+/** A larger commit fixes no pull request. */
+const MAX_FILES = 30
+/** Words in the subject of a fix, as in regression.ts, and of a revert; and those of a fix that mends no product. */
+const FIX = String.raw`\y(hot)?fix(?!tur)|\ybug|\ydefect|^revert\y`
+const OTHER_FIX = String.raw`\y(typos?|docs?|documentation|changelog|lint|linter|spelling|format|formatting|flaky|tests?|testing|ci|build|website|deps?|types?|typings?|comments?|links?)\y`
+
+/** Row `r` with the JSON text of how often pull requests of the rating of row `p` were followed by a fix: docs/risk.md. */
+const fixRateOf = (sql: ISql, orgId: string) => sql`
+  cross join lateral (
+    select
+      '{"rating":"' || p.rating || '","pull_requests":' || count(*) || ',"followed_by_fix":' || count(*) filter (where m.is_followed)
+        || ',"share":' || case
+          when count(*) < ${MIN_PULL_REQUESTS} then 'null'
+          else trim_scale(round(count(*) filter (where m.is_followed) / count(*)::numeric, 6))::text
+        end || '}' as text
+    from (
+      select
+        exists (
+          select
+          from (
+            select g.sha
+            from pr_commits g
+            where g.org_id = ${orgId}
+              and g.repo = k.repo
+              and g.pr_number = k.pr_number
+            union all
+            select k.merge_commit
+          ) own
+          cross join lateral unnest(k.projects) as o (project)
+          join commit_files f
+            on f.org_id = ${orgId}
+            and f.project = o.project
+            and f.sha = own.sha
+          join commit_files x
+            on x.org_id = ${orgId}
+            and x.project = f.project
+            and x.file = f.file
+            and x.committed_at > k.ended_at
+            and x.committed_at <= k.ended_at + ${FIX_DAYS}::integer * interval '1 day'
+          join commits c
+            on c.org_id = ${orgId}
+            and c.project = x.project
+            and c.sha = x.sha
+          where c.sha is distinct from k.merge_commit
+            and not starts_with(c.subject, k.pr_title)
+            and c.files <= ${MAX_FILES}
+            and not c.bot
+            and c.subject ~* ${FIX}
+            and c.subject !~* ${OTHER_FIX}
+        ) as is_followed
+      from (
+        select k.repo, k.pr_number, k.pr_title, k.projects, k.merge_commit, k.ended_at
+        from pr_risks k
+        where k.org_id = ${orgId}
+          and k.rating = p.rating
+          and k.state = 'merged'
+        order by k.created_at desc, k.id desc
+        limit ${MAX_PULL_REQUESTS}
+      ) k
+    ) m
+  ) r`

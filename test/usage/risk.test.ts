@@ -123,6 +123,7 @@ test('sessions are found by link, branch and commit, each once', async () => {
     merged_at: null,
     closed_at: null,
     url: null,
+    fix_rate: { rating: 'high', pull_requests: 0, followed_by_fix: 0, share: null },
     ...{ effective_lines: 0, ai_lines: 0, ai_share: null },
     sessions: {
       count: 5,
