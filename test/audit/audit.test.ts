@@ -281,6 +281,27 @@ describe('audit records', () => {
     expect(JSON.parse(await answer.text()).details[0].field).toBe(field)
   })
 
+  test('an action is dated behind the entries there are, but not behind those of another day', async () => {
+    const own = await tenant(database.sql)
+    const { sync, get } = caller(own)
+    const dateIn = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+    const ahead = dateIn(20).replace('Z', '007Z')
+    await sync([
+      entry({ id: 'log_ahead', created_at: ahead }),
+      entry({ id: 'log_far', created_at: dateIn(48) }),
+    ])
+    for (const name of ['one', 'two']) await createKey(database.sql, own.orgId, { name, scopes: ['read'] })
+    const { data } = await get<AuditReport>('/v1/audit/report')
+    expect(data.map(({ id }) => id).slice(0, 4)).toEqual([
+      'log_far',
+      expect.any(String),
+      expect.any(String),
+      'log_ahead',
+    ])
+    const [later, first] = data.slice(1, 3).map(({ created_at }) => created_at)
+    expect([first, later]).toEqual([ahead.replace('007Z', '008Z'), ahead.replace('007Z', '009Z')])
+  })
+
   test('the last microsecond there is can be taken once', async () => {
     const own = await tenant(database.sql)
     const last = entry({ id: 'log_last', created_at: '9999-12-31T23:59:59.999999999Z' })

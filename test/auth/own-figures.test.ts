@@ -211,6 +211,38 @@ test('names of branches, tickets, models and agents are their own, and the rest 
   }
 })
 
+test('sessions that were sent with an alias of theirs are their own', async () => {
+  const alias = 'qonea@alias.test'
+  const records = [
+    {
+      ...{ type: 'member', id: at(people, 'qonea').id, email: 'qonea@example.com', aliases: [alias] },
+      ...{ display_name: 'Qonea', role: 'developer', joined_at: '2025-01-01T00:00:00Z' },
+    },
+    {
+      ...{ type: 'session', id: 'sess_alias', project_name: 'shop', user_email: alias, turns: 1 },
+      ...{
+        created_at: '2025-11-14T00:00:00Z',
+        tokens: { input: 0, output: 0, cache_read: 0, cache_creation: 0 },
+      },
+    },
+  ]
+  const sent = await ask('/v1/sync', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ records }),
+  })
+  expect([sent.status, await sent.text()]).toEqual([200, expect.any(String)])
+  // until every instance has looked the people up again
+  await Bun.sleep(1000)
+  for (const send of Object.values(waysOf('qonea'))) {
+    expect((await send('/v1/sessions/sess_alias')).status).toBe(200)
+    expect((await json(send('/v1/sessions'))).pagination.total).toBe(4)
+  }
+  for (const send of Object.values(waysOf('qtwob')))
+    expect((await send('/v1/sessions/sess_alias')).status).toBe(404)
+  expect((await ask('/v1/sessions/sess_alias', { method: 'DELETE' })).status).toBe(204)
+})
+
 test('others see all, and a developer who becomes an admin too', async () => {
   expect((await json(ask('/v1/sessions'))).pagination.total).toBe(6)
   const { id, get } = at(people, 'qonea')

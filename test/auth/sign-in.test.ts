@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { App } from '../../src/app.ts'
+import { createKey } from '../../src/keys/queries.ts'
 import { createLog } from '../../src/log.ts'
 import { deleteEnded } from '../../src/people/sign-in-queries.ts'
 import { findMember } from '../../src/team/queries.ts'
@@ -232,6 +233,16 @@ describe('a session', () => {
       expect([answer.status, (await bodyOf(answer)).code]).toEqual([403, 'FORBIDDEN'])
     }
     expect((await ada.send('PATCH', '/v1/organization', { name: 'X' })).status).toBe(200)
+    const { id } = await createKey(db.sql, orgId, { name: 'k', scopes: ['read'] })
+    for (const [method, path] of [
+      ['DELETE', `/v1/keys/${id}`],
+      ['POST', '/v1/keys'],
+      ['PUT', '/v1/budgets/2026-11'],
+    ] as const) {
+      const answer = await ada.send(method, path, undefined, { 'x-csrf-token': bob.csrf })
+      expect([method, answer.status, (await bodyOf(answer)).code]).toEqual([method, 403, 'FORBIDDEN'])
+    }
+    expect((await ada.send('DELETE', `/v1/keys/${id}`)).status).toBe(204)
     const read = await app.handle(
       new Request('http://localhost/v1/whoami', {
         headers: { cookie: ada.cookie, origin: 'https://evil.example' },

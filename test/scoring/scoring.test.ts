@@ -116,23 +116,30 @@ describe('quality', () => {
       { name: 'Bash', ok: null },
     ]
     const turns = [{ role: 'user' as const }, { role: 'assistant' as const, tool_calls: calls }]
-    expect(signalsOfRecord(session({ turn_records: turns, files_touched: ['a'] }))).toMatchObject({
-      toolResults: 2,
-      toolErrors: 1,
-      prompts: 1,
-      edits: 1,
-      filesEdited: 1,
-    })
+    // each a number of its own, so that none stands for another
+    const seen = { rejection: 2, interruption: 3, api_error: 4, compaction: 5, decision: 6 }
+    const observations = Object.entries(seen).flatMap(([type, count]) =>
+      Array.from({ length: count }, () => ({ type, title: type })),
+    )
     const tools = [
       { name: 'Bash', calls: 8, errors: 2 },
       { name: 'write', calls: 3, errors: 1 },
+      // no more failed than were called
+      { name: 'edit', calls: 1, errors: 9 },
     ]
-    expect(signalsOfRecord(session({ tools_used: tools }))).toMatchObject({
-      toolResults: 11,
-      toolErrors: 3,
-      edits: 2,
-      filesEdited: 0,
+    expect(
+      signalsOfRecord(
+        session({ turn_records: turns, files_touched: ['a', 'b'], tools_used: tools, observations }),
+      ),
+    ).toEqual({
+      ...{ toolResults: 2, toolErrors: 1, prompts: 1, edits: 1, filesEdited: 1, endedWell: false },
+      ...{ rejections: 2, interruptions: 3, apiErrors: 4, compactions: 5 },
     })
+    const none = { rejections: 0, interruptions: 0, apiErrors: 0, compactions: 0, endedWell: false }
+    expect(signalsOfRecord(session({ tools_used: tools, files_touched: ['a'] }))).toEqual({
+      ...{ toolResults: 12, toolErrors: 4, prompts: 0, edits: 2, filesEdited: 1, ...none },
+    })
+    expect(signalsOfRecord(session({ tools_used: tools }))).toMatchObject({ edits: 2, filesEdited: 0 })
   })
 })
 

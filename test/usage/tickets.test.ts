@@ -172,6 +172,18 @@ test('are found in linear time by any pattern of RE2 that matches something', as
   await client(app, owner.key)('/v1/sessions/sess_long', { method: 'DELETE' })
 })
 
+test('an ignored ticket is named whole, or by its beginning', () => {
+  const found = (ignored: string[] | null, ...texts: string[]) => ticketFinder(null, ignored)(texts)
+  const text = 'SHA-1 SHA-15 SHA-256 RFC-7231 RFCX-1 CVE-2024 SHOP-1 UTF-8 UTF-80'
+  expect(found(null, text)).toEqual(['RFCX-1', 'SHA-15', 'SHOP-1', 'UTF-80'])
+  expect(found([], 'RFC-1 UTF-8')).toEqual(['RFC-1', 'UTF-8'])
+  expect(found(['SHOP-1', 'OPS-*'], 'SHOP-1 SHOP-12 OPS-1 DEVOPS-1 SHA-1')).toEqual([
+    'DEVOPS-1',
+    'SHA-1',
+    'SHOP-12',
+  ])
+})
+
 test('of a pattern that an earlier version took and RE2 does not are those of the default', () => {
   expect(ticketFinder('[a-\\d]-1', null)(['SHOP-7 x', null])).toEqual(['SHOP-7'])
 })

@@ -72,6 +72,17 @@ test('a rotated key has the same rights, and the old one ends after the grace', 
   for (const { key } of [old, made]) expect((await client(app, key)('/v1/cost')).status).toBe(200)
   expect((await client(app, made.key)('/v1/sessions')).status).toBe(403)
 
+  // a key that ends within the grace ends when it would have
+  const short = await createKey(sql, own.orgId, {
+    name: 'short',
+    scopes: ['cost:read'],
+    expires: '2099-01-31',
+  })
+  expect((await rotateKey(sql, short.id, 100 * 366 * 86_400_000)).previous).toEqual({
+    id: short.id,
+    expires_at: '2099-01-31T00:00:00.000Z',
+  })
+
   // once: the new key would end with the old one's grace
   await expect(rotateKey(sql, old.id, 86_400_000)).rejects.toThrow(`was replaced by ${made.id}`)
   // without a grace the key ends at once, and the new one when it would have ended
@@ -85,6 +96,6 @@ test('a rotated key has the same rights, and the old one ends after the grace', 
   expect(rotateKey(sql, 'nothere1', 0)).rejects.toThrow('no API key')
   const entries = await sql`
     select a.details from audit_log a where a.org_id = ${own.orgId} and a.action = 'api_key.rotated'`
-  expect(entries).toHaveLength(2)
+  expect(entries).toHaveLength(3)
   expect(JSON.stringify(entries)).not.toContain('ca_live_')
 })
