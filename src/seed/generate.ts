@@ -79,25 +79,26 @@ const TICKETS = 5_000
 const OF_TICKET = 0.05
 
 /**
- * Chooses branches: for every second session that of a ticket, on which somebody works for some days in one project. Its random
+ * Chooses branches: for every second session that of a ticket, on which a member works for some days in one project. Its random
  * numbers are its own, so that the rest of a session does not depend on the number of branches.
  */
 function branchChooser({ sessions, projects, branches = BRANCHES, tickets = TICKETS, seed }: SeedPlan) {
   const random = randomFrom(seed ^ 0x6272_616e)
-  return (index: number, project: number): string => {
+  return (index: number, project: number): { branch: string; member?: number } => {
     if (tickets > 0 && random() < 0.5) {
       const at = Math.floor((index / sessions + random() * OF_TICKET) * tickets) % tickets
-      return `feature/SHOP-${1 + Math.min(tickets - 1, at - (at % projects) + project)}`
+      const ticket = Math.min(tickets - 1, at - (at % projects) + project)
+      return { branch: `feature/SHOP-${1 + ticket}`, member: ticket % MEMBERS }
     }
     const branch = random.below(Math.max(1, branches))
-    return branch === 0 ? 'main' : `topic-${branch}`
+    return { branch: branch === 0 ? 'main' : `topic-${branch}` }
   }
 }
 
 /** Plausible sessions in order of time, spread evenly over the days; costs and scores are skewed. */
 export function* generateSessions(plan: SeedPlan): Generator<SessionRecord> {
   const random = randomFrom(plan.seed)
-  const chooseBranch = branchChooser(plan)
+  const choose = branchChooser(plan)
   const first = Date.parse(addDays(plan.today, -plan.days))
   for (let index = 0; index < plan.sessions; index += 1) {
     const at = first + Math.floor(((index + random()) / plan.sessions) * plan.days * DAY_MS)
@@ -107,14 +108,16 @@ export function* generateSessions(plan: SeedPlan): Generator<SessionRecord> {
     const cost = Math.round(random() ** 3 * 12_000_000) / 1e6
     const output = Math.floor(calls * (100 + random() * 600))
     const project = random.below(plan.projects)
+    const someone = random.below(MEMBERS)
+    const { branch, member = someone } = choose(index, project)
     yield {
       type: 'session',
       id: `sess_seed${plan.seed}_${index}`,
       project_name: `project-${String(1 + project).padStart(2, '0')}`,
       created_at: createdAt,
-      user_email: `dev${1 + random.below(MEMBERS)}@example.com`,
+      user_email: `dev${1 + member}@example.com`,
       source: random.pick(SOURCES),
-      branch: chooseBranch(index, project),
+      branch,
       model,
       models: [model],
       started_at: createdAt,
