@@ -25,7 +25,7 @@ function breakdownCase(name: string, limit: number | null, options: (org: BenchO
   }
 }
 
-/** Breakdowns by ticket read the sessions; among 10,000 sessions fewer days have each agent and model. */
+/** Among 10,000 sessions a ticket has fewer months, and fewer days have each agent and model. */
 const UNLIMITED: readonly string[] = ['ticket', 'week']
 
 const BREAKDOWNS: readonly Case[] = [
@@ -35,6 +35,7 @@ const BREAKDOWNS: readonly Case[] = [
   // among 10,000 sessions fewer months have each pair
   breakdownCase('project and member', null, () => ({ by: 'project', and_by: 'member' })),
   breakdownCase('model and month', LIMIT, () => ({ by: 'model', and_by: 'month' })),
+  breakdownCase('branch and member', null, () => ({ by: 'branch', and_by: 'member' })),
   // among 10,000 sessions most projects have none on most days
   breakdownCase('project and day', null, () => ({ by: 'project', and_by: 'day' })),
   breakdownCase('model of a project and month', LIMIT, ({ project, month }) => ({

@@ -104,6 +104,7 @@ export async function getBreakdown(
   const keys = [by, and_by]
   const columns = keys.filter(isDimension)
   const byDays = keys.includes('day') || keys.includes('week')
+  const buckets = byDays ? 'day' : keys.includes('month') ? 'month' : undefined
   const isDivided = own !== null && keys.some((key) => key !== undefined && TELLING.includes(key))
   const isByBranch = !isDivided && by === 'branch' && and_by === undefined && isOfBranches(query)
   const isByTime = keys.some(isTime)
@@ -114,11 +115,7 @@ export async function getBreakdown(
       from ${memberAddresses(sql, orgId)} m
     ),`
   // a session counts more than once under its models, in all once
-  const [sessions, turns] = countedBy(
-    sql,
-    columns.includes('model') || columns.includes('ticket') || query.model !== undefined,
-  )
-  const [allSessions, allTurns] = countedBy(sql, query.model !== undefined)
+  const isOften = columns.includes('model') || columns.includes('ticket')
   const sumsOf = (
     key: Fragment,
     andKey: Fragment,
@@ -129,11 +126,11 @@ export async function getBreakdown(
   ) => sql`
     select
       ${key} as key, ${andKey} as and_key,
-      sum(${isOnce ? allSessions : sessions}) as sessions, sum(${isOnce ? allTurns : turns}) as turns,
-      sum(${allSessions}) as all_sessions, sum(${allTurns}) as all_turns, sum(r.cost) as cost,
+      ${isOften && !isOnce ? sql`sum(r.sessions) as sessions, sum(r.turns) as turns` : sql`sum(r.main_sessions) as sessions, sum(r.main_turns) as turns`},
+      sum(r.main_sessions) as all_sessions, sum(r.main_turns) as all_turns, sum(r.cost) as cost,
       sum(r.input) as input, sum(r.output) as output, sum(r.cache_read) as cache_read,
       sum(r.cache_creation) as cache_creation, sum(r.unpriced_tokens) as unpriced_tokens
-    from (${usageRows(sql, orgId, filters, { columns: names, byDays })}) r
+    from (${usageRows(sql, orgId, filters, { columns: names, buckets })}) r
     ${only}
     group by 1, 2`
   const none = sql`null::text`
@@ -259,7 +256,3 @@ export async function getBreakdown(
     position,
   )
 }
-
-/** The counts of a row `r`: of sessions under each of their models, or of sessions. */
-const countedBy = (sql: Sql, ofModels: boolean): [Fragment, Fragment] =>
-  ofModels ? [sql`r.sessions`, sql`r.turns`] : [sql`r.main_sessions`, sql`r.main_turns`]

@@ -65,6 +65,7 @@ export const PLACEMENTS = {
   // local for the same reason as rate_windows
   sign_in_tries: 'local',
   telemetry_inbox: 'distributed',
+  ticket_rollups: 'distributed',
   usage_rollups: 'distributed',
   webhook_attempts: 'distributed',
   webhook_claims: 'distributed',

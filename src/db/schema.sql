@@ -331,6 +331,7 @@ create table findings (
 CREATE INDEX findings_by_file ON findings USING btree (org_id, project, file_key, created_at) WHERE status = 'open'::text;
 CREATE INDEX findings_by_id ON findings USING btree (org_id, id);
 CREATE INDEX findings_by_time ON findings USING btree (org_id, created_at, session_id, "position");
+CREATE INDEX findings_in_file ON findings USING btree (org_id, file_key, created_at, session_id, "position");
 
 create table invitations (
   org_id text not null,
@@ -663,7 +664,7 @@ CREATE INDEX session_usage_by_branch ON session_usage USING btree (org_id, branc
 CREATE INDEX session_usage_by_member ON session_usage USING btree (org_id, member, created_at, session_id);
 CREATE INDEX session_usage_by_model ON session_usage USING btree (org_id, model, created_at, session_id);
 CREATE INDEX session_usage_by_project ON session_usage USING btree (org_id, project, created_at, session_id);
-CREATE INDEX session_usage_by_time ON session_usage USING btree (org_id, created_at, session_id) WHERE is_main;
+CREATE INDEX session_usage_by_time ON session_usage USING btree (org_id, created_at, session_id);
 CREATE INDEX session_usage_with_findings ON session_usage USING btree (org_id, created_at, session_id) WHERE is_main AND findings > 0;
 
 create table sessions (
@@ -684,14 +685,14 @@ create table sessions (
   telemetry_tokens bigint not null default 0,
   constraint sessions_pkey PRIMARY KEY (org_id, id)
 );
-CREATE INDEX sessions_by_cost ON sessions USING btree (org_id, estimated_cost, id COLLATE "C") INCLUDE (created_at);
-CREATE INDEX sessions_by_project_cost ON sessions USING btree (org_id, project, estimated_cost, id COLLATE "C") INCLUDE (created_at);
-CREATE INDEX sessions_by_project_quality ON sessions USING btree (org_id, project, quality_score, id COLLATE "C") INCLUDE (created_at);
+CREATE INDEX sessions_by_cost ON sessions USING btree (org_id, estimated_cost, id COLLATE "C") INCLUDE (created_at, quality_score, turns);
+CREATE INDEX sessions_by_project_cost ON sessions USING btree (org_id, project, estimated_cost, id COLLATE "C") INCLUDE (created_at, quality_score, turns);
+CREATE INDEX sessions_by_project_quality ON sessions USING btree (org_id, project, quality_score, id COLLATE "C") INCLUDE (created_at, estimated_cost, turns);
 CREATE INDEX sessions_by_project_time ON sessions USING btree (org_id, project, created_at, id);
-CREATE INDEX sessions_by_project_turns ON sessions USING btree (org_id, project, turns, id COLLATE "C") INCLUDE (created_at);
-CREATE INDEX sessions_by_quality ON sessions USING btree (org_id, quality_score, id COLLATE "C") INCLUDE (created_at);
+CREATE INDEX sessions_by_project_turns ON sessions USING btree (org_id, project, turns, id COLLATE "C") INCLUDE (created_at, estimated_cost, quality_score);
+CREATE INDEX sessions_by_quality ON sessions USING btree (org_id, quality_score, id COLLATE "C") INCLUDE (created_at, estimated_cost, turns);
 CREATE INDEX sessions_by_time ON sessions USING btree (org_id, created_at, id);
-CREATE INDEX sessions_by_turns ON sessions USING btree (org_id, turns, id COLLATE "C") INCLUDE (created_at);
+CREATE INDEX sessions_by_turns ON sessions USING btree (org_id, turns, id COLLATE "C") INCLUDE (created_at, estimated_cost, quality_score);
 CREATE INDEX sessions_by_user ON sessions USING btree (org_id, COALESCE(user_id, user_email), created_at);
 CREATE INDEX sessions_unpriced ON sessions USING btree (org_id, id) WHERE unpriced_tokens > 0;
 
@@ -718,6 +719,28 @@ create table telemetry_inbox (
 );
 CREATE INDEX telemetry_inbox_by_time ON telemetry_inbox USING btree (received_at);
 
+create table ticket_rollups (
+  org_id text not null,
+  dims text not null,
+  grain text not null,
+  bucket date not null,
+  project text not null,
+  ticket text not null,
+  sessions bigint not null,
+  main_sessions bigint not null,
+  turns bigint not null,
+  main_turns bigint not null,
+  cost numeric(20,6) not null,
+  input bigint not null,
+  output bigint not null,
+  cache_read bigint not null,
+  cache_creation bigint not null,
+  unpriced_tokens bigint not null,
+  constraint ticket_rollups_pkey PRIMARY KEY (org_id, dims, grain, bucket, project, ticket),
+  constraint ticket_rollups_dims_check CHECK (dims = ANY (ARRAY['ticket'::text, 'project_ticket'::text])),
+  constraint ticket_rollups_grain_check CHECK (grain = ANY (ARRAY['day'::text, 'month'::text, 'all'::text]))
+) with (fillfactor=70);
+
 create table usage_rollups (
   org_id text not null,
   dims text not null,
@@ -742,8 +765,8 @@ create table usage_rollups (
   telemetry_tokens bigint not null default 0,
   captured_tokens bigint not null default 0,
   constraint usage_rollups_pkey PRIMARY KEY (org_id, dims, grain, bucket, project, member, agent, model, branch),
-  constraint usage_rollups_dims_check CHECK (dims = ANY (ARRAY['agent_model'::text, 'project'::text, 'member'::text, 'project_agent_model'::text, 'member_agent_model'::text, 'project_member'::text, 'project_branch'::text])),
-  constraint usage_rollups_grain_check CHECK (grain = ANY (ARRAY['day'::text, 'month'::text]))
+  constraint usage_rollups_dims_check CHECK (dims = ANY (ARRAY['agent_model'::text, 'project'::text, 'member'::text, 'branch'::text, 'project_agent_model'::text, 'member_agent_model'::text, 'project_member'::text, 'project_branch'::text, 'member_branch'::text])),
+  constraint usage_rollups_grain_check CHECK (grain = ANY (ARRAY['day'::text, 'month'::text, 'all'::text]))
 ) with (fillfactor=70);
 
 create table webhook_attempts (

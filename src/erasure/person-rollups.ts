@@ -1,8 +1,9 @@
 import { COMMIT_ROLLUP, countsOfCommits } from '../commits/rollup.ts'
 import type { Fragment, ISql } from '../db/client.ts'
-import { addDifference, type Rollup } from '../db/rollups.ts'
+import { addDifference, counting, type Rollup } from '../db/rollups.ts'
 import { countsOfParts, findCounted, OUTCOME_ROLLUP, recountPullRequests } from '../usage/outcome-rollup.ts'
 import { findBranches, updateParts } from '../usage/pull-request-write.ts'
+import { TICKET_ROLLUP } from '../usage/rollup.ts'
 
 type Texts = Readonly<Record<string, string | null>>
 type Write = () => Promise<void>
@@ -25,6 +26,10 @@ export async function countingTexts(
     case 'commit_ai': {
       const commits = rows.map(({ project, sha }) => ({ project: project ?? '', sha: sha ?? '' }))
       return await around(tx, orgId, COMMIT_ROLLUP, countsOfCommits(tx, orgId, commits), write)
+    }
+    case 'session_tickets': {
+      const of = tx`s.session_id = any(${all('session_id')}::text[])`
+      return await counting(tx, orgId, [TICKET_ROLLUP], { before: of, after: of }, write)
     }
     case 'pr_sessions':
       return await around(tx, orgId, OUTCOME_ROLLUP, countsOfParts(tx, orgId, all('session_id')), write)

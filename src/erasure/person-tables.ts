@@ -32,6 +32,7 @@ const REPLACED_BEFORE = new Set([
   'session_usage',
   'usage_rollups',
   'branch_rollups',
+  'ticket_rollups',
   'findings',
   'finding_rollups',
   'outcome_rollups',

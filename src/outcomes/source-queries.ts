@@ -157,7 +157,8 @@ function sessionsBy(context: Context, by: Group | null): Source {
     ...(by === 'member' ? (['member'] as const) : []),
     ...(by === 'agent' ? (['agent'] as const) : []),
   ]
-  const rows = usageRows(sql, orgId, filters, { columns, byDays: by === 'week' })
+  const buckets = by === 'week' ? 'day' : by === 'month' ? by : undefined
+  const rows = usageRows(sql, orgId, filters, { columns, buckets })
   return { ...source, rows: sql`from (${rows}) r where true ${isOfRepo(context)}` }
 }
 

@@ -2,7 +2,7 @@ import type { ISql, Sql } from '../db/client.ts'
 
 const GROWN = {
   sessions:
-    'sessions, session_details, session_rollups, session_usage, session_tickets, usage_rollups, branch_rollups, session_hours, findings, finding_rollups, file_rollups, file_risks',
+    'sessions, session_details, session_rollups, session_usage, session_tickets, ticket_rollups, usage_rollups, branch_rollups, session_hours, findings, finding_rollups, file_rollups, file_risks',
   audit: 'audit_log, audit_rollups',
   commits: 'commits, commit_files, files, file_authors, expertise_domains, expertise_authors',
   risks: 'pr_risks, pr_commits, pr_sessions, risk_rollups',

@@ -2,7 +2,7 @@ import type { ISql } from '../db/client.ts'
 import type { CheckedTable, DerivedTable, OrgId } from '../db/derived-tables.ts'
 import { OUTCOME_ROLLUP } from './outcome-rollup.ts'
 import { pullRequestParts } from './pull-request-queries.ts'
-import { BRANCH_ROLLUP, USAGE_ROLLUP } from './rollup.ts'
+import { BRANCH_ROLLUP, TICKET_ROLLUP, USAGE_ROLLUP } from './rollup.ts'
 import { TICKETS } from './ticket-check.ts'
 
 /** These are divided beside the cost, each in proportion to a weight of its own. */
@@ -158,4 +158,5 @@ export const USAGE_TABLES: readonly CheckedTable[] = [
   PULL_REQUEST_PARTS,
   OUTCOME_ROLLUP,
   TICKETS,
+  TICKET_ROLLUP,
 ]

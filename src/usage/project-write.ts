@@ -1,6 +1,6 @@
 import type { ISql } from '../db/client.ts'
 import { moveProject, type Renaming } from '../db/rollups.ts'
-import { BRANCH_ROLLUP, USAGE_ROLLUP } from './rollup.ts'
+import { BRANCH_ROLLUP, TICKET_ROLLUP, USAGE_ROLLUP } from './rollup.ts'
 
 /** Renames the project of what sessions used. Needs the organization's lock. */
 export async function renameInUsage(tx: ISql, orgId: string, renaming: Renaming): Promise<void> {
@@ -11,4 +11,5 @@ export async function renameInUsage(tx: ISql, orgId: string, renaming: Renaming)
       and project = ${renaming.from}`
   await moveProject(tx, orgId, USAGE_ROLLUP, renaming)
   await moveProject(tx, orgId, BRANCH_ROLLUP, renaming)
+  await moveProject(tx, orgId, TICKET_ROLLUP, renaming)
 }

@@ -1,9 +1,10 @@
 import type { ISql } from '../db/client.ts'
 import { memberAddresses } from '../db/member-addresses.ts'
-import { addDifference } from '../db/rollups.ts'
+import { addDifference, counting } from '../db/rollups.ts'
 import { unnest } from '../db/rows.ts'
 import { countsOfParts, OUTCOME_ROLLUP } from './outcome-rollup.ts'
 import { days, pullRequestParts, RUNNING_DAYS } from './pull-request-queries.ts'
+import { TICKET_ROLLUP } from './rollup.ts'
 import { writeTickets } from './ticket-write.ts'
 
 // Keeps pr_sessions, which part of each session's cost belongs to which pull request: called by whoever changes sessions, pull
@@ -12,7 +13,7 @@ import { writeTickets } from './ticket-write.ts'
 /** Sessions of one statement: some seconds at most. */
 const BATCH = 5_000
 
-/** Removes what the sessions belong to, and their tickets. */
+/** Removes what the sessions belong to, and their tickets. The caller counts the tickets. */
 export async function detachSessions(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
   const before = countsOfParts(tx, orgId, ids)
   await addDifference(tx, orgId, OUTCOME_ROLLUP, { before, after: undefined })
@@ -26,7 +27,7 @@ export async function detachSessions(tx: ISql, orgId: string, ids: readonly stri
       and t.session_id = any(${[...ids]}::text[])`
 }
 
-/** Adds what the sessions belong to, and their tickets; they must belong to nothing. */
+/** Adds what the sessions belong to, and their tickets; they must belong to nothing. The caller counts the tickets. */
 export async function attachSessions(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
   const [found] = await tx`
     select 1
@@ -48,8 +49,11 @@ export async function attachSessions(tx: ISql, orgId: string, ids: readonly stri
 async function attachAgain(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
   for (let start = 0; start < ids.length; start += BATCH) {
     const some = ids.slice(start, start + BATCH)
-    await detachSessions(tx, orgId, some)
-    await attachSessions(tx, orgId, some)
+    const of = tx`s.session_id = any(${some}::text[])`
+    await counting(tx, orgId, [TICKET_ROLLUP], { before: of, after: of }, async () => {
+      await detachSessions(tx, orgId, some)
+      await attachSessions(tx, orgId, some)
+    })
   }
 }
 

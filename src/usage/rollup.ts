@@ -1,4 +1,5 @@
 import { countedProject, describeSummed, rollup } from '../db/rollups.ts'
+import { dividedSums, TICKET_SUMS } from './ticket-parts.ts'
 
 /**
  * The sums of breakdowns, each row of the columns that `dims` names. Rows that are not of models count a session by its
@@ -27,8 +28,8 @@ export const USAGE_ROLLUP = rollup({
         case grouping(s.agent) when 0 then 'agent_model' end,
         case grouping(s.branch) when 0 then 'branch' end
       ) as dims,
-      case grouping(s.day) when 0 then 'day' else 'month' end as grain,
-      coalesce(s.day, s.month) as bucket, coalesce(s.project, '') as project, coalesce(s.member, '') as member,
+      case when grouping(s.day) = 0 then 'day' when grouping(s.month) = 0 then 'month' else 'all' end as grain,
+      coalesce(s.day, s.month, date '1970-01-01') as bucket, coalesce(s.project, '') as project, coalesce(s.member, '') as member,
       coalesce(s.agent, '') as agent, coalesce(s.model, '') as model, coalesce(s.branch, '') as branch,
       case grouping(s.agent) when 0 then count(*) else count(*) filter (where s.is_main) end as sessions,
       count(*) filter (where s.is_main) as main_sessions,
@@ -51,7 +52,11 @@ export const USAGE_ROLLUP = rollup({
       (s.month, s.project, s.agent, s.model),
       (s.month, s.member, s.agent, s.model),
       (s.month, s.project, s.member),
-      (s.month, s.project, s.branch)
+      (s.month, s.project, s.branch),
+      (s.day, s.branch),
+      (s.month, s.branch),
+      (s.month, s.member, s.branch),
+      (s.member, s.branch)
     )`,
   describe: ({ dims, grain, bucket }) => `usage of a ${grain} (${bucket}) by ${dims}`,
 })
@@ -81,4 +86,39 @@ export const BRANCH_ROLLUP = rollup({
     group by p.project, b.branch`,
   describe: ({ branch, project }) =>
     `usage of the branch ${branch || '(none)'} in ${describeSummed(project)}`,
+})
+
+/**
+ * The sums by ticket, '' for what has none. `sessions` and `turns` count a session under each of its tickets, `main_sessions` and
+ * `main_turns` under the first.
+ */
+export const TICKET_ROLLUP = rollup({
+  name: 'ticket_rollups',
+  key: ['dims', 'grain', 'bucket', 'project', 'ticket'],
+  sums: ['sessions', 'main_sessions', 'turns', 'main_turns', ...TICKET_SUMS],
+  rows: (sql, orgId) => sql`
+    from session_usage s
+    left join session_tickets t
+      on t.org_id = s.org_id
+      and t.session_id = s.session_id
+    where s.org_id = ${orgId}`,
+  count: (sql, rows) => sql`
+    with s as materialized (
+      select
+        s.day, date_trunc('month', s.day::timestamp)::date as month, s.project, coalesce(t.ticket, '') as ticket,
+        s.is_main, s.is_main and coalesce(t.nth, 1) = 1 as is_first, s.turns, ${dividedSums(sql)}
+      ${rows}
+    )
+    select
+      case grouping(s.project) when 0 then 'project_ticket' else 'ticket' end as dims,
+      case when grouping(s.day) = 0 then 'day' when grouping(s.month) = 0 then 'month' else 'all' end as grain,
+      coalesce(s.day, s.month, date '1970-01-01') as bucket, coalesce(s.project, '') as project, s.ticket,
+      count(*) filter (where s.is_main) as sessions, count(*) filter (where s.is_first) as main_sessions,
+      coalesce(sum(s.turns) filter (where s.is_main), 0) as turns,
+      coalesce(sum(s.turns) filter (where s.is_first), 0) as main_turns,
+      ${sql.unsafe(TICKET_SUMS.map((name) => `sum(s.${name})${name === 'cost' ? '' : '::bigint'} as ${name}`).join(', '))}
+    from s
+    group by grouping sets ((s.day, s.ticket), (s.month, s.ticket), (s.month, s.project, s.ticket), (s.ticket))`,
+  describe: ({ dims, grain, bucket, ticket }) =>
+    `usage of the ticket ${ticket || '(none)'} (${grain} ${bucket}) by ${dims}`,
 })

@@ -3,11 +3,12 @@ import type { Fragment, ISql } from '../db/client.ts'
 import { memberKeys } from '../db/member-addresses.ts'
 import { summedProject } from '../db/rollups.ts'
 import type { Dimension, UsageFilters } from './model.ts'
+import { dividedSums } from './ticket-parts.ts'
 
-// Sums of usage are read from the sums of days and months. If these lack a column that is asked for, the sessions
+// Sums of usage are read from the sums of days, months and all time. If these lack a column that is asked for, the sessions
 // themselves are summed.
 
-/** Grouping columns of usage_rollups, the grouping with the fewest rows first. */
+/** Grouping columns of usage_rollups and, with a ticket, ticket_rollups: the grouping with the fewest rows first. */
 const SUMS: Record<Span['grain'], readonly { dims: string; columns: readonly Dimension[] }[]> = {
   month: [
     { dims: 'agent_model', columns: ['agent', 'model'] },
@@ -16,14 +17,23 @@ const SUMS: Record<Span['grain'], readonly { dims: string; columns: readonly Dim
     { dims: 'project_agent_model', columns: ['project', 'agent', 'model'] },
     { dims: 'member_agent_model', columns: ['member', 'agent', 'model'] },
     { dims: 'project_member', columns: ['project', 'member'] },
+    { dims: 'branch', columns: ['branch'] },
     { dims: 'project_branch', columns: ['project', 'branch'] },
+    { dims: 'member_branch', columns: ['member', 'branch'] },
+    { dims: 'ticket', columns: ['ticket'] },
+    { dims: 'project_ticket', columns: ['project', 'ticket'] },
   ],
   day: [
     { dims: 'agent_model', columns: ['agent', 'model'] },
     { dims: 'project', columns: ['project'] },
     { dims: 'member', columns: ['member'] },
+    { dims: 'branch', columns: ['branch'] },
+    { dims: 'ticket', columns: ['ticket'] },
   ],
 }
+
+/** Groupings of months that have sums of all time too. */
+const OF_ALL_TIME = ['member_branch', 'ticket']
 
 /** Filters by single values that the sums have too. */
 const SUMMED_FILTERS = ['project', 'member', 'agent', 'model', 'branch'] as const
@@ -74,13 +84,12 @@ const matchingParts = (sql: ISql, orgId: string, filters: UsageFilters) => {
         ticket === undefined
           ? sql``
           : sql`
-              and exists (
-                select
+              and u.session_id = any (array(
+                select f.session_id
                 from session_tickets f
                 where f.org_id = ${orgId}
-                  and f.session_id = u.session_id
                   and f.ticket = ${ticket}
-              )`
+              ))`
       }
       ${min_cost === undefined ? sql`` : sql`and u.session_cost >= ${min_cost}`}
       ${max_cost === undefined ? sql`` : sql`and u.session_cost <= ${max_cost}`}
@@ -100,45 +109,62 @@ export const matchingSessions = (sql: ISql, orgId: string, filters: UsageFilters
   ${partsIn(sql, daysOf(filters.date_from, filters.date_to))}`
 
 /**
- * Rows `r` with the columns of usage_rollups and `ticket`, whose sums by `columns` are those of the sessions that match.
- * `bucket` is a day or, unless `byDays`, the first day of a month. Columns that are neither in `columns` nor filtered by
- * may be ''.
+ * Rows `r` with the columns of usage_rollups and `ticket`, whose sums by `columns` are those of the sessions that match:
+ * `main_sessions` and `main_turns` count each once, and so do `sessions` and `turns` but by model or ticket.
+ * `bucket` is a day, or the first day of a month, as `buckets` says; else anything. Columns that are neither in `columns` nor
+ * filtered by may be ''.
  */
 export function usageRows(
   sql: ISql,
   orgId: string,
   filters: UsageFilters,
-  { columns, byDays }: { columns: readonly Dimension[]; byDays: boolean },
+  { columns, buckets }: { columns: readonly Dimension[]; buckets: Span['grain'] | undefined },
 ): Fragment {
   const { date_from, date_to } = filters
   const needed = [...columns, ...SUMMED_FILTERS.filter((name) => filters[name] !== undefined)]
   const isSummedBy = (grain: Span['grain']) => (needsSessions(filters) ? undefined : dimsOf(grain, needed))
+  const ofMonths = isSummedBy('month')
+  if (ofMonths !== undefined && OF_ALL_TIME.includes(ofMonths) && !(date_from ?? date_to ?? buckets))
+    return sumRows(sql, orgId, filters, { grain: 'all' }, ofMonths)
   const days = daysOf(date_from, date_to)
-  const spans = byDays || isSummedBy('month') === undefined ? [days] : spansOf(date_from, date_to)
+  const spans = buckets === 'day' || ofMonths === undefined ? [days] : spansOf(date_from, date_to)
   return spans
     .map((span): Fragment => {
       const dims = isSummedBy(span.grain)
-      return dims === undefined
-        ? columns.includes('ticket')
-          ? ticketRows(sql, orgId, filters, span, columns.includes('model'))
-          : partRows(sql, orgId, filters, span)
-        : sumRows(sql, orgId, filters, span, dims)
+      if (dims !== undefined) return sumRows(sql, orgId, filters, span, dims)
+      return columns.includes('ticket')
+        ? ticketRows(sql, orgId, filters, span, columns.includes('model'))
+        : partRows(sql, orgId, filters, span)
     })
     .reduce((rows, more) => sql`${rows} union all ${more}`)
 }
 
-const sumRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span, dims: string) => sql`
-  select
-    r.project, r.member, r.agent, r.model, r.branch, r.bucket, r.main_sessions, r.turns, r.main_turns, r.cost,
-    r.input, r.output, r.cache_read, r.cache_creation, r.unpriced_tokens, '' as ticket, r.sessions
-  from usage_rollups r
-  where r.org_id = ${orgId}
-    -- not parameters: the generic plan would expect as many rows of these as of the dims with the most
-    and r.dims = ${sql.unsafe(`'${dims}'`)}
-    and r.grain = ${sql.unsafe(`'${span.grain}'`)}
-    ${span.from === undefined ? sql`` : sql`and r.bucket >= ${span.from}`}
-    ${span.before === undefined ? sql`` : sql`and r.bucket < ${span.before}`}
-    ${summedConditions(sql, orgId, filters, 'r')}`
+function sumRows(
+  sql: ISql,
+  orgId: string,
+  filters: UsageFilters,
+  span: Omit<Span, 'grain'> & { grain: Span['grain'] | 'all' },
+  dims: string,
+): Fragment {
+  const ofTickets = dims.endsWith('ticket')
+  return sql`
+    select
+      ${
+        ofTickets
+          ? sql`r.project, '' as member, '' as agent, '' as model, '' as branch, r.ticket`
+          : sql`r.project, r.member, r.agent, r.model, r.branch, '' as ticket`
+      },
+      r.bucket, ${sql.unsafe(filters.model === undefined ? 'r.main_sessions, r.main_turns' : 'r.sessions as main_sessions, r.turns as main_turns')}, r.turns, r.cost, r.input, r.output, r.cache_read, r.cache_creation,
+      r.unpriced_tokens, r.sessions
+    from ${ofTickets ? sql`ticket_rollups` : sql`usage_rollups`} r
+    where r.org_id = ${orgId}
+      -- not parameters: the generic plan would expect as many rows of these as of the dims with the most
+      and r.dims = ${sql.unsafe(`'${dims}'`)}
+      and r.grain = ${sql.unsafe(`'${span.grain}'`)}
+      ${span.from === undefined ? sql`` : sql`and r.bucket >= ${span.from}`}
+      ${span.before === undefined ? sql`` : sql`and r.bucket < ${span.before}`}
+      ${summedConditions(sql, orgId, filters, 'r')}`
+}
 
 /** Whether the sums by branch of all time are those of the sessions that match. */
 export const isOfBranches = ({ project: _project, date_from, date_to, ...filters }: UsageFilters): boolean =>
@@ -153,53 +179,38 @@ export const branchRows = (sql: ISql, orgId: string, { project }: UsageFilters) 
   where r.org_id = ${orgId}
     and r.project = ${summedProject(project)}`
 
-const PART_COLUMNS = `
-  u.project, u.member, u.agent, u.model, u.branch, u.day as bucket,
-  u.is_main::integer::bigint as main_sessions, u.turns::bigint as turns,
-  case when u.is_main then u.turns else 0 end::bigint as main_turns,
-  u.cost, u.input, u.output, u.cache_read, u.cache_creation, u.unpriced_tokens`
+/** The columns of parts `u`: of one model each stands for its session, else the main one. */
+function partColumns(sql: ISql, { model }: UsageFilters): Fragment {
+  const isMain = sql.unsafe(model === undefined ? 'u.is_main' : 'true')
+  return sql`
+    u.project, u.member, u.agent, u.model, u.branch, '' as ticket, u.day as bucket,
+    (${isMain})::integer::bigint as main_sessions, case when ${isMain} then u.turns else 0 end::bigint as main_turns,
+    u.turns::bigint as turns, u.cost, u.input, u.output, u.cache_read, u.cache_creation, u.unpriced_tokens`
+}
 
 const partRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span) => sql`
-  select
-    ${sql.unsafe(PART_COLUMNS)}, '' as ticket, 1::bigint as sessions
+  select ${partColumns(sql, filters)}, 1::bigint as sessions
   ${matchingParts(sql, orgId, filters)}
   ${partsIn(sql, span)}`
 
 /** Divides each of `partRows` among the session's tickets; a session counts under each, in all once. */
 const ticketRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span, ofModels: boolean) => sql`
   select
-    p.project, p.member, p.agent, p.model, p.branch, coalesce(t.ticket, '') as ticket, p.bucket,
-    ${ofModels ? sql`1::bigint` : sql`p.main_sessions`} as sessions,
-    case when coalesce(t.nth, 1) = 1 then p.main_sessions else 0 end as main_sessions,
-    ${ofModels ? sql`p.turns` : sql`p.main_turns`} as turns,
-    case when coalesce(t.nth, 1) = 1 then p.main_turns else 0 end as main_turns,
-    ${TICKET_SUMS.map((column) => partOf(sql, column)).reduce((all, each) => sql`${all}, ${each}`)}
+    s.project, s.member, s.agent, s.model, s.branch, coalesce(t.ticket, '') as ticket, s.bucket,
+    case when coalesce(t.nth, 1) = 1 then s.main_sessions else 0 end as main_sessions,
+    case when coalesce(t.nth, 1) = 1 then s.main_turns else 0 end as main_turns,
+    ${ofModels ? sql`s.turns` : sql`s.main_turns`} as turns, ${dividedSums(sql)},
+    ${ofModels ? sql`1::bigint` : sql`s.main_sessions`} as sessions
   from (
-    select u.session_id, ${sql.unsafe(PART_COLUMNS)}
+    select u.session_id, ${partColumns(sql, filters)}
     ${matchingParts(sql, orgId, filters)}
     ${partsIn(sql, span)}
-  ) p
+  ) s
   left join session_tickets t
     on t.org_id = ${orgId}
-    and t.session_id = p.session_id`
-
-const TICKET_SUMS = ['cost', 'input', 'output', 'cache_read', 'cache_creation', 'unpriced_tokens'] as const
-
-/** An equal part of a column of `p`, rounded down to a micro-dollar or token; the last ticket has the rest. */
-function partOf(sql: ISql, name: (typeof TICKET_SUMS)[number]): Fragment {
-  const column = sql.unsafe(`p.${name}`)
-  // whole tokens are divided as integers
-  const each =
-    name === 'cost' ? sql`div(${column} * 1000000, t.parts) * 0.000001` : sql`(${column} / t.parts)`
-  return sql`
-    case
-      when t.parts is null then ${column}
-      when t.nth < t.parts then ${each}
-      else ${column} - (t.parts - 1) * ${each}
-    end as ${sql.unsafe(name)}`
-}
+    and t.session_id = s.session_id`
 
 /** Sessions that match, from the sums. `filters` must be `isSummed`. */
 export const countOfSums = (sql: ISql, orgId: string, filters: UsageFilters) => sql`
-  select coalesce(sum(${filters.model === undefined ? sql`r.main_sessions` : sql`r.sessions`}), 0)
-  from (${usageRows(sql, orgId, filters, { columns: [], byDays: false })}) r`
+  select coalesce(sum(r.main_sessions), 0)
+  from (${usageRows(sql, orgId, filters, { columns: [], buckets: undefined })}) r`

@@ -1,8 +1,10 @@
 import type { Fragment, ISql } from '../db/client.ts'
+import { rebuildTables } from '../db/derived-tables.ts'
 import { unnest } from '../db/rows.ts'
 import { validationError } from '../errors.ts'
 import { createPause } from '../organizations/pause.ts'
 import { ticketFinder } from '../organizations/tickets.ts'
+import { TICKET_ROLLUP } from './rollup.ts'
 
 /** A session, and what its tickets are found in. */
 interface Texts {
@@ -132,4 +134,5 @@ export async function writeAllTickets(tx: ISql, orgId: string, mostMs = Infinity
     delete from session_tickets t
     where t.org_id = ${orgId}`
   for await (const sessions of readAllTexts(tx, orgId)) await insertTickets(tx, orgId, sessions, spend)
+  await rebuildTables(tx, orgId, [TICKET_ROLLUP])
 }

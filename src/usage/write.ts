@@ -5,7 +5,7 @@ import { unnest } from '../db/rows.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS } from '../decimals.ts'
 import { type Part, partsOf, type SessionTokens } from './parts.ts'
 import { attachSessions, detachSessions } from './pull-request-write.ts'
-import { BRANCH_ROLLUP, USAGE_ROLLUP } from './rollup.ts'
+import { BRANCH_ROLLUP, TICKET_ROLLUP, USAGE_ROLLUP } from './rollup.ts'
 
 /** A session as its usage is computed from it. */
 export interface UsedSession {
@@ -67,7 +67,7 @@ export async function updateUsage(
   const partsOfSessions = (sessions: readonly string[]) =>
     sessions.length === 0 ? undefined : tx`s.session_id = any(${[...sessions]}::text[])`
   const counted = { before: partsOfSessions(before), after: partsOfSessions(ids) }
-  await counting(tx, orgId, [USAGE_ROLLUP, BRANCH_ROLLUP], counted, async () => {
+  await counting(tx, orgId, [USAGE_ROLLUP, BRANCH_ROLLUP, TICKET_ROLLUP], counted, async () => {
     await deleteUsage(tx, orgId, before)
     await insertUsage(tx, orgId, after.flatMap(rowsOf))
     await insertLinks(tx, orgId, after)

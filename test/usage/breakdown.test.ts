@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { App } from '../../src/app.ts'
+import { statementsOf } from '../../src/db/citus.ts'
 import { rebuildTables } from '../../src/db/derived-tables.ts'
 import { MIGRATIONS } from '../../src/db/migrate.ts'
 import { USAGE_TABLES } from '../../src/usage/check.ts'
@@ -304,6 +305,16 @@ test('an upgrade fills the sums of months by project and by member', async () =>
   for (const dims of ['project', 'member'])
     expect(lost).toContainEqual(expect.stringMatching(new RegExp(`usage of a month .* by ${dims}$`)))
   await database.sql.unsafe(sums?.text ?? '')
+  expect(await findDifferences(database.sql, owner.orgId, USAGE_TABLES)).toEqual([])
+})
+
+test('an upgrade fills the sums by branch and ticket', async () => {
+  const text = MIGRATIONS.find(({ name }) => name === 'figures')?.text ?? ''
+  await database.sql`delete from ticket_rollups`
+  await database.sql`delete from usage_rollups where dims in ('branch', 'member_branch')`
+  const fills = statementsOf(text).filter((statement) => /^insert /m.test(statement))
+  expect(fills).toHaveLength(2)
+  for (const fill of fills) await database.sql.unsafe(fill)
   expect(await findDifferences(database.sql, owner.orgId, USAGE_TABLES)).toEqual([])
 })
 

@@ -2,7 +2,17 @@ import { randomFrom } from '../../src/seed/generate.ts'
 
 // Random sessions, and their breakdowns by hand: sums over details as the API gives them.
 
-export const KEYS = ['project', 'member', 'model', 'agent', 'branch', 'day', 'week', 'month'] as const
+export const KEYS = [
+  'project',
+  'member',
+  'model',
+  'agent',
+  'branch',
+  'ticket',
+  'day',
+  'week',
+  'month',
+] as const
 export type Key = (typeof KEYS)[number]
 
 interface Tokens {
@@ -65,7 +75,7 @@ export function makeRecords(count: number, seed: number): object[] {
         { user_email: 'bob@example.com' },
       ]),
       ...pick([{}, { source: 'codex' }, { source: 'claude-code' }]),
-      ...pick([{}, { branch: 'main' }, { branch: 'feature/ä' }]),
+      ...pick([{}, { branch: 'main' }, { branch: 'feature/ä-SHOP-1' }, { branch: 'SHOP-1_SHOP-2_SHOP-3' }]),
       ...(models.length > 0 && random() < 0.5 ? { model: models[0] } : {}),
       ...(random() < 0.5 ? { models } : {}),
       turns: below(90),
@@ -80,6 +90,7 @@ export function makeRecords(count: number, seed: number): object[] {
 
 interface Part extends Tokens {
   model: string | null
+  ticket: string | null
   cost: bigint
   unpriced: number
 }
@@ -139,14 +150,22 @@ function partsOf(session: Session): Part[] {
     weights(({ tokens, cost }) => BigInt(tokens === null || cost !== null ? 0 : all(tokens))),
     main,
   )
-  return [...models].map((model) => ({
-    ...(Object.fromEntries(
-      kinds.map(([kind, parts]) => [kind, Number(parts.get(model))]),
-    ) as unknown as Tokens),
-    model,
-    cost: costs.get(model) ?? 0n,
-    unpriced: Number(unpriced.get(model) ?? 0n),
-  }))
+  const tickets = [...new Set(session.branch?.match(/SHOP-\d/g) ?? [null])].sort()
+  return [...models].flatMap((model) => {
+    // in equal parts, rounded down; the last ticket has the rest
+    const share = (total: bigint, index: number) => {
+      const each = total / BigInt(tickets.length)
+      return index < tickets.length - 1 ? each : total - each * BigInt(index)
+    }
+    return tickets.map((ticket, index) => ({
+      ...(Object.fromEntries(
+        kinds.map(([kind, parts]) => [kind, Number(share(parts.get(model) ?? 0n, index))]),
+      ) as unknown as Tokens),
+      ...{ model, ticket },
+      cost: share(costs.get(model) ?? 0n, index),
+      unpriced: Number(share(unpriced.get(model) ?? 0n, index)),
+    }))
+  })
 }
 
 function keyOf(session: Session, part: Part, key: Key): string | null {
@@ -162,6 +181,8 @@ function keyOf(session: Session, part: Part, key: Key): string | null {
       return session.source
     case 'branch':
       return session.branch
+    case 'ticket':
+      return part.ticket
     case 'day':
       return day
     case 'week': {
