@@ -4,12 +4,11 @@ import { countOfSums, isSummed, matchingSessions } from '../usage/sources.ts'
 import { directionOf, itemsOf, offsetOf, only, type PageRow } from './list-queries.ts'
 import type { SessionListQuery } from './model.ts'
 
-/** Whether the list is filtered by more than project and days. */
+/** Whether the list is filtered by more than project, days, cost and quality. */
 export const isFiltered = (query: SessionListQuery): boolean =>
-  [
-    ...[query.member, query.model, query.agent, query.branch, query.ticket, query.min_cost, query.max_cost],
-    ...[query.min_quality, query.max_quality, query.has_findings],
-  ].some((value) => value !== undefined)
+  [query.member, query.model, query.agent, query.branch, query.ticket, query.has_findings].some(
+    (value) => value !== undefined,
+  )
 
 /** The list's order, applied to rows `u` of session_usage. */
 const partOrder = (sql: Sql, { sort, order }: SessionListQuery) => {
@@ -20,8 +19,7 @@ const partOrder = (sql: Sql, { sort, order }: SessionListQuery) => {
 }
 
 /**
- * A page of a list that is filtered by more than project and days. Sessions that match are counted, unless the sums of
- * breakdowns tell their number, and read up to the page, or all and sorted when it is sorted by a value.
+ * A page of a list that `isFiltered`. Sessions that match are counted, unless the sums of breakdowns tell their number, and read up to the page, or all and sorted when it is sorted by a value.
  */
 export async function filteredPage(sql: Sql, orgId: string, query: SessionListQuery): Promise<PageRow> {
   const sessions = matchingSessions(sql, orgId, query)

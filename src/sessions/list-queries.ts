@@ -37,7 +37,7 @@ export const listColumns = (sql: ISql) => sql`
 export const directionOf = (sql: ISql, ascending: boolean) => (ascending ? sql`asc` : sql`desc`)
 
 /** The order of sessions `s`: ties in a value are broken as in its index. */
-export function orderOf(sql: ISql, { sort, order }: SessionListQuery): Fragment {
+export function orderOf(sql: ISql, { sort, order }: Pick<SessionListQuery, 'sort' | 'order'>): Fragment {
   const direction = directionOf(sql, order === 'asc')
   return sort === 'created_at'
     ? sql`s.created_at ${direction}, s.id ${direction}`
@@ -48,10 +48,22 @@ export function orderOf(sql: ISql, { sort, order }: SessionListQuery): Fragment 
 export const itemsOf = (sql: ISql, query: SessionListQuery) =>
   sql`string_agg(${sql.unsafe(LIST_ITEM)} || '}', ',' order by ${orderOf(sql, query)}) as items`
 
-export const matchingSessions = (sql: ISql, orgId: string, query: SessionListQuery) => sql`
+/** Whether the list is filtered by cost or quality. */
+export const hasValues = ({ min_cost, max_cost, min_quality, max_quality }: SessionListQuery): boolean =>
+  [min_cost, max_cost, min_quality, max_quality].some((value) => value !== undefined)
+
+/** Sessions `s` of the project whose cost and quality match, of all days. The indexes by value have all of these columns. */
+export const matchingOfAllDays = (sql: ISql, orgId: string, query: SessionListQuery) => sql`
   from sessions s
   where s.org_id = ${orgId}
     ${query.project === undefined ? sql`` : sql`and s.project = ${query.project}`}
+    ${query.min_cost === undefined ? sql`` : sql`and s.estimated_cost >= ${query.min_cost}`}
+    ${query.max_cost === undefined ? sql`` : sql`and s.estimated_cost <= ${query.max_cost}`}
+    ${query.min_quality === undefined ? sql`` : sql`and s.quality_score >= ${query.min_quality}`}
+    ${query.max_quality === undefined ? sql`` : sql`and s.quality_score <= ${query.max_quality}`}`
+
+export const matchingSessions = (sql: ISql, orgId: string, query: SessionListQuery) => sql`
+  ${matchingOfAllDays(sql, orgId, query)}
     ${query.date_from === undefined ? sql`` : sql`and s.created_at >= ${query.date_from}::date::timestamp at time zone 'UTC'`}
     ${query.date_to === undefined ? sql`` : sql`and s.created_at < (${query.date_to}::date + 1)::timestamp at time zone 'UTC'`}`
 

@@ -10,6 +10,7 @@ import { landingOf } from './landing-queries.ts'
 import {
   DETAIL_COST,
   directionOf,
+  hasValues,
   itemsOf,
   listColumns,
   listItem,
@@ -31,6 +32,7 @@ export async function listSessions(sql: Sql, orgId: string, query: SessionListQu
 
 function pageOf(sql: Sql, orgId: string, query: SessionListQuery): Promise<PageRow> {
   if (isFiltered(query)) return filteredPage(sql, orgId, query)
+  if (hasValues(query)) return pageByValue(sql, orgId, query)
   const isByTime = query.sort === 'created_at'
   const ofAllDays = query.date_from === undefined && query.date_to === undefined
   if (query.page === 1 && (isByTime || ofAllDays)) return firstPage(sql, orgId, query)

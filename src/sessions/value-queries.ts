@@ -1,17 +1,19 @@
-import type { Sql } from '../db/client.ts'
+import type { Fragment, Sql } from '../db/client.ts'
 import {
-  directionOf,
+  hasValues,
   itemsOf,
   listColumns,
+  matchingOfAllDays,
   matchingSessions,
   matchingSpans,
   offsetOf,
   only,
+  orderOf,
   type PageRow,
 } from './list-queries.ts'
 import type { SessionListQuery } from './model.ts'
 
-// Pages of the list sorted by cost, turns or quality.
+// Pages of the list sorted or filtered by cost, turns or quality.
 
 /** The columns of the sessions whose ids are in `p`, and a limit each: a plain join could be planned to read all sessions. */
 const pickedSessions = (sql: Sql, orgId: string) => sql`
@@ -27,52 +29,69 @@ const pickedSessions = (sql: Sql, orgId: string) => sql`
 const FEW = 5_000
 
 /**
- * A page of some days, or a later one of all. Nothing counts sessions by value: the index of values is walked from the nearer
- * end, skipping earlier pages and sessions of other days within it: 500,000 in 60 ms. Few sessions are found by time instead
- * and sorted.
+ * A page of some days, a later one of all, or one that is filtered by cost or quality. Nothing counts sessions by value: the
+ * index of the order is walked from the nearer end, skipping earlier pages and other sessions within it: 500,000 in 60 ms. Where
+ * the days have few sessions, or few have such values, these are read and sorted instead.
  */
 export async function pageByValue(sql: Sql, orgId: string, query: SessionListQuery): Promise<PageRow> {
   const offset = offsetOf(query)
-  const ascending = query.order === 'asc'
-  const column = sql`s.${sql(query.sort)}`
-  const direction = directionOf(sql, ascending)
-  const backwards = directionOf(sql, !ascending)
+  const { sort, order } = query
+  const inOrder = orderOf(sql, query)
+  const backwards = orderOf(sql, { sort, order: order === 'asc' ? 'desc' : 'asc' })
+  const byTime = matchingSessions(sql, orgId, query)
   // a condition on created_at alone would be planned as a search by time and a sort of all it finds
-  const walked = sql`
-    select s.id
-    from sessions s
-    where s.org_id = ${orgId}
-      ${query.project === undefined ? sql`` : sql`and s.project = ${query.project}`}
+  const byValue = sql`
+    ${matchingOfAllDays(sql, orgId, query)}
       ${query.date_from === undefined ? sql`` : sql`and s.created_at at time zone 'UTC' >= ${query.date_from}::date::timestamp`}
       ${query.date_to === undefined ? sql`` : sql`and s.created_at at time zone 'UTC' < (${query.date_to}::date + 1)::timestamp`}`
+  const walked = sql`select s.id ${sort === 'created_at' ? byTime : byValue}`
+  const count = hasValues(query)
+    ? sql`
+        case
+          when d.sessions <= ${FEW} then (select count(*) ${byTime})
+          else (select count(*) ${byValue})
+        end`
+    : sql`d.sessions`
+  const sorted = (matching: Fragment) => sql`
+    cross join lateral (
+      select s.id
+      from (
+        select s.id, s.${sql(sort)}
+        ${matching}
+        offset 0
+      ) s
+      order by ${inOrder}
+      limit ${query.per_page}
+      offset ${offset}
+    ) p`
   return only(
     await sql<PageRow[]>`
-      with matching as materialized (
-        select coalesce(sum(r.sessions), 0)::bigint as total
+      with days as materialized (
+        select coalesce(sum(r.sessions), 0)::bigint as sessions
         from (${matchingSpans(sql, orgId, query)}) r
+      ),
+      matching as materialized (
+        select d.sessions, ${count} as total
+        from days d
       )
       select (select m.total from matching m) as total, ${itemsOf(sql, query)}
       from (
         select p.id
         from matching m
-        cross join lateral (
-          select s.id
-          from (
-            select s.id, ${column}
-            ${matchingSessions(sql, orgId, query)}
-            offset 0
-          ) s
-          order by ${column} ${direction}, s.id collate "C" ${direction}
-          limit ${query.per_page}
-          offset ${offset}
-        ) p
-        where m.total <= ${FEW}
+        ${sorted(byTime)}
+        where m.sessions <= ${FEW}
+        union all
+        select p.id
+        from matching m
+        ${sorted(byValue)}
+        where m.sessions > ${FEW}
+          and m.total <= ${FEW}
         union all
         select p.id
         from matching m
         cross join lateral (
           ${walked}
-          order by ${column} ${direction}, s.id collate "C" ${direction}
+          order by ${inOrder}
           limit ${query.per_page}
           offset ${offset}
         ) p
@@ -83,7 +102,7 @@ export async function pageByValue(sql: Sql, orgId: string, query: SessionListQue
         from matching m
         cross join lateral (
           ${walked}
-          order by ${column} ${backwards}, s.id collate "C" ${backwards}
+          order by ${backwards}
           limit least(${query.per_page}::bigint, m.total - ${offset}::bigint)
           offset greatest(0, m.total - ${offset}::bigint - ${query.per_page}::bigint)
         ) p
