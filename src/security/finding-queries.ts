@@ -52,7 +52,7 @@ export async function listFindings(
       ${rule_id === undefined ? sql`` : sql`and f.rule_id = ${rule_id}`}
       ${category === undefined ? sql`` : sql`and f.category = ${category}`}
       ${project === undefined ? sql`` : sql`and f.project = ${project}`}
-      ${file === undefined ? sql`` : sql`and f.file = ${file}`}
+      ${file === undefined ? sql`` : sql`and f.file_key = substr(sha256(convert_to(${file}, 'UTF8')), 1, 16)`}
       ${member === undefined ? sql`` : sql`and f.member = ${memberKeys(sql, orgId, member)}`}
       ${status === undefined ? sql`` : sql`and f.status = ${status}`}
       ${date_from === undefined ? sql`` : sql`and f.created_at >= ${date_from}::date::timestamp at time zone 'UTC'`}
@@ -68,12 +68,17 @@ export async function listFindings(
         from (
           select f.created_at, f.session_id, f.position, ${itemOf(sql, hidesMembers)}
           from (
-            select f.*
+            -- earlier pages are passed over in an index
+            select f.created_at, f.session_id, f.position
             ${matching}
             order by f.created_at desc, f.session_id desc, f.position
             limit ${query.per_page}
             offset ${(query.page - 1) * query.per_page}
-          ) f
+          ) k
+          join findings f
+            on f.org_id = ${orgId}
+            and f.session_id = k.session_id
+            and f.position = k.position
           ${memberOfKey(sql, orgId, sql`f.member`)}
         ) p
       ) as items`

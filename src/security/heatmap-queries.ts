@@ -1,5 +1,5 @@
-import { addDays, addMonths, isPastLastDate, LAST_DATE, monthOf } from '../dates.ts'
-import type { Sql } from '../db/client.ts'
+import { spansOf } from '../dates.ts'
+import type { Fragment, Sql } from '../db/client.ts'
 import { summedProject } from '../db/rollups.ts'
 import { page } from '../http/query.ts'
 import { type Heatmap, type HeatmapFile, type HeatmapQuery, RISK_THRESHOLD } from './model.ts'
@@ -126,25 +126,24 @@ function pageOfAllTime(sql: Sql, orgId: string, query: HeatmapQuery): Promise<He
  * session is in exactly one.
  */
 function pageOfRange(sql: Sql, orgId: string, query: HeatmapQuery): Promise<HeatmapRow[]> {
-  const buckets = bucketsIn(sql, query)
+  const ofFile = sql`and r.project = p.project and r.file_key = p.file_key`
   return sql<HeatmapRow[]>`
     with found as (
       select
-        r.project, r.file_key,
-        sum(r.critical) as critical, sum(r.high) as high, sum(r.medium) as medium
-      from finding_rollups r
-      where r.org_id = ${orgId}
-        and (${buckets})
-        ${query.project === undefined ? sql`` : sql`and r.project = ${query.project}`}
+        r.project, r.file_key, bool_or(r.critical > 0) as critical, bool_or(r.high > 0) as high,
+        bool_or(r.medium > 0) as medium
+      from (
+        ${rowsIn(sql, orgId, 'finding_rollups', query, 'r.project, r.file_key, r.fingerprint, r.critical, r.high, r.medium')}
+      ) r
       group by r.project, r.file_key, r.fingerprint
     ),
     counted as (
       select
         f.project, f.file_key,
-        count(*) filter (where f.critical > 0) as critical,
-        count(*) filter (where f.critical = 0 and f.high > 0) as high,
-        count(*) filter (where f.critical = 0 and f.high = 0 and f.medium > 0) as medium,
-        count(*) filter (where f.critical = 0 and f.high = 0 and f.medium = 0) as low
+        count(*) filter (where f.critical) as critical,
+        count(*) filter (where not f.critical and f.high) as high,
+        count(*) filter (where not f.critical and not f.high and f.medium) as medium,
+        count(*) filter (where not f.critical and not f.high and not f.medium) as low
       from found f
       group by f.project, f.file_key
     ),
@@ -175,32 +174,34 @@ function pageOfRange(sql: Sql, orgId: string, query: HeatmapQuery): Promise<Heat
       cross join lateral (
         select
           sum(r.sessions) as sessions, min(r.first_seen_at) as first_seen_at, max(r.last_seen_at) as last_seen_at
-        from file_rollups r
-        where r.org_id = ${orgId}
-          and (${buckets})
-          and r.project = p.project
-          and r.file_key = p.file_key
+        from (
+          ${rowsIn(sql, orgId, 'file_rollups', query, 'r.sessions, r.first_seen_at, r.last_seen_at', ofFile)}
+        ) r
       ) s
     ) on true
     order by p.risk_score desc, left(p.file, 300) collate "C", p.project collate "C", p.file_key`
 }
 
-/** The rollup rows `r` that cover the range: the months inside it, and the days before and after them. */
-function bucketsIn(sql: Sql, { date_from: from, date_to }: HeatmapQuery) {
-  const rows = (grain: 'day' | 'month', start: string | undefined, before: string | undefined) => sql`
-    r.grain = ${grain}
-    ${start === undefined ? sql`` : sql`and r.bucket >= ${start}`}
-    ${before === undefined ? sql`` : sql`and r.bucket < ${before}`}`
-  // LAST_DATE has no next day, and no session is later
-  const before = date_to === undefined || date_to === LAST_DATE ? undefined : addDays(date_to, 1)
-  const firstMonth = from === undefined || from === monthOf(from) ? from : addMonths(from, 1)
-  const endMonth = before === undefined ? undefined : monthOf(before)
-  const hasMonths =
-    firstMonth === undefined ||
-    (!isPastLastDate(firstMonth) && (endMonth === undefined || firstMonth < endMonth))
-  if (!hasMonths) return rows('day', from, before)
-  return sql`
-    (${rows('month', firstMonth, endMonth)})
-    ${from === firstMonth ? sql`` : sql`or (${rows('day', from, firstMonth)})`}
-    ${before === endMonth ? sql`` : sql`or (${rows('day', endMonth, before)})`}`
-}
+/** These columns of the table's rows `r` that cover the range: of the months in it, and of the days before and after them. */
+const rowsIn = (
+  sql: Sql,
+  orgId: string,
+  table: 'finding_rollups' | 'file_rollups',
+  { date_from, date_to, project }: HeatmapQuery,
+  columns: string,
+  condition = sql``,
+): Fragment =>
+  spansOf(date_from, date_to)
+    .map(
+      ({ grain, from, before }): Fragment => sql`
+        select ${sql.unsafe(columns)}
+        from ${sql(table)} r
+        where r.org_id = ${orgId}
+          -- not a parameter: days and months differ in number
+          and r.grain = ${sql.unsafe(`'${grain}'`)}
+          ${from === undefined ? sql`` : sql`and r.bucket >= ${from}`}
+          ${before === undefined ? sql`` : sql`and r.bucket < ${before}`}
+          ${project === undefined ? sql`` : sql`and r.project = ${project}`}
+          ${condition}`,
+    )
+    .reduce((rows, more) => sql`${rows} union all ${more}`)
