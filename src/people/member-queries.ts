@@ -23,3 +23,14 @@ export async function findWithAccount(
       and a.member_id = any(${[...memberIds]}::text[])`
   return new Set(rows.map(({ member_id }) => member_id))
 }
+
+/** Addresses of those of the members who act by keys that are bound to them. */
+export async function findWithKey(tx: ISql, orgId: string, emails: readonly string[]): Promise<Set<string>> {
+  const rows = await tx<{ email: string }[]>`
+    select k.member_email as email
+    from api_keys k
+    where k.org_id = ${orgId}
+      and k.member_email = any(${[...emails]}::text[])
+      and k.revoked_at is null`
+  return new Set(rows.map(({ email }) => email))
+}

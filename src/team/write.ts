@@ -5,7 +5,7 @@ import { forbidden, MAX_PROBLEMS, validationError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { grants } from '../keys/model.ts'
 import { endInvitations } from '../people/invitation-queries.ts'
-import { findWithAccount } from '../people/member-queries.ts'
+import { findWithAccount, findWithKey } from '../people/member-queries.ts'
 import { type Rights, scopesBeyond } from '../people/roles.ts'
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../records/changes.ts'
 import type { MemberRecord } from '../records/member.ts'
@@ -103,7 +103,8 @@ const findDemoted = (members: NumberedRecords, stored: ReadonlyMap<string, Membe
 
 /**
  * Throws FORBIDDEN for a record that makes an owner; and for another role of an owner, or of someone who can sign in, unless the
- * sender has the scope admin and all that the role gives.
+ * sender has the scope admin and all that the role gives. Keys that are bound to a member have the scopes of the role: one of
+ * more scopes needs the same, also where the member cannot sign in.
  */
 async function refuseRoles(
   tx: ISql,
@@ -119,14 +120,21 @@ async function refuseRoles(
   if (changes.length === 0) return
   const ids = changes.flatMap(({ known }) => known?.id ?? [])
   const withAccount = await findWithAccount(tx, orgId, ids)
+  const withKey = await findWithKey(
+    tx,
+    orgId,
+    changes.flatMap(({ known }) => known?.email ?? []),
+  )
   const problems = changes.flatMap(({ index, role, known }) => {
     const field = `records[${index}].role`
     if (role === 'owner') return [{ field, message: OWNERS_ONLY }]
-    if (known === undefined || (known.role !== 'owner' && !withAccount.has(known.id))) return []
+    if (known === undefined) return []
     const missing = scopesBeyond(scopes, role, known.role)
+    const gives = missing.length > 0 && withKey.has(known.email)
+    if (known.role !== 'owner' && !withAccount.has(known.id) && !gives) return []
     if (grants(scopes, 'admin') && missing.length === 0) return []
     const needed = ['admin', ...missing].filter((scope, n, all) => all.indexOf(scope) === n).join(', ')
-    return [{ field, message: `the role of who can sign in needs the scopes ${needed}` }]
+    return [{ field, message: `the role of who can sign in or has a key needs the scopes ${needed}` }]
   })
   if (problems.length > 0) throw forbidden(...problems.slice(0, MAX_PROBLEMS))
 }

@@ -194,6 +194,25 @@ describe('a record', () => {
       }
     }
   })
+
+  test('gives a bound key no more than its sender has', async () => {
+    for (const scopes of [['members:write'], ['write']]) {
+      const { key } = await createKey(db.sql, orgId, { name: 'w', scopes })
+      const sender = { ask: asker(app, key) }
+      for (const [from, to, hasKey, status] of [
+        ['developer', 'admin', true, 403],
+        ['auditor', 'admin', true, 403],
+        ['admin', 'developer', true, 200],
+        ['developer', 'admin', false, 200],
+      ] as const) {
+        const { id, email } = await newMember(from)
+        if (hasKey) await createKey(db.sql, orgId, { name: 'k', scopes: ['admin'], member: email })
+        const sent = await sync(sender, record(email, to))
+        expect([scopes, from, to, hasKey, sent.status]).toEqual([scopes, from, to, hasKey, status])
+        expect(await roleOf(id)).toBe(status === 200 ? to : from)
+      }
+    }
+  })
 })
 
 test('a changed role ends the invitation that was made before, by a route and by a record', async () => {
