@@ -12,47 +12,6 @@ import type { SentEvent } from './webhooks.ts'
 // servers. They are made at the first request and kept, as are the files, 2.6 MB if all of them are asked for packed and
 // unpacked.
 
-/** The key is kept for the tab, so that reloading the page does not ask for it again; no other tab or visit has it. */
-const SCRIPT = `const dark = matchMedia('(prefers-color-scheme: dark)')
-// the dashboard's choice, else the system's
-const applyTheme = () => {
-  const theme = localStorage.getItem('cloud-analytics-theme')
-  const isDark = theme === null ? dark.matches : theme === 'dark'
-  document.documentElement.classList.toggle('dark-mode', isDark)
-}
-applyTheme()
-dark.addEventListener('change', applyTheme)
-addEventListener('storage', applyTheme)
-const STORED = 'cloud-analytics.key'
-const keepKey = (authorize) => (given) => {
-  const key = given.apiKey && given.apiKey.value
-  if (typeof key === 'string') sessionStorage.setItem(STORED, key)
-  return authorize(given)
-}
-const forgetKey = (logout) => (names) => {
-  sessionStorage.removeItem(STORED)
-  return logout(names)
-}
-// the page calls it when everything is loaded, with options that are JSON
-const makeExplorer = window.SwaggerUIBundle
-window.SwaggerUIBundle = (options) => makeExplorer({
-  ...options,
-  validatorUrl: null,
-  plugins: [() => ({ statePlugins: { auth: { wrapActions: { authorize: keepKey, logout: forgetKey } } } })],
-  onComplete() {
-    const key = sessionStorage.getItem(STORED)
-    if (key !== null) window.ui.preauthorizeApiKey('apiKey', key)
-  },
-})
-`
-const STYLE = `:root { color-scheme: light dark; background: light-dark(#fff, #1c2022); }
-:root:not(.dark-mode) { color-scheme: light; }
-body { margin: 0; }
-.back { max-width: 1460px; margin: 0 auto; padding: 12px 20px 0; box-sizing: border-box; font: 14px system-ui, sans-serif; }
-.back a { color: light-dark(#2456c4, #84aaff); }
-.swagger-ui .info { margin: 24px 0; }
-`
-
 const PAGE_START = `<body><p class="back"><a href="./">← Dashboard</a></p>
 <noscript>The explorer needs JavaScript. The document it shows is at <a href="docs/json">docs/json</a>.</noscript>`
 
@@ -140,8 +99,8 @@ async function pageOf(page: Response): Promise<{ file: StaticFile; policy: strin
 /** `/docs`, what its page loads, and `/docs/json`, the API's document. None needs a key. */
 export const docs = ({ routes, events, config }: DocsDeps) => {
   const files = {
-    'explorer.js': textFile(TYPES.js, () => SCRIPT),
-    'explorer.css': textFile(TYPES.css, () => STYLE),
+    'explorer.js': packedFile(TYPES.js, 'explorer.js'),
+    'explorer.css': packedFile(TYPES.css, 'explorer.css'),
     'swagger-ui-bundle.js': packedFile(TYPES.js, 'swagger-ui-bundle.js'),
     'swagger-ui.css': packedFile(TYPES.css, 'swagger-ui.css'),
   }

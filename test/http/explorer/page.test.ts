@@ -1,8 +1,8 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import { createContext, runInContext } from 'node:vm'
-import { connect } from '../../src/db/client.ts'
-import { packedPath } from '../../src/packed-path.ts'
-import { client, testApp } from '../support/api.ts'
+import { connect } from '../../../src/db/client.ts'
+import { packedPath } from '../../../src/packed-path.ts'
+import { client, testApp } from '../../support/api.ts'
 
 // Nothing here asks the database: a pool opens its first connection with its first query.
 const app = testApp(connect({ url: 'postgres://localhost/none' }, { max: 1, applicationName: 'test' }))
@@ -114,6 +114,9 @@ describe('the explorer', () => {
       localStorage: { getItem: () => null },
       document: { documentElement: { classList: { toggle: () => {} } } },
       addEventListener: () => {},
+      MutationObserver: class {
+        observe() {}
+      },
     })
     runInContext('globalThis.window = globalThis', scope)
     runInContext(await (await client(app)('/docs/explorer.js')).text(), scope)

@@ -1,0 +1,52 @@
+// Runs in the explorer's page, before it calls SwaggerUIBundle when everything is loaded, with options that are JSON.
+
+const dark = matchMedia('(prefers-color-scheme: dark)')
+// the dashboard's choice, else the system's
+const applyTheme = () => {
+  const theme = localStorage.getItem('cloud-analytics-theme')
+  const isDark = theme === null ? dark.matches : theme === 'dark'
+  document.documentElement.classList.toggle('dark-mode', isDark)
+}
+applyTheme()
+dark.addEventListener('change', applyTheme)
+addEventListener('storage', applyTheme)
+
+// The key is kept for the tab, so that reloading the page does not ask for it again; no other tab or visit has it.
+const STORED = 'cloud-analytics.key'
+const keepKey = (authorize) => (given) => {
+  const key = given.apiKey?.value
+  if (typeof key === 'string') sessionStorage.setItem(STORED, key)
+  return authorize(given)
+}
+const forgetKey = (logout) => (names) => {
+  sessionStorage.removeItem(STORED)
+  return logout(names)
+}
+
+// Swagger UI names these fields only by what is shown beside them, and leaves wide examples to the mouse
+const completePage = () => {
+  for (const field of document.querySelectorAll(':is(select, textarea):not([aria-label])')) {
+    const other = field.id === 'servers' ? 'Server' : 'Body'
+    field.setAttribute('aria-label', field.closest('tr')?.dataset.paramName ?? other)
+  }
+  for (const example of document.querySelectorAll('.microlight:not([tabindex])')) example.tabIndex = 0
+}
+new MutationObserver(completePage).observe(document, { childList: true, subtree: true })
+
+const makeExplorer = window.SwaggerUIBundle
+window.SwaggerUIBundle = (options) =>
+  makeExplorer({
+    ...options,
+    validatorUrl: null,
+    plugins: [
+      () => ({
+        statePlugins: { auth: { wrapActions: { authorize: keepKey, logout: forgetKey } } },
+        // a link inside the button that opens an operation is read as neither
+        components: { DeepLink: ({ text }) => text },
+      }),
+    ],
+    onComplete() {
+      const key = sessionStorage.getItem(STORED)
+      if (key !== null) window.ui.preauthorizeApiKey('apiKey', key)
+    },
+  })
