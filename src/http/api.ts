@@ -132,7 +132,7 @@ function createSteps({ need, before }: Callers, { gate, cache, checkResponses, s
 
   const steps = {
     declare(hook: Declared) {
-      const { detail, query, response = {}, cached } = hook
+      const { detail, query, response, cached } = hook
       if (detail?.operationId === undefined) throw new Error('a route declares no operationId')
       route = { ...hook }
       if (need !== undefined)
@@ -141,10 +141,16 @@ function createSteps({ need, before }: Callers, { gate, cache, checkResponses, s
         readValues = queryReader(query)
         hook.query = withPlainNumbers(query)
       }
-      const responses = isSchema(response) ? { 200: response } : response
-      hook.response = Object.fromEntries(
-        Object.entries(responses).map(([status, schema]) => [status, responseSchema(schema, checkResponses)]),
-      )
+      // `detail.responses` has those that are no JSON
+      if (response !== undefined) {
+        const responses = isSchema(response) ? { 200: response } : response
+        hook.response = Object.fromEntries(
+          Object.entries(responses).map(([status, schema]) => [
+            status,
+            responseSchema(schema, checkResponses),
+          ]),
+        )
+      }
       if (cached !== undefined)
         Object.assign(hook, { beforeHandle: steps.findCached, afterHandle: steps.keep })
     },

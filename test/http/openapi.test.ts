@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createConfig, lintFromString } from '@redocly/openapi-core'
 import Ajv from 'ajv/dist/2020'
 import addFormats from 'ajv-formats'
 import { connect } from '../../src/db/client.ts'
@@ -77,6 +78,7 @@ const SAMPLE = [
 ]
 
 let db: TestDatabase
+let text: string
 let document: OpenApi
 let operations: { method: string; path: string; operation: Operation }[]
 let own: Tenant
@@ -87,7 +89,8 @@ let app: ReturnType<typeof make>
 beforeAll(async () => {
   db = await testDatabase()
   app = make()
-  document = JSON.parse(await (await client(app)('/docs/json')).text())
+  text = await (await client(app)('/docs/json')).text()
+  document = JSON.parse(text)
   operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item)
       .filter(([method]) => method !== 'servers')
@@ -168,6 +171,16 @@ function exampleRequest(operation: Operation, method: string): RequestInit {
 }
 
 describe('the document', () => {
+  test('breaks none of the rules that Redocly recommends', async () => {
+    // 3xx is one, too
+    const config = await createConfig({
+      extends: ['recommended'],
+      rules: { 'operation-2xx-response': 'off' },
+    })
+    const found = await lintFromString({ source: text, config })
+    expect(found.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([])
+  }, 120_000)
+
   test('has every route of the app once, and nothing else', () => {
     const served = app.routes
       .filter(
@@ -195,6 +208,11 @@ describe('the document', () => {
       expect(operation.summary.length).toBeGreaterThan(3)
       expect(operation.description.length).toBeGreaterThan(3)
       expect(tags).toContain(operation.tags[0] ?? 'none')
+      // each says what it does when all is well: signing in by an identity provider redirects
+      expect([path, Object.keys(operation.responses)]).toEqual([
+        path,
+        expect.arrayContaining([expect.stringMatching(/^[23]/)]),
+      ])
       const needsKey = operation.security.some((one) => 'apiKey' in one)
       expect([path, needsKey]).toEqual([path, path.startsWith('/v1/')])
       if (path.startsWith('/v1/'))

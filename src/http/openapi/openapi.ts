@@ -277,7 +277,7 @@ function successes(operation: Operation, components: Components): Record<string,
     )) {
       const types = Object.entries(content as Record<string, { schema?: Schema }>)
       const shown = types.map(([type, { schema }]) => [type, media(components.plain(schema))])
-      add(status, undefined, description, Object.fromEntries(shown))
+      add(status, undefined, description, shown.length > 0 ? Object.fromEntries(shown) : undefined)
     }
   }
   if (isConditional) add('304', undefined, 'What the ETag in If-None-Match names is still the answer')

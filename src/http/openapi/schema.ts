@@ -143,7 +143,7 @@ function simplified(schema: Schema): Schema {
   if (format !== undefined) return rest
   if (!Array.isArray(anyOf) || !anyOf.every(isSchema)) return schema
   if (anyOf.every((part) => 'const' in part)) {
-    return { ...rest, type: 'string', enum: anyOf.map((part) => part.const) }
+    return { ...rest, type: anyOf[0]?.type, enum: anyOf.map((part) => part.const) }
   }
   const [first, second] = anyOf
   const nullable = anyOf.length === 2 && second?.type === 'null' && typeof first?.type === 'string'
