@@ -11,7 +11,7 @@ import { targetOf } from '../http/context.ts'
 import { readQuery } from '../http/query-reader.ts'
 import type { Decision } from '../http/rate-limit.ts'
 import { type CachedResponse, type Computed, cacheKeyOf } from '../http/responses/cached-response.ts'
-import { etagOf, matchesEtag, PREFLIGHT_HEADERS } from '../http/responses/response.ts'
+import { PREFLIGHT_HEADERS } from '../http/responses/response.ts'
 import type { ResponseCache } from '../http/responses/response-cache.ts'
 import type { RequestMeter } from '../metrics/requests.ts'
 import {
@@ -98,7 +98,7 @@ export const badgeRoutes = (deps: BadgeDeps) => {
   const find = createFinder(deps)
   const limiter = createAddressLimiter(deps.now, BADGES_A_MINUTE)
   // The limit is checked before routing, so that a response without a route (404, 405) counts and carries the limit's
-  // headers, too. The context is given to no function: see http/lifecycle.ts.
+  // headers, too. The context is given to no function: see http/arrival.ts.
   const routes = new Elysia()
     .decorate('badgeLimit', undefined as Decision | undefined)
     .onRequest((context) => {
@@ -127,15 +127,8 @@ export const badgeRoutes = (deps: BadgeDeps) => {
             query === null ? invalidBadge(kind) : await find(params.org_slug, kind, query, admitted)
           // `unknown` may stand for an existing badge beyond the limit: no cache may keep it
           set.headers['cache-control'] = badge !== null || admitted ? CACHE_CONTROL : 'no-store'
-          const text = format.show(badge ?? unknownBadge(kind), query ?? {})
-          const etag = etagOf(text)
-          set.headers.etag = etag
-          if (matchesEtag(request.headers.get('if-none-match'), etag)) {
-            set.status = 304
-            return undefined
-          }
           set.headers['content-type'] = format.contentType
-          return text
+          return format.show(badge ?? unknownBadge(kind), query ?? {})
         },
         {
           query: { ...BadgeQuery, noValidate: true },
