@@ -312,3 +312,26 @@ test('the first steps name the file of settings with which the server was starte
   const told = gettingStarted({ config: loadConfig({}, {}), env: {}, envFile: '/etc/a b' }, 'http://a')
   expect(told.match(/ --env-file '\/etc\/a b'/g)).toHaveLength(4)
 })
+
+test(
+  'standard output has the one line, whatever route is asked',
+  async () => {
+    interface Document {
+      paths: Record<string, Record<string, unknown>>
+    }
+    const own = await serving('serve', { DATA_DIR: join(folder.path, 'quiet') })
+    const { paths } = (await (await fetch(`${own.url}/docs/json`)).json()) as Document
+    const routes = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods)
+        .filter((name) => name !== 'servers')
+        .map((method) => ({ path: path.replace(/\{\w+\}/g, 'x'), method: method.toUpperCase() })),
+    )
+    expect(routes.length).toBeGreaterThan(80)
+    // Elysia compiles a route, for which it reads the text of its hooks, when it is first asked
+    for (const { path, method } of routes) {
+      await (await fetch(own.url + path, { method, redirect: 'manual' })).bytes()
+    }
+    expect(await own.end()).toMatchObject({ code: 0, stdout: '' })
+  },
+  SLOW_MS,
+)

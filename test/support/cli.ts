@@ -89,10 +89,10 @@ export interface Serving {
   first: Record<string, string>
   url: string
   /**
-   * Sends the signal and waits for the end. Returns the exit code (null after SIGKILL) and all of standard
-   * error.
+   * Sends the signal and waits for the end. Returns the exit code (null after SIGKILL), all of standard error, and standard
+   * output behind its first line.
    */
-  end(signal?: NodeJS.Signals): Promise<{ code: number | null; stderr: string }>
+  end(signal?: NodeJS.Signals): Promise<{ code: number | null; stdout: string; stderr: string }>
   exited: Promise<number>
 }
 
@@ -103,7 +103,14 @@ export async function serving(command: 'serve' | 'demo', env: Environment): Prom
   const text = await readUntil(child.stdout, '\n').catch(async () => {
     throw new Error(`${command} ended with ${await child.exited}: ${await stderr}`)
   })
-  const first: Record<string, string> = JSON.parse(text.split('\n')[0] ?? '')
+  const [line = '', ...lines] = text.split('\n')
+  const first: Record<string, string> = JSON.parse(line)
+  const rest = (async () => {
+    const decoder = new TextDecoder()
+    let read = lines.join('\n')
+    for await (const bytes of child.stdout) read += decoder.decode(bytes, { stream: true })
+    return read
+  })()
   return {
     pid: child.pid,
     first,
@@ -112,7 +119,7 @@ export async function serving(command: 'serve' | 'demo', env: Environment): Prom
     async end(signal = 'SIGTERM') {
       child.kill(signal)
       await child.exited
-      return { code: child.exitCode, stderr: await stderr }
+      return { code: child.exitCode, stdout: await rest, stderr: await stderr }
     },
   }
 }
