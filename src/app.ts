@@ -117,7 +117,7 @@ export function createApp(deps: AppDeps) {
     secrets,
   } = deps
   const requests = measureRequests(registry)
-  const admission = createAdmission(deps)
+  const admission = createAdmission({ ...deps, server: () => app.server })
   const gate = deps.gate ?? createGate()
   const readVersions = (ids: readonly string[]) => lookUp((from) => findVersions(from, ids))
   const readVersion = gathered(readVersions)
@@ -206,7 +206,7 @@ export function createApp(deps: AppDeps) {
   const app: AnyElysia = new Elysia({
     ...{ strictPath: true, normalize: false, handler: { standardHostname: false } },
   })
-    .use(arrival({ admission, limits: requests.limits, record, refusal, server: () => app.server }))
+    .use(arrival({ admission, limits: requests.limits, record, refusal }))
     .use(errors({ log, diskPlace: placeOfDisk(config), app: () => app }))
     .use(answers({ gate, record, grow: cache.grow, prefix }))
     .use(healthRoutes(readiness))

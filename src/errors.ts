@@ -55,6 +55,10 @@ export const busy = (reason: string, { retryAfterS = 2, headers = {} } = {}): Ap
     headers: { ...headers, 'retry-after': String(retryAfterS) },
   })
 
+/** 429: the same request may be sent again after some seconds. */
+export const tooMany = (message: string, retryAfterS: number, headers = {}): ApiError =>
+  new ApiError('RATE_LIMITED', message, { headers: { 'retry-after': String(retryAfterS), ...headers } })
+
 /** Parts of a request that the key may not send; the message joins those of `problems`. */
 export const forbidden = (...problems: FieldProblem[]): ApiError => problemsError('FORBIDDEN', problems)
 

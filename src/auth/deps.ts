@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Sql } from '../db/client.ts'
 import { ApiError } from '../errors.ts'
-import { clientAddress, exactAddress } from '../http/address-limit.ts'
+import { clientOf as addressesOf, type Server } from '../http/address-limit.ts'
 import type { Log } from '../log.ts'
 import type { Change } from '../organizations/gate.ts'
 import { cookieReader } from '../people/cookies.ts'
@@ -27,22 +27,11 @@ export interface AuthDeps {
   listenUrl: () => string
 }
 
-/** No body of these routes needs more. */
-export const READS = { maxBytes: 4_096 }
-
-type Server = { requestIP(request: Request): { address: string } | null } | null
-
 /** The client's address: as tries are counted, an IPv6 network as one, and as the audit log has it. */
-export function clientOf(request: Request, server: Server, { config, windowClock }: AuthDeps) {
-  const { trustProxy } = config
-  const peer = server?.requestIP(request)?.address
-  const forwarded = request.headers.get('x-forwarded-for')
-  return {
-    counted: clientAddress(peer, forwarded, trustProxy),
-    exact: exactAddress(peer, forwarded, trustProxy),
-    at: windowClock?.(),
-  }
-}
+export const clientOf = (request: Request, server: Server, { config, windowClock }: AuthDeps) => ({
+  ...addressesOf(request, server, config.trustProxy),
+  at: windowClock?.(),
+})
 
 /** Throws FORBIDDEN where the request lacks the token of the pages of the session with this cookie's token. */
 export function refuseForged(request: Request, token: string): void {

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Api } from '../http/api.ts'
 import { DEVICE_EXPIRES_S, DEVICE_INTERVAL_S } from '../people/device-queries.ts'
-import { type AuthDeps, clientOf, READS, sessionReader } from './deps.ts'
+import { type AuthDeps, clientOf, sessionReader } from './deps.ts'
 import { beginDevice, decideDevice, pollDevice, showDevice } from './devices.ts'
 import {
   ApproveBody,
@@ -37,7 +37,6 @@ export const deviceRoutes = (api: Api, deps: AuthDeps) => {
       {
         open: true,
         body: DeviceBody,
-        reads: READS,
         response: Device,
         fails: [429],
         detail: { operationId: 'beginDevice', summary: 'Begin the sign-in of a machine (RFC 8628)' },
@@ -70,7 +69,6 @@ export const deviceRoutes = (api: Api, deps: AuthDeps) => {
       {
         open: true,
         body: DeviceTokenBody,
-        reads: READS,
         response: { 200: DeviceKey, 400: DeviceProblem },
         detail: { operationId: 'pollDevice', summary: 'Ask for the key of a machine that was approved' },
       },
@@ -85,7 +83,6 @@ export const deviceRoutes = (api: Api, deps: AuthDeps) => {
       {
         open: sessionOf,
         body: ApproveBody,
-        reads: READS,
         response: { 204: Type.Void({ description: 'Approved or refused' }) },
         fails: [401, 403, 404, 429],
         detail: {

@@ -4,7 +4,7 @@ import { ApiError } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 import { cookieReader, sessionCookie } from '../people/cookies.ts'
 import { createTryCounter } from '../people/try-queries.ts'
-import { type AuthDeps, clientOf, READS, refuseForged } from './deps.ts'
+import { type AuthDeps, clientOf, refuseForged } from './deps.ts'
 import { deviceRoutes } from './device-routes.ts'
 import { AcceptBody, Organizations, PasswordBody } from './model.ts'
 import { oidcRoutes } from './oidc-routes.ts'
@@ -42,7 +42,6 @@ export const authRoutes = (api: Api, given: Omit<AuthDeps, 'countTry'>) => {
       {
         open: refuseWithoutPasswords,
         body: PasswordBody,
-        reads: READS,
         response: { 200: Organizations, 204: Type.Void({ description: 'Signed in: the cookie is set' }) },
         fails: [401, 403, 429],
         detail: {
@@ -64,7 +63,6 @@ export const authRoutes = (api: Api, given: Omit<AuthDeps, 'countTry'>) => {
       {
         open: refuseWithoutPasswords,
         body: AcceptBody,
-        reads: READS,
         response: { 204: Type.Void({ description: 'Signed in: the cookie is set' }) },
         fails: [401, 403, 429],
         detail: { operationId: 'acceptInvitation', summary: 'Set a password by an invitation, and sign in' },

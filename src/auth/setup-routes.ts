@@ -6,7 +6,7 @@ import { SCOPES_OF_ROLE } from '../people/roles.ts'
 import { csrfTokenOf } from '../people/tokens.ts'
 import { WhoAmI } from '../whoami/model.ts'
 import { getCaller } from '../whoami/queries.ts'
-import { type AuthDeps, clientOf, READS } from './deps.ts'
+import { type AuthDeps, clientOf } from './deps.ts'
 import { Methods, SetupBody } from './model.ts'
 import { isSetUp, PLAN, setUp } from './setup.ts'
 
@@ -50,7 +50,6 @@ export const setupRoutes = (api: Api, deps: AuthDeps) => {
           if (setupToken === undefined || (await hasOrganization(people))) throw isSetUp()
         },
         body: SetupBody,
-        reads: READS,
         response: { 201: WhoAmI },
         fails: [401, 404, 429],
         detail: {

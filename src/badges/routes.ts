@@ -5,7 +5,7 @@ import { addDays, dateOf } from '../dates.ts'
 import type { Sql } from '../db/client.ts'
 import { isConnectionError } from '../db/connection-errors.ts'
 import { ApiError } from '../errors.ts'
-import { clientAddress, createAddressLimiter } from '../http/address-limit.ts'
+import { clientOf, createAddressLimiter } from '../http/address-limit.ts'
 import { limitHeaders } from '../http/admission.ts'
 import { targetOf } from '../http/context.ts'
 import { readQuery } from '../http/query-reader.ts'
@@ -104,9 +104,7 @@ export const badgeRoutes = (deps: BadgeDeps) => {
     .onRequest((context) => {
       const { request, set, server } = context
       if (!targetOf(request.url).startsWith(PREFIX)) return undefined
-      const peer = server?.requestIP(request)?.address
-      const forwarded = request.headers.get('x-forwarded-for')
-      const decision = limiter.take(clientAddress(peer, forwarded, deps.config.trustProxy))
+      const decision = limiter.take(clientOf(request, server, deps.config.trustProxy).counted)
       context.badgeLimit = decision
       if (decision.admitted) deps.limit.allowed.add()
       else deps.limit.refused.add()

@@ -3,7 +3,7 @@ import { dateOf } from '../dates.ts'
 import type { FieldProblem } from '../errors.ts'
 import type { RouteDeps } from '../http/api.ts'
 import { textOf } from '../http/query.ts'
-import type { CsvColumns } from '../http/responses/csv.ts'
+import { type CsvColumns, fields } from '../http/responses/csv.ts'
 import { Breakdown, type BreakdownItem, BreakdownQuery, isTime } from './breakdown-model.ts'
 import { getBreakdown } from './breakdown-queries.ts'
 import { CostQuery, CostSummary, CostTrend, CostTrendQuery } from './model.ts'
@@ -36,17 +36,17 @@ const WHOLE_SESSIONS =
   'on its first.'
 
 const breakdownColumns = ({ and_by, compare }: BreakdownQuery): CsvColumns<BreakdownItem> => ({
-  key: ({ key }) => key,
-  ...(and_by === undefined ? {} : { and_key: ({ and_key }: BreakdownItem) => and_key }),
-  sessions: ({ sessions }) => sessions,
-  turns: ({ turns }) => turns,
+  ...fields<BreakdownItem>(
+    'key',
+    ...(and_by === undefined ? [] : (['and_key'] as const)),
+    'sessions',
+    'turns',
+  ),
   input_tokens: ({ tokens }) => tokens.input,
   output_tokens: ({ tokens }) => tokens.output,
   cache_read_tokens: ({ tokens }) => tokens.cache_read,
   cache_creation_tokens: ({ tokens }) => tokens.cache_creation,
-  cost: ({ cost }) => cost,
-  share: ({ share }) => share,
-  unpriced_tokens: ({ unpriced_tokens }) => unpriced_tokens,
+  ...fields<BreakdownItem>('cost', 'share', 'unpriced_tokens'),
   ...(compare === undefined
     ? {}
     : {

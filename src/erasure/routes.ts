@@ -1,18 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import type { Sql } from '../db/client.ts'
 import { ApiError } from '../errors.ts'
-import type { RouteDeps } from '../http/api.ts'
-import type { EnqueueWrite } from '../organizations/gate.ts'
+import type { ChangeDeps } from '../http/api.ts'
 import { deleteByIds } from './delete-sessions.ts'
 
-interface DeletionDeps extends Pick<RouteDeps, 'api'> {
-  writes: Sql
-  /** Runs `work` after the organization's earlier changes in this process. */
-  enqueueWrite: EnqueueWrite
-}
-
-export const deletionRoutes = ({ writes, enqueueWrite, api }: DeletionDeps) =>
+export const deletionRoutes = ({ writes, enqueueWrite, api }: ChangeDeps) =>
   new Elysia({ tags: ['Sessions'] }).use(api).delete(
     '/sessions/:session_id',
     async ({ params, status, access: { orgId, actor, memberEmail } }) => {

@@ -2,8 +2,8 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Config } from '../config.ts'
 import type { Sql } from '../db/client.ts'
-import { ApiError, fieldError } from '../errors.ts'
-import { clientAddress, createAddressLimiter, exactAddress } from '../http/address-limit.ts'
+import { ApiError, fieldError, tooMany } from '../errors.ts'
+import { clientOf, createAddressLimiter } from '../http/address-limit.ts'
 import { limitHeaders } from '../http/admission.ts'
 import type { Api } from '../http/api.ts'
 import { bodyError, readRaw } from '../http/body.ts'
@@ -39,32 +39,28 @@ export function githubRoutes(api: Api, { writes, config, gate, box, now }: Githu
     async ({ request, server, params, set, status }) => {
       const slug = params.org_slug
       if (!isDecodable(pathOf(request.url))) throw new ApiError('NOT_FOUND', 'There is no such organization')
-      const peer = server?.requestIP(request)?.address
-      const forwarded = request.headers.get('x-forwarded-for')
-      const address = clientAddress(peer, forwarded, config.trustProxy)
-      const next = limiter.peek(address)
-      if (next.remaining === 0) throw limited(limiter.take(address).retryAfterS)
+      const { counted, exact } = clientOf(request, server, config.trustProxy)
+      if (limiter.peek(counted).remaining === 0) {
+        throw tooMany(
+          'Too many requests with a wrong signature in this minute',
+          limiter.take(counted).retryAfterS,
+        )
+      }
       const found = await findGithubSecret(writes, box, slug)
       // without a secret no body is read
       const bytes =
         found === undefined ? undefined : await readRaw(request, MAX_BYTES, gate.pass(request, found.orgId))
       const signature = request.headers.get('x-hub-signature-256') ?? ''
       if (found === undefined || bytes === undefined || !verifySignature(found.secret, bytes, signature)) {
-        const decision = limiter.take(address)
-        Object.assign(set.headers, limitHeaders(decision))
+        Object.assign(set.headers, limitHeaders(limiter.take(counted)))
         throw new ApiError('UNAUTHORIZED', 'X-Hub-Signature-256 is not that of this organization’s secret')
       }
       const kind = request.headers.get('x-github-event')
       if (kind === null || kind === '') throw fieldError('X-GitHub-Event', 'is required')
-      if (kind !== 'pull_request') {
-        return status(202, { taken: false })
-      }
+      if (kind !== 'pull_request') return status(202, { taken: false })
       const event = eventOf(parsed(bytes))
-      if (event === undefined) {
-        throw bodyError('must be an event pull_request of GitHub, as JSON')
-      }
-      const actor = { userId: 'github', ipAddress: exactAddress(peer, forwarded, config.trustProxy) }
-      await storePullRequestEvent(writes, found.orgId, actor, event)
+      if (event === undefined) throw bodyError('must be an event pull_request of GitHub, as JSON')
+      await storePullRequestEvent(writes, found.orgId, { userId: 'github', ipAddress: exact }, event)
       return status(204, undefined)
     },
     {
@@ -88,11 +84,6 @@ export function githubRoutes(api: Api, { writes, config, gate, box, now }: Githu
     },
   )
 }
-
-const limited = (retryAfterS: number) =>
-  new ApiError('RATE_LIMITED', 'Too many requests with a wrong signature in this minute', {
-    headers: { 'retry-after': String(retryAfterS) },
-  })
 
 function parsed(bytes: Uint8Array): unknown {
   try {

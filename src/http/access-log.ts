@@ -13,15 +13,20 @@ const MAX_PATH_LENGTH = 200
 const MAX_WITHOUT_KEY = 300
 const MINUTE_MS = 60_000
 
-interface LoggedRequest {
+/** A request that was answered, by the pattern of its route. */
+interface AnsweredRequest {
   method: string
-  /** Without the query string, which may hold personal data. */
-  path: string
+  url: string
+  route: string
   status: number
-  ms: number
+  /** The time of the arrival by the monotonic clock. */
+  startedAt: number
   requestId: string
+  /** Undefined without a valid key. */
   access: Access | undefined
 }
+/** `path` has no query string, which may hold personal data. */
+type LoggedRequest = Omit<AnsweredRequest, 'url' | 'route' | 'startedAt'> & { path: string; ms: number }
 
 const fieldsOf = ({ method, path, status, ms, requestId, access }: LoggedRequest): LogFields => ({
   method,
@@ -80,18 +85,6 @@ export function createAccessLog(log: Log, now: () => number = () => performance.
   }
 }
 
-/** A request that was answered, by the pattern of its route. */
-interface AnsweredRequest {
-  method: string
-  url: string
-  route: string
-  status: number
-  /** The time of the arrival by the monotonic clock. */
-  startedAt: number
-  requestId: string
-  /** Undefined without a valid key. */
-  access: Access | undefined
-}
 export type RecordRequest = (request: AnsweredRequest) => void
 
 /** Makes the function that counts and logs an answered request. */

@@ -81,17 +81,17 @@ function addressOf(peer: string | undefined, forwarded: string | null, hops: num
   return (entry === undefined ? undefined : parseAddress(entry)) ?? connection
 }
 
-/** The client that a request is counted for: see `addressOf`. */
-export function clientAddress(peer: string | undefined, forwarded: string | null, hops: number): string {
-  const address = addressOf(peer, forwarded, hops)
-  return address === undefined ? UNKNOWN : countedAddress(address)
-}
+/** The server, which knows the connection's other end; null in tests without a socket. */
+export type Server = { requestIP(request: Request): { address: string } | null } | null
 
-/** The client's whole address, for the audit log; null when it is not known. */
-export function exactAddress(
-  peer: string | undefined,
-  forwarded: string | null,
-  hops: number,
-): string | null {
-  return addressOf(peer, forwarded, hops)?.toString() ?? null
+/**
+ * The client that sends a request, behind `hops` proxies: as limits count it (see `addressOf`), and its whole address for the
+ * audit log, null when it is not known.
+ */
+export function clientOf(request: Request, server: Server, hops: number) {
+  const address = addressOf(server?.requestIP(request)?.address, request.headers.get('x-forwarded-for'), hops)
+  return {
+    counted: address === undefined ? UNKNOWN : countedAddress(address),
+    exact: address?.toString() ?? null,
+  }
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Sql } from '../db/client.ts'
 import type { SchemaState } from '../db/newer-schema.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, tooMany } from '../errors.ts'
 import { KEY_LENGTH, type ParsedKey, parseKey, sameHash } from '../keys/form.ts'
 import { grants } from '../keys/model.ts'
 import type { Log } from '../log.ts'
@@ -10,7 +10,7 @@ import { cookieReader } from '../people/cookies.ts'
 import { SCOPES_OF_ROLE } from '../people/roles.ts'
 import { type FoundSession, sessionIdOf } from '../people/sign-in-queries.ts'
 import { csrfTokenOf } from '../people/tokens.ts'
-import { clientAddress, createAddressLimiter, exactAddress } from './address-limit.ts'
+import { clientOf, createAddressLimiter, type Server } from './address-limit.ts'
 import { createLimiter, type Decision } from './rate-limit.ts'
 import { leaseRequests, type WindowName } from './rate-windows.ts'
 
@@ -36,15 +36,13 @@ export interface Admitted {
   failure?: unknown
 }
 
-/** Returns the address of the connection's other end. */
-type Peer = () => string | undefined
-
 interface AdmissionDeps {
   sql: Sql
   lookUp: LookUp
   config: Pick<Config, 'rateLimits' | 'trustProxy' | 'publicUrl'>
   log: Log
   now: () => Date
+  server: () => Server
   /** Anything but `ok`: nothing is written, the time of a key's last use neither. */
   schema?: SchemaState
   /** The clock of the limit's minutes: the database's unless a test gives one. */
@@ -58,7 +56,7 @@ const isReading = ({ method }: Request): boolean => method === 'GET' || method =
 
 /** The admission of one instance: its keys, its leases and its addresses are in memory. */
 export function createAdmission(deps: AdmissionDeps) {
-  const { sql, lookUp, config, log, now, schema = () => 'ok', windowClock, keyClock } = deps
+  const { sql, lookUp, config, log, now, server, schema = () => 'ok', windowClock, keyClock } = deps
   const addresses = createAddressLimiter(now)
   const clock = keyClock ?? elapsedMs
   const { keys, sessions, forget } = createCallers({ sql, lookUp, log, schema, clock })
@@ -72,11 +70,8 @@ export function createAdmission(deps: AdmissionDeps) {
     })
   const limiters = { read: limiterOf('read'), sync: limiterOf('sync') }
 
-  const forwardedOf = (request: Request) => request.headers.get('x-forwarded-for')
-  const addressOf = (request: Request, peer: Peer) =>
-    clientAddress(peer(), forwardedOf(request), config.trustProxy)
-  const exactAddressOf = (request: Request, peer: Peer) =>
-    isReading(request) ? null : exactAddress(peer(), forwardedOf(request), config.trustProxy)
+  const addressOf = (request: Request) => clientOf(request, server(), config.trustProxy)
+  const exactAddressOf = (request: Request) => (isReading(request) ? null : addressOf(request).exact)
 
   const count = (access: Access, window: WindowName): Admitted | Promise<Admitted> => {
     const perMinute = config.rateLimits[access.plan]
@@ -94,10 +89,10 @@ export function createAdmission(deps: AdmissionDeps) {
 
   return {
     /** Looks the key up and counts the request in the window; never throws. */
-    admit(request: Request, peer: Peer, window: WindowName): Admitted | Promise<Admitted> {
+    admit(request: Request, window: WindowName): Admitted | Promise<Admitted> {
       const withoutKey = (): Admitted => ({
         access: undefined,
-        limit: addresses.take(addressOf(request, peer)),
+        limit: addresses.take(addressOf(request).counted),
       })
       const whenFound = <Found>(
         found: Found | Promise<Found>,
@@ -106,7 +101,7 @@ export function createAdmission(deps: AdmissionDeps) {
         if (!(found instanceof Promise)) return next(found)
         return found.then(next, (failure: unknown) => ({
           access: undefined,
-          limit: addresses.peek(addressOf(request, peer)),
+          limit: addresses.peek(addressOf(request).counted),
           failure,
         }))
       }
@@ -116,7 +111,7 @@ export function createAdmission(deps: AdmissionDeps) {
           if (found === undefined || !sameHash(found.hash, key.hash)) return withoutKey()
           keys.noteUse(found.id)
           const { access } = found
-          const ipAddress = exactAddressOf(request, peer)
+          const ipAddress = exactAddressOf(request)
           return count(
             ipAddress === null ? access : { ...access, actor: { ...access.actor, ipAddress } },
             window,
@@ -129,12 +124,12 @@ export function createAdmission(deps: AdmissionDeps) {
       return whenFound(sessions.find(sessionIdOf(token), !isReading(request)), (found) => {
         if (found === undefined) return withoutKey()
         sessions.noteUse(found.id)
-        return count(accessOfPerson(found, token, request, exactAddressOf(request, peer)), window)
+        return count(accessOfPerson(found, token, request, exactAddressOf(request)), window)
       })
     },
     forget,
     /** The limit of the client's address, without counting the request: for preflights. */
-    peek: (request: Request, peer: Peer): Decision => addresses.peek(addressOf(request, peer)),
+    peek: (request: Request): Decision => addresses.peek(addressOf(request).counted),
   }
 }
 
@@ -145,7 +140,7 @@ export function accessOf(admitted: Admitted | undefined): Access {
   if (admitted === undefined) throw new Error('a route that needs a key lies outside /v1')
   const { access, limit, failure } = admitted
   if (failure !== undefined) throw failure
-  if (!limit.admitted) throw rateLimited(limit)
+  if (!limit.admitted) throw tooMany(`More than ${limit.limit} requests in this minute`, limit.retryAfterS)
   if (access === undefined) throw new ApiError('UNAUTHORIZED', UNAUTHORIZED)
   if (access.scopes.length === 0) throw new ApiError('FORBIDDEN', NOTHING_LEFT)
   if (access.isForged) throw new ApiError('FORBIDDEN', 'X-CSRF-Token: must be the one of /v1/whoami')
@@ -203,8 +198,3 @@ function unknownWindow(limit: number, now: Date): Decision {
   const resetS = (Math.floor(now.getTime() / 60_000) + 1) * 60
   return { admitted: false, limit, remaining: 0, resetS, retryAfterS: 1 }
 }
-
-const rateLimited = (decision: Decision) =>
-  new ApiError('RATE_LIMITED', `More than ${decision.limit} requests in this minute`, {
-    headers: { 'retry-after': String(decision.retryAfterS) },
-  })

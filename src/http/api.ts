@@ -5,7 +5,7 @@ import type { Config, Plan } from '../config.ts'
 import type { Sql } from '../db/client.ts'
 import { type FieldProblem, MAX_PROBLEMS, validationError } from '../errors.ts'
 import type { Need } from '../keys/model.ts'
-import type { Gate } from '../organizations/gate.ts'
+import type { EnqueueWrite, Gate } from '../organizations/gate.ts'
 import type { Access } from '../people/callers.ts'
 import { problemsIn } from '../records/problems.ts'
 import { type Admitted, accessOf } from './admission.ts'
@@ -33,6 +33,9 @@ import { responseSchema } from './responses/response-schema.ts'
 /** A request waits 45 s for its writing (organizations/gate.ts), longer than its connection may be idle otherwise. */
 const WORK_TIMEOUT_S = 90
 
+/** Who has no key needs no larger body. */
+const READS_WITHOUT_KEY = { maxBytes: 4_096 }
+
 /** The dependencies of every feature's routes. */
 export interface RouteDeps {
   /** Connections for reads. */
@@ -40,6 +43,13 @@ export interface RouteDeps {
   config: Config
   now: () => Date
   api: Api
+}
+
+/** Routes that change something need these. */
+export interface ChangeDeps extends Pick<RouteDeps, 'api'> {
+  writes: Sql
+  /** Runs `work` after the organization's earlier changes in this process. */
+  enqueueWrite: EnqueueWrite
 }
 
 interface ApiDeps {
@@ -160,7 +170,7 @@ function createSteps({ need, before }: Callers, { gate, cache, checkResponses, s
       await before?.(request)
       const access = allowed(admitted)
       const owner = access?.orgId ?? 'those without a key'
-      const { body, query, reads = {} } = route
+      const { body, query, reads = need === undefined ? READS_WITHOUT_KEY : {} } = route
       if (body === undefined) return null
       // small changes have memory of their own: what laptops send holds up no setting
       if (!isPacked(body)) return await readBody(request, reads, gate.pass(request, `changes of ${owner}`))

@@ -52,11 +52,10 @@ interface ArrivalDeps {
   record: RecordRequest
   /** The error for requests that change something, while none may. */
   refusal: () => ApiError | undefined
-  server: () => { requestIP(request: Request): { address: string } | null } | null
 }
 
 /** Admits requests: nothing of them is read but their headers. */
-export const arrival = ({ admission, limits, record, refusal, server }: ArrivalDeps) => {
+export const arrival = ({ admission, limits, record, refusal }: ArrivalDeps) => {
   const countDecision = ({ access, limit, failure }: Admitted, window: WindowName) => {
     const meter = limits[access === undefined ? 'address' : window]
     if (failure !== undefined) meter.failed.add()
@@ -76,12 +75,11 @@ export const arrival = ({ admission, limits, record, refusal, server }: ArrivalD
         headers['x-request-id'] = arrived.requestId
         Object.assign(headers, COMMON_HEADERS)
         const path = pathOf(url)
-        const peer = () => server()?.requestIP(request)?.address
         const isVersioned = VERSIONED.test(path)
         if (isVersioned || OPEN.test(path)) {
           Object.assign(headers, CORS_HEADERS)
           if (method === 'OPTIONS' && request.headers.has('origin')) {
-            if (isVersioned) Object.assign(headers, limitHeaders(admission.peek(request, peer)))
+            if (isVersioned) Object.assign(headers, limitHeaders(admission.peek(request)))
             Object.assign(headers, PREFLIGHT_HEADERS)
             set.status = 204
             const { startedAt, requestId } = arrived
@@ -91,7 +89,7 @@ export const arrival = ({ admission, limits, record, refusal, server }: ArrivalD
         }
         if (isVersioned) {
           const window = windowOf(method, path)
-          const admitted = await admission.admit(request, peer, window)
+          const admitted = await admission.admit(request, window)
           countDecision(admitted, window)
           arrived.admitted = admitted
           Object.assign(headers, limitHeaders(admitted.limit))

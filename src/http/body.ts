@@ -97,13 +97,7 @@ async function readBytes(request: Request, maxBytes: number, pass: Pass): Promis
   } finally {
     body.end()
   }
-  const bytes = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return bytes
+  return Bun.concatArrayBuffers(chunks, Number.POSITIVE_INFINITY, true)
 }
 
 /** The unpacked body in parts. Throws VALIDATION_ERROR: 413 beyond `maxBytes`, 400 for a damaged body. */

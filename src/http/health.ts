@@ -7,6 +7,7 @@ import type { SchemaState } from '../db/newer-schema.ts'
 import { createPing } from '../db/ping.ts'
 import { closed, component } from '../records/fields.ts'
 import { VERSION } from '../version.ts'
+import type { ResponseHeaders } from './responses/response.ts'
 
 const PING_LIMITS = { limitMs: 2_000, giveUpMs: 10_000 }
 
@@ -77,21 +78,26 @@ export function createReadiness({ sql, worker, disk, schema }: ReadinessDeps): R
   })
 }
 
+/** Whether every part is `ok`, which the status of the response says. */
+function areOk(set: { status?: unknown; headers: ResponseHeaders }, parts: Record<string, string>): boolean {
+  const isOk = Object.values(parts).every((part) => part === 'ok')
+  set.status = isOk ? 200 : 503
+  set.headers['cache-control'] = 'no-store'
+  return isOk
+}
+
 /**
  * Without a key. `/health`: whether the service can do its work. `/ready`: whether requests should be sent to it: also
  * whether writes have room. `/live`: whether the process serves.
  */
-export const healthRoutes = (readiness: Readiness) => {
-  return new Elysia()
+export const healthRoutes = (readiness: Readiness) =>
+  new Elysia({ tags: ['Service'] })
     .get(
       '/health',
       async ({ set }) => {
         const { database, worker } = await readiness()
-        const parts = { database, worker }
-        const failing = Object.values(parts).some((part) => part !== 'ok')
-        set.status = failing ? 503 : 200
-        set.headers['cache-control'] = 'no-store'
-        return { status: failing ? 'error' : 'ok', version: VERSION, ...parts }
+        const status = areOk(set, { database, worker }) ? 'ok' : 'error'
+        return { status, version: VERSION, database, worker }
       },
       {
         response: {
@@ -101,7 +107,6 @@ export const healthRoutes = (readiness: Readiness) => {
         detail: {
           operationId: 'getHealth',
           summary: 'Whether the service can do its work',
-          tags: ['Service'],
         },
       },
     )
@@ -109,10 +114,7 @@ export const healthRoutes = (readiness: Readiness) => {
       '/ready',
       async ({ set }) => {
         const parts = await readiness()
-        const failing = Object.values(parts).some((part) => part !== 'ok')
-        set.status = failing ? 503 : 200
-        set.headers['cache-control'] = 'no-store'
-        return { status: failing ? 'not ready' : 'ready', ...parts }
+        return { status: areOk(set, parts) ? 'ready' : 'not ready', ...parts }
       },
       {
         response: {
@@ -122,7 +124,6 @@ export const healthRoutes = (readiness: Readiness) => {
         detail: {
           operationId: 'getReady',
           summary: 'Whether requests should be sent to this instance',
-          tags: ['Service'],
         },
       },
     )
@@ -131,6 +132,5 @@ export const healthRoutes = (readiness: Readiness) => {
         set.headers['cache-control'] = 'no-store'
       },
       response: { 200: component('Liveness', { status: part('`ok`') }) },
-      detail: { operationId: 'getLive', summary: 'Whether the process serves', tags: ['Service'] },
+      detail: { operationId: 'getLive', summary: 'Whether the process serves' },
     })
-}

@@ -49,22 +49,15 @@ const SyncRequest = Type.Object(
   },
 )
 
+const flag = (description: string) => oneOfOr(['true', 'false'], 'false', description)
 const SyncQuery = Type.Object({
-  reassign: oneOfOr(
-    ['true', 'false'],
-    'false',
+  reassign: flag(
     'Whether a session may get another user than the one it has; without a user it keeps the one it has',
   ),
-  restore: oneOfOr(
-    ['true', 'false'],
-    'false',
+  restore: flag(
     'Whether sessions that were deleted are stored again, for which the key needs `write`; without it they are left out',
   ),
-  moved: oneOfOr(
-    ['true', 'false'],
-    'false',
-    'Whether the response says how many of the updated sessions had another project',
-  ),
+  moved: flag('Whether the response says how many of the updated sessions had another project'),
 })
 
 export const SyncResponse = component('SyncResult', {

@@ -7,62 +7,33 @@ import { MAX_TELEMETRY_BYTES, type Signal } from '../telemetry/model.ts'
 import { jsonResponse, protobufResponse, REJECTED_FIELDS } from '../telemetry/response.ts'
 import type { IntakeDeps } from './routes.ts'
 
-const LOGS = {
-  scopeLogs: [
-    {
-      logRecords: [
-        {
-          timeUnixNano: '1769862896789000000',
-          body: { stringValue: 'claude_code.api_request' },
-          attributes: [
-            { key: 'event.name', value: { stringValue: 'api_request' } },
-            { key: 'session.id', value: { stringValue: '3a4a4468-815f' } },
-            { key: 'request_id', value: { stringValue: 'req_011' } },
-            { key: 'model', value: { stringValue: 'claude-sonnet-4-5' } },
-            { key: 'input_tokens', value: { intValue: '1200' } },
-            { key: 'output_tokens', value: { intValue: '340' } },
-          ],
-        },
-      ],
-    },
-  ],
-}
+/** Attributes as OpenTelemetry writes them. */
+const attributes = (values: Record<string, string | number>) =>
+  Object.entries(values).map(([key, value]) => ({
+    key,
+    value: typeof value === 'number' ? { intValue: String(value) } : { stringValue: value },
+  }))
 
-const METRICS = {
-  scopeMetrics: [
-    {
-      metrics: [
-        {
-          name: 'claude_code.session.count',
-          sum: {
-            dataPoints: [
-              { asInt: '1', attributes: [{ key: 'session.id', value: { stringValue: '3a4a4468-815f' } }] },
-            ],
-          },
-        },
-      ],
-    },
-  ],
+const LOG = {
+  timeUnixNano: '1769862896789000000',
+  body: { stringValue: 'claude_code.api_request' },
+  attributes: attributes({
+    ...{ 'event.name': 'api_request', 'session.id': '3a4a4468-815f', request_id: 'req_011' },
+    ...{ model: 'claude-sonnet-4-5', input_tokens: 1200, output_tokens: 340 },
+  }),
 }
-
-const TRACES = {
-  scopeSpans: [
-    {
-      spans: [
-        {
-          name: 'chat gpt-5.2',
-          endTimeUnixNano: '1769862896789000000',
-          attributes: [
-            { key: 'gen_ai.operation.name', value: { stringValue: 'chat' } },
-            { key: 'gen_ai.conversation.id', value: { stringValue: '86031d60' } },
-            { key: 'gen_ai.response.id', value: { stringValue: 'chatcmpl-1' } },
-            { key: 'gen_ai.usage.input_tokens', value: { intValue: '1200' } },
-            { key: 'gen_ai.usage.output_tokens', value: { intValue: '340' } },
-          ],
-        },
-      ],
-    },
-  ],
+const METRIC = {
+  name: 'claude_code.session.count',
+  sum: { dataPoints: [{ asInt: '1', attributes: attributes({ 'session.id': '3a4a4468-815f' }) }] },
+}
+const SPAN = {
+  name: 'chat gpt-5.2',
+  endTimeUnixNano: '1769862896789000000',
+  attributes: attributes({
+    ...{ 'gen_ai.operation.name': 'chat', 'gen_ai.conversation.id': '86031d60' },
+    ...{ 'gen_ai.response.id': 'chatcmpl-1' },
+    ...{ 'gen_ai.usage.input_tokens': 1200, 'gen_ai.usage.output_tokens': 340 },
+  }),
 }
 
 const NAMES = {
@@ -73,9 +44,7 @@ const NAMES = {
 
 function options(signal: Signal, root: string, scopes: object) {
   const { title, records } = NAMES[signal]
-  const resource = {
-    attributes: [{ key: 'service.name', value: { stringValue: 'claude-code' } }],
-  }
+  const resource = { attributes: attributes({ 'service.name': 'claude-code' }) }
   return {
     scope: 'ingest',
     body: packedBody(
@@ -116,16 +85,16 @@ export const telemetryRoutes = ({ intake, gate, api }: IntakeDeps) => {
     .post(
       '/logs',
       ({ body, access, request }) => take('logs', body, access, request),
-      options('logs', 'resourceLogs', LOGS),
+      options('logs', 'resourceLogs', { scopeLogs: [{ logRecords: [LOG] }] }),
     )
     .post(
       '/metrics',
       ({ body, access, request }) => take('metrics', body, access, request),
-      options('metrics', 'resourceMetrics', METRICS),
+      options('metrics', 'resourceMetrics', { scopeMetrics: [{ metrics: [METRIC] }] }),
     )
     .post(
       '/traces',
       ({ body, access, request }) => take('traces', body, access, request),
-      options('traces', 'resourceSpans', TRACES),
+      options('traces', 'resourceSpans', { scopeSpans: [{ spans: [SPAN] }] }),
     )
 }

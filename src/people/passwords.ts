@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts'
+import { tooMany } from '../errors.ts'
 import { makeToken } from './tokens.ts'
 
 export const MIN_PASSWORD_LENGTH = 12
@@ -19,9 +19,7 @@ async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
   if (running < MAX_RUNNING) running += 1
   else if (waiting.length < MAX_WAITING) await new Promise<void>((resolve) => waiting.push(resolve))
   else {
-    throw new ApiError('RATE_LIMITED', 'Too many people sign in at once: try again', {
-      headers: { 'retry-after': String(RETRY_AFTER_S) },
-    })
+    throw tooMany('Too many people sign in at once: try again', RETRY_AFTER_S)
   }
   try {
     return await work()

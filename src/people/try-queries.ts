@@ -1,5 +1,5 @@
 import type { Sql } from '../db/client.ts'
-import { ApiError } from '../errors.ts'
+import { tooMany } from '../errors.ts'
 
 /** Tries to sign in a minute, for each address and each account. */
 const MAX_TRIES = 10
@@ -21,9 +21,7 @@ export function createTryCounter(sql: Sql): CountTry {
   const over = new Map<string, number>()
   return async (subjects, { limit = MAX_TRIES, at }) => {
     const refused = (restMs: number) =>
-      new ApiError('RATE_LIMITED', `More than ${limit} tries in this minute`, {
-        headers: { 'retry-after': String(Math.max(1, Math.ceil(restMs / 1000))) },
-      })
+      tooMany(`More than ${limit} tries in this minute`, Math.max(1, Math.ceil(restMs / 1000)))
     for (const subject of subjects) {
       const restMs = (over.get(subject) ?? 0) - performance.now()
       if (restMs > 0) throw refused(restMs)

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { RouteDeps } from '../http/api.ts'
 import { textOf } from '../http/query.ts'
-import type { CsvColumns } from '../http/responses/csv.ts'
+import { type CsvColumns, fields } from '../http/responses/csv.ts'
 import { FindingListQuery, FindingPage, type ListedFinding } from './finding-model.ts'
 import { listFindings } from './finding-queries.ts'
 import { getHeatmap } from './heatmap-queries.ts'
@@ -9,18 +9,8 @@ import { Heatmap, HeatmapQuery, SecurityOverview, SecurityQuery } from './model.
 import { getSecurity } from './queries.ts'
 
 const FINDING_COLUMNS: CsvColumns<ListedFinding> = {
-  id: ({ id }) => id,
-  created_at: ({ created_at }) => created_at,
-  severity: ({ severity }) => severity,
-  status: ({ status }) => status,
-  rule_id: ({ rule_id }) => rule_id,
-  category: ({ category }) => category,
-  title: ({ title }) => title,
-  project: ({ project }) => project,
-  file: ({ file }) => file,
-  line: ({ line }) => line,
-  session_id: ({ session_id }) => session_id,
-  turn_number: ({ turn_number }) => turn_number,
+  ...fields<ListedFinding>('id', 'created_at', 'severity', 'status', 'rule_id', 'category', 'title'),
+  ...fields<ListedFinding>('project', 'file', 'line', 'session_id', 'turn_number'),
   member_id: ({ member }) => member?.id,
   member_email: ({ member }) => member?.email,
 }

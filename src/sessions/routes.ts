@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { RouteDeps } from '../http/api.ts'
 import { textOf } from '../http/query.ts'
-import type { CsvColumns } from '../http/responses/csv.ts'
+import { fields } from '../http/responses/csv.ts'
 import {
   NamesQuery,
   SessionDetail,
@@ -13,14 +13,14 @@ import {
 import { listNames } from './name-queries.ts'
 import { getSession, listSessions } from './queries.ts'
 
-const COLUMNS: CsvColumns<SessionListItem> = {
-  id: ({ id }) => id,
-  project_name: ({ project_name }) => project_name,
-  turns: ({ turns }) => turns,
-  estimated_cost: ({ estimated_cost }) => estimated_cost,
-  quality_score: ({ quality_score }) => quality_score,
-  created_at: ({ created_at }) => created_at,
-}
+const CSV = fields<SessionListItem>(
+  'id',
+  'project_name',
+  'turns',
+  'estimated_cost',
+  'quality_score',
+  'created_at',
+)
 
 const names = (operationId: string, summary: string) =>
   ({
@@ -44,7 +44,7 @@ export const sessionRoutes = ({ sql, api }: RouteDeps) =>
         response: textOf(SessionPage),
         members: ({ member }: SessionListQuery) => member !== undefined,
         cached: true,
-        csv: COLUMNS,
+        csv: CSV,
         detail: {
           operationId: 'listSessions',
           summary: 'List sessions',

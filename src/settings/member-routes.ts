@@ -15,6 +15,8 @@ import {
 } from './member-model.ts'
 import { getListedMember, listMemberPage } from './member-queries.ts'
 
+const needs = { scope: 'admin', members: true } as const
+
 export const memberRoutes = (
   { sql, config, now, api }: RouteDeps,
   { writes, enqueueWrite, listenUrl }: SettingsDeps,
@@ -24,10 +26,9 @@ export const memberRoutes = (
   return new Elysia({ prefix: '/members', tags: ['Settings'] })
     .use(api)
     .get('', ({ query, access: { orgId } }) => listMemberPage(sql, orgId, query), {
-      scope: 'admin',
+      ...needs,
       query: MemberListQuery,
       response: MemberPage,
-      members: true,
       detail: { operationId: 'listMembers', summary: 'List the members, the first to join first' },
     })
     .post(
@@ -41,10 +42,9 @@ export const memberRoutes = (
         return status(201, made)
       },
       {
-        scope: 'admin',
+        ...needs,
         body: NewMemberBody,
         response: { 201: Member },
-        members: true,
         detail: { operationId: 'addMember', summary: 'Add a member' },
       },
     )
@@ -56,10 +56,9 @@ export const memberRoutes = (
           return await getListedMember(tx, access.orgId, id)
         }),
       {
-        scope: 'admin',
+        ...needs,
         body: MemberChangeBody,
         response: Member,
-        members: true,
         detail: { operationId: 'changeMember', summary: 'Change a member' },
       },
     )
@@ -73,9 +72,8 @@ export const memberRoutes = (
         return status(201, { url: invitationUrl(config.publicUrl ?? listenUrl(), token), expires_at })
       },
       {
-        scope: 'admin',
+        ...needs,
         response: { 201: Invitation },
-        members: true,
         detail: {
           operationId: 'inviteMember',
           summary: 'Make a link by which a member sets a password',

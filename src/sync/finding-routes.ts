@@ -1,17 +1,9 @@
 import { Elysia } from 'elysia'
-import type { Sql } from '../db/client.ts'
-import type { RouteDeps } from '../http/api.ts'
-import type { EnqueueWrite } from '../organizations/gate.ts'
+import type { ChangeDeps } from '../http/api.ts'
 import { FindingStatusBody, ListedFinding } from '../security/finding-model.ts'
 import { setFindingStatus } from './finding-changes.ts'
 
-interface FindingDeps extends Pick<RouteDeps, 'api'> {
-  writes: Sql
-  /** Runs `work` after the organization's earlier changes in this process. */
-  enqueueWrite: EnqueueWrite
-}
-
-export const findingRoutes = ({ writes, enqueueWrite, api }: FindingDeps) =>
+export const findingRoutes = ({ writes, enqueueWrite, api }: ChangeDeps) =>
   new Elysia({ tags: ['Security'] })
     .use(api)
     .patch(

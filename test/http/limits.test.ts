@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { clientAddress, createAddressLimiter } from '../../src/http/address-limit.ts'
+import { clientOf, createAddressLimiter } from '../../src/http/address-limit.ts'
 import { createLimiter, type Decision } from '../../src/http/rate-limit.ts'
 import { leaseRequests } from '../../src/http/rate-windows.ts'
 import { createKey } from '../../src/keys/queries.ts'
@@ -258,6 +258,11 @@ describe('instances on one database', () => {
 })
 
 describe('client addresses', () => {
+  const countedOf = (peer: string | undefined, forwarded: string | null, hops: number) => {
+    const headers = forwarded === null ? {} : { 'x-forwarded-for': forwarded }
+    const server = { requestIP: () => (peer === undefined ? null : { address: peer }) }
+    return clientOf(new Request('http://localhost/', { headers }), server, hops).counted
+  }
   test.each([
     ['192.0.2.1', null, 0, '192.0.2.1'],
     ['::ffff:192.0.2.1', null, 0, '192.0.2.1'],
@@ -274,11 +279,11 @@ describe('client addresses', () => {
     ['192.0.2.1', '', 1, '192.0.2.1'],
     [undefined, null, 0, 'unknown'],
   ])('of %s with %p behind %i proxies is counted as %s', (peer, forwarded, hops, expected) => {
-    expect(clientAddress(peer, forwarded, hops)).toBe(expected)
+    expect(countedOf(peer, forwarded, hops)).toBe(expected)
   })
 
   test('of a header with 5,000 parts is the peer', () => {
-    expect(clientAddress('192.0.2.1', 'x,'.repeat(5_000), 1)).toBe('192.0.2.1')
+    expect(countedOf('192.0.2.1', 'x,'.repeat(5_000), 1)).toBe('192.0.2.1')
   })
 
   test('are forgotten beyond 50,000, the first of the minute first, and all with the minute', () => {

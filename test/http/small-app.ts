@@ -32,11 +32,12 @@ export function smallApp(
     config: { publicUrl: null, trustProxy: 0, rateLimits },
     log: silent,
     now: () => new Date(),
+    server: () => null,
   })
   const record = () => {}
   const { limits } = measureRequests(createRegistry())
   const app: AnyElysia = new Elysia({ normalize: false })
-    .use(arrival({ admission, limits, record, refusal: () => undefined, server: () => null }))
+    .use(arrival({ admission, limits, record, refusal: () => undefined }))
     .use(errors({ log, diskPlace: 'on its disk', app: () => app }))
     .use(answers({ gate, record, grow: cache.grow, prefix: '' }))
     .use(

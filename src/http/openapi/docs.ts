@@ -17,16 +17,8 @@ const PAGE_START = `<body><p class="back"><a href="./">← Dashboard</a></p>
 
 /** The page may load files and scripts of this server only. Its style sheet has images in data URLs. */
 const policyOf = (scripts: string) =>
-  [
-    "default-src 'none'",
-    `script-src 'self' ${scripts}`,
-    "style-src 'self'",
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ')
+  `default-src 'none'; script-src 'self' ${scripts}; style-src 'self'; img-src 'self' data:; connect-src 'self'; ` +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' } as const
 const described = (operationId: string, summary: string, type: string, schema: object) => ({

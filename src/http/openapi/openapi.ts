@@ -37,22 +37,6 @@ export interface Sent {
   headerPrefix: string
 }
 
-/** An operation: the plugin's, and what its route declares besides. */
-interface Operation {
-  given: Schema
-  id: string
-  method: string
-  path: string
-  route: Declared
-  /** It is below /v1. */
-  isApi: boolean
-  /** A limit counts its requests. */
-  isLimited: boolean
-  /** Its 200 has an ETag, which gives 304. */
-  isConditional: boolean
-  hasBody: boolean
-}
-
 const MEANING_OF_STATUS: Record<string, string> = {
   200: 'OK',
   201: 'Made',
@@ -104,20 +88,7 @@ export function completed(
     const made: Schema = isApi ? {} : { servers: [root] }
     for (const [method, operation] of Object.entries(methods)) {
       const route = hooksOf(method, path) as Declared
-      const isLimited = isApi || path.startsWith('/api/badge/')
-      made[method] = completedOperation(
-        {
-          ...{ given: operation, id: String(operation.operationId), method, path, route, isApi, isLimited },
-          hasBody: route.body !== undefined || route.detail?.requestBody !== undefined,
-          // probes and sign-in, which have a schema, are never kept
-          isConditional:
-            method === 'get' &&
-            (isApi
-              ? !isStream(operation)
-              : route.response === undefined && 200 in (operation.responses as object)),
-        },
-        components,
-      )
+      made[method] = completedOperation(operationOf(operation, method, path, route), components)
     }
     paths[path] = made
   }
@@ -172,6 +143,22 @@ export function completed(
     },
   }
 }
+
+const operationOf = (given: Schema, method: string, path: string, route: Declared) => {
+  const isApi = path.startsWith('/v1/')
+  return {
+    ...{ given, id: String(given.operationId), method, path, route, isApi },
+    /** A limit counts its requests. */
+    isLimited: isApi || path.startsWith('/api/badge/'),
+    hasBody: route.body !== undefined || route.detail?.requestBody !== undefined,
+    /** Its 200 has an ETag, which gives 304. Probes and sign-in, which have a schema, are never kept. */
+    isConditional:
+      method === 'get' &&
+      (isApi ? !isStream(given) : route.response === undefined && 200 in (given.responses as object)),
+  }
+}
+/** An operation: the plugin's, and what its route declares besides. */
+type Operation = ReturnType<typeof operationOf>
 
 /** `/v1/sessions/:session_id` as `/v1/sessions/{session_id}`. */
 const templateOf = (path: string): string => path.replace(/:(\w+)/g, '{$1}')
@@ -271,7 +258,7 @@ function successes(operation: Operation, components: Components): Record<string,
     add(status, schema, schema.description, content)
     if (route.csv) Object.assign(responses[status] ?? {}, CSV_EXTENSION)
   }
-  if (Object.keys(route.response ?? {}).length === 0) {
+  if (route.response === undefined) {
     for (const [status, { description, content = {} }] of Object.entries(
       given.responses as Record<string, Schema>,
     )) {

@@ -1,3 +1,4 @@
+import { type ErrorCode, STATUS_OF_CODE } from '../../errors.ts'
 import { ErrorBody } from '../query.ts'
 import { type Components, exampleOf, type Schema } from './schema.ts'
 
@@ -37,93 +38,81 @@ export function headersOf(limited: boolean, more: readonly HeaderName[] = []) {
 
 interface ErrorKind {
   name: string
-  code: string
   description: string
   /** The message in the example. */
   error: string
-  details?: { field: string; message: string }[]
   headers?: HeaderName[]
 }
+
+const CODES = Object.keys(STATUS_OF_CODE) as ErrorCode[]
+/** The code of an error; that of several statuses, where none has the status alone. */
+const codeOf = (status: number): ErrorCode =>
+  CODES.find((code) => STATUS_OF_CODE[code] === status) ??
+  (status === 405 ? 'NOT_FOUND' : status === 503 ? 'INTERNAL_ERROR' : 'VALIDATION_ERROR')
 
 /** The errors by status. */
 const ERRORS: Record<number, ErrorKind> = {
   400: {
     name: 'BadRequest',
-    code: 'VALIDATION_ERROR',
     description: 'A parameter or the body is wrong; `details` name the fields',
     error: 'per_page: must be an integer from 1 to 100',
-    details: [{ field: 'per_page', message: 'must be an integer from 1 to 100' }],
   },
   401: {
     name: 'Unauthorized',
-    code: 'UNAUTHORIZED',
     description: 'The API key is missing, wrong, revoked or expired',
     error: 'Missing or invalid API key',
     headers: ['WWW-Authenticate'],
   },
   403: {
     name: 'Forbidden',
-    code: 'FORBIDDEN',
     description:
       'The API key lacks the scope, or the plan does not include this; the message names what is missing',
     error: 'This needs an API key with the scope sessions:read',
   },
   404: {
     name: 'NotFound',
-    code: 'NOT_FOUND',
     description: 'There is no such thing in the organization of the key',
     error: 'There is nothing here',
   },
   405: {
     name: 'MethodNotAllowed',
-    code: 'NOT_FOUND',
     description: 'Another method on this path, which takes those in `Allow`',
     error: 'This path takes GET, HEAD',
     headers: ['Allow'],
   },
   408: {
     name: 'RequestTimeout',
-    code: 'VALIDATION_ERROR',
     description: 'The body comes too slowly; the connection is closed',
     error: 'body: must come at 1024 bytes a second at least, after its first 10 s',
-    details: [{ field: 'body', message: 'must come at 1024 bytes a second at least, after its first 10 s' }],
   },
   413: {
     name: 'PayloadTooLarge',
-    code: 'VALIDATION_ERROR',
     description: 'The body is too large, packed or unpacked',
     error: 'body: must have at most 1048576 bytes, also when unpacked',
-    details: [{ field: 'body', message: 'must have at most 1048576 bytes, also when unpacked' }],
   },
   414: {
     name: 'UriTooLong',
-    code: 'VALIDATION_ERROR',
     description: 'The URL has more than 8 KiB',
     error: 'The URL must have at most 8192 bytes',
   },
   415: {
     name: 'UnsupportedMediaType',
-    code: 'VALIDATION_ERROR',
     description: 'The body has another Content-Type or Content-Encoding than those listed',
     error: 'body: Content-Type must be application/json, in UTF-8',
-    details: [{ field: 'body', message: 'Content-Type must be application/json, in UTF-8' }],
   },
   429: {
     name: 'RateLimited',
-    code: 'RATE_LIMITED',
     description: "The organization's requests of this minute are used up; those of sync are counted apart",
     error: 'More than 500 requests in this minute',
     headers: ['Retry-After'],
   },
   500: {
     name: 'InternalError',
-    code: 'INTERNAL_ERROR',
     description: 'Our fault; `request_id` helps to find it',
     error: 'Something went wrong on our side',
   },
   503: {
     name: 'Unavailable',
-    code: 'INTERNAL_ERROR',
     description: 'The database is away, or too many requests of the organization wait',
     error: 'The database is away or busy; try again',
     headers: ['Retry-After'],
@@ -134,8 +123,11 @@ const ERRORS: Record<number, ErrorKind> = {
 export function errorComponents(components: Components): Record<string, unknown> {
   const schema = components.named('Error', ErrorBody)
   const made: Record<string, unknown> = {}
-  for (const { name, code, description, error, details, headers } of Object.values(ERRORS)) {
-    const example = { error, code, request_id: 'k3v9x0a1b2c3-7', ...(details && { details }) }
+  for (const [status, { name, description, error, headers }] of Object.entries(ERRORS)) {
+    const code = codeOf(Number(status))
+    const [field = '', message] = error.split(/: (.*)/)
+    const details = message !== undefined && { details: [{ field, message }] }
+    const example = { error, code, request_id: 'k3v9x0a1b2c3-7', ...details }
     for (const limited of [true, false]) {
       made[limited ? name : `Service${name}`] = {
         description: `${code}: ${description}`,

@@ -53,6 +53,12 @@ export const csvOf = (columns: readonly string[], rows: readonly (readonly Cell[
 /** The columns of an item, in their order, and the value of each. */
 export type CsvColumns<Item> = Readonly<Record<string, (item: Item) => Cell>>
 
+type CellName<Item> = { [Name in keyof Item]: Item[Name] extends Cell ? Name : never }[keyof Item] & string
+
+/** Columns that are fields of an item. */
+export const fields = <Item>(...names: CellName<Item>[]): CsvColumns<Item> =>
+  Object.fromEntries(names.map((name) => [name, (item: Item) => item[name] as Cell]))
+
 /** The page of `source`, which is JSON, as CSV with these columns. */
 export const csvSource = (source: ResponseSource, columns: CsvColumns<unknown>): ResponseSource => ({
   ...source,

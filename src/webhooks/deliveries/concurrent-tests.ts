@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { tooMany } from '../../errors.ts'
 
 /** Tests in flight to one endpoint from this process. */
 const MAX_TESTS = 4
@@ -13,9 +13,8 @@ export function createTestLimit(): TestLimit {
   return async (endpointId, work) => {
     const count = inFlight.get(endpointId) ?? 0
     if (count >= MAX_TESTS) {
-      throw new ApiError('RATE_LIMITED', `${MAX_TESTS} tests of this endpoint are in flight; try again`, {
-        headers: { 'retry-after': String(RETRY_AFTER_S), 'x-ratelimit-remaining': '0' },
-      })
+      const message = `${MAX_TESTS} tests of this endpoint are in flight; try again`
+      throw tooMany(message, RETRY_AFTER_S, { 'x-ratelimit-remaining': '0' })
     }
     inFlight.set(endpointId, count + 1)
     try {
