@@ -418,9 +418,17 @@ describe('the provider', () => {
   test('is not asked where none is set', async () => {
     const app = instance({}, { oidc: null })
     expect((await ask(app, '/auth/oidc')).status).toBe(404)
-    expect(await (await ask(app, '/auth/methods')).json()).toEqual({ password: true, oidc: false })
+    expect(await (await ask(app, '/auth/methods')).json()).toEqual({
+      password: true,
+      oidc: false,
+      setup: false,
+    })
     const only = instance({}, { passwords: false })
-    expect(await (await ask(only, '/auth/methods')).json()).toEqual({ password: false, oidc: true })
+    expect(await (await ask(only, '/auth/methods')).json()).toEqual({
+      password: false,
+      oidc: true,
+      setup: false,
+    })
   })
 })
 
