@@ -25,6 +25,7 @@ import { docs } from './http/openapi/docs.ts'
 import { dashboard } from './http/pages/dashboard.ts'
 import { createResponseCache } from './http/responses/response-cache.ts'
 import { createSlowReads } from './http/responses/slow-reads.ts'
+import { createWholeLists } from './http/whole-list.ts'
 import type { Intake } from './intake/messages.ts'
 import { syncRoutes } from './intake/routes.ts'
 import { telemetryRoutes } from './intake/telemetry-routes.ts'
@@ -68,6 +69,8 @@ export interface AppDeps {
   writes: Sql
   /** Connections for trying passwords and codes. */
   people: Sql
+  /** Connections for whole lists, WHOLE_LISTS of them. */
+  lists: Sql
   /** Looks up keys, leases of the limit and versions for many requests. Rejects when there is no answer in time. */
   lookUp: LookUp
   config: Config
@@ -106,6 +109,7 @@ export function createApp(deps: AppDeps) {
     sql,
     writes,
     people,
+    lists,
     lookUp,
     config,
     log,
@@ -170,7 +174,14 @@ export function createApp(deps: AppDeps) {
     findSessions: (ids) => lookUp((from) => findSessions(from, ids)),
     clock: () => performance.now(),
   })
-  const api = createApi({ gate, cache, checkResponses: deps.checkResponses, server: () => app.server })
+  const wholeLists = createWholeLists({ sql: lists, log })
+  const api = createApi({
+    gate,
+    cache,
+    wholeLists,
+    checkResponses: deps.checkResponses,
+    server: () => app.server,
+  })
   const routeDeps = { sql, config, now, api }
   const telemetry = telemetryRoutes({ intake, gate, api })
   /** Every route below /v1. */
@@ -235,6 +246,7 @@ export function createApp(deps: AppDeps) {
     /** Refuses the requests that wait for others, or whose bodies have not come. */
     refuseWaiting() {
       gate.stop()
+      wholeLists.stop()
       stopQueue()
     },
   })

@@ -109,13 +109,27 @@ export async function listEntries(sql: ISql, orgId: string, query: AuditListQuer
   return pageText(row?.items ?? null, query, row?.total ?? '0')
 }
 
+/** All entries that match, newest first: `item`, as JSON. */
+export const allEntries = (sql: ISql, orgId: string, query: AuditListQuery): Fragment => sql`
+  select ${sql.unsafe(ENTRY_ITEM)} as item
+  from (
+    select ${sql.unsafe(ENTRY_COLUMNS)}
+    from audit_log l
+    where l.org_id = ${orgId}
+      ${query.action === undefined ? sql`` : sql`and ${matchingAction(sql, sql`l.action`, query.action)}`}
+      ${query.user_id === undefined ? sql`` : sql`and l.user_id = ${query.user_id}`}
+      ${query.date_from === undefined ? sql`` : sql`and l.created_at >= ${query.date_from}::date::timestamp at time zone 'UTC'`}
+      ${beforeEnd(sql, query)}
+  ) e
+  order by e.created_at desc`
+
+const beforeEnd = (sql: ISql, { date_to }: AuditListQuery) =>
+  date_to === undefined ? sql`` : sql`and l.created_at < (${date_to}::date + 1)::timestamp at time zone 'UTC'`
+
 const limitOf = (sql: ISql, { per_page }: AuditListQuery) => sql`${per_page}::bigint`
 
 function firstPage(sql: ISql, orgId: string, query: AuditListQuery) {
-  const before =
-    query.date_to === undefined
-      ? sql``
-      : sql`and l.created_at < (${query.date_to}::date + 1)::timestamp at time zone 'UTC'`
+  const before = beforeEnd(sql, query)
   const page = { columns: ENTRY_COLUMNS, before, limit: limitOf(sql, query), offset: sql`0` }
   return sql<PageRow[]>`
     select (${matchingTotal(sql, orgId, query)}) as total, ${itemsOf(sql)}

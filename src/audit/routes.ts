@@ -1,9 +1,10 @@
 import { Elysia } from 'elysia'
 import type { RouteDeps } from '../http/api.ts'
 import { textOf } from '../http/query.ts'
+import { fields } from '../http/responses/csv.ts'
 import { readCursor } from './cursor.ts'
-import { AuditListQuery, AuditPage, AuditReport, AuditReportQuery } from './model.ts'
-import { listEntries } from './queries.ts'
+import { type AuditEntry, AuditListQuery, AuditPage, AuditReport, AuditReportQuery } from './model.ts'
+import { allEntries, listEntries } from './queries.ts'
 import { getReport } from './report-queries.ts'
 
 export const auditRoutes = ({ sql, now, api }: RouteDeps) =>
@@ -15,6 +16,8 @@ export const auditRoutes = ({ sql, now, api }: RouteDeps) =>
       response: textOf(AuditPage),
       members: true,
       cached: true,
+      csv: fields<AuditEntry>('id', 'action', 'user_id', 'details', 'ip_address', 'created_at'),
+      all: allEntries,
       detail: { operationId: 'listAuditEntries', summary: 'List the audit log, newest first' },
     })
     .get(

@@ -14,6 +14,7 @@ const app = createApp({
   sql,
   writes: sql,
   people: sql,
+  lists: sql,
   lookUp: () => Promise.reject(new Error('no database')),
   config: loadConfig({}),
   log: createLog('silent', 'json'),

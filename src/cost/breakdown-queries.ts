@@ -87,20 +87,11 @@ function rangeBefore({ date_from = FIRST_DATE, date_to = FIRST_DATE }: Breakdown
   return { date_from: dateBefore(days), date_to: dateBefore(1) }
 }
 
-/**
- * Sums the usage of the sessions that match, by one key or by pairs of two, with the total, as of one instant. A
- * member's sessions are together whether they were sent with the id or an address. With `own` the sessions of others are one
- * key in place of each that tells what they do, and are left out where a filter does.
- */
-export async function getBreakdown(
-  sql: Sql,
-  orgId: string,
-  given: BreakdownQuery,
-  own: Own | null,
-): Promise<JsonText> {
+/** The parts of a statement for sums by key, and for their total. */
+function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, own: Own | null) {
   const isTold = TELLING.some((key) => given[key as keyof BreakdownQuery] !== undefined)
   const query = own !== null && isTold ? { ...given, member: own.id } : given
-  const { by, and_by, page, per_page, top, compare, sort } = query
+  const { by, and_by, top, compare, sort } = query
   const keys = [by, and_by]
   const columns = keys.filter(isDimension)
   const byDays = keys.includes('day') || keys.includes('week')
@@ -191,7 +182,8 @@ export async function getBreakdown(
   const previousColumns = sql.unsafe(PREVIOUS_COLUMNS)
   const itemsHavePrevious = compare !== undefined && !isByTime
   const listed = sort === 'change' ? sql`(select * from sums union all ${sql.unsafe(GONE)})` : sql`sums`
-  const [row] = await sql<{ groups: string; total: string; items: string | null }[]>`
+  /** The tables that the other parts read. */
+  const tables = sql`
     with ${columns.includes('member') ? ids : sql``}
     ${named}
     ${before}
@@ -203,10 +195,27 @@ export async function getBreakdown(
         coalesce(sum(g.cache_read), 0) as cache_read, coalesce(sum(g.cache_creation), 0) as cache_creation,
         coalesce(sum(g.unpriced_tokens), 0) as unpriced_tokens
       from ${isByBranch ? sql`whole` : sql`sums`} g
-    )
+    )`
+  /** A row `g` of `rows` as JSON. */
+  const item = sql`'{"key":' || coalesce(to_json(g.key)::text, 'null')
+    || ${and_by === undefined ? sql`','` : sql`',"and_key":' || coalesce(to_json(g.and_key)::text, 'null') || ','`}
+    || ${sql.unsafe(SUMS_ITEM)} ${itemsHavePrevious ? previous : sql``} || '}'`
+  const rows = sql`
     select
-      (select count(*) from ${listed} g) as groups,
-      (
+      g.*,
+      case when t.cost > 0 then round(g.cost / t.cost, 6) else 0 end as share
+      ${itemsHavePrevious ? previousColumns : sql``}
+    from ${listed} g
+    cross join total t
+    ${
+      itemsHavePrevious
+        ? sql`
+            left join earlier p
+              on coalesce(p.key, '') = coalesce(g.key, '')
+              and coalesce(p.and_key, '') = coalesce(g.and_key, '')`
+        : sql``
+    }`
+  const total = sql`
         select '{' || ${sql.unsafe(SUMS_ITEM)} ${previous} || '}'
         from ${
           compare === undefined
@@ -216,34 +225,45 @@ export async function getBreakdown(
                 from total t
                 cross join (select sum(e.cost) as cost, sum(e.all_sessions) as sessions from earlier e) p
               )`
-        } g
-      ) as total,
+        } g`
+  return { tables, item, rows, total, listed, order: orderOf(sql, query) }
+}
+
+/** Sums by key as in `getBreakdown`, all of them in the list's order: `item`, as JSON. */
+export function allBreakdown(
+  sql: Sql,
+  orgId: string,
+  query: BreakdownQuery,
+  { own }: { own: Own | null },
+): Fragment {
+  const { tables, item, rows, order } = breakdownOf(sql, orgId, query, own)
+  return sql`${tables} select ${item} as item from (${rows}) g order by ${order}`
+}
+
+/**
+ * Sums the usage of the sessions that match, by one key or by pairs of two, with the total, as of one instant. A
+ * member's sessions are together whether they were sent with the id or an address. With `own` the sessions of others are one
+ * key in place of each that tells what they do, and are left out where a filter does.
+ */
+export async function getBreakdown(
+  sql: Sql,
+  orgId: string,
+  query: BreakdownQuery,
+  own: Own | null,
+): Promise<JsonText> {
+  const { page, per_page } = query
+  const { tables, item, rows, total, listed, order } = breakdownOf(sql, orgId, query, own)
+  const [row] = await sql<{ groups: string; total: string; items: string | null }[]>`
+    ${tables}
+    select
+      (select count(*) from ${listed} g) as groups,
+      (${total}) as total,
       (
-        select string_agg(
-          '{"key":' || coalesce(to_json(g.key)::text, 'null')
-            || ${and_by === undefined ? sql`','` : sql`',"and_key":' || coalesce(to_json(g.and_key)::text, 'null') || ','`}
-            || ${sql.unsafe(SUMS_ITEM)} ${itemsHavePrevious ? previous : sql``} || '}',
-          ',' order by ${orderOf(sql, query)}
-        )
+        select string_agg(${item}, ',' order by ${order})
         from (
           select *
-          from (
-            select
-              g.*,
-              case when t.cost > 0 then round(g.cost / t.cost, 6) else 0 end as share
-              ${itemsHavePrevious ? previousColumns : sql``}
-            from ${listed} g
-            cross join total t
-            ${
-              itemsHavePrevious
-                ? sql`
-                    left join earlier p
-                      on coalesce(p.key, '') = coalesce(g.key, '')
-                      and coalesce(p.and_key, '') = coalesce(g.and_key, '')`
-                : sql``
-            }
-          ) g
-          order by ${orderOf(sql, query)}
+          from (${rows}) g
+          order by ${order}
           limit ${per_page}
           offset ${(page - 1) * per_page}
         ) g

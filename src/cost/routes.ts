@@ -5,7 +5,7 @@ import type { RouteDeps } from '../http/api.ts'
 import { textOf } from '../http/query.ts'
 import { type CsvColumns, fields } from '../http/responses/csv.ts'
 import { Breakdown, type BreakdownItem, BreakdownQuery, isTime } from './breakdown-model.ts'
-import { getBreakdown } from './breakdown-queries.ts'
+import { allBreakdown, getBreakdown } from './breakdown-queries.ts'
 import { CostQuery, CostSummary, CostTrend, CostTrendQuery } from './model.ts'
 import { getCost, getCostTrend } from './queries.ts'
 
@@ -75,6 +75,7 @@ export const costRoutes = ({ sql, now, api }: RouteDeps) =>
         by === 'member' || and_by === 'member' || member !== undefined,
       cached: true,
       csv: breakdownColumns,
+      all: allBreakdown,
       detail: {
         operationId: 'getCostBreakdown',
         summary: 'Cost and tokens by project, member, model, agent, branch or time',

@@ -20,11 +20,13 @@ import {
   type Sent,
   securityOf,
 } from './declared.ts'
+import { ALL, MAX_PER_PAGE } from './query.ts'
 import { firstOfEach, queryReader, readQuery } from './query-reader.ts'
 import { CachedResponse, cacheKeyOf, type ResponseSource } from './responses/cached-response.ts'
 import { type CsvColumns, csvSource, prefersCsv } from './responses/csv.ts'
 import type { ResponseCache } from './responses/response-cache.ts'
 import { responseSchema } from './responses/response-schema.ts'
+import { type AllRows, problemsOfAll, type WholeLists } from './whole-list.ts'
 
 // The plugin by which routes declare what they need. `scope` says who may call a route; its steps check it before anything
 // of the request is read. The other macros only keep their value in the route's hooks, where `scope`, the API's document
@@ -55,6 +57,7 @@ export interface ChangeDeps extends Pick<RouteDeps, 'api'> {
 interface ApiDeps {
   gate: Gate
   cache: ResponseCache
+  wholeLists: WholeLists
   /** Whether Elysia checks each response by its schema. */
   checkResponses: boolean
   server: () => { timeout(request: Request, seconds: number): void } | null
@@ -123,7 +126,8 @@ type Callers =
  * The steps of a route's requests, in their order; `declare` completes the route's options. Elysia reads the text of its
  * hooks to know what they use: it reads arrow functions in minified code too, methods it does not.
  */
-function createSteps({ need, before }: Callers, { gate, cache, checkResponses, server }: ApiDeps) {
+function createSteps({ need, before }: Callers, deps: ApiDeps) {
+  const { gate, cache, wholeLists, checkResponses, server } = deps
   let route: Declared = {}
   let readValues: ReturnType<typeof queryReader> | undefined
 
@@ -133,11 +137,13 @@ function createSteps({ need, before }: Callers, { gate, cache, checkResponses, s
     refuseUnlessGranted(access, need, route)
     return access
   }
+  const columnsOf = (query: unknown) =>
+    typeof route.csv === 'function' ? route.csv(query) : (route.csv ?? {})
   const sourceOf = (request: Request, key: string, query: unknown): ResponseSource => {
     if (route.csv === undefined) return { key }
     const source = { key, variesByAccept: true }
     if (!prefersCsv(request.headers.get('accept'))) return source
-    return csvSource(source, typeof route.csv === 'function' ? route.csv(query) : route.csv)
+    return csvSource(source, columnsOf(query))
   }
 
   const steps = {
@@ -188,14 +194,19 @@ function createSteps({ need, before }: Callers, { gate, cache, checkResponses, s
       allowed(admitted)
       if (params !== undefined) replaceBroken(params)
       const found: FieldProblem[] = []
-      const query = readValues?.(request.url, found) ?? {}
+      const query: Record<string, unknown> = readValues?.(request.url, found) ?? {}
+      const isWhole = route.all !== undefined && query.per_page === ALL
+      if (isWhole) {
+        found.push(...problemsOfAll(query, request))
+        query.per_page = MAX_PER_PAGE
+      }
       const { body: schema, check } = route
       const sent = { query, body: isObject(body) ? body : {}, headers: request.headers }
       const isOther = schema !== undefined && !isPacked(schema) && !isObject(body)
       const isWrong = found.length > 0 || isOther || (check !== undefined && check(sent).length > 0)
       return {
         query,
-        call: { isWrong, problems: () => allProblems(route, found, sent, body), pending: undefined },
+        call: { isWrong, isWhole, problems: () => allProblems(route, found, sent, body), pending: undefined },
       }
     },
 
@@ -206,8 +217,14 @@ function createSteps({ need, before }: Callers, { gate, cache, checkResponses, s
       return access && { access, hidesMembers: hidesMembersOf(access, route.members, query) }
     },
 
-    /** The kept response; undefined where this request computes it, for all that wait for it. */
+    /** The kept response, or all rows; undefined where this request computes it, for all that wait for it. */
     findCached: async ({ access, hidesMembers, query, params = {}, request, call }: Allowed) => {
+      const { all } = route
+      if (call?.isWhole === true && all !== undefined) {
+        const { orgId, own } = access
+        const rows = (sql: Sql) => all(sql, orgId, query, { own, hidesMembers })
+        return await wholeLists.send(request, { orgId, columns: columnsOf(query), rows })
+      }
       const further = typeof route.cached === 'function' ? route.cached() : {}
       const seen = { hidesMembers: hidesMembers || undefined, own: access.own?.keys.join(' ') }
       const key = cacheKeyOf(String(route.detail?.operationId), params, query, further, seen)
@@ -241,6 +258,8 @@ export const createApi = (deps: ApiDeps) =>
     cached: (_further: true | (() => Record<string, string>)) => ({}),
     /** The 200 is a page of a list, which may be asked for as CSV with these columns. */
     csv: (_columns: CsvColumns<never> | ((query: never) => CsvColumns<never>)) => ({}),
+    /** All rows of that list, for `per_page=all`; the route is `cached`. */
+    all: (_rows: AllRows<never>) => ({}),
     /** Options of the reader of the body. */
     reads: (_options: BodyOptions) => ({}),
     /** Finds problems that schemas cannot express; they are reported together with those of the schemas. */

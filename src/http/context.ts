@@ -17,6 +17,8 @@ export type Arrived = {
 export interface Call {
   /** Whether something is wrong that Elysia does not find by the schemas. */
   isWrong: boolean
+  /** Whether all rows of the list are asked for. */
+  isWhole: boolean
   /** Everything that is wrong with query and body, found by the schemas or otherwise, the first of each field. */
   problems(): FieldProblem[]
   /** The kept response that the handler's value completes, for this request and others that wait for it. */

@@ -7,6 +7,7 @@ import type { Own } from '../people/visibility-queries.ts'
 import { asciiLower } from '../text.ts'
 import type { BodyOptions } from './body.ts'
 import type { CsvColumns } from './responses/csv.ts'
+import type { AllRows } from './whole-list.ts'
 
 // A route's options, and what they mean: who may call it, whose figures they see, and how the API's document says it.
 
@@ -36,6 +37,7 @@ export interface Declared {
   members?: Members
   cached?: true | (() => Record<string, string>)
   csv?: CsvColumns<unknown> | ((query: unknown) => CsvColumns<unknown>)
+  all?: AllRows<unknown>
   reads?: BodyOptions
   check?: (sent: Sent) => FieldProblem[]
   fails?: readonly number[]
@@ -93,7 +95,10 @@ const hidden = () =>
 export function describeNeed(need: Need, { detail = {}, csv, plan }: Declared): string {
   const meaning = detail.description ?? `${detail.summary}.`
   if (need === 'any key') return `${meaning}\n\nNeeds an API key, with any scopes.`
-  const asCsv = csv === undefined ? '' : ' With `Accept: text/csv` the page is sent as CSV.'
+  const asCsv =
+    csv === undefined
+      ? ''
+      : ' With `Accept: text/csv` the page is sent as CSV, and with `per_page=all` the whole list.'
   const scopes = scopesFor(need).map((one) => `\`${one}\``)
   const ofPlan = plan === undefined ? '' : ', and the plan `cloud_team` or `cloud_enterprise`'
   return `${meaning}${asCsv}\n\nNeeds the scope ${scopes.join(' or ')}${ofPlan}.`

@@ -4,6 +4,7 @@ import { isDate } from '../dates.ts'
 import { type FieldProblem, MAX_PROBLEMS, validationError } from '../errors.ts'
 import '../records/formats.ts'
 import { problemsIn } from '../records/problems.ts'
+import { ALL } from './query.ts'
 
 // Query strings are read from the raw text and not by Elysia, which takes the last of two equal names, accepts 1e3, 0x10
 // and +1 as integers, and keeps invalid percent-encoding. What is read is then checked by its schema.
@@ -28,7 +29,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** The value of a parameter, NaN for a number in another than the usual form; its problem where it is none. */
+/** The value of a parameter, NaN for a number in another than the usual form, ALL as it is; its problem where it is none. */
 function readParameter(type: unknown, raw: string): string | number | { message: string } {
   const text = decode(raw)
   // Bun replaces raw bytes that are not UTF-8 by U+FFFD.
@@ -36,7 +37,7 @@ function readParameter(type: unknown, raw: string): string | number | { message:
     return { message: 'must be percent-encoded UTF-8' }
   }
   if (text.includes('\0')) return { message: 'must not contain the NUL character' }
-  if (type !== 'integer' && type !== 'number') return text
+  if ((type !== 'integer' && type !== 'number') || text === ALL) return text
   if (type === 'number' && MORE_DECIMALS.test(text)) return { message: 'must have at most 9 decimals' }
   // + 0: a negative zero is zero
   return (type === 'integer' ? INTEGER : DECIMAL).test(text) ? Number(text) + 0 : Number.NaN

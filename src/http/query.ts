@@ -16,6 +16,8 @@ import type { JsonText } from '../json-text.ts'
 
 const MAX_PAGE = 1_000_000_000
 export const MAX_PER_PAGE = 100
+/** The value of `per_page` for all rows, which lists as CSV take (whole-list.ts). */
+export const ALL = 'all'
 const MAX_PROJECT_LENGTH = 200
 const ONE_OF = 'OneOf'
 

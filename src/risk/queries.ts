@@ -1,5 +1,5 @@
 import { TIME_PATTERN } from '../dates.ts'
-import type { Sql } from '../db/client.ts'
+import type { Fragment, Sql } from '../db/client.ts'
 import { pagesOf } from '../db/rows.ts'
 import { type JsonText, pageText } from '../json-text.ts'
 import type { RiskListQuery, RiskScore } from './model.ts'
@@ -55,11 +55,11 @@ export const RISK_FIELDS = `'"id":' || to_json(p.id) || ',"repo":' || to_json(p.
 
 const COST_FIELDS = ` || ',"cost":' || trim_scale(c.cost) || ',"sessions":' || c.sessions`
 
-const itemsOf = (sql: Sql, { include }: RiskListQuery) =>
-  sql`string_agg(
-    '{' || ${sql.unsafe(RISK_FIELDS)} ${sql.unsafe(include === undefined ? '' : COST_FIELDS)} || '}',
-    ',' order by p.created_at desc, p.id desc
-  ) as items`
+const itemOf = (sql: Sql, { include }: RiskListQuery) =>
+  sql.unsafe(`'{' || ${RISK_FIELDS} ${include === undefined ? '' : COST_FIELDS} || '}'`)
+
+const itemsOf = (sql: Sql, query: RiskListQuery) =>
+  sql`string_agg(${itemOf(sql, query)}, ',' order by p.created_at desc, p.id desc) as items`
 
 /** Joins the cost of the sessions of a pull request `p`, where it is asked for. */
 const costOf = (sql: Sql, orgId: string, { include }: RiskListQuery) =>
@@ -88,6 +88,13 @@ const matchingRisks = (sql: Sql, orgId: string, query: RiskListQuery) => sql`
     ${query.repo === undefined ? sql`` : sql`and k.repo = ${query.repo}`}
     ${query.rating === undefined ? sql`` : sql`and k.rating = ${query.rating}`}
     ${query.state === undefined ? sql`` : sql`and k.state = ${query.state}`}`
+
+/** All matching risk scores, newest first: `item`, as JSON. */
+export const allRisks = (sql: Sql, orgId: string, query: RiskListQuery): Fragment => sql`
+  select ${itemOf(sql, query)} as item
+  from (${matchingRisks(sql, orgId, query)}) p
+  ${costOf(sql, orgId, query)}
+  order by p.created_at desc, p.id desc`
 
 /** A page of the matching risk scores, newest first, and the number of all matching ones, from one snapshot. */
 export async function listRisks(sql: Sql, orgId: string, query: RiskListQuery): Promise<JsonText> {

@@ -1,9 +1,24 @@
 import { Elysia } from 'elysia'
 import type { RouteDeps } from '../http/api.ts'
 import { textOf } from '../http/query.ts'
-import { RiskDetail, RiskListQuery, RiskPage } from './model.ts'
-import { listRisks } from './queries.ts'
+import { fields } from '../http/responses/csv.ts'
+import { RiskDetail, RiskListQuery, RiskPage, type RiskScore } from './model.ts'
+import { allRisks, listRisks } from './queries.ts'
 import { getRisk } from './session-queries.ts'
+
+const FIELDS = [
+  ...(['id', 'repo', 'pr_number', 'pr_title', 'risk_score', 'impact_score', 'regression_score'] as const),
+  ...([
+    'security_score',
+    'coupling_score',
+    'files_changed',
+    'created_at',
+    'rating',
+    'contributions',
+  ] as const),
+]
+const COLUMNS = fields<RiskScore>(...FIELDS)
+const WITH_COST = fields<RiskScore>(...FIELDS, 'cost', 'sessions')
 
 export const riskRoutes = ({ sql, api }: RouteDeps) =>
   new Elysia({ prefix: '/risk', tags: ['Risk'] })
@@ -13,6 +28,8 @@ export const riskRoutes = ({ sql, api }: RouteDeps) =>
       query: RiskListQuery,
       response: textOf(RiskPage),
       cached: true,
+      csv: ({ include }: RiskListQuery) => (include === undefined ? COLUMNS : WITH_COST),
+      all: allRisks,
       detail: { operationId: 'listRisks', summary: 'List risk scores of pull requests, newest first' },
     })
     .get('/:pr_id', ({ params, access: { orgId, own } }) => getRisk(sql, orgId, params.pr_id, own), {

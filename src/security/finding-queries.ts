@@ -36,15 +36,9 @@ interface ItemRow {
 const textOf = ({ item, note }: ItemRow): string =>
   note === null ? item : `${item.slice(0, -1)},"note":${JSON.stringify(note)}}`
 
-/** A page of the findings that match, those of the newest sessions first, and how many match, as of one instant. */
-export async function listFindings(
-  sql: Sql,
-  orgId: string,
-  query: FindingListQuery,
-  { hidesMembers, own }: Shown,
-): Promise<JsonText> {
+function matchingFindings(sql: Sql, orgId: string, query: FindingListQuery, own: Own | null): Fragment {
   const { severity, rule_id, category, project, file, member, status, date_from, date_to } = query
-  const matching = sql`
+  return sql`
     from findings f
     where f.org_id = ${orgId}
       ${visible(sql, own)}
@@ -57,6 +51,32 @@ export async function listFindings(
       ${status === undefined ? sql`` : sql`and f.status = ${status}`}
       ${date_from === undefined ? sql`` : sql`and f.created_at >= ${date_from}::date::timestamp at time zone 'UTC'`}
       ${date_to === undefined ? sql`` : sql`and f.created_at < (${date_to}::date + 1)::timestamp at time zone 'UTC'`}`
+}
+
+/** All findings that match, in the list's order: `item`, as JSON. */
+export const allFindings = (
+  sql: Sql,
+  orgId: string,
+  query: FindingListQuery,
+  { hidesMembers, own }: Shown,
+): Fragment => sql`
+  select
+    case when p.note is null then p.item else left(p.item, -1) || ',"note":' || to_json(p.note) || '}' end as item
+  from (
+    select f.created_at, f.session_id, f.position, ${itemOf(sql, hidesMembers)}
+    from (select f.* ${matchingFindings(sql, orgId, query, own)}) f
+    ${memberOfKey(sql, orgId, sql`f.member`)}
+  ) p
+  order by p.created_at desc, p.session_id desc, p.position`
+
+/** A page of the findings that match, those of the newest sessions first, and how many match, as of one instant. */
+export async function listFindings(
+  sql: Sql,
+  orgId: string,
+  query: FindingListQuery,
+  { hidesMembers, own }: Shown,
+): Promise<JsonText> {
+  const matching = matchingFindings(sql, orgId, query, own)
   const [row] = await sql<{ total: string; items: ItemRow[] | null }[]>`
     select
       (select count(*) ${matching}) as total,

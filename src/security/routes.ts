@@ -1,19 +1,12 @@
 import { Elysia } from 'elysia'
 import type { RouteDeps } from '../http/api.ts'
 import { textOf } from '../http/query.ts'
-import { type CsvColumns, fields } from '../http/responses/csv.ts'
+import { fields } from '../http/responses/csv.ts'
 import { FindingListQuery, FindingPage, type ListedFinding } from './finding-model.ts'
-import { listFindings } from './finding-queries.ts'
+import { allFindings, listFindings } from './finding-queries.ts'
 import { getHeatmap } from './heatmap-queries.ts'
 import { Heatmap, HeatmapQuery, SecurityOverview, SecurityQuery } from './model.ts'
 import { getSecurity } from './queries.ts'
-
-const FINDING_COLUMNS: CsvColumns<ListedFinding> = {
-  ...fields<ListedFinding>('id', 'created_at', 'severity', 'status', 'rule_id', 'category', 'title'),
-  ...fields<ListedFinding>('project', 'file', 'line', 'session_id', 'turn_number'),
-  member_id: ({ member }) => member?.id,
-  member_email: ({ member }) => member?.email,
-}
 
 export const securityRoutes = ({ sql, api }: RouteDeps) =>
   new Elysia({ tags: ['Security'] })
@@ -42,7 +35,12 @@ export const securityRoutes = ({ sql, api }: RouteDeps) =>
         response: textOf(FindingPage),
         members: ({ member }: FindingListQuery) => (member === undefined ? 'left out' : true),
         cached: true,
-        csv: FINDING_COLUMNS,
+        csv: fields<ListedFinding>(
+          ...(['id', 'rule_id', 'category', 'severity', 'title', 'description', 'file', 'line'] as const),
+          ...(['turn_number', 'fingerprint', 'status', 'created_at', 'session_id', 'project'] as const),
+          ...(['member', 'note'] as const),
+        ),
+        all: allFindings,
         detail: {
           operationId: 'listFindings',
           summary: 'List findings, those of the newest sessions first',

@@ -18,6 +18,10 @@ const partOrder = (sql: Sql, { sort, order }: SessionListQuery) => {
     : sql`u.${sql(sort === 'estimated_cost' ? 'session_cost' : sort)} ${direction}, u.session_id collate "C" ${direction}`
 }
 
+/** The columns of a session in the list, of its rows `u` of session_usage. */
+export const usageColumns = (sql: Sql) => sql`
+  u.session_id as id, u.project, u.turns, u.session_cost as estimated_cost, u.quality_score, u.created_at`
+
 /**
  * A page of a list that `isFiltered`. Sessions that match are counted, unless the sums of breakdowns tell their number, and read up to the page, or all and sorted when it is sorted by a value.
  */
@@ -35,8 +39,7 @@ export async function filteredPage(sql: Sql, orgId: string, query: SessionListQu
       from (
         select s.*
         from (
-          select
-            u.session_id as id, u.project, u.turns, u.session_cost as estimated_cost, u.quality_score, u.created_at
+          select ${usageColumns(sql)}
           ${sessions}
           order by ${partOrder(sql, query)}
           ${limit}

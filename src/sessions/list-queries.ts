@@ -23,7 +23,7 @@ export const listItem = (cost: string): string => `'{"id":"' || s.id || '","proj
   || ',"created_at":"' || to_char(s.created_at at time zone 'UTC', '${TIME_PATTERN}') || '"'`
 
 /** In a list, where what is not known is 0. */
-const LIST_ITEM = listItem('trim_scale(s.estimated_cost)')
+export const LIST_ITEM = `${listItem('trim_scale(s.estimated_cost)')} || '}'`
 /** In the detail `d`: null where nothing says what the session used. */
 export const DETAIL_COST = `case
   when s.estimated_cost = 0 and d.detail->>'tokens' is null then 'null' else trim_scale(s.estimated_cost)::text
@@ -46,7 +46,7 @@ export function orderOf(sql: ISql, { sort, order }: Pick<SessionListQuery, 'sort
 
 /** The page's items in their order, from sessions `s`. */
 export const itemsOf = (sql: ISql, query: SessionListQuery) =>
-  sql`string_agg(${sql.unsafe(LIST_ITEM)} || '}', ',' order by ${orderOf(sql, query)}) as items`
+  sql`string_agg(${sql.unsafe(LIST_ITEM)}, ',' order by ${orderOf(sql, query)}) as items`
 
 /** Whether the list is filtered by cost or quality. */
 export const hasValues = ({ min_cost, max_cost, min_quality, max_quality }: SessionListQuery): boolean =>

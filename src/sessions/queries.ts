@@ -1,17 +1,19 @@
-import type { Sql } from '../db/client.ts'
+import type { Fragment, Sql } from '../db/client.ts'
 import { memberAddresses } from '../db/member-addresses.ts'
 import { summedProject } from '../db/rollups.ts'
 import { ApiError } from '../errors.ts'
 import { MAX_PER_PAGE } from '../http/query.ts'
 import { JsonText, pageText } from '../json-text.ts'
 import type { Own } from '../people/visibility-queries.ts'
-import { filteredPage, isFiltered } from './filter-queries.ts'
+import { matchingSessions as matchingUsage } from '../usage/sources.ts'
+import { filteredPage, isFiltered, usageColumns } from './filter-queries.ts'
 import { landingOf } from './landing-queries.ts'
 import {
   DETAIL_COST,
   directionOf,
   hasValues,
   itemsOf,
+  LIST_ITEM,
   listColumns,
   listItem,
   matchingSessions,
@@ -24,10 +26,36 @@ import {
 import type { SessionListQuery } from './model.ts'
 import { pageByValue } from './value-queries.ts'
 
-/** A page of the organization's sessions that match, and how many match in all, both as of one instant. */
-export async function listSessions(sql: Sql, orgId: string, query: SessionListQuery): Promise<JsonText> {
+const seenBy = (own: Own | null, query: SessionListQuery): SessionListQuery =>
+  own === null ? query : { ...query, member: own.id }
+
+/** A page of the sessions that match, with `own` of these, and how many match in all, both as of one instant. */
+export async function listSessions(
+  sql: Sql,
+  orgId: string,
+  given: SessionListQuery,
+  own: Own | null = null,
+): Promise<JsonText> {
+  const query = seenBy(own, given)
   const { items, total } = await pageOf(sql, orgId, query)
   return pageText(items, query, total)
+}
+
+/** All sessions that match, in the list's order: `item`, as JSON. */
+export function allSessions(
+  sql: Sql,
+  orgId: string,
+  given: SessionListQuery,
+  { own }: { own: Own | null },
+): Fragment {
+  const query = seenBy(own, given)
+  const from = isFiltered(query)
+    ? sql`select ${usageColumns(sql)} ${matchingUsage(sql, orgId, query)}`
+    : sql`select ${listColumns(sql)} ${matchingSessions(sql, orgId, query)}`
+  return sql`
+    select ${sql.unsafe(LIST_ITEM)} as item
+    from (${from}) s
+    order by ${orderOf(sql, query)}`
 }
 
 function pageOf(sql: Sql, orgId: string, query: SessionListQuery): Promise<PageRow> {

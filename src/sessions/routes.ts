@@ -11,16 +11,7 @@ import {
   SessionPage,
 } from './model.ts'
 import { listNames } from './name-queries.ts'
-import { getSession, listSessions } from './queries.ts'
-
-const CSV = fields<SessionListItem>(
-  'id',
-  'project_name',
-  'turns',
-  'estimated_cost',
-  'quality_score',
-  'created_at',
-)
+import { allSessions, getSession, listSessions } from './queries.ts'
 
 const names = (operationId: string, summary: string) =>
   ({
@@ -34,27 +25,25 @@ const names = (operationId: string, summary: string) =>
 export const sessionRoutes = ({ sql, api }: RouteDeps) =>
   new Elysia({ tags: ['Sessions'] })
     .use(api)
-    .get(
-      '/sessions',
-      ({ query, access: { orgId, own } }) =>
-        listSessions(sql, orgId, own === null ? query : { ...query, member: own.id }),
-      {
-        scope: 'sessions:read',
-        query: SessionListQuery,
-        response: textOf(SessionPage),
-        members: ({ member }: SessionListQuery) => member !== undefined,
-        cached: true,
-        csv: CSV,
-        detail: {
-          operationId: 'listSessions',
-          summary: 'List sessions',
-          description:
-            'Filtered by project and days, and by one of member, agent and model, `total` is read from sums. Other ' +
-            'filters, and orders by cost or turns under them, read the sessions that match; `min_cost`, `max_cost`, ' +
-            '`min_quality` and `max_quality` read all that the other filters leave: narrow them by days.',
-        },
+    .get('/sessions', ({ query, access: { orgId, own } }) => listSessions(sql, orgId, query, own), {
+      scope: 'sessions:read',
+      query: SessionListQuery,
+      response: textOf(SessionPage),
+      members: ({ member }: SessionListQuery) => member !== undefined,
+      cached: true,
+      csv: fields<SessionListItem>(
+        ...(['id', 'project_name', 'turns', 'estimated_cost', 'quality_score', 'created_at'] as const),
+      ),
+      all: allSessions,
+      detail: {
+        operationId: 'listSessions',
+        summary: 'List sessions',
+        description:
+          'Filtered by project and days, and by one of member, agent and model, `total` is read from sums. Other ' +
+          'filters, and orders by cost or turns under them, read the sessions that match; `min_cost`, `max_cost`, ' +
+          '`min_quality` and `max_quality` read all that the other filters leave: narrow them by days.',
       },
-    )
+    })
     .get(
       '/sessions/:session_id',
       ({ params, access: { orgId, own }, hidesMembers }) =>

@@ -6,6 +6,7 @@ import { type Api, createApi } from '../../src/http/api.ts'
 import { arrival } from '../../src/http/arrival.ts'
 import { errors } from '../../src/http/errors.ts'
 import { createResponseCache } from '../../src/http/responses/response-cache.ts'
+import { createWholeLists } from '../../src/http/whole-list.ts'
 import type { Log } from '../../src/log.ts'
 import { createRegistry } from '../../src/metrics/registry.ts'
 import { measureRequests } from '../../src/metrics/requests.ts'
@@ -42,7 +43,12 @@ export function smallApp(
     .use(answers({ gate, record, grow: cache.grow, prefix: '' }))
     .use(
       new Elysia({ prefix: '/v1' }).use(
-        routesOf(createApi({ gate, cache, checkResponses, server: () => null })),
+        routesOf(
+          createApi({
+            ...{ gate, cache, checkResponses, server: () => null },
+            wholeLists: createWholeLists({ sql, log: silent }),
+          }),
+        ),
       ),
     )
   return app

@@ -28,6 +28,7 @@ export function testApp(sql: Sql, over: Over = {}): App {
     sql,
     writes: sql,
     people: sql,
+    lists: sql,
     lookUp: (statement) => statement(sql),
     log: silent,
     registry: createRegistry(),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { App } from '../../src/app.ts'
-import { csvOf } from '../../src/http/responses/csv.ts'
+import { csvLines, csvNames } from '../../src/http/responses/csv.ts'
 import { createKey } from '../../src/keys/queries.ts'
 import { updateOrganization } from '../../src/organizations/queries.ts'
 import { client, repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
@@ -204,7 +204,7 @@ test('CSV: a page of sessions, and of a breakdown', async () => {
 })
 
 test('CSV: no text of a cell is a formula, whatever a spreadsheet divides it at', () => {
-  const cellOf = (text: string) => csvOf([], [[text]]).slice(2, -2)
+  const cellOf = (text: string) => csvLines({ n: (cell: string) => cell }, [text]).slice(0, -2)
   const formula = /^[\s"]*[=+\-@＝＋－＠]/
   for (const sign of '=+-@＝＋－＠') {
     for (const before of [
@@ -236,7 +236,8 @@ test('CSV: no text of a cell is a formula, whatever a spreadsheet divides it at'
   for (const plain of ['a-b', 'a=b', '1+1', 'a; b', 'a;b', 'x ＝ y', 'a@b.c', "it's", '2026-01-02', '']) {
     expect(cellOf(plain)).toBe(plain)
   }
-  expect(csvOf(['n'], [[-1], [true], [null]])).toBe('n\r\n-1\r\ntrue\r\n\r\n')
+  const columns = { n: (cell: number | boolean | null) => cell }
+  expect(csvNames(columns) + csvLines(columns, [-1, true, null])).toBe('n\r\n-1\r\ntrue\r\n\r\n')
 })
 
 test('CSV and JSON of one URL are told apart, from memory too', async () => {

@@ -8,6 +8,7 @@ import { createApi } from '../../http/api.ts'
 import { context } from '../../http/context.ts'
 import { readQuery } from '../../http/query-reader.ts'
 import { createResponseCache } from '../../http/responses/response-cache.ts'
+import { createWholeLists } from '../../http/whole-list.ts'
 import { createGate } from '../../organizations/gate.ts'
 import { outcomeRoutes } from '../../outcomes/routes.ts'
 import type { Access } from '../../people/callers.ts'
@@ -95,10 +96,11 @@ const withRangeOf = (body: string, parameters: Parameters): string =>
   body.replace(/\}\s*$/, () => `,"range":${JSON.stringify(rangeOf(parameters))}}`)
 
 /** The body of the route's response to a key that may read everything. Throws what the route throws. */
-async function localBody({ config }: Context, sql: Sql, orgId: string, url: string): Promise<string> {
+async function localBody({ config, log }: Context, sql: Sql, orgId: string, url: string): Promise<string> {
   const gate = createGate()
   const cache = createResponseCache(async () => undefined, 0)
-  const api = createApi({ gate, cache, checkResponses: false, server: () => null })
+  const wholeLists = createWholeLists({ sql, log })
+  const api = createApi({ gate, cache, wholeLists, checkResponses: false, server: () => null })
   const deps = { sql, config, now: () => new Date(), api }
   const access: Access = {
     ...{ orgId, keyId: null, person: null, isForged: false, plan: 'cloud_enterprise', scopes: ['read'] },

@@ -6,6 +6,7 @@ import { watchSchema } from '../../db/newer-schema.ts'
 import { endConnections } from '../../db/pools/connections.ts'
 import { createConnectionMonitor, createReconnectingPool } from '../../db/pools/reconnecting-pool.ts'
 import { OperatorError } from '../../errors.ts'
+import { WHOLE_LISTS } from '../../http/whole-list.ts'
 import { watchInbox } from '../../intake/inbox-watch.ts'
 import { measureIntake, measureSessions } from '../../intake/measure.ts'
 import { intakeSettingsOf } from '../../intake/messages.ts'
@@ -105,6 +106,10 @@ export async function startServer(
       max: SIGN_INS,
       applicationName: 'cloud-analytics sign-ins',
     })
+    const listPool = createReconnectingPool(target, {
+      max: WHOLE_LISTS,
+      applicationName: 'cloud-analytics lists',
+    })
     const onSilent = () => log.rarely('warn', 'the database is silent; connecting anew')
     // one connection: its backend stays warm, and no slow read holds up a response from memory
     const lookUpPool = createReconnectingPool(
@@ -118,7 +123,7 @@ export async function startServer(
       watch.stop()
       worker.abandon()
     })
-    const pools = [writePool, peoplePool, lookUpPool]
+    const pools = [writePool, peoplePool, listPool, lookUpPool]
     const checkConnections = createConnectionMonitor([database.pool, ...pools], log)
     // a unix socket is not checked, since it is never half open
     const checkTimer =
@@ -129,6 +134,7 @@ export async function startServer(
       sql,
       writes: writePool.sql,
       people: peoplePool.sql,
+      lists: listPool.sql,
       lookUp: lookUpPool.run,
       config,
       log,

@@ -6,6 +6,7 @@ import type { ResponseSource } from './cached-response.ts'
 export const CSV_TYPE = 'text/csv'
 /** RFC 4180, section 3. */
 const CONTENT_TYPE = `${CSV_TYPE}; charset=utf-8; header=present`
+export const CSV_HEADERS = { 'content-type': CONTENT_TYPE }
 /**
  * Matches where a spreadsheet would begin a formula: at the start of the text, and after each character at which some
  * spreadsheets divide a line, whatever the quotes around the whole cell. A full-width sign begins a formula too;
@@ -46,18 +47,31 @@ function cellOf(value: Cell): string {
   return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** Rows as CSV, under a first line of the columns' names. */
-export const csvOf = (columns: readonly string[], rows: readonly (readonly Cell[])[]): string =>
-  [columns, ...rows].map((row) => `${row.map(cellOf).join(',')}\r\n`).join('')
+const lineOf = (row: readonly Cell[]): string => `${row.map(cellOf).join(',')}\r\n`
 
 /** The columns of an item, in their order, and the value of each. */
 export type CsvColumns<Item> = Readonly<Record<string, (item: Item) => Cell>>
 
-type CellName<Item> = { [Name in keyof Item]: Item[Name] extends Cell ? Name : never }[keyof Item] & string
+/** Columns of the fields with these names; objects as JSON. */
+export const fields = <Item extends object>(...names: readonly (keyof Item & string)[]): CsvColumns<Item> =>
+  Object.fromEntries(
+    names.map((name) => [
+      name,
+      (item: Item) => {
+        const value: unknown = item[name]
+        return typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as Cell)
+      },
+    ]),
+  )
 
-/** Columns that are fields of an item. */
-export const fields = <Item>(...names: CellName<Item>[]): CsvColumns<Item> =>
-  Object.fromEntries(names.map((name) => [name, (item: Item) => item[name] as Cell]))
+/** The first line of CSV. */
+export const csvNames = (columns: CsvColumns<never>): string => lineOf(Object.keys(columns))
+
+/** Items as lines of CSV. */
+export function csvLines<Item>(columns: CsvColumns<Item>, items: readonly Item[]): string {
+  const read = Object.values(columns)
+  return items.map((item) => lineOf(read.map((value) => value(item)))).join('')
+}
 
 /** The page of `source`, which is JSON, as CSV with these columns. */
 export const csvSource = (source: ResponseSource, columns: CsvColumns<unknown>): ResponseSource => ({
@@ -68,8 +82,6 @@ export const csvSource = (source: ResponseSource, columns: CsvColumns<unknown>):
   convert(value) {
     const page = value as JsonText
     const { data } = JSON.parse(page.text) as { data: unknown[] }
-    const read = Object.values(columns)
-    const rows = data.map((item) => read.map((value) => value(item)))
-    return new JsonText(csvOf(Object.keys(columns), rows), page.pagination)
+    return new JsonText(csvNames(columns) + csvLines(columns, data), page.pagination)
   },
 })

@@ -1,0 +1,95 @@
+import type { Fragment, Sql } from '../db/client.ts'
+import { readAll } from '../db/pools/read-all.ts'
+import type { FieldProblem } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { createShares } from '../organizations/shares.ts'
+import type { Own } from '../people/visibility-queries.ts'
+import { withTimeout } from '../timeout.ts'
+import { ALL } from './query.ts'
+import { CSV_HEADERS, type CsvColumns, csvLines, csvNames, prefersCsv } from './responses/csv.ts'
+
+// Lists with `per_page=all`: all rows as CSV, from one snapshot, read as fast as the client takes them. Each holds a
+// connection until its end: lists have connections of their own, and a slow client has a limited time.
+
+/** Lists at once, each over one connection; one of each organization. */
+export const WHOLE_LISTS = 4
+const SHARE = { total: WHOLE_LISTS, each: 1, waiting: 20, what: 'whole lists' }
+const WAIT_MS = 10_000
+const ROWS_AT_ONCE = 500
+/** The client takes the next part within this time; all parts within this and the time of their bytes at BYTES_PER_S. */
+const GRACE_MS = 20_000
+const BYTES_PER_S = 128 * 1024
+
+/** The statement of all rows of a list in its order: `item`, JSON text. */
+export type AllRows<Query> = (
+  sql: Sql,
+  orgId: string,
+  query: Query,
+  shown: { own: Own | null; hidesMembers: boolean },
+) => Fragment
+
+/** Finds what does not go together with `per_page=all`. */
+export const problemsOfAll = (query: { page?: unknown }, { headers }: Request): FieldProblem[] => [
+  ...(prefersCsv(headers.get('accept'))
+    ? []
+    : [{ field: 'per_page', message: `${ALL} needs Accept: text/csv` }]),
+  ...(query.page === undefined ? [] : [{ field: 'page', message: `must not be given with per_page=${ALL}` }]),
+]
+
+interface WholeList {
+  orgId: string
+  columns: CsvColumns<unknown>
+  /** Makes the statement for this pool. */
+  rows: (sql: Sql) => Fragment
+}
+
+/** Sends whole lists over the connections of `sql`. */
+export function createWholeLists({ sql, log }: { sql: Sql; log: Log }, graceMs = GRACE_MS) {
+  const shares = createShares(SHARE)
+  const encoder = new TextEncoder()
+
+  /**
+   * The response with all rows; an error before the first of them is thrown, and 503 where too many lists are sent. A later one,
+   * or a client that takes them too slowly, cuts the connection: a part is never taken for the whole.
+   */
+  const send = async (request: Request, { orgId, columns, rows }: WholeList): Promise<Response> => {
+    const init = { headers: { ...CSV_HEADERS, 'cache-control': 'no-store', vary: 'Accept' } }
+    if (request.method === 'HEAD') return new Response(null, init)
+    const free = await shares.take(orgId, 1, { units: 1, signal: request.signal, waitMs: WAIT_MS })
+    const begun = Promise.withResolvers<void>()
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+    const writer = writable.getWriter()
+    let text = csvNames(columns)
+    let bytes = 0
+    let waitedMs = 0
+    const write = async (items: readonly { item: string }[]) => {
+      text += csvLines(
+        columns,
+        items.map(({ item }) => JSON.parse(item)),
+      )
+      begun.resolve()
+      const part = encoder.encode(text)
+      text = ''
+      bytes += part.length
+      const from = performance.now()
+      const limitMs = Math.min(graceMs, graceMs + (bytes / BYTES_PER_S) * 1000 - waitedMs)
+      const isTaken = writer.write(part).then(() => true)
+      if (!(await withTimeout(isTaken, limitMs, false))) throw new Error('the client took it too slowly')
+      waitedMs += performance.now() - from
+    }
+    readAll(sql, rows(sql), ROWS_AT_ONCE, write)
+      .then(() => writer.close())
+      .catch((error: unknown) => {
+        begun.reject(error)
+        if (!request.signal.aborted) log.warn('a list was cut off', { org_id: orgId, error })
+        // without a reason: the runtime would print it
+        writer.abort().catch(() => {})
+      })
+      .finally(free)
+    await begun.promise
+    return new Response(readable, init)
+  }
+  return { send, stop: shares.stop }
+}
+
+export type WholeLists = ReturnType<typeof createWholeLists>
