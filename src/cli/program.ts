@@ -13,6 +13,7 @@ import { addSession } from './accounts/session.ts'
 import { addClient } from './client/commands.ts'
 import { actionsOf, type ProcessContext } from './command/context.ts'
 import { withEnvFile } from './command/env-file.ts'
+import { addExamples, wordsOf } from './command/help.ts'
 import { printError } from './command/output.ts'
 import { isShownFor, settingOptions } from './command/settings.ts'
 import { addCompletion } from './completion/commands.ts'
@@ -44,6 +45,10 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or settings.`
  */
 export async function runCommandLine(args: readonly string[], started: ProcessContext): Promise<number> {
   const program = buildProgram(started, args.includes('--json'))
+  let command = program.name()
+  program.hook('preAction', (_program, called) => {
+    command = wordsOf(called)
+  })
   try {
     await program.parseAsync(args, { from: 'user' })
     return 0
@@ -52,7 +57,8 @@ export async function runCommandLine(args: readonly string[], started: ProcessCo
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
     const { level, format } = logSettings(program, started)
     if (error instanceof OperatorError) {
-      printError(error.message, format === 'json')
+      const { message, exitCode } = error
+      printError(exitCode === 2 ? withNext(message, command) : message, format === 'json')
       return error.exitCode
     }
     const message = error instanceof Error ? error.message || error.name : String(error)
@@ -119,5 +125,12 @@ export function buildProgram(started: ProcessContext, json: boolean): Command {
   addHook(program, action)
   addOperations(program, action)
   addCompletion(program, action)
+  addExamples(program)
   return program
 }
+
+/** The message of a wrong usage, with what to type next unless it names a command. */
+const withNext = (message: string, command: string): string =>
+  /cloud-analytics [a-z]|`/.test(message)
+    ? message
+    : `${message}${message.includes('\n') ? '\n' : '; '}next: ${command} --help`

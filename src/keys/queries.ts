@@ -204,7 +204,10 @@ async function findRevocable(
     select k.id, k.org_id, to_char(k.revoked_at at time zone 'UTC', ${TIME_PATTERN}) as revoked_at
     from api_keys k
     where k.id = ${id.replaceAll('\0', '')}`
-  if (row === undefined) throw new OperatorError(`there is no API key ${JSON.stringify(id)}`)
+  if (row === undefined)
+    throw new OperatorError(
+      `there is no API key ${JSON.stringify(id)}; those there are: cloud-analytics key list --org SLUG`,
+    )
   return row
 }
 

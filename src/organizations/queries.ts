@@ -148,7 +148,10 @@ export async function findOrganizationById(
 /** The organization with this slug. Throws OperatorError when there is none. */
 export async function getOrganization(sql: ISql, slug: string): Promise<Organization> {
   const organization = await findOrganization(sql, slug)
-  if (organization === undefined) throw new OperatorError(`there is no organization ${JSON.stringify(slug)}`)
+  if (organization === undefined)
+    throw new OperatorError(
+      `there is no organization ${JSON.stringify(slug)}; those there are: cloud-analytics org list`,
+    )
   return organization
 }
 

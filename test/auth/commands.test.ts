@@ -68,7 +68,10 @@ test('owner create and member invite print the link by which a person signs in',
   const again = JSON.parse((await run('member', 'invite', 'ada@example.com', '--org', slug, '--json')).out)
   expect(Object.keys(again)).toEqual(['url', 'expires_at'])
   const nobody = await run('member', 'invite', 'nobody@example.com', '--org', slug)
-  expect([nobody.code, nobody.err]).toEqual([1, 'error: there is no member "nobody@example.com"\n'])
+  expect([nobody.code, nobody.err]).toEqual([
+    1,
+    'error: there is no member "nobody@example.com"; those there are: cloud-analytics member list --org SLUG\n',
+  ])
   const wrong = await run('owner', 'create', '--org', slug, '--email', 'ada', '--name', 'Ada')
   expect(wrong.code).toBe(2)
   // a member becomes an owner

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { barOf, cut, draw, screenOf } from '../../src/cli/command/table.ts'
+import { barOf, cut, draw, screenOf, sparkOf } from '../../src/cli/command/table.ts'
 import { PROGRAM, run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
 
 // cost, sessions, quality, risk and team: on the local database and by a server's API, the same figures.
@@ -254,12 +254,22 @@ describe('on a terminal', () => {
     const month = new Date().toISOString().slice(0, 7)
     for (const part of [
       'Cost from 2026-03-01 to 2026-03-31: $37.50\n',
+      `\n▁█▃${'▁'.repeat(28)}  $30.00 at most in a day\n`,
+      'Largest changes against the 31 days before; of all +$37.50 (new)\n',
+      /PROJECT +BEFORE +COST +CHANGE\ncheckout +\$0\.00 +\$30\.00 +\+\$30\.00 \(new\)\n/,
       `2026-03-02  $30.00  ${'█'.repeat(20)}\n2026-03-03   $7.50  █████\n`,
       'checkout ',
       `Budget of ${month}: $`,
       ' of $100.00\n',
     ])
-      expect(stdout).toContain(part)
+      expect(stdout).toMatch(part)
+    const ascii = await run(['cost', '--org', 'acme', '--project', 'checkout', ...MARCH], {
+      ...local,
+      LC_ALL: 'C',
+    })
+    expect(ascii.stdout).toContain(`\n_#${'_'.repeat(29)}  $30.00 at most in a day\n`)
+    expect(ascii.stdout).toMatch(/\nMODEL +BEFORE +COST +CHANGE\nclaude-opus-4-5 /)
+    expect(ascii.stdout).toContain(`\n2026-03-02  $30.00  ${'#'.repeat(20)}\n`)
   })
 
   test('what has no project is (none), and is asked for by an empty name', async () => {
@@ -294,10 +304,15 @@ describe('on a terminal', () => {
       expect([await terminal({}), await terminal({ NO_COLOR: '' })]).toEqual([true, true])
       expect(await terminal({ NO_COLOR: '1', FORCE_COLOR: '1' })).toBe(false)
       expect([await pipe({}), await pipe({ FORCE_COLOR: '1' })]).toEqual([false, true])
-      expect(screenOf({ TERM: 'dumb' }, { isTTY: true, columns: 0 })).toEqual({ width: 80, colour: false })
+      expect(screenOf({ TERM: 'dumb' }, { isTTY: true, columns: 0 })).toEqual({
+        width: 80,
+        colour: false,
+        unicode: true,
+      })
       expect(screenOf({ FORCE_COLOR: '0' }, { isTTY: true, columns: 99 })).toEqual({
         width: 99,
         colour: false,
+        unicode: true,
       })
     },
     SLOW_MS,
@@ -407,7 +422,8 @@ test(
     const text = records.map((record) => `${JSON.stringify(record)}\n`).join('')
     expect(await runJson(['import', '-', '--org', 'many'], local, text)).toMatchObject({ skipped: 0 })
     const cost = plain(await onTerminal(80, ['cost', '--org', 'many']))
-    expect(cost.filter((line) => line.startsWith('project-'))).toHaveLength(20)
+    // the three that changed most are named above them
+    expect(cost.filter((line) => line.startsWith('project-'))).toHaveLength(23)
     expect(cost).toContain('and 6 more: cost --by project')
     expect(cost.filter((line) => Bun.stringWidth(line) > 80 && !line.includes('No budget'))).toEqual([])
     const team = (await run(['team', '--org', 'many'], local)).stdout.split('\n')
@@ -425,7 +441,7 @@ describe('tables', () => {
   ]
   test.each([40, 60, 80, 120, 200])('are never wider than a terminal of %d columns', (width) => {
     const text = draw(
-      { width, colour: false },
+      { width, colour: false, unicode: true },
       rows,
       [
         { head: 'NAME', value: ({ name }) => name, least: 5 },
@@ -441,6 +457,26 @@ describe('tables', () => {
     expect(text.split('\n')[1]).toContain('1000')
   })
 
+  test('a sparkline has a character for each value, or for some of many', () => {
+    const unicode = { width: 80, colour: false, unicode: true }
+    expect(sparkOf(unicode, [0, 0.01, 50, 100])).toBe('▁▂▅█')
+    expect(sparkOf(unicode, [0, 0])).toBe('▁▁')
+    expect(sparkOf({ ...unicode, unicode: false }, [0, 0.01, 50, 100])).toBe('_.=#')
+    const many = sparkOf(
+      unicode,
+      Array.from({ length: 365 }, (_, day) => day),
+    )
+    expect([many.length, many[0], many.at(-1)]).toEqual([53, '▂', '█'])
+  })
+
+  test('the locale says whether a screen has more than ASCII', () => {
+    const hasUnicode = (env: Record<string, string>) => screenOf(env).unicode
+    expect([{}, { LANG: 'de_DE.UTF-8' }, { LC_ALL: 'C.utf8', LANG: 'C' }].map(hasUnicode)).toEqual([
+      ...[true, true, true],
+    ])
+    expect([{ LANG: 'C' }, { LC_ALL: 'POSIX', LANG: 'en_US.UTF-8' }].map(hasUnicode)).toEqual([false, false])
+  })
+
   test('a text is cut between characters, a bar shows eighths', () => {
     expect([cut('日本語', 6), cut('日本語', 5), cut('日本語', 4), cut('abc', 1)]).toEqual([
       '日本語',
@@ -448,14 +484,11 @@ describe('tables', () => {
       '日…',
       '…',
     ])
-    expect([0, 0.0001, 0.5, 0.53, 1, 7].map((fraction) => barOf(fraction, 4))).toEqual([
-      '',
-      '▏',
-      '██',
-      '██▏',
-      '████',
-      '████',
-    ])
+    expect(
+      [0, 0.0001, 0.5, 0.53, 1, 7].map((fraction) =>
+        barOf({ width: 80, colour: false, unicode: true }, fraction, 4),
+      ),
+    ).toEqual(['', '▏', '██', '██▏', '████', '████'])
   })
 })
 

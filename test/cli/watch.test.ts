@@ -125,6 +125,7 @@ test(
     utimesSync(path, written, written)
     const later = await runJson(['status'], env)
     expect(later.unsent_files).toBeGreaterThan(0)
+    expect(later.waiting).toContainEqual({ path, changed_at: written.toISOString(), sent: 'never' })
     expect(later.ending).toEqual([
       { path, sent: 'never', deleted_at: new Date(written.getTime() + 30 * day).toISOString() },
     ])

@@ -266,7 +266,10 @@ describe('verify', () => {
 
   test('a body above 1 MiB is refused', async () => {
     const { code, stderr } = await verify(['--signature', SIGNATURE, ...ofSecret], 'x'.repeat(1_048_577))
-    expect({ code, stderr }).toEqual({ code: 2, stderr: 'error: the body is larger than 1048576 bytes\n' })
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: 'error: the body is larger than 1048576 bytes; next: cloud-analytics webhook verify --help\n',
+    })
   })
 })
 

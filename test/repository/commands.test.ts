@@ -133,3 +133,19 @@ test('the pages that explain commands have some', () => {
     expect(commandLines(page).length).toBeGreaterThan(5)
   }
 })
+
+const everyCommand = (command: Command): Command[] => [command, ...command.commands.flatMap(everyCommand)]
+
+test('the help of each command and of each group of them has an example that can be typed', () => {
+  const commands = everyCommand(program)
+  expect(commands.length).toBeGreaterThan(60)
+  for (const command of commands) {
+    let help = ''
+    command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp()
+    const [, examples = ''] = help.replaceAll('\\\n', ' ').split(/\nExamples?:\n/)
+    // a description stands behind some
+    const lines = examples.split('\n').flatMap((text) => invocations(text.trim().split(/ {3,}/)[0] ?? ''))
+    expect([command.name(), lines.length > 0]).toEqual([command.name(), true])
+    for (const line of lines) expect([line, problemOf(line)]).toEqual([line, undefined])
+  }
+})

@@ -116,7 +116,7 @@ async function remove(context: Context, { org, email }: { org: string; email: st
   const by = { actor: commandLineActor() }
   const removed = await withOrganization(context, org, async (sql, orgId) => {
     const member = await findMember(sql, orgId, email)
-    if (member === undefined) throw new OperatorError(`there is no member ${JSON.stringify(email)}`)
+    if (member === undefined) throw noMember(email)
     return await sql.begin((tx) => removeWholeMember(tx, orgId, by, member.id))
   })
   await printResult(context.json, removed, `member ${removed.email} (${removed.id}) is removed`)
@@ -127,7 +127,7 @@ async function invite(context: Context, { org }: { org: string }, [email]: Args)
   const invited = await withOrganization(context, org, (sql, orgId) =>
     inviteMember(context, sql, orgId, email),
   )
-  if (invited === undefined) throw new OperatorError(`there is no member ${JSON.stringify(email)}`)
+  if (invited === undefined) throw noMember(email)
   await printResult(context.json, invited, invited.url)
   if (!context.json) printMessage(`valid once and until ${invited.expires_at}`)
 }
@@ -144,3 +144,8 @@ async function erase(context: Context, { org }: { org: string }, [email]: Args):
     `the person is now ${pseudonym}: ${sessions} sessions, ${commits} commits, ${audit_entries} audit entries and ${others} other rows were changed`,
   )
 }
+
+const noMember = (email: string) =>
+  new OperatorError(
+    `there is no member ${JSON.stringify(email)}; those there are: cloud-analytics member list --org SLUG`,
+  )

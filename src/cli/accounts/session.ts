@@ -23,7 +23,10 @@ async function remove(context: Context, { org }: { org?: string }, ids: Args): P
   const wanted = [...new Set(ids)].map((id) => id.replaceAll('\0', ''))
   const deleted = await withDatabase(context, async (sql) => {
     const [only, ...others] = await organizationsOf(sql, org)
-    if (only === undefined) throw new OperatorError('there is no organization')
+    if (only === undefined)
+      throw new OperatorError(
+        'there is no organization; next: cloud-analytics org create --slug acme --name Acme',
+      )
     if (others.length > 0) throw new OperatorError('there are several organizations: give --org', 2)
     return await deleteByIds(sql, only.id, commandLineActor(), wanted)
   })

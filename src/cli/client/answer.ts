@@ -49,7 +49,10 @@ export async function askServer(
     return await fetchAnswer(url, { ...init, signal: AbortSignal.timeout(timeoutMs) })
   } catch (error) {
     if (error instanceof OperatorError) throw error
-    throw new OperatorError(`${new URL(url).origin} cannot be reached: ${messageOf(error)}`)
+    const { origin } = new URL(url)
+    throw new OperatorError(
+      `${origin} cannot be reached: ${messageOf(error)}; next: cloud-analytics health --url ${origin}`,
+    )
   }
 }
 

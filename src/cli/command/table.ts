@@ -7,6 +7,8 @@ export interface Screen {
   /** Columns of the terminal; null where there is none, and nothing is cut. */
   width: number | null
   colour: boolean
+  /** Whether the locale has more than ASCII. */
+  unicode: boolean
 }
 
 type Environment = Record<string, string | undefined>
@@ -22,6 +24,7 @@ export function screenOf(
   return {
     width: isTTY === true ? columns || USUAL_WIDTH : null,
     colour: isColoured(env, isTTY === true),
+    unicode: hasUnicode(env),
   }
 }
 
@@ -30,6 +33,12 @@ function isColoured({ NO_COLOR, FORCE_COLOR, TERM }: Environment, isTerminal: bo
   if (NO_COLOR) return false
   if (FORCE_COLOR) return FORCE_COLOR !== '0'
   return isTerminal && TERM !== 'dumb'
+}
+
+/** A locale that is not of UTF-8 has none; without one, as in a container, terminals have it. */
+function hasUnicode({ LC_ALL, LC_CTYPE, LANG }: Environment): boolean {
+  const locale = LC_ALL || LC_CTYPE || LANG
+  return !locale || /utf-?8/i.test(locale)
 }
 
 /** Codes of "select graphic rendition" (ECMA-48). */
@@ -77,7 +86,7 @@ export function table<Row extends object>(
 ): string {
   if (rows.length === 0) return none
   const columns = names.map((name) => ({ head: name.toUpperCase(), value: (row: Row) => row[name] }))
-  return draw({ width: null, colour: false }, rows, columns, { fraction: () => null })
+  return draw({ width: null, colour: false, unicode: true }, rows, columns, { fraction: () => null })
 }
 
 /** Rows as a table with a line of names above, and bars behind where there is room for them. */
@@ -96,7 +105,7 @@ export function draw<Row>(
       return paint(screen, text, column.colour?.(row))
     })
     const fraction = barWidth === 0 ? null : bars.fraction(row)
-    const bar = fraction === null ? '' : barOf(fraction, barWidth)
+    const bar = fraction === null ? '' : barOf(screen, fraction, barWidth)
     return [...cells, paint(screen, bar, bars.colour?.(row) ?? 'cyan')].join(' '.repeat(GAP)).trimEnd()
   })
   return [paint(screen, heads.join(' '.repeat(GAP)).trimEnd(), 'bold'), ...lines].join('\n')
@@ -160,8 +169,26 @@ export function cut(text: string, width: number): string {
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'] as const
 
 /** A bar of at most `width` columns; what is more than nothing has an eighth of a column at least. */
-export function barOf(fraction: number, width: number): string {
+export function barOf({ unicode }: Screen, fraction: number, width: number): string {
   const exact = Math.min(1, Math.max(0, fraction)) * width * 8
+  if (!unicode) return '#'.repeat(Math.ceil(exact / 8))
   const eighths = exact > 0 ? Math.max(1, Math.round(exact)) : 0
   return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '')
+}
+
+const LEVELS = '▁▂▃▄▅▆▇█'
+const ASCII_LEVELS = '_.:-=+*#'
+
+/** Characters of a sparkline at most: of more values neighbours are summed. */
+const MOST_LEVELS = 60
+
+/** A line of one character for each value, from none to the largest; what is more than nothing is above the lowest. */
+export function sparkOf({ unicode }: Screen, values: readonly number[]): string {
+  const levels = unicode ? LEVELS : ASCII_LEVELS
+  const each = Math.ceil(values.length / MOST_LEVELS)
+  const sums = Array.from({ length: Math.ceil(values.length / each) }, (_, index) =>
+    values.slice(index * each, (index + 1) * each).reduce((sum, value) => sum + value, 0),
+  )
+  const greatest = Math.max(...sums)
+  return sums.map((sum) => levels[sum > 0 ? Math.max(1, Math.round((sum / greatest) * 7)) : 0] ?? '').join('')
 }

@@ -1,12 +1,14 @@
 import { type Breakdown, type BreakdownItem, BreakdownQuery } from '../../cost/breakdown-model.ts'
 import { type Budget, CostQuery, type CostSummary } from '../../cost/model.ts'
+import { addDays, daysBetween } from '../../dates.ts'
 import { OperatorError } from '../../errors.ts'
 import type { TeamOverview } from '../../team/model.ts'
 import type { OrgOptions } from '../client/server.ts'
 import type { Context } from '../command/context.ts'
-import { barOf, type Colour, type Column, draw, paint, type Screen } from '../command/table.ts'
+import { barOf, type Colour, type Column, draw, paint, type Screen, sparkOf } from '../command/table.ts'
+import { moversText } from './movers.ts'
 import { compact, money, percent, whole } from './numbers.ts'
-import { NONE, ofProject, rangeText, refuseOthers } from './options.ts'
+import { NONE, ofProject, type Parameters, rangeOf, rangeText, refuseOthers } from './options.ts'
 import { figure, isForbidden, type Source, type View } from './source.ts'
 import { fractionOf, noSessions, pageText, title } from './text.ts'
 
@@ -36,16 +38,19 @@ const showBreakdown = figure<Breakdown>({
 /** Largest number of projects that the summary names. */
 const MAX_PROJECTS = 20
 
-function summaryText(summary: CostSummary, view: View): string {
+async function summaryText(summary: CostSummary, view: View): Promise<string> {
   const { total_cost, current_month, unpriced_tokens, by_period, by_project, current_budget } = summary
   const { screen, source, parameters } = view
   const parts: string[] = []
   if (by_project.length === 0) parts.push(noSessions(view, 'cost'))
   else {
     const unit = parameters.group_by ?? 'day'
-    const greatest = Math.max(...by_period.map(({ cost }) => cost))
+    const costs = by_period.map(({ cost }) => cost)
+    const greatest = Math.max(...costs)
     parts.push(
       title(screen, `Cost${ofProject(parameters)} ${rangeText(parameters)}: ${money(total_cost)}`),
+      `${sparkOf(screen, unit === 'day' ? everyDay(by_period, parameters) : costs)}  ${money(greatest)} at most in a ${unit}`,
+      ...(await moversText(view)),
       draw(
         screen,
         by_period,
@@ -65,6 +70,14 @@ function summaryText(summary: CostSummary, view: View): string {
       : budgetText(screen, current_budget),
   )
   return parts.join('\n\n')
+}
+
+/** The cost of each day of the range, also of those without sessions. */
+function everyDay(periods: CostSummary['by_period'], parameters: Parameters): number[] {
+  const costs = new Map(periods.map(({ period, cost }) => [period, cost]))
+  const { from, to } = rangeOf(parameters)
+  const first = from ?? periods[0]?.period ?? to
+  return Array.from({ length: daysBetween(first, to) + 1 }, (_, day) => costs.get(addDays(first, day)) ?? 0)
 }
 
 function projectsText(screen: Screen, projects: CostSummary['by_project'], total: number): string {
@@ -93,7 +106,7 @@ const BUDGET_BAR = 40
 function budgetText(screen: Screen, budget: Budget): string {
   const { period_start, current_cost, limit, percent_used, status, projected_cost, projected_exceed_date } =
     budget
-  const bar = barOf(percent_used / 100, BUDGET_BAR).padEnd(BUDGET_BAR, '░')
+  const bar = barOf(screen, percent_used / 100, BUDGET_BAR).padEnd(BUDGET_BAR, screen.unicode ? '░' : '.')
   const exceeds = projected_exceed_date === null ? '' : `, exceeded on ${projected_exceed_date}`
   return [
     title(screen, `Budget of ${period_start.slice(0, 7)}: ${money(current_cost)} of ${money(limit)}`),

@@ -38,6 +38,12 @@ interface EndingFile {
   sent: 'never' | 'in part'
 }
 
+interface WaitingFile {
+  path: string
+  changed_at: string
+  sent: EndingFile['sent']
+}
+
 interface Status {
   machine: string
   watch: {
@@ -51,6 +57,8 @@ interface Status {
   servers: ServerStatus[]
   /** Files below the watched paths, else the agents' usual folders, that changed since they were sent, or never were. */
   unsent_files: number
+  /** The newest of them. */
+  waiting: WaitingFile[]
   /** Files that Claude Code deletes within a week. */
   ending: EndingFile[]
 }
@@ -60,6 +68,7 @@ const DAY_MS = 86_400_000
 const CLEANUP_DAYS = 30
 const WARN_DAYS = 7
 const MAX_LISTED = 20
+const MAX_WAITING = 5
 
 /** `status`: prints what was sent when to which server, and what will be lost. */
 export async function status(context: Context): Promise<void> {
@@ -81,6 +90,10 @@ export async function status(context: Context): Promise<void> {
     },
     servers: states.map(serverStatus),
     unsent_files: unsent.length,
+    waiting: unsent
+      .toSorted((a, b) => b.mtimeMs - a.mtimeMs)
+      .slice(0, MAX_WAITING)
+      .map(({ path, mtimeMs, sent }) => ({ path, changed_at: new Date(mtimeMs).toISOString(), sent })),
     ending: endingFiles(unsent, context.env),
   }
   await printResult(context.json, found, statusText(found))
@@ -161,7 +174,7 @@ function cleanupDays(path: string): number {
   return typeof days === 'number' && days >= 0 && days < 36_500 ? days : CLEANUP_DAYS
 }
 
-function statusText({ machine, watch, servers, unsent_files, ending }: Status): string {
+function statusText({ machine, watch, servers, unsent_files, waiting, ending }: Status): string {
   const lines = [
     watch.running ? `watch runs on ${machine} (pid ${watch.pid})` : `watch does not run on ${machine}`,
   ]
@@ -175,6 +188,12 @@ function statusText({ machine, watch, servers, unsent_files, ending }: Status): 
   const refused = servers.flatMap((each) => each.refused)
   lines.push(...listText(refused.map(({ id, reason }) => `not stored: ${id}: ${reason}`)))
   lines.push(`${unsent_files} files changed since they were sent, or never were`)
+  for (const { path, changed_at, sent } of waiting)
+    lines.push(
+      `  ${changed_at.slice(0, 16).replace('T', ' ')}  ${sent === 'never' ? 'never sent  ' : 'sent in part'}  ${path}`,
+    )
+  if (unsent_files > waiting.length) lines.push(`  and ${unsent_files - waiting.length} older ones`)
+  if (unsent_files > 0) lines.push(watch.running ? 'watch sends them' : 'send them: cloud-analytics sync')
   if (ending.length > 0) {
     lines.push(`Claude Code soon deletes ${ending.length} of them:`)
     lines.push(...listText(ending.map(({ path, deleted_at }) => `  ${deleted_at.slice(0, 10)}  ${path}`)))

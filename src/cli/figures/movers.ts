@@ -1,0 +1,57 @@
+import type { Breakdown, BreakdownItem } from '../../cost/breakdown-model.ts'
+import { daysBetween } from '../../dates.ts'
+import { Refusal } from '../client/key-owner.ts'
+import { type Colour, draw, paint } from '../command/table.ts'
+import { counted, money, percent } from './numbers.ts'
+import { NONE, rangeOf } from './options.ts'
+import { urlOf, type View } from './source.ts'
+
+const MOST = 3
+
+/** The three projects whose cost changed most against the equally long range before; of one project, its models. */
+export async function moversText({ screen, source, parameters }: View): Promise<string[]> {
+  const { from, to } = rangeOf(parameters)
+  if (from === null) return []
+  const { project } = parameters
+  const by = project === undefined ? 'project' : 'model'
+  const query = { by, project, date_from: from, date_to: to, compare: 'previous', sort: 'change' }
+  const body = await source
+    .get(urlOf('/cost/breakdown', { ...query, per_page: String(MOST) }))
+    .catch(withoutChange)
+  if (body === undefined) return []
+  const { data, total }: Breakdown = JSON.parse(body)
+  const changed = data.filter((item) => changeOf(item) !== 0)
+  if (changed.length === 0) return []
+  const before = `the ${counted(daysBetween(from, to) + 1, 'day')} before`
+  const heading = `Largest changes against ${before}; of all ${changeText(total)}`
+  const table = draw(
+    screen,
+    changed,
+    [
+      { head: by.toUpperCase(), value: ({ key }) => key ?? NONE, least: 12 },
+      { head: 'BEFORE', value: ({ previous }) => money(previous?.cost ?? 0), right: true },
+      { head: 'COST', value: ({ cost }) => money(cost), right: true },
+      { head: 'CHANGE', value: changeText, right: true, colour: colourOf },
+    ],
+    { fraction: () => null },
+  )
+  return [`${paint(screen, heading, 'bold')}\n${table}`]
+}
+
+/** A server of an older version does not sort by change. */
+function withoutChange(error: unknown): undefined {
+  if (!(error instanceof Refusal)) throw error
+}
+
+type Changed = Pick<BreakdownItem, 'cost' | 'previous'>
+
+const changeOf = ({ cost, previous }: Changed): number => cost - (previous?.cost ?? 0)
+
+function changeText(item: Changed): string {
+  const change = changeOf(item)
+  const before = item.previous?.cost ?? 0
+  const part = before === 0 ? 'new' : item.cost === 0 ? 'gone' : percent(Math.abs(change) / before)
+  return `${change < 0 ? '-' : '+'}${money(Math.abs(change))} (${part})`
+}
+
+const colourOf = (item: Changed): Colour => (changeOf(item) > 0 ? 'red' : 'green')
