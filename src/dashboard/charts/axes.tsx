@@ -31,6 +31,8 @@ interface AxesProps extends Omit<ScaleProps, 'right'> {
 }
 
 const LABEL_WIDTH = 76
+/** The first one may be moved by this to the right. */
+const MOVED = 30
 
 /** The width of each of `count` periods. */
 export const partOf = (width: number, count: number): number =>
@@ -41,7 +43,7 @@ export const middleOf = (width: number, count: number, index: number): number =>
 
 /** Lines and labels of a chart whose horizontal axis is a row of periods. */
 export function Axes({ width, height, labels, ...scale }: AxesProps) {
-  const shown = labelled(labels.length, Math.floor(partOf(width, 1) / LABEL_WIDTH))
+  const shown = labelled(labels.length, Math.floor(partOf(width, 1) / (LABEL_WIDTH + MOVED)))
   return (
     <g class="axes">
       <Scale right={width - MARGIN.right} {...scale} />

@@ -34,6 +34,12 @@ export const weekdayOf = (day: string): number => (new Date(day).getUTCDay() + 6
 /** The Monday of the day's week. */
 export const weekOf = (day: string): string => addDays(day, -weekdayOf(day))
 
+/** The month that the day is in. */
+export const monthOf = (day: string): Range => {
+  const from = `${day.slice(0, 7)}-01`
+  return { from, to: addDays(`${addDays(from, 31).slice(0, 7)}-01`, -1) }
+}
+
 /** The first days of the range's periods, as the API names them. */
 export function periodsOf(range: Range, granularity: Granularity): string[] {
   const first = (day: string) =>
@@ -46,11 +52,7 @@ export function periodsOf(range: Range, granularity: Granularity): string[] {
 /** The days of the range that belong to a period, which its first day names. */
 export function daysOfPeriod(period: string, granularity: Granularity, range: Range): Range {
   const last =
-    granularity === 'day'
-      ? period
-      : granularity === 'week'
-        ? addDays(period, 6)
-        : addDays(`${addDays(period, 31).slice(0, 7)}-01`, -1)
+    granularity === 'day' ? period : granularity === 'week' ? addDays(period, 6) : monthOf(period).to
   const [, from = period] = [period, range.from].sort()
   const [to = last] = [last, range.to].sort()
   return { from, to }

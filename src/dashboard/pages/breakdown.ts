@@ -89,23 +89,3 @@ export function useMemberCosts(range: Range, pages: number) {
     return { byId: new Map(items.map((item) => [item.key, item])), isWhole: items.length >= total }
   })
 }
-
-/** Distinct members with a session in the range. */
-export function usePeopleCount(range: Range): Loaded<number> {
-  const query = {
-    by: 'member',
-    sort: 'key',
-    order: 'asc',
-    per_page: PAGE,
-    date_from: range.from,
-    date_to: range.to,
-  }
-  return useLoaded(JSON.stringify(['people', query]), async (signal) => {
-    const read = (part: Query) => getJson<Breakdown>(pathOf('/cost/breakdown', part), { signal })
-    const { data, pagination } = await read(query)
-    const { total } = pagination
-    // sessions of nobody are one key, the last
-    const last = total <= PAGE ? data.at(-1) : (await read({ ...query, per_page: 1, page: total })).data[0]
-    return last?.key === null ? total - 1 : total
-  })
-}

@@ -1,7 +1,7 @@
 import type { QualityOverview, QualityTrend } from '../../quality/model.ts'
-import { ScoreChart } from '../charts/score-chart.tsx'
+import { LineChart } from '../charts/line-chart.tsx'
 import { useApi } from '../client/api.ts'
-import { finestGranularity } from '../client/days.ts'
+import { finestGranularity, periodsOf } from '../client/days.ts'
 import { formatScore, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
@@ -41,9 +41,9 @@ export function QualityPage({ route: { query } }: PageProps) {
           data.length === 0 ? (
             <NoSessions page="quality" query={query} />
           ) : (
-            <ScoreChart
+            <ScoreLine
               title={`Quality by ${granularity}`}
-              description={`The mean score of the sessions of each ${granularity}, 0 to 100, with the lowest and the highest as a band. High is good.`}
+              periods={periodsOf(range, granularity)}
               data={data}
             />
           )
@@ -63,5 +63,38 @@ export function QualityPage({ route: { query } }: PageProps) {
         </a>
       </p>
     </>
+  )
+}
+
+interface ScoreLineProps {
+  title: string
+  periods: readonly string[]
+  data: QualityTrend['data']
+}
+
+function ScoreLine({ title, periods, data }: ScoreLineProps) {
+  const known = new Map(data.map((point) => [point.date, point]))
+  const line = (name: string, pick: (point: QualityTrend['data'][number]) => number) => ({
+    name,
+    kind: 'line' as const,
+    values: periods.map((period) => {
+      const point = known.get(period)
+      return point === undefined ? null : pick(point)
+    }),
+  })
+  return (
+    <LineChart
+      title={title}
+      description="The mean score of the sessions that began in each period, 0 to 100, with the lowest and the highest as a band. High is good."
+      periods={periods}
+      lines={[line('Mean', ({ score }) => score)]}
+      band={[line('Lowest', ({ min_score }) => min_score), line('Highest', ({ max_score }) => max_score)]}
+      also={[
+        { name: 'Sessions', values: periods.map((period) => formatWhole(known.get(period)?.sessions ?? 0)) },
+      ]}
+      format={formatScore}
+      formatTick={String}
+      max={100}
+    />
   )
 }

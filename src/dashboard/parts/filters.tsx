@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
 import { useLoaded } from '../client/api.ts'
-import { addDays, isDay, lastDays, type Range, today, weekOf } from '../client/days.ts'
+import { addDays, isDay, lastDays, monthOf, type Range, today, weekOf } from '../client/days.ts'
 import { SUGGESTIONS, type Suggested } from '../client/lists.ts'
 import { setQuery } from '../client/router.ts'
 import { Choice, DayField, Field, named, RangeProblem } from './field.tsx'
@@ -14,19 +14,15 @@ const DEFAULT_DAYS = 30
 function presets(): [string, Range][] {
   const day = today()
   const week = weekOf(day)
-  const month = `${day.slice(0, 7)}-01`
-  const lastOfMonthBefore = addDays(month, -1)
+  const month = monthOf(day)
   return [
     ...RANGES.map((count): [string, Range] => [`Last ${count} days`, lastDays(count)]),
     ['This week', { from: week, to: addDays(week, 6) }],
     ['Last week', { from: addDays(week, -7), to: addDays(week, -1) }],
-    ['This month', { from: month, to: addDays(addMonth(month), -1) }],
-    ['Last month', { from: `${lastOfMonthBefore.slice(0, 7)}-01`, to: lastOfMonthBefore }],
+    ['This month', month],
+    ['Last month', monthOf(addDays(month.from, -1))],
   ]
 }
-
-/** The first day of the next month. */
-const addMonth = (month: string): string => `${addDays(month, 31).slice(0, 7)}-01`
 
 /** The range of days that the page's URL names, also one that ends before it begins; else the last 30 days. */
 export function rangeOf(query: URLSearchParams): Range {

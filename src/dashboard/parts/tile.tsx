@@ -41,7 +41,7 @@ interface ChangeProps {
 }
 
 function Change({ now, before, isGoodUp }: ChangeProps) {
-  if (!(before > 0)) return <>nothing in the 30 days before</>
+  if (!(before > 0)) return <>none in the 30 days before</>
   const change = (now - before) / before
   if (Math.abs(change) < 0.0005) return <>as in the 30 days before</>
   const kind =

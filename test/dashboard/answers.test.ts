@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type HttpServer, listen } from '../../src/http/listen.ts'
+import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { type Browser, findBrowser, type Page, startBrowser } from './browser.ts'
+
+// What the pages say of known data: the overview's figures and movers. Skipped on a machine without Chromium.
+
+const program = findBrowser()
+const DAY_MS = 86_400_000
+
+let db: TestDatabase
+let server: HttpServer
+let browser: Browser
+let page: Page
+let acme: Tenant
+
+const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString()
+const sessionOf = (
+  id: string,
+  days: number,
+  project_name: string,
+  estimated_cost: number,
+  more: object = {},
+) => ({
+  type: 'session',
+  id: `sess_${id}`,
+  project_name,
+  created_at: daysAgo(days),
+  user_email: 'ada@example.com',
+  model: 'claude-opus-4-5',
+  source: 'claude-code',
+  estimated_cost,
+  ...more,
+})
+const pullRequest = (pr_number: number, scores: number, more: object) => ({
+  type: 'pr_risk',
+  repo: 'acme/checkout',
+  pr_number,
+  pr_title: `Change ${pr_number}`,
+  impact_score: scores,
+  regression_score: scores,
+  security_score: scores,
+  coupling_score: scores,
+  files_changed: 3,
+  created_at: daysAgo(3),
+  ...more,
+})
+const finding = (fingerprint: string) => ({
+  rule_id: 'aws-access-key',
+  category: 'secret',
+  severity: 'critical',
+  title: 'AWS access key',
+  file: 'src/deploy.ts',
+  fingerprint,
+})
+
+beforeAll(async () => {
+  if (program === null) return
+  db = await testDatabase()
+  const app = testApp(db.sql, { writes: db.pool(2) })
+  server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
+  acme = await tenant(db.sql, { scopes: ['read', 'write', 'webhooks', 'admin'] })
+  const merged = (number: number) => ({ pull_requests: [{ repo: 'acme/checkout', number }] })
+  const records = [
+    {
+      type: 'member',
+      email: 'ada@example.com',
+      display_name: 'Ada',
+      role: 'developer',
+      joined_at: daysAgo(90),
+    },
+    { type: 'budget', month: new Date().toISOString().slice(0, 7), limit: 1e9 },
+    sessionOf('a', 0, 'checkout', 20, merged(1)),
+    sessionOf('b', 0, 'checkout', 10, merged(2)),
+    sessionOf('c', 40, 'checkout', 10),
+    sessionOf('d', 40, 'search', 6, { security_metadata: { findings: [finding('old')] } }),
+    sessionOf('e', 0, 'docs', 4, { security_metadata: { findings: [finding('new'), finding('newer')] } }),
+    pullRequest(1, 90, { state: 'merged', merged_at: daysAgo(0) }),
+    pullRequest(2, 10, { state: 'merged', merged_at: daysAgo(0) }),
+    pullRequest(3, 50, { state: 'open' }),
+  ]
+  const response = await client(app, acme.key)('/v1/sync', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ records }),
+  })
+  expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
+  browser = await startBrowser(program)
+  page = await browser.newPage()
+}, 60_000)
+afterAll(async () => {
+  if (program === null) return
+  await browser.close()
+  await server.stop()
+  await db.drop()
+})
+
+const quoted = JSON.stringify
+const SETTLED = `document.querySelector('h1') !== null && document.querySelector('.stale') === null &&
+  ![...document.querySelectorAll('[role=status]')].some((node) => node.textContent.startsWith('Loading'))`
+async function visit(fragment: string): Promise<void> {
+  await page.open(`${server.url}/live`)
+  await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${quoted(acme.key)})`)
+  await page.open('about:blank')
+  await page.open(`${server.url}/${fragment}`)
+  await page.until(SETTLED)
+}
+const texts = (selector: string) =>
+  page.evaluate<string[]>(
+    `[...document.querySelectorAll(${quoted(selector)})].map((one) => one.innerText.replace(/\\s+/g, ' ').trim())`,
+  )
+const click = (selector: string) => page.click(`document.querySelector(${quoted(selector)})`)
+
+describe.skipIf(program === null)('the overview', () => {
+  test('says the change of the cost and the three that changed most, each a link', async () => {
+    await page.resize(1440, 900)
+    await visit('#/')
+    const [cost] = await texts('.movers')
+    expect(cost).toContain('$34.00 +$18.00 (+112.5%) against the 30 days before, in 3 sessions')
+    expect(await texts('.movers li')).toEqual([
+      'checkout +$20.00 (+200.0%)',
+      'search −$6.00 (−100.0%)',
+      'docs new: $4.00',
+    ])
+    await click('.movers li a')
+    await page.until(`location.hash.startsWith('#/cost?project=checkout')`)
+    await page.until(`document.querySelector('.totals')?.innerText.includes('$30.00')`)
+    await page.evaluate('history.back()')
+    await page.until(`document.querySelectorAll('.movers [aria-pressed]').length === 3`)
+    await page.click(`document.querySelectorAll('.movers [aria-pressed]')[1]`)
+    await page.until(`document.querySelector('.movers li')?.innerText.startsWith('Ada')`)
+    expect(await texts('.movers li')).toEqual(['Ada +$18.00 (+112.5%)'])
+    expect(page.problems.splice(0)).toEqual([])
+  }, 60_000)
+
+  test('says what was spent of the budget, what came of it, and what needs attention with what to do', async () => {
+    await visit('#/')
+    const [month] = await texts('figure.chart')
+    const name = new Date().toLocaleString('en', { month: 'long', timeZone: 'UTC' })
+    expect(month).toStartWith(`Spent in ${name} $34.00 0.0% of $1,000,000,000.00; forecast $`)
+    expect(month).toContain('within the budget')
+    const tiles = await texts('.tile')
+    expect(tiles[0]).toBe('Merged pull requests, 30 days 2 $15.00 each')
+    expect(tiles[1]).toStartWith('Agents’ share of lines –')
+    expect(tiles[3]).toBe('Open critical findings 2 +100.0% against the 30 days before')
+    expect(await texts('.attention a')).toEqual(['2 open critical findings in 30 days Review →'])
+    // the last day of the burn-up is what was spent
+    const spent = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('.chart tbody tr')].map((row) => row.cells[1].textContent).filter((text) => text !== '–')`,
+    )
+    expect(spent).toHaveLength(new Date().getUTCDate())
+    expect(spent.at(-1)).toBe('$34.00')
+  }, 60_000)
+})
