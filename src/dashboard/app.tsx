@@ -18,6 +18,7 @@ import { CostPage } from './pages/cost.tsx'
 import { FindingsPage } from './pages/findings.tsx'
 import { OutcomesPage } from './pages/outcomes.tsx'
 import { OverviewPage } from './pages/overview.tsx'
+import { MePage } from './pages/person.tsx'
 import { PullRequestsPage } from './pages/pull-requests.tsx'
 import { QualityPage } from './pages/quality.tsx'
 import { SecurityPage } from './pages/security.tsx'
@@ -36,6 +37,7 @@ import { applyTheme, readTheme, THEMES } from './theme.ts'
 /** The header's line links to these; its menu has pages that are looked for less. */
 const PAGES: readonly { page: string; name: string; Content: ComponentType<PageProps>; isInMenu?: true }[] = [
   { page: '', name: 'Overview', Content: OverviewPage },
+  { page: 'me', name: 'Me', Content: MePage },
   { page: 'cost', name: 'Cost', Content: CostPage },
   { page: 'sessions', name: 'Sessions', Content: SessionsPage },
   { page: 'quality', name: 'Quality', Content: QualityPage },
@@ -110,6 +112,7 @@ function SignedIn({ who, signOut }: { who: WhoAmI; signOut: () => void }) {
   const route = useRoute()
   const shown = PAGES.find(({ page }) => page === route.page)
   const title = shown?.name ?? 'Not found'
+  const pages = PAGES.filter(({ page }) => page !== 'me' || who.member !== null)
   const pageLink = ({ page, name }: (typeof PAGES)[number]) => (
     <a key={page} href={linkTo(page)} aria-current={page === route.page ? 'page' : undefined}>
       {name}
@@ -129,7 +132,7 @@ function SignedIn({ who, signOut }: { who: WhoAmI; signOut: () => void }) {
         <p class="brand">
           <a href={linkTo('')}>Cloud Analytics</a>
         </p>
-        <nav aria-label="Pages">{PAGES.filter(({ isInMenu }) => isInMenu !== true).map(pageLink)}</nav>
+        <nav aria-label="Pages">{pages.filter(({ isInMenu }) => isInMenu !== true).map(pageLink)}</nav>
         <Menu name={who.organization.name} page={route.page}>
           {who.member != null && (
             <p class="note">

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type HttpServer, listen } from '../../src/http/listen.ts'
+import { createKey } from '../../src/keys/queries.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { type Browser, findBrowser, type Page, startBrowser } from './browser.ts'
@@ -10,6 +11,7 @@ const program = findBrowser()
 const DAY_MS = 86_400_000
 
 let db: TestDatabase
+let app: ReturnType<typeof testApp>
 let server: HttpServer
 let browser: Browser
 let page: Page
@@ -55,10 +57,19 @@ const finding = (fingerprint: string) => ({
   fingerprint,
 })
 
+async function send(records: object[]): Promise<void> {
+  const response = await client(app, acme.key)('/v1/sync', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ records }),
+  })
+  expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
+}
+
 beforeAll(async () => {
   if (program === null) return
   db = await testDatabase()
-  const app = testApp(db.sql, { writes: db.pool(2) })
+  app = testApp(db.sql, { writes: db.pool(2) })
   server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
   acme = await tenant(db.sql, { scopes: ['read', 'write', 'webhooks', 'admin'] })
   const merged = (number: number) => ({ pull_requests: [{ repo: 'acme/checkout', number }] })
@@ -80,12 +91,7 @@ beforeAll(async () => {
     pullRequest(2, 10, { state: 'merged', merged_at: daysAgo(0) }),
     pullRequest(3, 50, { state: 'open' }),
   ]
-  const response = await client(app, acme.key)('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records }),
-  })
-  expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
+  await send(records)
   browser = await startBrowser(program)
   page = await browser.newPage()
 }, 60_000)
@@ -99,9 +105,9 @@ afterAll(async () => {
 const quoted = JSON.stringify
 const SETTLED = `document.querySelector('h1') !== null && document.querySelector('.stale') === null &&
   ![...document.querySelectorAll('[role=status]')].some((node) => node.textContent.startsWith('Loading'))`
-async function visit(fragment: string): Promise<void> {
+async function visit(fragment: string, key = acme.key): Promise<void> {
   await page.open(`${server.url}/live`)
-  await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${quoted(acme.key)})`)
+  await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${quoted(key)})`)
   await page.open('about:blank')
   await page.open(`${server.url}/${fragment}`)
   await page.until(SETTLED)
@@ -151,5 +157,33 @@ describe.skipIf(program === null)('the overview', () => {
     )
     expect(spent).toHaveLength(new Date().getUTCDate())
     expect(spent.at(-1)).toBe('$34.00')
+  }, 60_000)
+})
+
+describe.skipIf(program === null)('Me', () => {
+  test('has what is the reader’s own, and is in the head only of somebody', async () => {
+    await visit('#/')
+    expect(await texts('header > nav a')).not.toContain('Me')
+    const wanted = { name: 'ada', scopes: ['read'], member: 'ada@example.com' }
+    const { key } = await createKey(db.sql, acme.orgId, wanted)
+    await page.resize(390, 844)
+    await visit('#/', key)
+    await page.click(`[...document.querySelectorAll('header > nav a')].find((one) => one.innerText === 'Me')`)
+    await page.until(`location.hash === '#/me' && ${SETTLED}`)
+    await page.until(`document.querySelector('.totals')?.innerText.includes('$34.00')`)
+    // nobody else has sessions: there is nobody to compare with
+    expect((await texts('.totals'))[0]).toBe(
+      'Cost, 30 days $34.00 Against the 30 before +$18.00 (+112.5%) Sessions 3',
+    )
+    expect(await texts('h2')).toEqual(['Ada', '5 sessions', '3 open findings', 'Pull requests', 'Expertise'])
+    const asked = page.ownRequests().filter((url) => /\/v1\/(?!whoami)/.test(url))
+    expect(
+      asked.filter((url) => !url.includes('/team/expertise')).map((url) => url.split('?')[0]),
+    ).not.toContain(`${server.url}/v1/team`)
+    // the compared cost of others is shown where there are some
+    await send([sessionOf('bob', 1, 'docs', 8, { user_email: 'bob@example.com' })])
+    await visit('#/me', key)
+    expect((await texts('.totals'))[0]).toContain('Median of 2 people $21.00')
+    expect(page.problems.splice(0)).toEqual([])
   }, 60_000)
 })

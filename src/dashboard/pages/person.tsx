@@ -1,44 +1,73 @@
+import type { Breakdown } from '../../cost/breakdown-model.ts'
 import type { Outcomes } from '../../outcomes/model.ts'
+import type { ListedFinding } from '../../security/finding-model.ts'
 import type { SessionListItem } from '../../sessions/model.ts'
 import type { Expertise } from '../../team/model.ts'
+import type { WhoAmI } from '../../whoami/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { type Page, useApi } from '../client/api.ts'
-import { addDays, daysOfPeriod, today, weekOf } from '../client/days.ts'
-import { countOf } from '../client/format.ts'
+import { addDays, daysOfPeriod, lastDays, today, weekOf } from '../client/days.ts'
+import { countOf, formatDollars, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
+import type { PageProps } from '../client/page-props.ts'
 import { SESSION_COLUMNS } from '../parts/columns.tsx'
+import { Facts } from '../parts/fact.tsx'
+import { Findings } from '../parts/findings.tsx'
 import { Back } from '../parts/link.tsx'
 import { Paged } from '../parts/list.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
 import { useStack } from './breakdown.ts'
+import { Change } from './cost-columns.tsx'
 import { EXPERTISE } from './expertise.tsx'
 import { Totals } from './outcomes.tsx'
 
 /** Weeks up to this one: one request has the five models of each that cost most. */
 const WEEKS = 16
 const NEWEST = 10
+/** Of the comparison. */
+const DAYS = 30
 
-/** One person: what their sessions cost, what became of them, and what they know. */
-export function PersonPage({ id, query }: { id: string; query: URLSearchParams }) {
+interface PersonProps {
+  id: string
+  /** The person, where that is the reader. */
+  me?: WhoAmI['member']
+  /** The dashboard's page that this is. */
+  page: string
+  query: URLSearchParams
+}
+
+/** The person who is signed in. */
+export const MePage = ({ route: { query }, who: { member } }: PageProps) =>
+  member === null ? (
+    <p class="note">This key belongs to nobody: sign in with a password to see what is yours.</p>
+  ) : (
+    <PersonPage key={member.id} id={member.id} me={member} page="me" query={query} />
+  )
+
+/** One person: what their sessions cost, what was found in them, what became of them, and what they know. */
+export function PersonPage({ id, me = null, page, query }: PersonProps) {
   const range = { from: addDays(weekOf(today()), -7 * (WEEKS - 1)), to: today() }
   const filters = { member: id, date_from: range.from, date_to: range.to }
-  const person = useMembers(true).get(id)
+  const known = useMembers(me === null).get(id)
+  const person = me === null ? known : { name: me.display_name, email: me.email }
   const stack = useStack('model', 'week', range, { member: id })
   const outcomes = useApi<Outcomes>('/outcomes', { ...filters, per_page: 1 })
   const sessions = useApi<Page<SessionListItem>>('/sessions', { ...filters, per_page: NEWEST })
   const expertise = useApi<Expertise>('/team/expertise')
+  const findings = useApi<Page<ListedFinding>>('/findings', { ...filters, status: 'open', per_page: NEWEST })
   const links = { member: person?.email ?? id, ...range }
   return (
     <>
-      <Back to="team">All members</Back>
+      {me === null && <Back to="team">All members</Back>}
       <h2>
         <bdi>{person?.name ?? id}</bdi>
       </h2>
       <p class="note">
         {person !== undefined && <bdi>{person.email}, </bdi>}the last {WEEKS} weeks
       </p>
+      {me !== null && <Compared id={id} />}
       <Show loaded={stack} what="cost">
         {({ periods, series }) =>
           series.length === 0 ? (
@@ -73,6 +102,19 @@ export function PersonPage({ id, query }: { id: string; query: URLSearchParams }
           </>
         )}
       </Show>
+      <Show loaded={findings} what="findings">
+        {({ data, pagination: { total } }) => (
+          <>
+            <h2>{countOf(total, 'open finding')}</h2>
+            <Findings findings={data} />
+            {total > 0 && (
+              <p>
+                <a href={linkTo('findings', links)}>All findings</a>
+              </p>
+            )}
+          </>
+        )}
+      </Show>
       <h2>Pull requests</h2>
       <Show loaded={outcomes} what="pull requests">
         {({ total }) => <Totals total={total} />}
@@ -85,7 +127,7 @@ export function PersonPage({ id, query }: { id: string; query: URLSearchParams }
             <Empty>No commits in files that are there.</Empty>
           ) : (
             <Paged
-              {...{ page: 'team', id, query, noun: 'domains' }}
+              {...{ page, id: me === null ? id : undefined, query, noun: 'domains' }}
               caption="Expertise"
               rows={rows}
               keyOf={({ domain }) => domain}
@@ -95,5 +137,42 @@ export function PersonPage({ id, query }: { id: string; query: URLSearchParams }
         }}
       </Show>
     </>
+  )
+}
+
+/** The reader's last 30 days beside those of the others, as far as the organization shows these. */
+function Compared({ id }: { id: string }) {
+  const { from, to } = lastDays(DAYS)
+  const members = useApi<Breakdown>('/cost/breakdown', {
+    ...{ by: 'member', date_from: from, date_to: to, compare: 'previous', per_page: 100 },
+  })
+  return (
+    <Show loaded={members} what="what others cost">
+      {({ data, pagination: { total } }) => {
+        const people = data.filter(({ key }) => key !== null)
+        const mine = people.find(({ key }) => key === id)
+        // by cost, if all are here
+        const middle = (people.length - 1) / 2
+        const costs = [Math.floor(middle), Math.ceil(middle)].map((at) => people[at]?.cost ?? 0)
+        const isKnown = people.length > 1 && total === data.length
+        return (
+          <Facts
+            kind="totals"
+            of={[
+              [`Cost, ${DAYS} days`, formatDollars(mine?.cost ?? 0)],
+              [
+                `Against the ${DAYS} before`,
+                <Change key="change" now={mine?.cost ?? 0} before={mine?.previous?.cost} />,
+              ],
+              ['Sessions', formatWhole(mine?.sessions ?? 0)],
+              [
+                `Median of ${people.length} people`,
+                isKnown ? formatDollars(((costs[0] ?? 0) + (costs[1] ?? 0)) / 2) : undefined,
+              ],
+            ]}
+          />
+        )
+      }}
+    </Show>
   )
 }

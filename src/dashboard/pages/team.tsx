@@ -27,7 +27,11 @@ const MEMBER_DAYS = 30
 /** The members, or one of them when the URL names it. */
 export function TeamPage(props: PageProps) {
   const { id, query } = props.route
-  return id === undefined ? <ListPage {...props} /> : <PersonPage key={id} id={id} query={query} />
+  return id === undefined ? (
+    <ListPage {...props} />
+  ) : (
+    <PersonPage key={id} id={id} page="team" query={query} />
+  )
 }
 
 /** Who is there, who works when and on what. */
