@@ -13,7 +13,7 @@ export const RiskListQuery = Type.Object({
   rating: Type.Optional(oneOf(RATINGS, { description: 'Only scores of this band' })),
   state: Type.Optional(oneOf(STATES, { description: 'Only pull requests in this state' })),
   include: Type.Optional(
-    oneOf(['cost'], { description: 'Adds `cost` and `sessions` to each item', examples: ['cost'] }),
+    oneOf(['cost'], { description: 'Adds `cost`, `sessions` and `state` to each item', examples: ['cost'] }),
   ),
 })
 export type RiskListQuery = Static<typeof RiskListQuery>
@@ -54,6 +54,7 @@ export const RiskScore = component('RiskScore', {
   sessions: Type.Optional(
     Type.Integer({ description: 'Sessions that worked on it; with `include`', examples: [3] }),
   ),
+  state: Type.Optional(oneOf(STATES, { description: 'With `include`', examples: ['merged'] })),
 })
 export type RiskScore = Static<typeof RiskScore>
 export const RiskPage = PageOf(RiskScore)

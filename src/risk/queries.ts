@@ -53,7 +53,7 @@ export const RISK_FIELDS = `'"id":' || to_json(p.id) || ',"repo":' || to_json(p.
   || ',"created_at":"' || to_char(p.created_at at time zone 'UTC', '${TIME_PATTERN}')
   || '","rating":"' || p.rating || '","contributions":' || p.contributions`
 
-const COST_FIELDS = ` || ',"cost":' || trim_scale(c.cost) || ',"sessions":' || c.sessions`
+const COST_FIELDS = ` || ',"cost":' || trim_scale(c.cost) || ',"sessions":' || c.sessions || ',"state":"' || p.state || '"'`
 
 const itemOf = (sql: Sql, { include }: RiskListQuery) =>
   sql.unsafe(`'{' || ${RISK_FIELDS} ${include === undefined ? '' : COST_FIELDS} || '}'`)
@@ -82,7 +82,7 @@ const matchingDays = (sql: Sql, orgId: string, query: RiskListQuery) => sql`
     and r.state = ${query.state ?? ''}`
 
 const matchingRisks = (sql: Sql, orgId: string, query: RiskListQuery) => sql`
-  select ${riskColumns(sql)}
+  select ${riskColumns(sql)}, k.state
   from pr_risks k
   where k.org_id = ${orgId}
     ${query.repo === undefined ? sql`` : sql`and k.repo = ${query.repo}`}
