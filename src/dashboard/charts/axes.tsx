@@ -50,7 +50,7 @@ export function Axes({ width, height, labels, ...scale }: AxesProps) {
       {labels.map((label, index) =>
         shown.has(index) ? (
           <text
-            key={label}
+            key={index}
             // the first one must not lie on the lowest value
             x={Math.max(
               MARGIN.left + LABEL_WIDTH / 2 - 4,

@@ -11,8 +11,15 @@ export interface Named {
 export const seriesClass = ({ isRest }: Named, index: number): string =>
   isRest === true ? 'rest' : `series${index}`
 
-/** The names of a chart's series with their colours, and of the line across it. */
-export function Legend({ names, limit }: { names: readonly Named[]; limit?: string | undefined }) {
+interface LegendProps {
+  names: readonly Named[]
+  limit?: string | undefined
+  /** Marks by their class. */
+  flags?: readonly { name: string; kind: string }[]
+}
+
+/** The names of a chart's series with their colours, of its marks, and of the line across it. */
+export function Legend({ names, limit, flags = [] }: LegendProps) {
   return (
     <ul class="legend">
       {names.map(({ name, href, isRest = false }, index) => (
@@ -21,6 +28,14 @@ export function Legend({ names, limit }: { names: readonly Named[]; limit?: stri
             <rect class={seriesClass({ name, isRest }, index)} width="10" height="10" rx="2" />
           </svg>
           {href === undefined ? <bdi>{name}</bdi> : <NamedLink to={href}>{name}</NamedLink>}
+        </li>
+      ))}
+      {flags.map(({ name, kind }) => (
+        <li key={name}>
+          <svg width="10" height="10" aria-hidden="true">
+            <circle class={kind} cx="5" cy="5" r="4" />
+          </svg>
+          {name}
         </li>
       ))}
       {limit !== undefined && (

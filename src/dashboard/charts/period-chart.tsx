@@ -20,13 +20,26 @@ interface PeriodChartProps {
   limit?: { name: string; value: number } | undefined
   /** A click on a period's bar goes there. */
   linkOf?: (period: string) => string
+  /** What a bar is of. */
+  of?: string
+  /** The values say these of each period too. */
+  also?: readonly { name: string; values: readonly string[] }[]
+  /** A row of marks below the bars for each: where its value is not 0. `kind` is a class of the style sheet. */
+  flags?: readonly { name: string; kind: string; values: readonly number[] }[]
+  format?: (value: number) => string
+  formatTick?: (value: number) => string
 }
 
 const HEIGHT = 240
 const MAX_BAR = 40
+/** The height of a row of marks. */
+const FLAG = 12
 
-/** Stacked bars of US dollars, one for each period. */
-export function PeriodChart({ title, description, periods, series, limit, linkOf }: PeriodChartProps) {
+/** Stacked bars, one for each period: US dollars unless `format` says otherwise. */
+export function PeriodChart(props: PeriodChartProps) {
+  const { title, description, periods, series, limit, linkOf, of = 'Period', also = [], flags = [] } = props
+  const { format = formatDollars, formatTick = formatDollarTick } = props
+  const height = HEIGHT + FLAG * flags.length
   const sums = periods.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
   const ticks = ticksTo(Math.max(0, ...sums, limit?.value ?? 0))
   const max = ticks.at(-1) ?? 1
@@ -40,10 +53,11 @@ export function PeriodChart({ title, description, periods, series, limit, linkOf
       title: period,
       lines: [
         ...series.map(
-          ({ name, values }) =>
-            [name, formatDollars(values[index] ?? 0), isStacked && values[index] === 0] as const,
+          ({ name, values }) => [name, format(values[index] ?? 0), isStacked && values[index] === 0] as const,
         ),
-        ...(isStacked ? [['Total', formatDollars(sums[index] ?? 0)] as const] : []),
+        ...(isStacked ? [['Total', format(sums[index] ?? 0)] as const] : []),
+        ...also.map(({ name, values }) => [name, values[index] ?? ''] as const),
+        ...flags.map(({ name, values }) => [name, String(values[index] ?? 0), !values[index]] as const),
       ],
       href: linkOf?.(period),
     }))
@@ -51,12 +65,27 @@ export function PeriodChart({ title, description, periods, series, limit, linkOf
     const bar = Math.max(1, Math.min(MAX_BAR, partOf(width, periods.length) * 0.8))
     return (
       <>
-        <Axes width={width} height={HEIGHT} ticks={ticks} y={y} format={formatDollarTick} labels={periods} />
-        {periods.map((period, index) => {
+        <Axes width={width} height={height} ticks={ticks} y={y} format={formatTick} labels={periods} />
+        {flags.map(({ name, kind, values }, row) => (
+          <g key={name}>
+            {values.map((value, index) =>
+              value === 0 ? null : (
+                <circle
+                  key={index}
+                  class={kind}
+                  cx={middleOf(width, periods.length, index)}
+                  cy={HEIGHT - MARGIN.bottom + FLAG * (row + 0.5)}
+                  r="4"
+                />
+              ),
+            )}
+          </g>
+        ))}
+        {sums.map((_, index) => {
           let below = 0
           return (
             <g
-              key={period}
+              key={index}
               transform={`translate(${middleOf(width, periods.length, index) - bar / 2} ${MARGIN.top})`}
             >
               {series.map((one, nth) => {
@@ -87,15 +116,16 @@ export function PeriodChart({ title, description, periods, series, limit, linkOf
     <Figure
       title={title}
       description={description}
-      of="Period"
-      height={HEIGHT}
+      of={of}
+      height={height}
       draw={draw}
       marks={marks}
       legend={
-        (isStacked || limit !== undefined) && (
+        (isStacked || limit !== undefined || flags.length > 0) && (
           <Legend
             names={isStacked ? series : []}
-            limit={limit === undefined ? undefined : `${limit.name} ${formatDollars(limit.value)}`}
+            flags={flags}
+            limit={limit === undefined ? undefined : `${limit.name} ${format(limit.value)}`}
           />
         )
       }

@@ -22,6 +22,7 @@ import { Back, NamedLink } from '../parts/link.tsx'
 import { QualityFactors } from '../parts/quality-factors.tsx'
 import { Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
+import { Timeline } from './timeline.tsx'
 
 /** Turns of a session that are drawn at once; a click shows the rest in steps of as many. */
 const TURNS = 200
@@ -40,6 +41,7 @@ export function SessionPage({ id }: { id: string }) {
           <>
             <SessionFacts session={value} />
             {value.summary !== null && <p class="text">{value.summary}</p>}
+            <Timeline turns={value.turn_records} findings={value.security_metadata.findings} />
             <QualityFactors quality={value.quality_metadata} />
             <section>
               <h2>

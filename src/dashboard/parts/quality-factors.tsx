@@ -30,6 +30,13 @@ const RAISING: Readonly<Record<string, string>> = {
   clean_tool_use: 'hardly any failed tool calls',
 }
 
+/** By the class of a score. */
+const SMOOTHNESS: Readonly<Record<string, string>> = {
+  good: 'It went smoothly',
+  fair: 'It went with some friction',
+  bad: 'It went with much friction',
+}
+
 /** The score gains this much if the factor is at its best. */
 const gainOf = ({ weight, points }: Factor): number => Math.max(0, Math.max(0, weight) - points)
 
@@ -39,12 +46,22 @@ export function QualityFactors({ quality }: { quality: QualityMetadata }) {
     .filter((factor) => gainOf(factor) >= 1 && factor.name in RAISING)
     .sort((a, b) => gainOf(b) - gainOf(a))
     .slice(0, 3)
+  const worst = quality.factors.filter(({ points }) => points < 0).sort((a, b) => a.points - b.points)[0]
   return (
     <section>
       <h2>
         Quality: {formatScore(quality.score)} of 100{' '}
         <Bar fraction={quality.score / 100} kind={goodness(quality.score)} />
       </h2>
+      <p>
+        {SMOOTHNESS[goodness(quality.score)]}
+        {worst !== undefined && (
+          <>
+            ; {wordsOf(worst)} took {formatScore(-worst.points)} points, more than anything else
+          </>
+        )}
+        .
+      </p>
       {raising.length > 0 && (
         <p>
           What would raise it most:{' '}
