@@ -40,6 +40,14 @@ export const monthOf = (day: string): Range => {
   return { from, to: addDays(`${addDays(from, 31).slice(0, 7)}-01`, -1) }
 }
 
+/** This month up to today, with the months before: `months` of them. */
+export function lastMonths(months: number): Range {
+  const { to } = lastDays(1)
+  let { from } = monthOf(to)
+  for (let count = 1; count < months; count += 1) ({ from } = monthOf(addDays(from, -1)))
+  return { from, to }
+}
+
 /** The first days of the range's periods, as the API names them. */
 export function periodsOf(range: Range, granularity: Granularity): string[] {
   const first = (day: string) =>

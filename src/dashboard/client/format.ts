@@ -38,6 +38,12 @@ export const signed = (value: number, format: (value: number) => string): string
 /** `2026-01-31 12:34`. */
 export const formatTime = (timestamp: string): string => timestamp.slice(0, 16).replace('T', ' ')
 
+const dayMonth = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', timeZone: 'UTC' })
+/** `3 August`, with the year where it is another than today's. */
+export const formatDay = (day: string): string =>
+  dayMonth.format(new Date(day)) +
+  (day.slice(0, 4) === String(new Date().getUTCFullYear()) ? '' : ` ${day.slice(0, 4)}`)
+
 const UNITS = [
   [86_400, 'd'],
   [3_600, 'h'],

@@ -50,7 +50,11 @@ export function columnsOf({ by, andBy, nameOf, narrowed, sessionsOf }: Shown): C
           },
         ]),
     dollarColumn('Cost', 'cost', 'cost'),
-    { name: 'Change', number: ({ cost, previous }) => <Change now={cost} before={previous?.cost} /> },
+    {
+      name: 'Change',
+      sort: 'change',
+      number: ({ cost, previous }) => <Change now={cost} before={previous?.cost} />,
+    },
     {
       name: 'Share',
       number: ({ share }) => (

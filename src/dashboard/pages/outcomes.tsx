@@ -2,13 +2,14 @@ import type { Breakdown } from '../../cost/breakdown-model.ts'
 import type { Outcome, Outcomes } from '../../outcomes/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { useApi } from '../client/api.ts'
-import { formatDollars, formatShare, formatWhole } from '../client/format.ts'
+import { lastMonths, type Range } from '../client/days.ts'
+import { formatCompact, formatDollars, formatShare, formatWhole } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
 import { type Person, useMembers } from '../client/lists.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { dollarColumn, orUnknown, shareColumn, wholeColumn } from '../parts/columns.tsx'
 import { Facts } from '../parts/fact.tsx'
-import { datesOf, Filters, pick, QueryChoice, rangeOf } from '../parts/filters.tsx'
+import { Filters, pick, QueryChoice, rangeOf } from '../parts/filters.tsx'
 import { NamedLink } from '../parts/link.tsx'
 import { Empty, NoMatch, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
@@ -26,12 +27,15 @@ const NAMES: Record<Group, string> = {
 const PER_PAGE = 50
 /** The number of tickets shown, those that cost most. */
 const TICKETS = 10
+/** The months shown unless the URL says otherwise. */
+const MONTHS = 6
 
 /** Shows merged pull requests, their cost, agents' share of the lines and how much of them is left. */
 export function OutcomesPage({ route: { query } }: PageProps) {
   const by = GROUPS.find((group) => group === query.get('by')) ?? 'month'
   const members = useMembers(by === 'member')
-  const filters = { ...pick(query, 'project'), ...datesOf(query) }
+  const range = rangeOf(query, lastMonths(MONTHS))
+  const filters = { ...pick(query, 'project'), date_from: range.from, date_to: range.to }
   const outcomes = useApi<Outcomes>('/outcomes', {
     by,
     ...filters,
@@ -40,7 +44,7 @@ export function OutcomesPage({ route: { query } }: PageProps) {
   })
   return (
     <>
-      <Filters query={query}>
+      <Filters query={query} usual={lastMonths(MONTHS)}>
         <QueryChoice name="by" label="By" query={query} usual="month" options={Object.entries(NAMES)} />
       </Filters>
       <Show loaded={outcomes} what="outcomes">
@@ -48,20 +52,13 @@ export function OutcomesPage({ route: { query } }: PageProps) {
           pagination.total === 0 ? (
             <NoMatch page="outcomes" query={query} noun="pull requests, sessions and commits">
               <Empty command="cloud-analytics pr --base main --number 1">
-                No pull requests in the last 30 days. A job of CI sends them, with their state:
+                No pull requests, sessions or commits in these days. A job of CI sends them, with their state:
               </Empty>
             </NoMatch>
           ) : (
             <>
               <Totals total={total} />
-              {(by === 'month' || by === 'week') && data.length > 1 && total.linked_cost > 0 && (
-                <PeriodChart
-                  title={`Cost linked to pull requests, by ${by}`}
-                  description={`A bar for each ${by}: US dollars of the sessions that belong to pull requests which were merged, closed or opened in it.`}
-                  periods={data.map(({ key }) => key ?? NONE)}
-                  series={[{ name: 'Linked cost', values: data.map(({ linked_cost }) => linked_cost) }]}
-                />
-              )}
+              {(by === 'month' || by === 'week') && data.length > 1 && <Charts by={by} data={data} />}
               <Table
                 caption={`Outcomes by ${by}`}
                 columns={columnsOf(by, members)}
@@ -69,7 +66,7 @@ export function OutcomesPage({ route: { query } }: PageProps) {
                 keyOf={({ key }) => key ?? NONE}
               />
               <Pager pagination={pagination} page="outcomes" query={query} noun={`${by} rows`} />
-              <Tickets query={query} />
+              <Tickets project={filters.project} range={range} />
               <Definitions />
             </>
           )
@@ -79,11 +76,46 @@ export function OutcomesPage({ route: { query } }: PageProps) {
   )
 }
 
+/** Agents' lines beside the others, and the cost that is linked to pull requests beside the rest. */
+function Charts({ by, data }: { by: Group; data: readonly Outcome[] }) {
+  const shared = { periods: data.map(({ key }) => key ?? NONE), of: NAMES[by] }
+  return (
+    <div class="answers">
+      <PeriodChart
+        {...shared}
+        title={`Lines by ${by}`}
+        description={`A bar for each ${by}: added lines of commits, those that agents wrote below the others.`}
+        series={[
+          { name: 'Agents’ lines', values: data.map(({ ai_lines }) => ai_lines) },
+          {
+            ...{ name: 'Other lines', isRest: true },
+            values: data.map(({ effective_lines, ai_lines }) => (effective_lines ?? ai_lines) - ai_lines),
+          },
+        ]}
+        format={formatWhole}
+        formatTick={formatCompact}
+      />
+      <PeriodChart
+        {...shared}
+        title={`Cost by ${by}`}
+        description={`A bar for each ${by}: US dollars of its sessions, those that belong to pull requests below the others.`}
+        series={[
+          { name: 'Linked to pull requests', values: data.map(linkedOf) },
+          { name: 'Not linked', isRest: true, values: data.map((one) => one.cost - linkedOf(one)) },
+        ]}
+      />
+    </div>
+  )
+}
+
+/** What of the group's own cost belongs to any pull request. */
+const linkedOf = ({ cost, linked_share }: Outcome): number => cost * (linked_share ?? 0)
+
 /** Shows the cost of each ticket's sessions, the largest first. */
-function Tickets({ query }: { query: URLSearchParams }) {
-  const filters = { ...pick(query, 'project'), ...datesOf(query) }
+function Tickets({ project, range }: { project: string | undefined; range: Range }) {
+  const filters = { project, date_from: range.from, date_to: range.to }
   const tickets = useApi<Breakdown>('/cost/breakdown', { by: 'ticket', ...filters, per_page: TICKETS })
-  const days = { ...pick(query, 'project'), ...rangeOf(query) }
+  const days = { project, ...range }
   return (
     <section>
       <h2>Cost of tickets</h2>

@@ -7,7 +7,7 @@ import type { SessionListItem } from '../../sessions/model.ts'
 import { type Page, useApi } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
 import { addDays, lastDays, periodsOf, type Range, rangeBefore } from '../client/days.ts'
-import { formatDollars, formatScore, formatShare, formatWhole } from '../client/format.ts'
+import { formatDay, formatDollars, formatScore, formatShare, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
 import { Connect } from '../parts/connect.tsx'
@@ -51,8 +51,8 @@ function NothingNew() {
         return (
           <Empty command={syncCommand()}>
             No sessions in the last {DAYS * 2} days; newest:{' '}
-            <a href={linkTo('cost', { from: addDays(day, 1 - DAYS), to: day })}>{day}</a>. To send those that
-            coding agents left on a disk:
+            <a href={linkTo('cost', { from: addDays(day, 1 - DAYS), to: day })}>{formatDay(day)}</a>. To send
+            those that coding agents left on a disk:
           </Empty>
         )
       }}

@@ -1,24 +1,43 @@
 import { Saying, useChanges } from './change.tsx'
 import { Button } from './form.tsx'
 
-/** A text with a button that copies it. */
-export function Copied({ text }: { text: string }) {
+interface CopyProps {
+  /** Called by the click. */
+  textOf: () => string
+  /** Where it may be copied by hand. */
+  instead: string
+  children: string
+}
+
+/** A button that copies a text. */
+export function Copy({ textOf, instead, children }: CopyProps) {
   const { said, run } = useChanges()
   const copy = async (): Promise<void> => {
     try {
-      await navigator.clipboard.writeText(text)
+      await navigator.clipboard.writeText(textOf())
     } catch {
-      throw new Error('The browser does not allow it: select the text')
+      throw new Error(`The browser does not allow it: ${instead}`)
     }
   }
+  return (
+    <>
+      <Button act={() => run(copy, 'Copied')}>{children}</Button>
+      <Saying said={said} />
+    </>
+  )
+}
+
+/** A text with a button that copies it. */
+export function Copied({ text }: { text: string }) {
   return (
     <div class="copied">
       <pre>
         <code>{text}</code>
       </pre>
       <div class="actions">
-        <Button act={() => run(copy, 'Copied')}>Copy</Button>
-        <Saying said={said} />
+        <Copy textOf={() => text} instead="select the text">
+          Copy
+        </Copy>
       </div>
     </div>
   )

@@ -1,9 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
-import { useLoaded } from '../client/api.ts'
-import { addDays, isDay, lastDays, monthOf, type Range, today, weekOf } from '../client/days.ts'
+import type { CostTrend } from '../../cost/model.ts'
+import { getJson, useLoaded } from '../client/api.ts'
+import { addDays, isDay, lastDays, lastMonths, monthOf, type Range, today, weekOf } from '../client/days.ts'
 import { SUGGESTIONS, type Suggested } from '../client/lists.ts'
 import { setQuery } from '../client/router.ts'
+import { Copy } from './copied.tsx'
 import { Choice, DayField, Field, named, RangeProblem } from './field.tsx'
 import type { Sorting } from './table.tsx'
 
@@ -21,19 +23,26 @@ function presets(): [string, Range][] {
     ['Last week', { from: addDays(week, -7), to: addDays(week, -1) }],
     ['This month', month],
     ['Last month', monthOf(addDays(month.from, -1))],
+    ['6 months', lastMonths(6)],
   ]
 }
 
-/** The range of days that the page's URL names, also one that ends before it begins; else the last 30 days. */
-export function rangeOf(query: URLSearchParams): Range {
+/** The range of days that the page's URL names, also one that ends before it begins; else the `usual` one: the last 30 days. */
+export function rangeOf(query: URLSearchParams, usual = lastDays(DEFAULT_DAYS)): Range {
   const [from, to] = [query.get('from'), query.get('to')]
-  return isDay(from) && isDay(to) ? { from, to } : lastDays(DEFAULT_DAYS)
+  return isDay(from) && isDay(to) ? { from, to } : usual
 }
 
 /** The range as the API's filters. */
-export function datesOf(query: URLSearchParams) {
-  const { from, to } = rangeOf(query)
+export function datesOf(query: URLSearchParams, usual?: Range) {
+  const { from, to } = rangeOf(query, usual)
   return { date_from: from, date_to: to }
+}
+
+/** Up to today from the first session's month on. */
+async function allTime(): Promise<Range> {
+  const { data } = await getJson<CostTrend>('/cost/trend?granularity=month')
+  return { ...lastDays(DEFAULT_DAYS), ...(data[0] && { from: data[0].period }) }
 }
 
 /** Parameters of the page's URL that the API has under the same names. */
@@ -89,11 +98,21 @@ export const QueryChoice = ({
   />
 )
 
+interface FiltersProps {
+  query: URLSearchParams
+  /** Unless the URL says otherwise. */
+  usual?: Range
+  children?: ComponentChildren
+}
+
+const ALL = 'All time'
+
 /** Filters of every page of figures: project and range of days, kept in the URL. */
-export function Filters({ query, children }: { query: URLSearchParams; children?: ComponentChildren }) {
-  const range = rangeOf(query)
+export function Filters({ query, usual, children }: FiltersProps) {
+  const range = rangeOf(query, usual)
   const chosen = presets().find(([, { from, to }]) => from === range.from && to === range.to)?.[0] ?? ''
-  const setDays = (name: string) => {
+  const setDays = async (name: string) => {
+    if (name === ALL) return setQuery({ ...(await allTime()) })
     const [, found] = presets().find(([known]) => known === name) ?? []
     if (found !== undefined) setQuery({ ...found })
   }
@@ -104,15 +123,18 @@ export function Filters({ query, children }: { query: URLSearchParams; children?
         label="Days"
         value={chosen}
         options={[
-          ...presets().map(([name]) => [name, name] as const),
+          ...[...presets().map(([name]) => name), ALL].map((name) => [name, name] as const),
           ...(chosen === '' ? ([['', 'Other']] as const) : []),
         ]}
-        onChange={setDays}
+        onChange={(name) => void setDays(name)}
       />
       <DayField label="From" value={range.from} onChange={(from) => setQuery({ from, to: range.to })} />
       <DayField label="To" value={range.to} onChange={(to) => setQuery({ from: range.from, to })} />
       <RangeProblem {...range} />
       {children !== undefined && <More>{children}</More>}
+      <Copy textOf={() => location.href} instead="copy the address">
+        Copy link
+      </Copy>
     </FilterForm>
   )
 }

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import { type ApiFailure, type Loaded, MAX_RETRY_S } from '../client/api.ts'
+import type { SessionListItem } from '../../sessions/model.ts'
+import { type ApiFailure, type Loaded, MAX_RETRY_S, type Page, useApi } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
-import { formatDuration } from '../client/format.ts'
+import { addDays } from '../client/days.ts'
+import { formatDay, formatDuration } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { Button } from './form.tsx'
 import type { Place } from './table.tsx'
@@ -68,14 +70,41 @@ export function NoMatch({ page, id, query, noun, children }: NoMatchProps) {
   )
 }
 
-/** Says that there are no sessions, and how they come. */
-export const NoSessions = ({ page, query }: { page: string; query: URLSearchParams }) => (
-  <NoMatch page={page} query={query} noun="sessions">
-    <Empty command={syncCommand()}>
-      No sessions in the last 30 days. To send those that coding agents left on a disk:
-    </Empty>
-  </NoMatch>
-)
+const sessionFilters = (query: URLSearchParams) =>
+  Object.fromEntries(
+    ['project', 'member', 'model', 'agent', 'branch', 'ticket'].map((name) => [
+      name,
+      query.get(name) ?? undefined,
+    ]),
+  )
+
+/** Says that there are no sessions in these days, where the newest are, and how others come. */
+export function NoSessions({ page, query }: { page: string; query: URLSearchParams }) {
+  const newest = useApi<Page<SessionListItem>>('/sessions', { ...sessionFilters(query), per_page: 1 })
+  const day = newest.state === 'ready' ? newest.value.data[0]?.created_at.slice(0, 10) : undefined
+  return (
+    <>
+      {day !== undefined && (
+        <p>
+          No sessions match in these days; newest:{' '}
+          <a
+            href={linkTo(page, {
+              ...Object.fromEntries(query),
+              page: undefined,
+              from: addDays(day, -29),
+              to: day,
+            })}
+          >
+            {formatDay(day)}
+          </a>
+        </p>
+      )}
+      <NoMatch page={page} query={query} noun="sessions">
+        <Empty command={syncCommand()}>To send the sessions that coding agents left on a disk:</Empty>
+      </NoMatch>
+    </>
+  )
+}
 
 /** Says that there is nothing, and the command that changes it. */
 export function Empty({ children, command }: { children: ComponentChildren; command?: string }) {
