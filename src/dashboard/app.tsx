@@ -6,6 +6,7 @@ import { ApiFailure, getJson, KEY_REFUSED } from './client/api.ts'
 import { basePath, pageName } from './client/base.ts'
 import { linkTo } from './client/links.ts'
 import { forgetLists } from './client/lists.ts'
+import { startLive } from './client/live.ts'
 import type { PageProps } from './client/page-props.ts'
 import { useRoute } from './client/router.ts'
 import { keepCsrfToken, postAuth, returnToPlace } from './client/session.ts'
@@ -118,6 +119,11 @@ function SignedIn({ who, signOut }: { who: WhoAmI; signOut: () => void }) {
       {name}
     </a>
   )
+  useEffect(() => {
+    const controller = new AbortController()
+    startLive(who.organization.id, who.limits.read, controller.signal)
+    return () => controller.abort()
+  }, [who.organization.id])
   useEffect(() => {
     document.title = `${title} · Cloud Analytics`
     // in a narrow window the line of pages is scrolled

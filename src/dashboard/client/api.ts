@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Pagination } from '../../http/query.ts'
 import { basePath } from './base.ts'
 import { NONE, type Query, searchOf } from './links.ts'
+import { keepPlace, onChange } from './renewal.ts'
 import { readCsrfToken } from './session.ts'
 import { apiKey } from './storage.ts'
 import { forgetWho } from './who.ts'
@@ -81,22 +82,31 @@ export interface Page<Item> {
 }
 
 /** The state of a request, or of several. */
-export type Loaded<Value> =
+export type Loaded<Value> = (
   | { state: 'loading'; value?: Value }
   | { state: 'failed'; error: ApiFailure; retry: () => void }
   | { state: 'ready'; value: Value }
+) & {
+  /** Another one after another URL. */
+  key?: string
+}
 
 const asFailure = (error: unknown): ApiFailure =>
   error instanceof ApiFailure
     ? error
     : new ApiFailure(0, error instanceof Error ? error.message : String(error))
 
+const asText = (value: unknown) =>
+  JSON.stringify(value, (_, part: unknown) => (part instanceof Map ? [...part] : part))
+const isSame = (one: unknown, other: unknown): boolean => asText(one) === asText(other)
+
 /** Seconds that a refused request is repeated after at most; later ones are left to the reader. */
 export const MAX_RETRY_S = 60
 
 /**
  * Runs `load` again whenever `key` changes, after the time that a refusal names, and when the browser is online again; what
- * was loaded before stays in `value` meanwhile. Calls of an earlier `key` are given up.
+ * was loaded before stays in `value` meanwhile. Calls of an earlier `key` are given up. When the organization's data have
+ * changed, a value is replaced without a word once the next one is there.
  */
 export function useLoaded<Value>(key: string, load: (signal: AbortSignal) => Promise<Value>): Loaded<Value> {
   const [loaded, setLoaded] = useState<Loaded<Value> & { key: string }>({ key, state: 'loading' })
@@ -125,8 +135,19 @@ export function useLoaded<Value>(key: string, load: (signal: AbortSignal) => Pro
       }
     }
     const retry = () => void run()
+    const renew = async (): Promise<void> => {
+      const value = await load(signal).catch(() => undefined)
+      if (value === undefined || signal.aborted) return
+      keepPlace(() =>
+        setLoaded((before) =>
+          before.state !== 'ready' || isSame(before.value, value) ? before : { key, state: 'ready', value },
+        ),
+      )
+    }
     retry()
+    const end = onChange(() => void renew())
     return () => {
+      end()
       controller.abort()
       clearTimeout(timer)
     }

@@ -15,6 +15,7 @@ import {
   SessionChoosers,
   sortingOf,
 } from '../parts/filters.tsx'
+import { useOffered } from '../parts/offered.tsx'
 import { NoSessions, Show } from '../parts/show.tsx'
 import { type Column, Pager, type Sorting, Table } from '../parts/table.tsx'
 import { SessionPage } from './session.tsx'
@@ -54,6 +55,11 @@ function ListPage({ route: { query }, who }: PageProps) {
     per_page: PER_PAGE,
   }
   const sessions = useApi<Page<SessionListItem>>('/sessions', list)
+  const { loaded: shown, offer } = useOffered<SessionListItem, Page<SessionListItem>>(
+    sessions,
+    'sessions',
+    ({ id }) => id,
+  )
   const bound = (name: string, label: string) => (
     <QueryField name={name} label={label} isNumber query={query} />
   )
@@ -67,12 +73,13 @@ function ListPage({ route: { query }, who }: PageProps) {
         {bound('max_quality', 'Quality to')}
         <QueryChoice name="has_findings" label="Findings" options={FINDINGS} query={query} />
       </Filters>
-      <Show loaded={sessions} what="sessions">
+      <Show loaded={shown} what="sessions">
         {({ data, pagination }) =>
           pagination.total === 0 ? (
             <NoSessions page="sessions" query={query} />
           ) : (
             <>
+              {offer}
               <SessionTable sessions={data} who={who} sorting={sortingOf(query, 'created_at')} />
               <Pager pagination={pagination} page="sessions" query={query} noun="sessions" />
               <Csv path={pathOf('/sessions', list)} name="sessions" />

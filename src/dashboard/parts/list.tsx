@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Loaded, Page } from '../client/api.ts'
 import { Csv, type CsvProps } from './csv.tsx'
+import { useOffered } from './offered.tsx'
 import { NoMatch, Show } from './show.tsx'
 import { Pager, type Place, Table, type TableProps } from './table.tsx'
 
@@ -25,13 +26,15 @@ export function List<Row>({
   ...table
 }: ListProps<Row>) {
   const place = { page, id, query, noun, name }
+  const { loaded: shown, offer } = useOffered<Row, Page<Row>>(loaded, noun, table.keyOf)
   return (
-    <Show loaded={loaded} what={noun}>
+    <Show loaded={shown} what={noun}>
       {({ data, pagination }) =>
         pagination.total === 0 ? (
           empty !== undefined && <NoMatch {...place}>{empty}</NoMatch>
         ) : (
           <>
+            {offer}
             <Table rows={data} {...table} />
             <Pager pagination={pagination} {...place} />
             {csv !== undefined && <Csv {...csv} />}

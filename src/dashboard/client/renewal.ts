@@ -1,0 +1,36 @@
+// What is shown is loaded again while it is read: when the organization's data have changed.
+
+const listeners = new Set<() => void>()
+
+/** Calls `listener` when what is shown may be out of date. Returns what ends it. */
+export function onChange(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** Calls all listeners. */
+export function tellChange(): void {
+  for (const listener of listeners) listener()
+}
+
+let at = { x: -1, y: -1 }
+/** Notes where the pointer is. */
+export const notePointer = ({ clientX, clientY }: PointerEvent): void => {
+  at = { x: clientX, y: clientY }
+}
+
+/** Runs `change`, which draws the page again, and scrolls by as much as that moved what the pointer is on. */
+export function keepPlace(change: () => void): void {
+  const pointed = document.elementFromPoint(at.x, at.y)
+  const topOf = () => pointed?.getBoundingClientRect().top ?? 0
+  const before = topOf()
+  change()
+  requestAnimationFrame(() => {
+    if (pointed?.isConnected !== true) return
+    const moved = topOf() - before
+    if (Math.abs(moved) < 1) return
+    const { body } = document
+    body.style.minHeight = `${Math.max(body.scrollHeight, scrollY + moved + innerHeight)}px`
+    scrollBy(0, moved)
+  })
+}

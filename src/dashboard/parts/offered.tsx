@@ -1,0 +1,44 @@
+import { useRef, useState } from 'preact/hooks'
+import type { Loaded, Page } from '../client/api.ts'
+import { formatWhole } from '../client/format.ts'
+
+/**
+ * A list that gets new first rows while it is read keeps those that it shows, and offers the new ones. Returns what is shown
+ * and the offer.
+ */
+export function useOffered<Row, List extends Page<Row>>(
+  loaded: Loaded<List>,
+  noun: string,
+  keyOf: (row: Row, index: number) => string,
+) {
+  const shown = useRef<{ key: string | undefined; list: List } | undefined>(undefined)
+  const [, setTaken] = useState<List>()
+  if (loaded.state !== 'ready') return { loaded, offer: null }
+  const { key, value: list } = loaded
+  const before = shown.current
+  const count = before === undefined || before.key !== key ? 0 : newRows(before.list, list, keyOf)
+  if (before === undefined || count === 0) {
+    shown.current = { key, list }
+    return { loaded, offer: null }
+  }
+  const take = () => {
+    shown.current = { key, list }
+    setTaken(list)
+    scrollTo(0, 0)
+  }
+  const one = noun.replace(/ies$/, 'y').replace(/s$/, '')
+  const offer = (
+    <button type="button" class="offer" onClick={take}>
+      {formatWhole(count)} new {count === 1 ? one : noun}
+    </button>
+  )
+  return { loaded: { ...loaded, value: before.list }, offer }
+}
+
+/** The number of rows before the first one that is shown already. */
+function newRows<Row>(shown: Page<Row>, list: Page<Row>, keyOf: (row: Row, index: number) => string): number {
+  const known = new Set(shown.data.map(keyOf))
+  const first = list.data.findIndex((row, index) => known.has(keyOf(row, index)))
+  if (known.size === 0) return 0
+  return first === -1 ? Math.max(list.data.length, list.pagination.total - shown.pagination.total) : first
+}
