@@ -29,6 +29,7 @@ import { WebhooksPage } from './pages/webhooks.tsx'
 import { messageOf } from './parts/change.tsx'
 import { Choice, named } from './parts/field.tsx'
 import { Button } from './parts/form.tsx'
+import { Palette } from './parts/palette.tsx'
 import { DevicesPage } from './settings/devices.tsx'
 import { SettingsPage } from './settings/settings.tsx'
 import { SetupPage } from './setup.tsx'
@@ -139,6 +140,7 @@ function SignedIn({ who, signOut }: { who: WhoAmI; signOut: () => void }) {
           <a href={linkTo('')}>Cloud Analytics</a>
         </p>
         <nav aria-label="Pages">{pages.filter(({ isInMenu }) => isInMenu !== true).map(pageLink)}</nav>
+        <Palette pages={pages} />
         <Menu name={who.organization.name} page={route.page}>
           {who.member != null && (
             <p class="note">

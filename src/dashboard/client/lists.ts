@@ -27,6 +27,9 @@ export const forgetLists = (): void => kept.clear()
 
 const getTeam = (): Promise<TeamOverview> => getKept<TeamOverview>('/team')
 
+/** The members, with their ids. */
+export const loadPeople = async (): Promise<TeamOverview['members']> => (await getTeam()).members
+
 export type Suggested = 'project' | 'model' | 'agent' | 'member' | 'branch'
 /** A value of a filter, and what it is called where that differs. */
 type Suggestion = readonly [value: string, name: string]

@@ -1,0 +1,121 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { linkTo } from '../client/links.ts'
+import { loadPeople, SUGGESTIONS } from '../client/lists.ts'
+
+interface Place {
+  name: string
+  kind: string
+  href: string
+}
+
+const SHOWN = 8
+
+/** Projects and people, asked for when the palette is opened first; none where the key may not read them. */
+async function loadPlaces(): Promise<Place[]> {
+  const [projects, people] = await Promise.all([
+    SUGGESTIONS.project().catch(() => []),
+    loadPeople().catch(() => []),
+  ])
+  return [
+    ...projects.map(([name]) => ({
+      name,
+      kind: 'Project',
+      href: linkTo('cost', { project: name, by: 'member' }),
+    })),
+    ...people.map(({ id, display_name }) => ({
+      name: display_name,
+      kind: 'Person',
+      href: linkTo('team', {}, id),
+    })),
+  ]
+}
+
+/** Goes to a page, project, person or session by its name: Ctrl-K, or the button. */
+export function Palette({ pages }: { pages: readonly { page: string; name: string }[] }) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const field = useRef<HTMLInputElement>(null)
+  const [text, setText] = useState('')
+  const [at, setAt] = useState(0)
+  const [places, setPlaces] = useState<Place[]>([])
+  const open = () => {
+    setText('')
+    setAt(0)
+    dialog.current?.showModal()
+    field.current?.focus()
+    loadPlaces().then(setPlaces)
+  }
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return
+      event.preventDefault()
+      if (dialog.current?.open === true) dialog.current.close()
+      else open()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+  const wanted = text.trim().toLowerCase()
+  const known = [...pages.map(({ page, name }) => ({ name, kind: 'Page', href: linkTo(page) })), ...places]
+  const starts = ({ name }: Place) => (name.toLowerCase().startsWith(wanted) ? 0 : 1)
+  const found = known
+    .filter(({ name }) => name.toLowerCase().includes(wanted))
+    .sort((a, b) => starts(a) - starts(b))
+    .slice(0, SHOWN)
+  if (/^sess_./.test(wanted))
+    found.push({ name: text.trim(), kind: 'Session', href: linkTo('sessions', {}, text.trim()) })
+  const chosen = found[Math.min(at, found.length - 1)]
+  const go = (place: Place | undefined) => {
+    if (place === undefined) return
+    dialog.current?.close()
+    location.hash = place.href
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (event.key === 'Enter') go(chosen)
+    else if (step === undefined) return
+    else setAt((Math.min(at, found.length - 1) + step + found.length) % Math.max(1, found.length))
+    event.preventDefault()
+  }
+  return (
+    <>
+      <button type="button" class="find" onClick={open} aria-keyshortcuts="Control+K">
+        Go to … <kbd>Ctrl K</kbd>
+      </button>
+      <dialog ref={dialog} class="palette" aria-label="Go to" {...{ closedby: 'any' }}>
+        <input
+          ref={field}
+          type="text"
+          role="combobox"
+          aria-label="Page, project, person or session"
+          aria-expanded="true"
+          aria-controls="places"
+          aria-activedescendant={chosen && `place${found.indexOf(chosen)}`}
+          placeholder="Page, project, person, or sess_…"
+          autocomplete="off"
+          value={text}
+          onInput={({ currentTarget }) => {
+            setText(currentTarget.value)
+            setAt(0)
+          }}
+          onKeyDown={onKeyDown}
+        />
+        <div id="places" role="listbox" aria-label="Places">
+          {found.map((place, index) => (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus and takes the keys
+            // biome-ignore lint/a11y/useFocusableInteractive: the field says which one is chosen
+            <div
+              key={place.href}
+              id={`place${index}`}
+              role="option"
+              aria-selected={place === chosen}
+              onClick={() => go(place)}
+            >
+              <bdi>{place.name}</bdi> <span class="note">{place.kind}</span>
+            </div>
+          ))}
+        </div>
+        {found.length === 0 && <p class="note">Nothing has this name.</p>}
+      </dialog>
+    </>
+  )
+}
