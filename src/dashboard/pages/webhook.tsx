@@ -16,6 +16,7 @@ import { Button } from '../parts/form.tsx'
 import { Back } from '../parts/link.tsx'
 import { List } from '../parts/list.tsx'
 import { Empty, Show } from '../parts/show.tsx'
+import { timeOf } from '../parts/time.tsx'
 import { OpenedDelivery } from './delivery.tsx'
 
 const PER_PAGE = 25
@@ -32,6 +33,8 @@ export function EndpointPage({ id, query }: { id: string; query: URLSearchParams
     count,
   )
   const opened = query.get('delivery')
+  const resend = (delivery: string) =>
+    request(`${path}/deliveries/${encodeURIComponent(delivery)}/redeliver`, { method: 'POST' })
   const edit = async (body: EndpointText): Promise<boolean> => {
     await run(() => request(path, { method: 'PATCH', body }))
     return false
@@ -50,7 +53,7 @@ export function EndpointPage({ id, query }: { id: string; query: URLSearchParams
                 ['State', value.enabled ? 'on' : 'off: what waits is held'],
                 ['Secret ends with', <code key="hint">{value.secret_hint}</code>],
                 ['Failures in a row', value.health.consecutive_failures],
-                ['Last success (UTC)', orUnknown(value.health.last_success_at, formatTime)],
+                ['Last success', orUnknown(value.health.last_success_at, timeOf)],
               ]}
             />
             <Actions path={path} endpoint={value} run={run} />
@@ -76,15 +79,22 @@ export function EndpointPage({ id, query }: { id: string; query: URLSearchParams
         caption="Deliveries"
         keyOf={(delivery) => delivery.id}
         columns={[
-          timeColumn('At (UTC)', 'created_at'),
+          timeColumn('At', 'created_at'),
           textColumn('Event', 'event'),
           {
             name: 'Status',
             cell: ({ status }) => <span class={`status ${status}`}>{status.replace('_', ' ')}</span>,
           },
           wholeColumn('Attempts', 'attempts'),
-          timeColumn('Next (UTC)', 'next_attempt_at'),
+          timeColumn('Next', 'next_attempt_at'),
           { name: 'Response', number: ({ last_status_code }) => last_status_code ?? UNKNOWN },
+          {
+            name: 'Again',
+            cell: ({ id: delivery, status }) =>
+              status === 'failed' && (
+                <Button act={() => run(() => resend(delivery), 'It is sent again')}>Resend</Button>
+              ),
+          },
           {
             name: 'Delivery',
             cell: (delivery) => (

@@ -1,4 +1,6 @@
-import { Form, Input, listOf } from './form.tsx'
+import { useApi } from '../client/api.ts'
+import { Form, Input } from './form.tsx'
+import { Show } from './show.tsx'
 
 /** People decide these fields of an endpoint. */
 export interface EndpointText {
@@ -15,34 +17,61 @@ interface EndpointFormProps {
   children: string
 }
 
+const ALL = '*'
+
+interface Event {
+  name: string
+  /** Says when it is sent. */
+  meaning: string
+}
+
 /** Asks for an endpoint's URL, events and description. */
-export const EndpointForm = ({ stored, save, children }: EndpointFormProps) => (
-  <Form
-    kind="filters"
-    send={children}
-    onSend={({ url = '', events, description }) =>
-      save({ url, events: listOf(events), description: description || null })
-    }
-  >
-    <Input
-      label="URL"
-      name="url"
-      type="url"
-      required
-      placeholder="https://example.com/hook"
-      defaultValue={stored?.url ?? ''}
-    />
-    <Input
-      label="Events, separated by commas; * for all"
-      name="events"
-      required
-      defaultValue={stored?.events.join(', ') ?? '*'}
-    />
-    <Input
-      label="What it is for (optional)"
-      name="description"
-      maxLength={500}
-      defaultValue={stored?.description ?? ''}
-    />
-  </Form>
-)
+export function EndpointForm({ stored, save, children }: EndpointFormProps) {
+  const known = useApi<{ data: Event[] }>('/webhooks/events')
+  const chosen = stored?.events ?? [ALL]
+  const event = (name: string, meaning: string) => (
+    <label key={name} class="check">
+      <input type="checkbox" name="events" value={name} defaultChecked={chosen.includes(name)} />
+      <span>
+        {name === ALL ? 'all' : <code>{name}</code>}: {meaning}
+      </span>
+    </label>
+  )
+  return (
+    <Show loaded={known} what="events">
+      {({ data }) => (
+        <Form
+          send={children}
+          onSend={({ url = '', description }, all) => {
+            const events = all.getAll('events').map(String)
+            return save({
+              url,
+              events: events.includes(ALL) ? [ALL] : events,
+              description: description || null,
+            })
+          }}
+        >
+          <Input
+            label="URL"
+            name="url"
+            type="url"
+            required
+            placeholder="https://example.com/hook"
+            defaultValue={stored?.url ?? ''}
+          />
+          <fieldset>
+            <legend>Events</legend>
+            {event(ALL, 'whatever happens, also what comes with later versions')}
+            {data.map(({ name, meaning }) => event(name, meaning))}
+          </fieldset>
+          <Input
+            label="What it is for (optional)"
+            name="description"
+            maxLength={500}
+            defaultValue={stored?.description ?? ''}
+          />
+        </Form>
+      )}
+    </Show>
+  )
+}
