@@ -35,6 +35,10 @@ export interface Page {
   /** Writes into what has the focus. */
   type(text: string): Promise<void>
   resize(width: number, height: number, scheme?: 'light' | 'dark'): Promise<void>
+  /** The browser shows this page, and no other one. */
+  front(): Promise<void>
+  /** The browser's time zone, as `Asia/Kolkata`; empty for its own. */
+  zone(name: string): Promise<void>
   /** A PNG of the whole page. */
   screenshot(): Promise<Uint8Array>
   /** Errors and warnings that the page wrote to its console, and files it could not load. */
@@ -254,6 +258,12 @@ async function openPage({ send, listen }: Protocol): Promise<Page> {
       await call('Emulation.setEmulatedMedia', {
         features: [{ name: 'prefers-color-scheme', value: scheme }],
       })
+    },
+    async front() {
+      await call('Page.bringToFront')
+    },
+    async zone(timezoneId) {
+      await call('Emulation.setTimezoneOverride', { timezoneId })
     },
     async screenshot() {
       const { data } = await call('Page.captureScreenshot', { format: 'png', captureBeyondViewport: true })

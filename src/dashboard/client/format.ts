@@ -1,4 +1,4 @@
-// These functions write values. Times and days are UTC, as in the API.
+// These functions write values. Days are UTC, as in the API; times are in the browser's zone by `Time` of parts/time.tsx.
 
 const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
 const decimal = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
@@ -35,8 +35,9 @@ export const formatPercent = (value: number): string => `${decimal.format(value)
 /** Writes a change with its sign: `+12.5%`, `−3.0%`. */
 export const signed = (value: number, format: (value: number) => string): string =>
   `${value > 0 ? '+' : value < 0 ? '−' : ''}${format(Math.abs(value))}`
-/** `2026-01-31 12:34`. */
-export const formatTime = (timestamp: string): string => timestamp.slice(0, 16).replace('T', ' ')
+/** Writes a time in UTC: `2026-01-31 12:34`. */
+export const formatTime = (timestamp: string, hasSeconds = false): string =>
+  timestamp.slice(0, hasSeconds ? 19 : 16).replace('T', ' ')
 
 const dayMonth = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', timeZone: 'UTC' })
 /** `3 August`, with the year where it is another than today's. */

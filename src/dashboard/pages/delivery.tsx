@@ -42,7 +42,7 @@ export function OpenedDelivery({ path, count, onDone }: OpenedDeliveryProps) {
               keyOf={({ number }) => String(number)}
               columns={[
                 { name: 'Attempt', number: ({ number }) => number },
-                timeColumn('Began (UTC)', 'started_at'),
+                timeColumn('Began', 'started_at'),
                 { name: 'Took', number: ({ duration_ms }) => orUnknown(duration_ms, (ms) => `${ms} ms`) },
                 { name: 'Response', number: ({ status_code }) => status_code ?? UNKNOWN },
                 {

@@ -6,7 +6,6 @@ import {
   formatDuration,
   formatScore,
   formatShare,
-  formatTime,
   formatWhole,
 } from '../client/format.ts'
 import { ScoreBar } from '../parts/bar.tsx'
@@ -15,6 +14,7 @@ import { Facts } from '../parts/fact.tsx'
 import { Back } from '../parts/link.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
+import { Time } from '../parts/time.tsx'
 
 const PARTS = ['impact', 'regression', 'security', 'coupling'] as const
 
@@ -31,7 +31,7 @@ export function PullRequestPage({ id }: { id: string }) {
               <bdi>{`${value.repo}#${value.pr_number}`}</bdi> <bdi>{value.pr_title}</bdi>
             </h2>
             <p class="note">
-              {stateOf(value)}
+              <State item={value} />
               {value.url !== null && (
                 <>
                   {' · '}
@@ -120,9 +120,19 @@ function FixRate({
 }
 
 /** `merged 2026-03-02 14:05, 1.2 d after it was opened`. */
-function stateOf({ state, created_at, merged_at, closed_at }: RiskDetail): string {
+function State({ item: { state, created_at, merged_at, closed_at } }: { item: RiskDetail }) {
   const end = merged_at ?? closed_at
-  if (end === null) return `${state}, opened ${formatTime(created_at)} UTC`
+  if (end === null) {
+    return (
+      <>
+        {state}, opened <Time at={created_at} />
+      </>
+    )
+  }
   const seconds = (Date.parse(end) - Date.parse(created_at)) / 1000
-  return `${state} ${formatTime(end)} UTC, ${formatDuration(Math.max(0, seconds))} after it was opened`
+  return (
+    <>
+      {state} <Time at={end} />, {formatDuration(Math.max(0, seconds))} after it was opened
+    </>
+  )
 }

@@ -1,6 +1,6 @@
 import type { Heatmap, HeatmapFile, SecurityOverview } from '../../security/model.ts'
 import { useApi } from '../client/api.ts'
-import { countOf, formatScore, formatTime, formatWhole } from '../client/format.ts'
+import { countOf, formatScore, formatWhole } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { ScoreBar } from '../parts/bar.tsx'
@@ -11,6 +11,7 @@ import { Findings, SEVERITIES } from '../parts/findings.tsx'
 import { List } from '../parts/list.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import type { Column } from '../parts/table.tsx'
+import { Time } from '../parts/time.tsx'
 
 const PER_PAGE = 50
 
@@ -74,7 +75,7 @@ export function SecurityPage({ route: { query } }: PageProps) {
               .map(({ id, project, created_at, security_metadata }) => (
                 <details key={id}>
                   <summary>
-                    {formatTime(created_at)} <bdi>{project ?? NONE}</bdi>: score{' '}
+                    <Time at={created_at} /> <bdi>{project ?? NONE}</bdi>: score{' '}
                     {formatScore(security_metadata.score)},{' '}
                     {countOf(security_metadata.findings.length, 'finding')}
                   </summary>
@@ -116,5 +117,5 @@ const COLUMNS: readonly Column<HeatmapFile>[] = [
     }),
   ),
   wholeColumn('Sessions', 'sessions'),
-  timeColumn('Last seen (UTC)', 'last_seen_at'),
+  timeColumn('Last seen', 'last_seen_at'),
 ]

@@ -8,7 +8,6 @@ import {
   formatDuration,
   formatScore,
   formatShare,
-  formatTime,
   formatWhole,
 } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
@@ -22,6 +21,7 @@ import { Back, NamedLink } from '../parts/link.tsx'
 import { QualityFactors } from '../parts/quality-factors.tsx'
 import { Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
+import { Time } from '../parts/time.tsx'
 import { Timeline } from './timeline.tsx'
 
 /** Turns of a session that are drawn at once; a click shows the rest in steps of as many. */
@@ -83,7 +83,7 @@ function SessionFacts({ session }: { session: SessionDetail }) {
       kind="facts"
       of={[
         ['Project', project(session.project_name ?? NONE)],
-        ['Began (UTC)', formatTime(session.created_at)],
+        ['Began', <Time key="began" at={session.created_at} />],
         ['Lasted', orUnknown(session.duration_seconds, formatDuration)],
         ['User', orUnknown(session.user_id, user)],
         ['Agent', session.source ?? UNKNOWN],
@@ -144,7 +144,7 @@ function Turns({ turns }: { turns: readonly TurnDetail[] }) {
           wholeColumn('Turn', 'turn_number'),
           textColumn('Role', 'role'),
           textColumn('Model', 'model'),
-          timeColumn('At (UTC)', 'started_at'),
+          timeColumn('At', 'started_at'),
           {
             name: 'In',
             number: ({ tokens }) =>

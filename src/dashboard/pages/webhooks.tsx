@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks'
 import type { Endpoint } from '../../webhooks/model.ts'
 import { getJson, useApi } from '../client/api.ts'
-import { formatTime } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { Saying, useChanges } from '../parts/change.tsx'
 import { EndpointForm, type EndpointText } from '../parts/endpoint-form.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
+import { Time } from '../parts/time.tsx'
 import { EndpointPage } from './webhook.tsx'
 
 /** The endpoints, or one of them when the URL names it. */
@@ -58,7 +58,9 @@ function ListPage({ who }: PageProps) {
                     ) : health.last_success_at === null ? (
                       'nothing sent yet'
                     ) : (
-                      <span class="good">last success {formatTime(health.last_success_at)}</span>
+                      <span class="good">
+                        last success <Time at={health.last_success_at} />
+                      </span>
                     ),
                 },
               ]}

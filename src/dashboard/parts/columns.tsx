@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import type { SessionListItem } from '../../sessions/model.ts'
-import { formatCompact, formatDollars, formatShare, formatTime, formatWhole } from '../client/format.ts'
+import { formatCompact, formatDollars, formatShare, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { goodness, ScoreBar } from './bar.tsx'
 import type { Column } from './table.tsx'
+import { Time, timeOf } from './time.tsx'
 
 /** Stands for what is not known. */
 export const UNKNOWN = '–'
@@ -29,7 +30,7 @@ const columnOf =
 
 export const textColumn = columnOf((text: string) => <bdi>{text}</bdi>)
 export const codeColumn = columnOf((text: string) => <code>{text}</code>)
-export const timeColumn = columnOf(formatTime)
+export const timeColumn = columnOf(timeOf)
 export const dayColumn = columnOf((timestamp: string) => timestamp.slice(0, 10))
 export const wholeColumn = columnOf(formatWhole, 'number')
 export const compactColumn = columnOf(formatCompact, 'number')
@@ -40,9 +41,13 @@ export const severityColumn = columnOf((severity: string) => (
 ))
 /** A session's beginning, which links to it. */
 const beganColumn: Column<{ id: string; created_at: string }> = {
-  name: 'Began (UTC)',
+  name: 'Began',
   sort: 'created_at',
-  cell: ({ id, created_at }) => <a href={linkTo('sessions', {}, id)}>{formatTime(created_at)}</a>,
+  cell: ({ id, created_at }) => (
+    <a href={linkTo('sessions', {}, id)}>
+      <Time at={created_at} />
+    </a>
+  ),
 }
 /** Writes a score of which high is good. */
 const scoreColumn = columnOf((score: number) => <ScoreBar score={score} kind={goodness(score)} />, 'number')

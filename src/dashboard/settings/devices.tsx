@@ -49,7 +49,7 @@ export function DevicesPage({ route: { query } }: PageProps) {
             compactColumn('Tokens by transcripts', 'transcript_tokens'),
             compactColumn('Tokens by telemetry', 'telemetry_tokens'),
             shareColumn('Captured', 'captured_share'),
-            timeColumn('Last session (UTC)', 'last_seen_at'),
+            timeColumn('Last session', 'last_seen_at'),
           ]}
         />
       </section>
@@ -66,7 +66,7 @@ export function DevicesPage({ route: { query } }: PageProps) {
           columns={[
             MEMBER,
             textColumn('Machine', 'machine'),
-            timeColumn('Last seen (UTC)', 'last_seen_at'),
+            timeColumn('Last seen', 'last_seen_at'),
             wholeColumn('Sessions', 'sessions'),
           ]}
         />

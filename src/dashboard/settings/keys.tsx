@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { CreatedKey, Key, KeyPage } from '../../settings/key-model.ts'
 import { getJson, request, useApi } from '../client/api.ts'
-import { formatTime } from '../client/format.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
 import { Asked } from '../parts/asked.tsx'
 import { Saying, useChanges } from '../parts/change.tsx'
@@ -10,6 +9,7 @@ import { pick } from '../parts/filters.tsx'
 import { type Fields, Form, Input } from '../parts/form.tsx'
 import { List } from '../parts/list.tsx'
 import { Empty } from '../parts/show.tsx'
+import { Time } from '../parts/time.tsx'
 
 /** Describes what each scope allows. A developer gives the first group only. */
 const OWN_SCOPES: [string, string][] = [
@@ -83,9 +83,9 @@ export function KeySettings({ who, route: { query } }: PageProps) {
           },
           { name: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
           { name: 'Member', cell: ({ member }) => member?.email ?? 'anybody' },
-          { name: 'Last used', cell: ({ last_used_at: at }) => (at === null ? 'never' : formatTime(at)) },
+          { name: 'Last used', cell: ({ last_used_at: at }) => (at === null ? 'never' : <Time at={at} />) },
           { name: 'Made by', cell: ({ created_by }) => created_by ?? 'command line' },
-          { name: 'State', cell: stateOf },
+          { name: 'State', cell: (key) => <State {...key} /> },
           {
             name: 'Change',
             cell: ({ id, revoked_at }) =>
@@ -109,12 +109,15 @@ export function KeySettings({ who, route: { query } }: PageProps) {
   )
 }
 
-function stateOf({ revoked_at, expires_at }: Key): string {
-  if (revoked_at !== null) return `revoked ${formatTime(revoked_at)}`
-  if (expires_at === null) return 'works'
-  return Date.parse(expires_at) <= Date.now()
-    ? `ended ${formatTime(expires_at)}`
-    : `until ${formatTime(expires_at)}`
+function State({ revoked_at, expires_at }: Key) {
+  const at = revoked_at ?? expires_at
+  if (at === null) return <>works</>
+  const word = revoked_at !== null ? 'revoked' : Date.parse(at) <= Date.now() ? 'ended' : 'until'
+  return (
+    <>
+      {word} <Time at={at} />
+    </>
+  )
 }
 
 interface NewKeyProps {

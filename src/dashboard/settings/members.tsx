@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Member, MemberPage } from '../../settings/member-model.ts'
 import { getJson, request, useApi } from '../client/api.ts'
-import { formatTime } from '../client/format.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { Asked } from '../parts/asked.tsx'
 import { Saying, useChanges } from '../parts/change.tsx'
@@ -11,6 +10,7 @@ import { FilterForm, pick, QueryField } from '../parts/filters.tsx'
 import { Button, type Fields, Form, Input } from '../parts/form.tsx'
 import { List } from '../parts/list.tsx'
 import { Empty } from '../parts/show.tsx'
+import { Time } from '../parts/time.tsx'
 
 const ROLES: [string, string][] = [
   ['developer', 'developer: reads all but the audit log'],
@@ -93,7 +93,7 @@ export function MemberSettings({ who, route: { query } }: PageProps) {
           {
             name: 'Signed in',
             cell: ({ last_signed_in_at: at, status }) =>
-              at !== null ? formatTime(at) : status === 'invited' ? 'invited' : 'never',
+              at !== null ? <Time at={at} /> : status === 'invited' ? 'invited' : 'never',
           },
           {
             name: 'Change',

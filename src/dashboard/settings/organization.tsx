@@ -1,11 +1,11 @@
 import type { OrganizationSettings as Settings } from '../../settings/organization-model.ts'
 import { request, useApi } from '../client/api.ts'
-import { formatTime } from '../client/format.ts'
 import { Asked } from '../parts/asked.tsx'
 import { Saying, useChanges } from '../parts/change.tsx'
 import { Choice } from '../parts/field.tsx'
 import { Form, Input, listOf } from '../parts/form.tsx'
 import { Show } from '../parts/show.tsx'
+import { Time } from '../parts/time.tsx'
 
 const patch = (body: object) => request('/organization', { method: 'PATCH', body })
 
@@ -40,8 +40,8 @@ type PendingProps = NonNullable<Settings['retention_pending']> & { confirm: () =
 const Pending = ({ days, sessions, at, confirm }: PendingProps) => (
   <>
     <p class="failure" role="status">
-      Sessions older than {days} days are deleted from {formatTime(at)} UTC on:{' '}
-      {sessions.toLocaleString('en')} now.
+      Sessions older than {days} days are deleted from <Time at={at} /> on: {sessions.toLocaleString('en')}{' '}
+      now.
     </p>
     <p class="actions">
       <Asked question="Delete them for ever?" act={confirm}>

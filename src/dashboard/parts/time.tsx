@@ -1,0 +1,20 @@
+import { formatTime } from '../client/format.ts'
+
+const local = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'short' })
+const exact = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' })
+
+interface TimeProps {
+  /** As the API writes it. */
+  at: string
+  hasSeconds?: boolean
+}
+
+/** A time in the browser's zone, `2026-01-31 12:34`; hovering says it in UTC. */
+export const Time = ({ at, hasSeconds = false }: TimeProps) => (
+  <time dateTime={at} title={`${formatTime(at, hasSeconds)} UTC`}>
+    {(hasSeconds ? exact : local).format(new Date(at))}
+  </time>
+)
+
+/** Writes a time where it is known. */
+export const timeOf = (at: string) => <Time at={at} />
