@@ -5,7 +5,7 @@ import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { type Browser, findBrowser, type Page, startBrowser } from './browser.ts'
 
-// What the pages say of known data: the overview's figures and movers. Skipped on a machine without Chromium.
+// Pages say the right figures of known data: the overview, Me, and what stands beside them. Skipped on a machine without Chromium.
 
 const program = findBrowser()
 const DAY_MS = 86_400_000
@@ -185,5 +185,131 @@ describe.skipIf(program === null)('Me', () => {
     await visit('#/me', key)
     expect((await texts('.totals'))[0]).toContain('Median of 2 people $21.00')
     expect(page.problems.splice(0)).toEqual([])
+  }, 60_000)
+})
+
+describe.skipIf(program === null)('every page', () => {
+  test('has times of the browser’s zone, with UTC on hover', async () => {
+    await page.resize(1440, 900)
+    await page.zone('Asia/Kolkata')
+    await visit('#/sessions?sort=created_at&order=asc')
+    const created = daysAgo(0)
+    const times = await page.evaluate<{ text: string; title: string; at: string }[]>(
+      `[...document.querySelectorAll('tbody time')].map((one) => ({ text: one.innerText, title: one.title, at: one.dateTime }))`,
+    )
+    expect(times.length).toBeGreaterThan(2)
+    for (const { text, title, at } of times) {
+      expect(title).toBe(`${at.slice(0, 16).replace('T', ' ')} UTC`)
+      const there = new Date(Date.parse(at) + 5.5 * 3_600_000).toISOString()
+      expect(text).toBe(there.slice(0, 16).replace('T', ' '))
+    }
+    expect(created > (times[0]?.at ?? '')).toBe(true)
+    for (const name of ['sessions', 'findings', 'audit', 'security', 'pull-requests']) {
+      await visit(`#/${name}`)
+      expect((await texts('th')).filter((heading) => heading.includes('UTC'))).toEqual([])
+    }
+    await page.zone('')
+  }, 60_000)
+
+  test('with data that end before its range says the newest, with one click to them', async () => {
+    await visit('#/cost?project=search')
+    const day = daysAgo(40).slice(0, 10)
+    const name = new Date(day).toLocaleString('en-GB', { day: 'numeric', month: 'long', timeZone: 'UTC' })
+    const link = `[...document.querySelectorAll('main a')].find((one) => one.innerText.startsWith(${quoted(name)}))`
+    await page.until(`${link} !== undefined`)
+    await page.click(link)
+    await page.until(`document.querySelector('.totals')?.innerText.includes('$6.00')`)
+    expect(await page.evaluate<string>('location.hash')).toContain(`to=${day}`)
+    await page.evaluate(`{
+      const list = [...document.querySelectorAll('label')].find((one) => one.innerText.startsWith('Days')).querySelector('select')
+      list.value = 'All time'
+      list.dispatchEvent(new Event('change', { bubbles: true }))
+    }`)
+    await page.until(`location.hash.includes('from=${day.slice(0, 7)}-01')`)
+    expect(page.problems.splice(0)).toEqual([])
+  }, 60_000)
+
+  test('is found by Ctrl-K, as projects, people and sessions are', async () => {
+    await visit('#/')
+    const go = async (text: string, hash: string) => {
+      await page.evaluate(`dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }))`)
+      await page.until(`document.querySelector('.palette').open`)
+      await page.type(text)
+      await page.until(
+        `document.querySelector('[role=option][aria-selected=true]')?.innerText.startsWith(${quoted(text)})`,
+      )
+      await page.press('Enter')
+      await page.until(`location.hash.startsWith(${quoted(hash)})`)
+    }
+    await go('Outc', '#/outcomes')
+    await go('checkout', '#/cost?project=checkout')
+    await go('Ada', '#/team/user_')
+    await go('sess_a', '#/sessions/sess_a')
+    await page.until(SETTLED)
+    await page.click(`document.querySelector('.find')`)
+    await page.until(`document.querySelector('.palette').open`)
+    await page.press('Escape')
+    await page.until(`!document.querySelector('.palette').open`)
+    expect(page.problems.splice(0)).toEqual([])
+  }, 60_000)
+})
+
+describe.skipIf(program === null)('one thing', () => {
+  test('of sessions: a chart of its turns says where the money went, and the score is said in words', async () => {
+    const turn = (cost: number, ok: boolean | null, more: object = {}) => ({
+      ...{ role: 'assistant', model: 'claude-opus-4-5', cost },
+      ...{ tokens: { input: 1000, output: 100, cache_read: 0, cache_creation: 0 } },
+      tool_calls: ok === null ? [] : [{ name: 'Bash', ok }],
+      ...more,
+    })
+    const turn_records = [turn(1, true), turn(7, false), turn(2, null, { model: 'claude-haiku-4-5' })]
+    await send([
+      sessionOf('turns', 0, 'checkout', 10, {
+        turn_records,
+        security_metadata: { findings: [{ ...finding('turn'), turn_number: 3 }] },
+      }),
+    ])
+    await visit('#/sessions/sess_turns')
+    await page.until(`document.body.innerText.includes('Turn 2 cost most: $7.00, 70.0% of the session.')`)
+    expect(
+      await page.evaluate<string[][]>(
+        `[...document.querySelectorAll('.chart tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))`,
+      ),
+    ).toEqual([
+      ['Turn 1', '$1.00', '$0.00', '$1.00', '–', '1.1K', 'Bash', '0', '0'],
+      ['Turn 2', '$7.00', '$0.00', '$7.00', '–', '1.1K', 'Bash', '1', '0'],
+      ['Turn 3', '$0.00', '$2.00', '$2.00', '–', '1.1K', '–', '0', '1'],
+    ])
+    expect(await page.evaluate<string>(`document.querySelector('main').innerText`)).toMatch(
+      /It went (smoothly|with)/,
+    )
+  }, 60_000)
+
+  test('of endpoints: its events are checkboxes, and a failed delivery is sent again by one press', async () => {
+    const post = (path: string, body: object) =>
+      client(app, acme.key)(path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+    await visit('#/webhooks')
+    await page.click(`document.querySelector('input[type=url]')`)
+    await page.type('https://receiver.invalid/hook')
+    await page.click(`document.querySelector('input[value="*"]')`)
+    await page.click(`document.querySelector('input[value="security.alert"]')`)
+    await page.click(`[...document.querySelectorAll('button')].find((one) => one.innerText === 'Add')`)
+    await page.until(
+      `document.querySelector('section[aria-label="Endpoints"] tbody')?.innerText.includes('security.alert')`,
+    )
+    const { data } = (await (await client(app, acme.key)('/v1/webhooks')).json()) as {
+      data: { id: string; events: string[] }[]
+    }
+    expect(data.map(({ events }) => events)).toEqual([['security.alert']])
+    const id = data[0]?.id
+    await (await post(`/v1/webhooks/${id}/test`, {})).json()
+    await visit(`#/webhooks/${id}`)
+    await page.click(`[...document.querySelectorAll('td button')].find((one) => one.innerText === 'Resend')`)
+    await page.until(`document.querySelector('main').innerText.includes('It is sent again')`)
+    page.problems.splice(0)
   }, 60_000)
 })

@@ -80,7 +80,12 @@ beforeAll(async () => {
   hostile = await tenant(db.sql, { scopes })
   const now = new Date()
   const { sessions, commits, pullRequests } = generateWork({ days: 90, seed: 5, now })
-  await send(full, [...demoMembers(now), demoBudget(now, 90), ...commits])
+  // a key makes no owner
+  const members = demoMembers(now).map((member) => ({
+    ...member,
+    role: member.role === 'owner' ? 'admin' : member.role,
+  }))
+  await send(full, [...members, demoBudget(now, 90), ...commits])
   await send(full, sessions)
   await send(full, pullRequests)
   await send(hostile, [
@@ -158,7 +163,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
         await visit(owner, `#/${name}`)
         expect(page.problems.splice(0)).toEqual([])
         // each row in view of the list of sessions is asked for once the page has loaded
-        const ofPage = page.ownRequests().filter((url) => /\/v1\/(?!sessions\/)/.test(url))
+        const ofPage = page.ownRequests().filter((url) => /\/v1\/(?!sessions\/|changes)/.test(url))
         expect(ofPage.length).toBeLessThanOrEqual(MAX_REQUESTS)
         // only tables scroll, within their own boxes
         expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
@@ -311,18 +316,21 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     expect(page.problems.splice(0)).toEqual([])
   }, 60_000)
 
-  test('a pull request whose sessions are not known has no figures, and the others have theirs', async () => {
-    await visit(full, '#/badges')
-    await refuse('v1/risk/', 429, 1)
-    await page.evaluate(`location.hash = '#/pull-requests'`)
-    await page.until(`document.querySelector('main').innerText.includes('what their sessions cost')`)
-    await click('Show what their sessions cost')
-    await page.until(`document.querySelector('main').innerText.includes('Refused by the test')`)
-    const [first, ...others] = await cellsOf('Pull requests')
-    expect(first?.slice(3, 6)).toEqual(['–', '–', '–'])
-    expect(others).toHaveLength(24)
-    for (const cells of others) expect(cells[4]).toStartWith('$')
-    expect(await page.evaluate<number>(`document.querySelectorAll('circle.dot').length`)).toBe(24)
+  test('pull requests have cost, state and risk by one request', async () => {
+    const ask = client(app, full.key)
+    const { data } = (await (await ask('/v1/risk?include=cost&per_page=25')).json()) as {
+      data: { state: string; risk_score: number; rating: string; cost: number; sessions: number }[]
+    }
+    await visit(full, '#/pull-requests')
+    const asked = page.ownRequests().filter((url) => /\/v1\/(?!changes|whoami)/.test(url))
+    expect(asked).toEqual([`${server.url}/v1/risk?include=cost&per_page=25`])
+    expect((await cellsOf('Pull requests')).map((cells) => cells.slice(1, 5))).toEqual(
+      data.map(({ state, risk_score, rating, cost, sessions }) => [
+        ...[state, `${rating} ${risk_score}`],
+        ...[cost !== 0 && cost < 0.01 ? expect.any(String) : `$${cost.toFixed(2)}`, String(sessions)],
+      ]),
+    )
+    expect(await page.evaluate<number>(`document.querySelectorAll('circle.dot').length`)).toBe(25)
     expect(page.problems.splice(0)).toEqual([])
   }, 60_000)
 
@@ -336,7 +344,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     )
     await page.until(`location.hash.includes('sort=risk') && document.querySelector('.stale') === null`)
     await page.until(`document.querySelectorAll('section[aria-label="Pull requests"] tbody tr').length > 25`)
-    const shown = (await cellsOf('Pull requests')).map((cells) => Number(/\d+/.exec(cells[1] ?? '')?.[0]))
+    const shown = (await cellsOf('Pull requests')).map((cells) => Number(/\d+/.exec(cells[2] ?? '')?.[0]))
     expect(shown).toEqual(shown.toSorted((a, b) => b - a))
     expect(shown[0]).toBeGreaterThanOrEqual(highest[0] ?? 0)
   }, 60_000)
@@ -365,7 +373,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     ] as const) {
       await page.resize(width, 900, scheme)
       await visit(full, hash)
-      const asked = page.ownRequests().filter((url) => url.includes('/v1/'))
+      const asked = page.ownRequests().filter((url) => /\/v1\/(?!changes)/.test(url))
       expect(asked.length).toBeWithin(1, MAX_REQUESTS + 1)
       expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
       await page.evaluate(AXE)

@@ -58,7 +58,9 @@ describe('the list with include=cost', () => {
     const pages = await Promise.all(
       [1, 2, 3].map(async (page) => bodyOf(await ask(`/v1/risk?include=cost&per_page=2&page=${page}`))),
     )
-    const items: { pr_number: number; cost: number; sessions: number }[] = pages.flatMap(({ data }) => data)
+    const items: { pr_number: number; cost: number; sessions: number; state: string }[] = pages.flatMap(
+      ({ data }) => data,
+    )
     expect(items.map(({ pr_number, cost, sessions }) => [pr_number, cost, sessions])).toEqual([
       [5, 0, 0],
       [4, 0.5, 1],
@@ -66,10 +68,12 @@ describe('the list with include=cost', () => {
       [2, 0.833334, 2],
       [1, 0.833333, 2],
     ])
+    expect(items.map(({ state }) => state)).toEqual(['open', 'open', 'open', 'open', 'open'])
     for (const { pr_number, cost } of items) expect((await sessionsOf(ask, pr_number)).cost).toBe(cost)
     const [plain] = (await bodyOf(await ask('/v1/risk?per_page=1'))).data
     expect(plain).not.toHaveProperty('cost')
     expect(plain).not.toHaveProperty('sessions')
+    expect(plain).not.toHaveProperty('state')
     for (const value of ['sessions', 'cost,state', ''])
       expect((await ask(`/v1/risk?include=${value}`)).status).toBe(400)
   })

@@ -29,7 +29,7 @@ interface LineChartProps {
   /** The vertical axis ends here; undefined: above the largest value. */
   max?: number
   height?: number
-  /** Below the title. */
+  /** Stands below the title. */
   children?: ComponentChildren
 }
 

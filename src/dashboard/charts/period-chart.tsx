@@ -20,7 +20,7 @@ interface PeriodChartProps {
   limit?: { name: string; value: number } | undefined
   /** A click on a period's bar goes there. */
   linkOf?: (period: string) => string
-  /** What a bar is of. */
+  /** Names what a bar stands for. */
   of?: string
   /** The values say these of each period too. */
   also?: readonly { name: string; values: readonly string[] }[]

@@ -1,4 +1,4 @@
-// What is shown is loaded again while it is read: when the organization's data have changed.
+// Pages load again what they show while it is read, when the organization's data have changed.
 
 const listeners = new Set<() => void>()
 

@@ -7,18 +7,20 @@ import { DayField, RangeProblem } from '../parts/field.tsx'
 import { FilterForm, pick, QueryField } from '../parts/filters.tsx'
 import { List } from '../parts/list.tsx'
 import { Empty } from '../parts/show.tsx'
+import { Time } from '../parts/time.tsx'
 
 const PER_PAGE = 50
 
 /** Who changed what, newest first. */
 export function AuditPage({ route: { query } }: PageProps) {
   const [from, to] = [query.get('from') ?? '', query.get('to') ?? '']
-  const entries = useApi<Page<AuditEntry>>('/audit', {
+  const list = {
     ...pick(query, 'action', 'user_id', 'page'),
     date_from: from,
     date_to: to,
     per_page: PER_PAGE,
-  })
+  }
+  const entries = useApi<Page<AuditEntry>>('/audit', list)
   return (
     <>
       <FilterForm>
@@ -35,7 +37,7 @@ export function AuditPage({ route: { query } }: PageProps) {
         caption="Audit log"
         keyOf={({ id }) => id}
         columns={[
-          { name: 'At (UTC)', cell: ({ created_at }) => created_at.slice(0, 19).replace('T', ' ') },
+          { name: 'At', cell: ({ created_at }) => <Time at={created_at} hasSeconds /> },
           codeColumn('Action', 'action'),
           textColumn('By', 'user_id'),
           textColumn('Address', 'ip_address'),

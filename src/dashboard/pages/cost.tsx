@@ -1,7 +1,7 @@
 import type { Breakdown, BreakdownItem } from '../../cost/breakdown-model.ts'
 import type { CostSummary } from '../../cost/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
-import { pathOf, useApi } from '../client/api.ts'
+import { useApi } from '../client/api.ts'
 import { daysOfPeriod, type Granularity, lengthOf } from '../client/days.ts'
 import { formatCompact, formatDollars, formatWhole } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
@@ -121,7 +121,7 @@ export function CostPage({ route: { query } }: PageProps) {
       <List
         loaded={breakdown}
         {...{ page: 'cost', query, noun: `${by} rows` }}
-        csv={{ path: pathOf('/cost/breakdown', list), name: `cost-by-${by}` }}
+        csv={{ path: '/cost/breakdown', query: list, name: `cost-by-${by}` }}
         caption={`Cost by ${by}${andBy === undefined ? '' : ` and ${andBy}`}`}
         columns={columnsOf({
           by,

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ListedFinding } from '../../security/finding-model.ts'
-import { type Page, pathOf, request, useApi } from '../client/api.ts'
+import { type Page, request, useApi } from '../client/api.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { Saying, useChanges } from '../parts/change.tsx'
@@ -53,7 +53,7 @@ export function FindingsPage({ route: { query }, who }: PageProps) {
         loaded={findings}
         {...{ page: 'findings', query, noun: 'findings' }}
         empty={<Empty>No open findings in the last 30 days.</Empty>}
-        csv={{ path: pathOf('/findings', filters), name: 'findings' }}
+        csv={{ path: '/findings', query: filters, name: 'findings' }}
         caption="Findings"
         columns={who.scopes.includes('admin') ? [...COLUMNS, decisionColumn(change)] : COLUMNS}
         keyOf={({ session_id, id }) => `${session_id} ${id}`}
@@ -63,7 +63,7 @@ export function FindingsPage({ route: { query }, who }: PageProps) {
 }
 
 const COLUMNS: readonly Column<ListedFinding>[] = [
-  timeColumn('Session began (UTC)', 'created_at'),
+  timeColumn('Session began', 'created_at'),
   severityColumn('Severity', 'severity'),
   {
     name: 'Finding',

@@ -108,7 +108,7 @@ function Charts({ by, data }: { by: Group; data: readonly Outcome[] }) {
   )
 }
 
-/** What of the group's own cost belongs to any pull request. */
+/** The part of the group's own cost that belongs to any pull request. */
 const linkedOf = ({ cost, linked_share }: Outcome): number => cost * (linked_share ?? 0)
 
 /** Shows the cost of each ticket's sessions, the largest first. */

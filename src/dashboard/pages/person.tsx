@@ -26,7 +26,7 @@ import { Totals } from './outcomes.tsx'
 /** Weeks up to this one: one request has the five models of each that cost most. */
 const WEEKS = 16
 const NEWEST = 10
-/** Of the comparison. */
+/** Days of the comparison. */
 const DAYS = 30
 
 interface PersonProps {
@@ -151,7 +151,7 @@ function Compared({ id }: { id: string }) {
       {({ data, pagination: { total } }) => {
         const people = data.filter(({ key }) => key !== null)
         const mine = people.find(({ key }) => key === id)
-        // by cost, if all are here
+        // they are in the order of their cost
         const middle = (people.length - 1) / 2
         const costs = [Math.floor(middle), Math.ceil(middle)].map((at) => people[at]?.cost ?? 0)
         const isKnown = people.length > 1 && total === data.length

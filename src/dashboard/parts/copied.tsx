@@ -4,7 +4,7 @@ import { Button } from './form.tsx'
 interface CopyProps {
   /** Called by the click. */
   textOf: () => string
-  /** Where it may be copied by hand. */
+  /** Says how it may be copied by hand. */
   instead: string
   children: string
 }

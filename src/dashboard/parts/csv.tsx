@@ -1,18 +1,23 @@
-import { request } from '../client/api.ts'
+import { pathOf, request } from '../client/api.ts'
+import type { Query } from '../client/links.ts'
 import { Saying, useChanges } from './change.tsx'
 import { Button } from './form.tsx'
 
 export interface CsvProps {
   path: string
+  /** That of the list, page and all. */
+  query: Query
   /** The file's, without `.csv`. */
   name: string
 }
 
-/** Saves the page that `path` names as a CSV file. */
-export function Csv({ path, name }: CsvProps) {
+/** Saves a page of a list as a CSV file. */
+export function Csv({ path, query, name }: CsvProps) {
   const { said, run } = useChanges()
   const save = async (): Promise<void> => {
-    const response = await request(path, { accept: 'text/csv' })
+    const response = await request(pathOf(path, query), {
+      accept: 'text/csv',
+    })
     const url = URL.createObjectURL(await response.blob())
     const link = document.createElement('a')
     link.href = url

@@ -9,7 +9,7 @@ interface ListProps<Row> extends Omit<TableProps<Row>, 'rows'>, Place {
   loaded: Loaded<Page<Row>>
   /** This is shown if there is nothing without filters either; without it, an empty list is nothing. */
   empty?: ComponentChildren
-  /** The path of the same page, to be saved as a CSV file of this name. */
+  /** The same list, to be saved as a CSV file of this name. */
   csv?: CsvProps
 }
 

@@ -81,28 +81,27 @@ const sessionFilters = (query: URLSearchParams) =>
 /** Says that there are no sessions in these days, where the newest are, and how others come. */
 export function NoSessions({ page, query }: { page: string; query: URLSearchParams }) {
   const newest = useApi<Page<SessionListItem>>('/sessions', { ...sessionFilters(query), per_page: 1 })
-  const day = newest.state === 'ready' ? newest.value.data[0]?.created_at.slice(0, 10) : undefined
   return (
-    <>
-      {day !== undefined && (
-        <p>
-          No sessions match in these days; newest:{' '}
-          <a
-            href={linkTo(page, {
-              ...Object.fromEntries(query),
-              page: undefined,
-              from: addDays(day, -29),
-              to: day,
-            })}
-          >
-            {formatDay(day)}
-          </a>
-        </p>
-      )}
-      <NoMatch page={page} query={query} noun="sessions">
-        <Empty command={syncCommand()}>To send the sessions that coding agents left on a disk:</Empty>
-      </NoMatch>
-    </>
+    <Show loaded={newest} what="the newest session">
+      {({ data: [session] }) => {
+        const day = session?.created_at.slice(0, 10)
+        if (day === undefined) {
+          return (
+            <NoMatch page={page} query={query} noun="sessions">
+              <Empty command={syncCommand()}>
+                No sessions yet. To send those that coding agents left on a disk:
+              </Empty>
+            </NoMatch>
+          )
+        }
+        const there = { ...Object.fromEntries(query), page: undefined, from: addDays(day, -29), to: day }
+        return (
+          <Empty>
+            No sessions match in these days; newest: <a href={linkTo(page, there)}>{formatDay(day)}</a>
+          </Empty>
+        )
+      }}
+    </Show>
   )
 }
 

@@ -4,7 +4,7 @@ const local = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 
 const exact = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' })
 
 interface TimeProps {
-  /** As the API writes it. */
+  /** The timestamp of the API. */
   at: string
   hasSeconds?: boolean
 }

@@ -4,19 +4,19 @@ import { countOf, formatDollars } from '../client/format.ts'
 import { linkTo, NONE, type Query } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import { setQuery } from '../client/router.ts'
+import { Change } from '../pages/cost-columns.tsx'
 import { NamedLink } from '../parts/link.tsx'
 import { Show } from '../parts/show.tsx'
-import { Change } from './cost-columns.tsx'
 
 const KEYS = ['project', 'member', 'model'] as const
 export type MoverKey = (typeof KEYS)[number]
 const SHOWN = 3
 
-/** What the movers are: named by the URL, else projects. */
+/** The URL names what the movers are; else they are projects. */
 export const moverKeyOf = (query: URLSearchParams): MoverKey =>
   KEYS.find((key) => key === query.get('by')) ?? 'project'
 
-/** Those whose cost changed most against the equally long range before. */
+/** Loads the keys whose cost changed most against the equally long range before. */
 export const useMovers = (by: MoverKey, dates: Query): Loaded<Breakdown> =>
   useApi('/cost/breakdown', { by, ...dates, compare: 'previous', sort: 'change', per_page: SHOWN })
 

@@ -1,7 +1,7 @@
 import type { QualityMetadata } from '../../sessions/model.ts'
 import { countOf, formatNumber, formatScore, signed } from '../client/format.ts'
-import { Bar, goodness } from './bar.tsx'
-import { Table } from './table.tsx'
+import { Bar, goodness } from '../parts/bar.tsx'
+import { Table } from '../parts/table.tsx'
 
 type Factor = QualityMetadata['factors'][number]
 
@@ -30,7 +30,7 @@ const RAISING: Readonly<Record<string, string>> = {
   clean_tool_use: 'hardly any failed tool calls',
 }
 
-/** By the class of a score. */
+/** Sentences by the class of a score. */
 const SMOOTHNESS: Readonly<Record<string, string>> = {
   good: 'It went smoothly',
   fair: 'It went with some friction',

@@ -4,10 +4,10 @@ import { getJson, useApi } from '../client/api.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { Saying, useChanges } from '../parts/change.tsx'
-import { EndpointForm, type EndpointText } from '../parts/endpoint-form.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
+import { EndpointForm, type EndpointText } from './endpoint-form.tsx'
 import { EndpointPage } from './webhook.tsx'
 
 /** The endpoints, or one of them when the URL names it. */

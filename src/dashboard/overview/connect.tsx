@@ -3,7 +3,7 @@ import type { SessionListItem } from '../../sessions/model.ts'
 import { getJson, type Page } from '../client/api.ts'
 import { serverUrl } from '../client/base.ts'
 import { linkTo } from '../client/links.ts'
-import { Copied } from './copied.tsx'
+import { Copied } from '../parts/copied.tsx'
 
 /** An organization without sessions is looked at this often. */
 const LOOK_MS = 5_000

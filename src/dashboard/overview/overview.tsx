@@ -10,12 +10,12 @@ import { addDays, lastDays, periodsOf, type Range, rangeBefore } from '../client
 import { formatDay, formatDollars, formatScore, formatShare, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
-import { Connect } from '../parts/connect.tsx'
 import { Empty, Show } from '../parts/show.tsx'
-import { Tile } from '../parts/tile.tsx'
 import { Attention } from './attention.tsx'
 import { BurnUp } from './burn-up.tsx'
+import { Connect } from './connect.tsx'
 import { type MoverKey, Movers, moverKeyOf, useMovers } from './movers.tsx'
+import { Tile } from './tile.tsx'
 
 const DAYS = 30
 /** Findings that one request has: with more, only their number is known. */
@@ -129,10 +129,10 @@ function spanOfFindings({ data, pagination: { total } }: Page<ListedFinding>, da
     : { now, isWhole: false }
 }
 
-/** What came of it. */
+/** Shows what came of the sessions. */
 function OutcomeTiles({ total }: { total: Outcomes['total'] }) {
   const { pull_requests, cost_per_merged_pull_request: each, ai_share, survival } = total
-  // of commits that are young enough for the range, none is old enough for the 30 days
+  // no commit of the last 30 days is older than 30 days
   const after = survival?.['30'].share != null ? 30 : 14
   const share = survival?.[after].share
   return (

@@ -18,10 +18,10 @@ import { Facts } from '../parts/fact.tsx'
 import { Findings } from '../parts/findings.tsx'
 import { Button } from '../parts/form.tsx'
 import { Back, NamedLink } from '../parts/link.tsx'
-import { QualityFactors } from '../parts/quality-factors.tsx'
 import { Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
+import { QualityFactors } from './quality-factors.tsx'
 import { Timeline } from './timeline.tsx'
 
 /** Turns of a session that are drawn at once; a click shows the rest in steps of as many. */

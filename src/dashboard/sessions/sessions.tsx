@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { SessionDetail, SessionListItem } from '../../sessions/model.ts'
-import { getJson, type Page, pathOf, useApi } from '../client/api.ts'
+import { getJson, type Page, useApi } from '../client/api.ts'
 import { useMembers } from '../client/lists.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { ColumnChooser, useColumns } from '../parts/column-chooser.tsx'
@@ -82,7 +82,7 @@ function ListPage({ route: { query }, who }: PageProps) {
               {offer}
               <SessionTable sessions={data} who={who} sorting={sortingOf(query, 'created_at')} />
               <Pager pagination={pagination} page="sessions" query={query} noun="sessions" />
-              <Csv path={pathOf('/sessions', list)} name="sessions" />
+              <Csv path="/sessions" query={list} name="sessions" />
             </>
           )
         }

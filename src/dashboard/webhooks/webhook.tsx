@@ -8,7 +8,6 @@ import { linkTo } from '../client/links.ts'
 import { Asked } from '../parts/asked.tsx'
 import { Saying, useChanges } from '../parts/change.tsx'
 import { orUnknown, textColumn, timeColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
-import { EndpointForm, type EndpointText } from '../parts/endpoint-form.tsx'
 import { Facts } from '../parts/fact.tsx'
 import { DayField } from '../parts/field.tsx'
 import { FilterForm, pick, QueryChoice } from '../parts/filters.tsx'
@@ -18,6 +17,7 @@ import { List } from '../parts/list.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { timeOf } from '../parts/time.tsx'
 import { OpenedDelivery } from './delivery.tsx'
+import { EndpointForm, type EndpointText } from './endpoint-form.tsx'
 
 const PER_PAGE = 25
 const STATUSES = ['pending', 'pending_retry', 'success', 'failed', 'cancelled'] as const

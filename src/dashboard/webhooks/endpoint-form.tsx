@@ -1,6 +1,6 @@
 import { useApi } from '../client/api.ts'
-import { Form, Input } from './form.tsx'
-import { Show } from './show.tsx'
+import { Form, Input } from '../parts/form.tsx'
+import { Show } from '../parts/show.tsx'
 
 /** People decide these fields of an endpoint. */
 export interface EndpointText {

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type HttpServer, listen } from '../../src/http/listen.ts'
+import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { type Browser, findBrowser, type Page, startBrowser } from './browser.ts'
+
+// Pages that are open while data change. Skipped on a machine without Chromium.
+
+const program = findBrowser()
+/** An event comes within 7 s of the change. */
+const TOLD_MS = 15_000
+
+let db: TestDatabase
+let server: HttpServer
+let browser: Browser
+let app: ReturnType<typeof testApp>
+let acme: Tenant
+let made = 0
+
+async function send(count: number, more: object = {}): Promise<void> {
+  const records = Array.from({ length: count }, () => ({
+    type: 'session',
+    id: `sess_live${made++}`,
+    project_name: 'checkout',
+    created_at: new Date().toISOString(),
+    estimated_cost: 10,
+    ...more,
+  }))
+  const response = await client(app, acme.key)('/v1/sync', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ records }),
+  })
+  expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
+}
+
+beforeAll(async () => {
+  if (program === null) return
+  db = await testDatabase()
+  app = testApp(db.sql, { writes: db.pool(2) })
+  server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
+  acme = await tenant(db.sql, { scopes: ['read', 'write'] })
+  await send(4)
+  browser = await startBrowser(program)
+}, 60_000)
+afterAll(async () => {
+  if (program === null) return
+  await browser.close()
+  await server.stop()
+  await db.drop()
+})
+
+async function open(fragment: string): Promise<Page> {
+  const page = await browser.newPage()
+  await page.resize(1440, 900)
+  await page.open(`${server.url}/live`)
+  await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${JSON.stringify(acme.key)})`)
+  await page.open('about:blank')
+  await page.open(`${server.url}/${fragment}`)
+  await page.until(
+    `document.querySelector('tbody, .value') !== null && document.querySelector('.stale') === null`,
+  )
+  return page
+}
+const streams = (page: Page) => page.ownRequests().filter((url) => url.endsWith('/v1/changes')).length
+const rows = (page: Page) => page.evaluate<number>(`document.querySelectorAll('tbody tr').length`)
+/** The overview says this of 30 days. */
+const cost = `document.querySelector('.movers .value')?.innerText`
+
+const costOf = async (page: Page): Promise<string> => {
+  await page.until(`${cost} !== undefined`)
+  return await page.evaluate<string>(cost)
+}
+
+describe.skipIf(program === null)('a page', () => {
+  test('has the figures of a change without being loaded again, and shows nothing of the wait', async () => {
+    const page = await open('#/')
+    await page.until(`${cost} === '$40.00'`)
+    await page.evaluate(`{
+      globalThis.seen = new Set()
+      new MutationObserver(() => globalThis.seen.add(document.querySelector('.stale') !== null))
+        .observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true })
+    }`)
+    await send(1)
+    await page.until(`${cost} === '$50.00'`, TOLD_MS)
+    expect(await page.evaluate<boolean[]>('[...globalThis.seen]')).toEqual([false])
+    expect(streams(page)).toBe(1)
+    expect(page.problems).toEqual([])
+  }, 60_000)
+
+  test('with a list keeps its rows and offers the new ones', async () => {
+    const page = await open('#/sessions')
+    const before = await rows(page)
+    const { x, y } = await page.middleOf(`document.querySelectorAll('tbody tr')[2]`)
+    await send(3)
+    await page.until(`document.querySelector('.offer')?.innerText === '3 new sessions'`, TOLD_MS)
+    expect(await rows(page)).toBe(before)
+    expect(await page.middleOf(`document.querySelectorAll('tbody tr')[2]`)).toEqual({ x, y })
+    await page.click(`document.querySelector('.offer')`)
+    await page.until(`document.querySelector('.offer') === null`)
+    expect(await rows(page)).toBe(before + 3)
+    expect(page.problems).toEqual([])
+  }, 60_000)
+
+  test('that is not seen has no stream, and is current within 4 s once it is', async () => {
+    const first = await open('#/')
+    const before = await costOf(first)
+    const second = await open('#/sessions')
+    await first.until('document.hidden')
+    expect(await second.evaluate<boolean>('document.hidden')).toBe(false)
+    await send(1)
+    await second.until(`document.querySelector('.offer') !== null`, TOLD_MS)
+    expect(await first.evaluate<string>(cost)).toBe(before)
+    await first.front()
+    await first.until(`${cost} !== ${JSON.stringify(before)}`, 4_000)
+    expect(first.problems).toEqual([])
+  }, 60_000)
+
+  test('in which somebody fills in a form is not changed under their hands', async () => {
+    const page = await open('#/')
+    const before = await costOf(page)
+    await page.evaluate(`{
+      document.body.insertAdjacentHTML('beforeend', '<form id="own"><input></form>')
+      document.querySelector('#own input').focus()
+    }`)
+    const other = await open('#/sessions')
+    await page.front()
+    await page.evaluate(`document.querySelector('#own input').focus()`)
+    await send(1)
+    await other.front()
+    await other.until(`!document.hidden`)
+    await page.front()
+    expect(await page.evaluate<string>(cost)).toBe(before)
+    await page.evaluate(`document.querySelector('#own input').blur()`)
+    await page.until(`${cost} !== ${JSON.stringify(before)}`, TOLD_MS)
+  }, 60_000)
+})
