@@ -1,23 +1,9 @@
-import { useEffect } from 'preact/hooks'
-import type { SessionListItem } from '../../sessions/model.ts'
-import { getJson, type Page } from '../client/api.ts'
 import { serverUrl } from '../client/base.ts'
 import { linkTo } from '../client/links.ts'
 import { Copied } from '../parts/copied.tsx'
 
-/** An organization without sessions is looked at this often. */
-const LOOK_MS = 5_000
-
-/** Explains how the first sessions come, and calls `onSessions` once they are there. */
-export function Connect({ onSessions }: { onSessions: () => void }) {
-  useEffect(() => {
-    const look = async (): Promise<void> => {
-      const found = await getJson<Page<SessionListItem>>('/sessions?per_page=1').catch(() => undefined)
-      if ((found?.pagination.total ?? 0) > 0) onSessions()
-    }
-    const timer = setInterval(() => document.hidden || void look(), LOOK_MS)
-    return () => clearInterval(timer)
-  }, [])
+/** Explains how the first sessions come. */
+export function Connect() {
   return (
     <section class="connect">
       <h2>Connect your first machine</h2>

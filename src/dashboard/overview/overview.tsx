@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks'
 import type { CostSummary } from '../../cost/model.ts'
 import type { Outcomes } from '../../outcomes/model.ts'
 import type { QualityTrend } from '../../quality/model.ts'
@@ -41,12 +40,11 @@ export function OverviewPage({ route: { query }, who }: PageProps) {
 
 /** No sessions in both ranges: none at all, or older ones. */
 function NothingNew() {
-  const [looks, setLooks] = useState(0)
-  const newest = useApi<Page<SessionListItem>>('/sessions', { per_page: 1 }, looks)
+  const newest = useApi<Page<SessionListItem>>('/sessions', { per_page: 1 })
   return (
     <Show loaded={newest} what="sessions">
       {({ data: [session] }) => {
-        if (session === undefined) return <Connect onSessions={() => setLooks(looks + 1)} />
+        if (session === undefined) return <Connect />
         const day = session.created_at.slice(0, 10)
         return (
           <Empty command={syncCommand()}>
