@@ -120,11 +120,13 @@ function SignedIn({ who, signOut }: { who: WhoAmI; signOut: () => void }) {
       {name}
     </a>
   )
-  useEffect(() => {
+  // begun before the page asks for its data: no change between the two is missed
+  const [live] = useState(() => {
     const controller = new AbortController()
     startLive(who.organization.id, who.limits.read, controller.signal)
-    return () => controller.abort()
-  }, [who.organization.id])
+    return controller
+  })
+  useEffect(() => () => live.abort(), [])
   useEffect(() => {
     document.title = `${title} · Cloud Analytics`
     // in a narrow window the line of pages is scrolled

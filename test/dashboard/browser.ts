@@ -45,6 +45,8 @@ export interface Page {
   problems: string[]
   /** The URLs that the page asked for. */
   requests: string[]
+  /** The URLs whose responses have begun to arrive. */
+  responses: string[]
   /** The URLs that the document asked for that was opened last: none of those of the document before it. */
   ownRequests(): string[]
 }
@@ -153,6 +155,7 @@ async function openPage({ send, listen }: Protocol): Promise<Page> {
   const call = (method: string, params?: object) => send(method, params, session)
   const problems: string[] = []
   const requests: string[] = []
+  const responses: string[] = []
   // Chromium gives each document the id of its loader: events of the document before may still arrive after a navigation
   const sent: { url: string; loaderId: unknown }[] = []
   const loaded = new Set<unknown>()
@@ -167,6 +170,8 @@ async function openPage({ send, listen }: Protocol): Promise<Page> {
     if (method === 'Runtime.consoleAPICalled' && ['error', 'warning', 'assert'].includes(String(params.type)))
       problems.push(JSON.stringify(params.args))
     if (method === 'Log.entryAdded') problems.push(JSON.stringify(params.entry))
+    if (method === 'Network.responseReceived')
+      responses.push((params.response as { url: string } | undefined)?.url ?? '')
     if (method === 'Network.requestWillBeSent') {
       const url = (params.request as { url: string } | undefined)?.url ?? ''
       requests.push(url)
@@ -213,6 +218,7 @@ async function openPage({ send, listen }: Protocol): Promise<Page> {
   return {
     problems,
     requests,
+    responses,
     ownRequests: () => sent.filter(({ loaderId }) => loaderId === current).map(({ url }) => url),
     evaluate,
     clickAt,

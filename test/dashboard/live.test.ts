@@ -60,7 +60,11 @@ async function open(fragment: string): Promise<Page> {
   await page.until(
     `document.querySelector('tbody, .value') !== null && document.querySelector('.stale') === null`,
   )
-  return page
+  // changes are told from the stream's beginning on
+  for (;;) {
+    if (page.responses.some((url) => url.endsWith('/v1/changes'))) return page
+    await page.evaluate('new Promise(requestAnimationFrame)')
+  }
 }
 const streams = (page: Page) => page.ownRequests().filter((url) => url.endsWith('/v1/changes')).length
 const rows = (page: Page) => page.evaluate<number>(`document.querySelectorAll('tbody tr').length`)
