@@ -179,7 +179,7 @@ export function barOf({ unicode }: Screen, fraction: number, width: number): str
 const LEVELS = '▁▂▃▄▅▆▇█'
 const ASCII_LEVELS = '_.:-=+*#'
 
-/** Characters of a sparkline at most: of more values neighbours are summed. */
+/** Characters of a sparkline at most: of more values the means of neighbours. */
 const MOST_LEVELS = 60
 
 /** A line of one character for each value, from none to the largest; what is more than nothing is above the lowest. */
