@@ -186,9 +186,12 @@ const MOST_LEVELS = 60
 export function sparkOf({ unicode }: Screen, values: readonly number[]): string {
   const levels = unicode ? LEVELS : ASCII_LEVELS
   const each = Math.ceil(values.length / MOST_LEVELS)
-  const sums = Array.from({ length: Math.ceil(values.length / each) }, (_, index) =>
-    values.slice(index * each, (index + 1) * each).reduce((sum, value) => sum + value, 0),
-  )
-  const greatest = Math.max(...sums)
-  return sums.map((sum) => levels[sum > 0 ? Math.max(1, Math.round((sum / greatest) * 7)) : 0] ?? '').join('')
+  const means = Array.from({ length: Math.ceil(values.length / each) }, (_, index) => {
+    const part = values.slice(index * each, (index + 1) * each)
+    return part.reduce((sum, value) => sum + value, 0) / part.length
+  })
+  const greatest = Math.max(...means)
+  return means
+    .map((mean) => levels[mean > 0 ? Math.max(1, Math.round((mean / greatest) * 7)) : 0] ?? '')
+    .join('')
 }
