@@ -1,0 +1,133 @@
+// What the libraries call each operation of the API's document. A resource's key is its path in the client
+// (`webhooks.deliveries`); '' is the client itself. Parameters of paths are `{}`, whatever the document calls them.
+
+export const METHODS: Record<string, Record<string, string>> = {
+  '': { sync: 'POST /v1/sync', whoami: 'GET /v1/whoami' },
+  sessions: {
+    list: 'GET /v1/sessions',
+    get: 'GET /v1/sessions/{}',
+    delete: 'DELETE /v1/sessions/{}',
+  },
+  projects: { list: 'GET /v1/projects' },
+  models: { list: 'GET /v1/models' },
+  agents: { list: 'GET /v1/agents' },
+  quality: { get: 'GET /v1/quality', trend: 'GET /v1/quality/trend' },
+  cost: { get: 'GET /v1/cost', breakdown: 'GET /v1/cost/breakdown', trend: 'GET /v1/cost/trend' },
+  security: { get: 'GET /v1/security', heatmap: 'GET /v1/security/heatmap' },
+  findings: { list: 'GET /v1/findings', update: 'PATCH /v1/findings/{}' },
+  audit: { list: 'GET /v1/audit', report: 'GET /v1/audit/report' },
+  team: {
+    get: 'GET /v1/team',
+    expertise: 'GET /v1/team/expertise',
+    machines: 'GET /v1/team/machines',
+    coverage: 'GET /v1/team/coverage',
+  },
+  risk: { list: 'GET /v1/risk', get: 'GET /v1/risk/{}' },
+  outcomes: { list: 'GET /v1/outcomes' },
+  webhooks: {
+    list: 'GET /v1/webhooks',
+    create: 'POST /v1/webhooks',
+    get: 'GET /v1/webhooks/{}',
+    update: 'PATCH /v1/webhooks/{}',
+    delete: 'DELETE /v1/webhooks/{}',
+    rotate_secret: 'POST /v1/webhooks/{}/rotate-secret',
+    test: 'POST /v1/webhooks/{}/test',
+    recover: 'POST /v1/webhooks/{}/recover',
+    retry: 'POST /v1/webhooks/{}/retry',
+    events: 'GET /v1/webhooks/events',
+  },
+  'webhooks.deliveries': deliveriesOf('webhooks'),
+  badges: {
+    quality: 'GET /api/badge/{}/quality',
+    security: 'GET /api/badge/{}/security',
+    cost: 'GET /api/badge/{}/cost',
+    quality_json: 'GET /api/badge/{}/quality.json',
+    security_json: 'GET /api/badge/{}/security.json',
+    cost_json: 'GET /api/badge/{}/cost.json',
+  },
+  service: { health: 'GET /health', ready: 'GET /ready', live: 'GET /live' },
+  keys: {
+    list: 'GET /v1/keys',
+    create: 'POST /v1/keys',
+    get: 'GET /v1/keys/{}',
+    rotate: 'POST /v1/keys/{}/rotate',
+    revoke: 'DELETE /v1/keys/{}',
+  },
+  members: {
+    list: 'GET /v1/members',
+    create: 'POST /v1/members',
+    update: 'PATCH /v1/members/{}',
+    delete: 'DELETE /v1/members/{}',
+    invite: 'POST /v1/members/{}/invitation',
+  },
+  organization: {
+    get: 'GET /v1/organization',
+    update: 'PATCH /v1/organization',
+    new_badge_token: 'POST /v1/organization/badge-token',
+  },
+  budgets: {
+    list: 'GET /v1/budgets',
+    mine: 'GET /v1/budgets/mine',
+    set: 'PUT /v1/budgets/{}',
+    delete: 'DELETE /v1/budgets/{}',
+  },
+  alerts: managed('alerts'),
+  'alerts.deliveries': deliveriesOf('alerts'),
+  digests: managed('digests'),
+  'digests.deliveries': deliveriesOf('digests'),
+}
+
+/** Operations that the document may still lack: nothing is made for them until it has them. */
+export const PLANNED = /\/v1\/(alerts|digests|budgets\/mine)\b/
+
+/** Parts of a session's record that few send by hand: any object is taken, and the server checks it. */
+export const LOOSE = /^SessionRecord(TurnRecord|Observation|Analysis|QualityMetadata|SecurityMetadata)$/
+
+/** Names of objects and enumerations that have none in the document, by the place where they are met first. */
+export const TYPE_NAMES: Record<string, string> = {
+  ProjectsListParams: 'PageParams',
+  QualityGetParams: 'RangeParams',
+  QualityTrendParams: 'TrendParams',
+  BadgesQualityParams: 'BadgeParams',
+  TurnTokens: 'Tokens',
+  TurnToolCall: 'ToolCall',
+  SessionDetailTokens: 'SessionTokens',
+  RiskScoreContributions: 'RiskContributions',
+  RiskContributionsImpact: 'Contribution',
+  QualityMetadataFactor: 'QualityFactor',
+  ListedFindingMember: 'SessionMember',
+  BreakdownItemPrevious: 'PreviousRange',
+  OutcomeSurvival14: 'SurvivingLines',
+  WhoAmIKeyScope: 'Scope',
+  OrganizationSettingsBadgesLabels: 'BadgeLabels',
+  OrganizationSettingsBadgesColors: 'BadgeColors',
+  OrganizationSettingsBadgesThresholds: 'BadgeThresholds',
+  OrganizationSettingsBadges: 'BadgeSettings',
+  OrganizationSettingsRetentionPending: 'PendingRetention',
+  OrganizationChangeBadgesLabels: 'BadgeLabelsChange',
+  OrganizationChangeBadgesColors: 'BadgeColorsChange',
+  OrganizationChangeBadgesThresholds: 'BadgeThresholdsChange',
+  OrganizationChangeBadges: 'BadgesChange',
+  NewWebhookEndpointEvent: 'SubscribedEvent',
+  WebhookTestEvent: 'EventName',
+  WebhooksDeliveriesListEvent: 'SentEvent',
+}
+
+function deliveriesOf(resource: string) {
+  return {
+    list: `GET /v1/${resource}/{}/deliveries`,
+    get: `GET /v1/${resource}/{}/deliveries/{}`,
+    redeliver: `POST /v1/${resource}/{}/deliveries/{}/redeliver`,
+  }
+}
+
+function managed(resource: string) {
+  return {
+    list: `GET /v1/${resource}`,
+    create: `POST /v1/${resource}`,
+    get: `GET /v1/${resource}/{}`,
+    update: `PATCH /v1/${resource}/{}`,
+    delete: `DELETE /v1/${resource}/{}`,
+    test: `POST /v1/${resource}/{}/test`,
+  }
+}

@@ -1,0 +1,3 @@
+module example.com/cloud-analytics/clients/go
+
+go 1.19

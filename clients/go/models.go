@@ -1,0 +1,1163 @@
+package cloudanalytics
+
+// Made of the API's document by `bun run clients`; do not edit.
+
+const version = "0.3.0-dev"
+
+type PullRequest struct {
+	Repo   string `json:"repo"`
+	Number int64  `json:"number"`
+}
+type SessionRecordTokens struct {
+	Input         *int64 `json:"input,omitempty"`
+	Output        *int64 `json:"output,omitempty"`
+	CacheRead     *int64 `json:"cache_read,omitempty"`
+	CacheCreation *int64 `json:"cache_creation,omitempty"`
+}
+type SessionRecordToolsUsed struct {
+	Name   string `json:"name"`
+	Calls  *int64 `json:"calls,omitempty"`
+	Errors *int64 `json:"errors,omitempty"`
+}
+
+// SessionRecordSurvival: Of the agents’ lines in its landed commits, how much was there 14 and 30 days later.
+type SessionRecordSurvival struct {
+	Days14 *float64 `json:"14"`
+	Days30 *float64 `json:"30"`
+}
+type SessionRecord struct {
+	ID               string                   `json:"id"`
+	ProjectName      string                   `json:"project_name,omitempty"`
+	Origin           string                   `json:"origin,omitempty"`
+	Includes         []string                 `json:"includes,omitempty"` // the sessions of its sub-agents: telemetry of theirs belongs to this session
+	CreatedAt        string                   `json:"created_at"`
+	UserID           string                   `json:"user_id,omitempty"`
+	UserEmail        string                   `json:"user_email,omitempty"`
+	Source           string                   `json:"source,omitempty"`
+	Branch           string                   `json:"branch,omitempty"`
+	PullRequests     []PullRequest            `json:"pull_requests,omitempty"`
+	Model            string                   `json:"model,omitempty"`
+	Models           []string                 `json:"models,omitempty"`
+	StartedAt        string                   `json:"started_at,omitempty"`
+	EndedAt          string                   `json:"ended_at,omitempty"`
+	DurationSeconds  *float64                 `json:"duration_seconds,omitempty"`
+	Turns            *int64                   `json:"turns,omitempty"`
+	EstimatedCost    *float64                 `json:"estimated_cost,omitempty"`
+	CostSource       string                   `json:"cost_source,omitempty"`
+	UnpricedTokens   *int64                   `json:"unpriced_tokens,omitempty"` // tokens of all kinds whose price is not known: they add nothing to estimated_cost
+	QualityScore     *float64                 `json:"quality_score,omitempty"`
+	Tokens           *SessionRecordTokens     `json:"tokens,omitempty"`
+	ToolsUsed        []SessionRecordToolsUsed `json:"tools_used,omitempty"`
+	FilesTouched     []string                 `json:"files_touched,omitempty"`
+	Summary          string                   `json:"summary,omitempty"`
+	TurnRecords      []map[string]any         `json:"turn_records,omitempty"`
+	Observations     []map[string]any         `json:"observations,omitempty"`
+	Analysis         map[string]any           `json:"analysis,omitempty"`
+	QualityMetadata  map[string]any           `json:"quality_metadata,omitempty"`
+	SecurityMetadata map[string]any           `json:"security_metadata,omitempty"`
+	Landed           *bool                    `json:"landed,omitempty"`   // Whether the default branch has a commit of it; null where none is known
+	Reverted         *bool                    `json:"reverted,omitempty"` // Whether a later commit that reverts one of them names it
+	Survival         *SessionRecordSurvival   `json:"survival,omitempty"` // Of the agents’ lines in its landed commits, how much was there 14 and 30 days later
+	Parts            string                   `json:"parts,omitempty"`    // what `sync` read of the session, by the ids of its messages: parts of the same session from other files are merged with it. Opaque to other clients
+}
+
+func (SessionRecord) recordType() string { return "session" }
+
+type MemberRecord struct {
+	Email       string   `json:"email"`
+	DisplayName string   `json:"display_name"`
+	Role        string   `json:"role"`
+	JoinedAt    string   `json:"joined_at"`
+	Aliases     []string `json:"aliases,omitempty"` // Other addresses of the member, all of them; [] for none. Without this field those that are stored stay
+	ID          string   `json:"id,omitempty"`
+}
+
+func (MemberRecord) recordType() string { return "member" }
+
+type CommitRecordFile struct {
+	Path         string `json:"path"`
+	Additions    int64  `json:"additions"`
+	Deletions    int64  `json:"deletions"`
+	Status       string `json:"status"`
+	PreviousPath string `json:"previous_path,omitempty"`
+}
+type CommitRecordAi struct {
+	Lines          int64            `json:"lines"`
+	EffectiveLines int64            `json:"effective_lines"`
+	ByAgent        map[string]int64 `json:"by_agent"`
+	Provenance     string           `json:"provenance"`
+	Sessions       []string         `json:"sessions"`
+}
+type CommitRecordSurvival struct {
+	Days  string `json:"days"`
+	Lines int64  `json:"lines"`
+}
+type CommitRecord struct {
+	Project         string                 `json:"project"`
+	Sha             string                 `json:"sha"`
+	AuthorEmail     string                 `json:"author_email"`
+	AuthorName      string                 `json:"author_name"`
+	CommittedAt     string                 `json:"committed_at"`
+	Subject         string                 `json:"subject,omitempty"`
+	Files           []CommitRecordFile     `json:"files"`
+	Ai              *CommitRecordAi        `json:"ai,omitempty"`
+	Survival        []CommitRecordSurvival `json:"survival,omitempty"`
+	OnDefaultBranch *bool                  `json:"on_default_branch,omitempty"`
+}
+
+func (CommitRecord) recordType() string { return "commit" }
+
+type PrRiskRecordContributionsImpact struct {
+	Name   string  `json:"name"`
+	Value  float64 `json:"value"`  // what was measured
+	Points float64 `json:"points"` // what it adds to the part
+}
+type PrRiskRecordContributions struct {
+	Impact     []PrRiskRecordContributionsImpact `json:"impact"`     // hotspot, spread, entropy, single_owner
+	Regression []PrRiskRecordContributionsImpact `json:"regression"` // measures of the change, and `base`: a change of nothing
+	Security   []PrRiskRecordContributionsImpact `json:"security"`   // open findings in the files by severity, and kinds of sensitive files
+	Coupling   []PrRiskRecordContributionsImpact `json:"coupling"`   // files that usually change with these and are missing, by how surely they do
+}
+type PrRiskRecord struct {
+	Repo            string                     `json:"repo"`
+	PrNumber        int64                      `json:"pr_number"`
+	PrTitle         string                     `json:"pr_title"`
+	FilesChanged    int64                      `json:"files_changed"`
+	CreatedAt       string                     `json:"created_at"`
+	ID              string                     `json:"id,omitempty"`
+	ImpactScore     *float64                   `json:"impact_score,omitempty"`
+	RegressionScore *float64                   `json:"regression_score,omitempty"`
+	SecurityScore   *float64                   `json:"security_score,omitempty"`
+	CouplingScore   *float64                   `json:"coupling_score,omitempty"`
+	Contributions   *PrRiskRecordContributions `json:"contributions,omitempty"`
+	Project         string                     `json:"project,omitempty"`
+	AuthorEmail     string                     `json:"author_email,omitempty"`
+	Files           []CommitRecordFile         `json:"files,omitempty"`
+	Branch          string                     `json:"branch,omitempty"`
+	Commits         []string                   `json:"commits,omitempty"`
+	State           string                     `json:"state,omitempty"`
+	MergedAt        string                     `json:"merged_at,omitempty"`
+	ClosedAt        string                     `json:"closed_at,omitempty"`
+	MergeCommit     string                     `json:"merge_commit,omitempty"`
+	URL             string                     `json:"url,omitempty"`
+	DefaultBranch   string                     `json:"default_branch,omitempty"`
+	RiskScore       any                        `json:"risk_score,omitempty"` // Not read: it is always computed here
+	Rating          any                        `json:"rating,omitempty"`     // Not read: it is always computed here
+}
+
+func (PrRiskRecord) recordType() string { return "pr_risk" }
+
+type AuditRecord struct {
+	Action    string         `json:"action"`
+	UserID    string         `json:"user_id"`
+	CreatedAt string         `json:"created_at"` // Microseconds are kept; moved on by microseconds where another entry has the same
+	ID        string         `json:"id,omitempty"`
+	Details   map[string]any `json:"details,omitempty"` // At most 16 KiB as JSON
+	IPAddress string         `json:"ip_address,omitempty"`
+}
+
+func (AuditRecord) recordType() string { return "audit" }
+
+type BudgetRecord struct {
+	Month string  `json:"month"` // YYYY-MM; in force until a later month has a record
+	Limit float64 `json:"limit"`
+}
+
+func (BudgetRecord) recordType() string { return "budget" }
+
+type ReportRecord struct {
+	ReportType  string `json:"report_type"`
+	From        string `json:"from"` // First UTC day, inclusive
+	To          string `json:"to"`   // Last UTC day, inclusive
+	ID          string `json:"id,omitempty"`
+	GeneratedAt string `json:"generated_at,omitempty"` // When it was made, as export gives it; now unless given
+	Through     string `json:"through,omitempty"`      // Last entry it may count, as export gives it; the newest unless given
+}
+
+func (ReportRecord) recordType() string { return "report" }
+
+type SyncParams struct {
+	Machine  string `json:"machine,omitempty"`  // The name of the machine that sends: 1 to 255 printable ASCII characters, no comma. GET /v1/team/machines shows when each was seen
+	Reassign *bool  `json:"reassign,omitempty"` // Whether a session may get another user than the one it has; without a user it keeps the one it has
+	Restore  *bool  `json:"restore,omitempty"`  // Whether sessions that were deleted are stored again, for which the key needs `write`; without it they are left out
+	Moved    *bool  `json:"moved,omitempty"`    // Whether the response says how many of the updated sessions had another project
+}
+type SkippedSession struct {
+	ID     string `json:"id"`
+	Reason string `json:"reason"`
+}
+type MovedSessions struct {
+	From     string `json:"from"`
+	To       string `json:"to"`
+	Sessions int64  `json:"sessions"`
+}
+type SyncResult struct {
+	Received  int64            `json:"received"`
+	Created   int64            `json:"created"`   // not known before
+	Updated   int64            `json:"updated"`   // known, and now different
+	Unchanged int64            `json:"unchanged"` // known as they are, or skipped
+	Skipped   []SkippedSession `json:"skipped"`   // Sessions that were not stored: they were deleted, or are older than the organization keeps. Absent where there are none
+	Moved     []MovedSessions  `json:"moved"`     // With `moved=true`: how many of the updated sessions had another project. Absent where there are none
+}
+type WhoAmIOrganization struct {
+	ID   string `json:"id"`
+	Slug string `json:"slug"`
+	Name string `json:"name"`
+	Plan string `json:"plan"`
+}
+
+// WhoAmIKeyMember: Whose sessions the key sends.
+type WhoAmIKeyMember struct {
+	ID    *string `json:"id"` // null while no member has the address
+	Email string  `json:"email"`
+}
+
+// WhoAmIKey: null for a person who signed in.
+type WhoAmIKey struct {
+	ID        string           `json:"id"`
+	Name      string           `json:"name"`
+	Scopes    []string         `json:"scopes"`
+	ExpiresAt *string          `json:"expires_at"`
+	Member    *WhoAmIKeyMember `json:"member"` // Whose sessions the key sends
+}
+
+// WhoAmIMember: The person, or whose sessions the key sends.
+type WhoAmIMember struct {
+	ID          string `json:"id"`
+	Email       string `json:"email"`
+	DisplayName string `json:"display_name"`
+	Role        string `json:"role"`
+}
+
+// WhoAmILimits: Of the organization, shared by its keys.
+type WhoAmILimits struct {
+	Read int64 `json:"read"` // Requests a minute
+	Sync int64 `json:"sync"` // Requests of POST /v1/sync a minute
+}
+type WhoAmI struct {
+	Organization WhoAmIOrganization `json:"organization"`
+	Key          *WhoAmIKey         `json:"key"`    // null for a person who signed in
+	Member       *WhoAmIMember      `json:"member"` // The person, or whose sessions the key sends
+	Scopes       []string           `json:"scopes"`
+	CsrfToken    string             `json:"csrf_token"` // Of a person: X-CSRF-Token of requests that change something
+	Limits       WhoAmILimits       `json:"limits"`     // Of the organization, shared by its keys
+}
+type SessionsListParams struct {
+	Page        int64    `json:"page,omitempty"`         // Page to return, from 1
+	PerPage     int64    `json:"per_page,omitempty"`     // Items on a page
+	Project     string   `json:"project,omitempty"`      // Only this project; empty: only what has none
+	DateFrom    string   `json:"date_from,omitempty"`    // First UTC day, inclusive
+	DateTo      string   `json:"date_to,omitempty"`      // Last UTC day, inclusive
+	Member      string   `json:"member,omitempty"`       // Only sessions of this member: an id, or an address in any case
+	Model       string   `json:"model,omitempty"`        // Only sessions that used this model; a breakdown counts what they used of it
+	Agent       string   `json:"agent,omitempty"`        // Only sessions of this coding agent: their `source`
+	Branch      string   `json:"branch,omitempty"`       // Only sessions on this branch
+	Ticket      string   `json:"ticket,omitempty"`       // Only sessions of this ticket, by `ticket_pattern`
+	MinCost     *float64 `json:"min_cost,omitempty"`     // Only sessions that cost at least this, in US dollars
+	MaxCost     *float64 `json:"max_cost,omitempty"`     // Only sessions that cost at most this, in US dollars
+	MinQuality  *float64 `json:"min_quality,omitempty"`  // Only sessions with at least this quality score
+	MaxQuality  *float64 `json:"max_quality,omitempty"`  // Only sessions with at most this quality score
+	HasFindings *bool    `json:"has_findings,omitempty"` // Only sessions with, or without, security findings
+	Sort        string   `json:"sort,omitempty"`         // What to sort by; ties are broken by id, in the same direction
+	Order       string   `json:"order,omitempty"`        // Direction of the sort
+}
+type Session struct {
+	ID            string  `json:"id"`
+	ProjectName   *string `json:"project_name"`
+	Turns         int64   `json:"turns"`
+	EstimatedCost float64 `json:"estimated_cost"` // US dollars, at most 6 decimals
+	QualityScore  float64 `json:"quality_score"`  // How smoothly it went (errors, rework, interruptions), no measure of its code; 0 to 100, high is good
+	CreatedAt     string  `json:"created_at"`     // When the session began
+}
+type Pagination struct {
+	Page    int64 `json:"page"`
+	PerPage int64 `json:"per_page"`
+	Total   int64 `json:"total"` // Items on all pages, exactly
+}
+type SessionPage = Page[Session]
+type SessionTokens struct {
+	Input         *int64 `json:"input"`
+	Output        *int64 `json:"output"`
+	CacheRead     *int64 `json:"cache_read"`
+	CacheCreation *int64 `json:"cache_creation"`
+}
+type SessionDetailToolsUsed struct {
+	Name   string `json:"name"`
+	Calls  int64  `json:"calls"`
+	Errors int64  `json:"errors"`
+}
+type Tokens struct {
+	Input         int64 `json:"input"`  // without what was read from the cache
+	Output        int64 `json:"output"` // reasoning included, as it is billed
+	CacheRead     int64 `json:"cache_read"`
+	CacheCreation int64 `json:"cache_creation"`
+}
+type ToolCall struct {
+	Name string `json:"name"`
+	Ok   *bool  `json:"ok"`
+}
+type Turn struct {
+	TurnNumber int64      `json:"turn_number"`
+	Role       string     `json:"role"`
+	Model      *string    `json:"model"`
+	Tier       string     `json:"tier"` // Only where the price is not the list price
+	StartedAt  *string    `json:"started_at"`
+	Tokens     *Tokens    `json:"tokens"`
+	Cost       *float64   `json:"cost"`
+	ToolCalls  []ToolCall `json:"tool_calls"`
+	Content    string     `json:"content"` // Only where the operator stores content
+}
+type Observation struct {
+	ID         string  `json:"id"`
+	Type       string  `json:"type"`
+	Title      string  `json:"title"`
+	Content    *string `json:"content"`
+	Importance int64   `json:"importance"`
+	FilePath   *string `json:"file_path"`
+	TurnNumber *int64  `json:"turn_number"`
+	CreatedAt  string  `json:"created_at"`
+}
+type SessionDetailAnalysis struct {
+	Summary        *string  `json:"summary"`
+	Issues         []string `json:"issues"`
+	Classification *string  `json:"classification"`
+}
+type QualityFactor struct {
+	Name     string  `json:"name"`
+	Category string  `json:"category"`
+	Count    float64 `json:"count"`  // what was counted or measured
+	Weight   float64 `json:"weight"` // points at full strength
+	Points   float64 `json:"points"` // what it adds to the score
+}
+type QualityMetadata struct {
+	Score         float64            `json:"score"`
+	Base          float64            `json:"base"` // base + the sum of points, within 0 and 100, is score
+	Factors       []QualityFactor    `json:"factors"`
+	Breakdown     map[string]float64 `json:"breakdown"` // points by category
+	ScoredAt      string             `json:"scored_at"`
+	PreviousScore *float64           `json:"previous_score"`
+}
+type Finding struct {
+	ID          string  `json:"id"`
+	RuleID      string  `json:"rule_id"`
+	Category    string  `json:"category"`
+	Severity    string  `json:"severity"`
+	Title       string  `json:"title"`
+	Description *string `json:"description"`
+	File        *string `json:"file"`
+	Line        *int64  `json:"line"`
+	TurnNumber  *int64  `json:"turn_number"`
+	Fingerprint string  `json:"fingerprint"`
+	Status      string  `json:"status"`
+	Note        string  `json:"note"` // Why it was dismissed, where somebody said so
+	CreatedAt   string  `json:"created_at"`
+}
+type SecurityMetadata struct {
+	Score    float64   `json:"score"`
+	Findings []Finding `json:"findings"`
+}
+type SessionDetail struct {
+	ID               string                   `json:"id"`
+	ProjectName      *string                  `json:"project_name"`
+	Turns            int64                    `json:"turns"`
+	EstimatedCost    *float64                 `json:"estimated_cost"` // US dollars, at most 6 decimals
+	QualityScore     float64                  `json:"quality_score"`  // How smoothly it went (errors, rework, interruptions), no measure of its code; 0 to 100, high is good
+	CreatedAt        string                   `json:"created_at"`     // When the session began
+	UserID           *string                  `json:"user_id"`
+	UnpricedTokens   int64                    `json:"unpriced_tokens"` // tokens of all kinds whose price is not known: they add nothing to estimated_cost
+	Landed           *bool                    `json:"landed"`          // Whether the default branch has a commit of it; null where none is known
+	Reverted         *bool                    `json:"reverted"`        // Whether a later commit that reverts one of them names it
+	Survival         SessionRecordSurvival    `json:"survival"`        // Of the agents’ lines in its landed commits, how much was there 14 and 30 days later
+	Source           *string                  `json:"source"`
+	Branch           *string                  `json:"branch"`
+	PullRequests     []PullRequest            `json:"pull_requests"` // Left out where there is none
+	Model            *string                  `json:"model"`
+	Models           []string                 `json:"models"`
+	StartedAt        *string                  `json:"started_at"`
+	EndedAt          *string                  `json:"ended_at"`
+	DurationSeconds  *float64                 `json:"duration_seconds"`
+	Tokens           *SessionTokens           `json:"tokens"`
+	Origin           string                   `json:"origin"`
+	CostSource       string                   `json:"cost_source"`
+	ToolsUsed        []SessionDetailToolsUsed `json:"tools_used"`
+	FilesTouched     []string                 `json:"files_touched"`
+	Summary          *string                  `json:"summary"`
+	TurnRecords      []Turn                   `json:"turn_records"`
+	Observations     []Observation            `json:"observations"`
+	Analysis         SessionDetailAnalysis    `json:"analysis"`
+	QualityMetadata  QualityMetadata          `json:"quality_metadata"`
+	SecurityMetadata SecurityMetadata         `json:"security_metadata"`
+}
+type PageParams struct {
+	Page    int64 `json:"page,omitempty"`     // Page to return, from 1
+	PerPage int64 `json:"per_page,omitempty"` // Items on a page
+}
+type SessionName struct {
+	Name          string `json:"name"`
+	Sessions      int64  `json:"sessions"`        // A session counts under each of its models
+	LastSessionAt string `json:"last_session_at"` // When the newest of them began
+}
+type SessionNamePage = Page[SessionName]
+type RangeParams struct {
+	Project  string `json:"project,omitempty"`   // Only this project; empty: only what has none
+	DateFrom string `json:"date_from,omitempty"` // First UTC day, inclusive
+	DateTo   string `json:"date_to,omitempty"`   // Last UTC day, inclusive
+}
+type QualityOverviewScoresByDate struct {
+	Date  string  `json:"date"`
+	Score float64 `json:"score"` // mean of the day
+}
+type QualityOverview struct {
+	AverageScore  float64                       `json:"average_score"` // mean of all matching sessions, 0 without any
+	TotalSessions int64                         `json:"total_sessions"`
+	Trend         string                        `json:"trend"`          // the later half of the days with sessions against the earlier half; stable within 1 point
+	ScoresByDate  []QualityOverviewScoresByDate `json:"scores_by_date"` // days with sessions, ascending
+}
+type TrendParams struct {
+	Granularity string `json:"granularity,omitempty"` // Length of a bucket
+	Project     string `json:"project,omitempty"`     // Only this project; empty: only what has none
+	DateFrom    string `json:"date_from,omitempty"`   // First UTC day, inclusive
+	DateTo      string `json:"date_to,omitempty"`     // Last UTC day, inclusive
+}
+type QualityTrendData struct {
+	Date     string  `json:"date"`  // the bucket's first day; weeks begin on Monday
+	Score    float64 `json:"score"` // mean of the bucket
+	Sessions int64   `json:"sessions"`
+	MinScore float64 `json:"min_score"` // lowest of the bucket
+	MaxScore float64 `json:"max_score"` // highest of the bucket
+}
+type QualityTrend struct {
+	Granularity string             `json:"granularity"`
+	Data        []QualityTrendData `json:"data"`
+}
+type CostGetParams struct {
+	Project  string `json:"project,omitempty"`   // Only this project; empty: only what has none
+	DateFrom string `json:"date_from,omitempty"` // First UTC day, inclusive
+	DateTo   string `json:"date_to,omitempty"`   // Last UTC day, inclusive
+	GroupBy  string `json:"group_by,omitempty"`  // Length of a period in by_period
+}
+type CostSummaryByPeriod struct {
+	Period string  `json:"period"` // first day of the period
+	Cost   float64 `json:"cost"`   // of the period; US dollars
+}
+type CostSummaryByProject struct {
+	Project *string `json:"project"`
+	Cost    float64 `json:"cost"` // of the project, null: of none; US dollars
+}
+type Budget struct {
+	ID                  string  `json:"id"`
+	Scope               string  `json:"scope"`
+	Period              string  `json:"period"`
+	PeriodStart         string  `json:"period_start"` // first day of the current UTC month
+	PeriodEnd           string  `json:"period_end"`   // its last day
+	Limit               float64 `json:"limit"`        // for the month; US dollars
+	CurrentCost         float64 `json:"current_cost"` // spent this month; US dollars
+	Remaining           float64 `json:"remaining"`    // limit less what was spent, 0 when exceeded; US dollars
+	PercentUsed         float64 `json:"percent_used"`
+	AlertThreshold      float64 `json:"alert_threshold"` // percent used from which the status is warning
+	Status              string  `json:"status"`
+	ProjectedCost       float64 `json:"projected_cost"`        // at the month's end, at the month's pace so far; US dollars
+	ProjectedExceedDate *string `json:"projected_exceed_date"` // when that pace passes the limit (or when it was passed); null if not this month
+	Currency            string  `json:"currency"`
+}
+type CostSummary struct {
+	TotalCost      float64                `json:"total_cost"`      // of all matching sessions; US dollars
+	UnpricedTokens int64                  `json:"unpriced_tokens"` // tokens of these sessions whose price is not known: total_cost is without them
+	CurrentMonth   float64                `json:"current_month"`   // of the current UTC month, date filters aside; US dollars
+	Currency       string                 `json:"currency"`
+	ByPeriod       []CostSummaryByPeriod  `json:"by_period"`
+	ByProject      []CostSummaryByProject `json:"by_project"`
+	CurrentBudget  *Budget                `json:"current_budget"`
+}
+type CostBreakdownParams struct {
+	By          string   `json:"by,omitempty"`           // What an item is of. Reading time does not grow with the number of sessions, except by ticket, by branch of some days, and with the filters `branch`, `ticket`, `min_cost`, `max_cost`, `min_quality`, `max_quality` and `has_findings`, or more than two of project, member and agent or model together: those read the sessions that match
+	AndBy       string   `json:"and_by,omitempty"`       // A second key, other than `by`: an item for each pair
+	Top         int64    `json:"top,omitempty"`          // Only so many values of `and_by`, which it needs: those that cost most in the whole range; the others are summed as `(others)`
+	Compare     string   `json:"compare,omitempty"`      // Adds `previous`: cost and sessions of the same key in the equally long range before; needs both dates. With a key of time only the total has it
+	Project     string   `json:"project,omitempty"`      // Only this project; empty: only what has none
+	DateFrom    string   `json:"date_from,omitempty"`    // First UTC day, inclusive
+	DateTo      string   `json:"date_to,omitempty"`      // Last UTC day, inclusive
+	Member      string   `json:"member,omitempty"`       // Only sessions of this member: an id, or an address in any case
+	Model       string   `json:"model,omitempty"`        // Only sessions that used this model; a breakdown counts what they used of it
+	Agent       string   `json:"agent,omitempty"`        // Only sessions of this coding agent: their `source`
+	Branch      string   `json:"branch,omitempty"`       // Only sessions on this branch
+	Ticket      string   `json:"ticket,omitempty"`       // Only sessions of this ticket, by `ticket_pattern`
+	MinCost     *float64 `json:"min_cost,omitempty"`     // Only sessions that cost at least this, in US dollars
+	MaxCost     *float64 `json:"max_cost,omitempty"`     // Only sessions that cost at most this, in US dollars
+	MinQuality  *float64 `json:"min_quality,omitempty"`  // Only sessions with at least this quality score
+	MaxQuality  *float64 `json:"max_quality,omitempty"`  // Only sessions with at most this quality score
+	HasFindings *bool    `json:"has_findings,omitempty"` // Only sessions with, or without, security findings
+	Sort        string   `json:"sort,omitempty"`         // What to sort by: `tokens` is the sum of the four kinds; `change` is the size of the change of cost, needs `compare`, and includes keys that only the range before has; ties are broken by key
+	Order       string   `json:"order,omitempty"`        // Direction of the sort
+	Page        int64    `json:"page,omitempty"`         // Page to return, from 1
+	PerPage     int64    `json:"per_page,omitempty"`     // Items on a page
+}
+
+// PreviousRange: In the equally long range before; with `compare`.
+type PreviousRange struct {
+	Cost     float64 `json:"cost"`
+	Sessions int64   `json:"sessions"`
+}
+
+// BreakdownTotal: Of all pages.
+type BreakdownTotal struct {
+	Sessions       int64          `json:"sessions"` // A session counts once under each of its models; in the total, once
+	Turns          int64          `json:"turns"`    // Of these sessions
+	Tokens         Tokens         `json:"tokens"`
+	Cost           float64        `json:"cost"`            // US dollars, exact to 6 decimals
+	Share          float64        `json:"share"`           // Fraction of the total cost, rounded to 6 decimals; 0 where nothing costs
+	UnpricedTokens int64          `json:"unpriced_tokens"` // Tokens of models without a known price, of all four kinds; they cost nothing
+	Previous       *PreviousRange `json:"previous"`        // In the equally long range before; with `compare`
+}
+type BreakdownItem struct {
+	BreakdownTotal
+	Key    *string `json:"key"`     // A name; a member’s id, or the address where no member has it; the first day of a day, week or month; null for sessions without a member, branch …
+	AndKey *string `json:"and_key"` // The second key; `(others)` for those beyond `top`
+}
+type Breakdown struct {
+	Page[BreakdownItem]
+	Total BreakdownTotal `json:"total"`
+}
+type CostTrendData struct {
+	Period         string   `json:"period"` // first day of the bucket; weeks begin on Monday
+	Cost           float64  `json:"cost"`   // of the bucket; US dollars
+	Sessions       int64    `json:"sessions"`
+	CumulativeCost float64  `json:"cumulative_cost"` // up to and with the bucket; US dollars
+	Budget         *float64 `json:"budget"`          // monthly limit in force on the first day of the bucket; US dollars
+}
+type CostTrend struct {
+	Granularity string          `json:"granularity"` // as asked for; the next coarser one where an end of the range that is not given makes more than 10,000 buckets
+	Data        []CostTrendData `json:"data"`
+}
+type SecurityOverviewSummary struct {
+	AvgScore      float64 `json:"avg_score"` // mean of all matching sessions, 0 without any
+	MinScore      float64 `json:"min_score"` // lowest of them
+	MaxScore      float64 `json:"max_score"` // highest of them
+	TotalSessions int64   `json:"total_sessions"`
+}
+type SecurityOverviewRecentSession struct {
+	ID               string           `json:"id"`
+	Project          *string          `json:"project"`
+	CreatedAt        string           `json:"created_at"` // When the session began
+	SecurityMetadata SecurityMetadata `json:"security_metadata"`
+}
+type SecurityOverview struct {
+	Summary        SecurityOverviewSummary         `json:"summary"`
+	RecentSessions []SecurityOverviewRecentSession `json:"recent_sessions"` // the 10 newest of the matching sessions
+}
+type SecurityHeatmapParams struct {
+	Page     int64    `json:"page,omitempty"`      // Page to return, from 1
+	PerPage  int64    `json:"per_page,omitempty"`  // Items on a page
+	Project  string   `json:"project,omitempty"`   // Only this project; empty: only what has none
+	MinScore *float64 `json:"min_score,omitempty"` // Only files with at least this risk score
+	DateFrom string   `json:"date_from,omitempty"` // First UTC day, inclusive
+	DateTo   string   `json:"date_to,omitempty"`   // Last UTC day, inclusive
+}
+type HeatmapFileFindings struct {
+	Critical int64 `json:"critical"` // distinct findings, by fingerprint, that are critical at their gravest
+	High     int64 `json:"high"`     // distinct findings, by fingerprint, that are high at their gravest
+	Medium   int64 `json:"medium"`   // distinct findings, by fingerprint, that are medium at their gravest
+	Low      int64 `json:"low"`      // distinct findings, by fingerprint, that are low at their gravest
+	Total    int64 `json:"total"`
+}
+type HeatmapFile struct {
+	File        string              `json:"file"`
+	Project     *string             `json:"project"`
+	RiskScore   float64             `json:"risk_score"` // 25, 15, 8 and 3 points for each critical, high, medium and low finding, at most 100
+	Findings    HeatmapFileFindings `json:"findings"`
+	Sessions    int64               `json:"sessions"`      // sessions with a finding in the file
+	FirstSeenAt string              `json:"first_seen_at"` // Begin of the first of them
+	LastSeenAt  string              `json:"last_seen_at"`  // Begin of the last of them
+}
+type HeatmapSummary struct {
+	Files               int64   `json:"files"`                 // files that match, on all pages
+	AverageRisk         float64 `json:"average_risk"`          // their mean risk score, 0 without any
+	FilesAboveThreshold int64   `json:"files_above_threshold"` // those with a risk score above `threshold`
+	Threshold           int64   `json:"threshold"`
+}
+type Heatmap struct {
+	Page[HeatmapFile]
+	Summary HeatmapSummary `json:"summary"`
+}
+type FindingsListParams struct {
+	Page     int64  `json:"page,omitempty"`      // Page to return, from 1
+	PerPage  int64  `json:"per_page,omitempty"`  // Items on a page
+	Severity string `json:"severity,omitempty"`  // Only of this severity
+	RuleID   string `json:"rule_id,omitempty"`   // Only of this rule
+	Category string `json:"category,omitempty"`  // Only of this category
+	Project  string `json:"project,omitempty"`   // Only this project; empty: only what has none
+	File     string `json:"file,omitempty"`      // Only in this file
+	Member   string `json:"member,omitempty"`    // Only in sessions of this member: an id, or an address in any case
+	Status   string `json:"status,omitempty"`    // Only of this status
+	DateFrom string `json:"date_from,omitempty"` // First UTC day, inclusive
+	DateTo   string `json:"date_to,omitempty"`   // Last UTC day, inclusive
+}
+
+// SessionMember: Whose session it is; null where that is not known, or not shown.
+type SessionMember struct {
+	ID    *string `json:"id"`
+	Email *string `json:"email"`
+}
+type ListedFinding struct {
+	Finding
+	SessionID string         `json:"session_id"`
+	Project   *string        `json:"project"`
+	Member    *SessionMember `json:"member"` // Whose session it is; null where that is not known, or not shown
+}
+type ListedFindingPage = Page[ListedFinding]
+type FindingChange struct {
+	Status *string `json:"status,omitempty"`
+	Note   *string `json:"note,omitempty"`
+}
+type AuditListParams struct {
+	Page     int64  `json:"page,omitempty"`      // Page to return, from 1
+	PerPage  int64  `json:"per_page,omitempty"`  // Items on a page
+	Action   string `json:"action,omitempty"`    // Only this action, or those that begin alike: `webhook.*`
+	UserID   string `json:"user_id,omitempty"`   // Only entries of this actor
+	DateFrom string `json:"date_from,omitempty"` // First UTC day, inclusive
+	DateTo   string `json:"date_to,omitempty"`   // Last UTC day, inclusive
+}
+type AuditEntry struct {
+	ID        string         `json:"id"`
+	Action    string         `json:"action"`
+	UserID    string         `json:"user_id"`    // Who did it: `key_…` an API key, `cli:…` somebody at the command line, or as imported
+	Details   map[string]any `json:"details"`    // What was done; `ids` are those of what was changed
+	IPAddress string         `json:"ip_address"` // empty where none is known: commands
+	CreatedAt string         `json:"created_at"` // UTC, microseconds; no two entries of an organization have the same
+}
+type AuditEntryPage = Page[AuditEntry]
+type AuditReportParams struct {
+	Cursor    string `json:"cursor,omitempty"`    // RFC 3339 timestamp with an offset: where to go on, as `next_cursor` says
+	Direction string `json:"direction,omitempty"` // before: entries older than the cursor, newest first; after: newer, oldest first
+}
+
+// AuditReportPeriod: UTC days, inclusive; of the fallback: the whole log.
+type AuditReportPeriod struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+type AuditReportSummaryByAction struct {
+	Action string `json:"action"`
+	Count  int64  `json:"count"`
+}
+type AuditReportSummaryByUser struct {
+	UserID string `json:"user_id"`
+	Count  int64  `json:"count"`
+}
+type AuditReportSummaryByDay struct {
+	Date  string `json:"date"`
+	Count int64  `json:"count"`
+}
+type AuditReportSummary struct {
+	Total    int64                        `json:"total"`
+	ByAction []AuditReportSummaryByAction `json:"by_action"` // By count descending, then by name
+	ByUser   []AuditReportSummaryByUser   `json:"by_user"`   // By count descending, then by name
+	ByDay    []AuditReportSummaryByDay    `json:"by_day"`    // Ascending; only UTC days with entries
+}
+type AuditReport struct {
+	Source      string             `json:"source"` // Whether a compliance report was made, or this is read from the log
+	ReportID    *string            `json:"report_id"`
+	GeneratedAt string             `json:"generated_at"` // When the report was made; of the fallback: time of the newest entry
+	Period      AuditReportPeriod  `json:"period"`       // UTC days, inclusive; of the fallback: the whole log
+	Summary     AuditReportSummary `json:"summary"`
+	Data        []AuditEntry       `json:"data"`
+	Truncated   bool               `json:"truncated"`   // Whether there are more
+	NextCursor  *string            `json:"next_cursor"` // created_at of the last entry here: the cursor to give next
+}
+type TeamOverviewMember struct {
+	ID          string `json:"id"`
+	Email       string `json:"email"`
+	DisplayName string `json:"display_name"`
+	Role        string `json:"role"`
+	JoinedAt    string `json:"joined_at"`
+}
+type TeamOverviewActivitySummary struct {
+	SessionsLast7d      int64 `json:"sessions_last_7d"`       // sessions in the 168 hours before now
+	ActiveMembersLast7d int64 `json:"active_members_last_7d"` // members with at least one of them
+}
+type TeamOverview struct {
+	Members         []TeamOverviewMember        `json:"members"` // by joined_at, then id
+	ActivitySummary TeamOverviewActivitySummary `json:"activity_summary"`
+}
+type ExpertiseDataDomain struct {
+	Domain           string  `json:"domain"`            // project and top-level directory; `.` for files beside the directories
+	Score            float64 `json:"score"`             // 0 to 100: mean degree of authorship of the files, weighted with ln(1 + commits)
+	Commits          int64   `json:"commits"`           // their commits that touched the domain
+	Sessions         int64   `json:"sessions"`          // their sessions that touched files of the domain
+	FilesOwned       int64   `json:"files_owned"`       // files with at least 0.75 of the greatest degree of authorship
+	OwnershipPercent float64 `json:"ownership_percent"` // files_owned in percent of the files
+	IsPrimaryOwner   bool    `json:"is_primary_owner"`  // owns most files of the domain
+	LastActiveAt     string  `json:"last_active_at"`    // their latest commit to a file that is there
+}
+type ExpertiseData struct {
+	UserID      *string               `json:"user_id"` // null for an owner of files whose address is no member’s
+	DisplayName string                `json:"display_name"`
+	Domains     []ExpertiseDataDomain `json:"domains"` // by score descending, then domain
+}
+type ExpertiseDomain struct {
+	Domain         string  `json:"domain"`           // project and top-level directory; `.` for files beside the directories
+	Files          int64   `json:"files"`            // files that are there and that people changed
+	BusFactor      int64   `json:"bus_factor"`       // authors whose removal leaves more than half of the files without one
+	PrimaryOwnerID *string `json:"primary_owner_id"` // null when the primary owner is no member
+}
+type Expertise struct {
+	Data    []ExpertiseData   `json:"data"`    // members by joined_at, then id; then authors who are no members, by name
+	Domains []ExpertiseDomain `json:"domains"` // by domain
+}
+type Machine struct {
+	Member     *SessionMember `json:"member"`       // Whose sessions it sends; null where its requests had no user, or several
+	Machine    string         `json:"machine"`      // as in X-Machine
+	LastSeenAt string         `json:"last_seen_at"` // When it sent records, to the minute
+	Sessions   int64          `json:"sessions"`     // sessions that were new when it sent them, deleted ones included
+}
+type MachinePage = Page[Machine]
+type Coverage struct {
+	Member           *SessionMember `json:"member"` // Whose sessions; null for those without a user
+	Agent            *string        `json:"agent"`
+	Sessions         int64          `json:"sessions"`
+	TranscriptTokens int64          `json:"transcript_tokens"` // of all four kinds, as transcripts and clients state them
+	TelemetryTokens  int64          `json:"telemetry_tokens"`  // as telemetry states them
+	CapturedShare    *float64       `json:"captured_share"`    // The part of the transcripts’ tokens that telemetry had too, 0 to 1: for each session no more than its transcript. Null without any transcript
+	LastSeenAt       string         `json:"last_seen_at"`      // When the newest of the sessions ended
+}
+type CoveragePage = Page[Coverage]
+type RiskListParams struct {
+	Page    int64  `json:"page,omitempty"`     // Page to return, from 1
+	PerPage int64  `json:"per_page,omitempty"` // Items on a page
+	Repo    string `json:"repo,omitempty"`     // Only pull requests of this repository
+	Rating  string `json:"rating,omitempty"`   // Only scores of this band
+	State   string `json:"state,omitempty"`    // Only pull requests in this state
+	Include string `json:"include,omitempty"`  // Adds `cost` and `sessions` to each item
+}
+type RiskScore struct {
+	ID              string                    `json:"id"`
+	Repo            string                    `json:"repo"`
+	PrNumber        int64                     `json:"pr_number"`
+	PrTitle         string                    `json:"pr_title"`
+	RiskScore       int64                     `json:"risk_score"`       // 0.30 impact + 0.25 regression + 0.25 security + 0.20 coupling, rounded
+	ImpactScore     float64                   `json:"impact_score"`     // How much it can do: hotspots, spread, files that few know; 0 to 100, high is bad
+	RegressionScore float64                   `json:"regression_score"` // Chance that it brings a defect in, in percent; 0 to 100, high is bad
+	SecurityScore   float64                   `json:"security_score"`   // Open findings in its files, and sensitive ones among them; 0 to 100, high is bad
+	CouplingScore   float64                   `json:"coupling_score"`   // Files that usually change with these and are missing; 0 to 100, high is bad
+	FilesChanged    int64                     `json:"files_changed"`
+	CreatedAt       string                    `json:"created_at"` // When the pull request was opened
+	Rating          string                    `json:"rating"`     // low to 30, medium to 60, high to 80, else critical
+	Contributions   PrRiskRecordContributions `json:"contributions"`
+	Cost            *float64                  `json:"cost"`     // Its parts of the cost of its sessions, US dollars; with `include`
+	Sessions        *int64                    `json:"sessions"` // Sessions that worked on it; with `include`
+}
+type RiskScorePage = Page[RiskScore]
+type RiskSession struct {
+	Session
+	Part float64 `json:"part"` // What of it the pull request has: all, or an equal part where several have the session; US dollars
+}
+type RiskSessions struct {
+	Count          int64         `json:"count"`           // Sessions that worked on the pull request
+	Cost           float64       `json:"cost"`            // The sum of their parts; US dollars
+	AverageQuality float64       `json:"average_quality"` // 0 without sessions
+	Findings       int64         `json:"findings"`        // Security findings of these sessions
+	Data           []RiskSession `json:"data"`            // The newest 50 of them
+}
+type RiskDetail struct {
+	ID              string                    `json:"id"`
+	Repo            string                    `json:"repo"`
+	PrNumber        int64                     `json:"pr_number"`
+	PrTitle         string                    `json:"pr_title"`
+	RiskScore       int64                     `json:"risk_score"`       // 0.30 impact + 0.25 regression + 0.25 security + 0.20 coupling, rounded
+	ImpactScore     float64                   `json:"impact_score"`     // How much it can do: hotspots, spread, files that few know; 0 to 100, high is bad
+	RegressionScore float64                   `json:"regression_score"` // Chance that it brings a defect in, in percent; 0 to 100, high is bad
+	SecurityScore   float64                   `json:"security_score"`   // Open findings in its files, and sensitive ones among them; 0 to 100, high is bad
+	CouplingScore   float64                   `json:"coupling_score"`   // Files that usually change with these and are missing; 0 to 100, high is bad
+	FilesChanged    int64                     `json:"files_changed"`
+	CreatedAt       string                    `json:"created_at"` // When the pull request was opened
+	Rating          string                    `json:"rating"`     // low to 30, medium to 60, high to 80, else critical
+	Contributions   PrRiskRecordContributions `json:"contributions"`
+	State           string                    `json:"state"` // `open` where no record says it
+	MergedAt        *string                   `json:"merged_at"`
+	ClosedAt        *string                   `json:"closed_at"`
+	URL             *string                   `json:"url"`
+	EffectiveLines  int64                     `json:"effective_lines"` // Effective lines that its commits added, as far as these were sent with their lines
+	AiLines         int64                     `json:"ai_lines"`        // Those of the lines that agents wrote
+	AiShare         *float64                  `json:"ai_share"`        // ai_lines ÷ effective_lines
+	Sessions        RiskSessions              `json:"sessions"`
+}
+type OutcomesListParams struct {
+	By       string `json:"by,omitempty"`        // What an item is of
+	DateFrom string `json:"date_from,omitempty"` // First UTC day, inclusive
+	DateTo   string `json:"date_to,omitempty"`   // Last UTC day, inclusive
+	Project  string `json:"project,omitempty"`   // Only this project; empty: only what has none
+	Repo     string `json:"repo,omitempty"`      // Only this repository; sessions and commits count under that of their project’s pull requests
+	Member   string `json:"member,omitempty"`    // Only what this member did: an id, or an address in any case
+	Page     int64  `json:"page,omitempty"`      // Page to return, from 1
+	PerPage  int64  `json:"per_page,omitempty"`  // Items on a page
+}
+
+// OutcomePullRequests: In the period in which they were merged or closed, else opened.
+type OutcomePullRequests struct {
+	Open   int64 `json:"open"`
+	Merged int64 `json:"merged"`
+	Closed int64 `json:"closed"`
+}
+type SurvivingLines struct {
+	Lines int64    `json:"lines"` // Agents’ lines that were still there 14 days later
+	Of    int64    `json:"of"`    // Agents’ lines of the commits that are old enough and of which that was sent
+	Share *float64 `json:"share"` // `lines` ÷ `of`; rounded to 6 decimals
+}
+type OutcomeSurvival struct {
+	Days14 SurvivingLines `json:"14"`
+	Days30 SurvivingLines `json:"30"`
+}
+
+// OutcomesTotal: Of all pages.
+type OutcomesTotal struct {
+	PullRequests             OutcomePullRequests `json:"pull_requests"`                // In the period in which they were merged or closed, else opened
+	MergeRate                *float64            `json:"merge_rate"`                   // merged ÷ (merged + closed); rounded to 6 decimals
+	Cost                     float64             `json:"cost"`                         // Of the sessions of the group; US dollars
+	LinkedCost               float64             `json:"linked_cost"`                  // The parts of sessions that belong to the group’s pull requests, whenever they were; US dollars
+	LinkedShare              *float64            `json:"linked_share"`                 // How much of `cost` is linked to a pull request; rounded to 6 decimals
+	CostPerMergedPullRequest *float64            `json:"cost_per_merged_pull_request"` // `linked_cost` ÷ merged; US dollars
+	Commits                  *int64              `json:"commits"`
+	EffectiveLines           *int64              `json:"effective_lines"` // Added lines that count: docs/outcomes.md
+	AiLines                  int64               `json:"ai_lines"`        // Those of them that agents wrote
+	AiShare                  *float64            `json:"ai_share"`        // `ai_lines` ÷ `effective_lines`; rounded to 6 decimals
+	Survival                 *OutcomeSurvival    `json:"survival"`
+}
+type Outcome struct {
+	OutcomesTotal
+	Key *string `json:"key"` // The first day of a month or week; a project, repository, agent; a member’s id, or the address where no member has it; null where there is none
+}
+type Outcomes struct {
+	Page[Outcome]
+	Total OutcomesTotal `json:"total"`
+}
+type WebhookHealth struct {
+	ConsecutiveFailures int64   `json:"consecutive_failures"` // Since the last success
+	LastSuccessAt       *string `json:"last_success_at"`      // When an attempt was last answered with 2xx
+	LastFailureAt       *string `json:"last_failure_at"`      // When an attempt last failed
+	LastStatusCode      *int64  `json:"last_status_code"`     // Of the latest attempt; null: no answer
+}
+type WebhookEndpoint struct {
+	ID          string        `json:"id"`      // Id of the endpoint
+	URL         string        `json:"url"`     // Where deliveries are sent
+	Events      []string      `json:"events"`  // Names of events, or `*` alone for all
+	Enabled     bool          `json:"enabled"` // false: what waits is held, and new events pass by
+	Description *string       `json:"description"`
+	CreatedAt   string        `json:"created_at"`  // When it was made
+	UpdatedAt   string        `json:"updated_at"`  // When it was last changed
+	SecretHint  string        `json:"secret_hint"` // The last 4 characters of the signing secret
+	Health      WebhookHealth `json:"health"`
+}
+type WebhookEndpointList struct {
+	Data []WebhookEndpoint `json:"data"`
+}
+type NewWebhookEndpoint struct {
+	URL         string   `json:"url"`                   // Absolute https URL without user or password, of a host that is not on a private network
+	Events      []string `json:"events"`                // Events to be told of, or `*` for all, those to come too; with others beside it, `*` stands for them all
+	Enabled     *bool    `json:"enabled,omitempty"`     // true unless given
+	Description string   `json:"description,omitempty"` // For people; null is none
+}
+type CreatedWebhookEndpoint struct {
+	WebhookEndpoint
+	Secret string `json:"secret"` // Signs every delivery; shown here only, keep it
+}
+type WebhookEndpointChange struct {
+	URL         *string           `json:"url,omitempty"`         // Absolute https URL without user or password, of a host that is not on a private network
+	Events      *[]string         `json:"events,omitempty"`      // Events to be told of, or `*` for all, those to come too; with others beside it, `*` stands for them all
+	Enabled     *bool             `json:"enabled,omitempty"`     // true unless given
+	Description *Nullable[string] `json:"description,omitempty"` // For people; null is none
+}
+type SecretRotation struct {
+	GracePeriodSeconds *int64 `json:"grace_period_seconds,omitempty"` // How long deliveries are signed with the former secret too
+	Finish             *bool  `json:"finish,omitempty"`               // Makes no secret, but ends the grace of the one before: the receiver has the new one
+}
+type RotatedSecret struct {
+	ID                      string  `json:"id"`                         // Id of the endpoint
+	Secret                  string  `json:"secret"`                     // Signs every delivery; shown here only, keep it
+	PreviousSecretExpiresAt *string `json:"previous_secret_expires_at"` // Until when deliveries are signed with the former secret too; null: they are not
+}
+type WebhookTest struct {
+	Event string `json:"event,omitempty"` // Send this event's example instead of `webhook.test`
+}
+type WebhookTestResult struct {
+	DeliveryID   string  `json:"delivery_id"`
+	Event        string  `json:"event"`
+	Success      bool    `json:"success"`     // The receiver answered with 2xx
+	StatusCode   *int64  `json:"status_code"` // null: no answer
+	DurationMs   int64   `json:"duration_ms"`
+	Error        *string `json:"error"`         // What went wrong
+	ResponseBody *string `json:"response_body"` // The first 1 KiB of the answer
+}
+type Recovery struct {
+	Since  string `json:"since"`             // Deliveries made from then on
+	Until  string `json:"until,omitempty"`   // and before then; now unless given
+	DryRun *bool  `json:"dry_run,omitempty"` // Only count them
+}
+type RecoveryResult struct {
+	Count int64 `json:"count"` // Deliveries that are sent again
+}
+
+// EventCatalogueDataExample: A body.
+type EventCatalogueDataExample struct {
+	ID         string         `json:"id"`        // The same at every attempt and in every redelivery
+	Event      string         `json:"event"`     // Name of the event
+	Type       string         `json:"type"`      // The same as `event`
+	Timestamp  string         `json:"timestamp"` // When it happened: UTC, milliseconds
+	APIVersion string         `json:"api_version"`
+	Data       map[string]any `json:"data"`
+}
+type EventCatalogueData struct {
+	Name    string                    `json:"name"`
+	Meaning string                    `json:"meaning"`
+	Schema  map[string]any            `json:"schema"`  // JSON Schema of the body that is sent
+	Example EventCatalogueDataExample `json:"example"` // A body
+}
+type EventCatalogue struct {
+	Data []EventCatalogueData `json:"data"`
+}
+type WebhooksDeliveriesListParams struct {
+	Page     int64  `json:"page,omitempty"`      // Page to return, from 1
+	PerPage  int64  `json:"per_page,omitempty"`  // Items on a page
+	Status   string `json:"status,omitempty"`    // Only deliveries in this state
+	Event    string `json:"event,omitempty"`     // Only deliveries of this event
+	DateFrom string `json:"date_from,omitempty"` // First UTC day, inclusive
+	DateTo   string `json:"date_to,omitempty"`   // Last UTC day, inclusive
+}
+type Delivery struct {
+	ID             string  `json:"id"` // Also in the header X-Service-Delivery
+	Event          string  `json:"event"`
+	EventID        string  `json:"event_id"`         // Also in the header webhook-id
+	Status         string  `json:"status"`           // pending: to be sent; pending_retry: failed, and sent again later; failed: given up; cancelled: its endpoint is gone
+	Attempts       int64   `json:"attempts"`         // Attempts begun
+	NextAttemptAt  *string `json:"next_attempt_at"`  // When it is sent next; null: it is finished, or an attempt is in flight
+	LastStatusCode *int64  `json:"last_status_code"` // Of the latest attempt; null: no answer
+	CreatedAt      string  `json:"created_at"`       // When the event happened
+	CompletedAt    *string `json:"completed_at"`     // When it was finished
+}
+type DeliveryPage = Page[Delivery]
+type Attempt struct {
+	Number       int64   `json:"number"`
+	StartedAt    string  `json:"started_at"`    // When it was begun
+	DurationMs   *int64  `json:"duration_ms"`   // null: it is not known how it ended
+	StatusCode   *int64  `json:"status_code"`   // null: no answer
+	Error        *string `json:"error"`         // What went wrong
+	ResponseBody *string `json:"response_body"` // The first 1 KiB of the answer
+}
+type DeliveryDetailRequest struct {
+	Headers map[string]string `json:"headers"` // As at the latest attempt; signatures are hidden
+	Body    string            `json:"body"`    // What is sent, to the byte
+}
+type DeliveryDetail struct {
+	ID             string                `json:"id"` // Also in the header X-Service-Delivery
+	Event          string                `json:"event"`
+	EventID        string                `json:"event_id"`         // Also in the header webhook-id
+	Status         string                `json:"status"`           // pending: to be sent; pending_retry: failed, and sent again later; failed: given up; cancelled: its endpoint is gone
+	Attempts       []Attempt             `json:"attempts"`         // Those that have ended, from the first
+	NextAttemptAt  *string               `json:"next_attempt_at"`  // When it is sent next; null: it is finished, or an attempt is in flight
+	LastStatusCode *int64                `json:"last_status_code"` // Of the latest attempt; null: no answer
+	CreatedAt      string                `json:"created_at"`       // When the event happened
+	CompletedAt    *string               `json:"completed_at"`     // When it was finished
+	Request        DeliveryDetailRequest `json:"request"`
+}
+type BadgeParams struct {
+	Style   string `json:"style,omitempty"`   // Shape of the badge; flat unless given
+	Label   string `json:"label,omitempty"`   // Text on the left instead of the organization's; cut after 40 characters
+	Days    int64  `json:"days,omitempty"`    // UTC days that count, today included
+	Project string `json:"project,omitempty"` // Only this project; empty: only what has none
+	Token   string `json:"token,omitempty"`   // The organization's badge token, where its badges are private
+}
+type ShieldsBadge struct {
+	SchemaVersion float64 `json:"schemaVersion"`
+	Label         string  `json:"label"`
+	Message       string  `json:"message"`
+	Color         string  `json:"color"`
+	Style         string  `json:"style"`
+	CacheSeconds  int64   `json:"cacheSeconds"`
+}
+
+// Health: Every part works.
+type Health struct {
+	Status   string `json:"status"` // `ok`, or `error` when a part fails
+	Version  string `json:"version"`
+	Database string `json:"database"` // `ok`, or what is wrong
+	Worker   string `json:"worker"`   // `ok`, or what is wrong
+}
+
+// Readiness: Requests may be sent.
+type Readiness struct {
+	Status   string `json:"status"`   // `ready`, or `not ready` when a part fails
+	Database string `json:"database"` // `ok`, or what is wrong
+	Disk     string `json:"disk"`     // `ok`, or what is wrong with the embedded database’s disk or the folder of backups
+	Worker   string `json:"worker"`   // `ok`, or what is wrong
+	Schema   string `json:"schema"`   // `ok`, or that a newer program has migrated the database
+}
+type Liveness struct {
+	Status string `json:"status"` // `ok`
+}
+type APIKey struct {
+	WhoAmIKey
+	CreatedAt  string  `json:"created_at"`
+	CreatedBy  *string `json:"created_by"` // The member or key that made it; null: the command line
+	LastUsedAt *string `json:"last_used_at"`
+	RevokedAt  *string `json:"revoked_at"`
+}
+type APIKeyPage = Page[APIKey]
+type NewAPIKey struct {
+	Name      string   `json:"name"`
+	Scopes    []string `json:"scopes"`
+	ExpiresAt string   `json:"expires_at,omitempty"` // In the future; without it the key does not expire
+	Member    string   `json:"member,omitempty"`     // Id or address of a member
+}
+type CreatedAPIKey struct {
+	APIKey
+	Key string `json:"key"` // The key itself: shown once
+}
+type APIKeyRotation struct {
+	GracePeriodSeconds *int64 `json:"grace_period_seconds,omitempty"` // How long the old key still works
+}
+type MembersListParams struct {
+	Page    int64  `json:"page,omitempty"`     // Page to return, from 1
+	PerPage int64  `json:"per_page,omitempty"` // Items on a page
+	Q       string `json:"q,omitempty"`        // Part of the address or name, in any case
+	Role    string `json:"role,omitempty"`     // Only this role
+}
+type Member struct {
+	TeamOverviewMember
+	Aliases        []string `json:"aliases"` // Other addresses of the member
+	LastSignedInAt *string  `json:"last_signed_in_at"`
+	Status         string   `json:"status"` // `invited`: an invitation is open that the member has not accepted
+}
+type MemberPage = Page[Member]
+type NewMember struct {
+	Email       string `json:"email"`
+	DisplayName string `json:"display_name"`
+	Role        string `json:"role"`
+}
+type MemberChange struct {
+	DisplayName *string   `json:"display_name,omitempty"`
+	Role        *string   `json:"role,omitempty"`
+	Aliases     *[]string `json:"aliases,omitempty"` // All other addresses of the member; [] for none
+}
+type Invitation struct {
+	URL       string `json:"url"` // The link by which the member sets a password, once; shown in this answer only
+	ExpiresAt string `json:"expires_at"`
+}
+
+// PendingRetention: A shorter retention that waits: it holds from `at` on, and would delete so many sessions.
+type PendingRetention struct {
+	Days     int64  `json:"days"`
+	Sessions int64  `json:"sessions"`
+	At       string `json:"at"`
+}
+type BadgeSettingsLabels struct {
+	Quality  string `json:"quality"`
+	Security string `json:"security"`
+	Cost     string `json:"cost"`
+}
+type BadgeSettingsColors struct {
+	Good   string `json:"good"`
+	Medium string `json:"medium"`
+	Bad    string `json:"bad"`
+}
+type BadgeSettingsThresholds struct {
+	Good   float64 `json:"good"`
+	Medium float64 `json:"medium"`
+}
+type BadgeSettings struct {
+	Visibility string                  `json:"visibility"`
+	Token      *bool                   `json:"token"`
+	Labels     BadgeSettingsLabels     `json:"labels"`
+	Colors     BadgeSettingsColors     `json:"colors"`
+	Thresholds BadgeSettingsThresholds `json:"thresholds"`
+}
+type OrganizationSettings struct {
+	ID                    string            `json:"id"`
+	Slug                  string            `json:"slug"`
+	Name                  string            `json:"name"`
+	Plan                  string            `json:"plan"`
+	HideMembers           bool              `json:"hide_members"`            // Members are shown to keys with the scope team:read only
+	MemberVisibility      string            `json:"member_visibility"`       // `own`: developers see only their own sessions and figures
+	RetentionSessionsDays *int64            `json:"retention_sessions_days"` // Sessions are deleted after so many days; null: they are kept for ever
+	RetentionPending      *PendingRetention `json:"retention_pending"`       // A shorter retention that waits: it holds from `at` on, and would delete so many sessions
+	Badges                BadgeSettings     `json:"badges"`
+	TicketPattern         string            `json:"ticket_pattern"`
+	TicketIgnore          []string          `json:"ticket_ignore"`
+	GithubSecretSet       bool              `json:"github_secret_set"` // Whether the secret of GitHub’s webhook is set
+}
+type BadgesChangeLabels struct {
+	Quality  *Nullable[string] `json:"quality,omitempty"`
+	Security *Nullable[string] `json:"security,omitempty"`
+	Cost     *Nullable[string] `json:"cost,omitempty"`
+}
+type BadgesChangeColors struct {
+	Good   *string `json:"good,omitempty"`
+	Medium *string `json:"medium,omitempty"`
+	Bad    *string `json:"bad,omitempty"`
+}
+type BadgesChangeThresholds struct {
+	Good   *float64 `json:"good,omitempty"`
+	Medium *float64 `json:"medium,omitempty"`
+}
+type BadgesChange struct {
+	Visibility *string                           `json:"visibility,omitempty"`
+	Token      *Nullable[any]                    `json:"token,omitempty"` // Removes the token
+	Labels     *BadgesChangeLabels               `json:"labels,omitempty"`
+	Colors     *Nullable[BadgesChangeColors]     `json:"colors,omitempty"`
+	Thresholds *Nullable[BadgesChangeThresholds] `json:"thresholds,omitempty"`
+}
+type OrganizationChange struct {
+	Name                  *string             `json:"name,omitempty"`
+	HideMembers           *bool               `json:"hide_members,omitempty"`
+	MemberVisibility      *string             `json:"member_visibility,omitempty"`       // `own`: developers see only their own sessions and figures
+	RetentionSessionsDays *Nullable[int64]    `json:"retention_sessions_days,omitempty"` // Sessions are deleted after so many days; null: they are kept for ever
+	ConfirmRetention      *bool               `json:"confirm_retention,omitempty"`       // true: the shorter retention that waits holds at once
+	Badges                *BadgesChange       `json:"badges,omitempty"`
+	TicketPattern         *Nullable[string]   `json:"ticket_pattern,omitempty"`
+	TicketIgnore          *Nullable[[]string] `json:"ticket_ignore,omitempty"`
+	GithubSecret          *Nullable[string]   `json:"github_secret,omitempty"` // Write-only; null removes it
+}
+type BadgeToken struct {
+	Token string `json:"token"` // Shown once; it replaces the token before
+}
+type MonthBudget struct {
+	Month string  `json:"month"` // YYYY-MM; in force until a later month has one
+	Limit float64 `json:"limit"` // US dollars
+}
+type MonthBudgetPage = Page[MonthBudget]
+type BudgetLimit struct {
+	Limit float64 `json:"limit"`
+}
+type SessionCompletedEventData struct {
+	SessionID    string  `json:"session_id"` // The session, as in `GET /v1/sessions/{id}`
+	ProjectName  *string `json:"project_name"`
+	QualityScore float64 `json:"quality_score"` // 0 to 100, at most 2 decimals
+}
+type QualityScoreChangedEventData struct {
+	SessionID string  `json:"session_id"` // The session, as in `GET /v1/sessions/{id}`
+	OldScore  float64 `json:"old_score"`  // The score that was stored
+	NewScore  float64 `json:"new_score"`  // The score that is stored now
+}
+type SecurityAlertEventData struct {
+	AlertID  string `json:"alert_id"` // The finding's id in its session
+	Severity string `json:"severity"`
+	Title    string `json:"title"`
+}
+type CostBudgetExceededEventData struct {
+	BudgetID    string  `json:"budget_id"`    // The budget record in force
+	CurrentCost float64 `json:"current_cost"` // The month's cost in US dollars, at most 6 decimals
+	Limit       float64 `json:"limit"`        // The monthly limit in US dollars, at most 6 decimals
+}
+type TeamMemberJoinedEventData struct {
+	UserID string `json:"user_id"`
+	Email  string `json:"email"`
+	Role   string `json:"role"`
+}
+type ComplianceReportReadyEventData struct {
+	ReportID   string            `json:"report_id"`
+	ReportType string            `json:"report_type"`
+	DateRange  AuditReportPeriod `json:"date_range"` // UTC days, both inclusive
+}
+type WebhookTestEventData struct {
+	WebhookID string `json:"webhook_id"` // The endpoint that was tested
+	Test      bool   `json:"test"`
+	Message   string `json:"message"`
+}

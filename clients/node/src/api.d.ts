@@ -1,0 +1,683 @@
+// Made of the API's document by `bun run clients`; do not edit.
+
+import type { List, Page } from './core.d.ts'
+
+export type Scope =
+  | 'read' | 'write' | 'webhooks' | 'admin' | 'sessions:read' | 'quality:read' | 'cost:read' | 'security:read'
+  | 'team:read' | 'audit:read' | 'risk:read' | 'sessions:write' | 'commits:write' | 'risk:write'
+  | 'members:write' | 'budgets:write' | 'reports:write' | 'audit:write' | 'ingest'
+
+export type CostBreakdownBy =
+  | 'project' | 'member' | 'model' | 'agent' | 'branch' | 'ticket' | 'day' | 'week' | 'month'
+
+export type OutcomesListBy =
+  | 'month' | 'week' | 'project' | 'repo' | 'member' | 'agent'
+
+export type SubscribedEvent =
+  | 'session.completed' | 'quality.score_changed' | 'security.alert' | 'cost.budget_exceeded'
+  | 'team.member_joined' | 'compliance.report_ready' | '*'
+
+export type EventName =
+  | 'session.completed' | 'quality.score_changed' | 'security.alert' | 'cost.budget_exceeded'
+  | 'team.member_joined' | 'compliance.report_ready'
+
+export type SentEvent =
+  | 'session.completed' | 'quality.score_changed' | 'security.alert' | 'cost.budget_exceeded'
+  | 'team.member_joined' | 'compliance.report_ready' | 'webhook.test'
+
+export interface PullRequest { repo: string; number: number }
+export interface SessionRecordTokens {
+ input?: number; output?: number; cache_read?: number; cache_creation?: number
+}
+export interface SessionRecordToolsUsed { name: string; calls?: number; errors?: number }
+/** Of the agents’ lines in its landed commits, how much was there 14 and 30 days later */ export interface SessionRecordSurvival {
+ '14': number | null; '30': number | null
+}
+export interface SessionRecord {
+ type: 'session'; id: string; project_name: string | null; origin?: 'transcript' | 'telemetry' | 'both'
+ includes?: string[]; created_at: string; user_id?: string; user_email?: string; source?: string
+ branch?: string; pull_requests?: PullRequest[]; model?: string; models?: string[]; started_at?: string
+ ended_at?: string; duration_seconds?: number; turns?: number; estimated_cost?: number
+ cost_source?: 'reported' | 'estimated'; unpriced_tokens?: number; quality_score?: number
+ tokens?: SessionRecordTokens; tools_used?: SessionRecordToolsUsed[]; files_touched?: string[]
+ summary?: string; turn_records?: Array<Record<string, unknown>>
+ observations?: Array<Record<string, unknown>>; analysis?: Record<string, unknown>
+ quality_metadata?: Record<string, unknown>; security_metadata?: Record<string, unknown>; landed?: boolean
+ reverted?: boolean; survival?: SessionRecordSurvival; parts?: string
+}
+export interface MemberRecord {
+ type: 'member'; email: string; display_name: string; role: 'owner' | 'admin' | 'developer' | 'auditor'
+ joined_at: string; aliases?: string[]; id?: string
+}
+export interface CommitRecordFile {
+ path: string; additions: number; deletions: number; status: 'added' | 'modified' | 'deleted' | 'renamed'
+ previous_path?: string
+}
+export interface CommitRecordAi {
+ lines: number; effective_lines: number; by_agent: Record<string, number>
+ provenance: 'none' | 'trailer' | 'transcript' | 'note'; sessions: string[]
+}
+export interface CommitRecordSurvival { days: '14' | '30'; lines: number }
+export interface CommitRecord {
+ type: 'commit'; project: string; sha: string; author_email: string; author_name: string; committed_at: string
+ subject?: string; files: CommitRecordFile[]; ai?: CommitRecordAi; survival?: CommitRecordSurvival[]
+ on_default_branch?: boolean
+}
+export interface PrRiskRecordContributionsImpact { name: string; value: number; points: number }
+export interface PrRiskRecordContributions {
+ impact: PrRiskRecordContributionsImpact[]; regression: PrRiskRecordContributionsImpact[]
+ security: PrRiskRecordContributionsImpact[]; coupling: PrRiskRecordContributionsImpact[]
+}
+export interface PrRiskRecord {
+ type: 'pr_risk'; repo: string; pr_number: number; pr_title: string; files_changed: number; created_at: string
+ id?: string; impact_score?: number; regression_score?: number; security_score?: number
+ coupling_score?: number; contributions?: PrRiskRecordContributions; project?: string; author_email?: string
+ files?: CommitRecordFile[]; branch?: string; commits?: string[]; state?: 'open' | 'merged' | 'closed'
+ merged_at?: string; closed_at?: string; merge_commit?: string; url?: string; default_branch?: string
+ risk_score?: unknown; rating?: unknown
+}
+export interface AuditRecord {
+ type: 'audit'; action: string; user_id: string
+ /** Microseconds are kept; moved on by microseconds where another entry has the same */ created_at: string
+ id?: string; details?: Record<string, unknown>; ip_address?: string
+}
+export interface BudgetRecord { type: 'budget'; month: string; limit: number }
+export interface ReportRecord {
+ type: 'report'; report_type: 'audit' | 'soc2' | 'iso27001' | 'custom'
+ /** First UTC day, inclusive */ from: string
+ /** Last UTC day, inclusive */ to: string
+ id?: string; generated_at?: string; through?: string
+}
+export interface SyncParams { machine?: string; reassign?: boolean; restore?: boolean; moved?: boolean }
+export interface SkippedSession { id: string; reason: 'deleted' | 'retention' }
+export interface MovedSessions { from: string; to: string; sessions: number }
+export interface SyncResult {
+ received: number; created: number; updated: number; unchanged: number; skipped?: SkippedSession[]
+ moved?: MovedSessions[]
+}
+export interface WhoAmIOrganization {
+ id: string; slug: string; name: string; plan: 'cloud_pro' | 'cloud_team' | 'cloud_enterprise'
+}
+/** Whose sessions the key sends */ export interface WhoAmIKeyMember { id: string | null; email: string }
+/** null for a person who signed in */ export interface WhoAmIKey {
+ id: string; name: string; scopes: Scope[]; expires_at: string | null; member: WhoAmIKeyMember | null
+}
+/** The person, or whose sessions the key sends */ export interface WhoAmIMember {
+ id: string; email: string; display_name: string; role: 'owner' | 'admin' | 'developer' | 'auditor'
+}
+/** Of the organization, shared by its keys */ export interface WhoAmILimits {
+ /** Requests a minute */ read: number
+ /** Requests of POST /v1/sync a minute */ sync: number
+}
+export interface WhoAmI {
+ organization: WhoAmIOrganization; key: WhoAmIKey | null; member: WhoAmIMember | null; scopes: Scope[]
+ csrf_token?: string; limits: WhoAmILimits
+}
+export interface SessionsListParams extends PageParams, RangeParams {
+ member?: string; model?: string; agent?: string; branch?: string; ticket?: string
+ /** Only sessions that cost at least this, in US dollars */ min_cost?: number
+ /** Only sessions that cost at most this, in US dollars */ max_cost?: number
+ min_quality?: number; max_quality?: number; has_findings?: boolean
+ sort?: 'created_at' | 'estimated_cost' | 'turns' | 'quality_score'; order?: 'asc' | 'desc'
+}
+export interface Session {
+ id: string; project_name: string | null; turns: number
+ /** US dollars, at most 6 decimals */ estimated_cost: number
+ quality_score: number; created_at: string
+}
+export interface Pagination { page: number; per_page: number; total: number }
+export type SessionPage = Page<Session>
+export interface SessionTokens {
+ input: number | null; output: number | null; cache_read: number | null; cache_creation: number | null
+}
+export interface SessionDetailToolsUsed { name: string; calls: number; errors: number }
+export interface Tokens { input: number; output: number; cache_read: number; cache_creation: number }
+export interface ToolCall { name: string; ok: boolean | null }
+export interface Turn {
+ turn_number: number; role: string; model: string | null; tier?: string; started_at: string | null
+ tokens: Tokens | null; cost: number | null; tool_calls: ToolCall[]; content?: string
+}
+export interface Observation {
+ id: string; type: string; title: string; content: string | null; importance: number; file_path: string | null
+ turn_number: number | null; created_at: string
+}
+export interface SessionDetailAnalysis {
+ summary: string | null; issues: string[]; classification: string | null
+}
+export interface QualityFactor {
+ name: string; category: string; count: number; weight: number; points: number
+}
+export interface QualityMetadata {
+ score: number; base: number; factors: QualityFactor[]; breakdown: Record<string, number>; scored_at: string
+ previous_score: number | null
+}
+export interface Finding {
+ id: string; rule_id: string; category: string; severity: 'critical' | 'high' | 'medium' | 'low'
+ title: string; description: string | null; file: string | null; line: number | null
+ turn_number: number | null; fingerprint: string; status: 'open' | 'dismissed'; note?: string
+ created_at: string
+}
+export interface SecurityMetadata { score: number; findings: Finding[] }
+export interface SessionDetail {
+ id: string; project_name: string | null; turns: number
+ /** US dollars, at most 6 decimals */ estimated_cost: number | null
+ quality_score: number; created_at: string; user_id: string | null; unpriced_tokens: number
+ landed: boolean | null; reverted: boolean | null; survival: SessionRecordSurvival; source: string | null
+ branch: string | null; pull_requests?: PullRequest[]; model: string | null; models: string[]
+ started_at: string | null; ended_at: string | null; duration_seconds: number | null
+ tokens: SessionTokens | null; origin: 'transcript' | 'telemetry' | 'both'
+ cost_source: 'reported' | 'estimated'; tools_used: SessionDetailToolsUsed[]; files_touched: string[] | null
+ summary: string | null; turn_records: Turn[]; observations: Observation[]; analysis: SessionDetailAnalysis
+ quality_metadata: QualityMetadata; security_metadata: SecurityMetadata
+}
+export interface PageParams { page?: number; per_page?: number }
+export interface SessionName { name: string; sessions: number; last_session_at: string }
+export type SessionNamePage = Page<SessionName>
+export interface RangeParams {
+ project?: string
+ /** First UTC day, inclusive */ date_from?: string
+ /** Last UTC day, inclusive */ date_to?: string
+}
+export interface QualityOverviewScoresByDate { date: string; score: number }
+export interface QualityOverview {
+ average_score: number; total_sessions: number; trend: 'up' | 'down' | 'stable'
+ scores_by_date: QualityOverviewScoresByDate[]
+}
+export interface TrendParams extends RangeParams { granularity?: 'day' | 'week' | 'month' }
+export interface QualityTrendData {
+ date: string; score: number; sessions: number; min_score: number; max_score: number
+}
+export interface QualityTrend { granularity: 'day' | 'week' | 'month'; data: QualityTrendData[] }
+export interface CostGetParams extends RangeParams { group_by?: 'day' | 'week' | 'month' }
+export interface CostSummaryByPeriod {
+ period: string
+ /** of the period; US dollars */ cost: number
+}
+export interface CostSummaryByProject {
+ project: string | null
+ /** of the project, null: of none; US dollars */ cost: number
+}
+export interface Budget {
+ id: string; scope: 'organization'; period: 'monthly'; period_start: string; period_end: string
+ /** for the month; US dollars */ limit: number
+ /** spent this month; US dollars */ current_cost: number
+ /** limit less what was spent, 0 when exceeded; US dollars */ remaining: number
+ percent_used: number; alert_threshold: number; status: 'ok' | 'warning' | 'exceeded'
+ /** at the month's end, at the month's pace so far; US dollars */ projected_cost: number
+ projected_exceed_date: string | null; currency: 'USD'
+}
+export interface CostSummary {
+ /** of all matching sessions; US dollars */ total_cost: number
+ unpriced_tokens: number
+ /** of the current UTC month, date filters aside; US dollars */ current_month: number
+ currency: 'USD'; by_period: CostSummaryByPeriod[]; by_project: CostSummaryByProject[]
+ current_budget: Budget | null
+}
+export interface CostBreakdownParams extends PageParams, RangeParams {
+ by: CostBreakdownBy
+ /** A second key, other than `by`: an item for each pair */ and_by?: CostBreakdownBy
+ top?: number; compare?: 'previous'; member?: string; model?: string; agent?: string; branch?: string
+ ticket?: string
+ /** Only sessions that cost at least this, in US dollars */ min_cost?: number
+ /** Only sessions that cost at most this, in US dollars */ max_cost?: number
+ min_quality?: number; max_quality?: number; has_findings?: boolean
+ sort?: 'cost' | 'tokens' | 'sessions' | 'change' | 'key'; order?: 'asc' | 'desc'
+}
+/** In the equally long range before; with `compare` */ export interface PreviousRange {
+ cost: number; sessions: number
+}
+/** Of all pages */ export interface BreakdownTotal {
+ sessions: number; turns: number; tokens: Tokens
+ /** US dollars, exact to 6 decimals */ cost: number
+ share: number; unpriced_tokens: number; previous?: PreviousRange
+}
+export interface BreakdownItem extends BreakdownTotal {
+ key: string | null
+ /** The second key; `(others)` for those beyond `top` */ and_key?: string | null
+}
+export interface Breakdown extends Page<BreakdownItem> { total: BreakdownTotal }
+export interface CostTrendData {
+ period: string
+ /** of the bucket; US dollars */ cost: number
+ sessions: number
+ /** up to and with the bucket; US dollars */ cumulative_cost: number
+ /** monthly limit in force on the first day of the bucket; US dollars */ budget: number | null
+}
+export interface CostTrend { granularity: 'day' | 'week' | 'month' | 'year'; data: CostTrendData[] }
+export interface SecurityOverviewSummary {
+ avg_score: number; min_score: number; max_score: number; total_sessions: number
+}
+export interface SecurityOverviewRecentSession {
+ id: string; project: string | null; created_at: string; security_metadata: SecurityMetadata
+}
+export interface SecurityOverview {
+ summary: SecurityOverviewSummary; recent_sessions: SecurityOverviewRecentSession[]
+}
+export interface SecurityHeatmapParams extends PageParams, RangeParams { min_score?: number }
+export interface HeatmapFileFindings {
+ critical: number; high: number; medium: number; low: number; total: number
+}
+export interface HeatmapFile {
+ file: string; project: string | null; risk_score: number; findings: HeatmapFileFindings; sessions: number
+ first_seen_at: string; last_seen_at: string
+}
+export interface HeatmapSummary {
+ files: number; average_risk: number; files_above_threshold: number; threshold: number
+}
+export interface Heatmap extends Page<HeatmapFile> { summary: HeatmapSummary }
+export interface FindingsListParams extends PageParams, RangeParams {
+ severity?: 'critical' | 'high' | 'medium' | 'low'; rule_id?: string; category?: string; file?: string
+ member?: string; status?: 'open' | 'dismissed'
+}
+/** Whose session it is; null where that is not known, or not shown */ export interface SessionMember {
+ id: string | null; email: string | null
+}
+export interface ListedFinding extends Finding {
+ session_id: string; project: string | null; member: SessionMember | null
+}
+export type ListedFindingPage = Page<ListedFinding>
+export interface FindingChange { status?: 'open' | 'dismissed'; note?: string }
+export interface AuditListParams extends PageParams {
+ action?: string; user_id?: string
+ /** First UTC day, inclusive */ date_from?: string
+ /** Last UTC day, inclusive */ date_to?: string
+}
+export interface AuditEntry {
+ id: string; action: string; user_id: string; details: Record<string, unknown>; ip_address: string
+ /** UTC, microseconds; no two entries of an organization have the same */ created_at: string
+}
+export type AuditEntryPage = Page<AuditEntry>
+export interface AuditReportParams { cursor?: string; direction?: 'before' | 'after' }
+/** UTC days, inclusive; of the fallback: the whole log */ export interface AuditReportPeriod {
+ from: string; to: string
+}
+export interface AuditReportSummaryByAction { action: string; count: number }
+export interface AuditReportSummaryByUser { user_id: string; count: number }
+export interface AuditReportSummaryByDay { date: string; count: number }
+export interface AuditReportSummary {
+ total: number; by_action: AuditReportSummaryByAction[]; by_user: AuditReportSummaryByUser[]
+ by_day: AuditReportSummaryByDay[]
+}
+export interface AuditReport {
+ source: 'pregenerated' | 'fallback'; report_id: string | null; generated_at: string
+ /** UTC days, inclusive; of the fallback: the whole log */ period: AuditReportPeriod
+ summary: AuditReportSummary; data: AuditEntry[]; truncated: boolean; next_cursor: string | null
+}
+export interface TeamOverviewMember {
+ id: string; email: string; display_name: string; role: 'owner' | 'admin' | 'developer' | 'auditor'
+ joined_at: string
+}
+export interface TeamOverviewActivitySummary { sessions_last_7d: number; active_members_last_7d: number }
+export interface TeamOverview { members: TeamOverviewMember[]; activity_summary: TeamOverviewActivitySummary }
+export interface ExpertiseDataDomain {
+ domain: string; score: number; commits: number; sessions: number; files_owned: number
+ ownership_percent: number; is_primary_owner: boolean; last_active_at: string
+}
+export interface ExpertiseData {
+ user_id: string | null; display_name: string; domains: ExpertiseDataDomain[]
+}
+export interface ExpertiseDomain {
+ domain: string; files: number; bus_factor: number; primary_owner_id: string | null
+}
+export interface Expertise { data: ExpertiseData[]; domains: ExpertiseDomain[] }
+export interface Machine {
+ member: SessionMember | null; machine: string
+ /** When it sent records, to the minute */ last_seen_at: string
+ sessions: number
+}
+export type MachinePage = Page<Machine>
+export interface Coverage {
+ member: SessionMember | null; agent: string | null; sessions: number; transcript_tokens: number
+ telemetry_tokens: number; captured_share: number | null; last_seen_at: string
+}
+export type CoveragePage = Page<Coverage>
+export interface RiskListParams extends PageParams {
+ repo?: string; rating?: 'low' | 'medium' | 'high' | 'critical'; state?: 'open' | 'merged' | 'closed'
+ include?: 'cost'
+}
+export interface RiskScore {
+ id: string; repo: string; pr_number: number; pr_title: string; risk_score: number; impact_score: number
+ regression_score: number; security_score: number; coupling_score: number; files_changed: number
+ created_at: string; rating: 'low' | 'medium' | 'high' | 'critical'; contributions: PrRiskRecordContributions
+ /** Its parts of the cost of its sessions, US dollars; with `include` */ cost?: number
+ sessions?: number
+}
+export type RiskScorePage = Page<RiskScore>
+export interface RiskSession extends Session {
+ /** What of it the pull request has: all, or an equal part where several have the session; US dollars */ part: number
+}
+export interface RiskSessions {
+ count: number
+ /** The sum of their parts; US dollars */ cost: number
+ average_quality: number; findings: number; data: RiskSession[]
+}
+export interface RiskDetail extends Omit<RiskScore, 'cost' | 'sessions'> {
+ state: 'open' | 'merged' | 'closed'; merged_at: string | null; closed_at: string | null; url: string | null
+ effective_lines: number; ai_lines: number
+ /** ai_lines ÷ effective_lines */ ai_share: number | null
+ sessions: RiskSessions
+}
+export interface OutcomesListParams extends PageParams, RangeParams {
+ by?: OutcomesListBy; repo?: string; member?: string
+}
+/** In the period in which they were merged or closed, else opened */ export interface OutcomePullRequests {
+ open: number; merged: number; closed: number
+}
+export interface SurvivingLines {
+ lines: number; of: number
+ /** `lines` ÷ `of`; rounded to 6 decimals */ share: number | null
+}
+export interface OutcomeSurvival { '14': SurvivingLines; '30': SurvivingLines }
+/** Of all pages */ export interface OutcomesTotal {
+ pull_requests: OutcomePullRequests
+ /** merged ÷ (merged + closed); rounded to 6 decimals */ merge_rate: number | null
+ /** Of the sessions of the group; US dollars */ cost: number
+ /** The parts of sessions that belong to the group’s pull requests, whenever they were; US dollars */ linked_cost: number
+ linked_share: number | null
+ /** `linked_cost` ÷ merged; US dollars */ cost_per_merged_pull_request: number | null
+ commits: number | null; effective_lines: number | null; ai_lines: number
+ /** `ai_lines` ÷ `effective_lines`; rounded to 6 decimals */ ai_share: number | null
+ survival: OutcomeSurvival | null
+}
+export interface Outcome extends OutcomesTotal { key: string | null }
+export interface Outcomes extends Page<Outcome> { total: OutcomesTotal }
+export interface WebhookHealth {
+ consecutive_failures: number; last_success_at: string | null; last_failure_at: string | null
+ last_status_code: number | null
+}
+export interface WebhookEndpoint {
+ id: string; url: string; events: string[]; enabled: boolean; description: string | null; created_at: string
+ updated_at: string; secret_hint: string; health: WebhookHealth
+}
+export interface WebhookEndpointList { data: WebhookEndpoint[] }
+export interface NewWebhookEndpoint {
+ url: string; events: SubscribedEvent[] | '*'; enabled?: boolean; description?: string | null
+}
+export interface CreatedWebhookEndpoint extends WebhookEndpoint {
+ /** Signs every delivery; shown here only, keep it */ secret: string
+}
+export interface WebhookEndpointChange {
+ url?: string; events?: SubscribedEvent[] | '*'; enabled?: boolean; description?: string | null
+}
+export interface SecretRotation { grace_period_seconds?: number; finish?: boolean }
+export interface RotatedSecret {
+ id: string
+ /** Signs every delivery; shown here only, keep it */ secret?: string
+ previous_secret_expires_at: string | null
+}
+export interface WebhookTest { event?: EventName }
+export interface WebhookTestResult {
+ delivery_id: string; event: string; success: boolean; status_code: number | null; duration_ms: number
+ error: string | null; response_body: string | null
+}
+export interface Recovery { since: string; until?: string | null; dry_run?: boolean | null }
+export interface RecoveryResult { count: number }
+/** A body */ export interface EventCatalogueDataExample {
+ id: string; event: string; type: string
+ /** When it happened: UTC, milliseconds */ timestamp: string
+ api_version: 'v1'; data: Record<string, unknown>
+}
+export interface EventCatalogueData {
+ name: string; meaning: string; schema: Record<string, unknown>; example: EventCatalogueDataExample
+}
+export interface EventCatalogue { data: EventCatalogueData[] }
+export interface WebhooksDeliveriesListParams extends PageParams {
+ status?: 'pending' | 'pending_retry' | 'success' | 'failed' | 'cancelled'; event?: SentEvent
+ /** First UTC day, inclusive */ date_from?: string
+ /** Last UTC day, inclusive */ date_to?: string
+}
+export interface Delivery {
+ id: string; event: string; event_id: string
+ status: 'pending' | 'pending_retry' | 'success' | 'failed' | 'cancelled'; attempts: number
+ next_attempt_at: string | null; last_status_code: number | null; created_at: string
+ completed_at: string | null
+}
+export type DeliveryPage = Page<Delivery>
+export interface Attempt {
+ number: number; started_at: string; duration_ms: number | null; status_code: number | null
+ error: string | null; response_body: string | null
+}
+export interface DeliveryDetailRequest { headers: Record<string, string>; body: string }
+export interface DeliveryDetail extends Omit<Delivery, 'attempts'> {
+ attempts: Attempt[]; request: DeliveryDetailRequest
+}
+export interface BadgeParams {
+ style?: 'flat' | 'flat-square' | 'plastic' | 'for-the-badge' | 'social'; label?: string; days?: number
+ project?: string; token?: string
+}
+export interface ShieldsBadge {
+ schemaVersion: number; label: string; message: string; color: string
+ style?: 'flat' | 'flat-square' | 'plastic' | 'for-the-badge' | 'social'; cacheSeconds: number
+}
+/** Every part works */ export interface Health {
+ status: string; version: string; database: string; worker: string
+}
+/** Requests may be sent */ export interface Readiness {
+ status: string; database: string; disk: string; worker: string; schema: string
+}
+export interface Liveness { status: string }
+export interface ApiKey extends WhoAmIKey {
+ created_at: string; created_by: string | null; last_used_at: string | null; revoked_at: string | null
+}
+export type ApiKeyPage = Page<ApiKey>
+export interface NewApiKey {
+ name: string; scopes: Scope[]; expires_at?: string | null; member?: string | null
+}
+export interface CreatedApiKey extends ApiKey {
+ /** The key itself: shown once */ key: string
+}
+export interface ApiKeyRotation { grace_period_seconds?: number }
+export interface MembersListParams extends PageParams {
+ q?: string; role?: 'owner' | 'admin' | 'developer' | 'auditor'
+}
+export interface Member extends TeamOverviewMember {
+ aliases: string[]; last_signed_in_at: string | null; status: 'active' | 'invited'
+}
+export type MemberPage = Page<Member>
+export interface NewMember {
+ email: string; display_name: string; role: 'owner' | 'admin' | 'developer' | 'auditor'
+}
+export interface MemberChange {
+ display_name?: string; role?: 'owner' | 'admin' | 'developer' | 'auditor'; aliases?: string[]
+}
+export interface Invitation { url: string; expires_at: string }
+/** A shorter retention that waits: it holds from `at` on, and would delete so many sessions */ export interface PendingRetention {
+ days: number; sessions: number; at: string
+}
+export interface BadgeSettingsLabels { quality: string; security: string; cost: string }
+export interface BadgeSettingsColors { good: string; medium: string; bad: string }
+export interface BadgeSettingsThresholds { good: number; medium: number }
+export interface BadgeSettings {
+ visibility: 'public' | 'private'; token: boolean | null; labels: BadgeSettingsLabels
+ colors: BadgeSettingsColors; thresholds: BadgeSettingsThresholds
+}
+export interface OrganizationSettings {
+ id: string; slug: string; name: string; plan: 'cloud_pro' | 'cloud_team' | 'cloud_enterprise'
+ hide_members: boolean; member_visibility: 'all' | 'own'; retention_sessions_days: number | null
+ retention_pending: PendingRetention | null; badges: BadgeSettings; ticket_pattern: string
+ ticket_ignore: string[]; github_secret_set: boolean
+}
+export interface BadgesChangeLabels {
+ quality?: string | null; security?: string | null; cost?: string | null
+}
+export interface BadgesChangeColors { good?: string; medium?: string; bad?: string }
+export interface BadgesChangeThresholds { good?: number; medium?: number }
+export interface BadgesChange {
+ visibility?: 'public' | 'private'; token?: unknown | null; labels?: BadgesChangeLabels
+ colors?: BadgesChangeColors | null; thresholds?: BadgesChangeThresholds | null
+}
+export interface OrganizationChange {
+ name?: string; hide_members?: boolean; member_visibility?: 'all' | 'own'
+ retention_sessions_days?: number | null; confirm_retention?: boolean; badges?: BadgesChange
+ ticket_pattern?: string | null; ticket_ignore?: string[] | null; github_secret?: string | null
+}
+export interface BadgeToken {
+ /** Shown once; it replaces the token before */ token: string
+}
+export interface MonthBudget {
+ month: string
+ /** US dollars */ limit: number
+}
+export type MonthBudgetPage = Page<MonthBudget>
+export interface BudgetLimit { limit: number }
+export interface SessionCompletedEventData {
+ session_id: string; project_name: string | null; quality_score: number
+}
+export interface QualityScoreChangedEventData { session_id: string; old_score: number; new_score: number }
+export interface SecurityAlertEventData { alert_id: string; severity: 'critical' | 'high'; title: string }
+export interface CostBudgetExceededEventData {
+ budget_id: string
+ /** The month's cost in US dollars, at most 6 decimals */ current_cost: number
+ /** The monthly limit in US dollars, at most 6 decimals */ limit: number
+}
+export interface TeamMemberJoinedEventData {
+ user_id: string; email: string; role: 'owner' | 'admin' | 'developer' | 'auditor'
+}
+export interface ComplianceReportReadyEventData {
+ report_id: string; report_type: 'audit' | 'soc2' | 'iso27001' | 'custom'
+ /** UTC days, both inclusive */ date_range: AuditReportPeriod
+}
+export interface WebhookTestEventData { webhook_id: string; test: boolean; message: string }
+
+/** What a webhook delivery says: `event` tells which. */
+export type WebhookEvent =
+  | WebhookEventOf<'session.completed', SessionCompletedEventData>
+  | WebhookEventOf<'quality.score_changed', QualityScoreChangedEventData>
+  | WebhookEventOf<'security.alert', SecurityAlertEventData>
+  | WebhookEventOf<'cost.budget_exceeded', CostBudgetExceededEventData>
+  | WebhookEventOf<'team.member_joined', TeamMemberJoinedEventData>
+  | WebhookEventOf<'compliance.report_ready', ComplianceReportReadyEventData>
+  | WebhookEventOf<'webhook.test', WebhookTestEventData>
+/** `timestamp`: when it happened, UTC, milliseconds. `id` is the same at every attempt. */
+export interface WebhookEventOf<Name extends string, Data> {
+  id: string; event: Name; type: Name; timestamp: string; api_version: 'v1'; data: Data
+}
+/** What `sync` takes. */
+export type SyncRecord = SessionRecord | MemberRecord | CommitRecord | PrRiskRecord | AuditRecord | BudgetRecord | ReportRecord
+
+export interface SessionsResource {
+  /** List sessions. */ list(params?: SessionsListParams): List<SessionPage>
+  /** One session in full. */ get(session_id: string): Promise<SessionDetail>
+  /** Delete a session. */ delete(session_id: string): Promise<void>
+}
+export interface ProjectsResource {
+  /** List the projects of sessions by name. */ list(params?: PageParams): List<SessionNamePage>
+}
+export interface ModelsResource {
+  /** List the models of sessions by name. */ list(params?: PageParams): List<SessionNamePage>
+}
+export interface AgentsResource {
+  /** List the coding agents of sessions by name. */ list(params?: PageParams): List<SessionNamePage>
+}
+export interface QualityResource {
+  /** Quality overview. */ get(params?: RangeParams): Promise<QualityOverview>
+  /** Quality over time. */ trend(params?: TrendParams): Promise<QualityTrend>
+}
+export interface CostResource {
+  /** Cost summary. */ get(params?: CostGetParams): Promise<CostSummary>
+  /** Cost and tokens by project, member, model, agent, branch or time. */ breakdown(params: CostBreakdownParams): List<Breakdown>
+  /** Cost over time. */ trend(params?: TrendParams): Promise<CostTrend>
+}
+export interface SecurityResource {
+  /** Security overview. */ get(params?: RangeParams): Promise<SecurityOverview>
+  /** Risk by file. */ heatmap(params?: SecurityHeatmapParams): List<Heatmap>
+}
+export interface FindingsResource {
+  /** List findings, those of the newest sessions first. */ list(params?: FindingsListParams): List<ListedFindingPage>
+  /** Dismiss a finding, or open it again. */ update(finding_id: string, params: FindingChange): Promise<ListedFinding>
+}
+export interface AuditResource {
+  /** List the audit log, newest first. */ list(params?: AuditListParams): List<AuditEntryPage>
+  /** The audit log as a report, page by page. */ report(params?: AuditReportParams): Promise<AuditReport>
+}
+export interface TeamResource {
+  /** Members and their activity. */ get(): Promise<TeamOverview>
+  /** Who knows which part of the code. */ expertise(): Promise<Expertise>
+  /** List the machines that send records, the one seen last first. */ machines(params?: PageParams): List<MachinePage>
+  /** How much of the sessions transcripts and telemetry tell, by member and agent. */ coverage(params?: PageParams): List<CoveragePage>
+}
+export interface RiskResource {
+  /** List risk scores of pull requests, newest first. */ list(params?: RiskListParams): List<RiskScorePage>
+  /** One risk score, with the sessions that worked on the pull request. */ get(pr_id: string): Promise<RiskDetail>
+}
+export interface OutcomesResource {
+  /** What came of it: pull requests, their cost, agents’ lines and what is left of them. */ list(params?: OutcomesListParams): List<Outcomes>
+}
+export interface WebhooksResource {
+  /** List webhook endpoints, oldest first. */ list(): List<WebhookEndpointList>
+  /** Add a webhook endpoint. */ create(params: NewWebhookEndpoint): Promise<CreatedWebhookEndpoint>
+  /** One webhook endpoint. */ get(webhook_id: string): Promise<WebhookEndpoint>
+  /** Change a webhook endpoint. */ update(webhook_id: string, params: WebhookEndpointChange): Promise<WebhookEndpoint>
+  /** Remove a webhook endpoint. */ delete(webhook_id: string): Promise<void>
+  /** Replace the signing secret. */ rotateSecret(webhook_id: string, params?: SecretRotation): Promise<RotatedSecret>
+  /** Send a test event now. */ test(webhook_id: string, params?: WebhookTest): Promise<WebhookTestResult>
+  /** Send all failed deliveries of a time again. */ recover(webhook_id: string, params: Recovery): Promise<RecoveryResult>
+  /** Send all deliveries that wait for a retry now. */ retry(webhook_id: string): Promise<RecoveryResult>
+  /** The events there are. */ events(): Promise<EventCatalogue>
+  deliveries: WebhooksDeliveriesResource
+}
+export interface WebhooksDeliveriesResource {
+  /** List deliveries of an endpoint, newest first. */ list(webhook_id: string, params?: WebhooksDeliveriesListParams): List<DeliveryPage>
+  /** One delivery with its request and attempts. */ get(webhook_id: string, delivery_id: string): Promise<DeliveryDetail>
+  /** Send a delivery again. */ redeliver(webhook_id: string, delivery_id: string): Promise<Delivery>
+}
+export interface BadgesResource {
+  /** Quality badge */ quality(org_slug: string, params?: BadgeParams): Promise<string>
+  /** Security badge */ security(org_slug: string, params?: BadgeParams): Promise<string>
+  /** Cost badge */ cost(org_slug: string, params?: BadgeParams): Promise<string>
+  /** Quality badge, as shields.io reads it */ qualityJson(org_slug: string, params?: BadgeParams): Promise<ShieldsBadge>
+  /** Security badge, as shields.io reads it */ securityJson(org_slug: string, params?: BadgeParams): Promise<ShieldsBadge>
+  /** Cost badge, as shields.io reads it */ costJson(org_slug: string, params?: BadgeParams): Promise<ShieldsBadge>
+}
+export interface ServiceResource {
+  /** Whether the service can do its work */ health(): Promise<Health>
+  /** Whether requests should be sent to this instance */ ready(): Promise<Readiness>
+  /** Whether the process serves */ live(): Promise<Liveness>
+}
+export interface KeysResource {
+  /** List the API keys, newest first. */ list(params?: PageParams): List<ApiKeyPage>
+  /** Make an API key. */ create(params: NewApiKey): Promise<CreatedApiKey>
+  /** One API key. */ get(key_id: string): Promise<ApiKey>
+  /** Replace an API key. */ rotate(key_id: string, params?: ApiKeyRotation): Promise<CreatedApiKey>
+  /** Revoke an API key. */ revoke(key_id: string): Promise<void>
+}
+export interface MembersResource {
+  /** List the members, the first to join first. */ list(params?: MembersListParams): List<MemberPage>
+  /** Add a member. */ create(params: NewMember): Promise<Member>
+  /** Change a member. */ update(user_id: string, params: MemberChange): Promise<Member>
+  /** Remove a member. */ delete(user_id: string): Promise<void>
+  /** Make a link by which a member sets a password. */ invite(user_id: string): Promise<Invitation>
+}
+export interface OrganizationResource {
+  /** The organization’s settings. */ get(): Promise<OrganizationSettings>
+  /** Change the organization’s settings. */ update(params: OrganizationChange): Promise<OrganizationSettings>
+  /** Make a new token for private badges. */ newBadgeToken(): Promise<BadgeToken>
+}
+export interface BudgetsResource {
+  /** List the monthly limits, newest first. */ list(params?: PageParams): List<MonthBudgetPage>
+  /** Set the limit from a month on. */ set(month: string, params: BudgetLimit): Promise<MonthBudget>
+  /** Delete the limit of a month. */ delete(month: string): Promise<void>
+}
+export interface Resources {
+  /** Send sessions, commits, pull requests, members, budgets, audit entries and reports. */ sync(records: SyncRecord[], params?: SyncParams): Promise<SyncResult>
+  /** The key or person of the request, the organization and its limits */ whoami(): Promise<WhoAmI>
+  sessions: SessionsResource
+  projects: ProjectsResource
+  models: ModelsResource
+  agents: AgentsResource
+  quality: QualityResource
+  cost: CostResource
+  security: SecurityResource
+  findings: FindingsResource
+  audit: AuditResource
+  team: TeamResource
+  risk: RiskResource
+  outcomes: OutcomesResource
+  webhooks: WebhooksResource
+  badges: BadgesResource
+  service: ServiceResource
+  keys: KeysResource
+  members: MembersResource
+  organization: OrganizationResource
+  budgets: BudgetsResource
+}

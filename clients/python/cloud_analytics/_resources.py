@@ -1,0 +1,548 @@
+# Made of the API's document by `bun run clients`; do not edit.
+"""The methods of the API. Parameters are keywords, or one mapping: `list(per_page=10)`, `list({"per_page": 10})`.
+
+Many methods have these:
+
+page: Page to return, from 1. per_page: Items on a page. project: Only this project; empty: only what has
+none. date_from: First UTC day, inclusive. date_to: Last UTC day, inclusive. style: Shape of the badge; flat
+unless given. label: Text on the left instead of the organization's; cut after 40 characters. days: UTC days
+that count, today included. token: The organization's badge token, where its badges are private.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Mapping, Optional, Sequence, Union, cast
+
+from . import models as m
+from ._core import UNSET, Params, Resource, Transport
+
+class Sessions(Resource):
+    def list(
+        self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET, project: str = UNSET,
+        date_from: str = UNSET, date_to: str = UNSET, member: str = UNSET, model: str = UNSET,
+        agent: str = UNSET, branch: str = UNSET, ticket: str = UNSET, min_cost: float = UNSET,
+        max_cost: float = UNSET, min_quality: float = UNSET, max_quality: float = UNSET,
+        has_findings: bool = UNSET,
+        sort: Literal["created_at", "estimated_cost", "turns", "quality_score"] = UNSET,
+        order: Literal["asc", "desc"] = UNSET
+    ) -> m.SessionPage:
+        """List sessions. Scope: `sessions:read` or `read`.
+
+        member: Only sessions of this member: an id, or an address in any case. model: Only sessions that used
+        this model; a breakdown counts what they used of it. agent: Only sessions of this coding agent: their
+        `source`. branch: Only sessions on this branch. ticket: Only sessions of this ticket, by
+        `ticket_pattern`. min_cost: Only sessions that cost at least this, in US dollars. max_cost: Only
+        sessions that cost at most this, in US dollars. min_quality: Only sessions with at least this quality
+        score. max_quality: Only sessions with at most this quality score. has_findings: Only sessions with,
+        or without, security findings. sort: What to sort by; ties are broken by id, in the same direction.
+        order: Direction of the sort.
+        """
+        return self._list(m.SessionPage, "/v1/sessions", locals())
+
+    def get(self, session_id: str) -> m.SessionDetail:
+        """One session in full. Scope: `sessions:read` or `read`."""
+        return cast(m.SessionDetail, self._call("GET", "/v1/sessions/{session_id}", locals()))
+
+    def delete(self, session_id: str) -> None:
+        """Delete a session. Scope: `write`."""
+        self._call("DELETE", "/v1/sessions/{session_id}", locals())
+
+class Projects(Resource):
+    def list(self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET) -> m.SessionNamePage:
+        """List the projects of sessions by name. Scope: `sessions:read` or `read`."""
+        return self._list(m.SessionNamePage, "/v1/projects", locals())
+
+class Models(Resource):
+    def list(self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET) -> m.SessionNamePage:
+        """List the models of sessions by name. Scope: `sessions:read` or `read`."""
+        return self._list(m.SessionNamePage, "/v1/models", locals())
+
+class Agents(Resource):
+    def list(self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET) -> m.SessionNamePage:
+        """List the coding agents of sessions by name. Scope: `sessions:read` or `read`."""
+        return self._list(m.SessionNamePage, "/v1/agents", locals())
+
+class Quality(Resource):
+    def get(
+        self, params: Params = None, *, project: str = UNSET, date_from: str = UNSET, date_to: str = UNSET
+    ) -> m.QualityOverview:
+        """Quality overview. Scope: `quality:read` or `read`."""
+        return cast(m.QualityOverview, self._call("GET", "/v1/quality", locals()))
+
+    def trend(
+        self, params: Params = None, *, granularity: Literal["day", "week", "month"] = UNSET,
+        project: str = UNSET, date_from: str = UNSET, date_to: str = UNSET
+    ) -> m.QualityTrend:
+        """Quality over time. Scope: `quality:read` or `read`.
+
+        granularity: Length of a bucket.
+        """
+        return cast(m.QualityTrend, self._call("GET", "/v1/quality/trend", locals()))
+
+class Cost(Resource):
+    def get(
+        self, params: Params = None, *, project: str = UNSET, date_from: str = UNSET, date_to: str = UNSET,
+        group_by: Literal["day", "week", "month"] = UNSET
+    ) -> m.CostSummary:
+        """Cost summary. Scope: `cost:read` or `read`.
+
+        group_by: Length of a period in by_period.
+        """
+        return cast(m.CostSummary, self._call("GET", "/v1/cost", locals()))
+
+    def breakdown(
+        self, params: Params = None, *, by: m.CostBreakdownBy = UNSET, and_by: m.CostBreakdownBy = UNSET,
+        top: int = UNSET, compare: Literal["previous"] = UNSET, project: str = UNSET, date_from: str = UNSET,
+        date_to: str = UNSET, member: str = UNSET, model: str = UNSET, agent: str = UNSET, branch: str = UNSET,
+        ticket: str = UNSET, min_cost: float = UNSET, max_cost: float = UNSET, min_quality: float = UNSET,
+        max_quality: float = UNSET, has_findings: bool = UNSET,
+        sort: Literal["cost", "tokens", "sessions", "change", "key"] = UNSET,
+        order: Literal["asc", "desc"] = UNSET, page: int = UNSET, per_page: int = UNSET
+    ) -> m.Breakdown:
+        """Cost and tokens by project, member, model, agent, branch or time. Scope: `cost:read` or `read`.
+
+        by: What an item is of. Reading time does not grow with the number of sessions, except by ticket, by
+        branch of some days, and with the filters `branch`, `ticket`, `min_cost`, `max_cost`, `min_quality`,
+        `max_quality` and `has_findings`, or more than two of project, member and agent or model together:
+        those read the sessions that match. and_by: A second key, other than `by`: an item for each pair. top:
+        Only so many values of `and_by`, which it needs: those that cost most in the whole range; the others
+        are summed as `(others)`. compare: Adds `previous`: cost and sessions of the same key in the equally
+        long range before; needs both dates. With a key of time only the total has it. member: Only sessions
+        of this member: an id, or an address in any case. model: Only sessions that used this model; a
+        breakdown counts what they used of it. agent: Only sessions of this coding agent: their `source`.
+        branch: Only sessions on this branch. ticket: Only sessions of this ticket, by `ticket_pattern`.
+        min_cost: Only sessions that cost at least this, in US dollars. max_cost: Only sessions that cost at
+        most this, in US dollars. min_quality: Only sessions with at least this quality score. max_quality:
+        Only sessions with at most this quality score. has_findings: Only sessions with, or without, security
+        findings. sort: What to sort by: `tokens` is the sum of the four kinds; `change` is the size of the
+        change of cost, needs `compare`, and includes keys that only the range before has; ties are broken by
+        key. order: Direction of the sort.
+        """
+        return self._list(m.Breakdown, "/v1/cost/breakdown", locals())
+
+    def trend(
+        self, params: Params = None, *, granularity: Literal["day", "week", "month"] = UNSET,
+        project: str = UNSET, date_from: str = UNSET, date_to: str = UNSET
+    ) -> m.CostTrend:
+        """Cost over time. Scope: `cost:read` or `read`.
+
+        granularity: Length of a bucket.
+        """
+        return cast(m.CostTrend, self._call("GET", "/v1/cost/trend", locals()))
+
+class Security(Resource):
+    def get(
+        self, params: Params = None, *, project: str = UNSET, date_from: str = UNSET, date_to: str = UNSET
+    ) -> m.SecurityOverview:
+        """Security overview. Scope: `security:read` or `read`."""
+        return cast(m.SecurityOverview, self._call("GET", "/v1/security", locals()))
+
+    def heatmap(
+        self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET, project: str = UNSET,
+        min_score: float = UNSET, date_from: str = UNSET, date_to: str = UNSET
+    ) -> m.Heatmap:
+        """Risk by file. Scope: `security:read` or `read`.
+
+        min_score: Only files with at least this risk score.
+        """
+        return self._list(m.Heatmap, "/v1/security/heatmap", locals())
+
+class Findings(Resource):
+    def list(
+        self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET,
+        severity: Literal["critical", "high", "medium", "low"] = UNSET, rule_id: str = UNSET,
+        category: str = UNSET, project: str = UNSET, file: str = UNSET, member: str = UNSET,
+        status: Literal["open", "dismissed"] = UNSET, date_from: str = UNSET, date_to: str = UNSET
+    ) -> m.ListedFindingPage:
+        """List findings, those of the newest sessions first. Scope: `security:read` or `read`.
+
+        severity: Only of this severity. rule_id: Only of this rule. category: Only of this category. file:
+        Only in this file. member: Only in sessions of this member: an id, or an address in any case. status:
+        Only of this status.
+        """
+        return self._list(m.ListedFindingPage, "/v1/findings", locals())
+
+    def update(
+        self, finding_id: str, params: Params = None, *, status: Literal["open", "dismissed"] = UNSET,
+        note: str = UNSET
+    ) -> m.ListedFinding:
+        """Dismiss a finding, or open it again. Scope: `admin`."""
+        return cast(m.ListedFinding, self._call("PATCH", "/v1/findings/{finding_id}", locals()))
+
+class Audit(Resource):
+    def list(
+        self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET, action: str = UNSET,
+        user_id: str = UNSET, date_from: str = UNSET, date_to: str = UNSET
+    ) -> m.AuditEntryPage:
+        """List the audit log, newest first. Scope: `audit:read` or `read`.
+
+        action: Only this action, or those that begin alike: `webhook.*`. user_id: Only entries of this actor.
+        """
+        return self._list(m.AuditEntryPage, "/v1/audit", locals())
+
+    def report(
+        self, params: Params = None, *, cursor: str = UNSET, direction: Literal["before", "after"] = UNSET
+    ) -> m.AuditReport:
+        """The audit log as a report, page by page. Scope: `audit:read` or `read`.
+
+        cursor: RFC 3339 timestamp with an offset: where to go on, as `next_cursor` says. direction: before:
+        entries older than the cursor, newest first; after: newer, oldest first.
+        """
+        return cast(m.AuditReport, self._call("GET", "/v1/audit/report", locals()))
+
+class Team(Resource):
+    def get(self) -> m.TeamOverview:
+        """Members and their activity. Scope: `team:read` or `read`."""
+        return cast(m.TeamOverview, self._call("GET", "/v1/team", locals()))
+
+    def expertise(self) -> m.Expertise:
+        """Who knows which part of the code. Scope: `team:read` or `read`."""
+        return cast(m.Expertise, self._call("GET", "/v1/team/expertise", locals()))
+
+    def machines(self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET) -> m.MachinePage:
+        """List the machines that send records, the one seen last first. Scope: `team:read` or `read`."""
+        return self._list(m.MachinePage, "/v1/team/machines", locals())
+
+    def coverage(self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET) -> m.CoveragePage:
+        """How much of the sessions transcripts and telemetry tell, by member and agent. Scope: `team:read` or `read`."""
+        return self._list(m.CoveragePage, "/v1/team/coverage", locals())
+
+class Risk(Resource):
+    def list(
+        self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET, repo: str = UNSET,
+        rating: Literal["low", "medium", "high", "critical"] = UNSET,
+        state: Literal["open", "merged", "closed"] = UNSET, include: Literal["cost"] = UNSET
+    ) -> m.RiskScorePage:
+        """List risk scores of pull requests, newest first. Scope: `risk:read` or `read`.
+
+        repo: Only pull requests of this repository. rating: Only scores of this band. state: Only pull
+        requests in this state. include: Adds `cost` and `sessions` to each item.
+        """
+        return self._list(m.RiskScorePage, "/v1/risk", locals())
+
+    def get(self, pr_id: str) -> m.RiskDetail:
+        """One risk score, with the sessions that worked on the pull request. Scope: `risk:read` or `read`."""
+        return cast(m.RiskDetail, self._call("GET", "/v1/risk/{pr_id}", locals()))
+
+class Outcomes(Resource):
+    def list(
+        self, params: Params = None, *, by: m.OutcomesListBy = UNSET, date_from: str = UNSET,
+        date_to: str = UNSET, project: str = UNSET, repo: str = UNSET, member: str = UNSET, page: int = UNSET,
+        per_page: int = UNSET
+    ) -> m.Outcomes:
+        """What came of it: pull requests, their cost, agents’ lines and what is left of them. Scope: `cost:read` or `risk:read`.
+
+        by: What an item is of. repo: Only this repository; sessions and commits count under that of their
+        project’s pull requests. member: Only what this member did: an id, or an address in any case.
+        """
+        return self._list(m.Outcomes, "/v1/outcomes", locals())
+
+class Webhooks(Resource):
+    def __init__(self, transport: Transport) -> None:
+        super().__init__(transport)
+        self.deliveries = WebhooksDeliveries(transport)
+
+    def list(self) -> m.WebhookEndpointList:
+        """List webhook endpoints, oldest first. Scope: `webhooks`, and the plan `cloud_team` or `cloud_enterprise`."""
+        return self._list(m.WebhookEndpointList, "/v1/webhooks", locals())
+
+    def create(
+        self, params: Params = None, *, url: str = UNSET,
+        events: Union[Sequence[m.SubscribedEvent], Literal["*"]] = UNSET, enabled: bool = UNSET,
+        description: Optional[str] = UNSET, idempotency_key: str = UNSET
+    ) -> m.CreatedWebhookEndpoint:
+        """Add a webhook endpoint. Scope: `webhooks`, and the plan `cloud_team` or `cloud_enterprise`.
+
+        url: Absolute https URL without user or password, of a host that is not on a private network. events:
+        Events to be told of, or `*` for all, those to come too; with others beside it, `*` stands for them
+        all. enabled: true unless given. description: For people; null is none.
+        """
+        return cast(m.CreatedWebhookEndpoint, self._call("POST", "/v1/webhooks", locals()))
+
+    def get(self, webhook_id: str) -> m.WebhookEndpoint:
+        """One webhook endpoint. Scope: `webhooks`, and the plan `cloud_team` or `cloud_enterprise`."""
+        return cast(m.WebhookEndpoint, self._call("GET", "/v1/webhooks/{webhook_id}", locals()))
+
+    def update(
+        self, webhook_id: str, params: Params = None, *, url: str = UNSET,
+        events: Union[Sequence[m.SubscribedEvent], Literal["*"]] = UNSET, enabled: bool = UNSET,
+        description: Optional[str] = UNSET
+    ) -> m.WebhookEndpoint:
+        """Change a webhook endpoint. Scope: `webhooks`, and the plan `cloud_team` or `cloud_enterprise`.
+
+        url: Absolute https URL without user or password, of a host that is not on a private network. events:
+        Events to be told of, or `*` for all, those to come too; with others beside it, `*` stands for them
+        all. enabled: true unless given. description: For people; null is none.
+        """
+        return cast(m.WebhookEndpoint, self._call("PATCH", "/v1/webhooks/{webhook_id}", locals()))
+
+    def delete(self, webhook_id: str) -> None:
+        """Remove a webhook endpoint. Scope: `webhooks`, and the plan `cloud_team` or `cloud_enterprise`."""
+        self._call("DELETE", "/v1/webhooks/{webhook_id}", locals())
+
+    def rotate_secret(
+        self, webhook_id: str, params: Params = None, *, grace_period_seconds: int = UNSET,
+        finish: bool = UNSET
+    ) -> m.RotatedSecret:
+        """Replace the signing secret. Scope: `webhooks`, and the plan `cloud_team` or `cloud_enterprise`.
+
+        grace_period_seconds: How long deliveries are signed with the former secret too. finish: Makes no
+        secret, but ends the grace of the one before: the receiver has the new one.
+        """
+        return cast(m.RotatedSecret, self._call("POST", "/v1/webhooks/{webhook_id}/rotate-secret", locals()))
+
+    def test(
+        self, webhook_id: str, params: Params = None, *, event: m.EventName = UNSET
+    ) -> m.WebhookTestResult:
+        """Send a test event now. Scope: `webhooks`, and the plan `cloud_team` or `cloud_enterprise`.
+
+        event: Send this event's example instead of `webhook.test`.
+        """
+        return cast(m.WebhookTestResult, self._call("POST", "/v1/webhooks/{webhook_id}/test", locals()))
+
+    def recover(
+        self, webhook_id: str, params: Params = None, *, since: str = UNSET, until: Optional[str] = UNSET,
+        dry_run: Optional[bool] = UNSET
+    ) -> m.RecoveryResult:
+        """Send all failed deliveries of a time again. Scope: `webhooks`, and the plan `cloud_team` or `cloud_enterprise`.
+
+        since: Deliveries made from then on. until: and before then; now unless given. dry_run: Only count
+        them.
+        """
+        return cast(m.RecoveryResult, self._call("POST", "/v1/webhooks/{webhook_id}/recover", locals()))
+
+    def retry(self, webhook_id: str) -> m.RecoveryResult:
+        """Send all deliveries that wait for a retry now. Scope: `webhooks`, and the plan `cloud_team` or `cloud_enterprise`."""
+        return cast(m.RecoveryResult, self._call("POST", "/v1/webhooks/{webhook_id}/retry", locals()))
+
+    def events(self) -> m.EventCatalogue:
+        """The events there are. Scope: `webhooks`, and the plan `cloud_team` or `cloud_enterprise`."""
+        return cast(m.EventCatalogue, self._call("GET", "/v1/webhooks/events", locals()))
+
+class WebhooksDeliveries(Resource):
+    def list(
+        self, webhook_id: str, params: Params = None, *, page: int = UNSET, per_page: int = UNSET,
+        status: Literal["pending", "pending_retry", "success", "failed", "cancelled"] = UNSET,
+        event: m.SentEvent = UNSET, date_from: str = UNSET, date_to: str = UNSET
+    ) -> m.DeliveryPage:
+        """List deliveries of an endpoint, newest first. Scope: `webhooks`, and the plan `cloud_team` or `cloud_enterprise`.
+
+        status: Only deliveries in this state. event: Only deliveries of this event.
+        """
+        return self._list(m.DeliveryPage, "/v1/webhooks/{webhook_id}/deliveries", locals())
+
+    def get(self, webhook_id: str, delivery_id: str) -> m.DeliveryDetail:
+        """One delivery with its request and attempts. Scope: `webhooks`, and the plan `cloud_team` or `cloud_enterprise`."""
+        return cast(m.DeliveryDetail, self._call("GET", "/v1/webhooks/{webhook_id}/deliveries/{delivery_id}", locals()))
+
+    def redeliver(self, webhook_id: str, delivery_id: str) -> m.Delivery:
+        """Send a delivery again. Scope: `webhooks`, and the plan `cloud_team` or `cloud_enterprise`."""
+        return cast(m.Delivery, self._call("POST", "/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver", locals()))
+
+class Badges(Resource):
+    def quality(
+        self, org_slug: str, params: Params = None, *,
+        style: Literal["flat", "flat-square", "plastic", "for-the-badge", "social"] = UNSET,
+        label: str = UNSET, days: int = UNSET, project: str = UNSET, token: str = UNSET
+    ) -> str:
+        """Quality badge."""
+        return cast(str, self._call("GET", "/api/badge/{org_slug}/quality", locals(), text=True))
+
+    def security(
+        self, org_slug: str, params: Params = None, *,
+        style: Literal["flat", "flat-square", "plastic", "for-the-badge", "social"] = UNSET,
+        label: str = UNSET, days: int = UNSET, project: str = UNSET, token: str = UNSET
+    ) -> str:
+        """Security badge."""
+        return cast(str, self._call("GET", "/api/badge/{org_slug}/security", locals(), text=True))
+
+    def cost(
+        self, org_slug: str, params: Params = None, *,
+        style: Literal["flat", "flat-square", "plastic", "for-the-badge", "social"] = UNSET,
+        label: str = UNSET, days: int = UNSET, project: str = UNSET, token: str = UNSET
+    ) -> str:
+        """Cost badge."""
+        return cast(str, self._call("GET", "/api/badge/{org_slug}/cost", locals(), text=True))
+
+    def quality_json(
+        self, org_slug: str, params: Params = None, *,
+        style: Literal["flat", "flat-square", "plastic", "for-the-badge", "social"] = UNSET,
+        label: str = UNSET, days: int = UNSET, project: str = UNSET, token: str = UNSET
+    ) -> m.ShieldsBadge:
+        """Quality badge, as shields.io reads it."""
+        return cast(m.ShieldsBadge, self._call("GET", "/api/badge/{org_slug}/quality.json", locals()))
+
+    def security_json(
+        self, org_slug: str, params: Params = None, *,
+        style: Literal["flat", "flat-square", "plastic", "for-the-badge", "social"] = UNSET,
+        label: str = UNSET, days: int = UNSET, project: str = UNSET, token: str = UNSET
+    ) -> m.ShieldsBadge:
+        """Security badge, as shields.io reads it."""
+        return cast(m.ShieldsBadge, self._call("GET", "/api/badge/{org_slug}/security.json", locals()))
+
+    def cost_json(
+        self, org_slug: str, params: Params = None, *,
+        style: Literal["flat", "flat-square", "plastic", "for-the-badge", "social"] = UNSET,
+        label: str = UNSET, days: int = UNSET, project: str = UNSET, token: str = UNSET
+    ) -> m.ShieldsBadge:
+        """Cost badge, as shields.io reads it."""
+        return cast(m.ShieldsBadge, self._call("GET", "/api/badge/{org_slug}/cost.json", locals()))
+
+class Service(Resource):
+    def health(self) -> m.Health:
+        """Whether the service can do its work."""
+        return cast(m.Health, self._call("GET", "/health", locals(), answers_503=True))
+
+    def ready(self) -> m.Readiness:
+        """Whether requests should be sent to this instance."""
+        return cast(m.Readiness, self._call("GET", "/ready", locals(), answers_503=True))
+
+    def live(self) -> m.Liveness:
+        """Whether the process serves."""
+        return cast(m.Liveness, self._call("GET", "/live", locals()))
+
+class Keys(Resource):
+    def list(self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET) -> m.ApiKeyPage:
+        """List the API keys, newest first. Scope: `admin`."""
+        return self._list(m.ApiKeyPage, "/v1/keys", locals())
+
+    def create(
+        self, params: Params = None, *, name: str = UNSET, scopes: Sequence[m.Scope] = UNSET,
+        expires_at: Optional[str] = UNSET, member: Optional[str] = UNSET
+    ) -> m.CreatedApiKey:
+        """Make an API key. Scope: `admin`.
+
+        expires_at: In the future; without it the key does not expire. member: Id or address of a member.
+        """
+        return cast(m.CreatedApiKey, self._call("POST", "/v1/keys", locals()))
+
+    def get(self, key_id: str) -> m.ApiKey:
+        """One API key. Scope: `admin`."""
+        return cast(m.ApiKey, self._call("GET", "/v1/keys/{key_id}", locals()))
+
+    def rotate(
+        self, key_id: str, params: Params = None, *, grace_period_seconds: int = UNSET
+    ) -> m.CreatedApiKey:
+        """Replace an API key. Scope: `admin`.
+
+        grace_period_seconds: How long the old key still works.
+        """
+        return cast(m.CreatedApiKey, self._call("POST", "/v1/keys/{key_id}/rotate", locals()))
+
+    def revoke(self, key_id: str) -> None:
+        """Revoke an API key. Scope: `admin`."""
+        self._call("DELETE", "/v1/keys/{key_id}", locals())
+
+class Members(Resource):
+    def list(
+        self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET, q: str = UNSET,
+        role: Literal["owner", "admin", "developer", "auditor"] = UNSET
+    ) -> m.MemberPage:
+        """List the members, the first to join first. Scope: `admin`.
+
+        q: Part of the address or name, in any case. role: Only this role.
+        """
+        return self._list(m.MemberPage, "/v1/members", locals())
+
+    def create(
+        self, params: Params = None, *, email: str = UNSET, display_name: str = UNSET,
+        role: Literal["owner", "admin", "developer", "auditor"] = UNSET
+    ) -> m.Member:
+        """Add a member. Scope: `admin`."""
+        return cast(m.Member, self._call("POST", "/v1/members", locals()))
+
+    def update(
+        self, user_id: str, params: Params = None, *, display_name: str = UNSET,
+        role: Literal["owner", "admin", "developer", "auditor"] = UNSET, aliases: Sequence[str] = UNSET
+    ) -> m.Member:
+        """Change a member. Scope: `admin`.
+
+        aliases: All other addresses of the member; [] for none.
+        """
+        return cast(m.Member, self._call("PATCH", "/v1/members/{user_id}", locals()))
+
+    def delete(self, user_id: str) -> None:
+        """Remove a member. Scope: `admin`."""
+        self._call("DELETE", "/v1/members/{user_id}", locals())
+
+    def invite(self, user_id: str) -> m.Invitation:
+        """Make a link by which a member sets a password. Scope: `admin`."""
+        return cast(m.Invitation, self._call("POST", "/v1/members/{user_id}/invitation", locals()))
+
+class Organization(Resource):
+    def get(self) -> m.OrganizationSettings:
+        """The organization’s settings. Scope: `admin` or `read`."""
+        return cast(m.OrganizationSettings, self._call("GET", "/v1/organization", locals()))
+
+    def update(
+        self, params: Params = None, *, name: str = UNSET, hide_members: bool = UNSET,
+        member_visibility: Literal["all", "own"] = UNSET, retention_sessions_days: Optional[int] = UNSET,
+        confirm_retention: bool = UNSET, badges: Mapping[str, Any] = UNSET,
+        ticket_pattern: Optional[str] = UNSET, ticket_ignore: Optional[Sequence[str]] = UNSET,
+        github_secret: Optional[str] = UNSET
+    ) -> m.OrganizationSettings:
+        """Change the organization’s settings. Scope: `admin`.
+
+        member_visibility: `own`: developers see only their own sessions and figures. retention_sessions_days:
+        Sessions are deleted after so many days; null: they are kept for ever. confirm_retention: true: the
+        shorter retention that waits holds at once. github_secret: Write-only; null removes it.
+        """
+        return cast(m.OrganizationSettings, self._call("PATCH", "/v1/organization", locals()))
+
+    def new_badge_token(self) -> m.BadgeToken:
+        """Make a new token for private badges. Scope: `admin`."""
+        return cast(m.BadgeToken, self._call("POST", "/v1/organization/badge-token", locals()))
+
+class Budgets(Resource):
+    def list(self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET) -> m.MonthBudgetPage:
+        """List the monthly limits, newest first. Scope: `admin`."""
+        return self._list(m.MonthBudgetPage, "/v1/budgets", locals())
+
+    def set(self, month: str, params: Params = None, *, limit: float = UNSET) -> m.MonthBudget:
+        """Set the limit from a month on. Scope: `admin`."""
+        return cast(m.MonthBudget, self._call("PUT", "/v1/budgets/{month}", locals()))
+
+    def delete(self, month: str) -> None:
+        """Delete the limit of a month. Scope: `admin`."""
+        self._call("DELETE", "/v1/budgets/{month}", locals())
+
+class Resources(Resource):
+    def __init__(self, transport: Transport) -> None:
+        super().__init__(transport)
+        self.sessions = Sessions(transport)
+        self.projects = Projects(transport)
+        self.models = Models(transport)
+        self.agents = Agents(transport)
+        self.quality = Quality(transport)
+        self.cost = Cost(transport)
+        self.security = Security(transport)
+        self.findings = Findings(transport)
+        self.audit = Audit(transport)
+        self.team = Team(transport)
+        self.risk = Risk(transport)
+        self.outcomes = Outcomes(transport)
+        self.webhooks = Webhooks(transport)
+        self.badges = Badges(transport)
+        self.service = Service(transport)
+        self.keys = Keys(transport)
+        self.members = Members(transport)
+        self.organization = Organization(transport)
+        self.budgets = Budgets(transport)
+
+    def sync(
+        self, records: Sequence[Mapping[str, Any]], params: Params = None, *, machine: str = UNSET,
+        reassign: bool = UNSET, restore: bool = UNSET, moved: bool = UNSET
+    ) -> m.SyncResult:
+        """Send sessions, commits, pull requests, members, budgets, audit entries and reports. Scope: `write` or `sessions:write` or `commits:write` or `risk:write` or `members:write` or `budgets:write` or `reports:write` or `audit:write`.
+
+        machine: The name of the machine that sends: 1 to 255 printable ASCII characters, no comma. GET
+        /v1/team/machines shows when each was seen. reassign: Whether a session may get another user than the
+        one it has; without a user it keeps the one it has. restore: Whether sessions that were deleted are
+        stored again, for which the key needs `write`; without it they are left out. moved: Whether the
+        response says how many of the updated sessions had another project.
+        """
+        return cast(m.SyncResult, self._call("POST", "/v1/sync", locals(), query=("machine", "reassign", "restore", "moved",)))
+
+    def whoami(self) -> m.WhoAmI:
+        """The key or person of the request, the organization and its limits."""
+        return cast(m.WhoAmI, self._call("GET", "/v1/whoami", locals()))

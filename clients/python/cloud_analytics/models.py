@@ -1,0 +1,826 @@
+# Made of the API's document by `bun run clients`; do not edit.
+"""What the API answers. Each is a dict whose fields are attributes too: `session.id`, `session["id"]`."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Literal, Optional, Union
+
+from ._core import Model, Page
+
+VERSION = "0.3.0.dev0"
+Scope = Literal[
+    "read", "write", "webhooks", "admin", "sessions:read", "quality:read", "cost:read", "security:read",
+    "team:read", "audit:read", "risk:read", "sessions:write", "commits:write", "risk:write", "members:write",
+    "budgets:write", "reports:write", "audit:write", "ingest"
+]
+CostBreakdownBy = Literal[
+    "project", "member", "model", "agent", "branch", "ticket", "day", "week", "month"
+]
+OutcomesListBy = Literal[
+    "month", "week", "project", "repo", "member", "agent"
+]
+SubscribedEvent = Literal[
+    "session.completed", "quality.score_changed", "security.alert", "cost.budget_exceeded",
+    "team.member_joined", "compliance.report_ready", "*"
+]
+EventName = Literal[
+    "session.completed", "quality.score_changed", "security.alert", "cost.budget_exceeded",
+    "team.member_joined", "compliance.report_ready"
+]
+SentEvent = Literal[
+    "session.completed", "quality.score_changed", "security.alert", "cost.budget_exceeded",
+    "team.member_joined", "compliance.report_ready", "webhook.test"
+]
+
+class PullRequest(Model):
+    repo: str
+    number: int
+
+class SessionRecordSurvival(Model):
+    """Of the agents’ lines in its landed commits, how much was there 14 and 30 days later."""
+    # ["14"]: Optional[float]
+    # ["30"]: Optional[float]
+
+class PrRiskRecordContributionsImpact(Model):
+    name: str
+    value: float  # what was measured
+    points: float  # what it adds to the part
+
+class PrRiskRecordContributions(Model):
+    impact: List[PrRiskRecordContributionsImpact]  # hotspot, spread, entropy, single_owner
+    regression: List[PrRiskRecordContributionsImpact]  # measures of the change, and `base`: a change of nothing
+    security: List[PrRiskRecordContributionsImpact]  # open findings in the files by severity, and kinds of sensitive files
+    coupling: List[PrRiskRecordContributionsImpact]  # files that usually change with these and are missing, by how surely they do
+
+class SkippedSession(Model):
+    id: str
+    reason: Literal["deleted", "retention"]
+
+class MovedSessions(Model):
+    # ["from"]: str
+    to: str
+    sessions: int
+
+class SyncResult(Model):
+    received: int
+    created: int  # not known before
+    updated: int  # known, and now different
+    unchanged: int  # known as they are, or skipped
+    skipped: List[SkippedSession]  # Sessions that were not stored: they were deleted, or are older than the organization keeps. Absent where there are none; absent where there is none
+    moved: List[MovedSessions]  # With `moved=true`: how many of the updated sessions had another project. Absent where there are none; absent where there is none
+
+class WhoAmIOrganization(Model):
+    id: str
+    slug: str
+    name: str
+    plan: Literal["cloud_pro", "cloud_team", "cloud_enterprise"]
+
+class WhoAmIKeyMember(Model):
+    """Whose sessions the key sends."""
+    id: Optional[str]  # null while no member has the address
+    email: str
+
+class WhoAmIKey(Model):
+    """null for a person who signed in."""
+    id: str
+    name: str
+    scopes: List[Scope]
+    expires_at: Optional[str]
+    member: Optional[WhoAmIKeyMember]  # Whose sessions the key sends
+
+class WhoAmIMember(Model):
+    """The person, or whose sessions the key sends."""
+    id: str
+    email: str
+    display_name: str
+    role: Literal["owner", "admin", "developer", "auditor"]
+
+class WhoAmILimits(Model):
+    """Of the organization, shared by its keys."""
+    read: int  # Requests a minute
+    sync: int  # Requests of POST /v1/sync a minute
+
+class WhoAmI(Model):
+    organization: WhoAmIOrganization
+    key: Optional[WhoAmIKey]  # null for a person who signed in
+    member: Optional[WhoAmIMember]  # The person, or whose sessions the key sends
+    scopes: List[Scope]
+    csrf_token: str  # Of a person: X-CSRF-Token of requests that change something; absent where there is none
+    limits: WhoAmILimits  # Of the organization, shared by its keys
+
+class Session(Model):
+    id: str
+    project_name: Optional[str]
+    turns: int
+    estimated_cost: float  # US dollars, at most 6 decimals
+    quality_score: float  # How smoothly it went (errors, rework, interruptions), no measure of its code; 0 to 100, high is good
+    created_at: str  # When the session began
+
+class Pagination(Model):
+    page: int
+    per_page: int
+    total: int  # Items on all pages, exactly
+
+class SessionPage(Page["Session"]):
+    """A page of Session."""
+
+class SessionTokens(Model):
+    input: Optional[int]
+    output: Optional[int]
+    cache_read: Optional[int]
+    cache_creation: Optional[int]
+
+class SessionDetailToolsUsed(Model):
+    name: str
+    calls: int
+    errors: int
+
+class Tokens(Model):
+    input: int  # without what was read from the cache
+    output: int  # reasoning included, as it is billed
+    cache_read: int
+    cache_creation: int
+
+class ToolCall(Model):
+    name: str
+    ok: Optional[bool]
+
+class Turn(Model):
+    turn_number: int
+    role: str
+    model: Optional[str]
+    tier: str  # Only where the price is not the list price; absent where there is none
+    started_at: Optional[str]
+    tokens: Optional[Tokens]
+    cost: Optional[float]
+    tool_calls: List[ToolCall]
+    content: str  # Only where the operator stores content; absent where there is none
+
+class Observation(Model):
+    id: str
+    type: str
+    title: str
+    content: Optional[str]
+    importance: int
+    file_path: Optional[str]
+    turn_number: Optional[int]
+    created_at: str
+
+class SessionDetailAnalysis(Model):
+    summary: Optional[str]
+    issues: List[str]
+    classification: Optional[str]
+
+class QualityFactor(Model):
+    name: str
+    category: str
+    count: float  # what was counted or measured
+    weight: float  # points at full strength
+    points: float  # what it adds to the score
+
+class QualityMetadata(Model):
+    score: float
+    base: float  # base + the sum of points, within 0 and 100, is score
+    factors: List[QualityFactor]
+    breakdown: Dict[str, float]  # points by category
+    scored_at: str
+    previous_score: Optional[float]
+
+class Finding(Model):
+    id: str
+    rule_id: str
+    category: str
+    severity: Literal["critical", "high", "medium", "low"]
+    title: str
+    description: Optional[str]
+    file: Optional[str]
+    line: Optional[int]
+    turn_number: Optional[int]
+    fingerprint: str
+    status: Literal["open", "dismissed"]
+    note: str  # Why it was dismissed, where somebody said so; absent where there is none
+    created_at: str
+
+class SecurityMetadata(Model):
+    score: float
+    findings: List[Finding]
+
+class SessionDetail(Model):
+    id: str
+    project_name: Optional[str]
+    turns: int
+    estimated_cost: Optional[float]  # US dollars, at most 6 decimals
+    quality_score: float  # How smoothly it went (errors, rework, interruptions), no measure of its code; 0 to 100, high is good
+    created_at: str  # When the session began
+    user_id: Optional[str]
+    unpriced_tokens: int  # tokens of all kinds whose price is not known: they add nothing to estimated_cost
+    landed: Optional[bool]  # Whether the default branch has a commit of it; null where none is known
+    reverted: Optional[bool]  # Whether a later commit that reverts one of them names it
+    survival: SessionRecordSurvival  # Of the agents’ lines in its landed commits, how much was there 14 and 30 days later
+    source: Optional[str]
+    branch: Optional[str]
+    pull_requests: List[PullRequest]  # Left out where there is none; absent where there is none
+    model: Optional[str]
+    models: List[str]
+    started_at: Optional[str]
+    ended_at: Optional[str]
+    duration_seconds: Optional[float]
+    tokens: Optional[SessionTokens]
+    origin: Literal["transcript", "telemetry", "both"]
+    cost_source: Literal["reported", "estimated"]
+    tools_used: List[SessionDetailToolsUsed]
+    files_touched: Optional[List[str]]
+    summary: Optional[str]
+    turn_records: List[Turn]
+    observations: List[Observation]
+    analysis: SessionDetailAnalysis
+    quality_metadata: QualityMetadata
+    security_metadata: SecurityMetadata
+
+class SessionName(Model):
+    name: str
+    sessions: int  # A session counts under each of its models
+    last_session_at: str  # When the newest of them began
+
+class SessionNamePage(Page["SessionName"]):
+    """A page of SessionName."""
+
+class QualityOverviewScoresByDate(Model):
+    date: str
+    score: float  # mean of the day
+
+class QualityOverview(Model):
+    average_score: float  # mean of all matching sessions, 0 without any
+    total_sessions: int
+    trend: Literal["up", "down", "stable"]  # the later half of the days with sessions against the earlier half; stable within 1 point
+    scores_by_date: List[QualityOverviewScoresByDate]  # days with sessions, ascending
+
+class QualityTrendData(Model):
+    date: str  # the bucket's first day; weeks begin on Monday
+    score: float  # mean of the bucket
+    sessions: int
+    min_score: float  # lowest of the bucket
+    max_score: float  # highest of the bucket
+
+class QualityTrend(Model):
+    granularity: Literal["day", "week", "month"]
+    data: List[QualityTrendData]
+
+class CostSummaryByPeriod(Model):
+    period: str  # first day of the period
+    cost: float  # of the period; US dollars
+
+class CostSummaryByProject(Model):
+    project: Optional[str]
+    cost: float  # of the project, null: of none; US dollars
+
+class Budget(Model):
+    id: str
+    scope: Literal["organization"]
+    period: Literal["monthly"]
+    period_start: str  # first day of the current UTC month
+    period_end: str  # its last day
+    limit: float  # for the month; US dollars
+    current_cost: float  # spent this month; US dollars
+    remaining: float  # limit less what was spent, 0 when exceeded; US dollars
+    percent_used: float
+    alert_threshold: float  # percent used from which the status is warning
+    status: Literal["ok", "warning", "exceeded"]
+    projected_cost: float  # at the month's end, at the month's pace so far; US dollars
+    projected_exceed_date: Optional[str]  # when that pace passes the limit (or when it was passed); null if not this month
+    currency: Literal["USD"]
+
+class CostSummary(Model):
+    total_cost: float  # of all matching sessions; US dollars
+    unpriced_tokens: int  # tokens of these sessions whose price is not known: total_cost is without them
+    current_month: float  # of the current UTC month, date filters aside; US dollars
+    currency: Literal["USD"]
+    by_period: List[CostSummaryByPeriod]
+    by_project: List[CostSummaryByProject]
+    current_budget: Optional[Budget]
+
+class PreviousRange(Model):
+    """In the equally long range before; with `compare`."""
+    cost: float
+    sessions: int
+
+class BreakdownTotal(Model):
+    """Of all pages."""
+    sessions: int  # A session counts once under each of its models; in the total, once
+    turns: int  # Of these sessions
+    tokens: Tokens
+    cost: float  # US dollars, exact to 6 decimals
+    share: float  # Fraction of the total cost, rounded to 6 decimals; 0 where nothing costs
+    unpriced_tokens: int  # Tokens of models without a known price, of all four kinds; they cost nothing
+    previous: PreviousRange  # In the equally long range before; with `compare`; absent where there is none
+
+class BreakdownItem(BreakdownTotal):
+    key: Optional[str]  # A name; a member’s id, or the address where no member has it; the first day of a day, week or month; null for sessions without a member, branch …
+    and_key: Optional[str]  # The second key; `(others)` for those beyond `top`; absent where there is none
+
+class Breakdown(Page["BreakdownItem"]):
+    total: BreakdownTotal
+
+class CostTrendData(Model):
+    period: str  # first day of the bucket; weeks begin on Monday
+    cost: float  # of the bucket; US dollars
+    sessions: int
+    cumulative_cost: float  # up to and with the bucket; US dollars
+    budget: Optional[float]  # monthly limit in force on the first day of the bucket; US dollars
+
+class CostTrend(Model):
+    granularity: Literal["day", "week", "month", "year"]  # as asked for; the next coarser one where an end of the range that is not given makes more than 10,000 buckets
+    data: List[CostTrendData]
+
+class SecurityOverviewSummary(Model):
+    avg_score: float  # mean of all matching sessions, 0 without any
+    min_score: float  # lowest of them
+    max_score: float  # highest of them
+    total_sessions: int
+
+class SecurityOverviewRecentSession(Model):
+    id: str
+    project: Optional[str]
+    created_at: str  # When the session began
+    security_metadata: SecurityMetadata
+
+class SecurityOverview(Model):
+    summary: SecurityOverviewSummary
+    recent_sessions: List[SecurityOverviewRecentSession]  # the 10 newest of the matching sessions
+
+class HeatmapFileFindings(Model):
+    critical: int  # distinct findings, by fingerprint, that are critical at their gravest
+    high: int  # distinct findings, by fingerprint, that are high at their gravest
+    medium: int  # distinct findings, by fingerprint, that are medium at their gravest
+    low: int  # distinct findings, by fingerprint, that are low at their gravest
+    total: int
+
+class HeatmapFile(Model):
+    file: str
+    project: Optional[str]
+    risk_score: float  # 25, 15, 8 and 3 points for each critical, high, medium and low finding, at most 100
+    findings: HeatmapFileFindings
+    sessions: int  # sessions with a finding in the file
+    first_seen_at: str  # Begin of the first of them
+    last_seen_at: str  # Begin of the last of them
+
+class HeatmapSummary(Model):
+    files: int  # files that match, on all pages
+    average_risk: float  # their mean risk score, 0 without any
+    files_above_threshold: int  # those with a risk score above `threshold`
+    threshold: int
+
+class Heatmap(Page["HeatmapFile"]):
+    summary: HeatmapSummary
+
+class SessionMember(Model):
+    """Whose session it is; null where that is not known, or not shown."""
+    id: Optional[str]
+    email: Optional[str]
+
+class ListedFinding(Finding):
+    session_id: str
+    project: Optional[str]
+    member: Optional[SessionMember]  # Whose session it is; null where that is not known, or not shown
+
+class ListedFindingPage(Page["ListedFinding"]):
+    """A page of ListedFinding."""
+
+class AuditEntry(Model):
+    id: str
+    action: str
+    user_id: str  # Who did it: `key_…` an API key, `cli:…` somebody at the command line, or as imported
+    details: Dict[str, Any]  # What was done; `ids` are those of what was changed
+    ip_address: str  # empty where none is known: commands
+    created_at: str  # UTC, microseconds; no two entries of an organization have the same
+
+class AuditEntryPage(Page["AuditEntry"]):
+    """A page of AuditEntry."""
+
+class AuditReportPeriod(Model):
+    """UTC days, inclusive; of the fallback: the whole log."""
+    # ["from"]: str
+    to: str
+
+class AuditReportSummaryByAction(Model):
+    action: str
+    count: int
+
+class AuditReportSummaryByUser(Model):
+    user_id: str
+    count: int
+
+class AuditReportSummaryByDay(Model):
+    date: str
+    count: int
+
+class AuditReportSummary(Model):
+    total: int
+    by_action: List[AuditReportSummaryByAction]  # By count descending, then by name
+    by_user: List[AuditReportSummaryByUser]  # By count descending, then by name
+    by_day: List[AuditReportSummaryByDay]  # Ascending; only UTC days with entries
+
+class AuditReport(Model):
+    source: Literal["pregenerated", "fallback"]  # Whether a compliance report was made, or this is read from the log
+    report_id: Optional[str]
+    generated_at: str  # When the report was made; of the fallback: time of the newest entry
+    period: AuditReportPeriod  # UTC days, inclusive; of the fallback: the whole log
+    summary: AuditReportSummary
+    data: List[AuditEntry]
+    truncated: bool  # Whether there are more
+    next_cursor: Optional[str]  # created_at of the last entry here: the cursor to give next
+
+class TeamOverviewMember(Model):
+    id: str
+    email: str
+    display_name: str
+    role: Literal["owner", "admin", "developer", "auditor"]
+    joined_at: str
+
+class TeamOverviewActivitySummary(Model):
+    sessions_last_7d: int  # sessions in the 168 hours before now
+    active_members_last_7d: int  # members with at least one of them
+
+class TeamOverview(Model):
+    members: List[TeamOverviewMember]  # by joined_at, then id
+    activity_summary: TeamOverviewActivitySummary
+
+class ExpertiseDataDomain(Model):
+    domain: str  # project and top-level directory; `.` for files beside the directories
+    score: float  # 0 to 100: mean degree of authorship of the files, weighted with ln(1 + commits)
+    commits: int  # their commits that touched the domain
+    sessions: int  # their sessions that touched files of the domain
+    files_owned: int  # files with at least 0.75 of the greatest degree of authorship
+    ownership_percent: float  # files_owned in percent of the files
+    is_primary_owner: bool  # owns most files of the domain
+    last_active_at: str  # their latest commit to a file that is there
+
+class ExpertiseData(Model):
+    user_id: Optional[str]  # null for an owner of files whose address is no member’s
+    display_name: str
+    domains: List[ExpertiseDataDomain]  # by score descending, then domain
+
+class ExpertiseDomain(Model):
+    domain: str  # project and top-level directory; `.` for files beside the directories
+    files: int  # files that are there and that people changed
+    bus_factor: int  # authors whose removal leaves more than half of the files without one
+    primary_owner_id: Optional[str]  # null when the primary owner is no member
+
+class Expertise(Model):
+    data: List[ExpertiseData]  # members by joined_at, then id; then authors who are no members, by name
+    domains: List[ExpertiseDomain]  # by domain
+
+class Machine(Model):
+    member: Optional[SessionMember]  # Whose sessions it sends; null where its requests had no user, or several
+    machine: str  # as in X-Machine
+    last_seen_at: str  # When it sent records, to the minute
+    sessions: int  # sessions that were new when it sent them, deleted ones included
+
+class MachinePage(Page["Machine"]):
+    """A page of Machine."""
+
+class Coverage(Model):
+    member: Optional[SessionMember]  # Whose sessions; null for those without a user
+    agent: Optional[str]
+    sessions: int
+    transcript_tokens: int  # of all four kinds, as transcripts and clients state them
+    telemetry_tokens: int  # as telemetry states them
+    captured_share: Optional[float]  # The part of the transcripts’ tokens that telemetry had too, 0 to 1: for each session no more than its transcript. Null without any transcript
+    last_seen_at: str  # When the newest of the sessions ended
+
+class CoveragePage(Page["Coverage"]):
+    """A page of Coverage."""
+
+class RiskScore(Model):
+    id: str
+    repo: str
+    pr_number: int
+    pr_title: str
+    risk_score: int  # 0.30 impact + 0.25 regression + 0.25 security + 0.20 coupling, rounded
+    impact_score: float  # How much it can do: hotspots, spread, files that few know; 0 to 100, high is bad
+    regression_score: float  # Chance that it brings a defect in, in percent; 0 to 100, high is bad
+    security_score: float  # Open findings in its files, and sensitive ones among them; 0 to 100, high is bad
+    coupling_score: float  # Files that usually change with these and are missing; 0 to 100, high is bad
+    files_changed: int
+    created_at: str  # When the pull request was opened
+    rating: Literal["low", "medium", "high", "critical"]  # low to 30, medium to 60, high to 80, else critical
+    contributions: PrRiskRecordContributions
+    cost: float  # Its parts of the cost of its sessions, US dollars; with `include`; absent where there is none
+    sessions: int  # Sessions that worked on it; with `include`; absent where there is none
+
+class RiskScorePage(Page["RiskScore"]):
+    """A page of RiskScore."""
+
+class RiskSession(Session):
+    part: float  # What of it the pull request has: all, or an equal part where several have the session; US dollars
+
+class RiskSessions(Model):
+    count: int  # Sessions that worked on the pull request
+    cost: float  # The sum of their parts; US dollars
+    average_quality: float  # 0 without sessions
+    findings: int  # Security findings of these sessions
+    data: List[RiskSession]  # The newest 50 of them
+
+class RiskDetail(Model):
+    id: str
+    repo: str
+    pr_number: int
+    pr_title: str
+    risk_score: int  # 0.30 impact + 0.25 regression + 0.25 security + 0.20 coupling, rounded
+    impact_score: float  # How much it can do: hotspots, spread, files that few know; 0 to 100, high is bad
+    regression_score: float  # Chance that it brings a defect in, in percent; 0 to 100, high is bad
+    security_score: float  # Open findings in its files, and sensitive ones among them; 0 to 100, high is bad
+    coupling_score: float  # Files that usually change with these and are missing; 0 to 100, high is bad
+    files_changed: int
+    created_at: str  # When the pull request was opened
+    rating: Literal["low", "medium", "high", "critical"]  # low to 30, medium to 60, high to 80, else critical
+    contributions: PrRiskRecordContributions
+    state: Literal["open", "merged", "closed"]  # `open` where no record says it
+    merged_at: Optional[str]
+    closed_at: Optional[str]
+    url: Optional[str]
+    effective_lines: int  # Effective lines that its commits added, as far as these were sent with their lines
+    ai_lines: int  # Those of the lines that agents wrote
+    ai_share: Optional[float]  # ai_lines ÷ effective_lines
+    sessions: RiskSessions
+
+class OutcomePullRequests(Model):
+    """In the period in which they were merged or closed, else opened."""
+    open: int
+    merged: int
+    closed: int
+
+class SurvivingLines(Model):
+    lines: int  # Agents’ lines that were still there 14 days later
+    of: int  # Agents’ lines of the commits that are old enough and of which that was sent
+    share: Optional[float]  # `lines` ÷ `of`; rounded to 6 decimals
+
+class OutcomeSurvival(Model):
+    """Read by name."""
+    # ["14"]: SurvivingLines
+    # ["30"]: SurvivingLines
+
+class OutcomesTotal(Model):
+    """Of all pages."""
+    pull_requests: OutcomePullRequests  # In the period in which they were merged or closed, else opened
+    merge_rate: Optional[float]  # merged ÷ (merged + closed); rounded to 6 decimals
+    cost: float  # Of the sessions of the group; US dollars
+    linked_cost: float  # The parts of sessions that belong to the group’s pull requests, whenever they were; US dollars
+    linked_share: Optional[float]  # How much of `cost` is linked to a pull request; rounded to 6 decimals
+    cost_per_merged_pull_request: Optional[float]  # `linked_cost` ÷ merged; US dollars
+    commits: Optional[int]
+    effective_lines: Optional[int]  # Added lines that count: docs/outcomes.md
+    ai_lines: int  # Those of them that agents wrote
+    ai_share: Optional[float]  # `ai_lines` ÷ `effective_lines`; rounded to 6 decimals
+    survival: Optional[OutcomeSurvival]
+
+class Outcome(OutcomesTotal):
+    key: Optional[str]  # The first day of a month or week; a project, repository, agent; a member’s id, or the address where no member has it; null where there is none
+
+class Outcomes(Page["Outcome"]):
+    total: OutcomesTotal
+
+class WebhookHealth(Model):
+    consecutive_failures: int  # Since the last success
+    last_success_at: Optional[str]  # When an attempt was last answered with 2xx
+    last_failure_at: Optional[str]  # When an attempt last failed
+    last_status_code: Optional[int]  # Of the latest attempt; null: no answer
+
+class WebhookEndpoint(Model):
+    id: str  # Id of the endpoint
+    url: str  # Where deliveries are sent
+    events: List[str]  # Names of events, or `*` alone for all
+    enabled: bool  # false: what waits is held, and new events pass by
+    description: Optional[str]
+    created_at: str  # When it was made
+    updated_at: str  # When it was last changed
+    secret_hint: str  # The last 4 characters of the signing secret
+    health: WebhookHealth
+
+class WebhookEndpointList(Page["WebhookEndpoint"]):
+    """A page of WebhookEndpoint."""
+
+class CreatedWebhookEndpoint(WebhookEndpoint):
+    secret: str  # Signs every delivery; shown here only, keep it
+
+class RotatedSecret(Model):
+    id: str  # Id of the endpoint
+    secret: str  # Signs every delivery; shown here only, keep it; absent where there is none
+    previous_secret_expires_at: Optional[str]  # Until when deliveries are signed with the former secret too; null: they are not
+
+class WebhookTestResult(Model):
+    delivery_id: str
+    event: str
+    success: bool  # The receiver answered with 2xx
+    status_code: Optional[int]  # null: no answer
+    duration_ms: int
+    error: Optional[str]  # What went wrong
+    response_body: Optional[str]  # The first 1 KiB of the answer
+
+class RecoveryResult(Model):
+    count: int  # Deliveries that are sent again
+
+class EventCatalogueDataExample(Model):
+    """A body."""
+    id: str  # The same at every attempt and in every redelivery
+    event: str  # Name of the event
+    type: str  # The same as `event`
+    timestamp: str  # When it happened: UTC, milliseconds
+    api_version: Literal["v1"]
+    data: Dict[str, Any]
+
+class EventCatalogueData(Model):
+    name: str
+    meaning: str
+    schema: Dict[str, Any]  # JSON Schema of the body that is sent
+    example: EventCatalogueDataExample  # A body
+
+class EventCatalogue(Model):
+    data: List[EventCatalogueData]
+
+class Delivery(Model):
+    id: str  # Also in the header X-Service-Delivery
+    event: str
+    event_id: str  # Also in the header webhook-id
+    status: Literal["pending", "pending_retry", "success", "failed", "cancelled"]  # pending: to be sent; pending_retry: failed, and sent again later; failed: given up; cancelled: its endpoint is gone
+    attempts: int  # Attempts begun
+    next_attempt_at: Optional[str]  # When it is sent next; null: it is finished, or an attempt is in flight
+    last_status_code: Optional[int]  # Of the latest attempt; null: no answer
+    created_at: str  # When the event happened
+    completed_at: Optional[str]  # When it was finished
+
+class DeliveryPage(Page["Delivery"]):
+    """A page of Delivery."""
+
+class Attempt(Model):
+    number: int
+    started_at: str  # When it was begun
+    duration_ms: Optional[int]  # null: it is not known how it ended
+    status_code: Optional[int]  # null: no answer
+    error: Optional[str]  # What went wrong
+    response_body: Optional[str]  # The first 1 KiB of the answer
+
+class DeliveryDetailRequest(Model):
+    headers: Dict[str, str]  # As at the latest attempt; signatures are hidden
+    body: str  # What is sent, to the byte
+
+class DeliveryDetail(Model):
+    id: str  # Also in the header X-Service-Delivery
+    event: str
+    event_id: str  # Also in the header webhook-id
+    status: Literal["pending", "pending_retry", "success", "failed", "cancelled"]  # pending: to be sent; pending_retry: failed, and sent again later; failed: given up; cancelled: its endpoint is gone
+    attempts: List[Attempt]  # Those that have ended, from the first
+    next_attempt_at: Optional[str]  # When it is sent next; null: it is finished, or an attempt is in flight
+    last_status_code: Optional[int]  # Of the latest attempt; null: no answer
+    created_at: str  # When the event happened
+    completed_at: Optional[str]  # When it was finished
+    request: DeliveryDetailRequest
+
+class ShieldsBadge(Model):
+    schemaVersion: float
+    label: str
+    message: str
+    color: str
+    style: Literal["flat", "flat-square", "plastic", "for-the-badge", "social"]  # absent where there is none
+    cacheSeconds: int
+
+class Health(Model):
+    """Every part works."""
+    status: str  # `ok`, or `error` when a part fails
+    version: str
+    database: str  # `ok`, or what is wrong
+    worker: str  # `ok`, or what is wrong
+
+class Readiness(Model):
+    """Requests may be sent."""
+    status: str  # `ready`, or `not ready` when a part fails
+    database: str  # `ok`, or what is wrong
+    disk: str  # `ok`, or what is wrong with the embedded database’s disk or the folder of backups
+    worker: str  # `ok`, or what is wrong
+    schema: str  # `ok`, or that a newer program has migrated the database
+
+class Liveness(Model):
+    status: str  # `ok`
+
+class ApiKey(WhoAmIKey):
+    created_at: str
+    created_by: Optional[str]  # The member or key that made it; null: the command line
+    last_used_at: Optional[str]
+    revoked_at: Optional[str]
+
+class ApiKeyPage(Page["ApiKey"]):
+    """A page of ApiKey."""
+
+class CreatedApiKey(ApiKey):
+    key: str  # The key itself: shown once
+
+class Member(TeamOverviewMember):
+    aliases: List[str]  # Other addresses of the member
+    last_signed_in_at: Optional[str]
+    status: Literal["active", "invited"]  # `invited`: an invitation is open that the member has not accepted
+
+class MemberPage(Page["Member"]):
+    """A page of Member."""
+
+class Invitation(Model):
+    url: str  # The link by which the member sets a password, once; shown in this answer only
+    expires_at: str
+
+class PendingRetention(Model):
+    """A shorter retention that waits: it holds from `at` on, and would delete so many sessions."""
+    days: int
+    sessions: int
+    at: str
+
+class BadgeSettingsLabels(Model):
+    quality: str
+    security: str
+    cost: str
+
+class BadgeSettingsColors(Model):
+    good: str
+    medium: str
+    bad: str
+
+class BadgeSettingsThresholds(Model):
+    good: float
+    medium: float
+
+class BadgeSettings(Model):
+    visibility: Literal["public", "private"]
+    token: Optional[bool]
+    labels: BadgeSettingsLabels
+    colors: BadgeSettingsColors
+    thresholds: BadgeSettingsThresholds
+
+class OrganizationSettings(Model):
+    id: str
+    slug: str
+    name: str
+    plan: Literal["cloud_pro", "cloud_team", "cloud_enterprise"]
+    hide_members: bool  # Members are shown to keys with the scope team:read only
+    member_visibility: Literal["all", "own"]  # `own`: developers see only their own sessions and figures
+    retention_sessions_days: Optional[int]  # Sessions are deleted after so many days; null: they are kept for ever
+    retention_pending: Optional[PendingRetention]  # A shorter retention that waits: it holds from `at` on, and would delete so many sessions
+    badges: BadgeSettings
+    ticket_pattern: str
+    ticket_ignore: List[str]
+    github_secret_set: bool  # Whether the secret of GitHub’s webhook is set
+
+class BadgeToken(Model):
+    token: str  # Shown once; it replaces the token before
+
+class MonthBudget(Model):
+    month: str  # YYYY-MM; in force until a later month has one
+    limit: float  # US dollars
+
+class MonthBudgetPage(Page["MonthBudget"]):
+    """A page of MonthBudget."""
+
+class SessionCompletedEventData(Model):
+    session_id: str  # The session, as in `GET /v1/sessions/{id}`
+    project_name: Optional[str]
+    quality_score: float  # 0 to 100, at most 2 decimals
+
+class QualityScoreChangedEventData(Model):
+    session_id: str  # The session, as in `GET /v1/sessions/{id}`
+    old_score: float  # The score that was stored
+    new_score: float  # The score that is stored now
+
+class SecurityAlertEventData(Model):
+    alert_id: str  # The finding's id in its session
+    severity: Literal["critical", "high"]
+    title: str
+
+class CostBudgetExceededEventData(Model):
+    budget_id: str  # The budget record in force
+    current_cost: float  # The month's cost in US dollars, at most 6 decimals
+    limit: float  # The monthly limit in US dollars, at most 6 decimals
+
+class TeamMemberJoinedEventData(Model):
+    user_id: str
+    email: str
+    role: Literal["owner", "admin", "developer", "auditor"]
+
+class ComplianceReportReadyEventData(Model):
+    report_id: str
+    report_type: Literal["audit", "soc2", "iso27001", "custom"]
+    date_range: AuditReportPeriod  # UTC days, both inclusive
+
+class WebhookTestEventData(Model):
+    webhook_id: str  # The endpoint that was tested
+    test: bool
+    message: str
+
+class WebhookEvent(Model):
+    """What a webhook delivery says; `event` tells which `data` it has."""
+    id: str  # the same at every attempt and redelivery
+    event: str
+    type: str  # the same as event
+    timestamp: str  # when it happened: UTC, milliseconds
+    api_version: str
+    data: Union[
+        SessionCompletedEventData, QualityScoreChangedEventData, SecurityAlertEventData,
+        CostBudgetExceededEventData, TeamMemberJoinedEventData, ComplianceReportReadyEventData,
+        WebhookTestEventData
+    ]
