@@ -170,7 +170,7 @@ export function readDocument(document: Json): Api {
   /** Long enumerations get a name; the same values have one. */
   function enumOf(values: readonly string[], place: string): Type {
     if (values.join() === 'true,false') return { kind: 'boolean', nullable: false }
-    if (values.length < 6) return { kind: 'enum', values, nullable: false }
+    if (values.length < 4) return { kind: 'enum', values, nullable: false }
     const known = [...api.enums].find(([, others]) => others.join() === values.join())?.[0]
     const name = known ?? TYPE_NAMES[place] ?? place
     api.enums.set(name, values)

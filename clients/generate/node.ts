@@ -1,6 +1,6 @@
 // TypeScript's declarations and the table of methods, of which the client makes its resources.
 
-import { type Api, type Field, type Operation, pascal, type Type } from './document.ts'
+import type { Api, Field, Operation, Type } from './document.ts'
 import { filled, HEADER, resourcesOf } from './text.ts'
 
 const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
@@ -34,7 +34,7 @@ function fieldsOf(fields: readonly Field[], isRecord = false): string[] {
     run = []
   }
   for (const { name, type, required, ...field } of fields) {
-    const doc = TELLS.test(field.doc) && field.doc.length < 110 ? field.doc : ''
+    const doc = TELLS.test(field.doc) && field.doc.length < 75 ? field.doc : ''
     const text = `${quoted(name)}${required ? '' : '?'}: ${typeOf(isRecord && !required ? { ...type, nullable: false } : type)}`
     if (doc === '') run.push(text)
     else {
@@ -77,17 +77,11 @@ function nearOf(
 /** The declarations of all models, parameters and resources. */
 export function nodeTypes(api: Api): string {
   const lines = [HEADER('//'), '', "import type { List, Page } from './core.d.ts'", '']
-  for (const [name, values] of api.enums)
-    lines.push(
-      `export type ${name} =`,
-      ...filled(
-        values.map((value) => `'${value}'`),
-        ' | ',
-        '  | ',
-        '',
-      ),
-      '',
-    )
+  for (const [name, values] of api.enums) {
+    const words = values.map((value) => `'${value}'`)
+    lines.push(...filled([`export type ${name} = ${words[0]}`, ...words.slice(1)], ' | ', '', ' |'))
+  }
+  lines.push('')
   for (const { name, doc, base, page, ...model } of api.models.values()) {
     const said = comment(doc)
     const shared = name.endsWith('Params')
@@ -114,15 +108,23 @@ export function nodeTypes(api: Api): string {
   lines.push("  id: string; event: Name; type: Name; timestamp: string; api_version: 'v1'; data: Data", '}')
   const records = [...api.models.keys()].filter((name) => name.endsWith('Record'))
   lines.push('/** What `sync` takes. */', `export type SyncRecord = ${records.join(' | ')}`, '')
-  for (const [resource, operations] of resourcesOf(api)) {
-    lines.push(`export interface ${resource === '' ? 'Resources' : `${pascal(resource)}Resource`} {`)
-    for (const operation of operations)
-      lines.push(`  ${comment(operation.doc.replace(/ Scope: .*|\.$/g, ''))}${signatureOf(operation)}`)
-    for (const child of resourcesOf(api).keys())
-      if (child !== '' && child.split('.').slice(0, -1).join('.') === resource)
-        lines.push(`  ${child.split('.').pop()}: ${pascal(child)}Resource`)
-    lines.push('}')
-  }
+  const resources = resourcesOf(api)
+  const resourceOf = (resource: string, indent: string): string[] => [
+    ...(resources.get(resource) ?? []).map((operation) => {
+      const doc = operation.doc.replace(/ Scope: .*|\.$/g, '')
+      // a shorter one says no more than the name
+      const said = doc.length < 40 ? '' : comment(doc)
+      return `${indent}${said}${signatureOf(operation)}`
+    }),
+    ...[...resources.keys()]
+      .filter((child) => child !== '' && child.split('.').slice(0, -1).join('.') === resource)
+      .flatMap((child) => [
+        `${indent}${child.split('.').pop()}: {`,
+        ...resourceOf(child, `${indent} `),
+        `${indent}}`,
+      ]),
+  ]
+  lines.push('export interface Resources {', ...resourceOf('', ' '), '}')
   return `${lines.join('\n')}\n`
 }
 

@@ -747,6 +747,12 @@ type RiskScore struct {
 	Sessions        *int64                    `json:"sessions"` // Sessions that worked on it; with `include`
 }
 type RiskScorePage = Page[RiskScore]
+type FixRate struct {
+	Rating        string   `json:"rating"`
+	PullRequests  int64    `json:"pull_requests"`   // The newest merged ones of this rating, 200 at most
+	FollowedByFix int64    `json:"followed_by_fix"` // Those after which a fix changed one of their files within 30 days: docs/risk.md
+	Share         *float64 `json:"share"`           // null below 20 pull requests; rounded to 6 decimals
+}
 type RiskSession struct {
 	Session
 	Part float64 `json:"part"` // What of it the pull request has: all, or an equal part where several have the session; US dollars
@@ -779,6 +785,7 @@ type RiskDetail struct {
 	EffectiveLines  int64                     `json:"effective_lines"` // Effective lines that its commits added, as far as these were sent with their lines
 	AiLines         int64                     `json:"ai_lines"`        // Those of the lines that agents wrote
 	AiShare         *float64                  `json:"ai_share"`        // ai_lines ÷ effective_lines
+	FixRate         FixRate                   `json:"fix_rate"`
 	Sessions        RiskSessions              `json:"sessions"`
 }
 type OutcomesListParams struct {

@@ -2,28 +2,29 @@
 
 import type { List, Page } from './core.d.ts'
 
-export type Scope =
-  | 'read' | 'write' | 'webhooks' | 'admin' | 'sessions:read' | 'quality:read' | 'cost:read' | 'security:read'
-  | 'team:read' | 'audit:read' | 'risk:read' | 'sessions:write' | 'commits:write' | 'risk:write'
-  | 'members:write' | 'budgets:write' | 'reports:write' | 'audit:write' | 'ingest'
-
-export type CostBreakdownBy =
-  | 'project' | 'member' | 'model' | 'agent' | 'branch' | 'ticket' | 'day' | 'week' | 'month'
-
-export type OutcomesListBy =
-  | 'month' | 'week' | 'project' | 'repo' | 'member' | 'agent'
-
-export type SubscribedEvent =
-  | 'session.completed' | 'quality.score_changed' | 'security.alert' | 'cost.budget_exceeded'
-  | 'team.member_joined' | 'compliance.report_ready' | '*'
-
-export type EventName =
-  | 'session.completed' | 'quality.score_changed' | 'security.alert' | 'cost.budget_exceeded'
-  | 'team.member_joined' | 'compliance.report_ready'
-
-export type SentEvent =
-  | 'session.completed' | 'quality.score_changed' | 'security.alert' | 'cost.budget_exceeded'
-  | 'team.member_joined' | 'compliance.report_ready' | 'webhook.test'
+export type Role = 'owner' | 'admin' | 'developer' | 'auditor'
+export type FileStatus = 'added' | 'modified' | 'deleted' | 'renamed'
+export type Provenance = 'none' | 'trailer' | 'transcript' | 'note'
+export type ReportType = 'audit' | 'soc2' | 'iso27001' | 'custom'
+export type Scope = 'read' | 'write' | 'webhooks' | 'admin' | 'sessions:read' | 'quality:read' | 'cost:read' |
+'security:read' | 'team:read' | 'audit:read' | 'risk:read' | 'sessions:write' | 'commits:write' | 'risk:write' |
+'members:write' | 'budgets:write' | 'reports:write' | 'audit:write' | 'ingest'
+export type SessionSort = 'created_at' | 'estimated_cost' | 'turns' | 'quality_score'
+export type Severity = 'critical' | 'high' | 'medium' | 'low'
+export type BreakdownBy = 'project' | 'member' | 'model' | 'agent' | 'branch' | 'ticket' | 'day' | 'week' |
+'month'
+export type BreakdownSort = 'cost' | 'tokens' | 'sessions' | 'change' | 'key'
+export type CostGranularity = 'day' | 'week' | 'month' | 'year'
+export type Rating = 'low' | 'medium' | 'high' | 'critical'
+export type OutcomesBy = 'month' | 'week' | 'project' | 'repo' | 'member' | 'agent'
+export type SubscribedEvent = 'session.completed' | 'quality.score_changed' | 'security.alert' |
+'cost.budget_exceeded' | 'team.member_joined' | 'compliance.report_ready' | '*'
+export type EventName = 'session.completed' | 'quality.score_changed' | 'security.alert' |
+'cost.budget_exceeded' | 'team.member_joined' | 'compliance.report_ready'
+export type DeliveryStatus = 'pending' | 'pending_retry' | 'success' | 'failed' | 'cancelled'
+export type SentEvent = 'session.completed' | 'quality.score_changed' | 'security.alert' |
+'cost.budget_exceeded' | 'team.member_joined' | 'compliance.report_ready' | 'webhook.test'
+export type BadgeStyle = 'flat' | 'flat-square' | 'plastic' | 'for-the-badge' | 'social'
 
 export interface PullRequest { repo: string; number: number }
 export interface SessionRecordTokens {
@@ -46,16 +47,15 @@ export interface SessionRecord {
  reverted?: boolean; survival?: SessionRecordSurvival; parts?: string
 }
 export interface MemberRecord {
- type: 'member'; email: string; display_name: string; role: 'owner' | 'admin' | 'developer' | 'auditor'
- joined_at: string; aliases?: string[]; id?: string
+ type: 'member'; email: string; display_name: string; role: Role; joined_at: string; aliases?: string[]
+ id?: string
 }
 export interface CommitRecordFile {
- path: string; additions: number; deletions: number; status: 'added' | 'modified' | 'deleted' | 'renamed'
- previous_path?: string
+ path: string; additions: number; deletions: number; status: FileStatus; previous_path?: string
 }
 export interface CommitRecordAi {
- lines: number; effective_lines: number; by_agent: Record<string, number>
- provenance: 'none' | 'trailer' | 'transcript' | 'note'; sessions: string[]
+ lines: number; effective_lines: number; by_agent: Record<string, number>; provenance: Provenance
+ sessions: string[]
 }
 export interface CommitRecordSurvival { days: '14' | '30'; lines: number }
 export interface CommitRecord {
@@ -77,13 +77,12 @@ export interface PrRiskRecord {
  risk_score?: unknown; rating?: unknown
 }
 export interface AuditRecord {
- type: 'audit'; action: string; user_id: string
- /** Microseconds are kept; moved on by microseconds where another entry has the same */ created_at: string
- id?: string; details?: Record<string, unknown>; ip_address?: string
+ type: 'audit'; action: string; user_id: string; created_at: string; id?: string
+ details?: Record<string, unknown>; ip_address?: string
 }
 export interface BudgetRecord { type: 'budget'; month: string; limit: number }
 export interface ReportRecord {
- type: 'report'; report_type: 'audit' | 'soc2' | 'iso27001' | 'custom'
+ type: 'report'; report_type: ReportType
  /** First UTC day, inclusive */ from: string
  /** Last UTC day, inclusive */ to: string
  id?: string; generated_at?: string; through?: string
@@ -103,7 +102,7 @@ export interface WhoAmIOrganization {
  id: string; name: string; scopes: Scope[]; expires_at: string | null; member: WhoAmIKeyMember | null
 }
 /** The person, or whose sessions the key sends */ export interface WhoAmIMember {
- id: string; email: string; display_name: string; role: 'owner' | 'admin' | 'developer' | 'auditor'
+ id: string; email: string; display_name: string; role: Role
 }
 /** Of the organization, shared by its keys */ export interface WhoAmILimits {
  /** Requests a minute */ read: number
@@ -117,8 +116,8 @@ export interface SessionsListParams extends PageParams, RangeParams {
  member?: string; model?: string; agent?: string; branch?: string; ticket?: string
  /** Only sessions that cost at least this, in US dollars */ min_cost?: number
  /** Only sessions that cost at most this, in US dollars */ max_cost?: number
- min_quality?: number; max_quality?: number; has_findings?: boolean
- sort?: 'created_at' | 'estimated_cost' | 'turns' | 'quality_score'; order?: 'asc' | 'desc'
+ min_quality?: number; max_quality?: number; has_findings?: boolean; sort?: SessionSort
+ order?: 'asc' | 'desc'
 }
 export interface Session {
  id: string; project_name: string | null; turns: number
@@ -152,10 +151,9 @@ export interface QualityMetadata {
  previous_score: number | null
 }
 export interface Finding {
- id: string; rule_id: string; category: string; severity: 'critical' | 'high' | 'medium' | 'low'
- title: string; description: string | null; file: string | null; line: number | null
- turn_number: number | null; fingerprint: string; status: 'open' | 'dismissed'; note?: string
- created_at: string
+ id: string; rule_id: string; category: string; severity: Severity; title: string; description: string | null
+ file: string | null; line: number | null; turn_number: number | null; fingerprint: string
+ status: 'open' | 'dismissed'; note?: string; created_at: string
 }
 export interface SecurityMetadata { score: number; findings: Finding[] }
 export interface SessionDetail {
@@ -214,14 +212,14 @@ export interface CostSummary {
  current_budget: Budget | null
 }
 export interface CostBreakdownParams extends PageParams, RangeParams {
- by: CostBreakdownBy
- /** A second key, other than `by`: an item for each pair */ and_by?: CostBreakdownBy
+ by: BreakdownBy
+ /** A second key, other than `by`: an item for each pair */ and_by?: BreakdownBy
  top?: number; compare?: 'previous'; member?: string; model?: string; agent?: string; branch?: string
  ticket?: string
  /** Only sessions that cost at least this, in US dollars */ min_cost?: number
  /** Only sessions that cost at most this, in US dollars */ max_cost?: number
- min_quality?: number; max_quality?: number; has_findings?: boolean
- sort?: 'cost' | 'tokens' | 'sessions' | 'change' | 'key'; order?: 'asc' | 'desc'
+ min_quality?: number; max_quality?: number; has_findings?: boolean; sort?: BreakdownSort
+ order?: 'asc' | 'desc'
 }
 /** In the equally long range before; with `compare` */ export interface PreviousRange {
  cost: number; sessions: number
@@ -243,7 +241,7 @@ export interface CostTrendData {
  /** up to and with the bucket; US dollars */ cumulative_cost: number
  /** monthly limit in force on the first day of the bucket; US dollars */ budget: number | null
 }
-export interface CostTrend { granularity: 'day' | 'week' | 'month' | 'year'; data: CostTrendData[] }
+export interface CostTrend { granularity: CostGranularity; data: CostTrendData[] }
 export interface SecurityOverviewSummary {
  avg_score: number; min_score: number; max_score: number; total_sessions: number
 }
@@ -266,8 +264,8 @@ export interface HeatmapSummary {
 }
 export interface Heatmap extends Page<HeatmapFile> { summary: HeatmapSummary }
 export interface FindingsListParams extends PageParams, RangeParams {
- severity?: 'critical' | 'high' | 'medium' | 'low'; rule_id?: string; category?: string; file?: string
- member?: string; status?: 'open' | 'dismissed'
+ severity?: Severity; rule_id?: string; category?: string; file?: string; member?: string
+ status?: 'open' | 'dismissed'
 }
 /** Whose session it is; null where that is not known, or not shown */ export interface SessionMember {
  id: string | null; email: string | null
@@ -304,8 +302,7 @@ export interface AuditReport {
  summary: AuditReportSummary; data: AuditEntry[]; truncated: boolean; next_cursor: string | null
 }
 export interface TeamOverviewMember {
- id: string; email: string; display_name: string; role: 'owner' | 'admin' | 'developer' | 'auditor'
- joined_at: string
+ id: string; email: string; display_name: string; role: Role; joined_at: string
 }
 export interface TeamOverviewActivitySummary { sessions_last_7d: number; active_members_last_7d: number }
 export interface TeamOverview { members: TeamOverviewMember[]; activity_summary: TeamOverviewActivitySummary }
@@ -332,20 +329,20 @@ export interface Coverage {
 }
 export type CoveragePage = Page<Coverage>
 export interface RiskListParams extends PageParams {
- repo?: string; rating?: 'low' | 'medium' | 'high' | 'critical'; state?: 'open' | 'merged' | 'closed'
- include?: 'cost'
+ repo?: string; rating?: Rating; state?: 'open' | 'merged' | 'closed'; include?: 'cost'
 }
 export interface RiskScore {
  id: string; repo: string; pr_number: number; pr_title: string; risk_score: number; impact_score: number
  regression_score: number; security_score: number; coupling_score: number; files_changed: number
- created_at: string; rating: 'low' | 'medium' | 'high' | 'critical'; contributions: PrRiskRecordContributions
+ created_at: string; rating: Rating; contributions: PrRiskRecordContributions
  /** Its parts of the cost of its sessions, US dollars; with `include` */ cost?: number
  sessions?: number
 }
 export type RiskScorePage = Page<RiskScore>
-export interface RiskSession extends Session {
- /** What of it the pull request has: all, or an equal part where several have the session; US dollars */ part: number
+export interface FixRate {
+ rating: Rating; pull_requests: number; followed_by_fix: number; share: number | null
 }
+export interface RiskSession extends Session { part: number }
 export interface RiskSessions {
  count: number
  /** The sum of their parts; US dollars */ cost: number
@@ -355,10 +352,10 @@ export interface RiskDetail extends Omit<RiskScore, 'cost' | 'sessions'> {
  state: 'open' | 'merged' | 'closed'; merged_at: string | null; closed_at: string | null; url: string | null
  effective_lines: number; ai_lines: number
  /** ai_lines ÷ effective_lines */ ai_share: number | null
- sessions: RiskSessions
+ fix_rate: FixRate; sessions: RiskSessions
 }
 export interface OutcomesListParams extends PageParams, RangeParams {
- by?: OutcomesListBy; repo?: string; member?: string
+ by?: OutcomesBy; repo?: string; member?: string
 }
 /** In the period in which they were merged or closed, else opened */ export interface OutcomePullRequests {
  open: number; merged: number; closed: number
@@ -372,8 +369,7 @@ export interface OutcomeSurvival { '14': SurvivingLines; '30': SurvivingLines }
  pull_requests: OutcomePullRequests
  /** merged ÷ (merged + closed); rounded to 6 decimals */ merge_rate: number | null
  /** Of the sessions of the group; US dollars */ cost: number
- /** The parts of sessions that belong to the group’s pull requests, whenever they were; US dollars */ linked_cost: number
- linked_share: number | null
+ linked_cost: number; linked_share: number | null
  /** `linked_cost` ÷ merged; US dollars */ cost_per_merged_pull_request: number | null
  commits: number | null; effective_lines: number | null; ai_lines: number
  /** `ai_lines` ÷ `effective_lines`; rounded to 6 decimals */ ai_share: number | null
@@ -422,13 +418,12 @@ export interface EventCatalogueData {
 }
 export interface EventCatalogue { data: EventCatalogueData[] }
 export interface WebhooksDeliveriesListParams extends PageParams {
- status?: 'pending' | 'pending_retry' | 'success' | 'failed' | 'cancelled'; event?: SentEvent
+ status?: DeliveryStatus; event?: SentEvent
  /** First UTC day, inclusive */ date_from?: string
  /** Last UTC day, inclusive */ date_to?: string
 }
 export interface Delivery {
- id: string; event: string; event_id: string
- status: 'pending' | 'pending_retry' | 'success' | 'failed' | 'cancelled'; attempts: number
+ id: string; event: string; event_id: string; status: DeliveryStatus; attempts: number
  next_attempt_at: string | null; last_status_code: number | null; created_at: string
  completed_at: string | null
 }
@@ -442,12 +437,11 @@ export interface DeliveryDetail extends Omit<Delivery, 'attempts'> {
  attempts: Attempt[]; request: DeliveryDetailRequest
 }
 export interface BadgeParams {
- style?: 'flat' | 'flat-square' | 'plastic' | 'for-the-badge' | 'social'; label?: string; days?: number
- project?: string; token?: string
+ style?: BadgeStyle; label?: string; days?: number; project?: string; token?: string
 }
 export interface ShieldsBadge {
- schemaVersion: number; label: string; message: string; color: string
- style?: 'flat' | 'flat-square' | 'plastic' | 'for-the-badge' | 'social'; cacheSeconds: number
+ schemaVersion: number; label: string; message: string; color: string; style?: BadgeStyle
+ cacheSeconds: number
 }
 /** Every part works */ export interface Health {
  status: string; version: string; database: string; worker: string
@@ -467,19 +461,13 @@ export interface CreatedApiKey extends ApiKey {
  /** The key itself: shown once */ key: string
 }
 export interface ApiKeyRotation { grace_period_seconds?: number }
-export interface MembersListParams extends PageParams {
- q?: string; role?: 'owner' | 'admin' | 'developer' | 'auditor'
-}
+export interface MembersListParams extends PageParams { q?: string; role?: Role }
 export interface Member extends TeamOverviewMember {
  aliases: string[]; last_signed_in_at: string | null; status: 'active' | 'invited'
 }
 export type MemberPage = Page<Member>
-export interface NewMember {
- email: string; display_name: string; role: 'owner' | 'admin' | 'developer' | 'auditor'
-}
-export interface MemberChange {
- display_name?: string; role?: 'owner' | 'admin' | 'developer' | 'auditor'; aliases?: string[]
-}
+export interface NewMember { email: string; display_name: string; role: Role }
+export interface MemberChange { display_name?: string; role?: Role; aliases?: string[] }
 export interface Invitation { url: string; expires_at: string }
 /** A shorter retention that waits: it holds from `at` on, and would delete so many sessions */ export interface PendingRetention {
  days: number; sessions: number; at: string
@@ -530,11 +518,9 @@ export interface CostBudgetExceededEventData {
  /** The month's cost in US dollars, at most 6 decimals */ current_cost: number
  /** The monthly limit in US dollars, at most 6 decimals */ limit: number
 }
-export interface TeamMemberJoinedEventData {
- user_id: string; email: string; role: 'owner' | 'admin' | 'developer' | 'auditor'
-}
+export interface TeamMemberJoinedEventData { user_id: string; email: string; role: Role }
 export interface ComplianceReportReadyEventData {
- report_id: string; report_type: 'audit' | 'soc2' | 'iso27001' | 'custom'
+ report_id: string; report_type: ReportType
  /** UTC days, both inclusive */ date_range: AuditReportPeriod
 }
 export interface WebhookTestEventData { webhook_id: string; test: boolean; message: string }
@@ -555,129 +541,109 @@ export interface WebhookEventOf<Name extends string, Data> {
 /** What `sync` takes. */
 export type SyncRecord = SessionRecord | MemberRecord | CommitRecord | PrRiskRecord | AuditRecord | BudgetRecord | ReportRecord
 
-export interface SessionsResource {
-  /** List sessions. */ list(params?: SessionsListParams): List<SessionPage>
-  /** One session in full. */ get(session_id: string): Promise<SessionDetail>
-  /** Delete a session. */ delete(session_id: string): Promise<void>
-}
-export interface ProjectsResource {
-  /** List the projects of sessions by name. */ list(params?: PageParams): List<SessionNamePage>
-}
-export interface ModelsResource {
-  /** List the models of sessions by name. */ list(params?: PageParams): List<SessionNamePage>
-}
-export interface AgentsResource {
+export interface Resources {
+ /** Send sessions, commits, pull requests, members, budgets, audit entries and reports. */ sync(records: SyncRecord[], params?: SyncParams): Promise<SyncResult>
+ /** The key or person of the request, the organization and its limits */ whoami(): Promise<WhoAmI>
+ sessions: {
+  list(params?: SessionsListParams): List<SessionPage>
+  get(session_id: string): Promise<SessionDetail>
+  delete(session_id: string): Promise<void>
+ }
+ projects: {
+  list(params?: PageParams): List<SessionNamePage>
+ }
+ models: {
+  list(params?: PageParams): List<SessionNamePage>
+ }
+ agents: {
   /** List the coding agents of sessions by name. */ list(params?: PageParams): List<SessionNamePage>
-}
-export interface QualityResource {
-  /** Quality overview. */ get(params?: RangeParams): Promise<QualityOverview>
-  /** Quality over time. */ trend(params?: TrendParams): Promise<QualityTrend>
-}
-export interface CostResource {
-  /** Cost summary. */ get(params?: CostGetParams): Promise<CostSummary>
+ }
+ quality: {
+  get(params?: RangeParams): Promise<QualityOverview>
+  trend(params?: TrendParams): Promise<QualityTrend>
+ }
+ cost: {
+  get(params?: CostGetParams): Promise<CostSummary>
   /** Cost and tokens by project, member, model, agent, branch or time. */ breakdown(params: CostBreakdownParams): List<Breakdown>
-  /** Cost over time. */ trend(params?: TrendParams): Promise<CostTrend>
-}
-export interface SecurityResource {
-  /** Security overview. */ get(params?: RangeParams): Promise<SecurityOverview>
-  /** Risk by file. */ heatmap(params?: SecurityHeatmapParams): List<Heatmap>
-}
-export interface FindingsResource {
+  trend(params?: TrendParams): Promise<CostTrend>
+ }
+ security: {
+  get(params?: RangeParams): Promise<SecurityOverview>
+  heatmap(params?: SecurityHeatmapParams): List<Heatmap>
+ }
+ findings: {
   /** List findings, those of the newest sessions first. */ list(params?: FindingsListParams): List<ListedFindingPage>
-  /** Dismiss a finding, or open it again. */ update(finding_id: string, params: FindingChange): Promise<ListedFinding>
-}
-export interface AuditResource {
-  /** List the audit log, newest first. */ list(params?: AuditListParams): List<AuditEntryPage>
+  update(finding_id: string, params: FindingChange): Promise<ListedFinding>
+ }
+ audit: {
+  list(params?: AuditListParams): List<AuditEntryPage>
   /** The audit log as a report, page by page. */ report(params?: AuditReportParams): Promise<AuditReport>
-}
-export interface TeamResource {
-  /** Members and their activity. */ get(): Promise<TeamOverview>
-  /** Who knows which part of the code. */ expertise(): Promise<Expertise>
+ }
+ team: {
+  get(): Promise<TeamOverview>
+  expertise(): Promise<Expertise>
   /** List the machines that send records, the one seen last first. */ machines(params?: PageParams): List<MachinePage>
   /** How much of the sessions transcripts and telemetry tell, by member and agent. */ coverage(params?: PageParams): List<CoveragePage>
-}
-export interface RiskResource {
+ }
+ risk: {
   /** List risk scores of pull requests, newest first. */ list(params?: RiskListParams): List<RiskScorePage>
   /** One risk score, with the sessions that worked on the pull request. */ get(pr_id: string): Promise<RiskDetail>
-}
-export interface OutcomesResource {
+ }
+ outcomes: {
   /** What came of it: pull requests, their cost, agents’ lines and what is left of them. */ list(params?: OutcomesListParams): List<Outcomes>
-}
-export interface WebhooksResource {
-  /** List webhook endpoints, oldest first. */ list(): List<WebhookEndpointList>
-  /** Add a webhook endpoint. */ create(params: NewWebhookEndpoint): Promise<CreatedWebhookEndpoint>
-  /** One webhook endpoint. */ get(webhook_id: string): Promise<WebhookEndpoint>
-  /** Change a webhook endpoint. */ update(webhook_id: string, params: WebhookEndpointChange): Promise<WebhookEndpoint>
-  /** Remove a webhook endpoint. */ delete(webhook_id: string): Promise<void>
-  /** Replace the signing secret. */ rotateSecret(webhook_id: string, params?: SecretRotation): Promise<RotatedSecret>
-  /** Send a test event now. */ test(webhook_id: string, params?: WebhookTest): Promise<WebhookTestResult>
+ }
+ webhooks: {
+  list(): List<WebhookEndpointList>
+  create(params: NewWebhookEndpoint): Promise<CreatedWebhookEndpoint>
+  get(webhook_id: string): Promise<WebhookEndpoint>
+  update(webhook_id: string, params: WebhookEndpointChange): Promise<WebhookEndpoint>
+  delete(webhook_id: string): Promise<void>
+  rotateSecret(webhook_id: string, params?: SecretRotation): Promise<RotatedSecret>
+  test(webhook_id: string, params?: WebhookTest): Promise<WebhookTestResult>
   /** Send all failed deliveries of a time again. */ recover(webhook_id: string, params: Recovery): Promise<RecoveryResult>
   /** Send all deliveries that wait for a retry now. */ retry(webhook_id: string): Promise<RecoveryResult>
-  /** The events there are. */ events(): Promise<EventCatalogue>
-  deliveries: WebhooksDeliveriesResource
-}
-export interface WebhooksDeliveriesResource {
-  /** List deliveries of an endpoint, newest first. */ list(webhook_id: string, params?: WebhooksDeliveriesListParams): List<DeliveryPage>
-  /** One delivery with its request and attempts. */ get(webhook_id: string, delivery_id: string): Promise<DeliveryDetail>
-  /** Send a delivery again. */ redeliver(webhook_id: string, delivery_id: string): Promise<Delivery>
-}
-export interface BadgesResource {
-  /** Quality badge */ quality(org_slug: string, params?: BadgeParams): Promise<string>
-  /** Security badge */ security(org_slug: string, params?: BadgeParams): Promise<string>
-  /** Cost badge */ cost(org_slug: string, params?: BadgeParams): Promise<string>
-  /** Quality badge, as shields.io reads it */ qualityJson(org_slug: string, params?: BadgeParams): Promise<ShieldsBadge>
-  /** Security badge, as shields.io reads it */ securityJson(org_slug: string, params?: BadgeParams): Promise<ShieldsBadge>
-  /** Cost badge, as shields.io reads it */ costJson(org_slug: string, params?: BadgeParams): Promise<ShieldsBadge>
-}
-export interface ServiceResource {
-  /** Whether the service can do its work */ health(): Promise<Health>
+  events(): Promise<EventCatalogue>
+  deliveries: {
+   /** List deliveries of an endpoint, newest first. */ list(webhook_id: string, params?: WebhooksDeliveriesListParams): List<DeliveryPage>
+   /** One delivery with its request and attempts. */ get(webhook_id: string, delivery_id: string): Promise<DeliveryDetail>
+   redeliver(webhook_id: string, delivery_id: string): Promise<Delivery>
+  }
+ }
+ badges: {
+  quality(org_slug: string, params?: BadgeParams): Promise<string>
+  security(org_slug: string, params?: BadgeParams): Promise<string>
+  cost(org_slug: string, params?: BadgeParams): Promise<string>
+  qualityJson(org_slug: string, params?: BadgeParams): Promise<ShieldsBadge>
+  securityJson(org_slug: string, params?: BadgeParams): Promise<ShieldsBadge>
+  costJson(org_slug: string, params?: BadgeParams): Promise<ShieldsBadge>
+ }
+ service: {
+  health(): Promise<Health>
   /** Whether requests should be sent to this instance */ ready(): Promise<Readiness>
-  /** Whether the process serves */ live(): Promise<Liveness>
-}
-export interface KeysResource {
-  /** List the API keys, newest first. */ list(params?: PageParams): List<ApiKeyPage>
-  /** Make an API key. */ create(params: NewApiKey): Promise<CreatedApiKey>
-  /** One API key. */ get(key_id: string): Promise<ApiKey>
-  /** Replace an API key. */ rotate(key_id: string, params?: ApiKeyRotation): Promise<CreatedApiKey>
-  /** Revoke an API key. */ revoke(key_id: string): Promise<void>
-}
-export interface MembersResource {
+  live(): Promise<Liveness>
+ }
+ keys: {
+  list(params?: PageParams): List<ApiKeyPage>
+  create(params: NewApiKey): Promise<CreatedApiKey>
+  get(key_id: string): Promise<ApiKey>
+  rotate(key_id: string, params?: ApiKeyRotation): Promise<CreatedApiKey>
+  revoke(key_id: string): Promise<void>
+ }
+ members: {
   /** List the members, the first to join first. */ list(params?: MembersListParams): List<MemberPage>
-  /** Add a member. */ create(params: NewMember): Promise<Member>
-  /** Change a member. */ update(user_id: string, params: MemberChange): Promise<Member>
-  /** Remove a member. */ delete(user_id: string): Promise<void>
+  create(params: NewMember): Promise<Member>
+  update(user_id: string, params: MemberChange): Promise<Member>
+  delete(user_id: string): Promise<void>
   /** Make a link by which a member sets a password. */ invite(user_id: string): Promise<Invitation>
-}
-export interface OrganizationResource {
-  /** The organization’s settings. */ get(): Promise<OrganizationSettings>
-  /** Change the organization’s settings. */ update(params: OrganizationChange): Promise<OrganizationSettings>
-  /** Make a new token for private badges. */ newBadgeToken(): Promise<BadgeToken>
-}
-export interface BudgetsResource {
-  /** List the monthly limits, newest first. */ list(params?: PageParams): List<MonthBudgetPage>
-  /** Set the limit from a month on. */ set(month: string, params: BudgetLimit): Promise<MonthBudget>
-  /** Delete the limit of a month. */ delete(month: string): Promise<void>
-}
-export interface Resources {
-  /** Send sessions, commits, pull requests, members, budgets, audit entries and reports. */ sync(records: SyncRecord[], params?: SyncParams): Promise<SyncResult>
-  /** The key or person of the request, the organization and its limits */ whoami(): Promise<WhoAmI>
-  sessions: SessionsResource
-  projects: ProjectsResource
-  models: ModelsResource
-  agents: AgentsResource
-  quality: QualityResource
-  cost: CostResource
-  security: SecurityResource
-  findings: FindingsResource
-  audit: AuditResource
-  team: TeamResource
-  risk: RiskResource
-  outcomes: OutcomesResource
-  webhooks: WebhooksResource
-  badges: BadgesResource
-  service: ServiceResource
-  keys: KeysResource
-  members: MembersResource
-  organization: OrganizationResource
-  budgets: BudgetsResource
+ }
+ organization: {
+  get(): Promise<OrganizationSettings>
+  update(params: OrganizationChange): Promise<OrganizationSettings>
+  newBadgeToken(): Promise<BadgeToken>
+ }
+ budgets: {
+  list(params?: PageParams): List<MonthBudgetPage>
+  set(month: string, params: BudgetLimit): Promise<MonthBudget>
+  delete(month: string): Promise<void>
+ }
 }

@@ -8,8 +8,7 @@ const RETRIED = new Set([408, 429, 502, 503, 504])
 const [FIRST_DELAY, LONGEST_DELAY] = [500, 8_000]
 /** A server that asks to wait longer, in milliseconds, is not waited for. */
 const LONGEST_RETRY_AFTER = 300_000
-/** Node's longest timer, in milliseconds. */
-const LONGEST_TIMEOUT = 2 ** 31 - 1
+const LONGEST_TIMEOUT = 2 ** 31 - 1 // a longer timer ends at once
 
 const environment = (name) => globalThis.process?.env?.[name] || undefined
 

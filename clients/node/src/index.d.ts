@@ -45,17 +45,13 @@ export class ApiError extends CloudAnalyticsError {
   /** Seconds after which the server asks to try again, or null. */
   readonly retry_after: number | null
 }
-/** 401: the key is missing, wrong, expired or revoked. */
 export class UnauthorizedError extends ApiError {}
 /** 403: the key lacks the scope that the message names, or the plan does not have it. */
 export class ForbiddenError extends ApiError {}
-/** 404: there is no such thing in this organization. */
 export class NotFoundError extends ApiError {}
-/** 429, still so after the retries. */
 export class RateLimitedError extends ApiError {}
 /** 400 and its like: `details` names what is wrong. */
 export class ValidationError extends ApiError {}
-/** 5xx: the server failed, or its database is away. */
 export class InternalError extends ApiError {}
 /** No whole answer came within `timeout`. It is not tried again. */
 export class TimeoutError extends CloudAnalyticsError {}

@@ -22,9 +22,7 @@ class Sessions(Resource):
         date_from: str = UNSET, date_to: str = UNSET, member: str = UNSET, model: str = UNSET,
         agent: str = UNSET, branch: str = UNSET, ticket: str = UNSET, min_cost: float = UNSET,
         max_cost: float = UNSET, min_quality: float = UNSET, max_quality: float = UNSET,
-        has_findings: bool = UNSET,
-        sort: Literal["created_at", "estimated_cost", "turns", "quality_score"] = UNSET,
-        order: Literal["asc", "desc"] = UNSET
+        has_findings: bool = UNSET, sort: m.SessionSort = UNSET, order: Literal["asc", "desc"] = UNSET
     ) -> m.SessionPage:
         """List sessions. Scope: `sessions:read` or `read`.
 
@@ -91,12 +89,11 @@ class Cost(Resource):
         return cast(m.CostSummary, self._call("GET", "/v1/cost", locals()))
 
     def breakdown(
-        self, params: Params = None, *, by: m.CostBreakdownBy = UNSET, and_by: m.CostBreakdownBy = UNSET,
+        self, params: Params = None, *, by: m.BreakdownBy = UNSET, and_by: m.BreakdownBy = UNSET,
         top: int = UNSET, compare: Literal["previous"] = UNSET, project: str = UNSET, date_from: str = UNSET,
         date_to: str = UNSET, member: str = UNSET, model: str = UNSET, agent: str = UNSET, branch: str = UNSET,
         ticket: str = UNSET, min_cost: float = UNSET, max_cost: float = UNSET, min_quality: float = UNSET,
-        max_quality: float = UNSET, has_findings: bool = UNSET,
-        sort: Literal["cost", "tokens", "sessions", "change", "key"] = UNSET,
+        max_quality: float = UNSET, has_findings: bool = UNSET, sort: m.BreakdownSort = UNSET,
         order: Literal["asc", "desc"] = UNSET, page: int = UNSET, per_page: int = UNSET
     ) -> m.Breakdown:
         """Cost and tokens by project, member, model, agent, branch or time. Scope: `cost:read` or `read`.
@@ -149,10 +146,10 @@ class Security(Resource):
 
 class Findings(Resource):
     def list(
-        self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET,
-        severity: Literal["critical", "high", "medium", "low"] = UNSET, rule_id: str = UNSET,
-        category: str = UNSET, project: str = UNSET, file: str = UNSET, member: str = UNSET,
-        status: Literal["open", "dismissed"] = UNSET, date_from: str = UNSET, date_to: str = UNSET
+        self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET, severity: m.Severity = UNSET,
+        rule_id: str = UNSET, category: str = UNSET, project: str = UNSET, file: str = UNSET,
+        member: str = UNSET, status: Literal["open", "dismissed"] = UNSET, date_from: str = UNSET,
+        date_to: str = UNSET
     ) -> m.ListedFindingPage:
         """List findings, those of the newest sessions first. Scope: `security:read` or `read`.
 
@@ -210,8 +207,8 @@ class Team(Resource):
 class Risk(Resource):
     def list(
         self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET, repo: str = UNSET,
-        rating: Literal["low", "medium", "high", "critical"] = UNSET,
-        state: Literal["open", "merged", "closed"] = UNSET, include: Literal["cost"] = UNSET
+        rating: m.Rating = UNSET, state: Literal["open", "merged", "closed"] = UNSET,
+        include: Literal["cost"] = UNSET
     ) -> m.RiskScorePage:
         """List risk scores of pull requests, newest first. Scope: `risk:read` or `read`.
 
@@ -226,9 +223,8 @@ class Risk(Resource):
 
 class Outcomes(Resource):
     def list(
-        self, params: Params = None, *, by: m.OutcomesListBy = UNSET, date_from: str = UNSET,
-        date_to: str = UNSET, project: str = UNSET, repo: str = UNSET, member: str = UNSET, page: int = UNSET,
-        per_page: int = UNSET
+        self, params: Params = None, *, by: m.OutcomesBy = UNSET, date_from: str = UNSET, date_to: str = UNSET,
+        project: str = UNSET, repo: str = UNSET, member: str = UNSET, page: int = UNSET, per_page: int = UNSET
     ) -> m.Outcomes:
         """What came of it: pull requests, their cost, agents’ lines and what is left of them. Scope: `cost:read` or `risk:read`.
 
@@ -322,8 +318,8 @@ class Webhooks(Resource):
 class WebhooksDeliveries(Resource):
     def list(
         self, webhook_id: str, params: Params = None, *, page: int = UNSET, per_page: int = UNSET,
-        status: Literal["pending", "pending_retry", "success", "failed", "cancelled"] = UNSET,
-        event: m.SentEvent = UNSET, date_from: str = UNSET, date_to: str = UNSET
+        status: m.DeliveryStatus = UNSET, event: m.SentEvent = UNSET, date_from: str = UNSET,
+        date_to: str = UNSET
     ) -> m.DeliveryPage:
         """List deliveries of an endpoint, newest first. Scope: `webhooks`, and the plan `cloud_team` or `cloud_enterprise`.
 
@@ -341,49 +337,43 @@ class WebhooksDeliveries(Resource):
 
 class Badges(Resource):
     def quality(
-        self, org_slug: str, params: Params = None, *,
-        style: Literal["flat", "flat-square", "plastic", "for-the-badge", "social"] = UNSET,
-        label: str = UNSET, days: int = UNSET, project: str = UNSET, token: str = UNSET
+        self, org_slug: str, params: Params = None, *, style: m.BadgeStyle = UNSET, label: str = UNSET,
+        days: int = UNSET, project: str = UNSET, token: str = UNSET
     ) -> str:
         """Quality badge."""
         return cast(str, self._call("GET", "/api/badge/{org_slug}/quality", locals(), text=True))
 
     def security(
-        self, org_slug: str, params: Params = None, *,
-        style: Literal["flat", "flat-square", "plastic", "for-the-badge", "social"] = UNSET,
-        label: str = UNSET, days: int = UNSET, project: str = UNSET, token: str = UNSET
+        self, org_slug: str, params: Params = None, *, style: m.BadgeStyle = UNSET, label: str = UNSET,
+        days: int = UNSET, project: str = UNSET, token: str = UNSET
     ) -> str:
         """Security badge."""
         return cast(str, self._call("GET", "/api/badge/{org_slug}/security", locals(), text=True))
 
     def cost(
-        self, org_slug: str, params: Params = None, *,
-        style: Literal["flat", "flat-square", "plastic", "for-the-badge", "social"] = UNSET,
-        label: str = UNSET, days: int = UNSET, project: str = UNSET, token: str = UNSET
+        self, org_slug: str, params: Params = None, *, style: m.BadgeStyle = UNSET, label: str = UNSET,
+        days: int = UNSET, project: str = UNSET, token: str = UNSET
     ) -> str:
         """Cost badge."""
         return cast(str, self._call("GET", "/api/badge/{org_slug}/cost", locals(), text=True))
 
     def quality_json(
-        self, org_slug: str, params: Params = None, *,
-        style: Literal["flat", "flat-square", "plastic", "for-the-badge", "social"] = UNSET,
-        label: str = UNSET, days: int = UNSET, project: str = UNSET, token: str = UNSET
+        self, org_slug: str, params: Params = None, *, style: m.BadgeStyle = UNSET, label: str = UNSET,
+        days: int = UNSET, project: str = UNSET, token: str = UNSET
     ) -> m.ShieldsBadge:
         """Quality badge, as shields.io reads it."""
         return cast(m.ShieldsBadge, self._call("GET", "/api/badge/{org_slug}/quality.json", locals()))
 
     def security_json(
-        self, org_slug: str, params: Params = None, *,
-        style: Literal["flat", "flat-square", "plastic", "for-the-badge", "social"] = UNSET,
-        label: str = UNSET, days: int = UNSET, project: str = UNSET, token: str = UNSET
+        self, org_slug: str, params: Params = None, *, style: m.BadgeStyle = UNSET, label: str = UNSET,
+        days: int = UNSET, project: str = UNSET, token: str = UNSET
     ) -> m.ShieldsBadge:
         """Security badge, as shields.io reads it."""
         return cast(m.ShieldsBadge, self._call("GET", "/api/badge/{org_slug}/security.json", locals()))
 
     def cost_json(
-        self, org_slug: str, params: Params = None, *,
-        style: Literal["flat", "flat-square", "plastic", "for-the-badge", "social"] = UNSET,
-        label: str = UNSET, days: int = UNSET, project: str = UNSET, token: str = UNSET
+        self, org_slug: str, params: Params = None, *, style: m.BadgeStyle = UNSET, label: str = UNSET,
+        days: int = UNSET, project: str = UNSET, token: str = UNSET
     ) -> m.ShieldsBadge:
         """Cost badge, as shields.io reads it."""
         return cast(m.ShieldsBadge, self._call("GET", "/api/badge/{org_slug}/cost.json", locals()))
@@ -436,7 +426,7 @@ class Keys(Resource):
 class Members(Resource):
     def list(
         self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET, q: str = UNSET,
-        role: Literal["owner", "admin", "developer", "auditor"] = UNSET
+        role: m.Role = UNSET
     ) -> m.MemberPage:
         """List the members, the first to join first. Scope: `admin`.
 
@@ -445,15 +435,14 @@ class Members(Resource):
         return self._list(m.MemberPage, "/v1/members", locals())
 
     def create(
-        self, params: Params = None, *, email: str = UNSET, display_name: str = UNSET,
-        role: Literal["owner", "admin", "developer", "auditor"] = UNSET
+        self, params: Params = None, *, email: str = UNSET, display_name: str = UNSET, role: m.Role = UNSET
     ) -> m.Member:
         """Add a member. Scope: `admin`."""
         return cast(m.Member, self._call("POST", "/v1/members", locals()))
 
     def update(
-        self, user_id: str, params: Params = None, *, display_name: str = UNSET,
-        role: Literal["owner", "admin", "developer", "auditor"] = UNSET, aliases: Sequence[str] = UNSET
+        self, user_id: str, params: Params = None, *, display_name: str = UNSET, role: m.Role = UNSET,
+        aliases: Sequence[str] = UNSET
     ) -> m.Member:
         """Change a member. Scope: `admin`.
 

@@ -8,15 +8,42 @@ from typing import Any, Dict, List, Literal, Optional, Union
 from ._core import Model, Page
 
 VERSION = "0.3.0.dev0"
+Role = Literal[
+    "owner", "admin", "developer", "auditor"
+]
+FileStatus = Literal[
+    "added", "modified", "deleted", "renamed"
+]
+Provenance = Literal[
+    "none", "trailer", "transcript", "note"
+]
+ReportType = Literal[
+    "audit", "soc2", "iso27001", "custom"
+]
 Scope = Literal[
     "read", "write", "webhooks", "admin", "sessions:read", "quality:read", "cost:read", "security:read",
     "team:read", "audit:read", "risk:read", "sessions:write", "commits:write", "risk:write", "members:write",
     "budgets:write", "reports:write", "audit:write", "ingest"
 ]
-CostBreakdownBy = Literal[
+SessionSort = Literal[
+    "created_at", "estimated_cost", "turns", "quality_score"
+]
+Severity = Literal[
+    "critical", "high", "medium", "low"
+]
+BreakdownBy = Literal[
     "project", "member", "model", "agent", "branch", "ticket", "day", "week", "month"
 ]
-OutcomesListBy = Literal[
+BreakdownSort = Literal[
+    "cost", "tokens", "sessions", "change", "key"
+]
+CostGranularity = Literal[
+    "day", "week", "month", "year"
+]
+Rating = Literal[
+    "low", "medium", "high", "critical"
+]
+OutcomesBy = Literal[
     "month", "week", "project", "repo", "member", "agent"
 ]
 SubscribedEvent = Literal[
@@ -27,9 +54,15 @@ EventName = Literal[
     "session.completed", "quality.score_changed", "security.alert", "cost.budget_exceeded",
     "team.member_joined", "compliance.report_ready"
 ]
+DeliveryStatus = Literal[
+    "pending", "pending_retry", "success", "failed", "cancelled"
+]
 SentEvent = Literal[
     "session.completed", "quality.score_changed", "security.alert", "cost.budget_exceeded",
     "team.member_joined", "compliance.report_ready", "webhook.test"
+]
+BadgeStyle = Literal[
+    "flat", "flat-square", "plastic", "for-the-badge", "social"
 ]
 
 class PullRequest(Model):
@@ -93,7 +126,7 @@ class WhoAmIMember(Model):
     id: str
     email: str
     display_name: str
-    role: Literal["owner", "admin", "developer", "auditor"]
+    role: Role
 
 class WhoAmILimits(Model):
     """Of the organization, shared by its keys."""
@@ -190,7 +223,7 @@ class Finding(Model):
     id: str
     rule_id: str
     category: str
-    severity: Literal["critical", "high", "medium", "low"]
+    severity: Severity
     title: str
     description: Optional[str]
     file: Optional[str]
@@ -329,7 +362,7 @@ class CostTrendData(Model):
     budget: Optional[float]  # monthly limit in force on the first day of the bucket; US dollars
 
 class CostTrend(Model):
-    granularity: Literal["day", "week", "month", "year"]  # as asked for; the next coarser one where an end of the range that is not given makes more than 10,000 buckets
+    granularity: CostGranularity  # as asked for; the next coarser one where an end of the range that is not given makes more than 10,000 buckets
     data: List[CostTrendData]
 
 class SecurityOverviewSummary(Model):
@@ -434,7 +467,7 @@ class TeamOverviewMember(Model):
     id: str
     email: str
     display_name: str
-    role: Literal["owner", "admin", "developer", "auditor"]
+    role: Role
     joined_at: str
 
 class TeamOverviewActivitySummary(Model):
@@ -503,13 +536,19 @@ class RiskScore(Model):
     coupling_score: float  # Files that usually change with these and are missing; 0 to 100, high is bad
     files_changed: int
     created_at: str  # When the pull request was opened
-    rating: Literal["low", "medium", "high", "critical"]  # low to 30, medium to 60, high to 80, else critical
+    rating: Rating  # low to 30, medium to 60, high to 80, else critical
     contributions: PrRiskRecordContributions
     cost: float  # Its parts of the cost of its sessions, US dollars; with `include`; absent where there is none
     sessions: int  # Sessions that worked on it; with `include`; absent where there is none
 
 class RiskScorePage(Page["RiskScore"]):
     """A page of RiskScore."""
+
+class FixRate(Model):
+    rating: Rating
+    pull_requests: int  # The newest merged ones of this rating, 200 at most
+    followed_by_fix: int  # Those after which a fix changed one of their files within 30 days: docs/risk.md
+    share: Optional[float]  # null below 20 pull requests; rounded to 6 decimals
 
 class RiskSession(Session):
     part: float  # What of it the pull request has: all, or an equal part where several have the session; US dollars
@@ -533,7 +572,7 @@ class RiskDetail(Model):
     coupling_score: float  # Files that usually change with these and are missing; 0 to 100, high is bad
     files_changed: int
     created_at: str  # When the pull request was opened
-    rating: Literal["low", "medium", "high", "critical"]  # low to 30, medium to 60, high to 80, else critical
+    rating: Rating  # low to 30, medium to 60, high to 80, else critical
     contributions: PrRiskRecordContributions
     state: Literal["open", "merged", "closed"]  # `open` where no record says it
     merged_at: Optional[str]
@@ -542,6 +581,7 @@ class RiskDetail(Model):
     effective_lines: int  # Effective lines that its commits added, as far as these were sent with their lines
     ai_lines: int  # Those of the lines that agents wrote
     ai_share: Optional[float]  # ai_lines ÷ effective_lines
+    fix_rate: FixRate
     sessions: RiskSessions
 
 class OutcomePullRequests(Model):
@@ -642,7 +682,7 @@ class Delivery(Model):
     id: str  # Also in the header X-Service-Delivery
     event: str
     event_id: str  # Also in the header webhook-id
-    status: Literal["pending", "pending_retry", "success", "failed", "cancelled"]  # pending: to be sent; pending_retry: failed, and sent again later; failed: given up; cancelled: its endpoint is gone
+    status: DeliveryStatus  # pending: to be sent; pending_retry: failed, and sent again later; failed: given up; cancelled: its endpoint is gone
     attempts: int  # Attempts begun
     next_attempt_at: Optional[str]  # When it is sent next; null: it is finished, or an attempt is in flight
     last_status_code: Optional[int]  # Of the latest attempt; null: no answer
@@ -668,7 +708,7 @@ class DeliveryDetail(Model):
     id: str  # Also in the header X-Service-Delivery
     event: str
     event_id: str  # Also in the header webhook-id
-    status: Literal["pending", "pending_retry", "success", "failed", "cancelled"]  # pending: to be sent; pending_retry: failed, and sent again later; failed: given up; cancelled: its endpoint is gone
+    status: DeliveryStatus  # pending: to be sent; pending_retry: failed, and sent again later; failed: given up; cancelled: its endpoint is gone
     attempts: List[Attempt]  # Those that have ended, from the first
     next_attempt_at: Optional[str]  # When it is sent next; null: it is finished, or an attempt is in flight
     last_status_code: Optional[int]  # Of the latest attempt; null: no answer
@@ -681,7 +721,7 @@ class ShieldsBadge(Model):
     label: str
     message: str
     color: str
-    style: Literal["flat", "flat-square", "plastic", "for-the-badge", "social"]  # absent where there is none
+    style: BadgeStyle  # absent where there is none
     cacheSeconds: int
 
 class Health(Model):
@@ -800,11 +840,11 @@ class CostBudgetExceededEventData(Model):
 class TeamMemberJoinedEventData(Model):
     user_id: str
     email: str
-    role: Literal["owner", "admin", "developer", "auditor"]
+    role: Role
 
 class ComplianceReportReadyEventData(Model):
     report_id: str
-    report_type: Literal["audit", "soc2", "iso27001", "custom"]
+    report_type: ReportType
     date_range: AuditReportPeriod  # UTC days, both inclusive
 
 class WebhookTestEventData(Model):
