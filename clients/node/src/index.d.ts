@@ -46,11 +46,9 @@ export class ApiError extends CloudAnalyticsError {
   readonly retry_after: number | null
 }
 export class UnauthorizedError extends ApiError {}
-/** 403: the key lacks the scope that the message names, or the plan does not have it. */
 export class ForbiddenError extends ApiError {}
 export class NotFoundError extends ApiError {}
 export class RateLimitedError extends ApiError {}
-/** 400 and its like: `details` names what is wrong. */
 export class ValidationError extends ApiError {}
 export class InternalError extends ApiError {}
 /** No whole answer came within `timeout`. It is not tried again. */
