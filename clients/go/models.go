@@ -727,7 +727,7 @@ type RiskListParams struct {
 	Repo    string `json:"repo,omitempty"`     // Only pull requests of this repository
 	Rating  string `json:"rating,omitempty"`   // Only scores of this band
 	State   string `json:"state,omitempty"`    // Only pull requests in this state
-	Include string `json:"include,omitempty"`  // Adds `cost` and `sessions` to each item
+	Include string `json:"include,omitempty"`  // Adds `cost`, `sessions` and `state` to each item
 }
 type RiskScore struct {
 	ID              string                    `json:"id"`
@@ -745,6 +745,7 @@ type RiskScore struct {
 	Contributions   PrRiskRecordContributions `json:"contributions"`
 	Cost            *float64                  `json:"cost"`     // Its parts of the cost of its sessions, US dollars; with `include`
 	Sessions        *int64                    `json:"sessions"` // Sessions that worked on it; with `include`
+	State           string                    `json:"state"`    // With `include`
 }
 type RiskScorePage = Page[RiskScore]
 type FixRate struct {

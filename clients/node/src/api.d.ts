@@ -336,7 +336,7 @@ export interface RiskScore {
  regression_score: number; security_score: number; coupling_score: number; files_changed: number
  created_at: string; rating: Rating; contributions: PrRiskRecordContributions
  /** Its parts of the cost of its sessions, US dollars; with `include` */ cost?: number
- sessions?: number
+ sessions?: number; state?: 'open' | 'merged' | 'closed'
 }
 export type RiskScorePage = Page<RiskScore>
 export interface FixRate {
@@ -348,7 +348,10 @@ export interface RiskSessions {
  /** The sum of their parts; US dollars */ cost: number
  average_quality: number; findings: number; data: RiskSession[]
 }
-export interface RiskDetail extends Omit<RiskScore, 'cost' | 'sessions'> {
+export interface RiskDetail {
+ id: string; repo: string; pr_number: number; pr_title: string; risk_score: number; impact_score: number
+ regression_score: number; security_score: number; coupling_score: number; files_changed: number
+ created_at: string; rating: Rating; contributions: PrRiskRecordContributions
  state: 'open' | 'merged' | 'closed'; merged_at: string | null; closed_at: string | null; url: string | null
  effective_lines: number; ai_lines: number
  /** ai_lines ÷ effective_lines */ ai_share: number | null

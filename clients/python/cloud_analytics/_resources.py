@@ -213,7 +213,7 @@ class Risk(Resource):
         """List risk scores of pull requests, newest first. Scope: `risk:read` or `read`.
 
         repo: Only pull requests of this repository. rating: Only scores of this band. state: Only pull
-        requests in this state. include: Adds `cost` and `sessions` to each item.
+        requests in this state. include: Adds `cost`, `sessions` and `state` to each item.
         """
         return self._list(m.RiskScorePage, "/v1/risk", locals())
 

@@ -540,6 +540,7 @@ class RiskScore(Model):
     contributions: PrRiskRecordContributions
     cost: float  # Its parts of the cost of its sessions, US dollars; with `include`; absent where there is none
     sessions: int  # Sessions that worked on it; with `include`; absent where there is none
+    state: Literal["open", "merged", "closed"]  # With `include`; absent where there is none
 
 class RiskScorePage(Page["RiskScore"]):
     """A page of RiskScore."""
