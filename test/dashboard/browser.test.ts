@@ -331,6 +331,10 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
       ]),
     )
     expect(await page.evaluate<number>(`document.querySelectorAll('circle.dot').length`)).toBe(25)
+    await page.click(`document.querySelector('section[aria-label="Pull requests"] tbody a')`)
+    await page.until(
+      `/A fix followed \\d+ of the \\d+|Too few pull requests/.test(document.querySelector('main').innerText)`,
+    )
     expect(page.problems.splice(0)).toEqual([])
   }, 60_000)
 

@@ -55,6 +55,7 @@ export function PullRequestPage({ id }: { id: string }) {
               ]}
             />
             <FixRate rate={value.fix_rate} />
+            <p>{wordsOf(value.fix_rate)}</p>
             <Table
               caption="Parts of the risk score"
               rows={PARTS}
@@ -118,6 +119,12 @@ function FixRate({
     </p>
   )
 }
+
+/** Says what happened to such pull requests before. */
+const wordsOf = ({ rating, pull_requests, followed_by_fix, share }: RiskDetail['fix_rate']): string =>
+  share === null
+    ? `Too few pull requests of the rating ${rating} were merged (${formatWhole(pull_requests)}) to say how often a fix followed.`
+    : `A fix followed ${formatWhole(followed_by_fix)} of the ${formatWhole(pull_requests)} newest merged pull requests of the rating ${rating} within 30 days: ${formatShare(share)}.`
 
 /** `merged 2026-03-02 14:05, 1.2 d after it was opened`. */
 function State({ item: { state, created_at, merged_at, closed_at } }: { item: RiskDetail }) {
