@@ -18,7 +18,7 @@ const FIELDS = [
   ] as const),
 ]
 const COLUMNS = fields<RiskScore>(...FIELDS)
-const WITH_COST = fields<RiskScore>(...FIELDS, 'cost', 'sessions')
+const WITH_COST = fields<RiskScore>(...FIELDS, 'cost', 'sessions', 'state')
 
 export const riskRoutes = ({ sql, api }: RouteDeps) =>
   new Elysia({ prefix: '/risk', tags: ['Risk'] })

@@ -409,7 +409,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
       `HTMLAnchorElement.prototype.click = function () { globalThis.saved = this.download }`,
     )
     await page.until(`document.querySelector('section[aria-label="Cost by model"]') !== null`)
-    await click('Save this page as CSV')
+    await click('All rows as CSV')
     await page.until(`globalThis.saved === 'cost-by-model.csv'`)
     expect(page.problems.splice(0)).toEqual([])
   }, 60_000)

@@ -34,6 +34,7 @@ export function AuditPage({ route: { query } }: PageProps) {
         loaded={entries}
         {...{ page: 'audit', query, noun: 'entries' }}
         empty={<Empty>No entries yet.</Empty>}
+        csv={{ path: '/audit', query: list, name: 'audit' }}
         caption="Audit log"
         keyOf={({ id }) => id}
         columns={[

@@ -7,6 +7,7 @@ import type { PageProps } from '../client/page-props.ts'
 import { setQuery } from '../client/router.ts'
 import { Bar } from '../parts/bar.tsx'
 import { dollarColumn, textColumn, timeColumn, wholeColumn } from '../parts/columns.tsx'
+import { Csv } from '../parts/csv.tsx'
 import { FilterForm, pick, QueryChoice, QueryField } from '../parts/filters.tsx'
 import { NamedLink } from '../parts/link.tsx'
 import { Empty, NoMatch, Show } from '../parts/show.tsx'
@@ -63,6 +64,7 @@ function ListPage({ route: { query }, who }: PageProps) {
           ) : (
             <>
               <PullRequests data={data} byRisk={byRisk} />
+              <Csv path="/risk" query={{ ...filters, rating, include: 'cost' }} name="pull-requests" />
               {byRisk ? (
                 <p class="note">
                   {countOf(data.length, 'pull request')} with the highest scores, at most {RISKIEST} of a

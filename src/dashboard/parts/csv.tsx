@@ -11,11 +11,11 @@ export interface CsvProps {
   name: string
 }
 
-/** Saves a page of a list as a CSV file. */
+/** Saves all rows of a list as a CSV file. */
 export function Csv({ path, query, name }: CsvProps) {
   const { said, run } = useChanges()
   const save = async (): Promise<void> => {
-    const response = await request(pathOf(path, query), {
+    const response = await request(pathOf(path, { ...query, page: undefined, per_page: 'all' }), {
       accept: 'text/csv',
     })
     const url = URL.createObjectURL(await response.blob())
@@ -27,7 +27,7 @@ export function Csv({ path, query, name }: CsvProps) {
   }
   return (
     <div class="actions">
-      <Button act={() => run(save)}>Save this page as CSV</Button>
+      <Button act={() => run(save)}>All rows as CSV</Button>
       <Saying said={said} />
     </div>
   )
