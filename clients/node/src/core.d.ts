@@ -34,8 +34,7 @@ export interface Page<Item> {
 }
 
 /**
- * A list: awaited it is its page, iterated over it is all items from that page on. Each page is one request, sent when
- * its first item is asked for; leaving the loop sends no more.
+ * Awaited it is its page, iterated over it is all items from that page on: one request for each page, none after leaving.
  */
 export interface List<Answer extends { data: unknown[] }>
   extends Promise<Answer>,

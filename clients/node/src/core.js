@@ -2,12 +2,10 @@ import { ApiError, ConnectionError, errorOf, TimeoutError } from './errors.js'
 import { METHODS, VERSION } from './methods.js'
 
 const DEFAULT_URL = 'http://127.0.0.1:8080'
-/** Statuses after which the same request may succeed. */
 const RETRIED = new Set([408, 429, 502, 503, 504])
-/** Milliseconds before the first retry, doubled for each further one up to the second. */
+// milliseconds before the first retry, doubled for each further one
 const [FIRST_DELAY, LONGEST_DELAY] = [500, 8_000]
-/** A server that asks to wait longer, in milliseconds, is not waited for. */
-const LONGEST_RETRY_AFTER = 300_000
+const LONGEST_RETRY_AFTER = 300_000 // milliseconds that a server is waited for
 const LONGEST_TIMEOUT = 2 ** 31 - 1 // a longer timer ends at once
 
 const environment = (name) => globalThis.process?.env?.[name] || undefined
@@ -164,7 +162,7 @@ class List {
   }
 }
 
-/** The function of a row of the table: ids first, then one object, then the options. */
+/** A row of the table as a function: ids, one object, options. */
 function methodOf(transport, row) {
   const [method, template, ...flags] = row.split(' ')
   const has = (flag) => flags.includes(flag)
