@@ -1,11 +1,10 @@
-/** Every error of this library is one of these. */
+// index.d.ts says what each error is
 export class CloudAnalyticsError extends Error {
   get name() {
     return this.constructor.name
   }
 }
 
-/** The server refused the request, or failed. */
 export class ApiError extends CloudAnalyticsError {
   constructor({ message, code, status, request_id = null, details = [], retry_after = null }) {
     super(`${message} (${[code, status, ...(request_id ? [`request ${request_id}`] : [])].join(', ')})`)
@@ -19,13 +18,10 @@ export class RateLimitedError extends ApiError {}
 export class ValidationError extends ApiError {}
 export class InternalError extends ApiError {}
 
-/** No whole answer came within the timeout. */
 export class TimeoutError extends CloudAnalyticsError {}
 
-/** The connection could not be made, or broke; `cause` says how. */
 export class ConnectionError extends CloudAnalyticsError {}
 
-/** The payload is not signed by this secret, or too old. */
 export class WebhookVerificationError extends CloudAnalyticsError {}
 
 const CLASSES = {
