@@ -9,7 +9,7 @@ import { GeneratedHistory, git } from './generated-history.ts'
 
 // Sync sends counts of what agents wrote: no line of code, and no hash of one.
 
-const SLOW_MS = 90_000
+const SLOW_MS = 270_000
 const DAY_MS = 86_400_000
 const folder = scratchFolder()
 const state = join(folder.path, 'state')

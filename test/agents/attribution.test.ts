@@ -23,7 +23,7 @@ import { loadPricer } from '../../src/scoring/prices.ts'
 import { type MadeSession, transcriptFile } from './agent-sessions.ts'
 import { GeneratedHistory, git, STARTED } from './generated-history.ts'
 
-const SLOW_MS = 60_000
+const SLOW_MS = 180_000
 const DAY_MS = 86_400_000
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'ca-attribution-')))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

@@ -274,7 +274,7 @@ describe.skipIf(!hasGit)('sync of a repository', () => {
     expect(missing.code).toBe(1)
     expect(missing.errors).toContain('needs the git program')
     expect(readdirSync(path)).toContain('src')
-  }, 60_000)
+  }, 180_000)
 })
 
 test.each([

@@ -171,7 +171,7 @@ describe('commands', () => {
     )
     expect(created).toMatchObject([{ details: { ids: [key.id], name: 'k', scopes: ['read'] } }])
     expect(await findDifferences(database.sql, orgId, [AUDIT_ROLLUP])).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('the log and its report go out and come back the same', async () => {
     const source = await tenant(database.sql)
@@ -208,7 +208,7 @@ describe('commands', () => {
     expect(JSON.parse(await run(['import', '-', '--org', source.slug], exported))).toMatchObject({
       unchanged: 7,
     })
-  }, 30_000)
+  }, 90_000)
 })
 
 test('what is past its retention goes, with its counts', async () => {

@@ -17,7 +17,7 @@ import { emptyDatabase, silent, type TestDatabase, testDatabase } from '../suppo
 
 // Backups of one database, restored into others.
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 const NAMES = namesOf('mmmm')
 const folder = scratchFolder()
 const file = join(folder.path, 'backup.zst')

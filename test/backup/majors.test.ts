@@ -6,7 +6,7 @@ import { run, runJson, scratchFolder, serving } from '../support/cli.ts'
 // A backup moves data between major versions of PostgreSQL: from 15, Debian's here, to the embedded 18 and back.
 
 // each starts several processes, on a machine that may be busy
-setDefaultTimeout(60_000)
+setDefaultTimeout(180_000)
 const DEBIAN = '/usr/lib/postgresql'
 const MAJOR = 15
 const binaries = join(DEBIAN, String(MAJOR), 'bin')

@@ -365,7 +365,7 @@ describe('the limit', () => {
       expect([unseen.status, unseen.headers.get('cache-control')]).toEqual([200, 'no-store'])
       expect(await unseen.text()).toContain('unknown')
     },
-    20_000,
+    60_000,
   )
 })
 

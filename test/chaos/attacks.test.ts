@@ -40,7 +40,7 @@ beforeAll(async () => {
   server = await startInstance(COMMAND, settings)
   attacker = await makeTenant(COMMAND, settings)
   other = await makeTenant(COMMAND, settings)
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   await killInstances()
   scratch.remove()
@@ -112,7 +112,7 @@ async function attack(attacks: readonly Attack[]) {
 test(
   'texts full of one secret delay nobody else',
   () => attack([repeatedSecret(1), repeatedSecret(10)]),
-  90_000,
+  270_000,
 )
 
 test('texts that look like tokens delay nobody else', () => attack([tokenBeginnings()]), 90_000)
@@ -120,13 +120,13 @@ test('texts that look like tokens delay nobody else', () => attack([tokenBeginni
 test('computed pull requests after a long history delay nobody else', async () => {
   expect(await send(history())).toBe(200)
   await attack(Array.from({ length: 5 }, (_, round) => computedRisks(1_000, round)))
-}, 90_000)
+}, 270_000)
 
 test('1,000 computed pull requests are stored within 20 s', async () => {
   const start = performance.now()
   expect(await send(computedRisks(1_000, 1_000))).toBe(200)
   expect(performance.now() - start).toBeLessThan(20_000)
-}, 90_000)
+}, 270_000)
 
 test('bodies of millions of values delay nobody else', () => attack(tooMuch()), 90_000)
 
@@ -137,4 +137,4 @@ test('SIGTERM during an attack is obeyed within 5 s', async () => {
   expect(await server.end('SIGTERM')).toBe(0)
   expect(performance.now() - start).toBeLessThan(5_000)
   await Promise.all(sending)
-}, 60_000)
+}, 180_000)

@@ -71,7 +71,7 @@ describe.skipIf(!built)('the executable', () => {
     ).toBe(0)
     child.kill('SIGTERM')
     expect(await child.exited).toBe(0)
-  }, 30_000)
+  }, 90_000)
 
   test('limits by schema hold in the minified program', async () => {
     const { child, url } = start()
@@ -94,7 +94,7 @@ describe.skipIf(!built)('the executable', () => {
     expect(await list.json()).toEqual({ data: [], pagination: { page: 1, per_page: 50, total: 0 } })
     child.kill('SIGTERM')
     expect(await child.exited).toBe(0)
-  }, 30_000)
+  }, 90_000)
 
   test('unfinished headers and bodies hold little, and a stop does not wait for them', async () => {
     const { child, url } = start()
@@ -129,7 +129,7 @@ describe.skipIf(!built)('the executable', () => {
     expect(await child.exited).toBe(0)
     expect(performance.now() - startedAt).toBeLessThan(9_000)
     await Promise.all(unfinished)
-  }, 60_000)
+  }, 180_000)
 
   test(`kill -9 under a stream of syncs, ${KILLS} times: nothing acknowledged is lost, rollups agree`, async () => {
     const { key } = JSON.parse(
@@ -184,5 +184,5 @@ describe.skipIf(!built)('the executable', () => {
     expect(JSON.parse(doctor.out)).toMatchObject({ ok: true })
     child.kill('SIGTERM')
     expect(await child.exited).toBe(0)
-  }, 120_000)
+  }, 360_000)
 })

@@ -48,7 +48,7 @@ afterAll(async () => {
   await killInstances()
   rmSync(home, { recursive: true, force: true })
   // four data directories: some seconds on a busy disk
-}, 60_000)
+}, 180_000)
 
 /** The rounds leave these for the account. */
 interface Rounds {

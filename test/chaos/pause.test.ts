@@ -132,4 +132,4 @@ test('what a stopped instance had in flight another delivers, and its late resul
     failedAttempts: 0,
   })
   receiver.close()
-}, 180_000)
+}, 540_000)

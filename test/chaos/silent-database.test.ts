@@ -42,4 +42,4 @@ test('the API answers again when its connections to the database were forgotten'
   expect(instance.log()).toContain('the database is silent')
   await instance.end()
   proxy.close()
-}, 150_000)
+}, 450_000)

@@ -89,7 +89,7 @@ test('connections to the database that are half open are given up, and deliverie
   await instance.end()
   proxy.close()
   receiver.close()
-}, 120_000)
+}, 360_000)
 
 test('without file descriptors deliveries are postponed, their attempts not counted, and all arrive', async () => {
   const { sql, url: DATABASE_URL } = database
@@ -131,4 +131,4 @@ test('without file descriptors deliveries are postponed, their attempts not coun
   expect((await fetch(`${instance.url}/health`)).status).toBe(200)
   expect(await instance.end()).toBe(0)
   receiver.close()
-}, 120_000)
+}, 360_000)

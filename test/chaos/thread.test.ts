@@ -111,4 +111,4 @@ test('the worker thread dies in every way and hangs: the API answers all the tim
   expect(lines.filter((line) => line.includes('a new one is started'))).toHaveLength(4)
   await server.stop()
   receiver.close()
-}, 180_000)
+}, 540_000)

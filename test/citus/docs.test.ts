@@ -40,5 +40,5 @@ test.skipIf(citusUrls.length !== 3)(
       await database.drop()
     }
   },
-  60_000,
+  180_000,
 )

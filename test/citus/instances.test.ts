@@ -116,7 +116,7 @@ describe.skipIf(isSkipped)('on a cluster', () => {
     all.instances.push(await all.start())
     await untilReceived(all.receiver, 100)
     await account(all)
-  }, 180_000)
+  }, 540_000)
 
   test('the connections of a node are ended again and again', async () => {
     const all = await running()
@@ -132,7 +132,7 @@ describe.skipIf(isSkipped)('on a cluster', () => {
     }
     await sql.end()
     await account(all)
-  }, 180_000)
+  }, 540_000)
 
   test.skipIf(!restart)(
     'a node is restarted',
@@ -143,6 +143,6 @@ describe.skipIf(isSkipped)('on a cluster', () => {
       await untilReceived(all.receiver, 400)
       await account(all)
     },
-    180_000,
+    540_000,
   )
 })

@@ -133,7 +133,7 @@ describe.skipIf(isSkipped)('migrate --citus', () => {
     const [coordinator] = await database.sql<{ bytes: number }[]>`
       select pg_relation_size('sessions')::integer as bytes`
     expect(coordinator?.bytes).toBe(0)
-  }, 60_000)
+  }, 180_000)
 
   test('later migrations apply to distributed tables, and what they make is distributed with them', async () => {
     const database = await clusterDatabase()
@@ -201,7 +201,7 @@ describe.skipIf(isSkipped)('migrate --citus', () => {
         (table: { changed: boolean }) => table.changed,
       ),
     ).toEqual([{ name: 'findings', placement: 'distributed', changed: true }])
-  }, 60_000)
+  }, 180_000)
 
   test('a table distributed by another column is refused and named', async () => {
     const database = await clusterDatabase()

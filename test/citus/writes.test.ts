@@ -18,7 +18,7 @@ describe.skipIf(citusUrls.length < 3)('on a cluster', () => {
   let database: TestDatabase
   beforeAll(async () => {
     database = await testDatabase()
-  }, 120_000)
+  }, 360_000)
   afterAll(() => database.drop())
 
   const sendFrom = async ({ ask }: Awaited<ReturnType<typeof account>>, machine: string, records: object[]) =>
@@ -37,7 +37,7 @@ describe.skipIf(citusUrls.length < 3)('on a cluster', () => {
     expect(await sendFrom(a, 'mbp', [mine('one')])).toMatchObject({ unchanged: 1 })
     expect(await sendFrom(a, 'mbp', [mine('two')])).toMatchObject({ created: 1 })
     expect((await a.get('/v1/team/machines')).data).toMatchObject([{ machine: 'mbp', sessions: 2 }])
-  }, 60_000)
+  }, 180_000)
 
   test("a webhook's secret is rotated, and again within the grace", async () => {
     const a = await account(database)
@@ -54,7 +54,7 @@ describe.skipIf(citusUrls.length < 3)('on a cluster', () => {
       const [status, rotated] = await post(`/v1/webhooks/${id}/rotate-secret`, body)
       expect([body, status, rotated]).toMatchObject([body, 200, { id }])
     }
-  }, 60_000)
+  }, 180_000)
 
   test('sessions are deleted by id and by age', async () => {
     const a = await account(database)
@@ -64,7 +64,7 @@ describe.skipIf(citusUrls.length < 3)('on a cluster', () => {
     expect(await deleteExpiredSessions(database.sql, NOW)).toBe(1)
     expect((await a.get('/v1/sessions')).data).toMatchObject([{ id: 'sess_two' }])
     expect(await a.doctor()).toStartWith('agree')
-  }, 60_000)
+  }, 180_000)
 
   test('a person is erased, then the organization is deleted', async () => {
     const a = await account(database)
@@ -103,5 +103,5 @@ describe.skipIf(citusUrls.length < 3)('on a cluster', () => {
     expect(await a.doctor()).toStartWith('agree')
     await deleteOrganization(database.sql, a.orgId)
     expect((await rows()).filter((row) => row.includes(a.orgId))).toEqual([])
-  }, 60_000)
+  }, 180_000)
 })

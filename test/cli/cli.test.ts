@@ -6,7 +6,7 @@ import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // Accounts and usage, on a database by URL.
 
-const SLOW_MS = 30_000
+const SLOW_MS = 90_000
 let database: TestDatabase
 let env: { DATA_DIR: string; DATABASE_URL: string; PORT: string }
 

@@ -50,7 +50,7 @@ beforeAll(async () => {
     expect(code).toBe(0)
     await Bun.write(join(folder.path, shell), stdout)
   }
-}, 30_000)
+}, 90_000)
 afterAll(() => folder.remove())
 
 async function offered(shell: Shell, line: string): Promise<string[]> {
@@ -84,7 +84,7 @@ for (const shell of SHELLS) {
   test.skipIf(Bun.which(shell) === null).each(CASES)(
     `${shell} completes %j`,
     async (line, words) => expect(await offered(shell, line)).toEqual(words),
-    20_000,
+    60_000,
   )
 }
 

@@ -6,7 +6,7 @@ import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // Sync, import and export move data in and out, in the local database and through a server.
 
-const SLOW_MS = 30_000
+const SLOW_MS = 90_000
 const folder = scratchFolder()
 const transcripts = join(folder.path, 'projects')
 let database: TestDatabase

@@ -7,7 +7,7 @@ import { emptyDatabase, type TestDatabase } from '../support/postgres.ts'
 
 // A server whose settings, as those of a unit of systemd, are not those of the terminal.
 
-const SLOW_MS = 60_000
+const SLOW_MS = 180_000
 const folder = scratchFolder()
 const env = { DATA_DIR: join(folder.path, 'data'), PORT: '1' }
 const file = join(folder.path, 'environment')

@@ -4,7 +4,7 @@ import { PROGRAM, run, runJson, type Serving, scratchFolder, serving } from '../
 
 // cost, sessions, quality, risk and team: on the local database and by a server's API, the same figures.
 
-const SLOW_MS = 60_000
+const SLOW_MS = 180_000
 const folder = scratchFolder()
 const local = { DATA_DIR: `${folder.path}/data` }
 let server: Serving

@@ -7,7 +7,7 @@ import { readUntil, run, scratchFolder, startProgram } from '../support/cli.ts'
 
 // The client meets a server that is not ours, or that does not answer.
 
-const SLOW_MS = 60_000
+const SLOW_MS = 180_000
 const MAX_RSS_BYTES = 160_000_000
 const MIB = 1024 * 1024
 const folder = scratchFolder()

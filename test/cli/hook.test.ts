@@ -14,7 +14,7 @@ import { eventually, PROGRAM, run, runJson, type Serving, scratchFolder, serving
 
 // The hook in the settings of Claude Code.
 
-const SLOW_MS = 60_000
+const SLOW_MS = 180_000
 const folder = scratchFolder()
 afterAll(() => folder.remove())
 

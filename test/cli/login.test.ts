@@ -9,7 +9,7 @@ import { run, runJson, type Serving, scratchFolder, serving } from '../support/c
 
 // Signing in, and which server, key and user the commands then take, against a real server.
 
-const SLOW_MS = 30_000
+const SLOW_MS = 90_000
 const folder = scratchFolder()
 const serverEnv = { DATA_DIR: join(folder.path, 'data') }
 let server: Serving

@@ -6,7 +6,7 @@ import { type Receiver, startReceiver } from '../support/receiver.ts'
 
 // secret.key is lost, as after a restore without it: two organizations have endpoints.
 
-const SLOW_MS = 60_000
+const SLOW_MS = 180_000
 const folder = scratchFolder()
 const env = {
   DATA_DIR: join(folder.path, 'data'),

@@ -6,7 +6,7 @@ import { testDatabase } from '../support/postgres.ts'
 
 // docs/operations.md, followed: its commands are run in its order, in folders of the test, and its errors exist.
 
-setDefaultTimeout(300_000)
+setDefaultTimeout(900_000)
 const ROOT = join(import.meta.dir, '../..')
 const PAGE = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')
 const scratch = scratchFolder()

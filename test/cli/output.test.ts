@@ -43,7 +43,7 @@ test('names are printed without the controls of a terminal', async () => {
   const failed = await run(['key', 'list', '--org', HOSTILE], env)
   expect(failed.stderr).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}]/u)
   await database.drop()
-}, 60_000)
+}, 180_000)
 
 test('columns stay aligned behind characters that take two', () => {
   const rows = [

@@ -6,7 +6,7 @@ import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // `pr` in a job of GitHub Actions, of GitLab CI, and by hand; the hosts are servers of the test.
 
-const SLOW_MS = 60_000
+const SLOW_MS = 180_000
 const folder = scratchFolder()
 const clone = join(folder.path, 'clone')
 let database: TestDatabase

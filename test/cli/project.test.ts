@@ -6,7 +6,7 @@ import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // The names of projects: what sync gives and says, and project rename.
 
-const SLOW_MS = 60_000
+const SLOW_MS = 180_000
 const folder = scratchFolder()
 const files = join(folder.path, 'files')
 let database: TestDatabase

@@ -15,7 +15,7 @@ import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // A second sync to a server reads and sends as little as possible.
 
-const SLOW_MS = 60_000
+const SLOW_MS = 180_000
 const folder = scratchFolder()
 let database: TestDatabase
 let server: Serving

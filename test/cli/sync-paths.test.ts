@@ -7,7 +7,7 @@ import { PROGRAM, run, runJson, type Serving, scratchFolder, serving } from '../
 
 // `sync` explains paths without sessions and files it cannot write, and a look at many files costs little.
 
-const SLOW_MS = 120_000
+const SLOW_MS = 360_000
 const folder = scratchFolder()
 const env = { DATA_DIR: join(folder.path, 'data'), XDG_STATE_HOME: join(folder.path, 'state') }
 let server: Serving

@@ -13,7 +13,7 @@ import {
 } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
-const SLOW_MS = 60_000
+const SLOW_MS = 180_000
 const folder = scratchFolder()
 const projects = join(folder.path, '.claude', 'projects', 'p')
 let database: TestDatabase
@@ -106,7 +106,7 @@ test(
     const { watch } = await eventually(
       () => runJson(['status'], env),
       ({ watch: each }) => each.running && each.error !== null,
-      40_000,
+      120_000,
     )
     expect(watch.error).toContain('does not answer')
     child.kill('SIGTERM')

@@ -13,7 +13,7 @@ import { addDeliveries, addEndpoint, LIMITS, result, settleAll } from '../suppor
 
 // `webhook …`: what an operator and the author of a receiver do by hand.
 
-const SLOW_MS = 30_000
+const SLOW_MS = 90_000
 const SECRET = "It's a Secret to Everybody"
 const BODY = 'Hello, World!'
 const SIGNATURE = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17'

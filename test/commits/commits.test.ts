@@ -254,7 +254,7 @@ describe('commit history', () => {
       ),
       { numRuns: Number(process.env.RUNS ?? 40) },
     )
-  }, 120_000)
+  }, 360_000)
 
   test('a commit that is sent again with other files replaces what it was, its renames too', async () => {
     await fc.assert(
@@ -270,7 +270,7 @@ describe('commit history', () => {
       }),
       { numRuns: Number(process.env.RUNS ?? 25) },
     )
-  }, 120_000)
+  }, 360_000)
 
   test('whether the default branch has a commit is known, and in the export', async () => {
     const orgId = await organization()
@@ -328,6 +328,6 @@ describe('commit history', () => {
       expect(await stateOf(together)).toEqual(await stateOf(once))
       expect(await expertiseOf(together)).toEqual(await expertiseOf(once))
     },
-    120_000,
+    360_000,
   )
 })

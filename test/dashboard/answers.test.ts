@@ -94,7 +94,7 @@ beforeAll(async () => {
   await send(records)
   browser = await startBrowser(program)
   page = await browser.newPage()
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   if (program === null) return
   await browser.close()
@@ -138,7 +138,7 @@ describe.skipIf(program === null)('the overview', () => {
     await page.until(`document.querySelector('.movers li')?.innerText.startsWith('Ada')`)
     expect(await texts('.movers li')).toEqual(['Ada +$18.00 (+112.5%)'])
     expect(page.problems.splice(0)).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('says what was spent of the budget, what came of it, and what needs attention with what to do', async () => {
     await visit('#/')
@@ -157,7 +157,7 @@ describe.skipIf(program === null)('the overview', () => {
     )
     expect(spent).toHaveLength(new Date().getUTCDate())
     expect(spent.at(-1)).toBe('$34.00')
-  }, 60_000)
+  }, 180_000)
 })
 
 describe.skipIf(program === null)('Me', () => {
@@ -185,7 +185,7 @@ describe.skipIf(program === null)('Me', () => {
     await visit('#/me', key)
     expect((await texts('.totals'))[0]).toContain('Median of 2 people $21.00')
     expect(page.problems.splice(0)).toEqual([])
-  }, 60_000)
+  }, 180_000)
 })
 
 describe.skipIf(program === null)('every page', () => {
@@ -209,7 +209,7 @@ describe.skipIf(program === null)('every page', () => {
       expect((await texts('th')).filter((heading) => heading.includes('UTC'))).toEqual([])
     }
     await page.zone('')
-  }, 60_000)
+  }, 180_000)
 
   test('with data that end before its range says the newest, with one click to them', async () => {
     await visit('#/cost?project=search')
@@ -227,7 +227,7 @@ describe.skipIf(program === null)('every page', () => {
     }`)
     await page.until(`location.hash.includes('from=${day.slice(0, 7)}-01')`)
     expect(page.problems.splice(0)).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('is found by Ctrl-K, as projects, people and sessions are', async () => {
     await visit('#/')
@@ -251,7 +251,7 @@ describe.skipIf(program === null)('every page', () => {
     await page.press('Escape')
     await page.until(`!document.querySelector('.palette').open`)
     expect(page.problems.splice(0)).toEqual([])
-  }, 60_000)
+  }, 180_000)
 })
 
 describe.skipIf(program === null)('one thing', () => {
@@ -283,7 +283,7 @@ describe.skipIf(program === null)('one thing', () => {
     expect(await page.evaluate<string>(`document.querySelector('main').innerText`)).toMatch(
       /It went (smoothly|with)/,
     )
-  }, 60_000)
+  }, 180_000)
 
   test('of endpoints: its events are checkboxes, and a failed delivery is sent again by one press', async () => {
     const post = (path: string, body: object) =>
@@ -311,5 +311,5 @@ describe.skipIf(program === null)('one thing', () => {
     await page.click(`[...document.querySelectorAll('td button')].find((one) => one.innerText === 'Resend')`)
     await page.until(`document.querySelector('main').innerText.includes('It is sent again')`)
     page.problems.splice(0)
-  }, 60_000)
+  }, 180_000)
 })

@@ -100,7 +100,7 @@ beforeAll(async () => {
   ])
   browser = await startBrowser(program)
   page = await browser.newPage()
-}, 120_000)
+}, 360_000)
 afterAll(async () => {
   if (program === null) return
   await browser.close()
@@ -144,7 +144,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     expect(await page.evaluate<number>('localStorage.length')).toBe(0)
     // before the sign-in and for the wrong key the response is 401
     expect(page.problems.splice(0).filter((problem) => !problem.includes('401'))).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test.each(
     PAGES.flatMap((name) => (['full', 'empty', 'hostile'] as const).map((kind) => [name, kind] as const)),
@@ -180,7 +180,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
       expect([...origins]).toEqual([new URL(server.url).origin])
       expect(await page.evaluate('globalThis.hostile')).toBeUndefined()
     },
-    120_000,
+    360_000,
   )
 
   test('its figures are those of the API', async () => {
@@ -207,7 +207,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
       `[...document.querySelectorAll('.chart tbody tr')].reduce((sum, row) => sum + Number(row.cells[row.cells.length - 1].textContent.replace(/[$,]/g, '')), 0)`,
     )
     expect(Math.abs(sum - breakdown.total.cost)).toBeLessThan(0.01 * 31)
-  }, 60_000)
+  }, 180_000)
 
   /** Answers requests of the page whose URL has `part` with this status instead. */
   const refuse = (part: string, status: number, times = 1_000) =>
@@ -267,7 +267,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     await page.until(`document.querySelector('[role=alert]') !== null`)
     expect(await text('main')).toMatch(/shown only now: whsec_/)
     page.problems.splice(0)
-  }, 60_000)
+  }, 180_000)
 
   test('figures of members that were not read are not shown as none', async () => {
     const crowd = await tenant(db.sql, { scopes: ['read', 'write'] })
@@ -314,7 +314,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
       `document.querySelector('section[aria-label="Cost by member"]').innerText.includes('last')`,
     )
     expect(page.problems.splice(0)).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('pull requests have cost, state and risk by one request', async () => {
     const ask = client(app, full.key)
@@ -336,7 +336,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
       `/A fix followed \\d+ of the \\d+|Too few pull requests/.test(document.querySelector('main').innerText)`,
     )
     expect(page.problems.splice(0)).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('pull requests are in the order of their risk once that is asked for', async () => {
     const ask = client(app, full.key)
@@ -351,7 +351,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     const shown = (await cellsOf('Pull requests')).map((cells) => Number(/\d+/.exec(cells[2] ?? '')?.[0]))
     expect(shown).toEqual(shown.toSorted((a, b) => b - a))
     expect(shown[0]).toBeGreaterThanOrEqual(highest[0] ?? 0)
-  }, 60_000)
+  }, 180_000)
 
   test('the team has pages, and is narrowed by a name', async () => {
     await visit(full, '#/team')
@@ -364,7 +364,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     expect((await cellsOf('Members')).map((cells) => cells[1])).toEqual(['chen@example.com'])
     for (const cells of await cellsOf('Expertise')) expect(cells[0]).toBe('Chen Yu')
     expect(page.problems.splice(0)).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('a person has a page: cost by week, sessions, pull requests and expertise', async () => {
     await visit(full, '#/team?q=chen')
@@ -388,7 +388,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     expect((await cellsOf('Expertise')).length).toBeGreaterThan(0)
     expect(await text('.chart')).toContain('Cost by week and model')
     expect(page.problems.splice(0)).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('a turn of tokens without a price has an unknown cost, one without tokens has none', async () => {
     const own = await tenant(db.sql, { scopes: ['read', 'write'] })
@@ -412,7 +412,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     await click('All rows as CSV')
     await page.until(`globalThis.saved === 'cost-by-model.csv'`)
     expect(page.problems.splice(0)).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('a day is taken when its field is left or Enter is pressed, and a range must not be reversed', async () => {
     for (const name of ['cost', 'audit']) {
@@ -429,7 +429,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     // the API refuses such a range too
     await page.until(`document.querySelectorAll('[role=alert]').length > 1`)
     expect(page.problems.splice(0).filter((problem) => !problem.includes('400'))).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('a key that is refused later signs out, and the sign-in says why', async () => {
     await visit(full, '#/badges')
@@ -440,7 +440,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     expect(await page.evaluate<number>('sessionStorage.length')).toBe(0)
     await page.until(`document.activeElement.name === 'email'`)
     expect(page.problems.splice(0)).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('behind a path of PUBLIC_URL it also works without a slash at its end', async () => {
     const behind = testApp(db.sql, {
@@ -467,5 +467,5 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     } finally {
       await proxy.stop(true)
     }
-  }, 60_000)
+  }, 180_000)
 })

@@ -89,7 +89,7 @@ beforeAll(async () => {
   await post(`/v1/webhooks/${id}/test`, {})
   browser = await startBrowser(program)
   page = await browser.newPage()
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   if (program === null) return
   await browser.close()
@@ -176,7 +176,7 @@ describe.skipIf(program === null).each(['mouse', 'touch', 'keyboard'] as const)(
       `document.querySelector('section[aria-label="Cost by member"] tbody td')?.innerText.includes('ada')`,
     )
     await sees('new')
-  }, 60_000)
+  }, 180_000)
 
   test('a security lead dismisses a new finding', async () => {
     await begin()
@@ -193,7 +193,7 @@ describe.skipIf(program === null).each(['mouse', 'touch', 'keyboard'] as const)(
       await page.press('Enter')
     } else await use('Dismiss')
     await page.until(`document.querySelectorAll('tbody tr').length === ${before - 1}`)
-  }, 60_000)
+  }, 180_000)
 
   test('a developer sees their cost, and why a session has its score', async () => {
     await begin()
@@ -207,7 +207,7 @@ describe.skipIf(program === null).each(['mouse', 'touch', 'keyboard'] as const)(
     )
     await use('20')
     await sees('What would raise it most: ')
-  }, 60_000)
+  }, 180_000)
 
   test('an operator sees which receiver fails and why, sends again, and retries all', async () => {
     await begin()
@@ -219,7 +219,7 @@ describe.skipIf(program === null).each(['mouse', 'touch', 'keyboard'] as const)(
     await sees('It is sent again')
     await use('Retry all that wait')
     await sees('for a retry')
-  }, 60_000)
+  }, 180_000)
 
   test.each([
     [
@@ -277,6 +277,6 @@ describe.skipIf(program === null).each(['mouse', 'touch', 'keyboard'] as const)(
       await page.until(`document.querySelector('nav.sections') !== null`)
       await work()
     },
-    60_000,
+    180_000,
   )
 })

@@ -42,7 +42,7 @@ beforeAll(async () => {
   acme = await tenant(db.sql, { scopes: ['read', 'write'] })
   await send(4)
   browser = await startBrowser(program)
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   if (program === null) return
   await browser.close()
@@ -90,7 +90,7 @@ describe.skipIf(program === null)('a page', () => {
     expect(await page.evaluate<boolean[]>('[...globalThis.seen]')).toEqual([false])
     expect(streams(page)).toBe(1)
     expect(page.problems).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('with a list keeps its rows and offers the new ones', async () => {
     const page = await open('#/sessions')
@@ -104,7 +104,7 @@ describe.skipIf(program === null)('a page', () => {
     await page.until(`document.querySelector('.offer') === null`)
     expect(await rows(page)).toBe(before + 3)
     expect(page.problems).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('that is not seen has no stream, and is current within 4 s once it is', async () => {
     const first = await open('#/')
@@ -118,7 +118,7 @@ describe.skipIf(program === null)('a page', () => {
     await first.front()
     await first.until(`${cost} !== ${JSON.stringify(before)}`, 4_000)
     expect(first.problems).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('in which somebody fills in a form is not changed under their hands', async () => {
     const page = await open('#/')
@@ -137,5 +137,5 @@ describe.skipIf(program === null)('a page', () => {
     expect(await page.evaluate<string>(cost)).toBe(before)
     await page.evaluate(`document.querySelector('#own input').blur()`)
     await page.until(`${cost} !== ${JSON.stringify(before)}`, TOLD_MS)
-  }, 60_000)
+  }, 180_000)
 })

@@ -115,7 +115,7 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
     await tab.open(`${server.url}/#/settings`)
     await tab.until(`document.querySelector('nav.sections') !== null`)
     page.problems.splice(0)
-  }, 60_000)
+  }, 180_000)
 
   test('opens a link with a key in an own tab, and a second one', async () => {
     const tab = await browser.newPage()
@@ -130,7 +130,7 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
       expect(used.name).toBe(name)
     }
     expect(tab.problems).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('dismisses a finding with a note, and opens it again', async () => {
     const { key } = await createKey(db.sql, orgId, { name: 'sync', scopes: ['sessions:write'] })
@@ -166,7 +166,7 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
     await sees('No findings match')
     await type('Status', 'open')
     await sees('src/deploy.ts')
-  }, 60_000)
+  }, 180_000)
 
   test('makes a key, which works, and revokes it', async () => {
     await settings('keys')
@@ -184,7 +184,7 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
     await sees('revoked 20')
     expect((await client(testApp(db.sql), key)('/v1/sessions')).status).toBe(401)
     expect(page.problems.splice(0)).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('adds and invites a member, whose role changes', async () => {
     await settings('members')
@@ -207,7 +207,7 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
     const [bob] = await db.sql<{ role: string }[]>`select role from members where email = 'bob@example.com'`
     expect(bob?.role).toBe('auditor')
     expect(page.problems.splice(0)).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('sets a budget, colours a badge and renames the organization', async () => {
     await settings('budget')
@@ -251,7 +251,7 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
       badges_public: true,
     })
     expect(page.problems.splice(0)).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('approves a machine, and refuses one where FormData takes no button', async () => {
     const askFor = async (name: string) => {
@@ -281,7 +281,7 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
     await sees('Refused.')
     expect(await (await stranger()).json()).toEqual({ error: 'access_denied' })
     expect(page.problems.splice(0)).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('returns to the page from which an identity provider signed in', async () => {
     await page.open(`${server.url}/live`)
@@ -289,7 +289,7 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
     await page.open(`${server.url}/`)
     await page.until(`document.querySelector('h1')?.innerText === 'Cost'`)
     expect(page.problems.splice(0)).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('signs in over http, and reads there that the browser does not copy', async () => {
     await page.open(`http://dashboard.test:${new URL(server.url).port}/#/settings/telemetry`)
@@ -303,5 +303,5 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
     await click('Copy')
     await sees('The browser does not allow it: select the text')
     expect(page.problems.splice(0)).toEqual([])
-  }, 60_000)
+  }, 180_000)
 })

@@ -51,7 +51,7 @@ beforeAll(async () => {
   expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
   browser = await startBrowser(program)
   page = await browser.newPage()
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   if (program === null) return
   await browser.close()
@@ -95,7 +95,7 @@ describe.skipIf(program === null)('a chart', () => {
     expect(await hash()).toContain(`to=${today}`)
     await page.until(SETTLED)
     await page.until(`document.querySelector('.totals').innerText.includes('$24.00')`)
-  }, 60_000)
+  }, 180_000)
 
   test('says its values to a finger, and the second tap goes there', async () => {
     const { x, y } = await lastBar()
@@ -108,7 +108,7 @@ describe.skipIf(program === null)('a chart', () => {
     expect(await hash()).toBe('#/cost')
     await page.clickAt(x, y, 'touch')
     await page.until(`location.hash.includes('from=${today}')`)
-  }, 60_000)
+  }, 180_000)
 
   test('says its values to the keys, and Enter goes there', async () => {
     await page.evaluate(`document.querySelector('.tips').focus()`)
@@ -122,7 +122,7 @@ describe.skipIf(program === null)('a chart', () => {
     await page.press('End')
     await page.press('Enter')
     await page.until(`location.hash.includes('from=${today}')`)
-  }, 60_000)
+  }, 180_000)
 })
 
 describe.skipIf(program === null)('the API explorer', () => {
@@ -140,7 +140,7 @@ describe.skipIf(program === null)('the API explorer', () => {
     await page.click(`document.querySelector('.back a')`)
     await page.until(`location.pathname === '/' && document.querySelector('h1') !== null`)
     expect(page.problems.splice(0).filter((problem) => !problem.includes('401'))).toEqual([])
-  }, 60_000)
+  }, 180_000)
 })
 
 describe.skipIf(program === null)('a list', () => {
@@ -155,7 +155,7 @@ describe.skipIf(program === null)('a list', () => {
     await page.click(`document.querySelector('tbody a')`)
     await page.until(`location.hash.includes('by=member')`)
     expect(await hash()).toContain('project=checkout')
-  }, 60_000)
+  }, 180_000)
 
   test('suggests members and branches once its field has the focus, and asks for nothing before', async () => {
     await visit('#/sessions')
@@ -175,7 +175,7 @@ describe.skipIf(program === null)('a list', () => {
       await page.evaluate(`${field}.focus()`)
       await page.until(`[...${field}.list.options].some(({ value }) => value === '${suggestion}')`)
     }
-  }, 60_000)
+  }, 180_000)
 
   test('of sessions has the columns that were chosen, also in another tab', async () => {
     await page.resize(1440, 500)
@@ -196,7 +196,7 @@ describe.skipIf(program === null)('a list', () => {
     expect(await text('thead')).toContain('Branch')
     expect(await text('thead')).not.toContain('Turns')
     await page.evaluate(`localStorage.clear()`)
-  }, 60_000)
+  }, 180_000)
 
   test('keeps its headings in view, begins at its top, and is where it was after Back', async () => {
     await page.resize(1440, 500)
@@ -209,7 +209,7 @@ describe.skipIf(program === null)('a list', () => {
     await page.until(SETTLED)
     await page.evaluate('history.back()')
     await page.until(`!location.hash.includes('page=2') && scrollY > 500`)
-  }, 60_000)
+  }, 180_000)
 
   test('that could not be loaded is tried again by a click, and by itself when the browser is online', async () => {
     await visit('#/badges')
@@ -226,7 +226,7 @@ describe.skipIf(program === null)('a list', () => {
     await page.evaluate(`dispatchEvent(new Event('online'))`)
     await page.until(`document.querySelectorAll('[role=alert]').length === 0`)
     await page.until(`document.querySelector('.totals')?.innerText.includes('Mean score')`)
-  }, 60_000)
+  }, 180_000)
 
   test('of tickets leads to what a ticket cost', async () => {
     await visit('#/outcomes')
@@ -235,7 +235,7 @@ describe.skipIf(program === null)('a list', () => {
     await page.click(link)
     await page.until(`location.hash.includes('ticket=SHOP-7')`)
     await page.until(`document.querySelector('.totals')?.innerText.includes('$60.00')`)
-  }, 60_000)
+  }, 180_000)
 
   test('of endpoints: one is changed, and deleted once that was asked', async () => {
     const response = await fetch(`${server.url}/v1/webhooks`, {
@@ -256,5 +256,5 @@ describe.skipIf(program === null)('a list', () => {
     await page.until(`location.hash === '#/webhooks'`)
     await page.until(`document.querySelector('main').innerText.includes('No endpoints yet')`)
     expect(page.problems.splice(0)).toEqual([])
-  }, 60_000)
+  }, 180_000)
 })

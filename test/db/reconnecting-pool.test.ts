@@ -185,4 +185,4 @@ test('a pool whose connections are all busy does not reconnect', async () => {
   await eventually(ping, (isThere) => isThere)
   await pool.end(1)
   proxy.close()
-}, 40_000)
+}, 120_000)

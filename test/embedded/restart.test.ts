@@ -66,5 +66,5 @@ for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
     expect(row).toEqual({ half_done: '0' })
     await sql.end({ timeout: 1 })
     await embedded.stop()
-  }, 60_000)
+  }, 180_000)
 }

@@ -18,7 +18,7 @@ import {
 
 // `serve` and `demo` on the embedded database, as an operator has them.
 
-const SLOW_MS = 30_000
+const SLOW_MS = 90_000
 const folder = scratchFolder()
 const env = { DATA_DIR: join(folder.path, 'data') }
 let server: Serving

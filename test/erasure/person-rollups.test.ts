@@ -87,4 +87,4 @@ test('sums of commits and pull requests are right after each transaction, also o
   expect(JSON.stringify(await two.get('/v1/outcomes?by=member'))).not.toContain(ADA)
   expect(await outcomes(two)).toEqual(before)
   expect(await one.doctor()).toStartWith('agree')
-}, 30_000)
+}, 90_000)

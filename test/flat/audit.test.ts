@@ -30,7 +30,7 @@ beforeAll(async () => {
     from audit_rollups r
     where r.org_id = ${orgId} and r.grain = 'day' and r.user_id = '' and r.action = ''`
   fullestDay = row?.fullest ?? 0
-}, 30_000)
+}, 90_000)
 afterAll(() => database.drop())
 
 /** Entries that a page reads from the table, as PostgreSQL counts them. */

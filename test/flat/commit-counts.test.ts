@@ -31,4 +31,4 @@ test('commits are counted a group at a time, each with a plan for the parameters
   expect(rows.map(({ plans }) => plans)).toEqual(Array(6).fill('force_custom_plan'))
   expect(await doctor()).toStartWith('agree')
   await database.drop()
-}, 60_000)
+}, 180_000)

@@ -317,4 +317,4 @@ test('the document made after them is that of `bun run openapi`, to the byte', a
   expect(served === (await printed.stdout.text())).toBe(true)
   expect(served === (await (await client(app)('/docs/json')).text())).toBe(true)
   expect(JSON.parse(served).openapi).toBe('3.1.0')
-}, 30_000)
+}, 90_000)

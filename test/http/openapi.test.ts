@@ -179,7 +179,7 @@ describe('the document', () => {
     })
     const found = await lintFromString({ source: text, config })
     expect(found.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([])
-  }, 120_000)
+  }, 360_000)
 
   test('has every route of the app once, and nothing else', () => {
     const served = app.routes

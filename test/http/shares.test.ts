@@ -95,7 +95,7 @@ describe('bodies', () => {
       expect(text).toMatch(/\r\nconnection: close\r\n/i)
       expect(text).toMatch(/\r\nx-ratelimit-remaining: \d+\r\n/i)
     }
-  }, 60_000)
+  }, 180_000)
 
   test('that have not come when the server stops are refused then', async () => {
     const own = listen(testApp(db.sql), { host: '127.0.0.1', port: 0 }, silent)
@@ -113,7 +113,7 @@ describe('bodies', () => {
     const text = await stalled
     expect(text).toStartWith('HTTP/1.1 503 ')
     expect(text).toMatch(/\r\nretry-after: \d+\r\n/i)
-  }, 30_000)
+  }, 90_000)
 })
 
 describe('a body', () => {
@@ -248,7 +248,7 @@ describe('writes', () => {
       expect(last.filter((status) => status === 200)).toHaveLength(100)
       expect(last.filter((status) => status === 429)).toHaveLength(100)
     },
-    60_000,
+    180_000,
   )
 
   test('of a client that leaves while they wait are not made', async () => {

@@ -61,7 +61,7 @@ async function run(...args: string[]): Promise<{ code: number; output: string }>
 test('compiles', async () => {
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
   expect(await run(tsc, '--project', folder)).toEqual({ code: 0, output: '' })
-}, 120_000)
+}, 360_000)
 
 test('runs', async () => {
   const { code, output } = await run('program.ts', server.url, own.key)
@@ -81,4 +81,4 @@ test('runs', async () => {
     budget: null,
     actions: ['webhook.deleted', 'webhook.created'],
   })
-}, 30_000)
+}, 90_000)

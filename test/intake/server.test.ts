@@ -26,7 +26,7 @@ beforeAll(async () => {
   }
   server = await startInstance(PROGRAM, settings)
   own = await makeTenant(PROGRAM, settings)
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   await killInstances()
   await database.drop()
@@ -71,4 +71,4 @@ test('a request whose client has left is not stored', async () => {
   expect((await sync(sessions('stays', 3, 'word '.repeat(150_000)))).status).toBe(200)
   const list = await fetch(`${server.url}/v1/sessions`, { headers: own.headers })
   expect((await bodyOf(list)).pagination.total).toBe(6)
-}, 60_000)
+}, 180_000)

@@ -171,7 +171,7 @@ for (const way of ['throw', 'reject', 'exit', 'hang'] as const) {
     expect(await submit(intake, way)).toMatchObject({ created: 1 })
     expect(threads).toHaveLength(2)
     await intake.stop()
-  }, 60_000)
+  }, 180_000)
 }
 
 test('a thread without requests ends with its connections, and the next request starts another', async () => {
@@ -182,10 +182,10 @@ test('a thread without requests ends with its connections, and the next request 
   expect(threads).toHaveLength(2)
   await intake.stop()
   expect(lines).toEqual([])
-}, 60_000)
+}, 180_000)
 
 test('a body counts until the thread answers or ends, also when its client has left', async () => {
-  const { intake, threads, lines } = startIntake({ missedBeats: 40 })
+  const { intake, threads, lines } = startIntake({ missedBeats: 150 })
   const gate = createGate({ large: { total: 1, each: 1, waiting: 0 } })
   const submitLarge = async (left = new AbortController().signal) => {
     const request = new Request('http://localhost', { signal: left })
@@ -223,4 +223,4 @@ test('a body counts until the thread answers or ends, also when its client has l
   expect(await submitLarge()).toMatchObject({ status: 400 })
   expect(threads).toHaveLength(2)
   await intake.stop()
-}, 60_000)
+}, 180_000)

@@ -39,7 +39,7 @@ beforeAll(async () => {
   await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], env)
   const about = ['--org', 'acme', '--name', 'k', '--scopes', 'read,write,webhooks']
   key = (await runJson(['key', 'create', ...about], env)).key
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   await server.end()
   folder.remove()

@@ -120,7 +120,7 @@ test('org update --yes does it at once; without it the log, doctor and the comma
   const confirmed = await update('--retention-sessions', '30d', '--yes', '--json')
   expect(JSON.parse(confirmed.stdout)).toMatchObject({ retention_sessions_days: 30, retention_pending: null })
   expect(await kept()).toEqual(['sess_1'])
-}, 60_000)
+}, 180_000)
 
 test('a setting that a server has shorter than the database was used with holds after a day, or confirmed', async () => {
   const { orgId } = await organization()
@@ -157,4 +157,4 @@ test('a setting that a server has shorter than the database was used with holds 
   await runHousekeeping(db.sql, { retentionDeliveriesDays: 30, retentionAuditDays: 12 }, silent)
   expect(await old()).toBeLessThan(4)
   await confirmSettings(db.sql)
-}, 60_000)
+}, 180_000)

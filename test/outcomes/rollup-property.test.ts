@@ -141,4 +141,4 @@ test('the sums are those of all rows, by every key and in every range', async ()
     }),
     { numRuns: RUNS },
   )
-}, 120_000)
+}, 360_000)

@@ -46,4 +46,4 @@ test('a client reads sessions, and says that a database needs DATABASE_URL', asy
   }
   // nothing is made for a database that cannot be there
   expect(statSync(join(folder, 'data'), { throwIfNoEntry: false })).toBeUndefined()
-}, 120_000)
+}, 360_000)

@@ -124,4 +124,4 @@ test('what a build packs has the same bytes each time', async () => {
   } finally {
     for (const folder of folders) rmSync(folder, { recursive: true, force: true })
   }
-}, 180_000)
+}, 540_000)

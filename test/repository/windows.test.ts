@@ -7,7 +7,7 @@ import { hasWine, makeWine, type Wine } from './wine.ts'
 
 // The commands of a client in the Windows program, run by wine; skipped where there is none.
 
-const SLOW_MS = 240_000
+const SLOW_MS = 720_000
 
 describe.skipIf(!hasWine())('the Windows program', () => {
   const folder = scratchFolder()

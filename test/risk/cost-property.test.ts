@@ -205,4 +205,4 @@ test('parts are those of a naive computation, and their sum is never more than t
     }),
     { numRuns: RUNS },
   )
-}, 120_000)
+}, 360_000)

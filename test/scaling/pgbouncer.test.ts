@@ -80,7 +80,7 @@ describe.skipIf(!isThere)('behind PgBouncer in transaction mode', () => {
     }
     const { stdout } = await run(['doctor'], { DATA_DIR: env.DATA_DIR, DATABASE_URL: env.DATABASE_URL })
     expect(stdout).toContain('ok    rollups')
-  }, 120_000)
+  }, 360_000)
 
   test('restarts of the pooler and of the database behind it, under load, end no thread and are logged once', async () => {
     const folder = scratchFolder()
@@ -146,7 +146,7 @@ describe.skipIf(!isThere)('behind PgBouncer in transaction mode', () => {
     expect(away.length).toBeGreaterThan(0)
     for (const [index, at] of away.slice(1).entries())
       expect(at - (away[index] ?? 0)).toBeGreaterThanOrEqual(59_000)
-  }, 180_000)
+  }, 540_000)
 
   test('statements that are sent at once over one connection are all answered', async () => {
     const { env } = await pooledDatabase()
@@ -159,7 +159,7 @@ describe.skipIf(!isThere)('behind PgBouncer in transaction mode', () => {
     ])
     const answers = await Promise.all(asked)
     expect(answers.filter((_answer, index) => index % 2 === 1)).toEqual(numbers)
-  }, 20_000)
+  }, 60_000)
 
   test('without the setting that it needs the program names it', async () => {
     const { env } = await pooledDatabase('ignore_startup_parameters')

@@ -47,5 +47,5 @@ test.skipIf(!isThere)(
       folder.remove()
     }
   },
-  120_000,
+  360_000,
 )

@@ -137,7 +137,7 @@ export function scratchFolder(): { path: string; remove(): void } {
 export async function eventually<Value>(
   read: () => Promise<Value>,
   condition: (value: Value) => boolean,
-  limitMs = 20_000,
+  limitMs = 60_000,
 ): Promise<Value> {
   const deadline = performance.now() + limitMs
   for (;;) {

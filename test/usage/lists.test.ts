@@ -40,7 +40,7 @@ beforeAll(async () => {
   const first = { data }
   const ids = [first, ...pages].flatMap((page) => page.data.map(({ id }) => id))
   all = await Promise.all(ids.map((id) => ask<Detail>(`/v1/sessions/${id}`)))
-}, 60_000)
+}, 180_000)
 afterAll(() => database.drop())
 
 async function send(records: object[], tenantOf: Tenant = owner): Promise<void> {

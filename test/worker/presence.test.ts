@@ -66,7 +66,7 @@ test('a row is there until the worker closes it, and two workers leave each othe
   expect((await rows()).map(({ id }) => id).sort()).toEqual(both as string[])
   await first.close()
   expect((await rows()).map(({ id }) => id)).toEqual([second.id() ?? ''])
-}, 20_000)
+}, 60_000)
 
 test('when a session ends, another worker claims what it had in flight, and its results are refused', async () => {
   const between = await proxy()
@@ -90,7 +90,7 @@ test('when a session ends, another worker claims what it had in flight, and its 
     (id) => id === null,
   )
   expect(await settleAll(database.sql, orgId, rescued, good())).toHaveLength(1)
-}, 20_000)
+}, 60_000)
 
 test('a worker whose process is silent keeps what it has in flight while it has its session', async () => {
   const between = await proxy()
@@ -102,7 +102,7 @@ test('a worker whose process is silent keeps what it has in flight while it has 
   await Bun.sleep(LONG_MS)
   expect(await claimBy(orgId, second.id())).toEqual([])
   between.goOn()
-}, 20_000)
+}, 60_000)
 
 test('a worker that lost its session takes the lock and its row again', async () => {
   const first = await worker()
@@ -119,7 +119,7 @@ test('a worker that lost its session takes the lock and its row again', async ()
   const second = await worker()
   await Bun.sleep(LONG_MS)
   expect((await rows()).map((row) => row.id).sort()).toEqual([id, second.id()].sort() as string[])
-}, 20_000)
+}, 60_000)
 
 test('behind a pooler a worker counts heartbeats; it has ended when they stop', async () => {
   const between = await proxy({ asPooler: true })
@@ -142,7 +142,7 @@ test('behind a pooler a worker counts heartbeats; it has ended when they stop', 
   // it goes on: it has its row again and may claim
   between.goOn()
   await eventually(rows, (all) => all.some(({ id, beats }) => id === first.id() && beats !== null))
-}, 20_000)
+}, 60_000)
 
 test('whether any worker runs is seen by its lock, behind a pooler by its heartbeats', async () => {
   // these workers were killed

@@ -125,4 +125,4 @@ test('a database connection that falls silent is told, and that it is back', asy
   await eventually(state, (told) => told === 'ok', 10_000)
   await worker.stop()
   proxy.close()
-}, 30_000)
+}, 90_000)

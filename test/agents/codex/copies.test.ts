@@ -154,5 +154,5 @@ test.each(FILES)(
       { numRuns: ORDERS },
     )
   },
-  300_000,
+  900_000,
 )

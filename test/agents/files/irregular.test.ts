@@ -170,7 +170,7 @@ describe.skipIf(process.platform === 'win32')('pipes', () => {
       expect(found.skipped).toEqual(skipped)
       expect(found.sessions).toHaveLength(1)
     },
-    60_000,
+    180_000,
   )
 
   test('that git would open end the reading of a repository', async () => {
@@ -196,7 +196,7 @@ describe.skipIf(process.platform === 'win32')('pipes', () => {
       'state.vscdb: state.vscdb-journal: not a regular file',
     ])
     expect(found.sessions).toHaveLength(1)
-  }, 60_000)
+  }, 180_000)
 })
 
 describe('packed files', () => {
@@ -240,7 +240,7 @@ describe('packed files', () => {
       expect(records).toHaveLength(1)
       expect(unreadable.at(-1)?.reason).toBe('reading stopped: it unpacks to more than 1 GiB')
     },
-    120_000,
+    360_000,
   )
 
   test('a thread of Zed that unpacks to more than 128 MiB is passed over, and not unpacked', async () => {
@@ -263,5 +263,5 @@ describe('packed files', () => {
       'thread bomb: not a JSON object, damaged or too large',
     ])
     expect(process.memoryUsage.rss() - before).toBeLessThan(512 * 1024 * 1024)
-  }, 60_000)
+  }, 180_000)
 })

@@ -9,7 +9,7 @@ import { git, STARTED } from '../generated-history.ts'
 
 // Outcomes count the commits that the last sync of their repository reached from its default branch.
 
-const SLOW_MS = 60_000
+const SLOW_MS = 180_000
 const folder = scratchFolder()
 afterAll(() => folder.remove())
 

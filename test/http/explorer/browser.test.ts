@@ -52,7 +52,7 @@ beforeAll(async () => {
   server = listen(testApp(db.sql, { config: { publicUrl: home } }), { host: '127.0.0.1', port: 0 }, silent)
   browser = await startBrowser(program)
   page = await browser.newPage()
-}, 120_000)
+}, 360_000)
 afterAll(async () => {
   if (program === null) return
   await browser.close()
@@ -101,7 +101,7 @@ describe.skipIf(program === null)('the explorer in Chromium', () => {
       expect(asked.filter((url) => !url.startsWith(home))).toEqual([])
       expect(page.problems.splice(0)).toEqual([])
     },
-    120_000,
+    360_000,
   )
 
   test('is dark where the system is, unless the dashboard was made light', async () => {
@@ -110,7 +110,7 @@ describe.skipIf(program === null)('the explorer in Chromium', () => {
     expect(await background()).toBe('rgb(28, 32, 34)')
     await visit('light')
     expect(await background()).toBe('rgb(255, 255, 255)')
-  }, 30_000)
+  }, 90_000)
 
   test('sends requests to the path of the proxy with the key of the tab, and leads back to the dashboard', async () => {
     await page.open(`${home}live`)
@@ -127,5 +127,5 @@ describe.skipIf(program === null)('the explorer in Chromium', () => {
     await page.click(`document.querySelector('.back a')`)
     await page.until(`location.href === ${JSON.stringify(home)} && document.querySelector('h1') !== null`)
     expect(page.problems.splice(0)).toEqual([])
-  }, 60_000)
+  }, 180_000)
 })
