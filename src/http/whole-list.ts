@@ -43,7 +43,7 @@ interface WholeList {
   rows: (sql: Sql) => Fragment
 }
 
-/** Sends whole lists over the connections of `sql`. */
+/** Sends whole lists over connections of a pool. */
 export function createWholeLists({ sql, log }: { sql: Sql; log: Log }, graceMs = GRACE_MS) {
   const shares = createShares(SHARE)
   const encoder = new TextEncoder()

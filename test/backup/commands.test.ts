@@ -95,7 +95,7 @@ describe('beside a server', () => {
       0,
       expect.stringMatching(/rows of \d+ tables, \d+ bytes, with secret\.key/),
     ])
-    // what takes long shows its progress
+    // the command shows its progress where it takes long
     expect(stderr.split('\n').filter((line) => line !== '' && !line.startsWith('backing up: '))).toEqual([])
     const before = await responses(server.url)
     expect(before.filter((text) => / 200 /.test(text))).toHaveLength(PATHS.length)

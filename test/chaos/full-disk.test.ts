@@ -104,6 +104,7 @@ describe.skipIf(why !== undefined)('a full disk', () => {
           database: 'ok',
           disk: 'almost full: 0.0 GiB free',
           worker: expect.any(String),
+          schema: 'ok',
         },
       ])
       let refused: Response | undefined

@@ -330,7 +330,7 @@ describe('whose the sessions are', () => {
       const wrong = await run(['sync', transcripts], { ...env, CLOUD_ANALYTICS_USER: 'ada' })
       expect(wrong).toMatchObject({
         code: 2,
-        stderr: 'error: CLOUD_ANALYTICS_USER must be an e-mail address\n',
+        stderr: 'error: CLOUD_ANALYTICS_USER must be an e-mail address; next: cloud-analytics sync --help\n',
       })
       const text = (await run(['sync', transcripts, '--reassign'], env)).stdout
       expect(text).toContain('sessions of git@example.com (git config user.email)')
