@@ -175,6 +175,7 @@ create table commits (
   constraint commits_pkey PRIMARY KEY (org_id, project, sha)
 );
 CREATE INDEX commits_by_author ON commits USING btree (org_id, author_email, committed_at, sha);
+CREATE INDEX commits_fixes ON commits USING btree (org_id, project, committed_at, sha) WHERE files <= 30 AND NOT bot AND subject ~* '\y(hot)?fix(?!tur)|\ybug|\ydefect|^revert\y'::text AND subject !~* '\y(typos?|docs?|documentation|changelog|lint|linter|spelling|format|formatting|flaky|tests?|testing|ci|build|website|deps?|types?|typings?|comments?|links?)\y'::text;
 CREATE INDEX commits_for_risk ON commits USING btree (org_id, project, committed_at, sha) WHERE files <= 30 AND NOT bot;
 CREATE INDEX commits_reverts ON commits USING btree (org_id, project, committed_at) WHERE subject ~~* '%revert%'::text;
 

@@ -90,15 +90,18 @@ const timeOrNull = (sql: Sql, column: string) => sql`
   coalesce(to_json(to_char(${sql.unsafe(column)} at time zone 'UTC', ${TIME_PATTERN}))::text, 'null')`
 
 /** The newest merged pull requests of a rating that are looked at: the cost does not grow with the history. */
-const MAX_PULL_REQUESTS = 200
+const MAX_PULL_REQUESTS = 100
 /** Fewer tell nothing. */
 const MIN_PULL_REQUESTS = 20
 const FIX_DAYS = 30
-/** A larger commit fixes no pull request. */
-const MAX_FILES = 30
-/** Words in the subject of a fix, as in regression.ts, and of a revert; and those of a fix that mends no product. */
-const FIX = String.raw`\y(hot)?fix(?!tur)|\ybug|\ydefect|^revert\y`
-const OTHER_FIX = String.raw`\y(typos?|docs?|documentation|changelog|lint|linter|spelling|format|formatting|flaky|tests?|testing|ci|build|website|deps?|types?|typings?|comments?|links?)\y`
+/**
+ * The condition of the index of fixes, text by text as migration 0024 has it: commits by people of at most 30 files (a larger
+ * one fixes no pull request) whose subject has a word of a fix, as in regression.ts, or is a revert's, and no word of a fix
+ * that mends no product.
+ */
+const IS_FIX = String.raw`c.files <= 30 and not c.bot
+            and c.subject ~* '\y(hot)?fix(?!tur)|\ybug|\ydefect|^revert\y'
+            and c.subject !~* '\y(typos?|docs?|documentation|changelog|lint|linter|spelling|format|formatting|flaky|tests?|testing|ci|build|website|deps?|types?|typings?|comments?|links?)\y'`
 
 /** Row `r` with the JSON text of how often pull requests of the rating of row `p` were followed by a fix: docs/risk.md. */
 const fixRateOf = (sql: ISql, orgId: string) => sql`
@@ -113,36 +116,36 @@ const fixRateOf = (sql: ISql, orgId: string) => sql`
       select
         exists (
           select
-          from (
-            select g.sha
-            from pr_commits g
-            where g.org_id = ${orgId}
-              and g.repo = k.repo
-              and g.pr_number = k.pr_number
-            union all
-            select k.merge_commit
-          ) own
-          cross join lateral unnest(k.projects) as o (project)
-          join commit_files f
-            on f.org_id = ${orgId}
-            and f.project = o.project
-            and f.sha = own.sha
-          join commit_files x
-            on x.org_id = ${orgId}
-            and x.project = f.project
-            and x.file = f.file
-            and x.committed_at > k.ended_at
-            and x.committed_at <= k.ended_at + ${FIX_DAYS}::integer * interval '1 day'
+          from unnest(k.projects) as o (project)
+          cross join lateral (
+            select array_agg(f.file) as files
+            from (
+              select g.sha
+              from pr_commits g
+              where g.org_id = ${orgId}
+                and g.repo = k.repo
+                and g.pr_number = k.pr_number
+              union all
+              select k.merge_commit
+            ) own
+            join commit_files f
+              on f.org_id = ${orgId}
+              and f.project = o.project
+              and f.sha = own.sha
+          ) changed
           join commits c
             on c.org_id = ${orgId}
-            and c.project = x.project
-            and c.sha = x.sha
+            and c.project = o.project
+            and c.committed_at > k.ended_at
+            and c.committed_at <= k.ended_at + ${FIX_DAYS}::integer * interval '1 day'
+            and ${sql.unsafe(IS_FIX)}
+          join commit_files x
+            on x.org_id = ${orgId}
+            and x.project = c.project
+            and x.sha = c.sha
+            and x.file = any (changed.files)
           where c.sha is distinct from k.merge_commit
             and not starts_with(c.subject, k.pr_title)
-            and c.files <= ${MAX_FILES}
-            and not c.bot
-            and c.subject ~* ${FIX}
-            and c.subject !~* ${OTHER_FIX}
         ) as is_followed
       from (
         select k.repo, k.pr_number, k.pr_title, k.projects, k.merge_commit, k.ended_at

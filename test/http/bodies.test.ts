@@ -13,7 +13,10 @@ let ask: ReturnType<typeof client>
 beforeAll(async () => {
   db = await testDatabase()
   ask = client(
-    testApp(db.sql, { config: { rateLimits: { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 } } }),
+    testApp(db.sql, {
+      gate: createGate({ waitMs: 120_000 }),
+      config: { rateLimits: { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 } },
+    }),
     (await tenant(db.sql)).key,
   )
 })
