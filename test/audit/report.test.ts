@@ -32,7 +32,7 @@ const sync = ({ orgId }: Tenant, records: unknown[]) =>
       },
       orgId,
       records,
-      { userId: 'key_test', ipAddress: '::1' },
+      { userId: 'mem_test', ipAddress: '::1' },
     ),
   )
 
@@ -294,7 +294,7 @@ describe('compliance reports', () => {
     const [entry] = (await ask('?cursor=9999-01-01T00:00:00Z')).data
     expect(entry).toMatchObject({
       action: 'report.generated',
-      user_id: 'key_test',
+      user_id: 'mem_test',
       ip_address: '::1',
       details: { created: 0, updated: 1, ids: ['report_q2'] },
     })

@@ -65,7 +65,7 @@ const KEY_CODES: Readonly<Record<string, number>> = {
   ArrowRight: 39,
   End: 35,
 }
-const START_TIMEOUT_MS = 30_000
+const START_TIMEOUT_MS = 90_000
 
 /** Starts Chromium without a window; it resolves `dashboard.test` to this machine, which is no secure context. */
 export async function startBrowser(program: string): Promise<Browser> {
@@ -247,7 +247,7 @@ async function openPage({ send, listen }: Protocol): Promise<Page> {
           onLoad = resolve
         })
     },
-    async until(expression, timeoutMs = 15_000) {
+    async until(expression, timeoutMs = 60_000) {
       const deadline = performance.now() + timeoutMs
       while (!(await evaluate<boolean>(expression))) {
         if (performance.now() > deadline) throw new Error(`not true in ${timeoutMs} ms: ${expression}`)
