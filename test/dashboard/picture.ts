@@ -1,4 +1,4 @@
-// Makes docs/dashboard.png, the README's picture: the cost of `demo` by model, as the built executable serves it.
+// Makes docs/dashboard.png, the README's picture: the overview of `demo`, as the built executable serves it.
 // Needs Chromium. Run by `bun run picture` after `bun run build`.
 
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { findBrowser, startBrowser } from './browser.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const WIDTH = 1280
-const HEIGHT = 860
+const HEIGHT = 760
 
 const program = findBrowser()
 if (program === null) throw new Error('Chromium is needed: set CHROMIUM to its program')
@@ -22,9 +22,10 @@ try {
   await page.open(url)
   await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${JSON.stringify(key)})`)
   await page.open('about:blank')
-  await page.open(`${url}/#/cost?by=model`)
+  await page.open(`${url}/#/`)
   await page.until(
-    `document.querySelectorAll('.chart').length > 0 && document.querySelectorAll('tbody tr').length > 5`,
+    `document.querySelectorAll('.chart').length > 0 && /Agents.{1,3}share of lines[^]*%/.test(document.body.innerText) &&
+      ![...document.querySelectorAll('[role=status]')].some((node) => node.textContent.startsWith('Loading'))`,
   )
   await Bun.write(join(ROOT, 'docs/dashboard.png'), await page.screenshot())
 } finally {
