@@ -293,7 +293,9 @@ test(
       fc.asyncProperty(request(), async (generated) => {
         const startedAt = performance.now()
         const response = await send(generated)
-        await response.bytes()
+        // a stream of events has no end that a test waits for
+        if (response.headers.get('content-type') === 'text/event-stream') await response.body?.cancel()
+        else await response.bytes()
         const ms = performance.now() - startedAt
         seen.set(response.status, (seen.get(response.status) ?? 0) + 1)
         expect(response.status).toBeLessThan(500)
@@ -308,7 +310,7 @@ test(
     for (const status of [200, 201, 202, 204, 400, 401, 404, 415])
       expect([status, seen.get(status) ?? 0]).not.toEqual([status, 0])
   },
-  30_000 + REQUESTS * 30,
+  30_000 + REQUESTS * 120,
 )
 
 test('the document made after them is that of `bun run openapi`, to the byte', async () => {
