@@ -20,7 +20,7 @@ const NOW = new Date('2026-11-15T12:00:00.000Z')
 /** More than are sorted, when they are of some days and sorted by cost or turns. */
 const SESSIONS = 6_000
 /** 4 s on an idle machine. */
-const SEEDING_MS = 30_000
+const SEEDING_MS = 90_000
 const PAGE = 50
 const LAST = SESSIONS / PAGE
 const MONTH = { date_from: '2026-10-25', date_to: '2026-11-08' }
