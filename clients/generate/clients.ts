@@ -17,7 +17,7 @@ export async function generatedFiles(): Promise<Map<string, string>> {
     stderr: 'inherit',
   })
   const api = readDocument(await new Response(printed.stdout).json())
-  // as PEP 440 has it
+  // PEP 440 has no other form for a version under development
   const pythonVersion = version.replace(/-dev.*/, '.dev0')
   const manifest = await Bun.file(join(ROOT, 'clients/node/package.json')).text()
   return new Map([

@@ -18,7 +18,7 @@ export interface Field {
   name: string
   type: Type
   required: boolean
-  /** What it is, with its unit; '' where its name says it. */
+  /** The description with its unit; '' where the name says it. */
   doc: string
 }
 
@@ -38,14 +38,14 @@ export interface Operation {
   /** In snake case. */
   name: string
   method: string
-  /** With `{session_id}`. */
+  /** The template of the path, with `{session_id}`. */
   path: string
   ids: string[]
-  /** What is given after the ids, in one object: the query, the body, or both. */
+  /** The object that is given after the ids: the query, the body, or both. */
   input: { model: string; required: boolean } | null
   /** Fields of the input that go into the query where it has a body too. */
   queryNames: string[]
-  /** What the success is: null without a body. */
+  /** The type of the success; null without a body. */
   response: Type | null
   isText: boolean
   isList: boolean

@@ -1,4 +1,4 @@
-// What the libraries call each operation of the API's document. A resource's key is its path in the client
+// Names of the libraries for the operations of the API's document. A resource's key is its path in the client
 // (`webhooks.deliveries`); '' is the client itself. Parameters of paths are `{}`, whatever the document calls them.
 
 export const METHODS: Record<string, Record<string, string>> = {

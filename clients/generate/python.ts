@@ -141,7 +141,7 @@ export function pythonResources(api: Api): string {
   return `${lines.join('\n')}\n`
 }
 
-/** What a parameter takes: any sequence for a list, a mapping for an object. */
+/** Returns the type that a parameter takes: any sequence for a list, a mapping for an object. */
 function inputType(type: Type): string {
   const plain =
     type.kind === 'array'
@@ -155,7 +155,7 @@ function inputType(type: Type): string {
 
 const explain = ({ name, doc }: Field): string => `${name}: ${doc}.`
 
-/** What three or more operations say of a parameter is said once, above all of them. */
+/** Descriptions that three or more operations give a parameter are written once, above all of them. */
 function commonOf(api: Api): Set<string> {
   const counts = new Map<string, number>()
   for (const { input } of api.operations)

@@ -1,6 +1,6 @@
 import type { Api, Operation } from './document.ts'
 
-// What the emitters of the three languages share.
+// Functions that the emitters of the three languages share.
 
 const WIDTH = 110
 

@@ -35,7 +35,7 @@ function commentsOf(path: string): Comment[] {
   }))
 }
 
-const comments = ['src', 'bench', 'test'].flatMap((folder) =>
+const comments = ['src', 'bench', 'test', 'clients/generate'].flatMap((folder) =>
   filesOf(`${folder}/**/*.{ts,tsx,css,sql}`)
     .filter((path) => path !== 'src/db/schema.sql')
     .flatMap(commentsOf),
