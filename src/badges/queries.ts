@@ -59,7 +59,7 @@ async function readMean(sql: Sql, orgId: string, wanted: WantedBadge): Promise<n
   return meanValue(unitsOf(sum), BigInt(row.sessions))
 }
 
-/** A project is compared with the budget of the whole organization: there are no budgets of projects. */
+/** A project is compared with the budget of the whole organization, whether or not it has one of its own. */
 async function readEfficiency(sql: Sql, orgId: string, wanted: WantedBadge): Promise<number | undefined> {
   const { today, days } = wanted
   const rows = await sql<{ month: string | null; amount: string }[]>`
@@ -69,6 +69,7 @@ async function readEfficiency(sql: Sql, orgId: string, wanted: WantedBadge): Pro
     select b.month::text, b.limit_usd
     from budgets b
     where b.org_id = ${orgId}
+      and b.scope = 'organization'
       and b.month <= ${today}`
   let cost = 0n
   const limits: { month: string; limit: bigint }[] = []

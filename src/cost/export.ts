@@ -13,6 +13,7 @@ export async function listBudgets(sql: ISql, orgId: string): Promise<BudgetLimit
     select to_char(b.month, 'YYYY-MM') as month, b.limit_usd::text as limit
     from budgets b
     where b.org_id = ${orgId}
+      and b.scope = 'organization'
     order by b.month`
   return rows.map(({ month, limit }) => ({ month, limit: Number(limit), currency: 'USD' }))
 }

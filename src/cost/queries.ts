@@ -89,6 +89,7 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Da
       select b.month, b.limit_usd
       from budgets b
       where b.org_id = ${orgId}
+        and b.scope = 'organization'
         and b.month <= ${thisMonth}
       order by b.month desc
       limit 1
@@ -189,6 +190,7 @@ export async function getCostTrend(
         select string_agg(b.month || ' ' || trim_scale(b.limit_usd), ',' order by b.month)
         from budgets b
         where b.org_id = ${orgId}
+          and b.scope = 'organization'
       ) as limits`
   if (row === undefined) throw new Error('the statement gave no row')
   const known = row.buckets?.split(';') ?? []

@@ -42,6 +42,7 @@ async function findBudgets(tx: ISql, orgId: string, months: string[]): Promise<M
     select b.month::text as month, b.limit_usd::text as limit
     from budgets b
     where b.org_id = ${orgId}
+      and b.scope = 'organization'
       and b.month = any(${months}::date[])`
   return new Map(rows.map((row) => [row.month, row]))
 }
@@ -52,5 +53,5 @@ async function upsertBudgets(tx: ISql, orgId: string, budgets: readonly BudgetRo
     insert into budgets (org_id, month, limit_usd)
     select ${orgId}, n.*
     from ${unnest(tx, budgets, { month: 'date', limit_usd: ['numeric', ({ limit }) => limit] })}
-    on conflict (org_id, month) do update set limit_usd = excluded.limit_usd`
+    on conflict (org_id, scope, scope_key, month) do update set limit_usd = excluded.limit_usd`
 }

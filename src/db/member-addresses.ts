@@ -3,16 +3,16 @@ import type { Fragment, ISql } from './client.ts'
 import type { OrgId } from './derived-tables.ts'
 
 /**
- * A subquery of members by every address they have: `address`, the member's `id` and own `email`. What is stored keeps the
- * address that it was sent with; whose that is, is looked up when it is read.
+ * A subquery of members by every address they have: `address`, the member's `id`, own `email` and `team`. What is stored keeps
+ * the address that it was sent with; whose that is, is looked up when it is read.
  */
 export const memberAddresses = (sql: ISql, orgId: OrgId): Fragment => sql`
   (
-    select m.id, m.email, m.email as address
+    select m.id, m.email, m.email as address, m.team
     from members m
     where m.org_id = ${orgId}
     union all
-    select m.id, m.email, l.email as address
+    select m.id, m.email, l.email as address, m.team
     from member_aliases l
     join members m on m.org_id = l.org_id and m.email = l.member_email
     where l.org_id = ${orgId}

@@ -89,16 +89,21 @@ CREATE INDEX browser_sessions_by_member ON browser_sessions USING btree (org_id,
 create table budget_alerts (
   org_id text not null,
   month date not null,
-  constraint budget_alerts_pkey PRIMARY KEY (org_id, month)
+  scope text not null default 'organization'::text,
+  scope_key text not null default ''::text,
+  constraint budget_alerts_pkey PRIMARY KEY (org_id, scope, scope_key, month)
 );
 
 create table budgets (
   org_id text not null,
   month date not null,
   limit_usd numeric(16,6) not null,
-  constraint budgets_pkey PRIMARY KEY (org_id, month),
+  scope text not null default 'organization'::text,
+  scope_key text not null default ''::text,
+  constraint budgets_pkey PRIMARY KEY (org_id, scope, scope_key, month),
   constraint budgets_limit_usd_check CHECK (limit_usd > 0::numeric),
-  constraint budgets_month_check CHECK (EXTRACT(day FROM month) = 1::numeric)
+  constraint budgets_month_check CHECK (EXTRACT(day FROM month) = 1::numeric),
+  constraint budgets_scope_check CHECK ((scope = ANY (ARRAY['organization'::text, 'project'::text, 'member'::text, 'team'::text])) AND (scope = 'organization'::text) = (scope_key = ''::text))
 );
 
 create table commit_ai (
@@ -368,6 +373,7 @@ create table members (
   display_name text not null,
   role text not null,
   joined_at timestamp with time zone not null,
+  team text,
   constraint members_pkey PRIMARY KEY (org_id, id),
   constraint members_org_id_email_key UNIQUE (org_id, email),
   constraint members_role_check CHECK (role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'auditor'::text]))
@@ -397,8 +403,10 @@ create table organizations (
   github_secret bytea,
   retention_before_days integer,
   retention_shortened_at timestamp with time zone,
+  budget_action text not null default 'warn'::text,
   constraint organizations_pkey PRIMARY KEY (org_id),
   constraint organizations_slug_key UNIQUE (slug),
+  constraint organizations_budget_action_check CHECK (budget_action = ANY (ARRAY['warn'::text, 'block'::text])),
   constraint organizations_member_visibility_check CHECK (member_visibility = ANY (ARRAY['all'::text, 'own'::text])),
   constraint organizations_plan_check CHECK (plan = ANY (ARRAY['cloud_pro'::text, 'cloud_team'::text, 'cloud_enterprise'::text])),
   constraint organizations_retention_sessions_days_check CHECK (retention_sessions_days > 0)

@@ -18,6 +18,7 @@ export async function listBudgetPage(
       select to_char(b.month, 'YYYY-MM') as month, b.limit_usd::text as limit
       from budgets b
       where b.org_id = ${orgId}
+        and b.scope = 'organization'
       order by b.month desc
       limit ${query.per_page}
       offset ${(query.page - 1) * query.per_page}`,
@@ -35,6 +36,7 @@ export async function getBudget(sql: ISql, orgId: string, month: string): Promis
     select to_char(b.month, 'YYYY-MM') as month, b.limit_usd::text as limit
     from budgets b
     where b.org_id = ${orgId}
+      and b.scope = 'organization'
       and b.month = ${`${month}-01`}`
   if (row === undefined) throw noBudget()
   return budgetOf(row)
@@ -45,6 +47,7 @@ export async function deleteBudgetRow(tx: ISql, orgId: string, month: string): P
   const { count } = await tx`
     delete from budgets
     where org_id = ${orgId}
+      and scope = 'organization'
       and month = ${`${month}-01`}`
   if (count === 0) throw noBudget()
 }

@@ -32,7 +32,8 @@ export const budgetRoutes = ({ sql, now, api }: RouteDeps, { inTurn: change }: S
           const at = now()
           const written = await writeBudgets(tx, orgId, [{ type: 'budget', month, limit: body.limit }])
           if (written.created + written.updated > 0) {
-            const exceeded = await writeBudgetAlerts(tx, orgId, [monthOf(dateOf(at))])
+            const changed = { month: monthOf(dateOf(at)), scope: 'organization', scope_key: '' } as const
+            const exceeded = await writeBudgetAlerts(tx, orgId, [changed])
             const done = written.created > 0 ? 'created' : 'updated'
             const ids = [...written.createdIds, ...written.updatedIds]
             await recordEntries(tx, orgId, actor, [

@@ -1,5 +1,5 @@
 import type { ReportsWritten } from '../audit/write-reports.ts'
-import type { BudgetExceeded } from '../cost/budget-alerts.ts'
+import type { BudgetExceeded, ChangedMonth } from '../cost/budget-alerts.ts'
 import { dateOf, monthOf } from '../dates.ts'
 import { SCORE_DECIMALS, unscaled } from '../decimals.ts'
 import type { RecordCounts } from '../records/changes.ts'
@@ -52,11 +52,26 @@ export const budgetEvents = (exceeded: readonly BudgetExceeded[]): NewEvent[] =>
     data: { budget_id: budgetId, current_cost: cost, limit },
   }))
 
-/** First days of the months whose cost may now be above the budget. */
-export function monthsToCheck({ budget, session }: Pick<Results, 'budget' | 'session'>, now: Date): string[] {
-  const months = new Set(session.changed.map(({ session: { day } }) => monthOf(day)))
-  if (budget.created + budget.updated > 0) months.add(monthOf(dateOf(now)))
-  return [...months]
+/** Scopes and their months whose cost may now be above the budget. */
+export function changedMonths({ budget, session }: Pick<Results, 'budget' | 'session'>, now: Date) {
+  const changed = session.changed.flatMap(monthsOf)
+  if (budget.created + budget.updated > 0) changed.push(ofOrganization(monthOf(dateOf(now))))
+  return changed
+}
+
+const ofOrganization = (month: string): ChangedMonth => ({ month, scope: 'organization', scope_key: '' })
+
+/** The month of a session, for each scope that it counts for. */
+export function monthsOf({ session }: Pick<WrittenSession, 'session'>): ChangedMonth[] {
+  const month = monthOf(session.day)
+  const member = session.userId ?? session.userEmail
+  return [
+    ofOrganization(month),
+    ...(session.project === NO_PROJECT
+      ? []
+      : [{ month, scope: 'project' as const, scope_key: session.project }]),
+    ...(member === null ? [] : [{ month, scope: 'member' as const, scope_key: member }]),
+  ]
 }
 
 const score = (hundredths: bigint): number => unscaled(hundredths, SCORE_DECIMALS)

@@ -1,6 +1,5 @@
 import { type Actor, recordEntries } from '../audit-log/append.ts'
 import { writeBudgetAlerts } from '../cost/budget-alerts.ts'
-import { monthOf } from '../dates.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import { withEstimates } from '../parts/turn-prices.ts'
 import type { SessionRecord } from '../records/session.ts'
@@ -9,7 +8,7 @@ import type { Pricer } from '../scoring/prices.ts'
 import { type PreparedSession, prepareSession } from '../sessions/prepare.ts'
 import { findUnchanged, findUnpriced, type UnpricedSession } from '../sessions/unpriced-queries.ts'
 import { emit, findSubscribers } from '../webhooks/outbox/events.ts'
-import { budgetEvents } from './events.ts'
+import { budgetEvents, monthsOf } from './events.ts'
 import { type SyncDeps, writeSessionsAndCounts } from './write.ts'
 
 /** Looks up ids after this one. */
@@ -73,8 +72,7 @@ async function writeRepriced(
       storeContent: true,
     })
     if (written.updated === 0) return 0
-    const months = new Set(sessions.map(({ day }) => monthOf(day)))
-    const exceeded = await writeBudgetAlerts(tx, orgId, [...months])
+    const exceeded = await writeBudgetAlerts(tx, orgId, written.changed.flatMap(monthsOf))
     const details = { updated: written.updated, ids: written.updatedIds.slice(0, MAX_IDS) }
     await recordEntries(tx, orgId, actor, [{ action: 'session.repriced', details }])
     await emit(tx, orgId, now(), budgetEvents(exceeded), await findSubscribers(tx, orgId))

@@ -30,7 +30,7 @@ import { writeMembers } from '../team/write.ts'
 import { updateParts } from '../usage/pull-request-write.ts'
 import { emit, findSubscribers } from '../webhooks/outbox/events.ts'
 import { buildAuditEntries } from './audit-entries.ts'
-import { buildEvents, monthsToCheck } from './events.ts'
+import { buildEvents, changedMonths } from './events.ts'
 import { type InboxRows, takeFromInbox } from './inbox-write.ts'
 import { findUser } from './machine.ts'
 import type { KeyRights } from './permissions.ts'
@@ -219,7 +219,7 @@ export async function storeBatch(
         aliases.addresses,
       ),
     })
-    const exceeded = await writeBudgetAlerts(tx, orgId, monthsToCheck(results, now))
+    const exceeded = await writeBudgetAlerts(tx, orgId, changedMonths(results, now))
     if (inbox) await recordEntriesOf(tx, orgId, inbox.entries)
     else await recordEntries(tx, orgId, actor, buildAuditEntries(results))
     await emit(tx, orgId, now, buildEvents(results, exceeded), subscribers)
