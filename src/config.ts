@@ -158,6 +158,8 @@ const TABLE = {
   oidcScopes: setting('OIDC_SCOPES', text, 'openid email profile', 'what is asked for at sign-in'),
   oidcOrganization: setting('OIDC_ORGANIZATION', text, null, 'slug of the organization of who signs in so'),
   oidcRoleClaim: setting('OIDC_ROLE_CLAIM', claimPath, 'groups', 'claim that OIDC_ROLES are looked up by, also inside of others, as realm_access.roles; a name with dots in quotes'),
+  /** null: teams are set here. */
+  oidcTeamClaim: setting('OIDC_TEAM_CLAIM', claimPath, null, 'claim that names the team of who signs in, as OIDC_ROLE_CLAIM (none: it stays)'),
   oidcRoles: setting('OIDC_ROLES', mapTo(ROLES), () => new Map<string, Role>(), 'roles by values of the claim, such as analytics-admins=admin,engineering=developer or a JSON object of them: the highest counts (none)'),
   oidcDefaultRole: setting('OIDC_DEFAULT_ROLE', oneOf(ROLES), null, 'role without a match (none: nobody comes in without)'),
   oidcRequireVerifiedEmail: setting('OIDC_REQUIRE_VERIFIED_EMAIL', boolean, 'true', 'false for providers that do not say whether an address is verified, as Microsoft Entra'),
@@ -202,6 +204,8 @@ export interface OidcConfig {
   organization: string
   /** Names, each inside of the one before. */
   roleClaim: readonly string[]
+  /** The same; null: none. */
+  teamClaim: readonly string[] | null
   roles: ReadonlyMap<string, Role>
   defaultRole: Role | null
   requireVerifiedEmail: boolean
@@ -239,6 +243,7 @@ function oidcOf(values: Values, problems: string[]): OidcConfig | null {
     scopes: values.oidcScopes,
     organization: oidcOrganization ?? '',
     roleClaim: values.oidcRoleClaim,
+    teamClaim: values.oidcTeamClaim,
     roles: values.oidcRoles,
     defaultRole: values.oidcDefaultRole,
     requireVerifiedEmail: values.oidcRequireVerifiedEmail,

@@ -68,6 +68,7 @@ type MemberRecord struct {
 	DisplayName string   `json:"display_name"`
 	Role        string   `json:"role"`
 	JoinedAt    string   `json:"joined_at"`
+	Team        string   `json:"team,omitempty"`    // Null for none. Without this field the one that is stored stays
 	Aliases     []string `json:"aliases,omitempty"` // Other addresses of the member, all of them; [] for none. Without this field those that are stored stay
 	ID          string   `json:"id,omitempty"`
 }
@@ -249,6 +250,7 @@ type SessionsListParams struct {
 	DateFrom    string   `json:"date_from,omitempty"`    // First UTC day, inclusive
 	DateTo      string   `json:"date_to,omitempty"`      // Last UTC day, inclusive
 	Member      string   `json:"member,omitempty"`       // Only sessions of this member: an id, or an address in any case
+	Team        string   `json:"team,omitempty"`         // Only what members of this team did, which they are in now; empty: of members in none, and of nobody
 	Model       string   `json:"model,omitempty"`        // Only sessions that used this model; a breakdown counts what they used of it
 	Agent       string   `json:"agent,omitempty"`        // Only sessions of this coding agent: their `source`
 	Branch      string   `json:"branch,omitempty"`       // Only sessions on this branch
@@ -478,6 +480,7 @@ type CostBreakdownParams struct {
 	DateFrom    string   `json:"date_from,omitempty"`    // First UTC day, inclusive
 	DateTo      string   `json:"date_to,omitempty"`      // Last UTC day, inclusive
 	Member      string   `json:"member,omitempty"`       // Only sessions of this member: an id, or an address in any case
+	Team        string   `json:"team,omitempty"`         // Only what members of this team did, which they are in now; empty: of members in none, and of nobody
 	Model       string   `json:"model,omitempty"`        // Only sessions that used this model; a breakdown counts what they used of it
 	Agent       string   `json:"agent,omitempty"`        // Only sessions of this coding agent: their `source`
 	Branch      string   `json:"branch,omitempty"`       // Only sessions on this branch
@@ -511,7 +514,7 @@ type BreakdownTotal struct {
 }
 type BreakdownItem struct {
 	BreakdownTotal
-	Key    *string `json:"key"`     // A name; a member’s id, or the address where no member has it; the first day of a day, week or month; null for sessions without a member, branch …
+	Key    *string `json:"key"`     // A name; a member’s id, or the address where no member has it; the first day of a day, week or month; null for sessions without a member, team, branch …
 	AndKey *string `json:"and_key"` // The second key; `(others)` for those beyond `top`
 }
 type Breakdown struct {
@@ -665,11 +668,12 @@ type AuditReport struct {
 	NextCursor  *string            `json:"next_cursor"` // created_at of the last entry here: the cursor to give next
 }
 type TeamOverviewMember struct {
-	ID          string `json:"id"`
-	Email       string `json:"email"`
-	DisplayName string `json:"display_name"`
-	Role        string `json:"role"`
-	JoinedAt    string `json:"joined_at"`
+	ID          string  `json:"id"`
+	Email       string  `json:"email"`
+	DisplayName string  `json:"display_name"`
+	Role        string  `json:"role"`
+	JoinedAt    string  `json:"joined_at"`
+	Team        *string `json:"team"`
 }
 type TeamOverviewActivitySummary struct {
 	SessionsLast7d      int64 `json:"sessions_last_7d"`       // sessions in the 168 hours before now
@@ -796,6 +800,7 @@ type OutcomesListParams struct {
 	Project  string `json:"project,omitempty"`   // Only this project; empty: only what has none
 	Repo     string `json:"repo,omitempty"`      // Only this repository; sessions and commits count under that of their project’s pull requests
 	Member   string `json:"member,omitempty"`    // Only what this member did: an id, or an address in any case
+	Team     string `json:"team,omitempty"`      // Only what members of this team did, which they are in now; empty: of members in none, and of nobody
 	Page     int64  `json:"page,omitempty"`      // Page to return, from 1
 	PerPage  int64  `json:"per_page,omitempty"`  // Items on a page
 }
@@ -832,7 +837,7 @@ type OutcomesTotal struct {
 }
 type Outcome struct {
 	OutcomesTotal
-	Key *string `json:"key"` // The first day of a month or week; a project, repository, agent; a member’s id, or the address where no member has it; null where there is none
+	Key *string `json:"key"` // The first day of a month or week; a project, repository, team, agent; a member’s id, or the address where no member has it; null where there is none
 }
 type Outcomes struct {
 	Page[Outcome]
@@ -1039,11 +1044,13 @@ type NewMember struct {
 	Email       string `json:"email"`
 	DisplayName string `json:"display_name"`
 	Role        string `json:"role"`
+	Team        string `json:"team,omitempty"` // Null for none. Without this field the one that is stored stays
 }
 type MemberChange struct {
-	DisplayName *string   `json:"display_name,omitempty"`
-	Role        *string   `json:"role,omitempty"`
-	Aliases     *[]string `json:"aliases,omitempty"` // All other addresses of the member; [] for none
+	DisplayName *string           `json:"display_name,omitempty"`
+	Role        *string           `json:"role,omitempty"`
+	Team        *Nullable[string] `json:"team,omitempty"`    // Null for none. Without this field the one that is stored stays
+	Aliases     *[]string         `json:"aliases,omitempty"` // All other addresses of the member; [] for none
 }
 type Invitation struct {
 	URL       string `json:"url"` // The link by which the member sets a password, once; shown in this answer only

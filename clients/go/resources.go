@@ -88,7 +88,7 @@ func (r *CostResource) Get(ctx context.Context, params *CostGetParams) (*CostSum
 	return call[CostSummary](ctx, r.core, request{method: "GET", path: "/v1/cost", query: params})
 }
 
-// Breakdown: cost and tokens by project, member, model, agent, branch or time. Scope: `cost:read` or `read`.
+// Breakdown: cost and tokens by project, member, team, model, agent, branch or time. Scope: `cost:read` or `read`.
 func (r *CostResource) Breakdown(ctx context.Context, params *CostBreakdownParams) (*Breakdown, error) {
 	return call[Breakdown](ctx, r.core, request{method: "GET", path: "/v1/cost/breakdown", query: params})
 }

@@ -14,6 +14,8 @@ export interface Identity {
   subject: string
   email: string
   name: string
+  /** Undefined where no claim names it. */
+  team: string | undefined
   /** Values of the claim of roles. */
   groups: readonly string[]
   /** Whether the provider left them out, since there are too many. */
@@ -27,7 +29,7 @@ const MAX_AGE_MS = 3_600_000
 const TIMEOUT_S = 10
 
 export function createIdentityProvider(oidc: OidcConfig, log: Log) {
-  const { issuer, clientId, clientSecret, scopes, roleClaim } = oidc
+  const { issuer, clientId, clientSecret, scopes, roleClaim, teamClaim } = oidc
   let known: { provider: Promise<client.Configuration>; at: number } | undefined
 
   /** It is asked for at the first sign-in, so that the server starts without it. */
@@ -101,7 +103,7 @@ export function createIdentityProvider(oidc: OidcConfig, log: Log) {
         const claims: Claims = { ...tokens.claims() }
         const isComplete =
           ['email', 'email_verified', 'name'].every((name) => name in claims) &&
-          claimAt(claims, roleClaim) !== undefined
+          [roleClaim, teamClaim].every((path) => path === null || claimAt(claims, path) !== undefined)
         const asked = provider.serverMetadata().userinfo_endpoint !== undefined && !isComplete
         const more = asked
           ? await client.fetchUserInfo(provider, tokens.access_token, String(claims.sub))
@@ -143,7 +145,7 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 /** The person of these claims: of the ID token, and of userinfo. Throws UNAUTHORIZED, FORBIDDEN. */
 function identityOf(
   sources: readonly [Claims, Claims],
-  { roleClaim, requireVerifiedEmail, allowedDomains }: OidcConfig,
+  { roleClaim, teamClaim, requireVerifiedEmail, allowedDomains }: OidcConfig,
 ): Identity {
   // one source tells both: what another says of some address does not vouch for this one
   const told =
@@ -164,12 +166,14 @@ function identityOf(
   if (allowedDomains.length > 0 && !allowedDomains.includes(domain))
     throw new ApiError('FORBIDDEN', `Accounts of ${domain} do not sign in here`)
   const groups = sources.map((claims) => claimAt(claims, roleClaim)).find((claim) => claim !== undefined)
+  const teams = teamClaim === null ? [] : sources.flatMap((claims) => claimAt(claims, teamClaim))
   const [{ iss, sub }] = sources
   return {
     issuer: String(iss),
     subject: String(sub),
     email,
     name: (sources.map(({ name }) => name).find(isText) ?? email.split('@')[0] ?? email).trim().slice(0, 200),
+    team: teams.find(isText)?.trim().slice(0, 100),
     groups: (Array.isArray(groups) ? groups : [groups]).filter((group) => typeof group === 'string'),
     hasTooManyGroups:
       groups === undefined &&

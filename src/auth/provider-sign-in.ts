@@ -27,7 +27,7 @@ function whyNoRole({ groups, hasTooManyGroups }: Identity, { roles, defaultRole 
 
 /**
  * Signs in whom the identity provider named: makes a member at the first sign-in, is bound to that person from then on, whatever
- * their address is, and gives the role of the claim at each; but an owner stays one. Somebody without a role does not come in,
+ * their address is, and gives the role and team of the claims at each; but an owner stays one. Somebody without a role does not come in,
  * and their sessions end. Returns the cookie's token. Throws FORBIDDEN.
  */
 export async function signInByProvider(
@@ -96,13 +96,20 @@ async function admit(
     }
     return undefined
   }
-  const { email, name } = identity
+  const { email, name, team } = identity
+  const given = { ...(isOwner ? {} : { role }), ...(team === undefined ? {} : { team }) }
   const member =
     known === undefined
-      ? await addMember(tx, orgId, changer, { email: asciiLower(email), display_name: name, role }, now)
-      : known.role === role || isOwner
+      ? await addMember(
+          tx,
+          orgId,
+          changer,
+          { ...given, email: asciiLower(email), display_name: name, role },
+          now,
+        )
+      : Bun.deepEquals({ ...known, ...given }, known)
         ? known
-        : await changeMember(tx, orgId, changer, known.id, { role })
+        : await changeMember(tx, orgId, changer, known.id, given, now)
   await saveAccount(tx, orgId, member, identity)
   const kept = identity.hasTooManyGroups
     ? 'the identity provider sent no groups, since there are too many'

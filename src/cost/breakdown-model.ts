@@ -6,6 +6,7 @@ import { type Dimension, UsageFilters } from '../usage/model.ts'
 export const BREAKDOWN_KEYS = [
   'project',
   'member',
+  'team',
   'model',
   'agent',
   'branch',
@@ -18,8 +19,9 @@ export type BreakdownKey = (typeof BREAKDOWN_KEYS)[number]
 
 export const isTime = (key: BreakdownKey | undefined): key is 'day' | 'week' | 'month' =>
   key === 'day' || key === 'week' || key === 'month'
-export const isDimension = (key: BreakdownKey | undefined): key is Dimension =>
-  key !== undefined && !isTime(key)
+/** The column that a key is made of, but a key of time. */
+export const columnsOf = (key: BreakdownKey | undefined): Dimension[] =>
+  key === undefined || isTime(key) ? [] : [key === 'team' ? 'member' : key]
 
 export const BreakdownQuery = Type.Object({
   by: oneOf(BREAKDOWN_KEYS, {
@@ -101,7 +103,7 @@ const previous = Type.Optional(
 export const BreakdownItem = component('BreakdownItem', {
   key: key(
     'A name; a member’s id, or the address where no member has it; the first day of a day, week or month; ' +
-      'null for sessions without a member, branch …',
+      'null for sessions without a member, team, branch …',
   ),
   and_key: Type.Optional(key('The second key; `(others)` for those beyond `top`')),
   ...sums,

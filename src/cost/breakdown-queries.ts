@@ -4,14 +4,15 @@ import { memberAddresses } from '../db/member-addresses.ts'
 import { JsonText } from '../json-text.ts'
 import type { Own } from '../people/visibility-queries.ts'
 import type { UsageFilters } from '../usage/model.ts'
+import { teamsByKey } from '../usage/scope-queries.ts'
 import { branchRows, isOfBranches, usageRows } from '../usage/sources.ts'
-import { type BreakdownKey, type BreakdownQuery, isDimension, isTime } from './breakdown-model.ts'
+import { type BreakdownKey, type BreakdownQuery, columnsOf, isTime } from './breakdown-model.ts'
 
 /** The key of what is summed without being named. */
 const OTHERS = '(others)'
 
 /** Keys whose values tell what others do, and are named to somebody who sees only their own figures as far as these have them. */
-const TELLING: readonly BreakdownKey[] = ['member', 'branch', 'ticket', 'model', 'agent']
+const TELLING: readonly BreakdownKey[] = ['member', 'team', 'branch', 'ticket', 'model', 'agent']
 
 /** A key as text, of a row `r`, `who` of the sessions of others; weeks begin on Monday, as 0001-01-01 was. */
 function breakdownKeyOf(sql: Sql, key: BreakdownKey, who: 'all' | Own | 'others'): Fragment {
@@ -26,6 +27,8 @@ function breakdownKeyOf(sql: Sql, key: BreakdownKey, who: 'all' | Own | 'others'
     case 'member':
       if (typeof who === 'object') return sql`${who.id}::text`
       return sql`coalesce((select i.of_address from ids i) ->> r.member, nullif(r.member, ''))`
+    case 'team':
+      return sql`(select t.of_key from teams t) ->> r.member`
     default:
       return sql`nullif(r.${sql(key)}, '')`
   }
@@ -93,7 +96,7 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, own: Own | 
   const query = own !== null && isTold ? { ...given, member: own.id } : given
   const { by, and_by, top, compare, sort } = query
   const keys = [by, and_by]
-  const columns = keys.filter(isDimension)
+  const columns = keys.flatMap(columnsOf)
   const byDays = keys.includes('day') || keys.includes('week')
   const buckets = byDays ? 'day' : keys.includes('month') ? 'month' : undefined
   const isDivided = own !== null && keys.some((key) => key !== undefined && TELLING.includes(key))
@@ -104,7 +107,8 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, own: Own | 
     ids as materialized (
       select jsonb_object_agg(m.address, m.id) as of_address
       from ${memberAddresses(sql, orgId)} m
-    ),`
+    ),
+    teams as materialized (${teamsByKey(sql, orgId)}),`
   // a session counts more than once under its models, in all once
   const isOften = columns.includes('model') || columns.includes('ticket')
   const sumsOf = (

@@ -3,6 +3,7 @@ import { memberAddresses } from '../db/member-addresses.ts'
 import { unnest } from '../db/rows.ts'
 import { MONEY_DECIMALS, unitsOf, unscaled } from '../decimals.ts'
 import { type BudgetScope, budgetIdOf, budgetInForce, costOfScope } from '../usage/scope-queries.ts'
+import { emit, type NewEvent } from '../webhooks/outbox/events.ts'
 
 /** A month whose cost is above its limit; amounts in dollars, exact to 6 decimals. */
 export interface BudgetExceeded {
@@ -82,3 +83,18 @@ export async function writeBudgetAlerts(
     limit: unscaled(unitsOf(limit), MONEY_DECIMALS),
   }))
 }
+
+/** The events of months whose cost is above their limit. */
+export const budgetEvents = (exceeded: readonly BudgetExceeded[]): NewEvent[] =>
+  exceeded.map(({ budgetId, cost, limit }) => ({
+    event: 'cost.budget_exceeded',
+    data: { budget_id: budgetId, current_cost: cost, limit },
+  }))
+
+/** Does `writeBudgetAlerts` and emits its events. */
+export const emitBudgetAlerts = async (
+  tx: ISql,
+  orgId: string,
+  changed: readonly ChangedMonth[],
+  now: Date,
+): Promise<void> => await emit(tx, orgId, now, budgetEvents(await writeBudgetAlerts(tx, orgId, changed)))

@@ -78,7 +78,7 @@ export const costRoutes = ({ sql, now, api }: RouteDeps) =>
       all: allBreakdown,
       detail: {
         operationId: 'getCostBreakdown',
-        summary: 'Cost and tokens by project, member, model, agent, branch or time',
+        summary: 'Cost and tokens by project, member, team, model, agent, branch or time',
         description:
           'Sums of the sessions that match, by one key or by pairs of two. What a session of several models used is ' +
           `divided among them; the session counts once under each. ${WHOLE_SESSIONS}`,

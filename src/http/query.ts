@@ -65,6 +65,15 @@ export const Project = Type.Optional(
   }),
 )
 
+export const Team = Type.Optional(
+  Type.String({
+    maxLength: 100,
+    description:
+      'Only what members of this team did, which they are in now; empty: of members in none, and of nobody',
+    examples: ['payments'],
+  }),
+)
+
 /** One of `values`; wrap it in `Type.Optional` where the parameter may be missing. */
 export function oneOf<const Values extends readonly string[]>(
   values: Values,

@@ -27,6 +27,10 @@ export function groupKeyOf(
       return own === null
         ? sql`coalesce((select i.of_address from ids i) ->> ${column('member')}, nullif(${column('member')}, ''))`
         : sql`case when ${column('member')} = any (${own.keys}::text[]) then ${own.id}::text else '(others)' end`
+    case 'team':
+      return own === null
+        ? sql`(select t.of_key from teams t) ->> ${column('member')}`
+        : sql`case when ${column('member')} = any (${own.keys}::text[]) then (select t.of_key from teams t) ->> ${own.id}::text else '(others)' end`
     case 'agent':
       if (own === null) return sql`nullif(${column('agent')}, '')`
       return sql`

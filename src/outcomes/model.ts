@@ -1,8 +1,18 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateFrom, DateTo, oneOfOr, Page, Pagination, PerPage, Project, textFilter } from '../http/query.ts'
+import {
+  DateFrom,
+  DateTo,
+  oneOfOr,
+  Page,
+  Pagination,
+  PerPage,
+  Project,
+  Team,
+  textFilter,
+} from '../http/query.ts'
 import { closed, component, nullable } from '../records/fields.ts'
 
-const GROUPS = ['month', 'week', 'project', 'repo', 'member', 'agent'] as const
+const GROUPS = ['month', 'week', 'project', 'repo', 'member', 'team', 'agent'] as const
 export type Group = (typeof GROUPS)[number]
 
 export const OutcomesQuery = Type.Object({
@@ -15,6 +25,7 @@ export const OutcomesQuery = Type.Object({
     'acme/checkout',
   ),
   member: textFilter('Only what this member did: an id, or an address in any case', 'ada@example.com', 320),
+  team: Team,
   page: Page,
   per_page: PerPage,
 })
@@ -70,7 +81,7 @@ const Outcome = component('Outcome', {
   key: nullable(
     Type.String({
       description:
-        'The first day of a month or week; a project, repository, agent; a member’s id, or the address where no member ' +
+        'The first day of a month or week; a project, repository, team, agent; a member’s id, or the address where no member ' +
         'has it; null where there is none',
       examples: ['2026-03-01'],
     }),

@@ -29,7 +29,9 @@ export async function getOutcomes(
   { own, now }: { own: Own | null; now: Date },
 ): Promise<Outcomes> {
   const { by, page, per_page } = query
-  const context = { sql, orgId, query, own, now }
+  // a team's figures may be those of one other member
+  const seen = own !== null && query.team !== undefined ? { ...query, member: own.id } : query
+  const context = { sql, orgId, query: seen, own, now }
   const isPeriod = by === 'month' || by === 'week'
   const order = isPeriod ? sql`g.key collate "C"` : sql`g.cost desc, g.key collate "C" nulls last`
   const sums = sql.unsafe(SUMS.map((name) => `sum(r.${name}) as ${name}`).join(', '))

@@ -2,6 +2,7 @@ import { dateOf, daysOf, spansOf } from '../dates.ts'
 import type { Fragment, Sql } from '../db/client.ts'
 import { memberAddresses, memberKeys } from '../db/member-addresses.ts'
 import type { Own } from '../people/visibility-queries.ts'
+import { isOfTeam, teamsByKey } from '../usage/scope-queries.ts'
 import { usageRows } from '../usage/sources.ts'
 import { type Columns, groupKeyOf } from './group-queries.ts'
 import type { Group, OutcomesQuery } from './model.ts'
@@ -42,6 +43,7 @@ export const sharedTables = ({ sql, orgId }: Context): Fragment => sql`
     select jsonb_object_agg(m.address, m.id) as of_address
     from ${memberAddresses(sql, orgId)} m
   ),
+  teams as materialized (${teamsByKey(sql, orgId)}),
   -- the repository that most pull requests of a project are in
   repos as materialized (
     select jsonb_object_agg(p.project, p.repo) as of_project
@@ -79,6 +81,7 @@ const KEY_COLUMNS: Record<Group | 'all', readonly string[]> = {
   project: ['r.project'],
   repo: ['r.project'],
   member: ['r.member'],
+  team: ['r.member'],
   agent: ['r.agent'],
 }
 
@@ -131,13 +134,13 @@ const isOfRepo = ({ sql, query: { repo } }: Context): Fragment =>
 /** Sums the cost of sessions by their own date, project, member and agent. */
 function sessionsBy(context: Context, by: Group | null): Source {
   const { sql, orgId, query } = context
-  const { project, repo, member, date_from, date_to } = query
+  const { project, repo, member, team, date_from, date_to } = query
   const ofProject = project !== undefined || repo !== undefined
   const byProject = by === 'project' || by === 'repo'
   const isProject = project === undefined ? sql`` : sql`and r.project = ${project}`
   const source = { sums: { cost: 'r.cost' }, columns: OF_PROJECT }
   // the fewest rows; in them '' is all projects
-  const byPerson = by === 'member' || by === 'agent' || member !== undefined
+  const byPerson = by === 'agent' || isOfMembers(query, by)
   if (!byPerson && project !== '' && (ofProject || !byProject)) {
     const rows = sql`
       from session_rollups r
@@ -149,12 +152,13 @@ function sessionsBy(context: Context, by: Group | null): Source {
   const filters = {
     ...(project === undefined ? {} : { project }),
     ...(member === undefined ? {} : { member }),
+    ...(team === undefined ? {} : { team }),
     ...(date_from === undefined ? {} : { date_from }),
     ...(date_to === undefined ? {} : { date_to }),
   }
   const columns = [
     ...(byProject || repo !== undefined ? (['project'] as const) : []),
-    ...(by === 'member' ? (['member'] as const) : []),
+    ...(by === 'member' || by === 'team' ? (['member'] as const) : []),
     ...(by === 'agent' ? (['agent'] as const) : []),
   ]
   const buckets = by === 'week' ? 'day' : by === 'month' ? by : undefined
@@ -162,10 +166,14 @@ function sessionsBy(context: Context, by: Group | null): Source {
   return { ...source, rows: sql`from (${rows}) r where true ${isOfRepo(context)}` }
 }
 
+const isOfMembers = ({ member, team }: OutcomesQuery, by: Group | null): boolean =>
+  by === 'member' || by === 'team' || member !== undefined || team !== undefined
+
 /** The smallest grouping of the rollups that has the columns of the key and of the filters. */
-function dimsOf({ project, repo, member }: OutcomesQuery, by: Group | null): string {
+function dimsOf(query: OutcomesQuery, by: Group | null): string {
+  const { project, repo } = query
   const hasProject = by === 'project' || by === 'repo' || project !== undefined || repo !== undefined
-  const hasMember = by === 'member' || member !== undefined
+  const hasMember = isOfMembers(query, by)
   if (by === 'agent') return hasProject ? 'project_member_agent' : hasMember ? 'member_agent' : 'agent'
   if (hasProject) return hasMember ? 'project_member' : 'project'
   return hasMember ? 'member' : 'all'
@@ -189,14 +197,15 @@ function inSpans({ sql, query: { date_from, date_to } }: Context, byDays: boolea
 /** `from … where …`: the rows of months and days that match, but for project and repository. */
 function rollupRows(context: Context, table: string, by: Group | null, byDays = by === 'week'): Fragment {
   const { sql, orgId, query } = context
-  const { member } = query
+  const { member, team } = query
   return sql`
     from ${sql(table)} r
     where r.org_id = ${orgId}
       -- a literal, as in usageRows
       and r.dims = ${sql.unsafe(`'${dimsOf(query, by)}'`)}
       and (${inSpans(context, byDays)})
-      ${member === undefined ? sql`` : sql`and r.member = ${memberKeys(sql, orgId, member)}`}`
+      ${member === undefined ? sql`` : sql`and r.member = ${memberKeys(sql, orgId, member)}`}
+      ${team === undefined ? sql`` : sql`and ${isOfTeam(sql, orgId, sql`r.member`, team)}`}`
 }
 
 /** Pull requests with what belongs to them, and the part of the sessions' cost that is linked to one. */

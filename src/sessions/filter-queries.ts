@@ -6,7 +6,7 @@ import type { SessionListQuery } from './model.ts'
 
 /** Whether the list is filtered by more than project, days, cost and quality. */
 export const isFiltered = (query: SessionListQuery): boolean =>
-  [query.member, query.model, query.agent, query.branch, query.ticket, query.has_findings].some(
+  [query.member, query.team, query.model, query.agent, query.branch, query.ticket, query.has_findings].some(
     (value) => value !== undefined,
   )
 

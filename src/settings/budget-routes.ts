@@ -1,14 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { recordEntries } from '../audit-log/append.ts'
-import { writeBudgetAlerts } from '../cost/budget-alerts.ts'
+import { emitBudgetAlerts } from '../cost/budget-alerts.ts'
 import { writeBudgets } from '../cost/write.ts'
 import { dateOf, isDate, monthOf } from '../dates.ts'
 import { validationError } from '../errors.ts'
 import type { RouteDeps } from '../http/api.ts'
 import { derivedId } from '../ids.ts'
-import { budgetEvents } from '../sync/events.ts'
-import { emit } from '../webhooks/outbox/events.ts'
 import { BudgetBody, BudgetListQuery, MonthBudget, MonthBudgetPage } from './budget-model.ts'
 import { deleteBudgetRow, getBudget, listBudgetPage, noBudget } from './budget-queries.ts'
 import type { SettingsDeps } from './deps.ts'
@@ -33,13 +31,12 @@ export const budgetRoutes = ({ sql, now, api }: RouteDeps, { inTurn: change }: S
           const written = await writeBudgets(tx, orgId, [{ type: 'budget', month, limit: body.limit }])
           if (written.created + written.updated > 0) {
             const changed = { month: monthOf(dateOf(at)), scope: 'organization', scope_key: '' } as const
-            const exceeded = await writeBudgetAlerts(tx, orgId, [changed])
             const done = written.created > 0 ? 'created' : 'updated'
             const ids = [...written.createdIds, ...written.updatedIds]
             await recordEntries(tx, orgId, actor, [
               { action: `budget.${done}`, details: { [done]: 1, ids, month, limit: body.limit } },
             ])
-            await emit(tx, orgId, at, budgetEvents(exceeded))
+            await emitBudgetAlerts(tx, orgId, [changed], at)
           }
           return await getBudget(tx, orgId, month)
         })

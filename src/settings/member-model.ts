@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { oneOf, Page, PageOf, PerPage } from '../http/query.ts'
 import { closed, component, name, nullable, Timestamp } from '../records/fields.ts'
-import { Role } from '../records/member.ts'
+import { Role, Team } from '../records/member.ts'
 
 const Address = Type.String({ format: 'email', maxLength: 320, examples: ['ada@example.com'] })
 const ROLES = ['owner', 'admin', 'developer', 'auditor'] as const
@@ -13,6 +13,7 @@ export const Member = component('Member', {
   role: Role,
   aliases: Type.Array(Type.String(), { description: 'Other addresses of the member' }),
   joined_at: Timestamp('UTC, milliseconds'),
+  team: nullable(Type.String({ examples: ['payments'] })),
   last_signed_in_at: nullable(Timestamp('UTC, milliseconds')),
   status: oneOf(['active', 'invited'], {
     description: '`invited`: an invitation is open that the member has not accepted',
@@ -32,12 +33,18 @@ export type MemberListQuery = Static<typeof MemberListQuery>
 export const MemberPage = PageOf(Member)
 export type MemberPage = Static<typeof MemberPage>
 
-export const NewMemberBody = component('NewMember', { email: Address, display_name: name(200), role: Role })
+export const NewMemberBody = component('NewMember', {
+  email: Address,
+  display_name: name(200),
+  role: Role,
+  team: Type.Optional(nullable(Team)),
+})
 
 export const MemberChangeBody = closed(
   {
     display_name: Type.Optional(name(200)),
     role: Type.Optional(Role),
+    team: Type.Optional(nullable(Team)),
     aliases: Type.Optional(
       Type.Array(Address, { maxItems: 50, description: 'All other addresses of the member; [] for none' }),
     ),

@@ -9,7 +9,7 @@ import type { Member, MemberListQuery, MemberPage } from './member-model.ts'
 const memberRows = (sql: ISql, orgId: string) => sql`
   select
     m.id, m.email, m.display_name, m.role,
-    to_char(m.joined_at at time zone 'UTC', ${TIME_PATTERN}) as joined_at,
+    to_char(m.joined_at at time zone 'UTC', ${TIME_PATTERN}) as joined_at, m.team,
     to_char(a.last_signed_in_at at time zone 'UTC', ${TIME_PATTERN}) as last_signed_in_at,
     case when a.member_id is null and i.member_id is not null then 'invited' else 'active' end as status,
     ${aliasColumn(sql)}

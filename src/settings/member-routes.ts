@@ -52,7 +52,7 @@ export const memberRoutes = (
       '/:user_id',
       ({ params: { user_id: id }, body, access }) =>
         change(access.orgId, async (tx) => {
-          await changeMember(tx, access.orgId, changerOf(access), id, body)
+          await changeMember(tx, access.orgId, changerOf(access), id, body, now())
           return await getListedMember(tx, access.orgId, id)
         }),
       {

@@ -1,5 +1,5 @@
 import type { ReportsWritten } from '../audit/write-reports.ts'
-import type { BudgetExceeded, ChangedMonth } from '../cost/budget-alerts.ts'
+import { type BudgetExceeded, budgetEvents, type ChangedMonth } from '../cost/budget-alerts.ts'
 import { dateOf, monthOf } from '../dates.ts'
 import { SCORE_DECIMALS, unscaled } from '../decimals.ts'
 import type { RecordCounts } from '../records/changes.ts'
@@ -45,19 +45,21 @@ export function buildEvents(results: Results, exceeded: readonly BudgetExceeded[
   ]
 }
 
-/** The events of months whose cost is above their limit. */
-export const budgetEvents = (exceeded: readonly BudgetExceeded[]): NewEvent[] =>
-  exceeded.map(({ budgetId, cost, limit }) => ({
-    event: 'cost.budget_exceeded',
-    data: { budget_id: budgetId, current_cost: cost, limit },
-  }))
-
 /** Scopes and their months whose cost may now be above the budget. */
-export function changedMonths({ budget, session }: Pick<Results, 'budget' | 'session'>, now: Date) {
+export function changedMonths(
+  { budget, member, session }: Pick<Results, 'budget' | 'member' | 'session'>,
+  now: Date,
+): ChangedMonth[] {
   const changed = session.changed.flatMap(monthsOf)
+  changed.push(...[...member.createdIds, ...member.updatedIds].map((id) => ofMember(id, now)))
   if (budget.created + budget.updated > 0) changed.push(ofOrganization(monthOf(dateOf(now))))
   return changed
 }
+
+/** The month of `now` of a member, who is new or has changed. */
+export const ofMember = (id: string, now: Date): ChangedMonth => ({
+  ...{ month: monthOf(dateOf(now)), scope: 'member', scope_key: id },
+})
 
 const ofOrganization = (month: string): ChangedMonth => ({ month, scope: 'organization', scope_key: '' })
 

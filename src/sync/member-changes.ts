@@ -1,5 +1,6 @@
 import { type Actor, recordEntries } from '../audit-log/append.ts'
 import { updateExpertiseOf } from '../commits/expertise.ts'
+import { emitBudgetAlerts } from '../cost/budget-alerts.ts'
 import type { ISql } from '../db/client.ts'
 import { lockHistory, lockOrganization } from '../db/org-lock.ts'
 import { ApiError, forbidden, validationError } from '../errors.ts'
@@ -21,6 +22,7 @@ import {
 import { hasOwner, writeMembers } from '../team/write.ts'
 import { updateParts } from '../usage/pull-request-write.ts'
 import { emit } from '../webhooks/outbox/events.ts'
+import { ofMember } from './events.ts'
 
 // Changes of one member: by the API, the command line, and the identity provider. Each function needs a transaction, and
 // takes the organization's lock.
@@ -34,6 +36,8 @@ export interface Changer {
 export interface MemberChange {
   display_name?: string
   role?: Role
+  /** Null for none. */
+  team?: string | null
   /** All of them. */
   aliases?: string[]
 }
@@ -67,7 +71,7 @@ export async function addMember(
   tx: ISql,
   orgId: string,
   changer: Changer,
-  member: { email: string; display_name: string; role: Role },
+  member: { email: string; display_name: string; role: Role; team?: string | null },
   now: Date,
 ): Promise<MemberWithAliases> {
   await lockOrganization(tx, orgId)
@@ -91,6 +95,8 @@ export async function addMember(
       data: { user_id: id, email, role },
     })),
   )
+  const months = ids.map((id) => ofMember(id, now))
+  await emitBudgetAlerts(tx, orgId, months, now)
   return await getMember(tx, orgId, ids[0] ?? '')
 }
 
@@ -104,7 +110,8 @@ export async function changeMember(
   orgId: string,
   changer: Changer,
   id: string,
-  { display_name, role, aliases }: MemberChange,
+  { display_name, role, team, aliases }: MemberChange,
+  now: Date,
 ): Promise<MemberWithAliases> {
   const getChangeable = async () => {
     const member = await getMember(tx, orgId, id)
@@ -131,6 +138,7 @@ export async function changeMember(
     display_name: display_name ?? before.display_name,
     role: role ?? before.role,
     joined_at: before.joined_at,
+    ...(team === undefined ? {} : { team }),
     ...(aliases === undefined ? {} : { aliases }),
   }
   const { updated } = await namingFields(writeMembers(tx, orgId, [record], written.members))
@@ -139,6 +147,8 @@ export async function changeMember(
   }
   const entry = { action: 'member.updated', details: { updated: 1, ids: [id] } }
   await recordEntries(tx, orgId, changer.actor, updated > 0 ? [entry] : [])
+  // the month of the member's team, or of the member with more addresses, may now be above its limit
+  if (updated > 0) await emitBudgetAlerts(tx, orgId, [ofMember(id, now)], now)
   return await getMember(tx, orgId, id)
 }
 

@@ -1,5 +1,5 @@
 import { type Actor, recordEntries } from '../audit-log/append.ts'
-import { writeBudgetAlerts } from '../cost/budget-alerts.ts'
+import { emitBudgetAlerts } from '../cost/budget-alerts.ts'
 import { lockOrganization } from '../db/org-lock.ts'
 import { withEstimates } from '../parts/turn-prices.ts'
 import type { SessionRecord } from '../records/session.ts'
@@ -7,8 +7,7 @@ import { packParts, unpackParts } from '../records/session-parts.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { type PreparedSession, prepareSession } from '../sessions/prepare.ts'
 import { findUnchanged, findUnpriced, type UnpricedSession } from '../sessions/unpriced-queries.ts'
-import { emit, findSubscribers } from '../webhooks/outbox/events.ts'
-import { budgetEvents, monthsOf } from './events.ts'
+import { monthsOf } from './events.ts'
 import { type SyncDeps, writeSessionsAndCounts } from './write.ts'
 
 /** Looks up ids after this one. */
@@ -72,10 +71,9 @@ async function writeRepriced(
       storeContent: true,
     })
     if (written.updated === 0) return 0
-    const exceeded = await writeBudgetAlerts(tx, orgId, written.changed.flatMap(monthsOf))
     const details = { updated: written.updated, ids: written.updatedIds.slice(0, MAX_IDS) }
     await recordEntries(tx, orgId, actor, [{ action: 'session.repriced', details }])
-    await emit(tx, orgId, now(), budgetEvents(exceeded), await findSubscribers(tx, orgId))
+    await emitBudgetAlerts(tx, orgId, written.changed.flatMap(monthsOf), now())
     return written.updated
   })
 }

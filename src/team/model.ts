@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Page, PageOf, PerPage } from '../http/query.ts'
-import { closed, component, Timestamp } from '../records/fields.ts'
+import { closed, component, nullable, Timestamp } from '../records/fields.ts'
 import { Role } from '../records/member.ts'
 
 const userId = { examples: ['user_7h2k9d'] }
@@ -17,6 +17,7 @@ export const TeamOverview = component('TeamOverview', {
       display_name: Type.String({ examples: ['Ada'] }),
       role: Role,
       joined_at: Timestamp('UTC, milliseconds'),
+      team: nullable(Type.String({ examples: ['payments'] })),
     }),
     { description: 'by joined_at, then id' },
   ),

@@ -12,10 +12,11 @@ export interface Member {
   display_name: string
   role: Role
   joined_at: string
+  team: string | null
 }
 
 const memberColumns = (sql: ISql) => sql`
-  m.id, m.email, m.display_name, m.role, to_char(m.joined_at at time zone 'UTC', ${TIME_PATTERN}) as joined_at`
+  m.id, m.email, m.display_name, m.role, to_char(m.joined_at at time zone 'UTC', ${TIME_PATTERN}) as joined_at, m.team`
 
 /** A member with their aliases, in order. */
 export interface MemberWithAliases extends Member {

@@ -152,12 +152,14 @@ export async function hasOwner(tx: ISql, orgId: string): Promise<boolean> {
 
 function rowOf(record: MemberRecord, byEmail: ReadonlyMap<string, Member>): Member {
   const email = asciiLower(record.email)
+  const known = byEmail.get(email)
   return {
-    id: byEmail.get(email)?.id ?? record.id ?? newId('user'),
+    id: known?.id ?? record.id ?? newId('user'),
     email,
     display_name: record.display_name,
     role: record.role,
     joined_at: normalizeTimestamp(record.joined_at),
+    team: record.team === undefined ? (known?.team ?? null) : record.team,
   }
 }
 
@@ -194,11 +196,11 @@ async function findAliases(tx: ISql, orgId: string, emails: readonly string[]): 
 }
 
 const isSame = (a: Member, b: Member): boolean =>
-  a.display_name === b.display_name && a.role === b.role && a.joined_at === b.joined_at
+  a.display_name === b.display_name && a.role === b.role && a.joined_at === b.joined_at && a.team === b.team
 
 async function findMembers(tx: ISql, orgId: string, records: readonly MemberRecord[]): Promise<Member[]> {
   const rows = await tx<(Omit<Member, 'joined_at'> & { joined_at: Date })[]>`
-    select m.id, m.email, m.display_name, m.role, m.joined_at
+    select m.id, m.email, m.display_name, m.role, m.joined_at, m.team
     from members m
     where m.org_id = ${orgId}
       and (
@@ -211,7 +213,7 @@ async function findMembers(tx: ISql, orgId: string, records: readonly MemberReco
 async function upsertMembers(tx: ISql, orgId: string, rows: readonly Member[]): Promise<void> {
   if (rows.length === 0) return
   await tx`
-    insert into members (org_id, id, email, display_name, role, joined_at)
+    insert into members (org_id, id, email, display_name, role, joined_at, team)
     select ${orgId}, n.*
     from ${unnest(tx, rows, {
       id: 'text',
@@ -219,9 +221,11 @@ async function upsertMembers(tx: ISql, orgId: string, rows: readonly Member[]): 
       display_name: 'text',
       role: 'text',
       joined_at: 'timestamptz',
+      team: 'text',
     })}
     on conflict (org_id, email) do update set
       display_name = excluded.display_name,
       role = excluded.role,
-      joined_at = excluded.joined_at`
+      joined_at = excluded.joined_at,
+      team = excluded.team`
 }

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateFrom, DateTo, oneOf, Project } from '../http/query.ts'
+import { DateFrom, DateTo, oneOf, Project, Team } from '../http/query.ts'
 
 const text = (maxLength: number, description: string, example: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength, description, examples: [example] }))
@@ -14,6 +14,7 @@ export const UsageFilters = Type.Object({
   date_from: DateFrom,
   date_to: DateTo,
   member: text(320, 'Only sessions of this member: an id, or an address in any case', 'ada@example.com'),
+  team: Team,
   model: text(
     200,
     'Only sessions that used this model; a breakdown counts what they used of it',

@@ -3,6 +3,7 @@ import type { Fragment, ISql } from '../db/client.ts'
 import { memberKeys } from '../db/member-addresses.ts'
 import { summedProject } from '../db/rollups.ts'
 import type { Dimension, UsageFilters } from './model.ts'
+import { isOfTeam } from './scope-queries.ts'
 import { dividedSums } from './ticket-parts.ts'
 
 // Sums of usage are read from the sums of days, months and all time. If these lack a column that is asked for, the sessions
@@ -49,13 +50,15 @@ const needsSessions = ({
 }: UsageFilters) =>
   [ticket, min_cost, max_cost, min_quality, max_quality, has_findings].some((value) => value !== undefined)
 
+/** The columns of the sums that the filters need. */
+const filteredColumns = (filters: UsageFilters): Dimension[] => [
+  ...SUMMED_FILTERS.filter((name) => filters[name] !== undefined),
+  ...(filters.team === undefined ? [] : (['member'] as const)),
+]
+
 /** Whether every sum of the filtered sessions is in the sums of months and days, but for days at the ends of a range. */
 export const isSummed = (filters: UsageFilters): boolean =>
-  !needsSessions(filters) &&
-  dimsOf(
-    'month',
-    SUMMED_FILTERS.filter((name) => filters[name] !== undefined),
-  ) !== undefined
+  !needsSessions(filters) && dimsOf('month', filteredColumns(filters)) !== undefined
 
 function dimsOf(grain: Span['grain'], needed: readonly Dimension[]): string | undefined {
   return SUMS[grain].find(({ columns }) => needed.every((column) => columns.includes(column)))?.dims
@@ -63,11 +66,12 @@ function dimsOf(grain: Span['grain'], needed: readonly Dimension[]): string | un
 
 /** Conditions on the columns that the sums have too; of the table `alias`. */
 function summedConditions(sql: ISql, orgId: string, filters: UsageFilters, alias: 'u' | 'r'): Fragment {
-  const { project, member, agent, model, branch } = filters
+  const { project, member, team, agent, model, branch } = filters
   const t = sql.unsafe(alias)
   return sql`
     ${project === undefined ? sql`` : sql`and ${t}.project = ${project}`}
     ${member === undefined ? sql`` : sql`and ${t}.member = ${memberKeys(sql, orgId, member)}`}
+    ${team === undefined ? sql`` : sql`and ${isOfTeam(sql, orgId, sql`${t}.member`, team)}`}
     ${agent === undefined ? sql`` : sql`and ${t}.agent = ${agent}`}
     ${model === undefined ? sql`` : sql`and ${t}.model = ${model}`}
     ${branch === undefined ? sql`` : sql`and ${t}.branch = ${branch}`}`
@@ -121,7 +125,7 @@ export function usageRows(
   { columns, buckets }: { columns: readonly Dimension[]; buckets: Span['grain'] | undefined },
 ): Fragment {
   const { date_from, date_to } = filters
-  const needed = [...columns, ...SUMMED_FILTERS.filter((name) => filters[name] !== undefined)]
+  const needed = [...columns, ...filteredColumns(filters)]
   const isSummedBy = (grain: Span['grain']) => (needsSessions(filters) ? undefined : dimsOf(grain, needed))
   const ofMonths = isSummedBy('month')
   if (ofMonths !== undefined && OF_ALL_TIME.includes(ofMonths) && !(date_from ?? date_to ?? buckets))
@@ -171,7 +175,7 @@ export const isOfBranches = ({ project: _project, date_from, date_to, ...filters
   date_from === undefined &&
   date_to === undefined &&
   !needsSessions(filters) &&
-  SUMMED_FILTERS.every((name) => name === 'project' || filters[name] === undefined)
+  filteredColumns(filters).length === 0
 
 /** `from branch_rollups r where …`: a row for each branch of the project, or of all. */
 export const branchRows = (sql: ISql, orgId: string, { project }: UsageFilters) => sql`

@@ -8,7 +8,15 @@ export const CLIENT_ID = 'analytics'
 export const CLIENT_SECRET = 'a secret of the tests'
 
 /** Other issuers have these: Google, Entra, Keycloak, Auth0. */
-const MORE_CLAIMS = ['hd', '_claim_names', '_claim_sources', 'realm_access', 'https://acme.test/roles', 'a']
+const MORE_CLAIMS = [
+  'hd',
+  '_claim_names',
+  '_claim_sources',
+  'realm_access',
+  'https://acme.test/roles',
+  'a',
+  'org',
+]
 
 /** The issuer's statement about an account. */
 export type Claims = Record<string, unknown>

@@ -37,6 +37,7 @@ const instance = (oidc: Partial<OidcConfig> = {}, config: object = {}) =>
         scopes: 'openid email profile',
         organization: slug,
         roleClaim: ['groups'],
+        teamClaim: null,
         roles: ROLES,
         defaultRole: null,
         requireVerifiedEmail: true,
@@ -258,6 +259,25 @@ describe('a sign-in', () => {
     expect((await signIn(app, 'ada')).status).toBe(403)
   })
 
+  test('takes the team from a claim, which stays where no claim names it', async () => {
+    const app = instance({ teamClaim: ['org', 'team'], roles: ROLES })
+    const teamAfter = async (claims: object) => {
+      ada(['engineering'], claims)
+      expect((await signIn(app, 'ada')).status).toBe(302)
+      const [row] = await db.sql<{ team: string | null; role: string }[]>`
+        select m.team, m.role from members m where m.org_id = ${orgId} and m.email = 'ada@example.com'`
+      return [row?.team, row?.role]
+    }
+    expect(await teamAfter({})).toEqual([null, 'developer'])
+    expect(await teamAfter({ org: { team: 'payments' } })).toEqual(['payments', 'developer'])
+    expect(await teamAfter({ org: { team: ['', ' web ', 'mobile'] } })).toEqual(['web', 'developer'])
+    expect(await teamAfter({ org: { team: [] } })).toEqual(['web', 'developer'])
+    expect(await teamAfter({ org: { team: 7 } })).toEqual(['web', 'developer'])
+    // an owner stays one, and changes the team
+    await db.sql`update members set role = 'owner' where org_id = ${orgId} and email = 'ada@example.com'`
+    expect(await teamAfter({ org: { team: 'x'.repeat(120) } })).toEqual(['x'.repeat(100), 'owner'])
+  })
+
   test('is for the allowed domains, by hd, else by the address', async () => {
     const app = instance({ allowedDomains: ['example.com'] })
     for (const [claims, status] of [
@@ -439,6 +459,7 @@ test('the settings are checked', () => {
   expect(oidc).toMatchObject({
     issuer: 'https://id.example.com/',
     roleClaim: ['groups'],
+    teamClaim: null,
     defaultRole: 'auditor',
     requireVerifiedEmail: true,
     allowedDomains: [],
@@ -447,11 +468,13 @@ test('the settings are checked', () => {
     ...base,
     OIDC_ROLES: '{"cn=admins,ou=x": "admin", "a=b": "developer"}',
     OIDC_ROLE_CLAIM: 'resource_access."my.client".roles',
+    OIDC_TEAM_CLAIM: '"acme.test/team".name',
     OIDC_REQUIRE_VERIFIED_EMAIL: 'false',
     OIDC_ALLOWED_DOMAINS: 'Example.com, acme.test',
   }).oidc
   expect(more).toMatchObject({
     roleClaim: ['resource_access', 'my.client', 'roles'],
+    teamClaim: ['acme.test/team', 'name'],
     requireVerifiedEmail: false,
     allowedDomains: ['example.com', 'acme.test'],
   })

@@ -114,6 +114,7 @@ const WRONG: Record<string, string[]> = {
   OIDC_SCOPES: ['a\nb'],
   OIDC_ORGANIZATION: ['a\nb'],
   OIDC_ROLE_CLAIM: ['a\nb', 'a..b', '"a', '.a'],
+  OIDC_TEAM_CLAIM: ['a..b', '"a'],
   OIDC_ROLES: ['engineering', 'engineering=boss', '=admin', '{"a": "boss"}', '{', '{}'],
   OIDC_DEFAULT_ROLE: ['boss'],
   OIDC_REQUIRE_VERIFIED_EMAIL: ['perhaps'],

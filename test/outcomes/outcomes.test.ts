@@ -7,7 +7,7 @@ import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 const NOW = new Date('2026-07-20T12:00:00Z')
 const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
-const GROUPS = ['month', 'week', 'project', 'repo', 'member', 'agent'] as const
+const GROUPS = ['month', 'week', 'project', 'repo', 'member', 'team', 'agent'] as const
 type Group = (typeof GROUPS)[number]
 
 let database: TestDatabase
@@ -125,7 +125,14 @@ beforeAll(async () => {
   database = await testDatabase()
   app = testApp(database.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
   owner = await tenant(database.sql)
-  const ada = { type: 'member', id: 'user_ada', email: 'ada@example.com', display_name: 'Ada', role: 'admin' }
+  const ada = {
+    type: 'member',
+    id: 'user_ada',
+    email: 'ada@example.com',
+    display_name: 'Ada',
+    role: 'admin',
+    team: 'payments',
+  }
   await send([{ ...ada, joined_at: '2026-01-01T00:00:00Z' }, ...commits.slice(0, 30), ...sessions])
   await send([...pullRequests, ...commits])
   for (const pullRequest of pullRequests) {
@@ -167,8 +174,9 @@ const keyOf = (by: Group | null, facts: Facts): string | null => {
   if (by === null) return null
   if (by === 'month') return monthOf(facts.day)
   if (by === 'week') return weekOf(facts.day)
-  return facts[by] ?? null
+  return by === 'team' ? teamOf(facts) : (facts[by] ?? null)
 }
+const teamOf = ({ member }: Pick<Facts, 'member'>) => (member === 'user_ada' ? 'payments' : null)
 const factsOfSession = (session: (typeof sessions)[number]): Facts => ({
   day: session.created_at.slice(0, 10),
   project: session.project_name,
@@ -181,6 +189,7 @@ interface Filters {
   project?: string
   repo?: string
   member?: string
+  team?: string
   date_from?: string
   date_to?: string
 }
@@ -211,6 +220,7 @@ function byHand(by: Group | null, filters: Filters) {
     (filters.project === undefined || (facts.project ?? '') === filters.project) &&
     (filters.repo === undefined || facts.repo === filters.repo) &&
     (filters.member === undefined || facts.member === filters.member) &&
+    (filters.team === undefined || (teamOf(facts) ?? '') === filters.team) &&
     facts.day >= (filters.date_from ?? '') &&
     facts.day <= (filters.date_to ?? '9999')
   for (const session of sessions) {
@@ -288,6 +298,8 @@ const FILTERS: Filters[] = [
   { project: 'checkout' },
   { repo: 'acme/shop' },
   { member: 'user_ada' },
+  { team: 'payments' },
+  { team: '', project: 'checkout', date_from: '2026-06-03' },
   { member: 'bob@example.com', date_from: '2026-06-03' },
   { date_from: '2026-06-10', date_to: '2026-07-04' },
   { project: 'docs', date_to: '2026-06-20' },

@@ -172,6 +172,7 @@ describe('members', () => {
       email: 'Ada@Example.com',
       display_name: 'Ada',
       role: 'developer',
+      team: 'payments',
     })
     expect(made.status).toBe(201)
     expect(made.headers.get('location')).toBe(`/v1/members/${made.body.id}`)
@@ -180,6 +181,7 @@ describe('members', () => {
       email: 'ada@example.com',
       display_name: 'Ada',
       role: 'developer',
+      team: 'payments',
       aliases: [],
       joined_at: expect.stringMatching(/Z$/),
       last_signed_in_at: null,
@@ -205,6 +207,11 @@ describe('members', () => {
       role: 'admin',
       aliases: ['ada@work.example'],
     })
+    expect(changed.body).toMatchObject({ team: 'payments' })
+    const { body: without } = await ask('PATCH', `/v1/members/${made.body.id}`, { team: null })
+    expect(without).toMatchObject({ display_name: 'Ada L', team: null })
+    const wrong = await ask('PATCH', `/v1/members/${made.body.id}`, { team: 'x'.repeat(101) })
+    expect(wrong.body.details.map(({ field }) => field)).toEqual(['team'])
     const { key } = await createKey(db.sql, own.orgId, {
       name: 'laptop',
       scopes: ['read'],
@@ -221,6 +228,7 @@ describe('members', () => {
       'api_key.created',
       'member.created',
       'member.created',
+      'member.updated',
       'member.updated',
       'api_key.created',
       'member.removed',

@@ -86,6 +86,7 @@ describe('GET /v1/team', () => {
         display_name: 'BOB',
         role: 'developer',
         joined_at: '2025-12-31T23:00:00.000Z',
+        team: null,
       },
       expect.objectContaining({ id: 'user_ada' }),
       expect.objectContaining({ id: 'user_eve' }),

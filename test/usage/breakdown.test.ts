@@ -6,7 +6,7 @@ import { MIGRATIONS } from '../../src/db/migrate.ts'
 import { USAGE_TABLES } from '../../src/usage/check.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { findDifferences, type TestDatabase, testDatabase } from '../support/postgres.ts'
-import { KEYS, makeRecords, type Session, sumsByHand } from './by-hand.ts'
+import { KEYS, makeRecords, type Session, sumsByHand, TEAMS } from './by-hand.ts'
 
 // Breakdowns against sums by hand over the list and the details of the sessions.
 
@@ -30,6 +30,8 @@ const FILTERS = [
   '&model=large',
   '&model=large&member=user_bob&project=p1',
   '&branch=main',
+  '&team=payments&project=p1',
+  '&team=&date_to=2026-04-20',
   '&min_cost=0.5&max_cost=2&has_findings=true',
   '&min_quality=60&max_quality=80&date_from=2026-03-01',
 ]
@@ -51,6 +53,7 @@ beforeAll(async () => {
       id: 'user_ada',
       display_name: 'Ada',
       role: 'admin',
+      team: TEAMS.user_ada,
       joined_at: '2026-01-01T00:00:00Z',
     },
   ])
@@ -63,6 +66,7 @@ beforeAll(async () => {
       id: 'user_bob',
       display_name: 'Bob',
       role: 'developer',
+      team: TEAMS.user_bob,
       joined_at: '2026-01-02T00:00:00Z',
     },
   ])

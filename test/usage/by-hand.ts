@@ -5,6 +5,7 @@ import { randomFrom } from '../../src/seed/generate.ts'
 export const KEYS = [
   'project',
   'member',
+  'team',
   'model',
   'agent',
   'branch',
@@ -13,6 +14,8 @@ export const KEYS = [
   'week',
   'month',
 ] as const
+/** The teams of members by their ids. */
+export const TEAMS: Record<string, string> = { user_ada: 'payments', user_bob: 'web' }
 export type Key = (typeof KEYS)[number]
 
 interface Tokens {
@@ -175,6 +178,8 @@ function keyOf(session: Session, part: Part, key: Key): string | null {
       return session.project_name
     case 'member':
       return session.user_id
+    case 'team':
+      return TEAMS[session.user_id ?? ''] ?? null
     case 'model':
       return part.model
     case 'agent':

@@ -11,12 +11,12 @@ export type Scope = 'read' | 'write' | 'webhooks' | 'admin' | 'sessions:read' | 
 'members:write' | 'budgets:write' | 'reports:write' | 'audit:write' | 'ingest'
 export type SessionSort = 'created_at' | 'estimated_cost' | 'turns' | 'quality_score'
 export type Severity = 'critical' | 'high' | 'medium' | 'low'
-export type BreakdownBy = 'project' | 'member' | 'model' | 'agent' | 'branch' | 'ticket' | 'day' | 'week' |
-'month'
+export type BreakdownBy = 'project' | 'member' | 'team' | 'model' | 'agent' | 'branch' | 'ticket' | 'day' |
+'week' | 'month'
 export type BreakdownSort = 'cost' | 'tokens' | 'sessions' | 'change' | 'key'
 export type CostGranularity = 'day' | 'week' | 'month' | 'year'
 export type Rating = 'low' | 'medium' | 'high' | 'critical'
-export type OutcomesBy = 'month' | 'week' | 'project' | 'repo' | 'member' | 'agent'
+export type OutcomesBy = 'month' | 'week' | 'project' | 'repo' | 'member' | 'team' | 'agent'
 export type SubscribedEvent = 'session.completed' | 'quality.score_changed' | 'security.alert' |
 'cost.budget_exceeded' | 'team.member_joined' | 'compliance.report_ready' | '*'
 export type EventName = 'session.completed' | 'quality.score_changed' | 'security.alert' |
@@ -47,8 +47,8 @@ export interface SessionRecord {
  reverted?: boolean; survival?: SessionRecordSurvival; parts?: string
 }
 export interface MemberRecord {
- type: 'member'; email: string; display_name: string; role: Role; joined_at: string; aliases?: string[]
- id?: string
+ type: 'member'; email: string; display_name: string; role: Role; joined_at: string; team?: string
+ aliases?: string[]; id?: string
 }
 export interface CommitRecordFile {
  path: string; additions: number; deletions: number; status: FileStatus; previous_path?: string
@@ -113,7 +113,7 @@ export interface WhoAmI {
  csrf_token?: string; limits: WhoAmILimits
 }
 export interface SessionsListParams extends PageParams, RangeParams {
- member?: string; model?: string; agent?: string; branch?: string; ticket?: string
+ member?: string; team?: string; model?: string; agent?: string; branch?: string; ticket?: string
  /** Only sessions that cost at least this, in US dollars */ min_cost?: number
  /** Only sessions that cost at most this, in US dollars */ max_cost?: number
  min_quality?: number; max_quality?: number; has_findings?: boolean; sort?: SessionSort
@@ -214,8 +214,8 @@ export interface CostSummary {
 export interface CostBreakdownParams extends PageParams, RangeParams {
  by: BreakdownBy
  /** A second key, other than `by`: an item for each pair */ and_by?: BreakdownBy
- top?: number; compare?: 'previous'; member?: string; model?: string; agent?: string; branch?: string
- ticket?: string
+ top?: number; compare?: 'previous'; member?: string; team?: string; model?: string; agent?: string
+ branch?: string; ticket?: string
  /** Only sessions that cost at least this, in US dollars */ min_cost?: number
  /** Only sessions that cost at most this, in US dollars */ max_cost?: number
  min_quality?: number; max_quality?: number; has_findings?: boolean; sort?: BreakdownSort
@@ -302,7 +302,7 @@ export interface AuditReport {
  summary: AuditReportSummary; data: AuditEntry[]; truncated: boolean; next_cursor: string | null
 }
 export interface TeamOverviewMember {
- id: string; email: string; display_name: string; role: Role; joined_at: string
+ id: string; email: string; display_name: string; role: Role; joined_at: string; team: string | null
 }
 export interface TeamOverviewActivitySummary { sessions_last_7d: number; active_members_last_7d: number }
 export interface TeamOverview { members: TeamOverviewMember[]; activity_summary: TeamOverviewActivitySummary }
@@ -358,7 +358,7 @@ export interface RiskDetail {
  fix_rate: FixRate; sessions: RiskSessions
 }
 export interface OutcomesListParams extends PageParams, RangeParams {
- by?: OutcomesBy; repo?: string; member?: string
+ by?: OutcomesBy; repo?: string; member?: string; team?: string
 }
 /** In the period in which they were merged or closed, else opened */ export interface OutcomePullRequests {
  open: number; merged: number; closed: number
@@ -469,8 +469,8 @@ export interface Member extends TeamOverviewMember {
  aliases: string[]; last_signed_in_at: string | null; status: 'active' | 'invited'
 }
 export type MemberPage = Page<Member>
-export interface NewMember { email: string; display_name: string; role: Role }
-export interface MemberChange { display_name?: string; role?: Role; aliases?: string[] }
+export interface NewMember { email: string; display_name: string; role: Role; team?: string | null }
+export interface MemberChange { display_name?: string; role?: Role; team?: string | null; aliases?: string[] }
 export interface Invitation { url: string; expires_at: string }
 /** A shorter retention that waits: it holds from `at` on, and would delete so many sessions */ export interface PendingRetention {
  days: number; sessions: number; at: string
@@ -567,7 +567,7 @@ export interface Resources {
  }
  cost: {
   get(params?: CostGetParams): Promise<CostSummary>
-  /** Cost and tokens by project, member, model, agent, branch or time. */ breakdown(params: CostBreakdownParams): List<Breakdown>
+  /** Cost and tokens by project, member, team, model, agent, branch or time. */ breakdown(params: CostBreakdownParams): List<Breakdown>
   trend(params?: TrendParams): Promise<CostTrend>
  }
  security: {

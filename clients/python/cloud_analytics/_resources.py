@@ -4,7 +4,8 @@
 Many methods have these:
 
 page: Page to return, from 1. per_page: Items on a page. project: Only this project; empty: only what has
-none. date_from: First UTC day, inclusive. date_to: Last UTC day, inclusive. style: Shape of the badge; flat
+none. date_from: First UTC day, inclusive. date_to: Last UTC day, inclusive. team: Only what members of this
+team did, which they are in now; empty: of members in none, and of nobody. style: Shape of the badge; flat
 unless given. label: Text on the left instead of the organization's; cut after 40 characters. days: UTC days
 that count, today included. token: The organization's badge token, where its badges are private.
 """
@@ -19,10 +20,11 @@ from ._core import UNSET, Params, Resource, Transport
 class Sessions(Resource):
     def list(
         self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET, project: str = UNSET,
-        date_from: str = UNSET, date_to: str = UNSET, member: str = UNSET, model: str = UNSET,
-        agent: str = UNSET, branch: str = UNSET, ticket: str = UNSET, min_cost: float = UNSET,
-        max_cost: float = UNSET, min_quality: float = UNSET, max_quality: float = UNSET,
-        has_findings: bool = UNSET, sort: m.SessionSort = UNSET, order: Literal["asc", "desc"] = UNSET
+        date_from: str = UNSET, date_to: str = UNSET, member: str = UNSET, team: str = UNSET,
+        model: str = UNSET, agent: str = UNSET, branch: str = UNSET, ticket: str = UNSET,
+        min_cost: float = UNSET, max_cost: float = UNSET, min_quality: float = UNSET,
+        max_quality: float = UNSET, has_findings: bool = UNSET, sort: m.SessionSort = UNSET,
+        order: Literal["asc", "desc"] = UNSET
     ) -> m.SessionPage:
         """List sessions. Scope: `sessions:read` or `read`.
 
@@ -91,12 +93,13 @@ class Cost(Resource):
     def breakdown(
         self, params: Params = None, *, by: m.BreakdownBy = UNSET, and_by: m.BreakdownBy = UNSET,
         top: int = UNSET, compare: Literal["previous"] = UNSET, project: str = UNSET, date_from: str = UNSET,
-        date_to: str = UNSET, member: str = UNSET, model: str = UNSET, agent: str = UNSET, branch: str = UNSET,
-        ticket: str = UNSET, min_cost: float = UNSET, max_cost: float = UNSET, min_quality: float = UNSET,
-        max_quality: float = UNSET, has_findings: bool = UNSET, sort: m.BreakdownSort = UNSET,
-        order: Literal["asc", "desc"] = UNSET, page: int = UNSET, per_page: int = UNSET
+        date_to: str = UNSET, member: str = UNSET, team: str = UNSET, model: str = UNSET, agent: str = UNSET,
+        branch: str = UNSET, ticket: str = UNSET, min_cost: float = UNSET, max_cost: float = UNSET,
+        min_quality: float = UNSET, max_quality: float = UNSET, has_findings: bool = UNSET,
+        sort: m.BreakdownSort = UNSET, order: Literal["asc", "desc"] = UNSET, page: int = UNSET,
+        per_page: int = UNSET
     ) -> m.Breakdown:
-        """Cost and tokens by project, member, model, agent, branch or time. Scope: `cost:read` or `read`.
+        """Cost and tokens by project, member, team, model, agent, branch or time. Scope: `cost:read` or `read`.
 
         by: What an item is of. Reading time does not grow with the number of sessions, except by ticket, by
         branch of some days, and with the filters `branch`, `ticket`, `min_cost`, `max_cost`, `min_quality`,
@@ -224,7 +227,8 @@ class Risk(Resource):
 class Outcomes(Resource):
     def list(
         self, params: Params = None, *, by: m.OutcomesBy = UNSET, date_from: str = UNSET, date_to: str = UNSET,
-        project: str = UNSET, repo: str = UNSET, member: str = UNSET, page: int = UNSET, per_page: int = UNSET
+        project: str = UNSET, repo: str = UNSET, member: str = UNSET, team: str = UNSET, page: int = UNSET,
+        per_page: int = UNSET
     ) -> m.Outcomes:
         """What came of it: pull requests, their cost, agents’ lines and what is left of them. Scope: `cost:read` or `risk:read`.
 
@@ -435,18 +439,23 @@ class Members(Resource):
         return self._list(m.MemberPage, "/v1/members", locals())
 
     def create(
-        self, params: Params = None, *, email: str = UNSET, display_name: str = UNSET, role: m.Role = UNSET
+        self, params: Params = None, *, email: str = UNSET, display_name: str = UNSET, role: m.Role = UNSET,
+        team: Optional[str] = UNSET
     ) -> m.Member:
-        """Add a member. Scope: `admin`."""
+        """Add a member. Scope: `admin`.
+
+        team: Null for none. Without this field the one that is stored stays.
+        """
         return cast(m.Member, self._call("POST", "/v1/members", locals()))
 
     def update(
         self, user_id: str, params: Params = None, *, display_name: str = UNSET, role: m.Role = UNSET,
-        aliases: Sequence[str] = UNSET
+        team: Optional[str] = UNSET, aliases: Sequence[str] = UNSET
     ) -> m.Member:
         """Change a member. Scope: `admin`.
 
-        aliases: All other addresses of the member; [] for none.
+        team: Null for none. Without this field the one that is stored stays. aliases: All other addresses of
+        the member; [] for none.
         """
         return cast(m.Member, self._call("PATCH", "/v1/members/{user_id}", locals()))
 

@@ -32,7 +32,7 @@ Severity = Literal[
     "critical", "high", "medium", "low"
 ]
 BreakdownBy = Literal[
-    "project", "member", "model", "agent", "branch", "ticket", "day", "week", "month"
+    "project", "member", "team", "model", "agent", "branch", "ticket", "day", "week", "month"
 ]
 BreakdownSort = Literal[
     "cost", "tokens", "sessions", "change", "key"
@@ -44,7 +44,7 @@ Rating = Literal[
     "low", "medium", "high", "critical"
 ]
 OutcomesBy = Literal[
-    "month", "week", "project", "repo", "member", "agent"
+    "month", "week", "project", "repo", "member", "team", "agent"
 ]
 SubscribedEvent = Literal[
     "session.completed", "quality.score_changed", "security.alert", "cost.budget_exceeded",
@@ -348,7 +348,7 @@ class BreakdownTotal(Model):
     previous: PreviousRange  # In the equally long range before; with `compare`; absent where there is none
 
 class BreakdownItem(BreakdownTotal):
-    key: Optional[str]  # A name; a member’s id, or the address where no member has it; the first day of a day, week or month; null for sessions without a member, branch …
+    key: Optional[str]  # A name; a member’s id, or the address where no member has it; the first day of a day, week or month; null for sessions without a member, team, branch …
     and_key: Optional[str]  # The second key; `(others)` for those beyond `top`; absent where there is none
 
 class Breakdown(Page["BreakdownItem"]):
@@ -469,6 +469,7 @@ class TeamOverviewMember(Model):
     display_name: str
     role: Role
     joined_at: str
+    team: Optional[str]
 
 class TeamOverviewActivitySummary(Model):
     sessions_last_7d: int  # sessions in the 168 hours before now
@@ -616,7 +617,7 @@ class OutcomesTotal(Model):
     survival: Optional[OutcomeSurvival]
 
 class Outcome(OutcomesTotal):
-    key: Optional[str]  # The first day of a month or week; a project, repository, agent; a member’s id, or the address where no member has it; null where there is none
+    key: Optional[str]  # The first day of a month or week; a project, repository, team, agent; a member’s id, or the address where no member has it; null where there is none
 
 class Outcomes(Page["Outcome"]):
     total: OutcomesTotal

@@ -9,7 +9,7 @@ import { example } from '../command/help.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { table } from '../command/table.ts'
 
-const COLUMNS = ['id', 'email', 'display_name', 'role', 'joined_at', 'aliases'] as const
+const COLUMNS = ['id', 'email', 'display_name', 'role', 'team', 'joined_at', 'aliases'] as const
 
 const collect = (value: string, values: string[] = []): string[] => [...values, value]
 
@@ -23,6 +23,7 @@ export function addMember(program: Command, action: Actions): void {
     .requiredOption('--email <email>', 'address, in any case')
     .requiredOption('--name <name>', 'display name')
     .requiredOption('--role <role>', 'owner, admin, developer or auditor')
+    .option('--team <team>', 'team of the member; an empty text: none (unless given it stays)')
     .option('--alias <email>', 'another address of the same person (may be repeated)', collect)
     .option('--remove-alias <email>', 'one that is no longer theirs (may be repeated)', collect)
     .option('--id <id>', 'id of a new member: user_…, as that of one who was removed')
@@ -65,6 +66,7 @@ interface AddOptions {
   email: string
   name: string
   role: string
+  team?: string
   id?: string
   alias?: string[]
   removeAlias?: string[]
@@ -72,7 +74,7 @@ interface AddOptions {
 
 async function add(
   context: Context,
-  { org, email, name, role, id, alias = [], removeAlias = [] }: AddOptions,
+  { org, email, name, role, team, id, alias = [], removeAlias = [] }: AddOptions,
 ): Promise<void> {
   const { checkUsage, writeRecord } = await import('./record.ts')
   const fields = {
@@ -80,6 +82,7 @@ async function add(
     email,
     display_name: name,
     role,
+    ...(team === undefined ? {} : { team: team === '' ? null : team }),
     ...(id === undefined ? {} : { id }),
     ...(alias.length > 0 ? { aliases: alias } : {}),
   }
@@ -108,7 +111,11 @@ function changedAliases(known: readonly string[], add: readonly string[], remove
 
 async function list(context: Context, { org }: { org: string }): Promise<void> {
   const members = [...(await withOrganization(context, org, listMembersWithAliases))]
-  const rows = members.map((member) => ({ ...member, aliases: member.aliases.join(' ') }))
+  const rows = members.map((member) => ({
+    ...member,
+    team: member.team ?? '',
+    aliases: member.aliases.join(' '),
+  }))
   await printResult(context.json, members, table(rows, COLUMNS, 'no members'))
 }
 

@@ -39,7 +39,7 @@ async function create(
       const owner =
         known === undefined
           ? await addMember(tx, orgId, by, { email, display_name: name, role: 'owner' }, new Date())
-          : await changeMember(tx, orgId, by, known.id, { display_name: name, role: 'owner' })
+          : await changeMember(tx, orgId, by, known.id, { display_name: name, role: 'owner' }, new Date())
       const { token, expires_at } = await createInvitation(tx, orgId, owner.id, by.actor)
       return { id: owner.id, email: owner.email, url: linkOf(context, token), expires_at }
     }),

@@ -46,6 +46,7 @@ const COLUMNS: readonly Column<Member>[] = [
   { head: 'NAME', value: ({ display_name }) => display_name, least: 10 },
   { head: 'EMAIL', value: ({ email }) => email, least: 12 },
   { head: 'ROLE', value: ({ role }) => role, spare: 1 },
+  { head: 'TEAM', value: ({ team }) => team ?? '', spare: 3 },
   { head: 'JOINED', value: ({ joined_at }) => joined_at.slice(0, 10), spare: 2 },
 ]
 const USED: readonly Column<Member>[] = [

@@ -66,6 +66,7 @@ export function recordsOf(names: Names, size = 1): { type: string; [field: strin
       email: names.email,
       display_name: `Member ${size}`,
       role: size === 1 ? 'developer' : 'auditor',
+      team: `team of ${names.project}`,
       joined_at: at,
     },
     { type: 'budget', month: '2025-11', limit: 100 * size },

@@ -45,7 +45,8 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   event: ['session.completed', 'webhook.test'],
   reassign: ['true'],
   pr_id: (names) => [names.risk],
-  by: ['member', 'branch'],
+  team: (names) => [`team of ${names.project}`],
+  by: ['member', 'team', 'branch'],
   and_by: ['day'],
   top: ['1&and_by=branch'],
   compare: ['previous&date_from=2025-11-10&date_to=2025-11-12'],
@@ -65,7 +66,7 @@ export const PARAMETERS: Record<string, Values | string[]> = {
 /** Values of parameters that mean something else in one route, by the last part of its path and the name. */
 const OWN_VALUES: Record<string, string[]> = {
   'breakdown sort': ['tokens', 'key'],
-  'outcomes by': ['month', 'week', 'project', 'repo', 'member', 'agent'],
+  'outcomes by': ['month', 'week', 'project', 'repo', 'member', 'team', 'agent'],
   'findings status': ['open', 'dismissed'],
 }
 /** Routes whose answers are the same for every organization. */
