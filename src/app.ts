@@ -31,6 +31,7 @@ import { syncRoutes } from './intake/routes.ts'
 import { telemetryRoutes } from './intake/telemetry-routes.ts'
 import { findKeys } from './keys/queries.ts'
 import type { Log } from './log.ts'
+import { mcpRoutes } from './mcp/routes.ts'
 import type { Registry } from './metrics/registry.ts'
 import { measureCaches, measureReadiness, measureRequests, measureSlowReads } from './metrics/requests.ts'
 import {
@@ -234,6 +235,7 @@ export function createApp(deps: AppDeps) {
       }),
     )
     .use(githubRoutes(api, { writes, config, gate, box: secrets, now }))
+    .use(mcpRoutes({ ...routeDeps, gate, admission, handle: (request) => app.handle(request) }))
     .use(docs({ config, routes: () => app.routes, events: sentEvents }))
     .use(badgeRoutes({ sql, config, now, cache: badgeCache, limit: requests.limits.badge }))
     .use(new Elysia({ prefix: '/v1' }).use(v1))

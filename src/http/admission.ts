@@ -62,6 +62,7 @@ export function createAdmission(deps: AdmissionDeps) {
   const { keys, sessions, forget } = createCallers({ sql, lookUp, log, schema, clock })
   const cookieOf = cookieReader(config)
   const presentedKey = createPresentedKeys()
+  const parts = new WeakMap<Request, Admitted>()
   const limiterOf = (window: WindowName) =>
     createLimiter({
       lease: (orgId, count) =>
@@ -128,6 +129,17 @@ export function createAdmission(deps: AdmissionDeps) {
       })
     },
     forget,
+    /** A GET that answers a part of a request, of the same caller: it is not counted again. */
+    partOf(request: Request, admitted: Admitted | undefined, target: string, requestId: string): Request {
+      const part = new Request(new URL(target, request.url).href, {
+        headers: { 'x-request-id': requestId, authorization: request.headers.get('authorization') ?? '' },
+        signal: request.signal,
+      })
+      if (admitted !== undefined) parts.set(part, admitted)
+      return part
+    },
+    /** Returns the admission of the request that this one is a part of. */
+    admittedBefore: (request: Request): Admitted | undefined => parts.get(request),
     /** The limit of the client's address, without counting the request: for preflights. */
     peek: (request: Request): Decision => addresses.peek(addressOf(request).counted),
   }

@@ -13,6 +13,8 @@ import { COMMON_HEADERS, CORS_HEADERS, PREFLIGHT_HEADERS } from './responses/res
 const MAX_URL_LENGTH = 8 * 1024
 const VERSIONED = /^\/(?:api\/|otlp\/)?v1(?:\/|$)/
 const SYNC = /^\/(?:api\/|otlp\/)?v1\/(?:sync|logs|metrics|traces)$/
+/** The tools for agents change nothing, and need a key as the routes below /v1 do, but no page of another site reads them. */
+const MCP = '/mcp'
 /** Pages of any site may read these without a key; badges say so themselves. */
 const OPEN = /^\/(?:docs\/json|health)$/
 /** A provider sends browsers back here, to sign in. */
@@ -87,14 +89,16 @@ export const arrival = ({ admission, limits, record, refusal }: ArrivalDeps) => 
             return ''
           }
         }
-        if (isVersioned) {
+        if (isVersioned || path === MCP) {
           const window = windowOf(method, path)
-          const admitted = await admission.admit(request, window)
-          countDecision(admitted, window)
+          const before = admission.admittedBefore(request)
+          const admitted = before ?? (await admission.admit(request, window))
+          if (before === undefined) countDecision(admitted, window)
           arrived.admitted = admitted
           Object.assign(headers, limitHeaders(admitted.limit))
         }
-        const refused = CHANGING_GET.test(path) || !/^(GET|HEAD)$/.test(method) ? refusal() : undefined
+        const changes = CHANGING_GET.test(path) || !(/^(GET|HEAD)$/.test(method) || path === MCP)
+        const refused = changes ? refusal() : undefined
         if (refused !== undefined) throw refused
         if (targetOf(url).length > MAX_URL_LENGTH) {
           throw new ApiError('VALIDATION_ERROR', `The URL must have at most ${MAX_URL_LENGTH} bytes`, {

@@ -1,6 +1,7 @@
 import { spansOf } from '../dates.ts'
 import type { Fragment, Sql } from '../db/client.ts'
 import { summedProject } from '../db/rollups.ts'
+import { unnest } from '../db/rows.ts'
 import { page } from '../http/query.ts'
 import { type Heatmap, type HeatmapFile, type HeatmapQuery, RISK_THRESHOLD } from './model.ts'
 
@@ -60,6 +61,30 @@ function fileOf(row: HeatmapRow): HeatmapFile[] {
       last_seen_at: row.last_seen_at.toISOString(),
     },
   ]
+}
+
+/** The files with these keys (ids.ts) that have findings; of a file of several projects the one with the highest risk score. */
+export async function filesInHeatmap(
+  sql: Sql,
+  orgId: string,
+  fileKeys: readonly string[],
+  project: string | undefined,
+): Promise<HeatmapFile[]> {
+  const keys = fileKeys.map((fileKey) => ({ fileKey }))
+  const rows = await sql<HeatmapRow[]>`
+    select k.*
+    from ${unnest(sql, keys, { file_key: ['bytea', ({ fileKey }) => fileKey] })}
+    cross join lateral (
+      select
+        k.file, k.project, k.risk_score, k.critical, k.high, k.medium, k.low, k.sessions, k.first_seen_at, k.last_seen_at
+      from file_risks k
+      where k.org_id = ${orgId}
+        and k.project = any (${project === undefined ? sql`array(select distinct l.project from risk_levels l where l.org_id = ${orgId})` : sql`array[${project}]::text[]`})
+        and k.file_key = n.file_key
+      order by k.risk_score desc, k.project
+      limit 1
+    ) k`
+  return rows.flatMap(fileOf)
 }
 
 /** The minimum risk score as an integer: scores are integers, so 12.5 means 13. */

@@ -214,7 +214,7 @@ describe('the document', () => {
         expect.arrayContaining([expect.stringMatching(/^[23]/)]),
       ])
       const needsKey = operation.security.some((one) => 'apiKey' in one)
-      expect([path, needsKey]).toEqual([path, path.startsWith('/v1/')])
+      expect([path, needsKey]).toEqual([path, path.startsWith('/v1/') || path === '/mcp'])
       if (path.startsWith('/v1/'))
         expect(operation.description).toMatch(/Needs (the scope `|an API key, with any)/)
     }

@@ -44,6 +44,7 @@ const FOLDERS = [
   'intake',
   'auth',
   'github',
+  'mcp',
   'erasure',
   'settings',
   'sync',

@@ -28,6 +28,7 @@ export const TAGS = [
   { name: 'Webhooks', description: 'Endpoints that are told of events' },
   { name: 'Settings', description: 'API keys, members, budgets and the organization' },
   { name: 'Sync', description: 'Getting data in' },
+  { name: 'Agents', description: 'Tools for coding agents, by the Model Context Protocol' },
   { name: 'Sign-in', description: 'Signing people in by their browsers, and machines by a person; no key' },
   { name: 'Badges', description: 'Images for a README; no key' },
   { name: 'Service', description: 'Probes and this document, without a key; what a key is' },

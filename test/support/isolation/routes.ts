@@ -139,6 +139,8 @@ export const PLAIN_ROUTES = [
   ...PUBLIC_ROUTES.map((path) => `GET ${path}`),
   // only who has the organization's secret is heard: test/github
   'POST /github/:org_slug',
+  // test/mcp
+  'POST /mcp',
   // only a cookie or a secret says which organization is meant: test/auth
   ...['device', 'oidc', 'oidc/callback'].map((name) => `GET /auth/${name}`),
   ...['password', 'accept', 'logout', 'setup', 'device', 'device/token', 'device/approve'].map(
