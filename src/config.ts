@@ -1,8 +1,8 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { messageOf, OperatorError } from './errors.ts'
-import { LOG_FORMATS, LOG_LEVELS } from './log.ts'
-import { type PriceFile, readPriceFile } from './model-prices.ts'
+import { messageOf, OperatorError } from './base/errors.ts'
+import { LOG_FORMATS, LOG_LEVELS } from './base/log.ts'
+import { type PriceFile, readPriceFile } from './base/model-prices.ts'
 import {
   boolean,
   claimPath,
@@ -18,7 +18,7 @@ import {
   networks,
   oneOf,
   type Parser,
-} from './setting-parsers.ts'
+} from './base/setting-parsers.ts'
 
 /** The plans, from the smallest. */
 export const PLANS = ['cloud_pro', 'cloud_team', 'cloud_enterprise'] as const

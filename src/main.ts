@@ -1,4 +1,4 @@
-import { EXEC_POSTGRES, execPostgres } from './db/embedded/exec-postgres.ts'
+import { EXEC_POSTGRES, execPostgres } from './database/embedded/exec-postgres.ts'
 
 // This process is then the copy of the program that becomes the embedded PostgreSQL, and does nothing else.
 if (process.env[EXEC_POSTGRES] !== undefined) execPostgres()
@@ -6,7 +6,7 @@ if (process.env[EXEC_POSTGRES] !== undefined) execPostgres()
 if (Bun.isMainThread) {
   const { runCommandLine } = await import('./cli/program.ts')
   // Here, since only in the entry point these URLs are valid both from source and in the executable.
-  const spawnWorker = () => new Worker(new URL('./worker/worker.ts', import.meta.url))
-  const spawnIntake = () => new Worker(new URL('./intake/worker.ts', import.meta.url))
+  const spawnWorker = () => new Worker(new URL('./server/deliveries/worker.ts', import.meta.url))
+  const spawnIntake = () => new Worker(new URL('./server/intake/worker.ts', import.meta.url))
   process.exit(await runCommandLine(process.argv.slice(2), { env: process.env, spawnWorker, spawnIntake }))
 }

@@ -1,5 +1,5 @@
 import { loadavg } from 'node:os'
-import type { Sql } from '../../src/db/client.ts'
+import type { Sql } from '../../src/database/client.ts'
 import { type Claimed, type ClaimLimits, claim } from '../../src/webhooks/outbox/claim.ts'
 import { findDueOrganizations } from '../../src/webhooks/outbox/find-due.ts'
 import { settle } from '../../src/webhooks/outbox/settle.ts'

@@ -1,5 +1,5 @@
 import { loadavg } from 'node:os'
-import type { Sql } from '../../src/db/client.ts'
+import type { Sql } from '../../src/database/client.ts'
 import { nowMs } from '../delivery/receiver.ts'
 import { print, printColumns, quantile } from '../support/table.ts'
 import type { Ports } from './receiver.ts'

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createKey, revokeKey } from '../../src/keys/queries.ts'
+import { createKey, revokeKey } from '../../src/accounts/keys/queries.ts'
 import { addBacklog, addEndpoint } from '../backlog/rows.ts'
 import type { Case } from '../reads/case.ts'
 import { CASES } from '../reads/cases.ts'

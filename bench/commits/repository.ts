@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { randomFrom } from '../../src/seed/generate.ts'
-import { type MadeSession, transcriptFile } from '../../test/agents/agent-sessions.ts'
+import { randomFrom } from '../../src/server/seed/generate.ts'
+import { type MadeSession, transcriptFile } from '../../test/analysis/agents/agent-sessions.ts'
 import { corpusOf, type Random, uuidOf } from '../intake/transcripts.ts'
 
 // A repository of people's commits, of which one in ten is an agent's, and the transcripts of these agents' sessions.

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type ConnectTarget, connect, type ISql, type Sql } from '../../src/db/client.ts'
+import { type ConnectTarget, connect, type ISql, type Sql } from '../../src/database/client.ts'
 import { type Job, jobOf } from './jobs.ts'
 import { buildRival, type Deliverer, delivererOf, startRival } from './processes.ts'
 

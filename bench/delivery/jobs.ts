@@ -1,4 +1,4 @@
-import { newOrderedId } from '../../src/ids.ts'
+import { newOrderedId } from '../../src/base/ids.ts'
 import { bodyOf } from '../../src/webhooks/outbox/catalogue.ts'
 
 // Each contender delivers the same event with the same data.

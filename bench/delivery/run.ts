@@ -1,4 +1,4 @@
-import type { Sql } from '../../src/db/client.ts'
+import type { Sql } from '../../src/database/client.ts'
 import { verifySignature, verifyStandardSignature } from '../../src/webhooks/signing/signature.ts'
 import { cpuSecondsOf, memoryOf } from '../support/program.ts'
 import type { Contender, Database } from './contenders.ts'

@@ -1,17 +1,21 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { openDatabase } from '../../src/database.ts'
-import type { Sql } from '../../src/db/client.ts'
-import { connect } from '../../src/db/client.ts'
-import { migrate } from '../../src/db/migrate.ts'
-import { lockHistory, lockOrganization } from '../../src/db/org-lock.ts'
-import { checkRollups } from '../../src/doctor/checks.ts'
-import { deleteByIds } from '../../src/erasure/delete-sessions.ts'
-import { deleteOrganization } from '../../src/erasure/organization.ts'
-import { erasePerson } from '../../src/erasure/person.ts'
-import { deleteExpiredSessions } from '../../src/erasure/retention.ts'
-import { createLog } from '../../src/log.ts'
-import { createOrganization, findOrganization, updateOrganization } from '../../src/organizations/queries.ts'
+import {
+  createOrganization,
+  findOrganization,
+  updateOrganization,
+} from '../../src/accounts/organizations/queries.ts'
+import { createLog } from '../../src/base/log.ts'
+import type { Sql } from '../../src/database/client.ts'
+import { connect } from '../../src/database/client.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { openDatabase } from '../../src/database/open.ts'
+import { lockHistory, lockOrganization } from '../../src/database/org-lock.ts'
+import { checkRollups } from '../../src/server/doctor/checks.ts'
+import { deleteByIds } from '../../src/server/erasure/delete-sessions.ts'
+import { deleteOrganization } from '../../src/server/erasure/organization.ts'
+import { erasePerson } from '../../src/server/erasure/person.ts'
+import { deleteExpiredSessions } from '../../src/server/erasure/retention.ts'
 import { fill } from '../support/fill.ts'
 
 // Measures how long deletions take, and how long a writer of the same organization waits for them at most: a second

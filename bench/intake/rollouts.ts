@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { randomFrom } from '../../src/seed/generate.ts'
+import { randomFrom } from '../../src/server/seed/generate.ts'
 import { corpusOf, FIRST_MS, hex, type Random, sizeOf, uuidOf } from './transcripts.ts'
 
 // Rollouts as Codex writes them, in `sessions/<day>/rollout-<time>-<thread>.jsonl`. Shares and sizes of the lines are those

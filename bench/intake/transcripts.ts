@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { randomFrom } from '../../src/seed/generate.ts'
+import { randomFrom } from '../../src/server/seed/generate.ts'
 
 // Transcripts as Claude Code writes them, in `projects/<folder>/<session>.jsonl`. Shares and sizes of the types of lines
 // are those of 2,800 lines of real sessions: of 100 lines 40 are of the model (1.5 kB each), 33 of progress (0.7 kB), 22 of
@@ -188,7 +188,7 @@ const TOOLS: readonly [Tool, ...Tool[]] = [
   {
     name: 'Bash',
     input: () => ({
-      command: 'git status && bun test test/sessions 2>&1 | tail -20',
+      command: 'git status && bun test test/features/sessions 2>&1 | tail -20',
       description: 'Run the tests',
     }),
     result: (_file, output) => ({ stdout: output, stderr: '', interrupted: false, isImage: false }),

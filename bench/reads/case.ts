@@ -1,4 +1,4 @@
-import type { Sql } from '../../src/db/client.ts'
+import type { Sql } from '../../src/database/client.ts'
 import type { BenchOrg } from '../support/data.ts'
 
 /** The median may grow by this factor from the smaller organization to the larger. */

@@ -3,7 +3,7 @@
 // larger first in turn. Prints the median of the rounds, and the rounds.
 
 import { statSync } from 'node:fs'
-import { createKey, revokeKey } from '../../src/keys/queries.ts'
+import { createKey, revokeKey } from '../../src/accounts/keys/queries.ts'
 import { type BenchOrg, benchOptions, withBenchData } from '../support/data.ts'
 import { ask, load, type Measured } from '../support/load.ts'
 import { EXECUTABLE, type Memory, memoryOf, startProgram } from '../support/program.ts'

@@ -1,7 +1,7 @@
 // Every case as its query alone, at both sizes, by mitata: `bun bench/reads/queries.ts`. Then what each query reads.
 
 import { measure as timesOf } from 'mitata'
-import type { Sql } from '../../src/db/client.ts'
+import type { Sql } from '../../src/database/client.ts'
 import { type BenchOptions, type BenchOrg, benchOptions, withBenchData } from '../support/data.ts'
 import { beyond, type Outcome, printOutcomes } from '../support/table.ts'
 import { CASES } from './cases.ts'

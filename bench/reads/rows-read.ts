@@ -1,4 +1,4 @@
-import type { Sql } from '../../src/db/client.ts'
+import type { Sql } from '../../src/database/client.ts'
 import type { BenchOrg } from '../support/data.ts'
 import { readsOfAll, statementsOf } from '../support/plans.ts'
 import { print, printColumns } from '../support/table.ts'

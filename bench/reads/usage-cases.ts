@@ -1,7 +1,7 @@
-import { BREAKDOWN_KEYS, type BreakdownQuery } from '../../src/cost/breakdown-model.ts'
-import { getBreakdown } from '../../src/cost/breakdown-queries.ts'
-import { getRisk } from '../../src/risk/session-queries.ts'
-import { listNames, type Named } from '../../src/sessions/name-queries.ts'
+import { BREAKDOWN_KEYS, type BreakdownQuery } from '../../src/features/cost/breakdown-model.ts'
+import { getBreakdown } from '../../src/features/cost/breakdown-queries.ts'
+import { getRisk } from '../../src/features/risk/session-queries.ts'
+import { listNames, type Named } from '../../src/features/sessions/name-queries.ts'
 import type { BenchOrg } from '../support/data.ts'
 import { type Case, LIMIT, queryString } from './case.ts'
 

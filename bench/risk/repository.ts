@@ -1,7 +1,7 @@
-import { type MissingFile, missingFiles } from '../../src/risk/coupling.ts'
-import { createHistory } from '../../src/risk/history.ts'
-import { type ChangedFile, type ChangeMeasures, measureChange } from '../../src/risk/regression.ts'
-import { isBot } from '../../src/scoring/ownership.ts'
+import { isBot } from '../../src/analysis/scoring/ownership.ts'
+import { type MissingFile, missingFiles } from '../../src/features/risk/coupling.ts'
+import { createHistory } from '../../src/features/risk/history.ts'
+import { type ChangedFile, type ChangeMeasures, measureChange } from '../../src/features/risk/regression.ts'
 import { type MainLineChange, type MainLineFile, mainLine } from './main-line.ts'
 
 // The pull requests of a public repository with what was known before each, and whether it broke: a fix within the year after
@@ -9,7 +9,7 @@ import { type MainLineChange, type MainLineFile, mainLine } from './main-line.ts
 // fixes?", MSR 2005). Each line's writer is kept up to date from change to change, as `git blame` would say it.
 
 const YEAR_MS = 365 * 86_400_000
-/** The history has the latest commits of at most so many files, as in src/risk; a larger fix blames nobody. */
+/** The history has the latest commits of at most so many files, as in src/features/risk; a larger fix blames nobody. */
 const MAX_COMMITS = 2_000
 const MAX_FILES = 30
 

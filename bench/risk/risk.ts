@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ChangeMeasures, defectPercent, regressionTerms } from '../../src/risk/regression.ts'
+import { type ChangeMeasures, defectPercent, regressionTerms } from '../../src/features/risk/regression.ts'
 import { reportPullRequests } from './pull-requests.ts'
 import { areaUnderCurve, dot, fitLogistic } from './statistics.ts'
 

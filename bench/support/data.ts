@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { createOrganization, findOrganization } from '../../src/accounts/organizations/queries.ts'
+import { addDays, addMonths, monthOf } from '../../src/base/dates.ts'
+import { createLog } from '../../src/base/log.ts'
 import { packForHost } from '../../src/build/pack.ts'
-import { openDatabase } from '../../src/database.ts'
-import { addDays, addMonths, monthOf } from '../../src/dates.ts'
-import type { Sql } from '../../src/db/client.ts'
-import { migrate } from '../../src/db/migrate.ts'
-import { createLog } from '../../src/log.ts'
-import { createOrganization, findOrganization } from '../../src/organizations/queries.ts'
+import type { Sql } from '../../src/database/client.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { openDatabase } from '../../src/database/open.ts'
 import { type Amounts, type Facts, fill, findFacts, SEED } from './fill.ts'
 
 // The organizations of the benchmarks. They are created once and kept in a data directory for further runs;

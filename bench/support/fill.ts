@@ -1,10 +1,10 @@
-import { updateBadges } from '../../src/badges/queries.ts'
-import type { Sql } from '../../src/db/client.ts'
-import { loadPricer } from '../../src/scoring/prices.ts'
-import { seedCommits } from '../../src/seed/commits.ts'
-import { seedRisks } from '../../src/seed/risks.ts'
-import { seedAudit, seedSessions } from '../../src/seed/seed.ts'
-import { writeRecords } from '../../src/sync/write.ts'
+import { loadPricer } from '../../src/analysis/scoring/prices.ts'
+import type { Sql } from '../../src/database/client.ts'
+import { updateBadges } from '../../src/features/badges/queries.ts'
+import { seedCommits } from '../../src/server/seed/commits.ts'
+import { seedRisks } from '../../src/server/seed/risks.ts'
+import { seedAudit, seedSessions } from '../../src/server/seed/seed.ts'
+import { writeRecords } from '../../src/server/sync/write.ts'
 import { seedBudget, seedMembers } from './members.ts'
 
 const PROJECTS = 20

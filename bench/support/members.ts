@@ -1,6 +1,6 @@
-import { addDays, dateOf } from '../../src/dates.ts'
-import type { BudgetRecord } from '../../src/records/budget.ts'
-import type { MemberRecord } from '../../src/records/member.ts'
+import type { BudgetRecord } from '../../src/analysis/records/budget.ts'
+import type { MemberRecord } from '../../src/analysis/records/member.ts'
+import { addDays, dateOf } from '../../src/base/dates.ts'
 
 /** Names for the first of the 25 addresses in the generated sessions; the other addresses have no member. */
 const NAMES = [

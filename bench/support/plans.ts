@@ -1,4 +1,4 @@
-import type { Sql } from '../../src/db/client.ts'
+import type { Sql } from '../../src/database/client.ts'
 
 // The rows that a query reads, as PostgreSQL counts them: the statements are recorded by the driver and run
 // again under EXPLAIN ANALYZE, once with a custom and once with a generic plan.

@@ -1,4 +1,4 @@
-import type { Sql } from '../db/client.ts'
+import type { Sql } from '../database/client.ts'
 
 /**
  * The schema `public` of a database as SQL that creates it, read from PostgreSQL's catalog. Tables, indexes

@@ -4,7 +4,7 @@
 import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Build, VERSION, versionOf } from '../version.ts'
+import { type Build, VERSION, versionOf } from '../base/version.ts'
 import { ROOT } from './files.ts'
 import { withoutSignature } from './mach-o.ts'
 import { assetsFolder, pack } from './pack.ts'
@@ -61,12 +61,12 @@ export async function compile(
       ...assets,
       '--asset',
       PACKED_FOLDER,
-      // Keeps the threads at worker/worker and intake/worker, the paths that main.ts names, as in the source.
+      // Keeps the threads at server/deliveries/worker and server/intake/worker, the paths that main.ts names, as in the source.
       '--root',
       'src',
       'src/main.ts',
-      'src/worker/worker.ts',
-      'src/intake/worker.ts',
+      'src/server/deliveries/worker.ts',
+      'src/server/intake/worker.ts',
       '--outfile',
       outfile,
     ],

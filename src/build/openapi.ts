@@ -1,11 +1,11 @@
 // Prints the OpenAPI document, to the byte as /docs/json has it with the default settings: `bun run openapi`, to validate
 // it or to generate clients from it. Needs no database.
 
-import { createApp } from '../app.ts'
+import { createLog } from '../base/log.ts'
+import { createRegistry } from '../base/metrics/registry.ts'
 import { loadConfig } from '../config.ts'
-import { connect } from '../db/client.ts'
-import { createLog } from '../log.ts'
-import { createRegistry } from '../metrics/registry.ts'
+import { connect } from '../database/client.ts'
+import { createApp } from '../server/app.ts'
 import { createSecretBox } from '../webhooks/signing/secret-box.ts'
 
 // never connects: a pool opens its first connection with its first query

@@ -18,7 +18,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import type { Manifest } from '../db/embedded/assets.ts'
+import type { Manifest } from '../database/embedded/assets.ts'
 import { ROOT, readPackage, replaceFile } from './files.ts'
 import { linkedLibraries, thin } from './mach-o.ts'
 import { resetCluster, setTarTimes } from './same-bytes.ts'

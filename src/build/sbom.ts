@@ -3,7 +3,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { VERSION } from '../version.ts'
+import { VERSION } from '../base/version.ts'
 import { ROOT, readPackage } from './files.ts'
 
 /** A package of bun.lock: `name@version`, the registry (empty: the default), dependencies, the archive's hash. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { WhoAmI } from '../whoami/model.ts'
+import type { WhoAmI } from '../features/whoami/model.ts'
 import { AcceptPage } from './accept.tsx'
 import { ApiFailure, getJson, KEY_REFUSED } from './client/api.ts'
 import { basePath, pageName } from './client/base.ts'

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { WhoAmI } from '../whoami/model.ts'
+import type { WhoAmI } from '../features/whoami/model.ts'
 import { basePath } from './client/base.ts'
 import { formatTime } from './client/format.ts'
 import { useFragment } from './client/router.ts'

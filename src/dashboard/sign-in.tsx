@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { WhoAmI } from '../whoami/model.ts'
+import type { WhoAmI } from '../features/whoami/model.ts'
 import { ApiFailure, getJson } from './client/api.ts'
 import { basePath } from './client/base.ts'
 import { keepPlace, postAuth, problemOf, readMethods, type SignInMethods } from './client/session.ts'

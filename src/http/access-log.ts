@@ -1,6 +1,6 @@
-import type { Log, LogFields } from '../log.ts'
-import type { RequestMeter } from '../metrics/requests.ts'
-import type { Access } from '../people/callers.ts'
+import type { Access } from '../accounts/people/callers.ts'
+import type { Log, LogFields } from '../base/log.ts'
+import type { RequestMeter } from '../base/metrics/requests.ts'
 import { pathOf } from './context.ts'
 
 const FLUSH_MS = 100

@@ -1,6 +1,6 @@
 import { Elysia, ElysiaCustomStatusResponse } from 'elysia'
-import { JsonText } from '../json-text.ts'
-import type { Gate } from '../organizations/gate.ts'
+import type { Gate } from '../accounts/organizations/gate.ts'
+import { JsonText } from '../base/json-text.ts'
 import type { RecordRequest } from './access-log.ts'
 import { context, targetOf } from './context.ts'
 import { CachedResponse } from './responses/cached-response.ts'

@@ -1,13 +1,13 @@
 import { Kind, type TObject, type TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { Elysia } from 'elysia'
+import type { Need } from '../accounts/keys/model.ts'
+import type { EnqueueWrite, Gate } from '../accounts/organizations/gate.ts'
+import type { Access } from '../accounts/people/callers.ts'
+import { problemsIn } from '../analysis/records/problems.ts'
+import { type FieldProblem, MAX_PROBLEMS, validationError } from '../base/errors.ts'
 import type { Config, Plan } from '../config.ts'
-import type { Sql } from '../db/client.ts'
-import { type FieldProblem, MAX_PROBLEMS, validationError } from '../errors.ts'
-import type { Need } from '../keys/model.ts'
-import type { EnqueueWrite, Gate } from '../organizations/gate.ts'
-import type { Access } from '../people/callers.ts'
-import { problemsIn } from '../records/problems.ts'
+import type { Sql } from '../database/client.ts'
 import { type Admitted, accessOf } from './admission.ts'
 import { type BodyOptions, isPacked, readBody, readPacked } from './body.ts'
 import { type Arrived, type Call, context } from './context.ts'
@@ -32,7 +32,7 @@ import { type AllRows, problemsOfAll, type WholeLists } from './whole-list.ts'
 // of the request is read. The other macros only keep their value in the route's hooks, where `scope`, the API's document
 // and the tests of every route find it.
 
-/** A request waits 45 s for its writing (organizations/gate.ts), longer than its connection may be idle otherwise. */
+/** A request waits 45 s for its writing (accounts/organizations/gate.ts), longer than its connection may be idle otherwise. */
 const WORK_TIMEOUT_S = 90
 
 /** Who has no key needs no larger body. */

@@ -1,6 +1,6 @@
 import type { TSchema, TUnsafe } from '@sinclair/typebox'
-import { type ApiError, type FieldProblem, fieldError, validationError } from '../errors.ts'
-import { FREE_BODY_BYTES, type Pass, SMALL_BODY_BYTES } from '../organizations/gate.ts'
+import { FREE_BODY_BYTES, type Pass, SMALL_BODY_BYTES } from '../accounts/organizations/gate.ts'
+import { type ApiError, type FieldProblem, fieldError, validationError } from '../base/errors.ts'
 import { parseJson } from './json.ts'
 import { receive } from './receive.ts'
 

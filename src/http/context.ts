@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { FieldProblem } from '../errors.ts'
+import type { FieldProblem } from '../base/errors.ts'
 import type { Admitted } from './admission.ts'
 import type { Computation } from './responses/response-cache.ts'
 

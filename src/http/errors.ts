@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { TypeCheck } from '@sinclair/typebox/compiler'
 import { type AnyElysia, Elysia, NotFoundError, ParseError, ValidationError } from 'elysia'
-import { isConnectionError, isDiskFull } from '../db/connection-errors.ts'
+import { problemsIn } from '../analysis/records/problems.ts'
 import {
   ApiError,
   busy,
@@ -10,9 +10,9 @@ import {
   MAX_PROBLEMS,
   messageOf,
   validationError,
-} from '../errors.ts'
-import type { Log } from '../log.ts'
-import { problemsIn } from '../records/problems.ts'
+} from '../base/errors.ts'
+import type { Log } from '../base/log.ts'
+import { isConnectionError, isDiskFull } from '../database/connection-errors.ts'
 import { type Call, context, pathOf } from './context.ts'
 import type { ErrorBody } from './query.ts'
 import { firstOfEach } from './query-reader.ts'

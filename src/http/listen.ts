@@ -1,10 +1,10 @@
 import type { AnyElysia } from 'elysia'
+import { codeOf, OperatorError } from '../base/errors.ts'
+import type { Log } from '../base/log.ts'
+import { withTimeout } from '../base/timeout.ts'
 import { flagOf, type SettingName } from '../config.ts'
-import { codeOf, OperatorError } from '../errors.ts'
-import type { Log } from '../log.ts'
-import { withTimeout } from '../timeout.ts'
 
-/** A client that sends or takes nothing for this long is dropped; statements end before (db/client.ts). */
+/** A client that sends or takes nothing for this long is dropped; statements end before (database/client.ts). */
 const IDLE_TIMEOUT_S = 30
 /** A stop waits this long for requests in flight. */
 const DRAIN_MS = 20_000

@@ -1,9 +1,9 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { isDate } from '../dates.ts'
-import { type FieldProblem, MAX_PROBLEMS, validationError } from '../errors.ts'
-import '../records/formats.ts'
-import { problemsIn } from '../records/problems.ts'
+import { isDate } from '../base/dates.ts'
+import { type FieldProblem, MAX_PROBLEMS, validationError } from '../base/errors.ts'
+import '../analysis/records/formats.ts'
+import { problemsIn } from '../analysis/records/problems.ts'
 import { ALL } from './query.ts'
 
 // Query strings are read from the raw text and not by Elysia, which takes the last of two equal names, accepts 1e3, 0x10

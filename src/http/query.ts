@@ -8,8 +8,8 @@ import {
   Type,
   TypeRegistry,
 } from '@sinclair/typebox'
-import { type ErrorCode, STATUS_OF_CODE } from '../errors.ts'
-import type { JsonText } from '../json-text.ts'
+import { type ErrorCode, STATUS_OF_CODE } from '../base/errors.ts'
+import type { JsonText } from '../base/json-text.ts'
 
 // Schemas that the features' models and routes share. Files with SQL import models, so nothing here may
 // import Elysia.

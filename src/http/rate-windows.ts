@@ -1,4 +1,4 @@
-import type { Sql } from '../db/client.ts'
+import type { Sql } from '../database/client.ts'
 
 /** Sync and telemetry have a window of their own, as large as that of all other requests: who sends starves nobody who reads. */
 export const WINDOWS = ['read', 'sync'] as const

@@ -1,5 +1,5 @@
-import { type ApiError, busy, fieldError } from '../errors.ts'
-import type { Pass } from '../organizations/gate.ts'
+import type { Pass } from '../accounts/organizations/gate.ts'
+import { type ApiError, busy, fieldError } from '../base/errors.ts'
 
 interface Pace {
   /** Reading may take this long beyond the time by the rate. */

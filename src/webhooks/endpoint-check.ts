@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { type FieldProblem, validationError } from '../errors.ts'
+import { type FieldProblem, validationError } from '../base/errors.ts'
 import { ADDRESS_REFUSED, type Egress, hostOf } from './http/egress.ts'
 import { lookUp, type Resolve } from './http/resolve.ts'
 import { type EndpointChangeBody, MAX_DESCRIPTION_LENGTH, type NewEndpointBody } from './model.ts'

@@ -1,4 +1,4 @@
-import type { ISql, Sql } from '../db/client.ts'
+import type { ISql, Sql } from '../database/client.ts'
 
 /** A response is repeated for this long. */
 const KEPT = '24 hours'

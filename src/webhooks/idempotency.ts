@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { ISql } from '../db/client.ts'
-import { validationError } from '../errors.ts'
+import { validationError } from '../base/errors.ts'
+import type { ISql } from '../database/client.ts'
 import { findResponse, insertResponse } from './idempotency-queries.ts'
 import type { SecretBox } from './signing/secret-box.ts'
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { loadavg } from 'node:os'
+import { createLog } from '../../src/base/log.ts'
 import { startServer } from '../../src/cli/serve/server.ts'
 import { loadConfig } from '../../src/config.ts'
-import { openDatabase } from '../../src/database.ts'
-import { createLog } from '../../src/log.ts'
+import { openDatabase } from '../../src/database/open.ts'
 import { eventually, PROGRAM, scratchFolder } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -72,7 +72,7 @@ test('the worker thread dies in every way and hangs: the API answers all the tim
     threads.push(thread)
     return thread
   }
-  const spawnIntake = () => new Worker(new URL('../../src/intake/worker.ts', import.meta.url))
+  const spawnIntake = () => new Worker(new URL('../../src/server/intake/worker.ts', import.meta.url))
   const started = { config, log, env, isGiven: () => true, json: true, spawnWorker, spawnIntake }
   const server = await startServer(started, () => openDatabase(config, 'serve', log))
   const tenant = await makeTenant(PROGRAM, env)

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { connect } from '../../src/db/client.ts'
+import { connect } from '../../src/database/client.ts'
 import { run, scratchFolder } from '../support/cli.ts'
 import { emptyDatabase } from '../support/postgres.ts'
 import { citusUrls } from '../support/scaling/citus.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { connect } from '../../src/db/client.ts'
+import { connect } from '../../src/database/client.ts'
 import { eventually, PROGRAM, scratchFolder } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'

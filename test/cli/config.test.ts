@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { OperatorError } from '../../src/base/errors.ts'
 import { loadConfig, SETTINGS } from '../../src/config.ts'
-import { OperatorError } from '../../src/errors.ts'
 import { scratchFolder } from '../support/cli.ts'
 
 const refusal = (env: Record<string, string>, flags = {}) => {

@@ -2,7 +2,7 @@ import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { makeKey } from '../../src/keys/form.ts'
+import { makeKey } from '../../src/accounts/keys/form.ts'
 import { readUntil, run, scratchFolder, startProgram } from '../support/cli.ts'
 
 // The client meets a server that is not ours, or that does not answer.

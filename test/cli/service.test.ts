@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeKey } from '../../src/accounts/keys/form.ts'
 import { launchAgent } from '../../src/cli/service/launchd.ts'
 import { serverUnit } from '../../src/cli/service/server-unit.ts'
 import { commandLine, environmentLines, userUnit } from '../../src/cli/service/systemd.ts'
 import { argument, scheduledTask } from '../../src/cli/service/task-scheduler.ts'
-import { makeKey } from '../../src/keys/form.ts'
 import { run, runJson, scratchFolder } from '../support/cli.ts'
 
 // The files of service managers, exactly, and the commands that write and load them.

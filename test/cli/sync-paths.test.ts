@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { discover } from '../../src/agents/discover.ts'
-import type { KnownFile } from '../../src/agents/known-files.ts'
+import { discover } from '../../src/analysis/agents/discover.ts'
+import type { KnownFile } from '../../src/analysis/agents/known-files.ts'
 import { PROGRAM, run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
 
 // `sync` explains paths without sessions and files it cannot write, and a look at many files costs little.

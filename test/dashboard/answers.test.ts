@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createKey } from '../../src/accounts/keys/queries.ts'
 import { type HttpServer, listen } from '../../src/http/listen.ts'
-import { createKey } from '../../src/keys/queries.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { type Browser, findBrowser, type Page, startBrowser } from './browser.ts'

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { VERSION } from '../../src/base/version.ts'
 import { ticksTo } from '../../src/dashboard/charts/scale.ts'
 import {
   daysOfPeriod,
@@ -19,9 +20,8 @@ import {
 } from '../../src/dashboard/client/format.ts'
 import { linkTo, routeOf } from '../../src/dashboard/client/links.ts'
 import { keepWho, keptWho, noteSign, signedBy } from '../../src/dashboard/client/who.ts'
-import { connect } from '../../src/db/client.ts'
-import { VERSION } from '../../src/version.ts'
-import type { WhoAmI } from '../../src/whoami/model.ts'
+import { connect } from '../../src/database/client.ts'
+import type { WhoAmI } from '../../src/features/whoami/model.ts'
 import { client, testApp } from '../support/api.ts'
 
 // Nothing here asks the database: a pool opens its first connection with its first query.

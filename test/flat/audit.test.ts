@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { AuditListQuery } from '../../src/audit/model.ts'
-import { listEntries } from '../../src/audit/queries.ts'
-import type { ISql } from '../../src/db/client.ts'
-import { seedAudit } from '../../src/seed/seed.ts'
+import type { ISql } from '../../src/database/client.ts'
+import type { AuditListQuery } from '../../src/features/audit/model.ts'
+import { listEntries } from '../../src/features/audit/queries.ts'
+import { seedAudit } from '../../src/server/seed/seed.ts'
 import { tenant } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { COMMITS_AT_A_TIME } from '../../src/commits/write.ts'
-import { account } from '../erasure/account.ts'
+import { COMMITS_AT_A_TIME } from '../../src/features/commits/write.ts'
+import { account } from '../server/erasure/account.ts'
 import { testDatabase } from '../support/postgres.ts'
 
 test('commits are counted a group at a time, each with a plan for the parameters given', async () => {

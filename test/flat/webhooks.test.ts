@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mostRead } from '../../bench/support/plans.ts'
-import type { Sql } from '../../src/db/client.ts'
+import type { Sql } from '../../src/database/client.ts'
 import { getHistory, listDeliveries } from '../../src/webhooks/deliveries/history-queries.ts'
 import type { DeliveryListQuery } from '../../src/webhooks/deliveries/model.ts'
 import { countUndelivered } from '../../src/webhooks/outbox/redeliver.ts'

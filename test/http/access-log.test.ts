@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
+import { createLog } from '../../src/base/log.ts'
 import { createAccessLog } from '../../src/http/access-log.ts'
-import { createLog } from '../../src/log.ts'
 
 test('requests without a key have at most 300 lines a minute, and the number of the others', () => {
   const lines: { message: string; path?: string; count?: number }[] = []

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { App } from '../../src/app.ts'
-import { SCOPES } from '../../src/keys/model.ts'
-import { createKey } from '../../src/keys/queries.ts'
-import { updateOrganization } from '../../src/organizations/queries.ts'
+import { SCOPES } from '../../src/accounts/keys/model.ts'
+import { createKey } from '../../src/accounts/keys/queries.ts'
+import { updateOrganization } from '../../src/accounts/organizations/queries.ts'
+import type { App } from '../../src/server/app.ts'
 import { client, repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
 import { namesOf, recordsOf, storeWebhook } from '../support/isolation/records.ts'
 import {

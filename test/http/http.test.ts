@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { connect } from '../../src/db/client.ts'
-import { createLog } from '../../src/log.ts'
-import { VERSION } from '../../src/version.ts'
+import { createLog } from '../../src/base/log.ts'
+import { VERSION } from '../../src/base/version.ts'
+import { connect } from '../../src/database/client.ts'
 import { bodyOf, client, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 

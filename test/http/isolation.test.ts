@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { App } from '../../src/app.ts'
-import { updateBadges } from '../../src/badges/queries.ts'
-import { badgeChange } from '../../src/badges/settings.ts'
-import { RECORD_SCHEMAS } from '../../src/records/records.ts'
+import { RECORD_SCHEMAS } from '../../src/analysis/records/records.ts'
+import { updateBadges } from '../../src/features/badges/queries.ts'
+import { badgeChange } from '../../src/features/badges/settings.ts'
+import type { App } from '../../src/server/app.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { changesOf, type Names, namesOf, recordsOf, storeWebhook } from '../support/isolation/records.ts'
 import {
@@ -146,7 +146,7 @@ test('every route, parameter and kind of record is covered', () => {
     route.path.startsWith('/api/') ? nameOf(route).replace('/api', '') : [],
   )
   expect(twins.sort()).toEqual(v1Routes(app).map(nameOf).sort())
-  // the code of a machine that waits is looked up by a cookie: test/auth
+  // the code of a machine that waits is looked up by a cookie: test/features/sign-in
   const known = new Set([...Object.keys(PARAMETERS), ...BADGE_PARAMETERS, 'org_slug', 'user_code'])
   const parameters = [...declared, ...plain].flatMap((route) => route.parameters)
   expect(parameters.filter((name) => !known.has(name))).toEqual([])

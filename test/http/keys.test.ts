@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { makeKey, parseKey } from '../../src/keys/form.ts'
-import { type ApiKey, SCOPES } from '../../src/keys/model.ts'
-import { createKey, findKeys, listKeys, revokeKey } from '../../src/keys/queries.ts'
-import type { Organization } from '../../src/organizations/model.ts'
+import { makeKey, parseKey } from '../../src/accounts/keys/form.ts'
+import { type ApiKey, SCOPES } from '../../src/accounts/keys/model.ts'
+import { createKey, findKeys, listKeys, revokeKey } from '../../src/accounts/keys/queries.ts'
+import type { Organization } from '../../src/accounts/organizations/model.ts'
 import {
   createOrganization,
   findOrganization,
   listOrganizations,
   updateOrganization,
-} from '../../src/organizations/queries.ts'
-import { createKeyCache } from '../../src/people/key-cache.ts'
+} from '../../src/accounts/organizations/queries.ts'
+import { createKeyCache } from '../../src/accounts/people/key-cache.ts'
 import { bodyOf, client, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createKey } from '../../src/accounts/keys/queries.ts'
+import { updateOrganization } from '../../src/accounts/organizations/queries.ts'
 import { clientOf, createAddressLimiter } from '../../src/http/address-limit.ts'
 import { createLimiter, type Decision } from '../../src/http/rate-limit.ts'
 import { leaseRequests } from '../../src/http/rate-windows.ts'
-import { createKey } from '../../src/keys/queries.ts'
-import { updateOrganization } from '../../src/organizations/queries.ts'
 import { bodyOf, client, limitOf, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import Ajv from 'ajv/dist/2020'
 import addFormats from 'ajv-formats'
-import { connect } from '../../src/db/client.ts'
+import { loadPricer } from '../../src/analysis/scoring/prices.ts'
+import { connect } from '../../src/database/client.ts'
 import { createComponents } from '../../src/http/openapi/schema.ts'
-import { loadPricer } from '../../src/scoring/prices.ts'
 import { EVENT_NAMES } from '../../src/webhooks/outbox/catalogue.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { namesOf, storeWebhook } from '../support/isolation/records.ts'
@@ -135,7 +135,7 @@ async function expectDocumented(operation: Operation, answer: Response): Promise
   const missing = Object.keys(described?.headers ?? {}).filter((name) => !answer.headers.has(name))
   expect([label, missing]).toEqual([label, []])
   if (answer.headers.get('content-type') === 'text/event-stream') {
-    // it goes on: test/changes
+    // it goes on: test/features/changes
     await answer.body?.cancel()
     return expect([label, Object.keys(described?.content ?? {})]).toEqual([label, ['text/event-stream']])
   }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import net from 'node:net'
 import { Elysia } from 'elysia'
-import { OperatorError } from '../../src/errors.ts'
+import { OperatorError } from '../../src/base/errors.ts'
 import { type HttpServer, listen } from '../../src/http/listen.ts'
 import { tenant, testApp } from '../support/api.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'

@@ -2,9 +2,9 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { VERSION } from '../../src/base/version.ts'
 import { compile } from '../../src/build/compile.ts'
 import { hostTarget } from '../../src/build/targets.ts'
-import { VERSION } from '../../src/version.ts'
 
 // The program without PostgreSQL, as it is built for systems that have none.
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { VERSION } from '../../src/base/version.ts'
 import { loadConfig, SETTINGS } from '../../src/config.ts'
-import { VERSION } from '../../src/version.ts'
 
 // The files of docs/deploy name settings, flags, paths and ports of the program: each has to exist.
 

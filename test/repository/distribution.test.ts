@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { PLACEMENTS } from '../../src/db/citus.ts'
-import { FINDING_ROLLUPS } from '../../src/security/finding-rollups.ts'
-import { SESSION_ROLLUPS } from '../../src/sessions/rollup.ts'
+import { PLACEMENTS } from '../../src/database/citus.ts'
+import { FINDING_ROLLUPS } from '../../src/features/security/finding-rollups.ts'
+import { SESSION_ROLLUPS } from '../../src/features/sessions/rollup.ts'
 
 // These rules let the tables be distributed by organization (docs/scaling.md); they are read from the schema and from
 // the sources.
 
 const SRC = join(import.meta.dir, '../../src')
-const schema = await Bun.file(join(SRC, 'db/schema.sql')).text()
+const schema = await Bun.file(join(SRC, 'database/schema.sql')).text()
 
 const distributed = Object.entries(PLACEMENTS).flatMap(([name, placement]) =>
   placement === 'distributed' ? [name] : [],

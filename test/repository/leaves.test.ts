@@ -15,8 +15,8 @@ import {
   shortSpansOf,
   spansOf,
   timestampOf,
-} from '../../src/dates.ts'
-import { decimalText, roundedQuotient, scaled, unitsOf, unscaled } from '../../src/decimals.ts'
+} from '../../src/base/dates.ts'
+import { decimalText, roundedQuotient, scaled, unitsOf, unscaled } from '../../src/base/decimals.ts'
 
 const date = fc
   .date({ min: new Date('1970-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })

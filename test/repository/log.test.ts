@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createLog, type LogFields, redact } from '../../src/log.ts'
+import { createLog, type LogFields, redact } from '../../src/base/log.ts'
 
 /** The line that a log writes. */
 function lineOf(format: 'json' | 'pretty', message: string, fields: LogFields = {}): string {

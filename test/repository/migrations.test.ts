@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { MIGRATIONS } from '../../src/db/migrate.ts'
+import { MIGRATIONS } from '../../src/database/migrate.ts'
 
 // Databases of a release remember its migrations by their hashes and are refused when one differs.
 

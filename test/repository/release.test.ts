@@ -2,12 +2,12 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { VERSION } from '../../src/base/version.ts'
 import { packLauncher } from '../../src/build/npm.ts'
 import { writeArchives } from '../../src/build/pack.ts'
 import { notesOf, problemsOf, releaseName, sumsOf } from '../../src/build/release.ts'
 import { makeSbom } from '../../src/build/sbom.ts'
 import { hasPostgres, hostTarget } from '../../src/build/targets.ts'
-import { VERSION } from '../../src/version.ts'
 
 const CHANGELOG = `# Changelog
 

@@ -37,7 +37,7 @@ function commentsOf(path: string): Comment[] {
 
 const comments = ['src', 'bench', 'test', 'clients/generate'].flatMap((folder) =>
   filesOf(`${folder}/**/*.{ts,tsx,css,sql}`)
-    .filter((path) => path !== 'src/db/schema.sql')
+    .filter((path) => path !== 'src/database/schema.sql')
     .flatMap(commentsOf),
 )
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { cpSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Sql } from '../../src/db/client.ts'
-import { MIGRATIONS } from '../../src/db/migrate.ts'
+import type { Sql } from '../../src/database/client.ts'
+import { MIGRATIONS } from '../../src/database/migrate.ts'
 import { eventually, PROGRAM, scratchFolder } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -49,8 +49,8 @@ async function newerProgram(): Promise<readonly string[]> {
   for (const name of ['dist', 'node_modules', 'package.json', 'tsconfig.json', 'THIRD_PARTY_NOTICES'])
     symlinkSync(join(ROOT, name), join(folder, name))
   const migration = `migrations/${String(NEW).padStart(4, '0')}_later.sql`
-  await Bun.write(join(folder, 'src/db', migration), MIGRATION)
-  const list = join(folder, 'src/db/migrate.ts')
+  await Bun.write(join(folder, 'src/database', migration), MIGRATION)
+  const list = join(folder, 'src/database/migrate.ts')
   const text = await Bun.file(list).text()
   const changed = text
     .replace('import ', `import later from './${migration}' with { type: 'text' }\nimport `)

@@ -1,12 +1,12 @@
-import { type App, type AppDeps, createApp } from '../../src/app.ts'
+import { createKey } from '../../src/accounts/keys/queries.ts'
+import { createOrganization } from '../../src/accounts/organizations/queries.ts'
+import type { Pricer } from '../../src/analysis/scoring/prices.ts'
+import { createRegistry } from '../../src/base/metrics/registry.ts'
 import { type Config, loadConfig, type Plan } from '../../src/config.ts'
-import type { Sql } from '../../src/db/client.ts'
+import type { Sql } from '../../src/database/client.ts'
 import type { Pagination } from '../../src/http/query.ts'
-import { createIntake } from '../../src/intake/intake.ts'
-import { createKey } from '../../src/keys/queries.ts'
-import { createRegistry } from '../../src/metrics/registry.ts'
-import { createOrganization } from '../../src/organizations/queries.ts'
-import type { Pricer } from '../../src/scoring/prices.ts'
+import { type App, type AppDeps, createApp } from '../../src/server/app.ts'
+import { createIntake } from '../../src/server/intake/intake.ts'
 import { createSecretBox } from '../../src/webhooks/signing/secret-box.ts'
 import { silent } from './postgres.ts'
 import { asOrganization, callerOf, rlsMode } from './rls.ts'
@@ -51,7 +51,7 @@ function withCallers(app: App, sql: Sql): App {
   const respond = app.fetch
   const scoped = async (request: Request) => {
     const orgId = await callerOf(sql, request)
-    return await asOrganization(orgId, () => respond(request))
+    return await (orgId === undefined ? respond(request) : asOrganization(orgId, () => respond(request)))
   }
   return Object.defineProperties(app, {
     fetch: { value: scoped },

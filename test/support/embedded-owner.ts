@@ -1,6 +1,6 @@
-// A program that owns an embedded PostgreSQL until it is killed; run by test/embedded/embedded.test.ts with the data directory.
+// A program that owns an embedded PostgreSQL until it is killed; run by test/database/embedded/embedded.test.ts with the data directory.
 
-import { startEmbedded } from '../../src/db/embedded/embedded-server.ts'
+import { startEmbedded } from '../../src/database/embedded/embedded-server.ts'
 import { silent } from './postgres.ts'
 
 const [, , dataDir = ''] = process.argv

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { connect, type Sql } from '../../src/db/client.ts'
+import { connect, type Sql } from '../../src/database/client.ts'
 import type { TestDatabase } from './postgres.ts'
 
 // The work of every statement that a pool sends, as PostgreSQL counts it while the statement runs: by its module

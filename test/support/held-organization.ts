@@ -1,4 +1,4 @@
-import type { Sql } from '../../src/db/client.ts'
+import type { Sql } from '../../src/database/client.ts'
 import { eventually } from './cli.ts'
 
 /** Locks the organization as a writer does; resolves to what unlocks it. */

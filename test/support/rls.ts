@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { connect, type Sql } from '../../src/db/client.ts'
-import { parseKey } from '../../src/keys/form.ts'
+import { parseKey } from '../../src/accounts/keys/form.ts'
+import { connect, type Sql } from '../../src/database/client.ts'
 
 // The second run of the API's tests (`bun run test:rls`, docs/isolation.md). Every table with an
 // organization's data has row level security, and the statements of a request use connections that are
@@ -108,11 +108,13 @@ function openPool(text: string, role: string, orgId: string, max: number): Sql {
   return connect({ url: url.href }, { max, applicationName: 'test-rls' })
 }
 
-/** The organization of a request to an app on `sql`: that of its key or its badge. */
-export async function callerOf(sql: Sql, request: Request): Promise<string> {
+/** The organization of a request to an app on `sql`: that of its key or its badge. undefined where people sign in, who may be anybody's. */
+export async function callerOf(sql: Sql, request: Request): Promise<string | undefined> {
   const owner = owners.get(sql.options.database)
   if (owner === undefined) return NOBODY
-  const slug = /^\/api\/badge\/([^/]+)\//.exec(new URL(request.url).pathname)?.[1]
+  const { pathname } = new URL(request.url)
+  if (pathname.startsWith('/auth/')) return undefined
+  const slug = /^\/api\/badge\/([^/]+)\//.exec(pathname)?.[1]
   if (slug !== undefined) {
     const [row] = await owner<{ org_id: string }[]>`
       select o.org_id from organizations o where o.slug = ${slug}`

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import type { Sql } from '../../src/db/client.ts'
+import type { Sql } from '../../src/database/client.ts'
 import { eventually } from './cli.ts'
 import type { Received } from './receiver.ts'
 import { countsOf } from './webhook-rows.ts'

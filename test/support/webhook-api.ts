@@ -1,5 +1,5 @@
-import type { App } from '../../src/app.ts'
 import type { Config } from '../../src/config.ts'
+import type { App } from '../../src/server/app.ts'
 import { client, type Tenant, tenant, testApp } from './api.ts'
 import type { TestDatabase } from './postgres.ts'
 

@@ -1,5 +1,5 @@
-import type { Fragment, Sql } from '../../src/db/client.ts'
-import { newOrderedId } from '../../src/ids.ts'
+import { newOrderedId } from '../../src/base/ids.ts'
+import type { Fragment, Sql } from '../../src/database/client.ts'
 import type { AttemptResult } from '../../src/webhooks/http/attempt-result.ts'
 import type { ClaimLimits } from '../../src/webhooks/outbox/claim.ts'
 import { type Outcome, settle } from '../../src/webhooks/outbox/settle.ts'

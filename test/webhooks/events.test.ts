@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Ajv from 'ajv'
 import addFormats from 'ajv-formats'
-import type { App } from '../../src/app.ts'
-import { connect } from '../../src/db/client.ts'
+import { connect } from '../../src/database/client.ts'
+import type { App } from '../../src/server/app.ts'
 import {
   Envelope,
   EVENT_NAMES,

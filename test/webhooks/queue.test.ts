@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { rebuildTables } from '../../src/db/derived-tables.ts'
-import { createOrganization } from '../../src/organizations/queries.ts'
+import { createOrganization } from '../../src/accounts/organizations/queries.ts'
+import { rebuildTables } from '../../src/database/derived-tables.ts'
 import { DELIVERY_TABLES } from '../../src/webhooks/outbox/check.ts'
 import { claim, FAILING_AFTER } from '../../src/webhooks/outbox/claim.ts'
 import { deleteOldDeliveries } from '../../src/webhooks/outbox/delete-old.ts'

@@ -1,15 +1,15 @@
 import { type Command, Option } from 'commander'
-import type { Config } from '../../config.ts'
-import { DAY_MS } from '../../dates.ts'
-import { OperatorError } from '../../errors.ts'
-import { localUrl } from '../../http/listen.ts'
-import { createKey, listKeys, revokeKey, rotateKey } from '../../keys/queries.ts'
+import { createKey, listKeys, revokeKey, rotateKey } from '../../accounts/keys/queries.ts'
 import {
   type AgentSetting,
   settingsOf,
   TELEMETRY_AGENTS,
   type TelemetryAgent,
-} from '../../telemetry/agent-settings.ts'
+} from '../../analysis/telemetry/agent-settings.ts'
+import { DAY_MS } from '../../base/dates.ts'
+import { OperatorError } from '../../base/errors.ts'
+import type { Config } from '../../config.ts'
+import { localUrl } from '../../http/listen.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Actions, type Args, type Context, withDatabase, withOrganization } from '../command/context.ts'
 import { example } from '../command/help.ts'

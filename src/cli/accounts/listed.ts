@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/client.ts'
+import type { Sql } from '../../database/client.ts'
 import { type Context, withOrganization } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 import { table } from '../command/table.ts'

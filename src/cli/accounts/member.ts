@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { OperatorError } from '../../errors.ts'
-import { removeWholeMember } from '../../sync/member-changes.ts'
-import { findMember, listMembersWithAliases } from '../../team/queries.ts'
-import { asciiLower } from '../../text.ts'
+import { OperatorError } from '../../base/errors.ts'
+import { asciiLower } from '../../base/text.ts'
+import { removeWholeMember } from '../../features/members/member-changes.ts'
+import { findMember, listMembersWithAliases } from '../../features/team/queries.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Actions, type Args, type Context, withOrganization } from '../command/context.ts'
 import { example } from '../command/help.ts'
@@ -140,7 +140,7 @@ async function invite(context: Context, { org }: { org: string }, [email]: Args)
 }
 
 async function erase(context: Context, { org }: { org: string }, [email]: Args): Promise<void> {
-  const { erasePerson } = await import('../../erasure/person.ts')
+  const { erasePerson } = await import('../../server/erasure/person.ts')
   const erased = await withOrganization(context, org, (sql, orgId) =>
     erasePerson(sql, orgId, commandLineActor(), email),
   )

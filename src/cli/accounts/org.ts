@@ -1,15 +1,15 @@
 import type { Command } from 'commander'
-import { PLANS } from '../../config.ts'
-import { OperatorError } from '../../errors.ts'
-import { listKeys } from '../../keys/queries.ts'
-import type { Organization } from '../../organizations/model.ts'
+import { listKeys } from '../../accounts/keys/queries.ts'
+import type { Organization } from '../../accounts/organizations/model.ts'
 import {
   createOrganization,
   getOrganization,
   listOrganizations,
   updateOrganization,
-} from '../../organizations/queries.ts'
-import { listMembers } from '../../team/queries.ts'
+} from '../../accounts/organizations/queries.ts'
+import { OperatorError } from '../../base/errors.ts'
+import { PLANS } from '../../config.ts'
+import { listMembers } from '../../features/team/queries.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Actions, type Args, type Context, withDatabase } from '../command/context.ts'
 import { example } from '../command/help.ts'
@@ -79,8 +79,8 @@ async function list(context: Context): Promise<void> {
 }
 
 async function show(context: Context, _options: object, [slug]: Args): Promise<void> {
-  const { readBadgeSettings } = await import('../../badges/queries.ts')
-  const { countSessions } = await import('../../sessions/export.ts')
+  const { readBadgeSettings } = await import('../../features/badges/queries.ts')
+  const { countSessions } = await import('../../features/sessions/export.ts')
   const shown = await withDatabase(context, async (sql) => {
     const organization = await getOrganization(sql, slug)
     const { id } = organization
@@ -118,8 +118,8 @@ async function update(
   { yes, ...options }: Record<string, string | undefined> & { yes?: true },
   [slug]: Args,
 ): Promise<void> {
-  const { badgeChange } = await import('../../badges/settings.ts')
-  const { updateBadges } = await import('../../badges/queries.ts')
+  const { badgeChange } = await import('../../features/badges/settings.ts')
+  const { updateBadges } = await import('../../features/badges/queries.ts')
   const change = {
     name: options.name,
     plan: options.plan,
@@ -163,8 +163,8 @@ const retentionText = ({ retention_sessions_days: days }: Organization): string 
   days === null ? 'sessions are kept for ever' : `sessions are kept for ${days} days`
 
 async function remove(context: Context, { yes }: { yes?: true }, [slug]: Args): Promise<void> {
-  const { countRows, findAnyOrganization } = await import('../../erasure/queries.ts')
-  const { deleteOrganization } = await import('../../erasure/organization.ts')
+  const { countRows, findAnyOrganization } = await import('../../server/erasure/queries.ts')
+  const { deleteOrganization } = await import('../../server/erasure/organization.ts')
   const { tables, ...result } = await withDatabase(context, async (sql) => {
     const id = await findAnyOrganization(sql, slug)
     if (id === undefined) throw new OperatorError(`there is no organization ${JSON.stringify(slug)}`)

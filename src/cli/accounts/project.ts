@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { OperatorError } from '../../errors.ts'
+import { OperatorError } from '../../base/errors.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Actions, type Args, type Context, withOrganization } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
@@ -25,7 +25,7 @@ async function rename(context: Context, { org }: { org: string }, [from, to = ''
   if (to.trim() === '' || to.length > MAX_NAME || /\p{Cc}/u.test(to))
     throw new OperatorError(`the new name must have 1 to ${MAX_NAME} characters, and not blanks alone`, 2)
   if (from === to) throw new OperatorError('the two names are the same', 2)
-  const { renameProject } = await import('../../sync/rename-project.ts')
+  const { renameProject } = await import('../../server/sync/rename-project.ts')
   const renaming = { from: from.replaceAll('\0', ''), to }
   const renamed = await withOrganization(context, org, (sql, orgId) =>
     renameProject(sql, orgId, commandLineActor(), renaming),

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { OperatorError } from '../../errors.ts'
-import { organizationsOf } from '../../organizations/queries.ts'
+import { organizationsOf } from '../../accounts/organizations/queries.ts'
+import { OperatorError } from '../../base/errors.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Actions, type Args, type Context, withDatabase } from '../command/context.ts'
 import { example } from '../command/help.ts'
@@ -19,7 +19,7 @@ export function addSession(program: Command, action: Actions): void {
 }
 
 async function remove(context: Context, { org }: { org?: string }, ids: Args): Promise<void> {
-  const { deleteByIds } = await import('../../erasure/delete-sessions.ts')
+  const { deleteByIds } = await import('../../server/erasure/delete-sessions.ts')
   const wanted = [...new Set(ids)].map((id) => id.replaceAll('\0', ''))
   const deleted = await withDatabase(context, async (sql) => {
     const [only, ...others] = await organizationsOf(sql, org)

@@ -1,4 +1,4 @@
-import { type FieldProblem, messageOf, OperatorError } from '../../errors.ts'
+import { type FieldProblem, messageOf, OperatorError } from '../../base/errors.ts'
 
 /**
  * Largest body of an answer: some eight times the longest that our server gives, 10,000 skipped sessions of a batch.

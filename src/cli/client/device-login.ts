@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { OperatorError } from '../../errors.ts'
+import { OperatorError } from '../../base/errors.ts'
 import { printMessage } from '../command/output.ts'
 import { type Answer, askServer, bodyOf, errorOf, refuseRedirect } from './answer.ts'
 import { notOurs } from './key-owner.ts'

@@ -1,6 +1,6 @@
-import { type FieldProblem, OperatorError } from '../../errors.ts'
-import { VERSION } from '../../version.ts'
-import type { WhoAmI } from '../../whoami/model.ts'
+import { type FieldProblem, OperatorError } from '../../base/errors.ts'
+import { VERSION } from '../../base/version.ts'
+import type { WhoAmI } from '../../features/whoami/model.ts'
 import { type Answer, askServer, bodyOf, errorOf, refuseRedirect } from './answer.ts'
 import type { Server } from './server.ts'
 

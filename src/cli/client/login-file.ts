@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeOf, messageOf, OperatorError } from '../../errors.ts'
+import { codeOf, messageOf, OperatorError } from '../../base/errors.ts'
 import { configFolder, type Environment } from './folders.ts'
 import { writePrivate } from './private-file.ts'
 

@@ -1,4 +1,4 @@
-import { OperatorError } from '../../errors.ts'
+import { OperatorError } from '../../base/errors.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { loginByDevice } from './device-login.ts'

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { codeOf, messageOf, noSpaceError, OperatorError } from '../../errors.ts'
+import { codeOf, messageOf, noSpaceError, OperatorError } from '../../base/errors.ts'
 
 const OWNER_ONLY = { folder: 0o700, file: 0o600 }
 

@@ -1,5 +1,5 @@
-import { OperatorError } from '../../errors.ts'
-import { parseKey } from '../../keys/form.ts'
+import { parseKey } from '../../accounts/keys/form.ts'
+import { OperatorError } from '../../base/errors.ts'
 import { printMessage } from '../command/output.ts'
 import type { Environment } from './folders.ts'
 import { isLoginOpen, loginPath, readLogin } from './login-file.ts'

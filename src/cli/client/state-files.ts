@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { readJsonFile } from '../../json-file.ts'
+import { readJsonFile } from '../../base/json-file.ts'
 import { type Environment, stateFolder } from './folders.ts'
 import { takeLock } from './watch-lock.ts'
 

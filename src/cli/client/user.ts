@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { OperatorError } from '../../errors.ts'
+import { OperatorError } from '../../base/errors.ts'
 import { type Environment, homeOf } from './folders.ts'
 
 /** The user of a command's sessions, and how the user is known. */

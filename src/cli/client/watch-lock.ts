@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeOf, noSpaceError } from '../../errors.ts'
+import { codeOf, noSpaceError } from '../../base/errors.ts'
 
 /** Others hold the lock for an instant when they ask whether it is held. */
 const WAIT_MS = 500

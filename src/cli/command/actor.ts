@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
-import type { Actor } from '../../audit-log/append.ts'
+import type { Actor } from '../../accounts/audit-log/append.ts'
 
 /** Names the user who runs the command, for the audit log: `cli:<login name>`. */
 export function commandLineActor(): Actor {

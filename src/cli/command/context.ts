@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
+import { createLog, type Log } from '../../base/log.ts'
 import { type Config, flagOf, loadConfig, SETTINGS, type SettingName } from '../../config.ts'
-import type { Sql } from '../../db/client.ts'
-import { refuseSmallAddressSpace } from '../../db/embedded/system-limits.ts'
-import { createLog, type Log } from '../../log.ts'
+import type { Sql } from '../../database/client.ts'
+import { refuseSmallAddressSpace } from '../../database/embedded/system-limits.ts'
 import { withEnvFile } from './env-file.ts'
 import { explainFullDisk } from './full-disk.ts'
 
@@ -95,8 +95,8 @@ export async function withDatabase<Result>(
   use: (sql: Sql) => Promise<Result>,
   { create = false }: { create?: boolean } = {},
 ): Promise<Result> {
-  const { openDatabase } = await import('../../database.ts')
-  const { migrate } = await import('../../db/migrate.ts')
+  const { openDatabase } = await import('../../database/open.ts')
+  const { migrate } = await import('../../database/migrate.ts')
   const database = await openDatabase(config, 'command', log, { create })
   try {
     await migrate(database.sql, log)
@@ -112,6 +112,6 @@ export async function withOrganization<Result>(
   slug: string,
   use: (sql: Sql, orgId: string) => Promise<Result>,
 ): Promise<Result> {
-  const { getOrganization } = await import('../../organizations/queries.ts')
+  const { getOrganization } = await import('../../accounts/organizations/queries.ts')
   return await withDatabase(context, async (sql) => use(sql, (await getOrganization(sql, slug)).id))
 }

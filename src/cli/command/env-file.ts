@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { codeOf, OperatorError } from '../../errors.ts'
+import { codeOf, OperatorError } from '../../base/errors.ts'
 
 type Environment = Record<string, string | undefined>
 

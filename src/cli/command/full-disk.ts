@@ -1,6 +1,6 @@
+import { noSpaceError, OperatorError } from '../../base/errors.ts'
 import type { Config } from '../../config.ts'
-import { fullDiskError } from '../../db/disk.ts'
-import { noSpaceError, OperatorError } from '../../errors.ts'
+import { fullDiskError } from '../../database/disk.ts'
 
 /** Runs `use`; where the database or a file of the program had no space left, the error says what to do. */
 export async function explainFullDisk<Result>(

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { InvalidArgumentError } from 'commander'
-import { codeOf } from '../../errors.ts'
+import { codeOf } from '../../base/errors.ts'
 
 /** An option's parser: an integer from `minimum` to `maximum`. */
 export const integer = (minimum: number, maximum: number) => (text: string) => {

@@ -1,5 +1,5 @@
-import { codeOf, messageOf, noSpaceError, OperatorError } from '../../errors.ts'
-import { createLog, redact } from '../../log.ts'
+import { codeOf, messageOf, noSpaceError, OperatorError } from '../../base/errors.ts'
+import { createLog, redact } from '../../base/log.ts'
 
 const CLEAR_LINE = '\r\x1b[2K'
 

@@ -1,4 +1,4 @@
-import { OperatorError } from '../../errors.ts'
+import { OperatorError } from '../../base/errors.ts'
 
 /** Resolves at the first SIGTERM, SIGINT or SIGHUP. Ignores further ones: npx sends Ctrl-C twice. */
 export function untilSignal(): Promise<NodeJS.Signals> {

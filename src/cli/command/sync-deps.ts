@@ -1,7 +1,7 @@
+import { loadPricer, type Pricer } from '../../analysis/scoring/prices.ts'
 import type { Config } from '../../config.ts'
-import type { Sql } from '../../db/client.ts'
-import { loadPricer, type Pricer } from '../../scoring/prices.ts'
-import type { SyncDeps } from '../../sync/write.ts'
+import type { Sql } from '../../database/client.ts'
+import type { SyncDeps } from '../../server/sync/write.ts'
 
 /** The pricer of the settings, loaded at the first call. */
 export function pricerOf({ modelPrices }: Pick<Config, 'modelPrices'>): () => Promise<Pricer> {

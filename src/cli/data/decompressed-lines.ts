@@ -1,8 +1,8 @@
 import { createReadStream, existsSync, statSync } from 'node:fs'
-import { counted } from '../../agents/transcript/file-bytes.ts'
-import { decompressed } from '../../decompress.ts'
-import { OperatorError } from '../../errors.ts'
-import { type Line, splitLines } from '../../split-lines.ts'
+import { counted } from '../../analysis/agents/transcript/file-bytes.ts'
+import { decompressed } from '../../base/decompress.ts'
+import { OperatorError } from '../../base/errors.ts'
+import { type Line, splitLines } from '../../base/split-lines.ts'
 
 const CHUNK = 1024 * 1024
 

@@ -1,4 +1,4 @@
-import { countStored, exportLines } from '../../sync/export.ts'
+import { countStored, exportLines } from '../../server/sync/export.ts'
 import { type Context, withOrganization } from '../command/context.ts'
 import { outputStream } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'

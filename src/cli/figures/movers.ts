@@ -1,5 +1,5 @@
-import type { Breakdown, BreakdownItem } from '../../cost/breakdown-model.ts'
-import { daysBetween } from '../../dates.ts'
+import { daysBetween } from '../../base/dates.ts'
+import type { Breakdown, BreakdownItem } from '../../features/cost/breakdown-model.ts'
 import { Refusal } from '../client/key-owner.ts'
 import { type Colour, draw, paint } from '../command/table.ts'
 import { counted, money, percent } from './numbers.ts'

@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
 import { type Command, Option } from 'commander'
-import { addDays, dateOf, isDate } from '../../dates.ts'
-import { OperatorError } from '../../errors.ts'
+import { addDays, dateOf, isDate } from '../../base/dates.ts'
+import { OperatorError } from '../../base/errors.ts'
 import { KEY_HELP, SERVER_HELP } from '../client/commands.ts'
 import { secret } from '../command/option-parsers.ts'
 

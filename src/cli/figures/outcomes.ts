@@ -1,4 +1,4 @@
-import { type Group, type Outcome, type Outcomes, OutcomesQuery } from '../../outcomes/model.ts'
+import { type Group, type Outcome, type Outcomes, OutcomesQuery } from '../../features/outcomes/model.ts'
 import type { Column } from '../command/table.ts'
 import { money, percent, whole } from './numbers.ts'
 import { NONE, rangeText } from './options.ts'

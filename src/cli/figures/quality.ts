@@ -1,4 +1,4 @@
-import { type QualityOverview, QualityQuery } from '../../quality/model.ts'
+import { type QualityOverview, QualityQuery } from '../../features/quality/model.ts'
 import { colourOfScore, draw } from '../command/table.ts'
 import { counted } from './numbers.ts'
 import { ofProject, rangeText } from './options.ts'

@@ -1,4 +1,4 @@
-import { type Rating, RiskListQuery, type RiskPage, type RiskScore } from '../../risk/model.ts'
+import { type Rating, RiskListQuery, type RiskPage, type RiskScore } from '../../features/risk/model.ts'
 import type { Colour, Column } from '../command/table.ts'
 import { whole } from './numbers.ts'
 import { isFiltered } from './options.ts'

@@ -1,4 +1,4 @@
-import { type SessionListItem, SessionListQuery, type SessionPage } from '../../sessions/model.ts'
+import { type SessionListItem, SessionListQuery, type SessionPage } from '../../features/sessions/model.ts'
 import { type Column, colourOfScore } from '../command/table.ts'
 import { minute, money, whole } from './numbers.ts'
 import { NONE, rangeText } from './options.ts'

@@ -1,6 +1,6 @@
 import { applyEdits, findNodeAtLocation, type JSONPath, modify, type Node, parseTree } from 'jsonc-parser'
-import { isObject } from '../../agents/transcript/json-fields.ts'
-import { messageOf, OperatorError } from '../../errors.ts'
+import { isObject } from '../../analysis/agents/transcript/json-fields.ts'
+import { messageOf, OperatorError } from '../../base/errors.ts'
 
 // The hook of the program in the text of Claude Code's settings:
 // { "hooks": { "SessionEnd": [ { "hooks": [ { "type": "command", "command": "…", "args": ["…"] } ] } ] } }

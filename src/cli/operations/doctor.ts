@@ -1,7 +1,9 @@
+import { messageOf, OperatorError } from '../../base/errors.ts'
 import type { Config } from '../../config.ts'
-import { openDatabase } from '../../database.ts'
-import { placeOf } from '../../db/connect-check.ts'
-import { fullDiskError } from '../../db/disk.ts'
+import { placeOf } from '../../database/connect-check.ts'
+import { fullDiskError } from '../../database/disk.ts'
+import { openDatabase } from '../../database/open.ts'
+import { localUrl } from '../../http/listen.ts'
 import {
   type Check,
   check,
@@ -17,10 +19,8 @@ import {
   checkRollups,
   checkSecretKey,
   type OnProgress,
-} from '../../doctor/checks.ts'
-import { checkCounts, checkWebhooks } from '../../doctor/server.ts'
-import { messageOf, OperatorError } from '../../errors.ts'
-import { localUrl } from '../../http/listen.ts'
+} from '../../server/doctor/checks.ts'
+import { checkCounts, checkWebhooks } from '../../server/doctor/server.ts'
 import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'

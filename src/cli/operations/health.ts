@@ -1,5 +1,5 @@
-import { readHolder } from '../../db/embedded/instance-lock.ts'
-import { OperatorError } from '../../errors.ts'
+import { OperatorError } from '../../base/errors.ts'
+import { readHolder } from '../../database/embedded/instance-lock.ts'
 import { localUrl } from '../../http/listen.ts'
 import { fetchAnswer } from '../client/answer.ts'
 import type { Context } from '../command/context.ts'

@@ -1,7 +1,7 @@
-import { openDatabase } from '../../database.ts'
-import { type DistributedTable, findMisplaced } from '../../db/citus.ts'
-import { checkCluster, distribute } from '../../db/distribute.ts'
-import { migrate } from '../../db/migrate.ts'
+import { type DistributedTable, findMisplaced } from '../../database/citus.ts'
+import { checkCluster, distribute } from '../../database/distribute.ts'
+import { migrate } from '../../database/migrate.ts'
+import { openDatabase } from '../../database/open.ts'
 import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 

@@ -1,16 +1,22 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type OpenBackup, openBackup, sizeOf } from '../../backup/file-reader.ts'
-import { findSecretKeyDigest, listWorkingKeys, type RestoredKey } from '../../backup/queries.ts'
-import { checkSchema, restoreBackup } from '../../backup/restore.ts'
-import { SIGNED, type Signature } from '../../backup/signature.ts'
-import { openDatabase } from '../../database.ts'
-import { connect, type Sql } from '../../db/client.ts'
-import { startEmbedded } from '../../db/embedded/embedded-server.ts'
-import { createFilledDatabase } from '../../db/embedded/filled-database.ts'
-import { type Check, check, checkDatabase, checkMigrations, checkRollups } from '../../doctor/checks.ts'
-import { OperatorError } from '../../errors.ts'
+import { OperatorError } from '../../base/errors.ts'
+import { type OpenBackup, openBackup, sizeOf } from '../../database/backup/file-reader.ts'
+import { findSecretKeyDigest, listWorkingKeys, type RestoredKey } from '../../database/backup/queries.ts'
+import { checkSchema, restoreBackup } from '../../database/backup/restore.ts'
+import { SIGNED, type Signature } from '../../database/backup/signature.ts'
+import { connect, type Sql } from '../../database/client.ts'
+import { startEmbedded } from '../../database/embedded/embedded-server.ts'
+import { createFilledDatabase } from '../../database/embedded/filled-database.ts'
+import { openDatabase } from '../../database/open.ts'
+import {
+  type Check,
+  check,
+  checkDatabase,
+  checkMigrations,
+  checkRollups,
+} from '../../server/doctor/checks.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { findSecretKey, saveSecretKey } from '../../webhooks/signing/secret-key.ts'
 import type { Args, Context } from '../command/context.ts'

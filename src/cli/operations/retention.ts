@@ -1,5 +1,9 @@
-import { OperatorError } from '../../errors.ts'
-import { announcementOf, confirmSettings, listWaiting } from '../../organizations/retention-queries.ts'
+import {
+  announcementOf,
+  confirmSettings,
+  listWaiting,
+} from '../../accounts/organizations/retention-queries.ts'
+import { OperatorError } from '../../base/errors.ts'
 import { type Context, withDatabase } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 

@@ -1,6 +1,6 @@
-import { findManifest } from '../../db/embedded/assets.ts'
-import { MIGRATIONS } from '../../db/migrate.ts'
-import { BUILD, VERSION, VERSION_AND_COMMIT } from '../../version.ts'
+import { BUILD, VERSION, VERSION_AND_COMMIT } from '../../base/version.ts'
+import { findManifest } from '../../database/embedded/assets.ts'
+import { MIGRATIONS } from '../../database/migrate.ts'
 import { printResult } from '../command/output.ts'
 
 /** `version`: what tells this build from others. `postgresql` is null in a build that has none. */

@@ -1,8 +1,8 @@
-import { emailOf } from '../../agents/git/git.ts'
-import { diffFiles, runGit } from '../../agents/git/git-log.ts'
-import { createRepositoryFinder, nameOfRemote } from '../../agents/git/project-name.ts'
-import { messageOf, OperatorError } from '../../errors.ts'
-import type { PrRiskRecord } from '../../records/risk.ts'
+import { emailOf } from '../../analysis/agents/git/git.ts'
+import { diffFiles, runGit } from '../../analysis/agents/git/git-log.ts'
+import { createRepositoryFinder, nameOfRemote } from '../../analysis/agents/git/project-name.ts'
+import type { PrRiskRecord } from '../../analysis/records/risk.ts'
+import { messageOf, OperatorError } from '../../base/errors.ts'
 import { shellWord } from '../command/program-words.ts'
 import type { DescribedPullRequest } from './pull-request.ts'
 

@@ -1,4 +1,4 @@
-import { OperatorError } from '../../errors.ts'
+import { OperatorError } from '../../base/errors.ts'
 import { askServer, bodyOf } from '../client/answer.ts'
 import { MARKER } from './markdown.ts'
 import type { Discussion } from './pull-request.ts'

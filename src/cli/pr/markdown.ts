@@ -1,6 +1,6 @@
-import type { Part } from '../../records/risk.ts'
-import { PARTS, scoreField } from '../../records/risk.ts'
-import type { RiskDetail } from '../../risk/model.ts'
+import type { Part } from '../../analysis/records/risk.ts'
+import { PARTS, scoreField } from '../../analysis/records/risk.ts'
+import type { RiskDetail } from '../../features/risk/model.ts'
 
 /** A later run finds its comment by this marker. */
 export const MARKER = '<!-- cloud-analytics pr -->'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { messageOf, OperatorError } from '../../errors.ts'
-import type { PrRiskRecord } from '../../records/risk.ts'
+import type { PrRiskRecord } from '../../analysis/records/risk.ts'
+import { messageOf, OperatorError } from '../../base/errors.ts'
 import type { Environment } from '../client/folders.ts'
 
 /** The place where a pull request is discussed. */

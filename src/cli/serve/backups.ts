@@ -1,13 +1,13 @@
-import { removePartials } from '../../backup/file-writer.ts'
+import { messageOf } from '../../base/errors.ts'
+import { type Config, SETTINGS } from '../../config.ts'
+import { removePartials } from '../../database/backup/file-writer.ts'
 import {
   backupFolderOf,
   listBackups,
   newBackupPath,
   noteFailure,
   removeOldBackups,
-} from '../../backup/folder.ts'
-import { type Config, SETTINGS } from '../../config.ts'
-import { messageOf } from '../../errors.ts'
+} from '../../database/backup/folder.ts'
 import type { Context } from '../command/context.ts'
 import { runSelf } from '../command/run-self.ts'
 

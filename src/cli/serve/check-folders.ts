@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { wantedFolder } from '../../backup/folder.ts'
+import { codeOf } from '../../base/errors.ts'
 import type { Config } from '../../config.ts'
-import { codeOf } from '../../errors.ts'
+import { wantedFolder } from '../../database/backup/folder.ts'
 
 type Folders = Pick<Config, 'backupDir' | 'backupEveryS' | 'dataDir' | 'databaseUrl' | 'secretKey'>
 

@@ -1,7 +1,7 @@
-import { backupFolderOf, findFailure, listBackups } from '../../backup/folder.ts'
+import type { Registry } from '../../base/metrics/registry.ts'
 import type { Config } from '../../config.ts'
-import { spaceOf } from '../../db/disk.ts'
-import type { Registry } from '../../metrics/registry.ts'
+import { backupFolderOf, findFailure, listBackups } from '../../database/backup/folder.ts'
+import { spaceOf } from '../../database/disk.ts'
 import type { BackupResult } from './backups.ts'
 
 /** Adds the backups that `serve` makes every `everyS` seconds. Returns what counts them. */

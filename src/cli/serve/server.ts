@@ -1,24 +1,24 @@
-import type { OpenDatabase } from '../../database.ts'
-import { findMisplaced } from '../../db/citus.ts'
-import { holdsDatabase } from '../../db/embedded/embedded-server.ts'
-import { migrate } from '../../db/migrate.ts'
-import { watchSchema } from '../../db/newer-schema.ts'
-import { endConnections } from '../../db/pools/connections.ts'
-import { createConnectionMonitor, createReconnectingPool } from '../../db/pools/reconnecting-pool.ts'
-import { OperatorError } from '../../errors.ts'
+import { makeToken } from '../../accounts/people/tokens.ts'
+import { OperatorError } from '../../base/errors.ts'
+import { createRegistry, type Registry } from '../../base/metrics/registry.ts'
+import { measureThreads } from '../../base/metrics/threads.ts'
+import { findMisplaced } from '../../database/citus.ts'
+import { holdsDatabase } from '../../database/embedded/embedded-server.ts'
+import { migrate } from '../../database/migrate.ts'
+import { watchSchema } from '../../database/newer-schema.ts'
+import type { OpenDatabase } from '../../database/open.ts'
+import { endConnections } from '../../database/pools/connections.ts'
+import { createConnectionMonitor, createReconnectingPool } from '../../database/pools/reconnecting-pool.ts'
 import { WHOLE_LISTS } from '../../http/whole-list.ts'
-import { watchInbox } from '../../intake/inbox-watch.ts'
-import { measureIntake, measureSessions } from '../../intake/measure.ts'
-import { intakeSettingsOf } from '../../intake/messages.ts'
-import { createIntakeThread } from '../../intake/thread.ts'
-import { createRegistry, type Registry } from '../../metrics/registry.ts'
-import { measureThreads } from '../../metrics/threads.ts'
-import { makeToken } from '../../people/tokens.ts'
+import { watchInbox } from '../../server/intake/inbox-watch.ts'
+import { measureIntake, measureSessions } from '../../server/intake/measure.ts'
+import { intakeSettingsOf } from '../../server/intake/messages.ts'
+import { createIntakeThread } from '../../server/intake/thread.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { openSecretKey } from '../../webhooks/signing/secret-key-queries.ts'
-import { measureAttempts } from '../../worker/measure.ts'
-import { workerSettingsOf } from '../../worker/messages.ts'
-import { superviseWorker } from '../../worker/supervise.ts'
+import { measureAttempts } from '../../webhooks/worker/measure.ts'
+import { workerSettingsOf } from '../../webhooks/worker/messages.ts'
+import { superviseWorker } from '../../webhooks/worker/supervise.ts'
 import type { Context } from '../command/context.ts'
 import { untilSignal } from '../command/signals.ts'
 import { type AdminListener, startAdmin } from './admin.ts'
@@ -50,7 +50,7 @@ interface RunningServer {
   stop(): Promise<void>
 }
 
-const loadApp = () => Promise.all([import('../../app.ts'), import('../../http/listen.ts')])
+const loadApp = () => Promise.all([import('../../server/app.ts'), import('../../http/listen.ts')])
 
 /** Loads Elysia, the slowest module, while PostgreSQL starts; not before, since loading blocks the thread. */
 async function openWhileLoading(open: () => Promise<OpenDatabase>): Promise<OpenDatabase> {

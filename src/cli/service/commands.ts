@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { OperatorError } from '../../errors.ts'
+import { OperatorError } from '../../base/errors.ts'
 import type { Actions } from '../command/context.ts'
 
 interface ServiceOptions {

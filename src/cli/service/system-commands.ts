@@ -1,4 +1,4 @@
-import { messageOf } from '../../errors.ts'
+import { messageOf } from '../../base/errors.ts'
 import { printMessage } from '../command/output.ts'
 
 // Runs the commands of the platform's service manager.

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { OperatorError } from '../../errors.ts'
+import { OperatorError } from '../../base/errors.ts'
 import { configFolder, type Environment, FOLDER_VARIABLES, homeOf } from '../client/folders.ts'
 import { readLogin } from '../client/login-file.ts'
 import { replaceFile } from '../client/private-file.ts'

@@ -5,10 +5,10 @@ import {
   type AttributionMemory,
   createAttribution,
   memoryOfRun,
-} from '../../agents/attribution/attribute.ts'
-import type { MadeCommit, WrittenEdit } from '../../agents/attribution/written-edits.ts'
-import { type ReadOptions, readSessions } from '../../agents/read-sessions.ts'
-import type { SyncRecord } from '../../records/records.ts'
+} from '../../analysis/agents/attribution/attribute.ts'
+import type { MadeCommit, WrittenEdit } from '../../analysis/agents/attribution/written-edits.ts'
+import { type ReadOptions, readSessions } from '../../analysis/agents/read-sessions.ts'
+import type { SyncRecord } from '../../analysis/records/records.ts'
 import { agentFolders } from '../client/folders.ts'
 import type { Context } from '../command/context.ts'
 import { pricerOf } from '../command/sync-deps.ts'

@@ -1,4 +1,4 @@
-import { OperatorError } from '../../errors.ts'
+import { OperatorError } from '../../base/errors.ts'
 import { askYesNo, isInteractive } from '../client/prompt.ts'
 import { printMessage } from '../command/output.ts'
 import type { SyncOptions } from './options.ts'

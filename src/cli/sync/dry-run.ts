@@ -1,4 +1,4 @@
-import type { SyncRecord } from '../../records/records.ts'
+import type { SyncRecord } from '../../analysis/records/records.ts'
 import { outputStream } from '../command/output.ts'
 import type { Summary } from './summary.ts'
 

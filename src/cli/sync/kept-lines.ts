@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs'
-import { KEPT_MS } from '../../agents/attribution/written.ts'
-import { OWNER_BYTES } from '../../agents/transcript/line-owners.ts'
+import { KEPT_MS } from '../../analysis/agents/attribution/written.ts'
+import { OWNER_BYTES } from '../../analysis/agents/transcript/line-owners.ts'
 import { writeError, writePrivate } from '../client/private-file.ts'
 
 // The parts of a state that only grow: hashes of what was read. They never leave this machine.

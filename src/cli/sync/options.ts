@@ -1,5 +1,5 @@
-import type { ProjectFrom } from '../../agents/transcript/workspace.ts'
-import { OperatorError } from '../../errors.ts'
+import type { ProjectFrom } from '../../analysis/agents/transcript/workspace.ts'
+import { OperatorError } from '../../base/errors.ts'
 import { checked } from '../client/user.ts'
 
 export interface SyncOptions {

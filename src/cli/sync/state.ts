@@ -1,11 +1,15 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { AttributionMemory, KeptCommit, KeptRepository } from '../../agents/attribution/attribute.ts'
-import { createWritten, type Written } from '../../agents/attribution/written.ts'
-import type { KnownFile } from '../../agents/known-files.ts'
-import { isObject, type Json } from '../../agents/transcript/json-fields.ts'
-import { createLineOwners, type LineOwners } from '../../agents/transcript/line-owners.ts'
-import type { SkippedSession } from '../../sessions/deleted-queries.ts'
+import type {
+  AttributionMemory,
+  KeptCommit,
+  KeptRepository,
+} from '../../analysis/agents/attribution/attribute.ts'
+import { createWritten, type Written } from '../../analysis/agents/attribution/written.ts'
+import type { KnownFile } from '../../analysis/agents/known-files.ts'
+import { isObject, type Json } from '../../analysis/agents/transcript/json-fields.ts'
+import { createLineOwners, type LineOwners } from '../../analysis/agents/transcript/line-owners.ts'
+import type { SkippedSession } from '../../features/sessions/deleted-queries.ts'
 import { writePrivate } from '../client/private-file.ts'
 import { appendPrivate, readLines, readWritten } from './kept-lines.ts'
 

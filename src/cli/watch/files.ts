@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { statsOf } from '../../agents/known-files.ts'
+import { statsOf } from '../../analysis/agents/known-files.ts'
 import type { Stamp } from './changes.ts'
 
 const IGNORED_FOLDERS = new Set(['.git', 'node_modules'])

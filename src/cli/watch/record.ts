@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { readJsonFile } from '../../json-file.ts'
+import { readJsonFile } from '../../base/json-file.ts'
 import { writePrivate } from '../client/private-file.ts'
 
 /** `watch` writes this of itself, for `status`. Times are UTC. */

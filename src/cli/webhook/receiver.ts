@@ -1,4 +1,4 @@
-import { codeOf, OperatorError } from '../../errors.ts'
+import { codeOf, OperatorError } from '../../base/errors.ts'
 import { readAtMost } from '../../http/body.ts'
 import { type Verification, verifyDelivery } from './verification.ts'
 

@@ -1,4 +1,4 @@
-import { cut } from '../../text.ts'
+import { cut } from '../../base/text.ts'
 import type { Received } from './receiver.ts'
 
 // Deliveries as text for a terminal. They came over the network: they are printed by what makes controls visible.

@@ -1,4 +1,4 @@
-import { OperatorError } from '../../errors.ts'
+import { OperatorError } from '../../base/errors.ts'
 import { readAtMost } from '../../http/body.ts'
 import { verifySignature, verifyStandardSignature } from '../../webhooks/signing/signature.ts'
 import type { Context } from '../command/context.ts'

@@ -1,5 +1,5 @@
-import type { Breakdown } from '../../cost/breakdown-model.ts'
-import type { TeamOverview } from '../../team/model.ts'
+import type { Breakdown } from '../../features/cost/breakdown-model.ts'
+import type { TeamOverview } from '../../features/team/model.ts'
 import { getJson, type Page, pathOf, useLoaded } from './api.ts'
 import { lastDays } from './days.ts'
 import { NONE } from './links.ts'

@@ -1,4 +1,4 @@
-import type { WhoAmI } from '../../whoami/model.ts'
+import type { WhoAmI } from '../../features/whoami/model.ts'
 import type { Route } from './links.ts'
 
 /** Every page and every section of the settings gets these. */

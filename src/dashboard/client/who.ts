@@ -1,4 +1,4 @@
-import type { WhoAmI } from '../../whoami/model.ts'
+import type { WhoAmI } from '../../features/whoami/model.ts'
 import { apiKey, storedAs } from './storage.ts'
 
 // Who is signed in is asked for once in a while, not by every page that is loaded.

@@ -1,4 +1,4 @@
-import type { CostSummary } from '../../cost/model.ts'
+import type { CostSummary } from '../../features/cost/model.ts'
 import type { Endpoint } from '../../webhooks/model.ts'
 import { getJson, useLoaded } from '../client/api.ts'
 import { countOf, formatCompact, formatDollars } from '../client/format.ts'

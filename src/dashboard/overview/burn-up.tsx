@@ -1,4 +1,4 @@
-import type { CostSummary } from '../../cost/model.ts'
+import type { CostSummary } from '../../features/cost/model.ts'
 import { LineChart } from '../charts/line-chart.tsx'
 import { monthOf, periodsOf, today } from '../client/days.ts'
 import { formatDollars, formatDollarTick, formatPercent } from '../client/format.ts'

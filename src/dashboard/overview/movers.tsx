@@ -1,4 +1,4 @@
-import type { Breakdown } from '../../cost/breakdown-model.ts'
+import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import { type Loaded, useApi } from '../client/api.ts'
 import { countOf, formatDollars } from '../client/format.ts'
 import { linkTo, NONE, type Query } from '../client/links.ts'

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../audit/model.ts'
+import type { AuditEntry } from '../../features/audit/model.ts'
 import { type Page, useApi } from '../client/api.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { setQuery } from '../client/router.ts'

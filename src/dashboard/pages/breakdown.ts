@@ -1,4 +1,4 @@
-import type { Breakdown } from '../../cost/breakdown-model.ts'
+import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { Series } from '../charts/period-chart.tsx'
 import { getJson, type Loaded, pathOf, useLoaded } from '../client/api.ts'
 import { finestGranularity, type Granularity, periodsOf, type Range } from '../client/days.ts'

@@ -1,4 +1,4 @@
-import type { BreakdownItem } from '../../cost/breakdown-model.ts'
+import type { BreakdownItem } from '../../features/cost/breakdown-model.ts'
 import { formatCompact, formatDollars, formatShare, formatWhole, signed } from '../client/format.ts'
 import { NONE } from '../client/links.ts'
 import { Bar } from '../parts/bar.tsx'

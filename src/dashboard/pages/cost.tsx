@@ -1,5 +1,5 @@
-import type { Breakdown, BreakdownItem } from '../../cost/breakdown-model.ts'
-import type { CostSummary } from '../../cost/model.ts'
+import type { Breakdown, BreakdownItem } from '../../features/cost/breakdown-model.ts'
+import type { CostSummary } from '../../features/cost/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { useApi } from '../client/api.ts'
 import { daysOfPeriod, type Granularity, lengthOf } from '../client/days.ts'

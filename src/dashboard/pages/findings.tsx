@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ListedFinding } from '../../security/finding-model.ts'
+import type { ListedFinding } from '../../features/security/finding-model.ts'
 import { type Page, request, useApi } from '../client/api.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'

@@ -1,5 +1,5 @@
-import type { Breakdown } from '../../cost/breakdown-model.ts'
-import type { Outcome, Outcomes } from '../../outcomes/model.ts'
+import type { Breakdown } from '../../features/cost/breakdown-model.ts'
+import type { Outcome, Outcomes } from '../../features/outcomes/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { useApi } from '../client/api.ts'
 import { lastMonths, type Range } from '../client/days.ts'

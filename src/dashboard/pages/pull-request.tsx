@@ -1,4 +1,4 @@
-import type { RiskDetail } from '../../risk/model.ts'
+import type { RiskDetail } from '../../features/risk/model.ts'
 import { useApi } from '../client/api.ts'
 import {
   countOf,

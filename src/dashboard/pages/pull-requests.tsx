@@ -1,4 +1,4 @@
-import type { Rating, RiskScore } from '../../risk/model.ts'
+import type { Rating, RiskScore } from '../../features/risk/model.ts'
 import { Scatter } from '../charts/scatter.tsx'
 import { getJson, type Page, pathOf, useLoaded } from '../client/api.ts'
 import { countOf, formatDollars } from '../client/format.ts'

@@ -1,4 +1,4 @@
-import type { QualityOverview, QualityTrend } from '../../quality/model.ts'
+import type { QualityOverview, QualityTrend } from '../../features/quality/model.ts'
 import { LineChart } from '../charts/line-chart.tsx'
 import { useApi } from '../client/api.ts'
 import { finestGranularity, periodsOf } from '../client/days.ts'

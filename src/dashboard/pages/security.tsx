@@ -1,4 +1,4 @@
-import type { Heatmap, HeatmapFile, SecurityOverview } from '../../security/model.ts'
+import type { Heatmap, HeatmapFile, SecurityOverview } from '../../features/security/model.ts'
 import { useApi } from '../client/api.ts'
 import { countOf, formatScore, formatWhole } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'

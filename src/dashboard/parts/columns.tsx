@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { SessionListItem } from '../../sessions/model.ts'
+import type { SessionListItem } from '../../features/sessions/model.ts'
 import { formatCompact, formatDollars, formatShare, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { goodness, ScoreBar } from './bar.tsx'

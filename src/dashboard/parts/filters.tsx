@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
-import type { CostTrend } from '../../cost/model.ts'
+import type { CostTrend } from '../../features/cost/model.ts'
 import { getJson, useLoaded } from '../client/api.ts'
 import { addDays, isDay, lastDays, lastMonths, monthOf, type Range, today, weekOf } from '../client/days.ts'
 import { SUGGESTIONS, type Suggested } from '../client/lists.ts'

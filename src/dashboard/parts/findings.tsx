@@ -1,4 +1,4 @@
-import type { Finding } from '../../sessions/model.ts'
+import type { Finding } from '../../features/sessions/model.ts'
 import { linkTo } from '../client/links.ts'
 import { codeColumn, severityColumn } from './columns.tsx'
 import { Table } from './table.tsx'

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { SessionListItem } from '../../sessions/model.ts'
+import type { SessionListItem } from '../../features/sessions/model.ts'
 import { type ApiFailure, type Loaded, MAX_RETRY_S, type Page, useApi } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
 import { addDays } from '../client/days.ts'

@@ -1,4 +1,4 @@
-import type { QualityMetadata } from '../../sessions/model.ts'
+import type { QualityMetadata } from '../../features/sessions/model.ts'
 import { countOf, formatNumber, formatScore, signed } from '../client/format.ts'
 import { Bar, goodness } from '../parts/bar.tsx'
 import { Table } from '../parts/table.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { SessionDetail, TurnDetail } from '../../sessions/model.ts'
+import type { SessionDetail, TurnDetail } from '../../features/sessions/model.ts'
 import { useApi } from '../client/api.ts'
 import {
   countOf,

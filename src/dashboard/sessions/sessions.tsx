@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { SessionDetail, SessionListItem } from '../../sessions/model.ts'
+import type { SessionDetail, SessionListItem } from '../../features/sessions/model.ts'
 import { getJson, type Page, useApi } from '../client/api.ts'
 import { useMembers } from '../client/lists.ts'
 import type { PageProps } from '../client/page-props.ts'

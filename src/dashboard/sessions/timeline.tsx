@@ -1,4 +1,4 @@
-import type { Finding, TurnDetail } from '../../sessions/model.ts'
+import type { Finding, TurnDetail } from '../../features/sessions/model.ts'
 import { PeriodChart, type Series } from '../charts/period-chart.tsx'
 import { formatCompact, formatDollars, formatDuration, formatShare } from '../client/format.ts'
 import { UNKNOWN } from '../parts/columns.tsx'

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { OrganizationSettings as Settings } from '../../settings/organization-model.ts'
+import type { OrganizationSettings as Settings } from '../../features/organization/model.ts'
 import { getJson, useApi } from '../client/api.ts'
 import { basePath } from '../client/base.ts'
 import { linkTo, searchOf } from '../client/links.ts'

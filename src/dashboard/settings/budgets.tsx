@@ -1,4 +1,4 @@
-import type { MonthBudgetPage } from '../../settings/budget-model.ts'
+import type { MonthBudgetPage } from '../../features/budgets/model.ts'
 import { request, useApi } from '../client/api.ts'
 import { today } from '../client/days.ts'
 import type { PageProps } from '../client/page-props.ts'

@@ -1,4 +1,4 @@
-import type { CoveragePage, MachinePage } from '../../team/model.ts'
+import type { CoveragePage, MachinePage } from '../../features/team/model.ts'
 import { useApi } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
 import { linkTo } from '../client/links.ts'

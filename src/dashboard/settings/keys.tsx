@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { CreatedKey, Key, KeyPage } from '../../settings/key-model.ts'
+import type { CreatedKey, Key, KeyPage } from '../../features/keys/model.ts'
 import { getJson, request, useApi } from '../client/api.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
 import { Asked } from '../parts/asked.tsx'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Member, MemberPage } from '../../settings/member-model.ts'
+import type { Member, MemberPage } from '../../features/members/model.ts'
 import { getJson, request, useApi } from '../client/api.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { Asked } from '../parts/asked.tsx'

@@ -1,4 +1,4 @@
-import type { OrganizationSettings as Settings } from '../../settings/organization-model.ts'
+import type { OrganizationSettings as Settings } from '../../features/organization/model.ts'
 import { request, useApi } from '../client/api.ts'
 import { Asked } from '../parts/asked.tsx'
 import { Saying, useChanges } from '../parts/change.tsx'

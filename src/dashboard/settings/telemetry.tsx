@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { CreatedKey } from '../../settings/key-model.ts'
-import { settingsOf, TELEMETRY_AGENTS } from '../../telemetry/agent-settings.ts'
+import { settingsOf, TELEMETRY_AGENTS } from '../../analysis/telemetry/agent-settings.ts'
+import type { CreatedKey } from '../../features/keys/model.ts'
 import { getJson } from '../client/api.ts'
 import { serverUrl } from '../client/base.ts'
 import { linkTo } from '../client/links.ts'

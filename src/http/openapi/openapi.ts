@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
-import { VERSION } from '../../version.ts'
+import { VERSION } from '../../base/version.ts'
 import { type BodyOptions, JSON_TYPE, NDJSON_TYPE, PROTOBUF_TYPE } from '../body.ts'
 import type { Declared } from '../declared.ts'
 import { CSV_TYPE } from '../responses/csv.ts'

@@ -1,4 +1,4 @@
-import { type ErrorCode, STATUS_OF_CODE } from '../../errors.ts'
+import { type ErrorCode, STATUS_OF_CODE } from '../../base/errors.ts'
 import { ErrorBody } from '../query.ts'
 import { type Components, exampleOf, type Schema } from './schema.ts'
 

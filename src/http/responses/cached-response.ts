@@ -1,4 +1,4 @@
-import type { JsonText, PagePosition } from '../../json-text.ts'
+import type { JsonText, PagePosition } from '../../base/json-text.ts'
 import { compress, type Encoding, encodingsOf } from './compression.ts'
 
 /** The result of a source: JSON as text, or a value that becomes JSON. */

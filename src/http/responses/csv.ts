@@ -1,4 +1,4 @@
-import { JsonText } from '../../json-text.ts'
+import { JsonText } from '../../base/json-text.ts'
 import type { ResponseSource } from './cached-response.ts'
 
 // Pages of lists as CSV (RFC 4180), for clients that ask for text/csv.

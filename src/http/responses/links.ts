@@ -1,4 +1,4 @@
-import type { PagePosition } from '../../json-text.ts'
+import type { PagePosition } from '../../base/json-text.ts'
 
 // The Link header (RFC 8288) of a paged response: references to other pages of the same list, as paths, so that they hold
 // behind any proxy, whatever host and scheme the client uses.

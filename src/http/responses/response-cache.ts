@@ -1,4 +1,4 @@
-import { JsonText, type PagePosition } from '../../json-text.ts'
+import { JsonText, type PagePosition } from '../../base/json-text.ts'
 import { CachedResponse, type Computed, type ResponseSource } from './cached-response.ts'
 import { etagOf } from './response.ts'
 import type { BeginRead, EndRead } from './slow-reads.ts'

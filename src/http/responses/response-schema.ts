@@ -1,9 +1,9 @@
 import { Kind, type TSchema, TypeRegistry } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
-import { type FieldProblem, MAX_PROBLEMS } from '../../errors.ts'
-import { JsonText } from '../../json-text.ts'
-import '../../records/formats.ts'
-import { problemsIn } from '../../records/problems.ts'
+import { type FieldProblem, MAX_PROBLEMS } from '../../base/errors.ts'
+import { JsonText } from '../../base/json-text.ts'
+import '../../analysis/records/formats.ts'
+import { problemsIn } from '../../analysis/records/problems.ts'
 import { CachedResponse } from './cached-response.ts'
 
 // Schemas of responses, as Elysia gets them: it checks responses in tests and under `bun run dev`. In production that

@@ -1,4 +1,4 @@
-import { createShares } from '../../organizations/shares.ts'
+import { createShares } from '../../accounts/organizations/shares.ts'
 
 // A slow statement has a connection of the pool for long. A dozen of one organization would take all of them, and the short
 // statements of the others wait for seconds. So slow reads have some of the connections only, and what is not known to be

@@ -1,5 +1,5 @@
-import type { ISql } from '../../db/client.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError } from '../../base/errors.ts'
+import type { ISql } from '../../database/client.ts'
 
 // The command line names an endpoint or a delivery by its id alone. The keys of all tables begin with the
 // organization, so these queries read each organization by its index.

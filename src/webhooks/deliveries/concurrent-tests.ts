@@ -1,4 +1,4 @@
-import { tooMany } from '../../errors.ts'
+import { tooMany } from '../../base/errors.ts'
 
 /** Tests in flight to one endpoint from this process. */
 const MAX_TESTS = 4

@@ -1,6 +1,6 @@
-import { TIME_PATTERN } from '../../dates.ts'
-import type { Fragment, ISql } from '../../db/client.ts'
-import { ApiError } from '../../errors.ts'
+import { TIME_PATTERN } from '../../base/dates.ts'
+import { ApiError } from '../../base/errors.ts'
+import type { Fragment, ISql } from '../../database/client.ts'
 import type { Delivery, DeliveryDetail, DeliveryListQuery, DeliveryStatus } from './model.ts'
 
 // The deliveries of an endpoint, finished or not.

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { closed, component, nullable, optional, Timestamp } from '../../analysis/records/fields.ts'
 import { DateFrom, DateTo, oneOf, Page, PageOf, PerPage } from '../../http/query.ts'
-import { closed, component, nullable, optional, Timestamp } from '../../records/fields.ts'
 import { EVENT_NAMES, TEST_EVENT } from '../outbox/catalogue.ts'
 
 const STATUSES = ['pending', 'pending_retry', 'success', 'failed', 'cancelled'] as const

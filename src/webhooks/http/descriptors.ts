@@ -1,5 +1,5 @@
 import { closeSync, openSync } from 'node:fs'
-import { codeOf } from '../../errors.ts'
+import { codeOf } from '../../base/errors.ts'
 
 /**
  * Whether this process has no file descriptor left. Bun reports ECONNREFUSED for a connection that failed for

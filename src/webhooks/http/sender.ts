@@ -1,4 +1,4 @@
-import { memoize } from '../../memoize.ts'
+import { memoize } from '../../base/memoize.ts'
 import type { AttemptResult } from './attempt-result.ts'
 import { createConnectionPool } from './connection-pool.ts'
 import { type ExchangeResult, exchange } from './exchange.ts'

@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/client.ts'
+import type { Sql } from '../../database/client.ts'
 import { inBatches } from './batches.ts'
 import { cancelWaiting } from './cancel.ts'
 

@@ -1,7 +1,7 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
-import { ReportType } from '../../records/audit.ts'
-import { literals, nullable } from '../../records/fields.ts'
-import { Role } from '../../records/member.ts'
+import { ReportType } from '../../analysis/records/audit.ts'
+import { literals, nullable } from '../../analysis/records/fields.ts'
+import { Role } from '../../analysis/records/member.ts'
 
 // The only declaration of the events: meaning, data, example. The schemas are published and allow further
 // fields, which receivers have to ignore.

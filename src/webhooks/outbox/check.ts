@@ -1,5 +1,5 @@
-import type { ISql } from '../../db/client.ts'
-import type { DerivedTable, OrgId } from '../../db/derived-tables.ts'
+import type { ISql } from '../../database/client.ts'
+import type { DerivedTable, OrgId } from '../../database/derived-tables.ts'
 
 /** The counts, computed from the deliveries. */
 const fromDeliveries = (sql: ISql, orgId: OrgId) => sql`

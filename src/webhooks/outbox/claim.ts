@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/client.ts'
+import type { Sql } from '../../database/client.ts'
 import { MAX_LOST } from './lease.ts'
 
 // The queue of deliveries, one file for each verb. A claim begins attempts and gives each a lease. To settle

@@ -1,4 +1,4 @@
-import type { Fragment, ISql } from '../../db/client.ts'
+import type { Fragment, ISql } from '../../database/client.ts'
 
 /**
  * The CTE that updates the counts of deliveries. It reads a CTE `changed` (endpoint_id, created_at, event,

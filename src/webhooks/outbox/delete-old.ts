@@ -1,5 +1,5 @@
-import type { ISql, Sql } from '../../db/client.ts'
-import { orderedIdFloor } from '../../ids.ts'
+import { orderedIdFloor } from '../../base/ids.ts'
+import type { ISql, Sql } from '../../database/client.ts'
 import { inBatches } from './batches.ts'
 import { updateCounts } from './counts.ts'
 

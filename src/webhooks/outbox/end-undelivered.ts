@@ -1,4 +1,4 @@
-import type { Fragment, ISql } from '../../db/client.ts'
+import type { Fragment, ISql } from '../../database/client.ts'
 import { updateCounts } from './counts.ts'
 
 /**

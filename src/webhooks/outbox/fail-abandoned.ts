@@ -1,4 +1,4 @@
-import type { ISql, Sql } from '../../db/client.ts'
+import type { ISql, Sql } from '../../database/client.ts'
 import { endUndelivered } from './end-undelivered.ts'
 import { MAX_LOST } from './lease.ts'
 

@@ -1,4 +1,4 @@
-import type { Fragment, Sql } from '../../db/client.ts'
+import type { Fragment, Sql } from '../../database/client.ts'
 
 /** A delivery of the endpoint `e`. `isKind` has the condition of one of the queue's partial indexes. */
 const dueOf = (sql: Sql, isKind: Fragment) => sql`

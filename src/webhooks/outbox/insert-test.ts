@@ -1,4 +1,4 @@
-import type { ISql } from '../../db/client.ts'
+import type { ISql } from '../../database/client.ts'
 import type { Attemptable } from './claim.ts'
 import { updateCounts } from './counts.ts'
 

@@ -1,4 +1,4 @@
-import type { ISql } from '../../db/client.ts'
+import type { ISql } from '../../database/client.ts'
 
 /** Channel of NOTIFY; the payload is an organization's id. */
 export const CHANNEL = 'cloud_analytics_webhooks'

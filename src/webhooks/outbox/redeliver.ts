@@ -1,5 +1,5 @@
-import type { ISql } from '../../db/client.ts'
-import { unnest } from '../../db/rows.ts'
+import type { ISql } from '../../database/client.ts'
+import { unnest } from '../../database/rows.ts'
 import { updateCounts } from './counts.ts'
 
 /** Counts deliveries of one day and event that have changed their status. */

@@ -1,4 +1,4 @@
-import type { ISql } from '../../db/client.ts'
+import type { ISql } from '../../database/client.ts'
 
 /**
  * Ends the lease of a delivery of which nothing was sent, because this machine had no socket left. It is due

@@ -1,4 +1,4 @@
-import type { ISql } from '../../db/client.ts'
+import type { ISql } from '../../database/client.ts'
 import type { AttemptResult } from '../http/attempt-result.ts'
 
 /** An attempt and its result. */

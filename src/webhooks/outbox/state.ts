@@ -1,4 +1,4 @@
-import type { Fragment, Sql } from '../../db/client.ts'
+import type { Fragment, Sql } from '../../database/client.ts'
 import { FAILING_AFTER } from './claim.ts'
 
 /** The state of the queue of deliveries, over all organizations. */

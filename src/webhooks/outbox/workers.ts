@@ -1,4 +1,4 @@
-import type { ISql, Sql } from '../../db/client.ts'
+import type { ISql, Sql } from '../../database/client.ts'
 
 // The rows of the running workers. What a worker without a row has in flight is due (claim.ts).
 

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
-import { memoize } from '../../memoize.ts'
+import { memoize } from '../../base/memoize.ts'
 
 // Secrets are stored encrypted with AES-256-GCM and bound to their row, so that they cannot be decrypted in
 // another row. Format: version (1 byte), initialization vector (12), ciphertext, tag (16).

@@ -1,6 +1,6 @@
+import { OperatorError } from '../../base/errors.ts'
 import type { Config } from '../../config.ts'
-import type { ISql, Sql } from '../../db/client.ts'
-import { OperatorError } from '../../errors.ts'
+import type { ISql, Sql } from '../../database/client.ts'
 import { createSecretBox } from './secret-box.ts'
 import { findSecretKey, loadSecretKey } from './secret-key.ts'
 

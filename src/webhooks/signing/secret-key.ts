@@ -14,8 +14,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { codeOf, OperatorError } from '../../base/errors.ts'
 import type { Config } from '../../config.ts'
-import { codeOf, OperatorError } from '../../errors.ts'
 
 // The key that encrypts webhook secrets: the setting SECRET_KEY, or a file in the data directory.
 

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { VERSION } from '../../version.ts'
+import { VERSION } from '../../base/version.ts'
 
 // The headers of a request to a receiver. Two forms of one signature: HMAC-SHA256 of the body in hex, as
 // GitHub sends it, and the `webhook-*` headers of Standard Webhooks, which sign the id and the time too.

@@ -1,7 +1,7 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import { createContext, runInContext } from 'node:vm'
-import { connect } from '../../../src/db/client.ts'
-import { packedPath } from '../../../src/packed-path.ts'
+import { packedPath } from '../../../src/base/packed-path.ts'
+import { connect } from '../../../src/database/client.ts'
 import { client, testApp } from '../../support/api.ts'
 
 // Nothing here asks the database: a pool opens its first connection with its first query.

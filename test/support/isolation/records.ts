@@ -1,4 +1,4 @@
-import type { Sql } from '../../../src/db/client.ts'
+import type { Sql } from '../../../src/database/client.ts'
 import { testSecrets } from '../api.ts'
 
 // The data of an organization in the proof of isolation (test/http/isolation.test.ts): every kind of record,

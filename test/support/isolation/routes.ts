@@ -1,5 +1,5 @@
-import type { App } from '../../../src/app.ts'
 import type { Declared } from '../../../src/http/declared.ts'
+import type { App } from '../../../src/server/app.ts'
 import type { Names } from './records.ts'
 
 // The routes of the proof of isolation (test/http/isolation.test.ts), and requests of each for an
@@ -137,11 +137,11 @@ export const PUBLIC_ROUTES = [
 export const PLAIN_ROUTES = [
   ...BADGES.map((badge) => `GET /api/badge/:org_slug/${badge}`),
   ...PUBLIC_ROUTES.map((path) => `GET ${path}`),
-  // only who has the organization's secret is heard: test/github
+  // only who has the organization's secret is heard: test/features/pull-requests
   'POST /github/:org_slug',
-  // test/mcp
+  // test/features/mcp
   'POST /mcp',
-  // only a cookie or a secret says which organization is meant: test/auth
+  // only a cookie or a secret says which organization is meant: test/features/sign-in
   ...['device', 'oidc', 'oidc/callback'].map((name) => `GET /auth/${name}`),
   ...['password', 'accept', 'logout', 'setup', 'device', 'device/token', 'device/approve'].map(
     (name) => `POST /auth/${name}`,
@@ -175,7 +175,7 @@ export const declaredRoutes = (app: App): Route[] =>
 export const v1Routes = (app: App): Route[] =>
   declaredRoutes(app).filter(({ path }) => path.startsWith('/v1/'))
 
-/** Its response goes on, and names nothing of any organization: test/changes. */
+/** Its response goes on, and names nothing of any organization: test/features/changes. */
 export const isStream = ({ path }: Pick<Route, 'path'>): boolean => path.endsWith('/v1/changes')
 
 /** The routes that read, to an end. */

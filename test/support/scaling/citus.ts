@@ -1,4 +1,4 @@
-import { connect, type Sql } from '../../../src/db/client.ts'
+import { connect, type Sql } from '../../../src/database/client.ts'
 
 // The tests' databases on a Citus: `TEST_CITUS_URLS` has the URLs of its coordinator and its workers, separated by commas,
 // as `bench/scaling/cluster.ts` prints them. Every test that makes a database then runs on distributed tables.

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Sql } from '../../../src/db/client.ts'
+import type { Sql } from '../../../src/database/client.ts'
 import { command, type Environment, type Instance, SETTINGS, startInstance } from '../webhook-load.ts'
 import { freePort, type RunningProxy, startHaproxy } from './proxies.ts'
 

@@ -1,0 +1,194 @@
+import { microsOf, TIME_PATTERN_US, timestampOf } from '../../base/dates.ts'
+import { ApiError } from '../../base/errors.ts'
+import { newId } from '../../base/ids.ts'
+import type { ISql } from '../../database/client.ts'
+import { counting } from '../../database/rollups.ts'
+import { unnest } from '../../database/rows.ts'
+import { AUDIT_ROLLUP } from './rollup.ts'
+
+// Inserts into the audit log and deletes from it. Code that changes the organization's data calls `recordEntries` in the
+// same transaction. Every function here needs the organization's lock.
+
+/** Names the author of a change: `key_<id>` for an API key, `cli:<name>` for somebody at the command line. */
+export interface Actor {
+  userId: string
+  /** The address of the request; null at the command line. */
+  ipAddress: string | null
+  /** The browser's session by which a person changes something: SHA-256 of its cookie in hexadecimal. */
+  session?: string
+}
+
+/** The program itself, for changes that no key and no person made. */
+export const SYSTEM: Actor = { userId: 'system', ipAddress: null }
+
+/** The action that was done; `details` contain the ids of what was changed. */
+export interface NewEntry {
+  /** `<noun>.<verb in the past>` */
+  action: string
+  details: Record<string, unknown>
+}
+
+/** A row of the log; times are microseconds since 1970. */
+export interface LogRow {
+  id: string
+  at: bigint
+  action: string
+  userId: string
+  /** JSON text of an object */
+  details: string
+  ipAddress: string | null
+  /** The time that an imported entry was sent with, where `at` is another. */
+  givenAt: bigint | null
+}
+
+/**
+ * Writes what `actor` did, each entry a microsecond after the one before it, all later than every entry of
+ * the log. The clock is the database's. Imported entries more than a day in the future are ignored for that. Throws
+ * UNAUTHORIZED, so that the change is rolled back, when the actor's key was revoked or their session has ended meanwhile:
+ * both end under the organization's lock, or before the answer to who ended them.
+ */
+export async function recordEntries(
+  tx: ISql,
+  orgId: string,
+  actor: Actor,
+  entries: readonly NewEntry[],
+): Promise<void> {
+  if (entries.length > 0) await refuseEnded(tx, actor)
+  await recordEntriesOf(
+    tx,
+    orgId,
+    entries.map((entry) => ({ ...entry, actor })),
+  )
+}
+
+const KEY_ACTOR = /^key_/
+
+async function refuseEnded(tx: ISql, { userId, session }: Actor): Promise<void> {
+  if (session === undefined && !KEY_ACTOR.test(userId)) return
+  const valid =
+    session === undefined
+      ? await tx`
+          select 1
+          from api_keys k
+          where k.id = ${userId.replace(KEY_ACTOR, '')}
+            and k.revoked_at is null`
+      : await tx`
+          select 1
+          from browser_sessions b
+          where b.token_hash = ${Buffer.from(session, 'hex')}`
+  if (valid.length === 0) throw new ApiError('UNAUTHORIZED', 'The API key or session has ended')
+}
+
+/** The same for entries of several actors, whoever they are by now. */
+export async function recordEntriesOf(
+  tx: ISql,
+  orgId: string,
+  entries: readonly (NewEntry & { actor: Actor })[],
+): Promise<void> {
+  if (entries.length === 0) return
+  const first = await nextInstant(tx, orgId)
+  const rows = entries.map((entry, index) => ({
+    id: newId('log'),
+    at: first + BigInt(index),
+    action: entry.action,
+    userId: entry.actor.userId,
+    details: JSON.stringify(entry.details),
+    ipAddress: entry.actor.ipAddress,
+    givenAt: null,
+  }))
+  await insertRows(tx, orgId, rows, { imported: false })
+}
+
+async function nextInstant(tx: ISql, orgId: string): Promise<bigint> {
+  const [row] = await tx<{ at: string }[]>`
+    select to_char(
+      greatest(
+        clock_timestamp(),
+        (
+          select l.created_at + interval '1 microsecond'
+          from audit_log l
+          where l.org_id = ${orgId}
+            and l.created_at <= now() + interval '1 day'
+          order by l.created_at desc
+          limit 1
+        )
+      ) at time zone 'UTC',
+      ${TIME_PATTERN_US}
+    ) as at`
+  if (row === undefined) throw new Error('the database gave no time')
+  return microsOf(row.at)
+}
+
+/**
+ * Inserts rows with unused ids and times, and counts them. Imported ones get the time of the import as
+ * `recorded_at`.
+ */
+export async function insertRows(
+  tx: ISql,
+  orgId: string,
+  rows: readonly LogRow[],
+  { imported }: { imported: boolean },
+): Promise<void> {
+  if (rows.length === 0) return
+  const after = entriesWith(
+    tx,
+    rows.map(({ id }) => id),
+  )
+  await counting(
+    tx,
+    orgId,
+    [AUDIT_ROLLUP],
+    { before: undefined, after },
+    () => tx`
+      insert into audit_log (
+        org_id, created_at, id, action, user_id, details, ip_address, given_at, recorded_at
+      )
+      select
+        ${orgId}, n.created_at, n.id, n.action, n.user_id, n.details::json, n.ip_address, n.given_at,
+        ${imported ? tx`clock_timestamp()` : tx`null`}
+      from ${unnest(tx, rows, {
+        created_at: ['timestamptz', ({ at }) => timestampOf(at)],
+        id: 'text',
+        action: 'text',
+        user_id: ['text', ({ userId }) => userId],
+        details: 'text',
+        ip_address: ['text', ({ ipAddress }) => ipAddress],
+        given_at: ['timestamptz', ({ givenAt }) => (givenAt === null ? null : timestampOf(givenAt))],
+      })}`,
+  )
+}
+
+const entriesWith = (tx: ISql, ids: readonly string[]) => tx`s.id = any(${[...ids]}::text[])`
+
+/** Deletes the entries with these ids, and subtracts them from the counts. */
+export async function deleteRows(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  const before = entriesWith(tx, ids)
+  await counting(
+    tx,
+    orgId,
+    [AUDIT_ROLLUP],
+    { before, after: undefined },
+    () => tx`
+      delete from audit_log s
+      where s.org_id = ${orgId}
+        and ${before}`,
+  )
+}
+
+/** Deletes the oldest entries before `before`, at most `limit`. Returns how many. */
+export async function deleteOldest(tx: ISql, orgId: string, before: Date, limit: number): Promise<number> {
+  const old = await tx<{ id: string }[]>`
+    select l.id
+    from audit_log l
+    where l.org_id = ${orgId}
+      and l.created_at < ${before}
+    order by l.created_at
+    limit ${limit}`
+  await deleteRows(
+    tx,
+    orgId,
+    old.map((row) => row.id),
+  )
+  return old.length
+}

@@ -1,0 +1,192 @@
+import { ApiError, busy } from '../../base/errors.ts'
+import type { ISql, Sql } from '../../database/client.ts'
+import { inOrganization, type Kind } from '../../database/org-lock.ts'
+import { createShares, type Free, type Share, type Shares, type Wait } from './shares.ts'
+
+// The gate of an instance: what a request with a body takes of the memory and of the intake's work, until it is answered.
+// A request has one pass, and one queue divides each thing by organization (shares.ts). docs/http.md has the table.
+
+const MIB = 1024 * 1024
+
+/** Bodies up to this size need no large place. */
+export const SMALL_BODY_BYTES = MIB
+/** This part of a body is read before it needs a place: slow senders of small bodies hold none while they send. */
+export const FREE_BODY_BYTES = 64 * 1024
+/** The least that a body is counted as, for what a request takes besides it. */
+const MIN_BODY_BYTES = 8 * 1024
+
+/**
+ * Requests in the intake with more than SMALL_BODY_BYTES when unpacked, which take several times that when prepared: its
+ * thread knows their size. It is no place for large bodies: slow senders would hold up what has come.
+ */
+export const UNPACKED = { total: 2, each: 1, waiting: 4, what: 'large unpacked requests' }
+
+const LIMITS = {
+  /**
+   * Bodies in memory, in bytes. 32 MiB of JSON take ten times that as objects: only a few requests may have that much in
+   * memory at once. A request that waits takes little: Bun reads a body only on demand, up to 1 MiB ahead.
+   */
+  small: { total: 64 * MIB, each: 16 * MIB, waiting: 32 * MIB },
+  /** Larger bodies. Their senders may be slow: a place is not that of the work that follows. */
+  large: { total: 4, each: 2, waiting: 32 },
+  /** Requests in the intake at once; those of one organization write one after the other anyway. */
+  work: { total: 64, each: 4, waiting: 2_000 },
+  /**
+   * A request waits at most this long, all places together, while its body comes; the time is shorter than a connection may
+   * be idle.
+   */
+  waitMs: 18_000,
+  /**
+   * A request has this long from the arrival of the body until its writing begins: a commit of 100,000 files takes some 5 s
+   * of the database's time on an idle machine, 17 s where six other programs share its two cores.
+   */
+  untilWritingMs: 45_000,
+  /** The places of a body that has not come whole are free again after this time, even without `release`. */
+  holdMs: 900_000,
+}
+
+/** One request's pass: it waits for what it takes. It throws 503 when too many of its organization wait, or for too long. */
+export interface Pass {
+  /** Takes memory for `bytes`, SMALL_BODY_BYTES at most, unless the request has some. `heldBytes` are in memory already. */
+  takeSmall(bytes: number, heldBytes: number): Promise<void>
+  /** Takes a place for a large body in place of the memory for a small one. */
+  takeLarge(): Promise<void>
+  /** Whether the request has a large place that another organization waits for. */
+  isWanted(): boolean
+  /** Aborted when the server stops: a body that has not come yet is not waited for any more. */
+  stopped: AbortSignal
+  /** Takes a place in the intake, and memory unless it has some, for a body of `bytes` that has come. Its time begins. */
+  takeWork(bytes: number): Promise<void>
+  /** Aborted, with an ApiError, when the client leaves after `takeWork` or the time is over. */
+  signal: AbortSignal
+}
+
+const smallUnits = (bytes: number) => Math.min(Math.max(bytes, MIN_BODY_BYTES), SMALL_BODY_BYTES)
+
+/** The gate of one instance. */
+export function createGate(over: Partial<typeof LIMITS> = {}) {
+  const limits = { ...LIMITS, ...over }
+  const small = createShares({ ...limits.small, what: 'small bodies' })
+  const large = createShares({ ...limits.large, what: 'large bodies' })
+  const work = createShares({ ...limits.work, what: 'requests in work' })
+  const stopping = new AbortController()
+  const passes = new WeakMap<Request, ReturnType<typeof open>>()
+
+  const open = (request: Request, orgId: string, by: string | undefined) => {
+    const held = new Map<Shares, Free>()
+    const ended = new AbortController()
+    let { waitMs } = limits
+    let timer: Timer | undefined
+    const release = () => {
+      clearTimeout(timer)
+      timer = undefined
+      for (const free of held.values()) free()
+      held.clear()
+    }
+    const take = async (share: Shares, units: number, wait: Wait) => {
+      held.set(share, await share.take(orgId, units, { ...wait, by }))
+      timer ??= setTimeout(release, limits.holdMs).unref()
+    }
+    const takeForBody = async (share: Shares, units: number, heldUnits: number) => {
+      const startedAt = performance.now()
+      await take(share, units, { units: heldUnits, signal: request.signal, waitMs: Math.max(0, waitMs) })
+      waitMs -= performance.now() - startedAt
+    }
+    const hasMemory = () => held.has(small) || held.has(large)
+    const pass: Pass = {
+      async takeSmall(bytes, heldBytes) {
+        if (!hasMemory()) await takeForBody(small, smallUnits(bytes), smallUnits(heldBytes))
+      },
+      async takeLarge() {
+        if (held.has(large)) return
+        // its bytes count as waiting now: small bodies pass
+        held.get(small)?.()
+        await takeForBody(large, 1, 1)
+      },
+      isWanted: () => held.has(large) && large.isWantedBeside(orgId),
+      stopped: stopping.signal,
+      signal: ended.signal,
+      async takeWork(bytes) {
+        const late = `The server was too busy to write the request within ${limits.untilWritingMs / 1000} s`
+        const leave = () => ended.abort(new ApiError('VALIDATION_ERROR', 'The client went away'))
+        request.signal.addEventListener('abort', leave, { once: true })
+        if (request.signal.aborted) leave()
+        clearTimeout(timer)
+        timer = setTimeout(() => ended.abort(busy(late)), limits.untilWritingMs)
+        const units = smallUnits(bytes)
+        if (!hasMemory()) await take(small, units, { units, signal: ended.signal })
+        await take(work, 1, { units: 1, signal: ended.signal })
+      },
+    }
+    return { ...pass, release }
+  }
+  return {
+    /** The request's pass. `by`: who sends it, whose requests take turns with those of the organization's others. */
+    pass(request: Request, orgId: string, by?: string): Pass {
+      const pass = passes.get(request) ?? open(request, orgId, by)
+      passes.set(request, pass)
+      return pass
+    },
+    /** Frees what the request has, if anything: it is answered. */
+    release: (request: Request) => passes.get(request)?.release(),
+    /** Refuses requests that wait or whose bodies have not come, now and from now on. */
+    stop() {
+      for (const share of [small, large, work]) share.stop()
+      stopping.abort()
+    },
+  }
+}
+
+export type Gate = ReturnType<typeof createGate>
+
+/**
+ * Writes at once. In the database, each writer that waits for its organization's lock holds a connection; here it waits
+ * before it takes one, so that many writes of one organization leave connections for the others.
+ */
+export const WRITES = {
+  /**
+   * Changes other than by sync. One waits as long as the statement that it waits for may take: a connection whose request
+   * has come whole may be idle so long. 2,000 are the largest plan's requests of a minute.
+   */
+  changes: { total: Infinity, each: 1, waiting: 2_000, waitMs: 25_000 },
+  /** The intake's. Those with a history take seconds, and leave connections to the others. */
+  histories: { total: 2, each: 1, waiting: 2_000 },
+  records: { total: 4, each: 1, waiting: 2_000 },
+}
+
+/** Runs `work` when all earlier writes of the organization are done in this process. */
+export type EnqueueWrite = <Result>(
+  orgId: string,
+  work: () => Promise<Result>,
+  /** The request's signal: a request whose client leaves while it waits is not written. */
+  signal?: AbortSignal,
+  /** Who sends the request: see `Wait`. */
+  by?: string,
+) => Promise<Result>
+
+/** A queue of writes for each organization. Throws INTERNAL_ERROR with 503 when too many wait, or for too long. */
+export function createWriteQueue({ waitMs, ...limits }: Omit<Share, 'what'> & { waitMs?: number }) {
+  const turns = createShares({ ...limits, what: 'writes' })
+  const enqueueWrite: EnqueueWrite = async (orgId, work, signal, by) => {
+    const free = await turns.take(orgId, 1, { units: 1, signal, waitMs, by })
+    try {
+      return await work()
+    } finally {
+      free()
+    }
+  }
+  /** `stop` refuses the writes that wait, and from now on those that would. */
+  return { enqueueWrite, stop: turns.stop }
+}
+
+/** Runs `work` in a transaction under the organization's lock, after the organization's earlier changes in this process. */
+export type Change = <Result>(
+  orgId: string,
+  work: (tx: ISql) => Promise<Result>,
+  kind?: Kind,
+) => Promise<Result>
+
+export const changeInTurn =
+  (writes: Sql, enqueueWrite: EnqueueWrite): Change =>
+  (orgId, work, kind) =>
+    enqueueWrite(orgId, () => inOrganization(writes, orgId, work, kind))

@@ -1,0 +1,234 @@
+import { TIME_PATTERN } from '../../base/dates.ts'
+import { OperatorError } from '../../base/errors.ts'
+import { newId } from '../../base/ids.ts'
+import { PLANS, type Plan } from '../../config.ts'
+import type { ISql, Sql } from '../../database/client.ts'
+import { inOrganization } from '../../database/org-lock.ts'
+import { type Actor, recordEntries, SYSTEM } from '../audit-log/append.ts'
+import { MAX_RETENTION_DAYS, type Organization } from './model.ts'
+import { findPendingRetention, type PendingRetention, setRetention } from './retention-queries.ts'
+
+/** The form of a slug. */
+export const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+const MAX_NAME_LENGTH = 200
+
+/** The name without spaces around it. Throws OperatorError (wrong usage) for one that cannot be kept. */
+export function checkName(name: string): string {
+  const trimmed = name.trim()
+  const good =
+    trimmed !== '' && trimmed.length <= MAX_NAME_LENGTH && !trimmed.includes('\0') && trimmed.isWellFormed()
+  if (!good) throw new OperatorError(`a name must have 1 to ${MAX_NAME_LENGTH} characters`, 2)
+  return trimmed
+}
+
+function checkPlan(plan: string): Plan {
+  const known = PLANS.find((candidate) => candidate === plan)
+  if (known === undefined) throw new OperatorError(`unknown plan; the plans are ${PLANS.join(', ')}`, 2)
+  return known
+}
+
+/** Days from `400`, `400d` or `off` (null). Throws OperatorError (wrong usage). */
+function checkRetention(text: string): number | null {
+  if (text === 'off') return null
+  const days = Number(/^(\d{1,5})d?$/.exec(text)?.[1] ?? 0)
+  if (days >= 1 && days <= MAX_RETENTION_DAYS) return days
+  throw new OperatorError(
+    `retention-sessions must be 1 to ${MAX_RETENTION_DAYS} days, as 400d or 400, or off`,
+    2,
+  )
+}
+
+const isUniqueViolation = (error: unknown) =>
+  error instanceof Error && 'code' in error && error.code === '23505'
+
+/** Makes an organization; its slug is lower-case letters, digits and inner hyphens, at most 63. Throws OperatorError. */
+export async function createOrganization(
+  sql: Sql,
+  wanted: NewOrganization,
+  actor: Actor = SYSTEM,
+): Promise<Organization> {
+  if (!SLUG.test(wanted.slug)) {
+    throw new OperatorError('a slug is 1 to 63 of a-z, 0-9 and -, with a letter or digit at both ends', 2)
+  }
+  const checked = { slug: wanted.slug, name: checkName(wanted.name), plan: checkPlan(wanted.plan) }
+  try {
+    return await sql.begin(async (tx) => {
+      const orgId = await insertOrganization(tx, checked)
+      await recordCreated(tx, orgId, checked, actor)
+      return await getOrganization(tx, checked.slug)
+    })
+  } catch (error) {
+    if (isUniqueViolation(error)) throw new OperatorError(`there is an organization ${wanted.slug} already`)
+    throw error
+  }
+}
+
+interface NewOrganization {
+  slug: string
+  name: string
+  plan: string
+}
+
+/** Stores an organization whose values were checked; returns its id. */
+export async function insertOrganization(tx: ISql, { slug, name, plan }: NewOrganization): Promise<string> {
+  const orgId = newId('org')
+  await tx`
+    insert into organizations (org_id, slug, name, plan)
+    values (${orgId}, ${slug}, ${name}, ${plan})`
+  await tx`
+    insert into org_locks (org_id)
+    values (${orgId})`
+  return orgId
+}
+
+/** Writes into the audit log who made the organization. */
+export const recordCreated = (tx: ISql, orgId: string, { slug, name, plan }: NewOrganization, actor: Actor) =>
+  recordEntries(tx, orgId, actor, [
+    { action: 'organization.created', details: { ids: [orgId], slug, name, plan } },
+  ])
+
+/** Lets those who make the first organization wait for each other until the end of the transaction. */
+export async function lockFirst(tx: ISql): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended('first organization', 0))`
+}
+
+/** Whether there is an organization, also one that is being deleted. */
+export async function hasOrganization(sql: ISql): Promise<boolean> {
+  const [row] = await sql`select 1 from organizations o limit 1`
+  return row !== undefined
+}
+
+const organizationColumns = (sql: ISql) => sql`
+  o.org_id as id, o.slug, o.name, o.plan, to_char(o.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at,
+  o.hide_members, o.retention_sessions_days`
+
+/** All organizations, by slug, without those that are being deleted. */
+export async function listOrganizations(sql: Sql): Promise<Organization[]> {
+  return await sql<Organization[]>`
+    select ${organizationColumns(sql)}
+    from organizations o
+    where o.deleted_at is null
+    order by o.slug`
+}
+
+/** The organization with this slug. */
+export async function findOrganization(sql: ISql, slug: string): Promise<Organization | undefined> {
+  const [row] = await sql<Organization[]>`
+    select ${organizationColumns(sql)}
+    from organizations o
+    where o.slug = ${slug.replaceAll('\0', '')}
+      and o.deleted_at is null`
+  return row
+}
+
+/** Slugs of the organizations in which nobody is an owner, at most `limit`. */
+export async function listWithoutOwner(sql: Sql, limit: number): Promise<string[]> {
+  const rows = await sql<{ slug: string }[]>`
+    select o.slug
+    from organizations o
+    where o.deleted_at is null
+      and o.org_id not in (select m.org_id from members m where m.role = 'owner')
+    order by o.slug
+    limit ${limit}`
+  return rows.map(({ slug }) => slug)
+}
+
+/** Id, slug and name of an organization; undefined for one that is gone. */
+export async function findOrganizationById(
+  sql: ISql,
+  orgId: string,
+): Promise<Pick<Organization, 'id' | 'slug' | 'name'> | undefined> {
+  const [row] = await sql<Pick<Organization, 'id' | 'slug' | 'name'>[]>`
+    select o.org_id as id, o.slug, o.name
+    from organizations o
+    where o.org_id = ${orgId}`
+  return row
+}
+
+/** The organization with this slug. Throws OperatorError when there is none. */
+export async function getOrganization(sql: ISql, slug: string): Promise<Organization> {
+  const organization = await findOrganization(sql, slug)
+  if (organization === undefined)
+    throw new OperatorError(
+      `there is no organization ${JSON.stringify(slug)}; those there are: cloud-analytics org list`,
+    )
+  return organization
+}
+
+/** The organization with this slug, or all without one. Throws OperatorError when there is none with it. */
+export const organizationsOf = async (sql: Sql, slug: string | undefined): Promise<Organization[]> =>
+  slug === undefined ? await listOrganizations(sql) : [await getOrganization(sql, slug)]
+
+/** Changes what is given. A changed plan, and whether members are hidden, hold on every instance within a second. Throws OperatorError. */
+export async function updateOrganization(
+  sql: Sql,
+  slug: string,
+  change: {
+    name?: string | undefined
+    plan?: string | undefined
+    hideMembers?: boolean | undefined
+    /** Days, as `400` or `400d`; `off`: sessions are kept for ever. */
+    retentionSessions?: string | undefined
+    /** A shorter retention holds at once. */
+    isConfirmed?: boolean | undefined
+  },
+  actor: Actor = SYSTEM,
+): Promise<Organization & { retention_pending: PendingRetention | null }> {
+  const { name, plan, hideMembers, retentionSessions, isConfirmed } = change
+  const wanted: Partial<Organization> = {
+    ...(name !== undefined && { name: checkName(name) }),
+    ...(plan !== undefined && { plan: checkPlan(plan) }),
+    ...(hideMembers !== undefined && { hide_members: hideMembers }),
+    ...(retentionSessions !== undefined && { retention_sessions_days: checkRetention(retentionSessions) }),
+  }
+  const { id } = await getOrganization(sql, slug)
+  return await inOrganization(sql, id, async (tx) => {
+    const read = async () => ({
+      ...(await getOrganization(tx, slug)),
+      retention_pending: await findPendingRetention(tx, id),
+    })
+    const before = await read()
+    if (wanted.retention_sessions_days !== undefined)
+      await setRetention(tx, id, wanted.retention_sessions_days, isConfirmed ? 'all' : null)
+    await tx`
+      update organizations
+      set name = ${wanted.name ?? before.name}, plan = ${wanted.plan ?? before.plan},
+        hide_members = ${wanted.hide_members ?? before.hide_members}
+      where org_id = ${id}`
+    const after = await read()
+    const changed = changedFields(before, after)
+    if (Object.keys(changed).length === 0) return before
+    await recordEntries(tx, id, actor, [
+      { action: 'organization.updated', details: { ids: [id], ...changed } },
+    ])
+    return after
+  })
+}
+
+/** The fields of `after` that differ, for the audit log. */
+export const changedFields = <Fields extends object>(before: Fields, after: Fields): Partial<Fields> =>
+  Object.fromEntries(
+    Object.entries(after).filter(([field, value]) => !Bun.deepEquals(before[field as keyof Fields], value)),
+  ) as Partial<Fields>
+
+/** Organizations and the versions of their data: every transaction that writes an organization's data moves its version. */
+type Versions = ReadonlyMap<string, string>
+
+/** The versions by id; without those that do not exist. */
+export async function findVersions(sql: Sql, ids: readonly string[]): Promise<Versions> {
+  const rows = await sql<{ id: string; version: string }[]>`
+    select l.org_id as id, l.version
+    from org_locks l
+    where l.org_id = any(${ids}::text[])`
+  return new Map(rows.map(({ id, version }) => [id, version]))
+}
+
+/** The versions by slug; without those that do not exist. */
+export async function findVersionsBySlug(sql: Sql, slugs: readonly string[]): Promise<Versions> {
+  const rows = await sql<{ slug: string; version: string }[]>`
+    select o.slug, l.version
+    from org_locks l
+    join organizations o on o.org_id = l.org_id
+    where o.slug = any(${slugs}::text[])`
+  return new Map(rows.map(({ slug, version }) => [slug, version]))
+}

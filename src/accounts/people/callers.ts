@@ -1,0 +1,139 @@
+import type { Role } from '../../analysis/records/member.ts'
+import type { Log } from '../../base/log.ts'
+import type { Plan } from '../../config.ts'
+import type { Sql } from '../../database/client.ts'
+import type { SchemaState } from '../../database/newer-schema.ts'
+import type { Actor } from '../audit-log/append.ts'
+import { grants, type Scope } from '../keys/model.ts'
+import { type FoundKey, findKeys, touchKey } from '../keys/queries.ts'
+import { createKeyCache } from './key-cache.ts'
+import { cutToRole, type Rights } from './roles.ts'
+import { findSessions, touchSession } from './sign-in-queries.ts'
+import { findStanding, type Own } from './visibility-queries.ts'
+
+/** Somebody who signed in. */
+export interface Person {
+  userId: string
+  email: string
+  role: Role
+  csrfToken: string
+}
+
+/**
+ * The access of a request: the organization of its key or signed-in person, their scopes, and the data that they may see.
+ * A key acts for a program, and may be bound to one member; a person acts by the scopes of their role. `http/access.ts`
+ * compares it with the needs of the route before a handler runs.
+ */
+export interface Access {
+  orgId: string
+  /** Null for a person. */
+  keyId: string | null
+  /** Null for a key. */
+  person: Person | null
+  /** Whether a person's request changes something without the token of their pages: another site may have sent it. */
+  isForged: boolean
+  plan: Plan
+  scopes: readonly Scope[]
+  /** The key sends sessions of this member only; null: of any member. */
+  memberEmail: string | null
+  /** Whether no answer may name a member: the organization hides them from keys without the scope team:read. */
+  mustHideMembers: boolean
+  /** The caller sees only these figures, their own; null: the caller sees everybody's. */
+  own: Own | null
+  /** Named in the audit log. The address is not determined for GET and HEAD, which change nothing. */
+  actor: Actor
+}
+
+/** The rights by which the caller changes members: only a person who signed in acts as an owner, no key does. */
+export const rightsOf = ({ scopes, person }: Pick<Access, 'scopes' | 'person'>): Rights => ({
+  scopes,
+  ownerId: person?.role === 'owner' ? person.userId : null,
+})
+
+/**
+ * Runs a small statement that many requests wait for, over a connection that slow reads do not take. Rejects when there is
+ * no answer in time: on a connection that was lost unnoticed, all requests would wait for ever.
+ */
+export type LookUp = <Result>(statement: (sql: Sql) => Promise<Result>) => Promise<Result>
+
+/**
+ * Finds the access of keys and the sessions of browsers, which one instance remembers for less than a second. `clock`:
+ * milliseconds, monotonic.
+ */
+export function createCallers({
+  sql,
+  lookUp,
+  log,
+  schema,
+  clock,
+}: {
+  sql: Sql
+  lookUp: LookUp
+  log: Log
+  schema: SchemaState
+  clock: () => number
+}) {
+  const noting = (write: (sql: Sql, id: string) => Promise<void>) => (id: string) => {
+    if (schema() !== 'ok') return
+    write(sql, id).catch((error: unknown) => log.debug('last_used_at was not written', { id, error }))
+  }
+  const standingOf = async (orgId: string, email: string) =>
+    await lookUp((from) => findStanding(from, orgId, email))
+  const keys = createKeyCache({
+    find: async (ids) => {
+      const found = await lookUp((from) => findKeys(from, ids))
+      return await Promise.all(
+        found.map(async (key) => {
+          const { orgId, memberEmail } = key
+          if (memberEmail === null) return { ...key, access: accessBy({ ...key, own: null }) }
+          const { role, own } = (await standingOf(orgId, memberEmail)) ?? { role: null, own: null }
+          const scopes = role === null ? [] : cutToRole(key.scopes, role)
+          return { ...key, access: accessBy({ ...key, scopes, own }) }
+        }),
+      )
+    },
+    writeUse: noting(touchKey),
+    clock,
+  })
+  const sessions = createKeyCache({
+    find: async (ids) => {
+      const found = await lookUp((from) => findSessions(from, ids))
+      return await Promise.all(
+        found.map(async (session) => {
+          const { orgId, email, memberVisibility } = session
+          const standing = memberVisibility === 'all' ? undefined : await standingOf(orgId, email)
+          return { ...session, own: standing?.own ?? null }
+        }),
+      )
+    },
+    writeUse: noting(touchSession),
+    clock,
+  })
+  return {
+    keys,
+    sessions,
+    /** Looks the organization's keys and sessions up again from now on: one of them has ended or changed. */
+    forget(orgId: string) {
+      keys.forget(orgId)
+      sessions.forget(orgId)
+    },
+  }
+}
+
+/** The access by a key of a request that changes nothing: its address is not determined. */
+function accessBy(found: FoundKey & Pick<Access, 'own'>): Access {
+  const { orgId, id, plan, scopes, memberEmail, hideMembers, own } = found
+  const mustHideMembers = hideMembers && !grants(scopes, 'team:read')
+  return {
+    orgId,
+    keyId: id,
+    person: null,
+    isForged: false,
+    plan,
+    scopes,
+    memberEmail,
+    mustHideMembers,
+    own,
+    actor: { userId: `key_${id}`, ipAddress: null },
+  }
+}

@@ -1,0 +1,78 @@
+import { TIME_PATTERN } from '../../base/dates.ts'
+import type { ISql } from '../../database/client.ts'
+import { type Actor, recordEntries } from '../audit-log/append.ts'
+import { hashToken, makeToken } from './tokens.ts'
+
+const VALID_DAYS = 7
+
+/** An invitation as it is returned once: only the token's SHA-256 is stored. `expires_at` is UTC with milliseconds. */
+export interface NewInvitation {
+  token: string
+  expires_at: string
+}
+
+/**
+ * Invites the member to set a password; the invitation before ends, and so does who they are at the identity provider: the next
+ * sign-in there by their address counts. Needs the organization's lock.
+ */
+export async function createInvitation(
+  tx: ISql,
+  orgId: string,
+  memberId: string,
+  actor: Actor,
+): Promise<NewInvitation> {
+  const token = makeToken()
+  await tx`
+    insert into invitations (org_id, member_id, token_hash, expires_at)
+    values (${orgId}, ${memberId}, ${hashToken(token)}, clock_timestamp() + ${VALID_DAYS} * interval '1 day')
+    on conflict (org_id, member_id) do update set
+      token_hash = excluded.token_hash,
+      expires_at = excluded.expires_at`
+  await tx`
+    update accounts
+    set issuer = null, subject = null
+    where org_id = ${orgId}
+      and member_id = ${memberId}`
+  const [row] = await tx<{ expires_at: string }[]>`
+    select to_char(i.expires_at at time zone 'UTC', ${TIME_PATTERN}) as expires_at
+    from invitations i
+    where i.org_id = ${orgId}
+      and i.member_id = ${memberId}`
+  await recordEntries(tx, orgId, actor, [{ action: 'member.invited', details: { ids: [memberId] } }])
+  return { token, expires_at: row?.expires_at ?? '' }
+}
+
+/** Ends the invitations of these members. Needs the organization's lock. */
+export async function endInvitations(tx: ISql, orgId: string, memberIds: readonly string[]): Promise<void> {
+  if (memberIds.length === 0) return
+  await tx`
+    delete from invitations
+    where org_id = ${orgId}
+      and member_id = any(${[...memberIds]}::text[])`
+}
+
+/** Finds the member of a valid invitation. */
+export async function findInvitation(
+  sql: ISql,
+  token: string,
+): Promise<{ orgId: string; memberId: string } | undefined> {
+  const [row] = await sql<{ orgId: string; memberId: string }[]>`
+    select i.org_id as "orgId", i.member_id as "memberId"
+    from invitations i
+    where i.token_hash = ${hashToken(token)}
+      and i.expires_at > clock_timestamp()`
+  return row
+}
+
+/** Ends the invitation; false when it was used or replaced meanwhile. Needs the organization's lock. */
+export async function useInvitation(tx: ISql, token: string): Promise<boolean> {
+  const { count } = await tx`
+    delete from invitations
+    where token_hash = ${hashToken(token)}
+      and expires_at > statement_timestamp()`
+  return count > 0
+}
+
+/** The link by which the member accepts: the token is in the fragment, so that no log has it. */
+export const invitationUrl = (base: string, token: string): string =>
+  `${base.replace(/\/+$/, '')}/accept#token=${token}`

@@ -1,0 +1,32 @@
+import type { Role } from '../../analysis/records/member.ts'
+import type { Sql } from '../../database/client.ts'
+import { memberAddresses } from '../../database/member-addresses.ts'
+
+/** A member who sees no figures but their own. */
+export interface Own {
+  id: string
+  /** The id and all addresses: a session has one of them. */
+  keys: readonly string[]
+}
+
+/** A member's role, and whose figures they see: null for everybody's, else their own. */
+export interface Standing {
+  role: Role
+  own: Own | null
+}
+
+/** The standing of the member with this own address; undefined where it is no member's. */
+export async function findStanding(sql: Sql, orgId: string, email: string): Promise<Standing | undefined> {
+  const [row] = await sql<{ id: string; role: Role; addresses: string[]; seesOwn: boolean }[]>`
+    select m.id, m.role, array_agg(a.address) as addresses,
+      o.member_visibility = 'own' and m.role = 'developer' as "seesOwn"
+    from organizations o
+    join members m on m.org_id = o.org_id
+    join ${memberAddresses(sql, orgId)} a on a.id = m.id
+    where o.org_id = ${orgId}
+      and m.email = ${email}
+    group by m.id, m.role, o.member_visibility`
+  if (row === undefined) return undefined
+  const { id, role, addresses, seesOwn } = row
+  return { role, own: seesOwn ? { id, keys: [id, ...addresses] } : null }
+}

@@ -1,0 +1,95 @@
+import { dirname, isAbsolute, join } from 'node:path'
+import { sessionIdOf } from '../../../base/ids.ts'
+import type { FindRepository } from '../git/project-name.ts'
+import { pathsIn } from '../transcript/paths.ts'
+import type { StartedSession } from '../transcript/sub-agents.ts'
+import { byFirstUse, type Transcript } from '../transcript/transcript.ts'
+import { agentOf } from '../transcript/transcript-model.ts'
+import { withoutWorktree, workspaceOf } from '../transcript/workspace.ts'
+import { without } from '../transcript/written-lines.ts'
+
+/** An act of a session that a commit may contain. */
+interface Deed {
+  id: string
+  /** The id of its record. */
+  session: string
+  agent: string
+  /** In ms since 1970. */
+  at: number
+}
+
+/** The lines that a call wrote in one file. */
+export interface WrittenEdit extends Deed {
+  /** The repository's name; null where it is not known. */
+  repository: string | null
+  /** In the repository. */
+  path: string
+  /** Keys of the lines, one after the other. */
+  keys: string
+}
+
+/** A commit that an agent noted as the session's own. */
+export interface MadeCommit extends Deed {
+  /** May be cut. */
+  sha: string
+}
+
+const idOf = (...parts: string[]): string => Bun.hash.xxHash3(parts.join('\0')).toString(36)
+
+/** Returns the edits and commits of a session and its sub-agents. An edit that failed or was rejected wrote nothing. */
+export const deedsOf = (
+  { id, transcripts }: StartedSession,
+  find: FindRepository,
+): (WrittenEdit | MadeCommit)[] =>
+  transcripts.flatMap((transcript) => {
+    const session = sessionIdOf(id)
+    const head = { session, agent: agentOf(transcript.format) }
+    const commits = [...transcript.madeCommits].map(([sha, at]) => ({
+      ...{ id: idOf(session, sha), ...head, at: timeOf(transcript, at), sha },
+    }))
+    return [...editsOf(transcript, head, find), ...commits]
+  })
+
+const timeOf = ({ firstAt, fileFrom }: Transcript, at: string | null): number =>
+  Date.parse(at ?? firstAt ?? fileFrom ?? '')
+
+function editsOf(
+  transcript: Transcript,
+  head: Pick<Deed, 'session' | 'agent'>,
+  find: FindRepository,
+): WrittenEdit[] {
+  const placeOf = placesOf(transcript, find)
+  const before = new Map<string, string[]>()
+  const calls = [...transcript.calls].filter(
+    ([id, { call }]) => call.effects.written.length > 0 && transcript.results.get(id)?.ok,
+  )
+  calls.sort(([, a], [, b]) => a.call.position - b.call.position)
+  return calls.flatMap(([callId, { call, turn }]) =>
+    call.effects.written.flatMap(({ path, keys, isWhole }) => {
+      const known = before.get(path) ?? []
+      // a file that is written as a whole has also what the session wrote in it before
+      const own = isWhole ? without(keys, known) : keys
+      before.set(path, [...known, ...own])
+      const at = timeOf(transcript, turn.at)
+      if (own.length === 0 || Number.isNaN(at)) return []
+      return [{ id: idOf(head.session, callId, path), ...head, at, ...placeOf(path), keys: own.join('') }]
+    }),
+  )
+}
+
+/** Finds the repository of a session's paths: one of this machine, else the one that the session names. */
+function placesOf(
+  transcript: Transcript,
+  find: FindRepository,
+): (path: string) => Pick<WrittenEdit, 'repository' | 'path'> {
+  const workspace = workspaceOf(transcript, find)
+  const [base] = byFirstUse(transcript.folders)
+  return (path) => {
+    const full = isAbsolute(path) || base === undefined ? path : join(base, path)
+    const folder = dirname(full)
+    const found = find(folder) ?? find(withoutWorktree(folder))
+    return found === null
+      ? { repository: workspace.isOfRepository ? workspace.project : null, path: workspace.pathOf(path) }
+      : { repository: found.name, path: pathsIn({ base, roots: found.roots })(full) }
+  }
+}

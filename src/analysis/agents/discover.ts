@@ -1,0 +1,266 @@
+import { type Dirent, realpathSync, type Stats } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { basename, dirname, extname, join, resolve } from 'node:path'
+import { codeOf, messageOf, OperatorError } from '../../base/errors.ts'
+import { isOfKilo, sessionIdsInDatabase } from './databases.ts'
+import {
+  type DetectedFormat,
+  detectFormat,
+  HEAD_BYTES,
+  isCompanion,
+  type Layout,
+  NO_HEAD,
+} from './file-format.ts'
+import { sessionIdsInFolder } from './formats/opencode-storage.ts'
+import { NOT_REGULAR } from './git/regular-file.ts'
+import { type KnownFile, type Look, lookAt, lookAtFolder, statsOf } from './known-files.ts'
+import { hasOneSession } from './other-formats.ts'
+import { inOrder, sortedByOrigin } from './source-order.ts'
+import { bytesOf } from './transcript/file-bytes.ts'
+import { copyText } from './transcript/json-fields.ts'
+import { agentOf, type Format } from './transcript/transcript-model.ts'
+
+// Finds the files with sessions below the given paths, and groups those that must be read together.
+
+export interface Source {
+  path: string
+  format: Format
+  layout: Layout | 'folder'
+  /** The agent's session id, from the head of the file or the name of its folder. */
+  sessionId: string | null
+  /** True for a sub-agent's file: its session is that of its folder, whatever session ids its lines contain. */
+  sessionFromFolder: boolean
+  /** The session that started this one, a sub-agent's, as its head says; null for every other. */
+  startedBy: string | null
+  startedAt: string
+  /** A session of Claude Code that was put into the background: it begins with a copy of the one before. */
+  isBackground: boolean
+  bytes: number
+  /** Undefined in a run without memory. */
+  look: Look | undefined
+  /** The agent's session ids in it, filled before `discover` returns. */
+  ids: string[]
+}
+
+/** The knowledge of earlier runs about files. */
+export interface FileMemory {
+  find(path: string): KnownFile | undefined
+  /** Keeps what is known of a file without sessions, so that its head is not read again. */
+  keepOther(path: string, file: KnownFile): void
+}
+
+interface Discovery {
+  /** Groups ordered by start time; the files of a group share sessions. */
+  groups: Source[][]
+  ignored: string[]
+  skipped: { path: string; reason: string }[]
+}
+
+const MAX_FILES = 2_000_000
+const IGNORED_FOLDERS = new Set(['.git', 'node_modules'])
+const SUB_AGENT_FILE = /^agent-([A-Za-z0-9_-]+)\.jsonl$/
+/** Extensions of files that may contain sessions; the last is that of a file without one. */
+const SESSION_FILE_EXTENSIONS = new Set('.jsonl,.ndjson,.json,.db,.sqlite,.vscdb,.log,.txt,'.split(','))
+/** Ends of the names of packed files. */
+const PACKED = /\.(?:gz|zst)$/i
+/** Bytes on both sides of the end of a chunk that are searched together: the longest id with its key. */
+const OVERLAP = 512
+/** The beginning of all keys of session ids, and the key with its value. The second names the session that was forked. */
+const SESSION_KEYS = [
+  { start: '"session', id: /^"session(?:Id|_id|ID)"\s*:\s*"([^"\\]{1,200})"/ },
+  { start: '"requestSessionId"', id: /^"requestSessionId"\s*:\s*"([^"\\]{1,200})"/ },
+]
+const KEYS: Partial<Record<Format, typeof SESSION_KEYS>> = {
+  'codex-exec': [{ start: '"thread_id"', id: /^"thread_id"\s*:\s*"([^"\\]{1,200})"/ }],
+  // a fork names the file of its parent
+  pi: [{ start: '"parentSession"', id: /^"parentSession"\s*:\s*"[^"]*Z_([^"\\/]{1,200})\.jsonl"/ }],
+  // this key names the session that started a sub-agent's
+  opencode: [...SESSION_KEYS, { start: '"parentID"', id: /^"parentID"\s*:\s*"(ses[^"\\]{1,200})"/ }],
+}
+
+/**
+ * Walks the paths in the order of file names. With `memory` a file that is as it was is not opened for more than its ends,
+ * and one that grew is searched for sessions from its old end on. Throws OperatorError (exit code 2) for a path that does
+ * not exist.
+ */
+export async function discover(paths: readonly string[], memory?: FileMemory): Promise<Discovery> {
+  const found: Found = { sources: [], ignored: [], skipped: [], known: new Set(), memory }
+  for (const path of paths) {
+    const full = resolve(path)
+    const stats = statsOf(full)
+    if (stats === null) throw new OperatorError(`no such file or folder: ${path}`, 2)
+    if (stats.isDirectory()) await walk(full, realpathSync(full), found)
+    else await inspect(full, realpathSync(full), stats, found, true)
+  }
+  return { groups: await groupBySession(found.sources), ignored: found.ignored, skipped: found.skipped }
+}
+
+interface Found extends Omit<Discovery, 'groups'> {
+  sources: Source[]
+  /** Real paths of the files and folders found: a file that is reached twice is read once. */
+  known: Set<string>
+  memory: FileMemory | undefined
+}
+
+/** `real`: the folder's path without links. */
+async function walk(folder: string, real: string, found: Found): Promise<void> {
+  let entries: Dirent[]
+  try {
+    entries = await readdir(folder, { withFileTypes: true })
+  } catch (error) {
+    found.skipped.push({ path: folder, reason: codeOf(error) ?? messageOf(error) })
+    return
+  }
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1))
+  const isFolder = (name: string) => entries.some((entry) => entry.name === name && entry.isDirectory())
+  if (isFolder('message') && isFolder('part')) {
+    if (!found.known.has(real))
+      found.sources.push({
+        path: folder,
+        format: isOfKilo(join(folder, 'storage')) ? 'kilo-code' : 'opencode',
+        layout: 'folder',
+        ...NO_HEAD,
+        sessionFromFolder: false,
+        bytes: 0,
+        look: found.memory && (await lookAtFolder(folder, found.memory.find(folder))),
+        ids: [],
+      })
+    found.known.add(real)
+    return
+  }
+  for (const entry of entries) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) {
+      if (!IGNORED_FOLDERS.has(entry.name)) await walk(path, join(real, entry.name), found)
+      continue
+    }
+    // symbolic links to files are followed, those to folders are not: they may form a cycle
+    const stats = statsOf(path)
+    if (stats === null) found.skipped.push({ path, reason: 'a link that leads nowhere' })
+    else if (!stats.isDirectory()) {
+      const itself = entry.isFile() ? join(real, entry.name) : realpathSync(path)
+      await inspect(path, itself, stats, found, false)
+    }
+  }
+}
+
+async function inspect(path: string, real: string, stats: Stats, found: Found, isNamed: boolean) {
+  if (found.known.has(real)) return
+  found.known.add(real)
+  if (found.known.size > MAX_FILES) throw new OperatorError(`more than ${MAX_FILES} files`)
+  if (!stats.isFile()) {
+    // a pipe or a device may have no end
+    found.skipped.push({ path, reason: NOT_REGULAR })
+    return
+  }
+  const isPlausible = isNamed || SESSION_FILE_EXTENSIONS.has(extname(path.replace(PACKED, '')).toLowerCase())
+  let detected: DetectedFormat = { kind: 'other' }
+  let look: Look | undefined
+  try {
+    if (isPlausible) {
+      look = found.memory && lookAt(path, stats, found.memory.find(path))
+      detected = formatKnown(look) ?? (await detectFormat(path))
+    }
+  } catch (error) {
+    found.skipped.push({ path, reason: codeOf(error) ?? messageOf(error) })
+    return
+  }
+  if (look !== undefined && detected.kind !== 'sessions')
+    found.memory?.keepOther(path, { ...look.now, detected, ids: [] })
+  if (detected.kind === 'sessions')
+    found.sources.push({ path, bytes: stats.size, ...withFolder(path, detected), look, ids: [] })
+  else if (detected.kind === 'unknown' && !isCompanion(path))
+    found.skipped.push({ path, reason: detected.reason })
+  else if (isNamed) found.skipped.push({ path, reason: 'no sessions in it' })
+  else found.ignored.push(path)
+}
+
+/** The format found before, when the bytes that it was detected by are the same. */
+function formatKnown(look: Look | undefined): DetectedFormat | undefined {
+  if (look?.before === undefined || look.change === 'other') return undefined
+  return look.change === 'same' || look.before.size >= HEAD_BYTES ? look.before.detected : undefined
+}
+
+function withFolder(
+  path: string,
+  detected: Extract<DetectedFormat, { kind: 'sessions' }>,
+): Omit<Source, 'path' | 'bytes' | 'look' | 'ids'> {
+  const inSubagents = detected.format === 'claude-code' && basename(dirname(path)) === 'subagents'
+  const parent = basename(dirname(dirname(path)))
+  return {
+    ...detected,
+    sessionId: inSubagents ? parent : detected.sessionId,
+    sessionFromFolder: inSubagents,
+  }
+}
+
+/** The id of the sub-agent that wrote the file; null for any other file. */
+export function subAgentIdOf(path: string): string | null {
+  return SUB_AGENT_FILE.exec(basename(path))?.[1] ?? null
+}
+
+// Files that contain the same session id belong to one group, so that a session spread over several files is one record.
+async function groupBySession(sources: readonly Source[]): Promise<Source[][]> {
+  const groupOf = new Map<string, Source[]>()
+  const groups = new Set<Source[]>()
+  for (const source of sources) {
+    // a run's log and a transcript of the same agent may contain the same session
+    const agent = agentOf(source.format)
+    const { before, change } = source.look ?? {}
+    source.ids = before !== undefined && change === 'same' ? before.ids : [...(await sessionIds(source))]
+    let group: Source[] = []
+    for (const id of source.ids) {
+      const other = groupOf.get(`${agent} ${id}`)
+      if (other === undefined || other === group) continue
+      if (group.length > 0) {
+        // few files join groups, so a pass over all ids for each costs little
+        groups.delete(group)
+        other.push(...group)
+        for (const [key, value] of groupOf) if (value === group) groupOf.set(key, other)
+      }
+      group = other
+    }
+    group.push(source)
+    groups.add(group)
+    for (const id of source.ids) groupOf.set(`${agent} ${id}`, group)
+  }
+  return inOrder([...groups].map(sortedByOrigin))
+}
+
+async function sessionIds(source: Source): Promise<Set<string>> {
+  const { before, change } = source.look ?? {}
+  const ids = new Set([source.sessionId, source.startedBy].filter((id) => id !== null))
+  if (source.layout === 'folder') return new Set(await sessionIdsInFolder(source.path))
+  if (source.layout === 'database') return new Set(await sessionIdsInDatabase(source.path, source.format))
+  if (source.sessionFromFolder || hasOneSession(source.format)) return ids
+  const keys = KEYS[source.format] ?? SESSION_KEYS
+  const isGrown = before !== undefined && change === 'grown'
+  if (isGrown) for (const id of before.ids) ids.add(id)
+  const from = isGrown ? Math.max(0, before.size - OVERLAP) : 0
+  try {
+    let end = Buffer.alloc(0)
+    for await (const chunk of bytesOf(source.path, () => {}, from)) {
+      const seam = Buffer.concat([end, chunk.subarray(0, OVERLAP)])
+      for (const bytes of [seam, chunk]) for (const id of idsIn(bytes, keys)) ids.add(id)
+      end = Buffer.concat([end, chunk.subarray(-OVERLAP)]).subarray(-OVERLAP)
+    }
+  } catch {
+    // its sessions up to there are known; why it ends there, its reader says
+  }
+  return ids
+}
+
+// searches the bytes: to decode a file as text takes four times as long
+function* idsIn(bytes: Buffer, keys: typeof SESSION_KEYS): Generator<string> {
+  for (const key of keys) {
+    let last = ''
+    for (let at = bytes.indexOf(key.start); at !== -1; at = bytes.indexOf(key.start, at + 1)) {
+      // most lines repeat the id of the line before
+      if (last !== '' && bytes.toString('latin1', at, at + last.length) === last) continue
+      const [found = '', id] = key.id.exec(bytes.toString('latin1', at, at + OVERLAP)) ?? []
+      if (id === undefined) continue
+      last = found
+      yield copyText(id)
+    }
+  }
+}

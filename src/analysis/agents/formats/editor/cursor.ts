@@ -1,0 +1,143 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { messageOf } from '../../../../base/errors.ts'
+import { readText } from '../../git/regular-file.ts'
+import {
+  countedRows,
+  type DatabaseReader,
+  rowsIn,
+  useDatabase,
+  wholeText,
+} from '../../transcript/database.ts'
+import {
+  isObject,
+  type Json,
+  listOf,
+  objectOf,
+  parseJson,
+  textOf,
+  timeOf,
+} from '../../transcript/json-fields.ts'
+import { type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
+import type { Transcript } from '../../transcript/transcript.ts'
+import type { MessageTokens, Turn } from '../../transcript/transcript-model.ts'
+
+// Cursor's `state.vscdb`: the messages ("bubbles") of its chats ("composers"). Only their keys are asked for: the database
+// has the user's tokens too. Versions from 3 on keep no counts of tokens, and none keeps the cache or the costs.
+
+/** The rows whose keys begin with a text; the index of the keys finds them. */
+const keysFrom = (start: string) =>
+  `select key, ${wholeText('value')} from ${rowsIn('cursorDiskKV')} where key >= '${start}:' and key < '${start};' order by key`
+const SESSION_IDS = `select distinct substr(key, 10, instr(substr(key, 10), ':') - 1) as id from ${rowsIn('cursorDiskKV')} where key >= 'bubbleId:' and key < 'bubbleId;'`
+
+export const CURSOR_DATABASE: DatabaseReader = {
+  columns: [{ cursorDiskKV: ['key', 'value'] }],
+  sessionIds: () => SESSION_IDS,
+  async read(file, { rowsOf }) {
+    const folders = await foldersOf(file)
+    const models = new Map<string, string>()
+    for (const { key, value } of rowsOf(keysFrom('composerData'))) {
+      const id = String(key).slice('composerData:'.length)
+      const composer = objectOf(parseJson(textOfValue(value)))
+      const model = textOf(objectOf(composer.modelConfig).modelName)
+      if (model !== null) models.set(id, model)
+      if (!Array.isArray(composer.fullConversationHeadersOnly)) continue
+      const transcript = file.transcriptOf('cursor', id)
+      transcript.title ??= textOf(composer.name)
+      transcript.noteContext(timeOf(composer.createdAt), folders.get(id) ?? null)
+    }
+    for (const { key, value } of countedRows(file, rowsOf(keysFrom('bubbleId')))) {
+      const [, id = '', bubbleId = ''] = String(key).split(':')
+      const bubble = parseJson(textOfValue(value))
+      // the key of what a tool ran has more lines
+      if (bubble === null || id === '' || id.includes('\n')) continue
+      if (!isObject(bubble)) {
+        file.noteUnreadable(1, `message ${bubbleId}: not a JSON object, or too large`)
+        continue
+      }
+      readBubble(file, file.transcriptOf('cursor', id), bubble, bubbleId, models.get(id) ?? null)
+      await file.group.scan.flushIfFull()
+    }
+  },
+}
+
+const textOfValue = (value: unknown): string =>
+  value instanceof Uint8Array ? new TextDecoder().decode(value) : String(value)
+
+/** The working folder of each chat, by the windows' storage beside that of the program. */
+async function foldersOf({ path, group: { onSkipped } }: SourceFile): Promise<Map<string, string>> {
+  const storage = join(dirname(path), '..', 'workspaceStorage')
+  const folders = new Map<string, string>()
+  for (const name of existsSync(storage) ? readdirSync(storage).sort() : []) {
+    const folder = textOf(
+      objectOf(parseJson(readText(join(storage, name, 'workspace.json'), onSkipped) ?? '')).folder,
+    )
+    const database = join(storage, name, 'state.vscdb')
+    if (folder === null || !folder.startsWith('file:///') || !existsSync(database)) continue
+    try {
+      for (const id of await useDatabase(database, composersIn)) folders.set(id, fileURLToPath(folder))
+    } catch (error) {
+      // without it the chats of this window have no project
+      onSkipped(database, messageOf(error))
+    }
+  }
+  return folders
+}
+
+const composersIn: Parameters<typeof useDatabase<string[]>>[1] = ({ tables, rowsOf }) =>
+  tables.has('ItemTable')
+    ? [
+        ...rowsOf(
+          `select value from ItemTable where key in ('composer.composerData', 'composer.composerHeaders')`,
+        ),
+      ]
+        .flatMap(({ value }) => listOf(objectOf(parseJson(textOfValue(value))).allComposers))
+        .flatMap((composer) => textOf(objectOf(composer).composerId) ?? [])
+    : []
+
+function readBubble(
+  file: SourceFile,
+  transcript: Transcript,
+  bubble: Json,
+  id: string,
+  model: string | null,
+): void {
+  const at = timeOf(bubble.createdAt)
+  const text = textOf(bubble.text) ?? ''
+  transcript.noteContext(at)
+  if (bubble.type === 1) {
+    transcript.addPrompt(id, at, text)
+    return
+  }
+  if (bubble.type !== 2) return
+  const named = textOf(objectOf(bubble.modelInfo).modelName) ?? model
+  // the program chooses one and does not say which
+  const known = named === 'default' ? null : named
+  const turn = file.noteMessage(transcript, { id, model: known, tokens: tokensOf(bubble.tokenCount) }, at)
+  transcript.scanResponse(turn, [text, textOf(objectOf(bubble.thinking).text) ?? ''].join('\n'))
+  readTool(transcript, turn, objectOf(bubble.toolFormerData), id)
+}
+
+function readTool(transcript: Transcript, turn: Turn, tool: Json, bubbleId: string): void {
+  const name = textOf(tool.name)
+  if (name === null) return
+  const id = textOf(tool.toolCallId) ?? bubbleId
+  const input = { ...inputOf(tool.rawArgs), ...inputOf(tool.params) }
+  transcript.addCall(turn, id, name, input)
+  const { exitCode, rejected } = inputOf(tool.result)
+  const failed = tool.status === 'error' || (typeof exitCode === 'number' && exitCode !== 0)
+  if (tool.status === 'completed' || tool.status === 'error' || tool.status === 'cancelled')
+    transcript.addResult(id, !failed && tool.status !== 'cancelled', textOf(tool.result) ?? '')
+  if (rejected === true || tool.userDecision === 'rejected') transcript.addEvent('rejection', id, null, turn)
+}
+
+/** An object, or one in a text. */
+const inputOf = (value: unknown): Json => objectOf(typeof value === 'string' ? parseJson(value) : value)
+
+// counts of 0 are those of a version that keeps none
+function tokensOf(count: unknown): MessageTokens | null {
+  const { inputTokens, outputTokens } = objectOf(count)
+  const tokens = tokensOfCall({ input: inputTokens, output: outputTokens }, false)
+  return tokens.input + tokens.output === 0 ? null : tokens
+}

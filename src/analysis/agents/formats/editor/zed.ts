@@ -1,0 +1,119 @@
+import { zstdDecompressSync } from 'node:zlib'
+import { codeOf } from '../../../../base/errors.ts'
+import {
+  columnsOf,
+  countedRows,
+  type DatabaseReader,
+  type Row,
+  rowsIn,
+  wholeText,
+} from '../../transcript/database.ts'
+import {
+  isObject,
+  type Json,
+  listOf,
+  objectOf,
+  parseJson,
+  textOf,
+  textsIn,
+  timeOf,
+} from '../../transcript/json-fields.ts'
+import { countsOf, type SourceFile } from '../../transcript/source-file.ts'
+import type { Transcript } from '../../transcript/transcript.ts'
+import { claudeTokens } from '../claude-usage.ts'
+
+// Zed's `threads.db`: a row for each thread, as JSON that may be packed by zstd. Messages have no times: all are of the
+// thread's last change. Of the calls that answer a prompt only the last one's usage is kept, so what the thread used in all
+// is stated beside them.
+
+const COLUMNS = ['id', 'parent_id', 'summary', 'created_at', 'updated_at', 'folder_paths', 'data_type']
+const MAX_UNPACKED = 128 * 1024 * 1024
+/** Bytes unpacked of all threads: what comes after them is not read. */
+const MAX_UNPACKED_ALL = 4 * 1024 ** 3
+
+export const ZED_DATABASE: DatabaseReader = {
+  columns: [{ threads: ['data_type', 'data'] }],
+  sessionIds: () => `select id from ${rowsIn('threads')}`,
+  async read(file, database) {
+    const columns = columnsOf(database, 'threads', COLUMNS)
+    const sql = `select ${columns}, ${wholeText('data')} from ${rowsIn('threads')} order by id`
+    const budget = { left: MAX_UNPACKED_ALL }
+    for (const row of countedRows(file, database.rowsOf(sql))) {
+      const thread = parseJson(textOfThread(row, budget))
+      if (isObject(thread)) readThread(file, row, thread)
+      else file.noteUnreadable(1, `thread ${row.id}: not a JSON object, damaged or too large`)
+      await file.group.scan.flushIfFull()
+    }
+  },
+}
+
+/** The JSON of a thread, within the bytes that are left to unpack; empty where there is none, or it is larger. */
+function textOfThread({ data, data_type }: Row, budget: { left: number }): string {
+  if (!(data instanceof Uint8Array)) return textOf(data) ?? ''
+  const maxOutputLength = Math.max(1, Math.min(MAX_UNPACKED, budget.left))
+  try {
+    const bytes = data_type === 'zstd' ? zstdDecompressSync(data, { maxOutputLength }) : data
+    budget.left -= bytes.length
+    return new TextDecoder().decode(bytes)
+  } catch (error) {
+    if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') budget.left -= maxOutputLength
+    return ''
+  }
+}
+
+function readThread(file: SourceFile, row: Row, thread: Json): void {
+  const id = textOf(row.id)
+  if (id === null) return
+  const transcript = file.transcriptOf('zed', id)
+  const at = timeOf(row.updated_at) ?? timeOf(thread.updated_at)
+  const from = timeOf(row.created_at) ?? at
+  transcript.parentId ??= textOf(row.parent_id)
+  transcript.title ??= textOf(row.summary) ?? textOf(thread.title)
+  transcript.noteContext(from)
+  transcript.noteContext(at)
+  for (const folder of textOf(row.folder_paths)?.split('\n') ?? []) transcript.noteContext(from, folder)
+  for (const tree of listOf(objectOf(thread.initial_project_snapshot).worktree_snapshots)) {
+    const { worktree_path, git_state } = objectOf(tree)
+    const { remote_url, current_branch } = objectOf(git_state)
+    transcript.repository ??= textOf(remote_url)
+    transcript.noteContext(from, textOf(worktree_path), textOf(current_branch))
+  }
+  const model = textOf(objectOf(thread.model).model)
+  readMessages(file, transcript, thread, { model, at })
+  const total = claudeTokens(thread.cumulative_token_usage)
+  if (total !== null && total.input + total.output + total.cache_read > 0)
+    file.noteStated(transcript, [{ model, tokens: countsOf(total), cost: null }])
+}
+
+function readMessages(
+  file: SourceFile,
+  transcript: Transcript,
+  thread: Json,
+  { model, at }: { model: string | null; at: string | null },
+): void {
+  const usage = objectOf(thread.request_token_usage)
+  let prompt = ''
+  for (const [index, message] of listOf(thread.messages).entries()) {
+    const user = objectOf(objectOf(message).User)
+    const { content, tool_results } = objectOf(objectOf(message).Agent)
+    if (Array.isArray(user.content)) {
+      prompt = textOf(user.id) ?? `prompt ${index}`
+      transcript.addPrompt(prompt, at, textsIn(user.content.map((block) => objectOf(block).Text)))
+    } else if (Array.isArray(content)) {
+      // the usage is that of the last answer to the prompt
+      const isLast = !isObject(objectOf(listOf(thread.messages)[index + 1]).Agent)
+      const tokens = isLast ? claudeTokens(usage[prompt]) : null
+      const turn = file.noteMessage(transcript, { id: `message ${index}`, model, tokens }, at)
+      for (const block of content.map(objectOf)) {
+        const { id, name, input } = objectOf(block.ToolUse)
+        const call = textOf(id)
+        transcript.scanResponse(turn, textOf(block.Text) ?? textOf(objectOf(block.Thinking).text) ?? '')
+        if (call !== null) transcript.addCall(turn, call, name, input)
+      }
+      for (const [id, result] of Object.entries(objectOf(tool_results))) {
+        const { is_error, content: output } = objectOf(result)
+        transcript.addResult(id, is_error !== true, textsIn(output))
+      }
+    }
+  }
+}

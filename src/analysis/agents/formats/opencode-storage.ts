@@ -1,0 +1,129 @@
+import { readdir, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { MAX_LINE_BYTES } from '../../../base/split-lines.ts'
+import { countedRows, type DatabaseReader, type Row, rowsIn, wholeText } from '../transcript/database.ts'
+import { isObject, type Json, parseJson, textOf } from '../transcript/json-fields.ts'
+import { addTokens, noTokens, reportedCost, type SourceFile } from '../transcript/source-file.ts'
+import type { Format } from '../transcript/transcript-model.ts'
+import { newOpencodeState, type OpencodeState, readObject, tokensOf } from './opencode.ts'
+import { readNextRow } from './opencode-next.ts'
+
+// OpenCode's storage folder, `session/<project>/*.json`, `message/<session>/*.json` and `part/<message>/*.json`, and the
+// SQLite database of newer versions, with the same objects in its `data` columns. OpenCode 2 goes on in the same database, in
+// tables of its own, into which it copies older sessions under their ids: those are in both.
+
+/** Reads a storage folder. The parts of a message are read right after it, so that memory holds few parts. */
+export async function readOpencodeFolder(file: SourceFile, format: Format): Promise<void> {
+  const state = newOpencodeState(file, format)
+  const read = async (missing: Record<string, string>, ...path: string[]) =>
+    await readJsonFile(state, join(file.path, ...path), missing)
+  const namesIn = async (...path: string[]) => await names(join(file.path, ...path))
+  const isFile = (name: string) => name.endsWith('.json')
+  for (const name of (await namesIn('project')).filter(isFile)) await read({}, 'project', name)
+  for (const project of await namesIn('session'))
+    for (const name of await namesIn('session', project)) await read({}, 'session', project, name)
+  // the oldest versions have all parts in one folder
+  for (const name of (await namesIn('part')).filter(isFile)) await read({}, 'part', name)
+  for (const session of await namesIn('message')) {
+    for (const name of await namesIn('message', session)) {
+      const id = await read({ sessionID: session }, 'message', session, name)
+      if (id === null) continue
+      for (const part of await namesIn('part', id)) await read({ messageID: id }, 'part', id, part)
+      await file.group.scan.flushIfFull()
+    }
+  }
+}
+
+async function names(folder: string): Promise<string[]> {
+  try {
+    return (await readdir(folder)).sort()
+  } catch {
+    return []
+  }
+}
+
+/** The ids of the sessions in a storage folder, without reading them. */
+export async function sessionIdsInFolder(path: string): Promise<string[]> {
+  return await names(join(path, 'message'))
+}
+
+/** Reads one object; `missing`: fields that only the path contains. Returns its id, null for an unreadable file. */
+async function readJsonFile(
+  state: OpencodeState,
+  path: string,
+  missing: Record<string, string>,
+): Promise<string | null> {
+  const stats = await stat(path)
+  const { size } = stats
+  if (!stats.isFile()) {
+    // a pipe or a device may have no end
+    state.file.noteUnreadable(1, 'not a regular file', path)
+    return null
+  }
+  state.file.onBytes(size)
+  const value = size > MAX_LINE_BYTES ? undefined : parseJson(await Bun.file(path).text())
+  if (!isObject(value)) {
+    state.file.noteUnreadable(1, size > MAX_LINE_BYTES ? 'too large' : 'not a JSON object', path)
+    return null
+  }
+  readObject(state, { ...missing, ...value })
+  return textOf(value.id) ?? basename(path, '.json')
+}
+
+const MESSAGE_ROWS = `select id, session_id as "sessionID", ${wholeText('data')} from ${rowsIn('message')} order by time_created, id`
+const PART_ROWS = `select id, session_id as "sessionID", message_id as "messageID", ${wholeText('data')} from ${rowsIn('part')} order by time_created, id`
+const NEXT_ROWS = `select id, session_id as "sessionID", type, seq, ${wholeText('data')} from ${rowsIn('session_message')} order by session_id, seq, id`
+
+/** The database of OpenCode 1 and 2, which writes other tables of the same file, and of Kilo's program. */
+export const OPENCODE_DATABASE: DatabaseReader = {
+  columns: [
+    { message: ['session_id'], part: ['message_id'] },
+    { session_message: ['session_id', 'type', 'seq', 'data'] },
+  ],
+  sessionIds: ({ tables }) =>
+    ['message', 'session_message']
+      .filter((table) => tables.has(table))
+      .map((table) => `select session_id as id from ${rowsIn(table)}`)
+      .join(' union '),
+  async read(file, { tables, rowsOf }, format) {
+    const state = newOpencodeState(file, format)
+    const rowsIf = (table: string, sql: string) => (tables.has(table) ? rowsOf(sql) : [])
+    for (const row of rowsIf('project', `select * from ${rowsIn('project')}`)) readObject(state, row)
+    const sessions = ['session', 'session_v2'].flatMap((table) => [
+      ...rowsIf(table, `select * from ${rowsIn(table)} order by id`),
+    ])
+    for (const row of sessions)
+      readObject(state, { ...row, time: { created: row.time_created, updated: row.time_updated } })
+    const forks = new Set(sessions.flatMap(({ id, fork_session_id: from }) => (from == null ? [] : id)))
+    const read = async (rows: Iterable<Row>, readRow: (row: Row, data: Json) => void) => {
+      for (const row of countedRows(file, rows)) {
+        const data = typeof row.data === 'string' ? parseJson(row.data) : undefined
+        if (isObject(data)) readRow(row, data)
+        else file.noteUnreadable(1, `row ${row.id}: not a JSON object, or too large`)
+        await file.group.scan.flushIfFull()
+      }
+    }
+    for (const rows of [rowsIf('message', MESSAGE_ROWS), rowsIf('part', PART_ROWS)])
+      await read(rows, (row, data) => readObject(state, { ...row, data: undefined, ...data }))
+    await read(rowsIf('session_message', NEXT_ROWS), (row, data) =>
+      readNextRow(state, row, data, forks.has(row.sessionID)),
+    )
+    for (const row of sessions) if ('fork_session_id' in row) noteOwnSum(state, row)
+  },
+}
+
+/** OpenCode 2 adds up calls that are in no message too: for titles, and those that the user took back. */
+function noteOwnSum({ file, format, copies }: OpencodeState, row: Row): void {
+  const { tokens_input: input, tokens_output: output, tokens_reasoning: reasoning } = row
+  const cache = { read: row.tokens_cache_read, write: row.tokens_cache_write }
+  const sum = tokensOf({ input, output, reasoning, cache }) ?? noTokens()
+  let dollars = Number(row.cost)
+  // that of a session which OpenCode 1 forked includes what it copied
+  const copied = row.fork_session_id == null ? copies.get(String(row.id)) : undefined
+  for (const { tokens, cost } of copied?.values() ?? []) {
+    addTokens(sum, tokensOf(tokens) ?? noTokens(), -1)
+    dollars -= Number(cost ?? 0)
+  }
+  const isSum = Object.values(sum).every((count) => count >= 0)
+  if (isSum) file.noteSum(file.transcriptOf(format, String(row.id)), sum, reportedCost(dollars))
+}

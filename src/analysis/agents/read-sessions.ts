@@ -1,0 +1,260 @@
+import { sessionIdOf } from '../../base/ids.ts'
+import { cut } from '../../base/text.ts'
+import { cleanRecords } from '../detection/record-secrets.ts'
+import { isBetterName, mergeParts } from '../fragments/merge.ts'
+import { composeRecord } from '../fragments/session-record.ts'
+import { withEstimates } from '../fragments/turn-prices.ts'
+import type { SessionRecord } from '../records/session.ts'
+import { packParts, type SessionParts } from '../records/session-parts.ts'
+import type { Pricer } from '../scoring/prices.ts'
+import { deedsOf, type MadeCommit, type WrittenEdit } from './attribution/written-edits.ts'
+import { discover, type FileMemory, type Source, subAgentIdOf } from './discover.ts'
+import { createGeminiFolders, type FindGeminiFolder } from './formats/gemini-folder.ts'
+import { createRepositoryFinder, type FindRepository } from './git/project-name.ts'
+import { readAs } from './read-source.ts'
+import { settleTotals } from './transcript/earlier-totals.ts'
+import { createLineOwners, type LineOwners } from './transcript/line-owners.ts'
+import { newSecretScan, noScan } from './transcript/secret-scan.ts'
+import { partsOf } from './transcript/session-parts.ts'
+import {
+  type FileGroup,
+  newFileGroup,
+  SourceFile,
+  type Unreadable,
+  type Usage,
+  usageOf,
+} from './transcript/source-file.ts'
+import { type StartedSession, startedSessions } from './transcript/sub-agents.ts'
+import type { Transcript } from './transcript/transcript.ts'
+import type { Format, Turn } from './transcript/transcript-model.ts'
+import { type ProjectFrom, workspaceOf } from './transcript/workspace.ts'
+
+export interface ReadOptions {
+  project?: string | undefined
+  projectFrom?: ProjectFrom | undefined
+  userEmail?: string | undefined
+  /** Includes prompts, responses and tool outputs, with secrets masked. */
+  content?: boolean | undefined
+  pricer: Pricer
+  /** Without records only `onWritten` is called: texts are not searched for secrets, which takes a third of the time. */
+  withoutRecords?: boolean | undefined
+  /** The knowledge of earlier runs about the files. */
+  memory?: FileMemory | undefined
+  /** The lines of earlier runs, asked for when the first file is read. */
+  owners?: (() => LineOwners) | undefined
+  /** Whether a group of files that share sessions is not read. */
+  isLeftOut?: ((sources: readonly Source[]) => boolean) | undefined
+  /** Called with the edits and commits of a session before its record is returned. */
+  onWritten?: ((deeds: readonly (WrittenEdit | MadeCommit)[]) => void) | undefined
+  /** Bytes read so far, bytes of all files, and the path of the current file. */
+  onProgress?: (bytesRead: number, bytesTotal: number, file: string) => void
+  /** A file that looks like an agent's but cannot be read, and why. */
+  onSkipped?: (path: string, reason: string) => void
+  /** A file without sessions. */
+  onIgnored?: (path: string) => void
+}
+
+/** The content of one file (or OpenCode storage folder). */
+export interface SourceResult {
+  path: string
+  format: Format
+  /** A session that spans several files is returned once, with the last of them. */
+  records: SessionRecord[]
+  unreadable: Unreadable[]
+  /** All unreadable lines; `unreadable` lists the first 10,000. */
+  unreadableCount: number
+  usage: Usage
+  /** Models in `records` without a known price. */
+  unpricedModels: string[]
+  /** All files that its records come from; empty unless this is the last of them. */
+  sources: readonly Source[]
+  /** A file that is read later may change the records. */
+  isOpen: boolean
+}
+
+/**
+ * Reads the sessions of all coding agents below the paths; the content of a file decides its format. Streams:
+ * only one group of files that share sessions is in memory at a time, and of it counts, not texts. An
+ * unreadable line is listed and skipped. The same files always give the same records. Throws OperatorError
+ * for a path that does not exist.
+ */
+export async function* readSessions(
+  paths: readonly string[],
+  options: ReadOptions,
+): AsyncGenerator<SourceResult> {
+  const { groups, ignored, skipped } = await discover(paths, options.memory)
+  const named = new Set<string>()
+  // a file that is found may also be asked for as one beside another
+  const onSkipped = (path: string, reason: string) => {
+    const { size } = named
+    if (named.add(path).size > size) options.onSkipped?.(path, reason)
+  }
+  for (const { path, reason } of skipped) onSkipped(path, reason)
+  for (const path of ignored) options.onIgnored?.(path)
+  const toRead = groups.filter((sources) => options.isLeftOut?.(sources) !== true)
+  const total = toRead.flat().reduce((sum, source) => sum + source.bytes, 0)
+  let owners: LineOwners | undefined
+  const run: Run = {
+    ...options,
+    onSkipped,
+    findRepository: createRepositoryFinder(onSkipped),
+    geminiFolder: createGeminiFolders(onSkipped),
+  }
+  let read = 0
+  const readGroup = async (sources: readonly Source[]) => {
+    owners ??= options.owners?.() ?? createLineOwners()
+    const subAgentIds = new Set(sources.flatMap((source) => subAgentIdOf(source.path) ?? []))
+    const rollouts = new Set(
+      sources.flatMap(({ format, sessionId }) => (format === 'codex' ? sessionId : [])),
+    )
+    const scan = options.withoutRecords === true ? noScan : newSecretScan(options.content === true)
+    const isShared = new Set(sources.flatMap(({ ids }) => ids)).size > 1
+    const group = newFileGroup({ owners, scan, subAgentIds, isShared, onSkipped })
+    const files: { source: Source; file: SourceFile }[] = []
+    for (const source of sources) {
+      const file = new SourceFile(source.path, group, (count) => {
+        read += count
+        options.onProgress?.(Math.min(read, total), total, source.path)
+      })
+      if (await readSource(source, file, { ...run, rollouts })) files.push({ source, file })
+    }
+    await group.scan.flush()
+    return { group, files, isSettled: settleTotals(group) }
+  }
+  const later: Source[][] = []
+  for (const sources of toRead) {
+    const { group, files, isSettled } = await readGroup(sources)
+    if (isSettled) yield* resultsOf(group, files, run)
+    else later.push(sources)
+  }
+  for (const sources of later) {
+    const { group, files, isSettled } = await readGroup(sources)
+    yield* resultsOf(group, files, run, !isSettled)
+  }
+}
+
+/** The options, and what a run looks up once. */
+interface Run extends ReadOptions {
+  findRepository: FindRepository
+  geminiFolder: FindGeminiFolder
+}
+
+/** False when the file contains no sessions after all. */
+async function readSource(
+  source: Source,
+  file: SourceFile,
+  context: Parameters<typeof readAs>[2],
+): Promise<boolean> {
+  try {
+    return await readAs(source, file, context)
+  } catch (error) {
+    // the file changed or was removed during the read; the other files are still read
+    const reason = error instanceof Error ? error.message : String(error)
+    file.noteUnreadable(1, `reading stopped: ${reason}`)
+    return true
+  }
+}
+
+/** A session with more messages is large: its transcript takes some megabytes. */
+const MANY_MESSAGES = 5_000
+
+/** The reason why a file of a known format gives no session: it is empty, or a copy of another file's. */
+const NOTHING_OF_ITS_OWN = 'it has no prompts and no messages of its own'
+
+const MAX_NAME = 200
+
+function recordOf({ id, transcripts }: StartedSession, options: Run) {
+  const { project, projectFrom, userEmail, content, pricer } = options
+  const isNamed = project !== undefined || projectFrom !== undefined
+  const all = transcripts.map((transcript) => {
+    const workspace = workspaceOf(transcript, options.findRepository, projectFrom)
+    return { workspace, parts: partsOf(transcript, { workspace, isNamed, withTitle: content === true }) }
+  })
+  const named = all.reduce((best, each) =>
+    isBetterName(each.parts.project, best.parts.project) ? each : best,
+  )
+  const parts = withEstimates(all.map((each) => each.parts).reduce(mergeParts), pricer)
+  const head = {
+    id: sessionIdOf(id),
+    project_name: project ?? cut(named.workspace.project, MAX_NAME),
+    ...(userEmail === undefined ? {} : { user_email: userEmail }),
+    ...includesOf(id, transcripts),
+  }
+  const contents = content === true ? contentsOf(transcripts) : undefined
+  return { parts, composed: composeRecord(parts, head, { pricer, contents }) }
+}
+
+/** The sessions of its sub-agents, as their telemetry names them. */
+function includesOf(id: string, transcripts: readonly Transcript[]): { includes?: string[] } {
+  const others = new Set(transcripts.map((transcript) => sessionIdOf(transcript.id)))
+  others.delete(sessionIdOf(id))
+  return others.size === 0 ? {} : { includes: [...others].sort().slice(0, MAX_INCLUDED) }
+}
+
+const MAX_INCLUDED = 1_000
+
+/** The records with their parts, without secrets: names of branches, files and tools may contain some too. */
+async function cleaned(
+  composed: readonly { record: SessionRecord; parts: SessionParts }[],
+): Promise<SessionRecord[]> {
+  const clean = await cleanRecords(composed.map(({ record, parts }) => ({ ...record, unpacked: parts })))
+  return clean.map(({ record: { unpacked, ...record } }) => {
+    const packed = packParts(unpacked)
+    return packed === undefined ? record : { ...record, parts: packed }
+  })
+}
+
+function contentsOf(transcripts: readonly Transcript[]): Map<string, string> {
+  const turns = transcripts.flatMap(({ prompts, messages }) => [
+    ...prompts.values(),
+    ...[...messages.values()].map(({ turn }) => turn),
+  ])
+  return new Map(turns.flatMap((turn) => (turn.content === '' ? [] : [[turn.id, contentOf(turn)]])))
+}
+
+const contentOf = ({ content, contentCut }: Turn): string =>
+  contentCut > 0 ? `${content}\n[… ${contentCut} characters cut]` : content
+
+async function* resultsOf(
+  group: FileGroup,
+  files: readonly { source: Source; file: SourceFile }[],
+  options: Run,
+  isOpen = false,
+): AsyncGenerator<SourceResult> {
+  const composedRecords: { record: SessionRecord; parts: SessionParts }[] = []
+  const unpriced = new Set<string>()
+  const last = files.at(-1)?.file
+  const isLarge = [...group.transcripts.values()].some(({ messages }) => messages.size > MANY_MESSAGES)
+  // the heap would grow by the garbage of a large session before it is collected
+  if (isLarge) Bun.gc(true)
+  for (const session of options.withoutRecords === true ? [] : startedSessions(group)) {
+    const { parts, composed } = recordOf(session, options)
+    if (composed === null && parts.turns.length > 0 && last !== undefined)
+      last.noteUnreadable(1, `session ${session.id}: no line says when it was`)
+    if (composed === null) continue
+    composedRecords.push({ record: composed.record, parts })
+    for (const model of composed.unpriced) unpriced.add(model)
+  }
+  if (options.onWritten !== undefined)
+    for (const session of startedSessions(group)) options.onWritten(deedsOf(session, options.findRepository))
+  // the next steps need memory of their own
+  group.transcripts.clear()
+  if (isLarge) Bun.gc(true)
+  const records = await cleaned(composedRecords)
+  if (records.length === 0 && files.every(({ file }) => file.unreadableCount === 0))
+    for (const { source } of files) options.onSkipped?.(source.path, NOTHING_OF_ITS_OWN)
+  for (const { source, file } of files) {
+    const isLast = file === last
+    yield {
+      path: source.path,
+      format: source.format,
+      records: isLast ? records : [],
+      unreadable: file.unreadable,
+      unreadableCount: file.unreadableCount,
+      usage: usageOf(file),
+      unpricedModels: isLast ? [...unpriced].sort() : [],
+      sources: isLast ? files.map(({ source: each }) => each) : [],
+      isOpen,
+    }
+  }
+}

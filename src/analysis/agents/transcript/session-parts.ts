@@ -1,0 +1,154 @@
+import { cut } from '../../../base/text.ts'
+import { mergeById, mergeCall } from '../../fragments/merge.ts'
+import { type CallPart, partId, type SessionParts } from '../../records/session-parts.ts'
+import { countsOf } from './source-file.ts'
+import type { Transcript } from './transcript.ts'
+import { agentOf, type ToolCall, type Turn } from './transcript-model.ts'
+import type { Workspace } from './workspace.ts'
+
+const MAX_NAME = 200
+const MAX_BRANCH = 500
+const MAX_TITLE = 10_000
+
+interface PartsOptions {
+  workspace: Workspace
+  /** Whether the user said what the project's name is. */
+  isNamed: boolean
+  /** Whether texts are kept. */
+  withTitle: boolean
+}
+
+/** Makes the parts of a session from its files, by ids. */
+export function partsOf(
+  transcript: Transcript,
+  { workspace: { pathOf, isOfRepository }, isNamed, withTitle }: PartsOptions,
+): SessionParts {
+  const isSubAgent = isStarted(transcript)
+  return {
+    agent: agentOf(transcript.format),
+    isFork: transcript.isFork,
+    times: { from: transcript.firstAt, to: transcript.lastAt },
+    fileTimes: { from: transcript.fileFrom, to: transcript.fileTo },
+    project: {
+      // telemetry has the ranks 0 and 1
+      rank: isNamed ? 4 : isOfRepository ? 3 : 2,
+      at: transcript.firstAt,
+    },
+    branch:
+      transcript.branch === null
+        ? null
+        : { ...transcript.branch, name: cut(transcript.branch.name, MAX_BRANCH) },
+    title: transcript.title === null || isSubAgent || !withTitle ? null : cut(transcript.title, MAX_TITLE),
+    pullRequests: [...transcript.pullRequests.values()],
+    turns: sortedById([...turnsOf(transcript)].map(turnPart)),
+    calls: callParts(transcript, pathOf),
+    events: sortedById(
+      [...transcript.events].flatMap(([key, { type, at, turn }]) =>
+        type === 'rejection' ? [] : [{ id: partId(key), type, at, turn: turn?.id ?? null }],
+      ),
+    ),
+    secrets: sortedById(
+      [...transcript.secrets].map(([, { place, secret }]) => {
+        const path = place.call?.effects.file ?? null
+        const file = path === null ? null : pathOf(path)
+        const { ruleId, title, line, severity, fingerprint } = secret
+        const id = partId(`${fingerprint} ${file ?? ''}`)
+        const { turn, where, exposed } = place
+        return {
+          id,
+          at: turn?.at ?? null,
+          turn: turn?.id ?? null,
+          file,
+          where,
+          exposed,
+          ruleId,
+          title,
+          line,
+          severity,
+          fingerprint,
+        }
+      }),
+    ),
+    modes: sortedById([...transcript.modes].map(([rule, mode]) => ({ id: partId(rule), ...mode }))),
+    runs: sortedById(
+      [...transcript.runs].map(([key, { totals, over }]) => ({
+        id: partId(key),
+        totals,
+        over: over.map(partId),
+      })),
+    ),
+    whole: transcript.whole,
+  }
+}
+
+const sortedById = <Item extends { id: string }>(items: Item[]): Item[] =>
+  mergeById(items, [], (item) => item)
+
+/** Whether another session started it. A damaged file may name itself. */
+const isStarted = ({ id, parentId }: Transcript): boolean => parentId !== null && parentId !== id
+
+// a sub-agent's prompts are not a person's
+function* turnsOf(transcript: Transcript): Generator<Turn> {
+  const { prompts, messages } = transcript
+  if (!isStarted(transcript)) yield* prompts.values()
+  for (const { turn } of messages.values()) yield turn
+}
+
+function turnPart({ id, role, at, position, message }: Turn): SessionParts['turns'][number] {
+  return {
+    id,
+    role,
+    at,
+    position,
+    model: message?.model == null ? null : cut(message.model, MAX_NAME),
+    tokens: message?.tokens == null ? null : countsOf(message.tokens),
+    cost: message?.cost == null ? null : String(message.cost),
+    estimate: null,
+    searches: message?.searches ?? 0,
+    ...(message?.request == null ? {} : { request: partId(message.request) }),
+    ...(message?.tier == null ? {} : { tier: message.tier }),
+  }
+}
+
+function callParts(transcript: Transcript, pathOf: (path: string) => string): CallPart[] {
+  const calls = [...transcript.calls].map(([id, { call, turn }]) => ({
+    ...emptyCall(id),
+    turn: turn.id,
+    position: call.position,
+    name: call.name,
+    ...effectsOf(call, pathOf),
+  }))
+  const results = [...transcript.results].map(([id, { ok, searches }]) => ({
+    ...emptyCall(id),
+    ok,
+    searches,
+    rejected: transcript.events.has(`rejection ${id}`),
+  }))
+  return mergeById(calls, results, mergeCall)
+}
+
+const emptyCall = (id: string): CallPart => ({
+  id: partId(id),
+  turn: null,
+  position: 0,
+  name: null,
+  ok: null,
+  edits: [],
+  commits: false,
+  tests: false,
+  searches: 0,
+  rejected: false,
+  actions: [],
+})
+
+function effectsOf({ effects, dangerousActions }: ToolCall, pathOf: (path: string) => string) {
+  return {
+    edits: effects.edits.map(pathOf),
+    commits: effects.runsCommit,
+    tests: effects.runsTests,
+    actions: dangerousActions.map((action) => ({
+      ...action,
+      file: action.file === null ? null : pathOf(action.file),
+    })),
+  }
+}

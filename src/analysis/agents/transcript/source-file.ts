@@ -1,0 +1,229 @@
+import { compareText } from '../../../base/text.ts'
+import { largerTotals, statedTotals, sumTotals, unattributedTotals } from '../../fragments/totals.ts'
+import type { ModelTotal } from '../../records/session-parts.ts'
+import { picodollarsOf } from '../../scoring/prices.ts'
+import { countOf } from './json-fields.ts'
+import type { LineOwners } from './line-owners.ts'
+import { noteWhole, Transcript } from './transcript.ts'
+import {
+  type ApiMessage,
+  type Cursor,
+  type Format,
+  type MessageTokens,
+  mergeMessage,
+  type SecretScan,
+  type Turn,
+} from './transcript-model.ts'
+
+/**
+ * Tokens by model, each API message counted once. `cache_creation_1h` is a part of `cache_creation`, `reasoning` of
+ * `output`.
+ */
+export type Usage = Record<
+  string,
+  Partial<MessageTokens> & { input: number; output: number; cache_read: number; cache_creation: number }
+>
+
+/** Files that share sessions and so are read together. */
+export interface FileGroup {
+  /** The transcripts by the agent's session id. */
+  transcripts: Map<string, Transcript>
+  scan: SecretScan
+  /** The position in the current file. */
+  cursor: Cursor
+  /** Shared by all groups of a run. */
+  owners: LineOwners
+  /** Ids of the sub-agents whose own file is in the group. */
+  subAgentIds: ReadonlySet<string>
+  /** Its files have several sessions. */
+  isShared: boolean
+  /** The session that asked for a message, by the message, where the files have several sessions. */
+  askedBy: Map<string, string>
+  /** The first request of a message, by session and message. */
+  requests: Map<string, string>
+  /** Totals that its sessions state, by session and `totalKey`. */
+  totals: Set<string>
+  laterRuns: LaterRun[]
+  /** Ids of lines that a fork copied under new ones, by these. */
+  origins: Map<string, string>
+  /** Told of a file beside one of the group that is not read. */
+  onSkipped(path: string, reason: string): void
+}
+
+/** A run whose log states more than its usage: that of side calls, or of what was before it. */
+export interface LaterRun {
+  transcript: Transcript
+  /** The same of the log's file. */
+  stated: Pick<Transcript, 'runs' | 'whole'>
+  key: string
+  all: ModelTotal[]
+  /** The part that the run itself used. */
+  own: ModelTotal[]
+  /** The rest, by `totalKey`. */
+  before: string
+  /** One model has all that the run used, so that the rest may be side calls of others. */
+  isOfRun: boolean
+}
+
+/** A line of a file that could not be read. */
+export interface Unreadable {
+  path: string
+  /** The number of the line, from 1. */
+  line: number
+  reason: string
+}
+
+/** Unreadable lines listed: bounds the memory for a file that has no other lines. */
+const MAX_LISTED = 10_000
+
+export const newFileGroup = (
+  given: Pick<FileGroup, 'owners' | 'scan' | 'subAgentIds' | 'isShared' | 'onSkipped'>,
+): FileGroup => ({
+  ...given,
+  cursor: { line: 0, item: 0, items: new Map() },
+  ...{ transcripts: new Map(), askedBy: new Map(), requests: new Map(), origins: new Map() },
+  ...{ totals: new Set(), laterRuns: [] },
+})
+
+/** A file of a group while it is read. */
+export class SourceFile {
+  readonly unreadable: Unreadable[] = []
+  /** All of them; `unreadable` lists the first 10,000. */
+  unreadableCount = 0
+  /** The messages by message id. */
+  readonly messages = new Map<string, ApiMessage>()
+  /** Totals that its results state, by session. */
+  readonly stated = new Map<string, Pick<Transcript, 'runs' | 'whole'>>()
+
+  constructor(
+    readonly path: string,
+    readonly group: FileGroup,
+    readonly onBytes: (count: number) => void,
+  ) {
+    Object.assign(group.cursor, { line: 0, item: 0, items: new Map() })
+  }
+
+  /** Records an unreadable line of the file, or of `path`, a file inside a folder that is read as one file. */
+  noteUnreadable(line: number, reason: string, path = this.path): void {
+    this.unreadableCount += 1
+    if (this.unreadable.length < MAX_LISTED) this.unreadable.push({ path, line, reason })
+  }
+
+  /** The transcript of the agent's session id; creates it on first use. */
+  transcriptOf(format: Format, agentId: string): Transcript {
+    const { group } = this
+    const known = group.transcripts.get(agentId)
+    if (known !== undefined) return known
+    const transcript = new Transcript(agentId, format, group)
+    group.transcripts.set(agentId, transcript)
+    return transcript
+  }
+
+  /** Adds an API message to the usage of the file. A message of known id counts once: see `mergeMessage`. */
+  countMessage(message: ApiMessage): void {
+    if (message.tokens !== null) mergeMessage(this.messages, message, (created) => ({ ...created }))
+  }
+
+  /** Adds an API message to the usage of the file and to its transcript. */
+  noteMessage(
+    transcript: Transcript,
+    known: Pick<ApiMessage, 'id' | 'model' | 'tokens'> & Partial<ApiMessage>,
+    at: string | null,
+  ): Turn {
+    const message = { cost: null, searches: 0, ...known }
+    this.countMessage(message)
+    return transcript.addMessage(message, at)
+  }
+
+  /** Notes totals that the agent states for the whole session, by model, in its file and its transcript. */
+  noteStated(transcript: Transcript, totals: readonly ModelTotal[]): void {
+    for (const each of this.#statedOf(transcript)) noteWhole(each, sumTotals(totals))
+  }
+
+  /**
+   * Notes the agent's own sum for a session that others may have started: sums of several are added. `cost` in picodollars,
+   * null for none. Where a file is older than another one, the larger sum counts.
+   */
+  noteSum(transcript: Transcript, tokens: MessageTokens, cost: bigint | null): void {
+    if (cost === null && Object.values(tokens).every((count) => count === 0)) return
+    const totals = [{ model: null, tokens: countsOf(tokens), cost: cost === null ? null : String(cost) }]
+    const key = `sum ${transcript.id}`
+    for (const { runs } of this.#statedOf(transcript))
+      runs.set(key, { totals: largerTotals(runs.get(key)?.totals ?? null, totals) ?? totals, over: [] })
+  }
+
+  #statedOf(transcript: Transcript): Pick<Transcript, 'runs' | 'whole'>[] {
+    const stated = this.stated.get(transcript.id) ?? { runs: new Map(), whole: null }
+    this.stated.set(transcript.id, stated)
+    return [transcript, stated]
+  }
+}
+
+export const noTokens = (): MessageTokens => ({
+  input: 0,
+  output: 0,
+  cache_read: 0,
+  cache_creation: 0,
+  cache_creation_1h: 0,
+  reasoning: 0,
+})
+
+/**
+ * The tokens of a call by an agent's counts, `read` and `written` of the cache. `isInclusive`: the input includes the cache.
+ */
+export function tokensOfCall(
+  counts: Partial<Record<'input' | 'output' | 'read' | 'written' | 'reasoning', unknown>>,
+  isInclusive: boolean,
+): MessageTokens {
+  const [cache_read, cache_creation] = [countOf(counts.read), countOf(counts.written)]
+  const input = Math.max(0, countOf(counts.input) - (isInclusive ? cache_read + cache_creation : 0))
+  const [output, reasoning] = [countOf(counts.output), countOf(counts.reasoning)]
+  return { ...noTokens(), input, output, cache_read, cache_creation, reasoning }
+}
+
+/** The tokens of the file by model: of its messages, and what its results state beyond them; `unknown` without a model. */
+export function usageOf(file: SourceFile): Usage {
+  const sums = new Map<string, MessageTokens>()
+  const add = (model: string | null, tokens: MessageTokens) => {
+    const name = model ?? 'unknown'
+    sums.set(name, addTokens(sums.get(name) ?? noTokens(), tokens))
+  }
+  const counted: ModelTotal[] = []
+  for (const { model, tokens } of file.messages.values()) {
+    if (tokens === null) continue
+    add(model, tokens)
+    counted.push({ model, tokens: countsOf(tokens), cost: null })
+  }
+  const stated = [...file.stated.values()].flatMap(({ runs, whole }) =>
+    statedTotals(
+      [...runs].map(([id, run]) => ({ id, ...run })),
+      whole,
+    ),
+  )
+  for (const { model, tokens } of unattributedTotals(sumTotals(stated), sumTotals(counted))) {
+    const [input, output, cache_read, cache_creation, cache_creation_1h] = tokens
+    add(model, { ...noTokens(), input, output, cache_read, cache_creation, cache_creation_1h })
+  }
+  return Object.fromEntries([...sums].sort(([a], [b]) => compareText(a, b)))
+}
+
+/** Adds to the first, or takes away from it, and returns it. */
+export function addTokens(sum: MessageTokens, tokens: MessageTokens, sign: 1 | -1 = 1): MessageTokens {
+  for (const kind of KINDS) sum[kind] += sign * tokens[kind]
+  return sum
+}
+
+const KINDS = ['input', 'output', 'cache_read', 'cache_creation', 'cache_creation_1h', 'reasoning'] as const
+
+/** Returns the tokens of parts: reasoning is part of the output. */
+export const countsOf = (tokens: MessageTokens): ModelTotal['tokens'] => [
+  tokens.input,
+  tokens.output,
+  tokens.cache_read,
+  tokens.cache_creation,
+  tokens.cache_creation_1h,
+]
+
+/** A cost in US dollars as an agent reports it, in picodollars; null unless above 0 and below a million. */
+export const reportedCost = (dollars: unknown): bigint | null =>
+  typeof dollars === 'number' && dollars > 0 && dollars < 1e6 ? picodollarsOf(dollars) : null

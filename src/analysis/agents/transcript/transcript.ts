@@ -1,0 +1,296 @@
+import { compareText, cut } from '../../../base/text.ts'
+import type { DangerousAction } from '../../detection/dangerous-actions.ts'
+import type { FoundSecret } from '../../detection/secrets.ts'
+import { largerTotals } from '../../fragments/totals.ts'
+import { type ModelTotal, partId } from '../../records/session-parts.ts'
+import { dangerousActionsOf, sensitiveEdits } from './dangerous-calls.ts'
+import { objectOf, textOf, textsIn } from './json-fields.ts'
+import type { LineOwners } from './line-owners.ts'
+import { effectsOf, withChangedFiles } from './tool-effects.ts'
+import {
+  type ApiMessage,
+  type Cursor,
+  type EventType,
+  type Format,
+  mergeMessage,
+  type Place,
+  type SecretScan,
+  type ToolCall,
+  type TranscriptEvent,
+  type Turn,
+} from './transcript-model.ts'
+
+const MAX_FOLDERS = 50
+const UNKNOWN_TIME = '~'
+/** Largest number of events of a session; further ones are dropped. */
+const MAX_EVENTS = 10_000
+const MAX_TOOL_NAME = 200
+
+/** Largest number of pull requests of a session; further ones are dropped. */
+const MAX_PULL_REQUESTS = 100
+const MAX_REPOSITORY = 200
+const MAX_PULL_REQUEST = 2_147_483_647
+
+/** Whether `at` is before the time known, of which there may be none. */
+const isEarlier = (at: string | null, known: string | null | undefined): boolean =>
+  known === undefined || (at !== null && (known === null || at < known))
+
+/** Items of a line come after its first one; few lines have a thousand. */
+const ITEMS = 1_000
+
+/** Keeps the earliest folders, in whatever order the files are read. */
+function noteFolder(folders: Transcript['folders'], folder: string, at: string): void {
+  const known = folders.get(folder)
+  if (known === undefined || at < known) folders.set(folder, at)
+  if (folders.size <= MAX_FOLDERS) return
+  const last = byFirstUse(folders).at(-1)
+  if (last !== undefined) folders.delete(last)
+}
+
+/** Folders from the earliest to the latest. */
+export const byFirstUse = (folders: Transcript['folders']): string[] =>
+  [...folders].sort(([a, at], [b, bt]) => compareText(at, bt) || compareText(a, b)).map(([folder]) => folder)
+
+const newTurn = (key: string, role: Turn['role'], at: string | null, position: number): Turn => ({
+  id: partId(`${role} ${key}`),
+  role,
+  at,
+  position,
+  message: null,
+  content: '',
+  contentCut: 0,
+})
+
+/** Notes the files that a call changed, as the agent recorded them: they count, whatever its input named. */
+export function noteChangedFiles(call: ToolCall | undefined, changed: readonly string[]): void {
+  if (call === undefined) return
+  call.effects = withChangedFiles(call.effects, changed)
+  call.dangerousActions = [...call.dangerousActions, ...sensitiveEdits(call.effects.edits)]
+}
+
+/** Notes the lines that a call wrote in its file, as the agent recorded them: they count, whatever its input says. */
+export function noteWritten(call: ToolCall | undefined, keys: string[] | null, path: string | null): void {
+  const file = path ?? call?.effects.file ?? null
+  if (call !== undefined && keys !== null && file !== null)
+    call.effects = { ...call.effects, written: [{ path: file, keys, isWhole: false }] }
+}
+
+/** Notes totals that the agent states for the whole session: the largest count. */
+export function noteWhole(stated: Pick<Transcript, 'whole'>, totals: ModelTotal[]): void {
+  if (totals.length > 0) stated.whole = largerTotals(stated.whole, totals)
+}
+
+/** The parts that sessions of files read together share. */
+interface Shared {
+  scan: SecretScan
+  /** The position in the current file. */
+  cursor: Cursor
+  owners: LineOwners
+}
+
+/**
+ * A session while its files are read, independent of the agent's format. Everything is added under a key, so that reading
+ * the same line from a second file (a checkpoint, a copy made by resuming) adds nothing.
+ */
+export class Transcript {
+  constructor(
+    readonly id: string,
+    readonly format: Format,
+    private readonly shared: Shared,
+  ) {}
+
+  /** The session that started this one, a sub-agent's; null for a session of its own. */
+  parentId: string | null = null
+  /** URL, name or folder of the repository as the agent recorded it. */
+  repository: string | null = null
+  /** Pull requests that the agent noted, by name; `acme/checkout#12`. */
+  readonly pullRequests = new Map<string, { repo: string; number: number }>()
+  /** Working folders, each with the first time that is known of it; `~`, which is later than all, for none. */
+  readonly folders = new Map<string, string>()
+  /** The first branch, with its time. */
+  branch: { at: string | null; name: string } | null = null
+  title: string | null = null
+  firstAt: string | null = null
+  lastAt: string | null = null
+  /** The run's beginning and end by the time at which its file was last written, if no line has a time. */
+  fileFrom: string | null = null
+  fileTo: string | null = null
+  /** It begins with a copy of another session. */
+  isFork = false
+  /** The prompts by a key of their line. */
+  readonly prompts = new Map<string, Turn>()
+  /** The messages by message id. */
+  readonly messages = new Map<string, ApiMessage & { turn: Turn }>()
+  /** The calls by call id. */
+  readonly calls = new Map<string, { call: ToolCall; turn: Turn }>()
+  /** The results by call id. `searches`: web searches that the result reports. */
+  readonly results = new Map<string, { ok: boolean; searches: number }>()
+  readonly events = new Map<string, TranscriptEvent>()
+  /** Totals that the agent stated for single runs, by a key of their line. `over`: keys of runs whose totals are in these. */
+  readonly runs = new Map<string, { totals: ModelTotal[]; over: string[] }>()
+  /** The largest totals that it stated for the whole session. */
+  whole: ModelTotal[] | null = null
+  /** Hashes, which may be cut, of the commits that it noted as its own, with the time. */
+  readonly madeCommits = new Map<string, string | null>()
+  /** The secrets by fingerprint and file. */
+  readonly secrets = new Map<string, { place: Place; secret: FoundSecret }>()
+  /** Dangerous modes that it ran in, by rule, with the time of first use. */
+  readonly modes = new Map<string, { action: DangerousAction; at: string | null }>()
+  /** Sum of `content.length` over its turns. */
+  contentLength = 0
+  /** Hashes (64 bits) of the keys of the lines and texts already read, from any file. */
+  readonly seen = new Set<bigint>()
+
+  /** Notes a pull request of the session; one without repository or number is left out. */
+  addPullRequest(repo: string | null, number: number): void {
+    const isKnown = repo !== null && repo !== '' && repo.length <= MAX_REPOSITORY && number > 0
+    if (!isKnown || number > MAX_PULL_REQUEST || this.pullRequests.size >= MAX_PULL_REQUESTS) return
+    this.pullRequests.set(`${repo}#${number}`, { repo, number })
+  }
+
+  /** Extends the session's time range to `at`, notes the working folder, and sets the branch if it has none. */
+  noteContext(at: string | null, folder: string | null = null, branch: string | null = null): void {
+    if (at !== null) {
+      if (this.firstAt === null || at < this.firstAt) this.firstAt = at
+      if (this.lastAt === null || at > this.lastAt) this.lastAt = at
+    }
+    if (folder !== null) noteFolder(this.folders, folder, at ?? UNKNOWN_TIME)
+    if (branch !== null && isEarlier(at, this.branch?.at)) this.branch = { at, name: branch }
+  }
+
+  /** Adds a prompt of the user, unless its id is known. `key`: that of its turn; of several the earliest one's counts. */
+  addPrompt(id: string, at: string | null, text: string, key = id): void {
+    const position = this.nextPosition()
+    const turn = newTurn(key, 'user', at, position)
+    const known = this.prompts.get(id)
+    if (known === undefined) {
+      this.prompts.set(id, turn)
+      this.scanPrompt(turn, text)
+      return
+    }
+    known.position = Math.max(known.position, position)
+    if (isEarlier(at, known.at)) Object.assign(known, { id: turn.id, at })
+  }
+
+  /** Notes that another file has the prompt too: the position in the longest one counts. */
+  notePlace(id: string): void {
+    const known = this.prompts.get(id)
+    if (known !== undefined) known.position = Math.max(known.position, this.nextPosition())
+  }
+
+  /** Queues a text for the secret scan. */
+  scan(
+    text: string,
+    { turn = null, call = null, where, exposed = false }: Partial<Place> & Pick<Place, 'where'>,
+  ): void {
+    this.shared.scan.add(text, { transcript: this, turn, call, where, exposed })
+  }
+
+  /** Queues a text of a prompt for the secret scan. */
+  scanPrompt(turn: Turn, text: string): void {
+    this.scan(text, { turn, where: 'a prompt' })
+  }
+
+  /** Adds an API message and returns its turn: the existing one if the message is known. */
+  addMessage(message: ApiMessage, at: string | null): Turn {
+    const position = this.nextPosition()
+    const { turn } = mergeMessage(this.messages, message, (created) => {
+      const turn = newTurn(message.id, 'assistant', at, position)
+      const kept = { ...created, turn }
+      turn.message = kept
+      return kept
+    })
+    if (isEarlier(at, turn.at)) turn.at = at
+    turn.position = Math.max(turn.position, position)
+    return turn
+  }
+
+  /** True the first time that this key is passed for this session. */
+  isFirst(key: string): boolean {
+    const { size } = this.seen
+    return this.seen.add(Bun.hash.xxHash3(key)).size > size
+  }
+
+  /** True when the line was read before for another session: resuming a session copies its lines into a new file. */
+  isCopied(key: string): boolean {
+    return this.shared.owners.isOfOther(key, this.id)
+  }
+
+  /** Queues a text of the model's response for the secret scan. */
+  scanResponse(turn: Turn, text: string): void {
+    this.scan(text, { turn, where: 'an answer' })
+  }
+
+  /**
+   * Adds a tool call to its turn, unless its id is known. Its result may have been added before. `changed`: the files that the
+   * agent recorded as changed by it.
+   */
+  addCall(turn: Turn, id: string, tool: unknown, toolInput: unknown, changed: readonly string[] = []): void {
+    const position = this.nextPosition()
+    const known = this.calls.get(id)
+    if (known !== undefined) {
+      known.call.position = Math.max(known.call.position, position)
+      return
+    }
+    const name = cut(textOf(tool) ?? 'unknown', MAX_TOOL_NAME)
+    const input = objectOf(toolInput)
+    const effects = withChangedFiles(effectsOf(name, input, changed), changed)
+    const dangerousActions = dangerousActionsOf(name, input, effects)
+    const call: ToolCall = { name, effects, dangerousActions, position }
+    this.calls.set(id, { call, turn })
+    const where = `the input of ${name}`
+    this.scan(textsIn(input), { turn, call, where, exposed: effects.exposesInput })
+  }
+
+  /**
+   * Adds the result of the tool call with this id, and the number of web searches that it reports; false when it was
+   * added before. An agent may record a result twice, as the output of the call and as what was done: a failure in
+   * either counts.
+   */
+  addResult(id: string, ok: boolean, text: string, searches = 0): boolean {
+    const before = this.results.get(id)
+    this.results.set(id, {
+      ok: ok && before?.ok !== false,
+      searches: Math.max(searches, before?.searches ?? 0),
+    })
+    if (before !== undefined) return false
+    const known = this.calls.get(id)
+    const where = known === undefined ? 'the output of a tool' : `the output of ${known.call.name}`
+    this.scan(text, { ...known, where })
+    return true
+  }
+
+  /** Adds an interruption, rejection, compaction or API error. Of one with the same type and key the earlier time counts. */
+  addEvent(type: EventType, key: string, at: string | null, turn: Turn | null = null): void {
+    const known = this.events.get(`${type} ${key}`)
+    if (known !== undefined) {
+      if (isEarlier(at, known.at)) known.at = at
+      known.turn ??= turn
+    } else if (this.events.size < MAX_EVENTS) this.events.set(`${type} ${key}`, { type, at, turn })
+  }
+
+  /** Adds a dangerous mode that the session ran in; `at` is kept from its first use. */
+  addMode(action: DangerousAction | null, at: string | null): void {
+    if (action !== null && isEarlier(at, this.modes.get(action.ruleId)?.at))
+      this.modes.set(action.ruleId, { action, at })
+  }
+
+  /** Notes when a file was written, for a session of which no line has a time: of several files the earlier one counts. */
+  noteFileTimes(from: string | null, to: string | null): void {
+    if (!isEarlier(from, this.fileFrom ?? undefined)) return
+    this.fileFrom = from
+    this.fileTo = to
+  }
+
+  private nextPosition(): number {
+    const { cursor } = this.shared
+    if (cursor.line > 0) {
+      cursor.item += 1
+      return cursor.line * ITEMS + cursor.item
+    }
+    // a session more in a document or a database moves no item of this one
+    const item = (cursor.items.get(this.id) ?? 0) + 1
+    cursor.items.set(this.id, item)
+    return item
+  }
+}

@@ -1,0 +1,244 @@
+import { cut } from '../../base/text.ts'
+import { type FindingRecord, SEVERITY_POINTS, type Severity } from '../records/finding.ts'
+import { isOfNoKind } from './assigned-secrets.ts'
+import { findEncoded } from './encoded-secrets.ts'
+import { fingerprintOf } from './fingerprint.ts'
+import { longWordsIn } from './long-words.ts'
+import { inPieces } from './pieces.ts'
+import { loadScanner, type RawFinding, type Scanner, TEXT_SEPARATOR } from './secret-rules.ts'
+
+/** The kind and position of a secret, without its text. Lines from 1. */
+export interface FoundSecret {
+  ruleId: string
+  /** Its kind in words: `GitHub token`. */
+  title: string
+  line: number
+  /** Offsets into the text, end exclusive. */
+  start: number
+  end: number
+  severity: Severity
+  /** A hash of rule and secret: see `secretFingerprint`. */
+  fingerprint: string
+}
+
+/** Findings per record, the schema's limit. A scan has no limit: all secrets must be masked. */
+const MAX_FINDINGS = 1_000
+let scanner: Promise<Scanner> | undefined
+
+/** Finds the secrets in a text, in order of position and without overlaps. */
+export const findSecrets = async (text: string): Promise<FoundSecret[]> =>
+  withLines(text, await positionsIn(text))
+
+type Position = Omit<FoundSecret, 'line'>
+
+async function positionsIn(text: string): Promise<Position[]> {
+  scanner ??= loadScanner().then(inPieces)
+  const scan = await scanner
+  const found = new Map<string, Position>()
+  const fingerprintOnce = memoized(secretFingerprint)
+  const words = longWordsIn(text)
+  for (const raw of [...(await scan(text, words)), ...(await findEncoded(text, words, scan))]) {
+    const key = `${raw.ruleId} ${raw.start}`
+    // a secret that the end of a piece cuts is longer in the next piece
+    if ((found.get(key)?.end ?? 0) < raw.start + (raw.length ?? raw.secret.length))
+      found.set(key, withoutText(raw, fingerprintOnce))
+  }
+  return withoutOverlaps([...found.values()])
+}
+
+/** The function with its results kept, since one secret may occur thousands of times in a text. */
+function memoized(fingerprint: typeof secretFingerprint): typeof secretFingerprint {
+  const known = new Map<string, string>()
+  return (ruleId, secret) => {
+    const key = `${ruleId} ${secret}`
+    const made = known.get(key) ?? fingerprint(ruleId, secret)
+    known.set(key, made)
+    return made
+  }
+}
+
+function withoutText(raw: RawFinding, fingerprint: typeof secretFingerprint): Position {
+  const { ruleId, title, secret, start, severity, length = secret.length } = raw
+  return {
+    ruleId,
+    title,
+    start,
+    end: start + length,
+    severity,
+    fingerprint: fingerprint(ruleId, secret),
+  }
+}
+
+// Without salt, so that a secret has the same fingerprint on every machine. A token cannot be guessed from
+// its hash. A password in a URL might be, so it is left out and the rest of the URL is hashed.
+function secretFingerprint(ruleId: string, secret: string): string {
+  return fingerprintOf(ruleId, secret.replace(/(:\/\/[^:@/\s]*):[^@\s]*@/, '$1:@'))
+}
+
+// Two rules may match at one position, such as connection string and basic auth: keeps the longer match. A rule that goes
+// by the name of a variable gives way to those that know what its value is.
+function withoutOverlaps(found: readonly Position[]): Position[] {
+  const isKnown = ({ ruleId }: Position) => !isOfNoKind(ruleId)
+  const known = withoutOverlapping(found.filter(isKnown))
+  const others = withoutOverlapping(found.filter((secret) => !isKnown(secret)))
+  let index = 0
+  const apart = others.filter(({ start, end }) => {
+    while ((known[index]?.end ?? Number.POSITIVE_INFINITY) <= start) index += 1
+    return end <= (known[index]?.start ?? Number.POSITIVE_INFINITY)
+  })
+  return [...known, ...apart].sort((a, b) => a.start - b.start)
+}
+
+function withoutOverlapping(found: readonly Position[]): Position[] {
+  const sorted = [...found].sort((a, b) => a.start - b.start || b.end - a.end)
+  const kept: Position[] = []
+  for (const secret of sorted) {
+    const previous = kept.at(-1)
+    if (previous === undefined || secret.start >= previous.end) kept.push(secret)
+  }
+  return kept
+}
+
+function withLines(text: string, found: readonly Position[]): FoundSecret[] {
+  let line = 1
+  // kept between secrets: to look for the end of a long line again for each of its secrets takes quadratic time
+  let lineEnd = text.indexOf('\n')
+  return found.map((secret) => {
+    while (lineEnd !== -1 && lineEnd < secret.start) {
+      line += 1
+      lineEnd = text.indexOf('\n', lineEnd + 1)
+    }
+    return { ...secret, line }
+  })
+}
+
+/**
+ * 0 to 100: 100 minus 25, 15, 8 or 3 points (critical, high, medium, low) for each distinct fingerprint, at its highest
+ * severity. A finding without a fingerprint counts as distinct. The points are a choice of this product.
+ */
+export function securityScore(
+  findings: readonly { fingerprint?: string | null | undefined; severity: Severity }[],
+): number {
+  const points = new Map<string, number>()
+  for (const [index, { fingerprint, severity }] of findings.entries()) {
+    const key = fingerprint ?? `#${index}`
+    points.set(key, Math.max(points.get(key) ?? 0, SEVERITY_POINTS[severity]))
+  }
+  return Math.max(0, 100 - [...points.values()].reduce((sum, most) => sum + most, 0))
+}
+
+/** A text to scan, with the caller's description of its origin. */
+export interface ScannedText<Place> {
+  text: string
+  place: Place
+}
+
+/**
+ * Finds the secrets of many texts in one scan, since each scan takes 0.16 ms plus the time for its characters. Returns those of
+ * the texts that have some; `line`, `start` and `end` are relative to the text.
+ */
+export async function findSecretsInTexts<Scanned extends { text: string }>(
+  texts: readonly Scanned[],
+): Promise<Map<Scanned, FoundSecret[]>> {
+  const starts: number[] = []
+  let length = 0
+  for (const { text } of texts) {
+    starts.push(length)
+    length += text.length + TEXT_SEPARATOR.length
+  }
+  const joined = texts.map(({ text }) => text).join(TEXT_SEPARATOR)
+  const positions = new Map<Scanned, Position[]>()
+  let index = 0
+  for (const secret of await positionsIn(joined)) {
+    while ((starts[index + 1] ?? Number.POSITIVE_INFINITY) <= secret.start) index += 1
+    const start = starts[index] ?? 0
+    const scanned = texts[index]
+    if (scanned === undefined) continue
+    const inText = positions.get(scanned) ?? []
+    positions.set(scanned, inText)
+    inText.push({ ...secret, start: secret.start - start, end: secret.end - start })
+  }
+  return new Map([...positions].map(([scanned, inText]) => [scanned, withLines(scanned.text, inText)]))
+}
+
+/** The finding of a secret for a record. `where`: its origin in words, such as `a prompt`. The writer adds the id. */
+export function secretFinding(
+  secret: Omit<FoundSecret, 'start' | 'end'>,
+  {
+    file,
+    turnNumber,
+    severity,
+    where,
+  }: { file: string | null; turnNumber: number | null; severity?: Severity; where: string },
+): FindingRecord {
+  return {
+    rule_id: secret.ruleId,
+    category: 'secret',
+    severity: severity ?? secret.severity,
+    title: cut(`${secret.title} in ${where}`, 500),
+    description: `A ${secret.title} stands in ${where}. Its text is neither stored nor sent; replace it where it is in use.`,
+    file,
+    line: secret.line,
+    turn_number: turnNumber,
+    fingerprint: secret.fingerprint,
+  }
+}
+
+/** Selects the findings of a record. */
+export interface FindingSelection<Found> {
+  add(found: Found): void
+  /** At most 1,000 in the order added, repeated fingerprints left out first. `omitted` counts all others. */
+  selected(): { findings: Found[]; omitted: number }
+}
+
+/** The limit bounds memory. The score stays exact: it is 0 from 34 distinct findings of any severity on. */
+export function newFindingSelection<Found extends { fingerprint: string }>(): FindingSelection<Found> {
+  const known = new Set<string>()
+  const firsts: { at: number; found: Found }[] = []
+  const repeats: { at: number; found: Found }[] = []
+  let count = 0
+  return {
+    add(found) {
+      count += 1
+      if (firsts.length === MAX_FINDINGS) return
+      if (known.has(found.fingerprint)) {
+        if (repeats.length < MAX_FINDINGS) repeats.push({ at: count, found })
+        return
+      }
+      known.add(found.fingerprint)
+      firsts.push({ at: count, found })
+    },
+    selected() {
+      const selected = [...firsts, ...repeats].slice(0, MAX_FINDINGS).sort((a, b) => a.at - b.at)
+      return { findings: selected.map(({ found }) => found), omitted: count - selected.length }
+    },
+  }
+}
+
+/** The findings with the number of omitted ones added to the description of the last. */
+export function withOmittedCount(findings: readonly FindingRecord[], omitted: number): FindingRecord[] {
+  if (omitted === 0) return [...findings]
+  return findings.map((finding, index) =>
+    index < findings.length - 1
+      ? finding
+      : { ...finding, description: `${finding.description} ${omitted} more were found and are not listed.` },
+  )
+}
+
+/** The text with each secret replaced by `label(secret)`. */
+export function maskSecrets(
+  text: string,
+  secrets: readonly FoundSecret[],
+  label: (secret: FoundSecret) => string,
+): string {
+  // joined at the end: a text put together by `+` keeps an object for each of its parts
+  const parts: string[] = []
+  let at = 0
+  for (const secret of [...secrets].sort((a, b) => a.start - b.start)) {
+    if (secret.start < at) continue
+    parts.push(text.slice(at, secret.start), label(secret))
+    at = secret.end
+  }
+  parts.push(text.slice(at))
+  return parts.join('')
+}

@@ -1,0 +1,131 @@
+import { compareText } from '../../base/text.ts'
+import type { Origin } from '../records/session.ts'
+import type { SessionParts, TurnPart } from '../records/session-parts.ts'
+import { statedTotals, sumTotals, unattributedTotals } from './totals.ts'
+
+/** Files of a session always have a time, by their lines or of their own. */
+export function originOf({ times, fileTimes, telemetry }: SessionParts): Origin {
+  if (telemetry === undefined) return 'transcript'
+  return times.from === null && fileTimes.from === null ? 'telemetry' : 'both'
+}
+
+/**
+ * The parts with each call of a model's API once. A transcript's calls stand; of telemetry those are added that no
+ * transcript has. A call is the same by the API's id of it. Where one of both notes no such id, each call of a transcript
+ * stands for one call of telemetry with the same tokens. Prompts and calls of tools are a transcript's, where there is one.
+ */
+export function withEachCallOnce(stored: SessionParts): SessionParts {
+  const parts = withLinesOfAnswers(stored)
+  if (originOf(parts) !== 'both') return parts
+  const own = parts.turns.filter(({ telemetry }) => telemetry !== true)
+  const told = parts.turns.filter(({ telemetry, role }) => telemetry === true && role === 'assistant')
+  const requestsOf = (turns: readonly TurnPart[]) => new Set(turns.flatMap(({ request }) => request ?? []))
+  const [ownRequests, toldRequests] = [requestsOf(own), requestsOf(told)]
+  const isIn = (requests: ReadonlySet<string>, { request }: TurnPart) =>
+    request !== undefined && requests.has(request)
+  const take = takerOfEqual(own.filter((turn) => !isIn(toldRequests, turn)))
+  const added = told.filter((turn) => !isIn(ownRequests, turn) && !take(turn))
+  return {
+    ...parts,
+    turns: [...own, ...added],
+    calls: parts.calls.filter(({ turn, name }) => turn !== null || name === null),
+  }
+}
+
+/**
+ * Qwen Code writes the answer to a sub-agent with the API's id of it into the session's file, and as a line without it into
+ * the sub-agent's, which may come by itself: a line is one of the answers with its tokens.
+ */
+function withLinesOfAnswers(parts: SessionParts): SessionParts {
+  if (parts.agent !== 'qwen') return parts
+  const calls = parts.turns
+    .filter(({ role, telemetry }) => role === 'assistant' && telemetry !== true)
+    .toSorted((a, b) => compareText(a.at ?? '', b.at ?? '') || compareText(a.id, b.id))
+  const answers = Map.groupBy(
+    calls.filter(({ request }) => request !== undefined),
+    ({ tokens }) => keyOf(tokens ?? [], []),
+  )
+  const lines = new Map<string, TurnPart>()
+  const lineOf = new Map<string, string>()
+  for (const { id, request, tokens, at, position } of calls) {
+    const answer = request !== undefined || tokens === null ? null : answers.get(keyOf(tokens, []))?.shift()
+    if (answer == null) continue
+    lines.set(id, { ...answer, id, at, position })
+    lineOf.set(answer.id, id)
+  }
+  return {
+    ...parts,
+    turns: parts.turns.filter(({ id }) => !lineOf.has(id)).map((turn) => lines.get(turn.id) ?? turn),
+    calls: parts.calls.map((call) => ({ ...call, turn: lineOf.get(call.turn ?? '') ?? call.turn })),
+  }
+}
+
+/** Returns a function that takes one of the transcript's calls which may be the call of telemetry; false where there is none. */
+function takerOfEqual(calls: readonly TurnPart[]): (told: TurnPart) => boolean {
+  const taken = new Set<string>()
+  const groups = new Map<string, Map<string, TurnPart[]>>()
+  return ({ request, tokens, lacks = [] }) => {
+    if (tokens === null) return false
+    // a call with an id is one of those without, and the other way round
+    const kind = `${request === undefined} ${lacks.join()}`
+    let byTokens = groups.get(kind)
+    if (byTokens === undefined) {
+      const possible = calls.filter((call) => request === undefined || call.request === undefined)
+      byTokens = Map.groupBy(possible, (call) => keyOf(call.tokens ?? [], lacks))
+      groups.set(kind, byTokens)
+    }
+    const equal = byTokens.get(keyOf(tokens, lacks)) ?? []
+    for (let call = equal.pop(); call !== undefined; call = equal.pop()) {
+      if (taken.has(call.id)) continue
+      taken.add(call.id)
+      return true
+    }
+    return false
+  }
+}
+
+/** Input, output, cache read and cache creation without those kinds that telemetry does not state. */
+const keyOf = (tokens: readonly number[], lacks: readonly number[]): string =>
+  tokens
+    .slice(0, 4)
+    .filter((_count, kind) => !lacks.includes(kind))
+    .join(' ')
+
+/** Tokens of all four kinds that transcripts and that telemetry state of a session. */
+export interface Coverage {
+  transcript: number
+  telemetry: number
+}
+
+/**
+ * `total`: the session's tokens, as they are shown; of a session that a client sent without parts, all of them are what it
+ * states.
+ */
+export function coverageOf(parts: SessionParts, total: number, isOfClient: boolean): Coverage {
+  const telemetry = sumOf(parts.turns.filter(({ telemetry: isTold }) => isTold === true))
+  if (isOfClient || parts.telemetry === undefined) return { transcript: total, telemetry }
+  const own = withLinesOfAnswers(parts).turns.filter(({ telemetry: isTold }) => isTold !== true)
+  const calls = sumTotals(
+    own.flatMap(({ model, tokens }) => (tokens === null ? [] : { model, tokens, cost: '0' })),
+  )
+  const stated = statedTotals(parts.runs, parts.isFork ? null : parts.whole)
+  return { transcript: sumOf(own) + sumOf(unattributedTotals(stated, calls)), telemetry }
+}
+
+/** The part of a session that telemetry tells; undefined where there is none. */
+export function telemetryOf(parts: SessionParts): SessionParts | undefined {
+  const { telemetry, agent } = parts
+  if (telemetry === undefined) return undefined
+  if (originOf(parts) === 'telemetry') return parts
+  const none = { from: null, to: null }
+  return {
+    ...parts,
+    ...{ agent, isFork: false, times: none, fileTimes: none, branch: null, title: null },
+    ...{ pullRequests: [], calls: [], events: [], secrets: [], modes: [], runs: [], whole: null },
+    turns: parts.turns.filter(({ telemetry: isTold }) => isTold === true),
+  }
+}
+
+/** All four kinds. */
+const sumOf = (items: readonly { tokens: readonly number[] | null }[]): number =>
+  items.reduce((sum, { tokens }) => sum + (tokens ?? []).slice(0, 4).reduce((all, each) => all + each, 0), 0)

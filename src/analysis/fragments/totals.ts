@@ -1,0 +1,112 @@
+import { compareText } from '../../base/text.ts'
+import type { ModelTotal, RunPart } from '../records/session-parts.ts'
+import { plainNameOf } from '../scoring/model-names.ts'
+
+// Totals that an agent states for a run or for the whole session, beside the calls that are known one by one.
+
+type Totals = ModelTotal[]
+type Counts = ModelTotal['tokens']
+
+const NO_TOKENS: Counts = [0, 0, 0, 0, 0]
+/** Half a micro-dollar, in picodollars: amounts that differ by less are the same in another notation. */
+export const SAME_AMOUNT = 500_000n
+
+const add = (a: Counts, b: Counts): Counts => a.map((count, index) => count + (b[index] ?? 0)) as Counts
+const sumOf = ([input, output, cacheRead, cacheCreation]: Counts): number =>
+  input + output + cacheRead + cacheCreation
+const costOf = (totals: Totals): bigint => totals.reduce((sum, { cost }) => sum + BigInt(cost ?? 0), 0n)
+const tokensOf = (totals: Totals): number => totals.reduce((sum, { tokens }) => sum + sumOf(tokens), 0)
+
+/** The totals with more tokens, then of the higher cost; null when both are. */
+export function largerTotals(a: Totals | null, b: Totals | null): Totals | null {
+  if (a === null || b === null) return a ?? b
+  if (tokensOf(a) !== tokensOf(b)) return tokensOf(a) > tokensOf(b) ? a : b
+  if (costOf(a) !== costOf(b)) return costOf(a) > costOf(b) ? a : b
+  return compareText(JSON.stringify(a), JSON.stringify(b)) <= 0 ? a : b
+}
+
+/** Adds totals of the same model; a sum has a cost when all of its parts have one. */
+export function sumTotals(totals: readonly ModelTotal[]): Totals {
+  const sums = new Map<string | null, ModelTotal>()
+  for (const total of totals) {
+    const known = sums.get(total.model)
+    sums.set(total.model, known === undefined ? total : together(known, total))
+  }
+  return [...sums.values()].sort((a, b) => compareText(a.model ?? '', b.model ?? ''))
+}
+
+const together = (a: ModelTotal, b: ModelTotal): ModelTotal => ({
+  ...a,
+  tokens: add(a.tokens, b.tokens),
+  cost: a.cost === null || b.cost === null ? null : String(BigInt(a.cost) + BigInt(b.cost)),
+})
+
+/** Returns the agent's own totals: the sum of its runs, or those of the whole session if they are larger. */
+export function statedTotals(runs: readonly RunPart[], whole: Totals | null): Totals {
+  const inOthers = new Set(runs.flatMap(({ over }) => over))
+  const own = runs.filter(({ id }) => !inOthers.has(id)).flatMap(({ totals }) => totals)
+  return largerTotals(sumTotals(own), whole) ?? []
+}
+
+/** A total that the agent states, and the calls that it is of. */
+export interface MatchedTotal {
+  total: ModelTotal
+  calls: Totals
+}
+
+/**
+ * Finds the calls that each stated total is of: `counted` has the sums of these calls, by model. A model may have several
+ * names, so that the plainest are compared. A total without a model is of all calls. Calls that no total names are those
+ * of a total that names none: of an alias, or of a profile at Bedrock; of several the smallest that has room for them, else
+ * the largest.
+ */
+export function matchTotals(stated: Totals, counted: Totals): MatchedTotal[] {
+  const named = new Map<string, MatchedTotal>()
+  const matched: MatchedTotal[] = []
+  for (const total of stated) {
+    const name = total.model === null ? null : plainNameOf(total.model)
+    const known = name === null ? undefined : named.get(name)
+    if (known !== undefined) known.total = { ...together(known.total, total), model: known.total.model }
+    else {
+      const calls = name === null ? counted : counted.filter(({ model }) => isNamed(model, name))
+      const match = { total, calls }
+      matched.push(match)
+      if (name !== null) named.set(name, match)
+    }
+  }
+  const open = matched.filter(({ calls, total }) => calls.length === 0 && total.model !== null)
+  open.sort((a, b) => sumOf(a.total.tokens) - sumOf(b.total.tokens))
+  const rest = counted.filter(({ model }) => model === null || !named.has(plainNameOf(model)))
+  for (const call of rest.toSorted((a, b) => sumOf(b.tokens) - sumOf(a.tokens))) {
+    const hasRoom = ({ total, calls }: MatchedTotal) =>
+      KINDS.every((kind) => tokensOfKind([...calls, call], kind) <= (total.tokens[kind] ?? 0))
+    const match = open.find(hasRoom) ?? open.at(-1)
+    match?.calls.push(call)
+  }
+  return matched
+}
+
+/** All but the part of the cache that is kept for an hour, which few totals state. */
+const KINDS = [0, 1, 2, 3]
+const isNamed = (model: string | null, name: string): boolean => model !== null && plainNameOf(model) === name
+const tokensOfKind = (totals: Totals, kind: number): number =>
+  totals.reduce((sum, { tokens }) => sum + (tokens[kind] ?? 0), 0)
+
+/**
+ * Returns the part of the stated totals beyond the calls that are known, by model: `counted` has the sums of these
+ * calls, which `matchTotals` compares. A cost is null when the agent states none.
+ */
+export const unattributedTotals = (stated: Totals, counted: Totals): Totals =>
+  matchTotals(stated, counted).flatMap(({ total: { model, tokens, cost }, calls }) => {
+    const known = calls.reduce((sum, each) => add(sum, each.tokens), NO_TOKENS)
+    const isMore = sumOf(tokens) > sumOf(known)
+    const rest = isMore
+      ? (tokens.map((count, index) => Math.max(0, count - (known[index] ?? 0))) as Counts)
+      : NO_TOKENS
+    const more = cost === null ? null : BigInt(cost) - costOf(calls)
+    const hasCost = more !== null && more >= SAME_AMOUNT
+    if (!isMore && !hasCost) return []
+    // the calls' name of the model, so that it has one in its session
+    const name = model === null ? null : (calls[0]?.model ?? model)
+    return [{ model: name, tokens: rest, cost: more === null ? null : String(hasCost ? more : 0n) }]
+  })

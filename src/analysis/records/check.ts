@@ -1,0 +1,41 @@
+import type { TSchema } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import type { FieldProblem } from '../../base/errors.ts'
+import { findUnstorable } from '../../base/text.ts'
+import { type CommitRecord, commitProblem } from './commit.ts'
+import './formats.ts'
+import { problemsIn } from './problems.ts'
+import { RECORD_SCHEMAS } from './records.ts'
+import { type PrRiskRecord, riskProblem } from './risk.ts'
+
+const COMPILED = new Map<string, TypeCheck<TSchema>>(
+  Object.entries(RECORD_SCHEMAS).map(([type, schema]) => [type, TypeCompiler.Compile<TSchema>(schema)]),
+)
+
+/** Returns a record's problems, up to `limit` fields; none for a valid one. `at` names the record: `records[3]`. */
+export function problemsOf(record: unknown, at: string, limit: number): FieldProblem[] {
+  if (typeof record !== 'object' || record === null || Array.isArray(record)) {
+    return [{ field: at, message: 'must be an object' }]
+  }
+  const type = 'type' in record ? record.type : undefined
+  const check = typeof type === 'string' ? COMPILED.get(type) : undefined
+  if (check === undefined) {
+    return [{ field: `${at}.type`, message: `must be one of ${[...COMPILED.keys()].join(', ')}` }]
+  }
+  if (!check.Check(record)) return problemsIn(check.Errors(record), at, limit)
+  // schemas do not relate fields to each other
+  const problem =
+    type === 'pr_risk'
+      ? riskProblem(record as PrRiskRecord, at)
+      : type === 'commit'
+        ? commitProblem(record as CommitRecord, at)
+        : undefined
+  if (problem !== undefined) return [problem]
+  const problems: FieldProblem[] = []
+  findUnstorable(record, at, problems, limit)
+  return problems
+}
+
+/** The first problem of a record; undefined for a valid one. */
+export const problemOf = (record: unknown, at: string): FieldProblem | undefined =>
+  problemsOf(record, at, 1)[0]

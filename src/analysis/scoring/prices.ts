@@ -1,0 +1,214 @@
+import { MONEY_DECIMALS, roundedQuotient, scaled, unscaled } from '../../base/decimals.ts'
+import type { ModelPrices, PriceOverrides } from '../../base/model-prices.ts'
+import { withoutNulls } from '../records/fields.ts'
+import type { SessionRecord, Tokens } from '../records/session.ts'
+import { createLookUp, type Price, type PriceRow, WRITE_1H_FACTOR } from './price-lookup.ts'
+import { type Share, shareOf } from './price-tiers.ts'
+
+/**
+ * Tokens of one API message: `input` excludes cached tokens, `output` includes reasoning, `cache_creation` includes
+ * `cache_creation_1h`.
+ */
+export interface PricedTokens extends Partial<Tokens> {
+  cache_creation_1h?: number
+}
+
+interface PricedUsage {
+  model: string
+  tokens: PricedTokens
+  /** RFC 3339: prices change over time. */
+  at: string
+  /** Its tiers, by `tierOf`; none for the list price. */
+  tier?: string | null | undefined
+  /** A sum over several API messages: the base price applies, since the size of each prompt is unknown. */
+  aggregated?: boolean
+}
+
+export interface Pricer {
+  /** Picodollars (1e-12 US dollars), exact; undefined for a model or a tier without a known price. */
+  cost(usage: PricedUsage): bigint | undefined
+}
+
+/** Decimals of a price in US dollars per million tokens. Scaled by 1e6 it is an integer of picodollars per token. */
+const PRICE_DECIMALS = 6
+const PICO_DECIMALS = 12
+/** Picodollars for one web search: Anthropic's 10 US dollars per 1,000. */
+export const WEB_SEARCH_COST = 10n ** 10n
+/** Cached prices, each of a model at a minute. */
+const MAX_CACHED = 5_000
+
+/**
+ * A pricer with the prices of price-facts.ts and @pydantic/genai-prices, by date and, where the vendor has tiers, by prompt
+ * size; `overrides` replace the prices of the model with exactly this name. Loads the library (20 MB of memory) on the
+ * first call.
+ */
+export async function loadPricer(overrides: PriceOverrides = {}): Promise<Pricer> {
+  const lookUp = createLookUp(await import('@pydantic/genai-prices'))
+  // a look-up leaves some kilobytes of garbage, and takes up to 20 µs
+  const known = new Map<string, PriceRow<bigint> | null>()
+  const keep = (key: string, row: PriceRow<bigint> | null): PriceRow<bigint> | null => {
+    if (known.size >= MAX_CACHED) known.clear()
+    known.set(key, row)
+    return row
+  }
+  const rowOf = (model: string, at: string, tier: string | null): PriceRow<bigint> | null => {
+    const named = tieredName(model, tier)
+    // no minute begins with a blank
+    const always = ` ${named}`
+    // some providers' prices depend on the time of day: one look-up per minute
+    const minute = `${at.slice(0, 16)} ${named}`
+    const cached = known.get(always) ?? known.get(minute)
+    if (cached !== undefined) return cached
+    if (Object.hasOwn(overrides, named)) return keep(always, overrideRow(overrides[named], ONE))
+    const share = tier === null ? ONE : shareOf(model, tier)
+    if (share === undefined) return keep(always, null)
+    if (Object.hasOwn(overrides, model)) return keep(always, overrideRow(overrides[model], share))
+    const found = lookUp(model, at)
+    if (found === undefined) return keep(minute, null)
+    return keep(
+      found.isFixed ? always : minute,
+      scaledRow(found.row, [found.percent * share[0], 100n * share[1]]),
+    )
+  }
+  return {
+    cost({ model, tokens, at, tier = null, aggregated = false }) {
+      const [, untiered, its] = tier === null ? (TIERED.exec(model) ?? []) : []
+      const row = rowOf(untiered ?? model, at, its ?? tier)
+      return row === null ? undefined : costOf(row, tokens, aggregated)
+    },
+  }
+}
+
+const ONE: Share = [1n, 1n]
+
+const TIERED = /^(.+) \(([a-z][a-z0-9 _-]*)\)$/
+/** The name of a model in a tier, by which it is unpriced or has a price of the operator: `claude-opus-4-6 (priority)`. */
+export const tieredName = (model: string, tier: string | null | undefined): string =>
+  tier == null ? model : `${model} (${tier})`
+
+function overrideRow(prices: ModelPrices | undefined, share: Share): PriceRow<bigint> | null {
+  if (prices === undefined) return null
+  const row = {
+    input: prices.input,
+    output: prices.output,
+    cacheRead: prices.cache_read ?? prices.input,
+    cacheWrite: prices.cache_write ?? prices.input,
+    cacheWrite1h: prices.cache_write === undefined ? prices.input : prices.input * WRITE_1H_FACTOR,
+  }
+  return scaledRow(row, share)
+}
+
+/** The given share of the prices, in picodollars per token. */
+function scaledRow(row: PriceRow, [over, under]: Share): PriceRow<bigint> {
+  const units = (price: number): bigint => roundedQuotient(scaled(price, PRICE_DECIMALS) * over, under)
+  const scale = (price: Price): Price<bigint> => {
+    if (price === undefined) return undefined
+    if (typeof price === 'number') return units(price)
+    return {
+      base: units(price.base),
+      tiers: price.tiers.map((tier) => ({ start: tier.start, price: units(tier.price) })),
+    }
+  }
+  return {
+    input: scale(row.input),
+    output: scale(row.output),
+    cacheRead: scale(row.cacheRead),
+    cacheWrite: scale(row.cacheWrite),
+    cacheWrite1h: scale(row.cacheWrite1h),
+  }
+}
+
+function costOf(row: PriceRow<bigint>, tokens: PricedTokens, aggregated: boolean): bigint {
+  const { input = 0, output = 0, cache_read = 0, cache_creation = 0 } = tokens
+  const hour = Math.min(cache_creation, tokens.cache_creation_1h ?? 0)
+  // the size of the whole prompt selects the tier for all tokens of the message
+  const prompt = aggregated ? 0 : input + cache_read + cache_creation
+  const part = (count: number, price: Price<bigint>): bigint => BigInt(count) * priceAt(price, prompt)
+  return (
+    part(input, row.input) +
+    part(output, row.output) +
+    part(cache_read, row.cacheRead) +
+    part(cache_creation - hour, row.cacheWrite) +
+    part(hour, row.cacheWrite1h)
+  )
+}
+
+function priceAt(price: Price<bigint>, prompt: number): bigint {
+  if (price === undefined) return 0n
+  if (typeof price === 'bigint') return price
+  return price.tiers.reduce((found, tier) => (prompt > tier.start ? tier.price : found), price.base)
+}
+
+/** Picodollars as US dollars with 6 decimals, rounded half up. */
+export function dollarsOf(pico: bigint): number {
+  return unscaled(roundedQuotient(pico, 10n ** BigInt(PICO_DECIMALS - MONEY_DECIMALS)), MONEY_DECIMALS)
+}
+
+/** US dollars as picodollars. */
+export function picodollarsOf(dollars: number): bigint {
+  return scaled(dollars, PICO_DECIMALS)
+}
+
+/** The cost of a session record. */
+interface PricedRecord {
+  /** US dollars. */
+  cost: number
+  /** One for each of its turns; null where it has no tokens, or its model no known price. */
+  turnCosts: (number | null)[]
+  /** Tokens of all four kinds that no known price applies to. */
+  unpricedTokens: number
+  /** The models of these tokens (`unknown` for none), sorted. */
+  unpriced: string[]
+}
+
+/**
+ * The cost of a session record. A given `estimated_cost` is kept, and covers all turns, but those that an estimate names
+ * as `unpriced_tokens`: their cost is added where the price is known now. Without one it is the sum over its turns that
+ * have a cost or tokens, else its total tokens at the price of its `model`. The `cost` of a turn takes precedence over an
+ * estimate from its tokens.
+ */
+export function priceRecord(pricer: Pricer, record: SessionRecord): PricedRecord {
+  const { estimated_cost: given = null, turn_records, tokens, created_at } = record
+  const sum = tokens ? withoutNulls(tokens) : undefined
+  const turns = turn_records ?? []
+  const said = record.unpriced_tokens ?? 0
+  const turnCosts = turns.map((turn) => turn.cost ?? null)
+  if (given !== null && (record.cost_source !== 'estimated' || said === 0))
+    return { cost: given, turnCosts, unpricedTokens: said, unpriced: [] }
+  const sessionModel = record.model ?? record.models?.[0]
+  const unpriced = new Set<string>()
+  let [estimated, pricedTokens, unpricedTokens] = [0n, 0, 0]
+  const price = (usage: Omit<PricedUsage, 'model'> & { model: string | null | undefined }) => {
+    const { model, tokens, tier } = usage
+    const count = countOf(tokens)
+    const cost = (model ? pricer.cost({ ...usage, model }) : undefined) ?? (count === 0 ? 0n : undefined)
+    if (cost === undefined) {
+      unpriced.add(tieredName(model || 'unknown', tier))
+      unpricedTokens += count
+      return null
+    }
+    estimated += cost
+    pricedTokens += count
+    return dollarsOf(cost)
+  }
+  for (const [index, { model, tier, tokens, cost, started_at }] of turns.entries()) {
+    if (cost == null && tokens)
+      turnCosts[index] = price({ model: model ?? sessionModel, tokens, tier, at: started_at ?? created_at })
+  }
+  const hasPrices = turns.some((turn) => turn.tokens || turn.cost != null)
+  if (!hasPrices && sum && (given === null || said === countOf(sum)))
+    price({ model: sessionModel, tokens: sum, at: created_at, aggregated: true })
+  const known =
+    given === null
+      ? turns.reduce((all, { cost }) => all + picodollarsOf(cost ?? 0), 0n)
+      : picodollarsOf(given)
+  return {
+    cost: dollarsOf(known + estimated),
+    turnCosts,
+    unpricedTokens: given === null ? unpricedTokens : Math.max(0, said - pricedTokens),
+    unpriced: [...unpriced].sort(),
+  }
+}
+
+const countOf = ({ input = 0, output = 0, cache_read = 0, cache_creation = 0 }: Partial<Tokens>): number =>
+  input + output + cache_read + cache_creation

@@ -1,0 +1,213 @@
+import type { Readable, Writable } from 'node:stream'
+import type { ISql, Sql } from '../client.ts'
+
+/** A table with the columns that are stored: what is computed from others is computed again. */
+export interface StoredTable {
+  name: string
+  columns: readonly string[]
+  /** Size on disk, without indexes. */
+  bytes: number
+}
+
+/**
+ * All tables of the program's schema by name, except those that are not logged: rate limits of the current minute,
+ * which a crash loses too.
+ */
+export async function listTables(sql: ISql): Promise<StoredTable[]> {
+  return await sql<StoredTable[]>`
+    select c.relname as name, a.columns, pg_table_size(c.oid)::float8 as bytes
+    from pg_class c
+    cross join lateral (
+      select array_agg(a.attname::text order by a.attnum) as columns
+      from pg_attribute a
+      where a.attrelid = c.oid
+        and a.attnum > 0
+        and not a.attisdropped
+        and a.attgenerated = ''
+    ) a
+    where c.relnamespace = current_schema()::regnamespace
+      and c.relkind = 'r'
+      and c.relpersistence = 'p'
+    order by c.relname collate "C"`
+}
+
+/** Lists all relations of the schema: names of tables, views, sequences, not those of extensions. */
+export async function listRelations(sql: ISql): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select c.relname as name
+    from pg_class c
+    where c.relnamespace = current_schema()::regnamespace
+      and c.relkind in ('r', 'p', 'v', 'm', 'S', 'f')
+      and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
+    order by c.relname collate "C"`
+  return rows.map((row) => row.name)
+}
+
+/**
+ * The first statement of a snapshot: the tables cannot be altered until it ends. Reads and writes go on. A filter by
+ * row level security, which would leave rows out, becomes an error.
+ */
+export async function lockTables(tx: ISql, names: readonly string[]): Promise<void> {
+  await tx`set local row_security = off`
+  await tx`lock table ${tx(names)} in access share mode`
+}
+
+/** Reads the time of the snapshot, in RFC 3339 with microseconds, and the server's version, as `18.4`. */
+export async function describeServer(tx: ISql): Promise<{ now: string; version: string }> {
+  const [row] = await tx<{ now: string; version: string }[]>`
+    select
+      to_char(now(), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as now,
+      split_part(current_setting('server_version'), ' ', 1) as version`
+  if (row === undefined) throw new Error('PostgreSQL gave no row')
+  return row
+}
+
+/**
+ * The rows of a table as the text of COPY, in the order in which they are stored: not from where another scan of the
+ * same table is at the moment. A chunk is overwritten by the next one.
+ */
+export async function* copyOut(
+  tx: ISql,
+  { name, columns }: Omit<StoredTable, 'bytes'>,
+): AsyncGenerator<Buffer> {
+  await tx`set local synchronize_seqscans = off`
+  const query = tx`copy ${tx(name)} (${tx(columns)}) to stdout`
+  const stream = await query.readable()
+  try {
+    yield* inBlocks(stream)
+  } finally {
+    if (!stream.readableEnded && !stream.destroyed) {
+      // the reader gave up: without this the connection would wait for it, and be of no more use
+      stream.on('error', () => {})
+      const closed = Promise.withResolvers<void>()
+      stream.on('close', closed.resolve)
+      query.cancel()
+      stream.removeAllListeners('data').resume()
+      await closed.promise
+    }
+    // The driver pauses its socket when the stream is full. At the end of the stream nobody resumes it.
+    stream._read(0)
+  }
+}
+
+const BLOCK_BYTES = 256 * 1024
+
+/**
+ * The stream's chunks, one for each row, joined to blocks of about 256 KiB. A block is overwritten by the next one: a
+ * concatenation of all chunks takes longer than everything else.
+ */
+async function* inBlocks(stream: Readable): AsyncGenerator<Buffer> {
+  let block = Buffer.allocUnsafe(2 * BLOCK_BYTES)
+  let size = 0
+  let isEnded = false
+  let failure: Error | undefined
+  let ready = Promise.withResolvers<void>()
+  stream.on('data', (part: Buffer) => {
+    if (size + part.length > block.length) {
+      const larger = Buffer.allocUnsafe(2 * (size + part.length))
+      block.copy(larger, 0, 0, size)
+      block = larger
+    }
+    size += part.copy(block, size)
+    if (size < BLOCK_BYTES) return
+    stream.pause()
+    ready.resolve()
+  })
+  stream.on('error', (error) => {
+    failure = error
+    ready.resolve()
+  })
+  stream.on('close', () => {
+    isEnded = stream.readableEnded
+    failure ??= isEnded ? undefined : new Error('the connection was lost')
+    ready.resolve()
+  })
+  while (!isEnded) {
+    stream.resume()
+    await ready.promise
+    if (failure !== undefined) throw failure
+    ready = Promise.withResolvers()
+    const full = block.subarray(0, size)
+    size = 0
+    if (full.length > 0) yield full
+    if (failure !== undefined) throw failure
+  }
+}
+
+/**
+ * Takes the rows of a table that this transaction has made or emptied: nothing is logged where the server may do
+ * without, the rows are stored in the given order, and need no vacuum.
+ */
+export async function copyIn(tx: ISql, { name, columns }: Omit<StoredTable, 'bytes'>): Promise<Writable> {
+  return await tx`copy ${tx(name)} (${tx(columns)}) from stdin with (freeze)`.writable()
+}
+
+export async function emptyTables(tx: ISql, names: readonly string[]): Promise<void> {
+  await tx`truncate ${tx(names)}`
+}
+
+/** Statements that remove an index or a key and that make it again. */
+interface Removable {
+  remove: string
+  make: string
+}
+
+/**
+ * Primary and unique keys, indexes, then foreign keys: rows are taken several times faster without them, and in any
+ * order of the tables.
+ */
+export async function listKeysAndIndexes(sql: ISql): Promise<Removable[]> {
+  return await sql<Removable[]>`
+    select k.remove, k.make
+    from (
+      select
+        array_position(array['p', 'u', 'i', 'f'], n.contype::text) as place,
+        n.conname as name,
+        format('alter table %s drop constraint %I', n.conrelid::regclass, n.conname) as remove,
+        format('alter table %s add constraint %I %s', n.conrelid::regclass, n.conname, pg_get_constraintdef(n.oid)) as make
+      from pg_constraint n
+      where n.connamespace = current_schema()::regnamespace
+        and n.contype in ('p', 'u', 'f')
+      union all
+      select 3, x.relname, format('drop index %s', x.oid::regclass), pg_get_indexdef(x.oid)
+      from pg_index i
+      join pg_class x on x.oid = i.indexrelid
+      where x.relnamespace = current_schema()::regnamespace
+        and not exists (select from pg_constraint n where n.conindid = x.oid and n.contype in ('p', 'u'))
+    ) k
+    order by k.place, k.name collate "C"`
+}
+
+/** Statistics for the planner, which a new table has none of. */
+export async function analyze(sql: Sql): Promise<void> {
+  await sql`analyze`
+}
+
+/** An API key without its secret. */
+export interface RestoredKey {
+  id: string
+  name: string
+  scopes: string[]
+  /** The slug of the organization. */
+  organization: string
+}
+
+/** The API keys that work: neither revoked nor expired. */
+export async function listWorkingKeys(sql: ISql): Promise<RestoredKey[]> {
+  return await sql<RestoredKey[]>`
+    select k.id, k.name, k.scopes, o.slug as organization
+    from api_keys k
+    join organizations o on o.org_id = k.org_id
+    where k.revoked_at is null
+      and (k.expires_at is null or k.expires_at > now())
+    order by o.slug collate "C", k.id collate "C"`
+}
+
+/** Whether the database has webhook endpoints, and the digest of the key that their secrets are encrypted with. */
+export async function findSecretKeyDigest(sql: ISql): Promise<Uint8Array | undefined> {
+  const [row] = await sql<{ digest: Uint8Array }[]>`
+    select k.digest
+    from secret_key_check k
+    where exists (select e.id from webhook_endpoints e)`
+  return row?.digest
+}

@@ -1,0 +1,61 @@
+import { Database } from 'bun:sqlite'
+import { chmodSync, closeSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { codeOf } from '../../base/errors.ts'
+import { readJsonFile } from '../../base/json-file.ts'
+
+/** A process uses the data directory as a server, or for one command. */
+export type Role = 'serve' | 'command'
+
+/** The process that has the lock, as other processes see it; `socketDir` once PostgreSQL runs, `url` once the API listens. */
+interface Holder {
+  pid: number
+  role: Role
+  socketDir?: string
+  url?: string
+}
+
+export interface InstanceLock {
+  /** Publishes what other processes need to attach. */
+  announce(holder: Holder): void
+  release(): void
+}
+
+/**
+ * Locks the data directory for this process; undefined when another process has the lock. SQLite's exclusive
+ * transaction is a lock that the kernel releases after `kill -9` and that holds between containers which
+ * share the folder; a file with a pid is neither.
+ */
+export function acquireInstanceLock(dataDir: string): InstanceLock | undefined {
+  const file = join(dataDir, 'instance.lock')
+  // whoever may read the file may lock it, and others may enter the folder: PostgreSQL's user has to
+  closeSync(openSync(file, 'a', 0o600))
+  chmodSync(file, 0o600)
+  const database = new Database(file)
+  try {
+    database.exec('pragma locking_mode = exclusive; begin exclusive')
+  } catch (error) {
+    database.close()
+    if (codeOf(error)?.startsWith('SQLITE_BUSY')) return undefined
+    throw error
+  }
+  return {
+    announce: (holder) => writeHolder(dataDir, holder),
+    release() {
+      rmSync(holderFile(dataDir), { force: true })
+      database.close()
+    },
+  }
+}
+
+/** Reads what the process with the lock has published; undefined when it has published nothing yet. */
+export const readHolder = (dataDir: string): Holder | undefined =>
+  readJsonFile(holderFile(dataDir)) as Holder | undefined
+
+const holderFile = (dataDir: string) => join(dataDir, 'instance.json')
+
+function writeHolder(dataDir: string, holder: Holder): void {
+  const temporary = `${holderFile(dataDir)}.new`
+  writeFileSync(temporary, JSON.stringify(holder), { mode: 0o600 })
+  renameSync(temporary, holderFile(dataDir))
+}

@@ -1,0 +1,35 @@
+import { withTimeout } from '../base/timeout.ts'
+import type { Sql } from './client.ts'
+
+type PingResult = 'ok' | 'unreachable' | 'no answer in time'
+
+interface PingLimits {
+  /** A caller waits at most this long. */
+  limitMs: number
+  /** A query counts as lost after this time: the next call then sends another one, over another connection. */
+  giveUpMs: number
+}
+
+/**
+ * Checks whether the database responds. Calls share one query in flight, so that checks do not pile up while
+ * the database hangs. Never rejects.
+ */
+export function createPing(sql: Sql, { limitMs, giveUpMs }: PingLimits): () => Promise<PingResult> {
+  let inFlight: { result: Promise<PingResult>; startedMs: number } | undefined
+  return () => {
+    if (inFlight === undefined || performance.now() - inFlight.startedMs > giveUpMs) {
+      const query = { result: ping(sql), startedMs: performance.now() }
+      inFlight = query
+      void query.result.then(() => {
+        if (inFlight === query) inFlight = undefined
+      })
+    }
+    return withTimeout(inFlight.result, limitMs, 'no answer in time')
+  }
+}
+
+const ping = (sql: Sql): Promise<PingResult> =>
+  sql`select 1`.then(
+    () => 'ok',
+    () => 'unreachable',
+  )

@@ -1,0 +1,36 @@
+import { Elysia } from 'elysia'
+import type { RouteDeps } from '../../http/api.ts'
+import { textOf } from '../../http/query.ts'
+import { fields } from '../../http/responses/csv.ts'
+import { readCursor } from './cursor.ts'
+import { type AuditEntry, AuditListQuery, AuditPage, AuditReport, AuditReportQuery } from './model.ts'
+import { allEntries, listEntries } from './queries.ts'
+import { getReport } from './report-queries.ts'
+
+export const auditRoutes = ({ sql, now, api }: RouteDeps) =>
+  new Elysia({ prefix: '/audit', tags: ['Audit'] })
+    .use(api)
+    .get('', ({ query, access: { orgId } }) => listEntries(sql, orgId, query), {
+      scope: 'audit:read',
+      query: AuditListQuery,
+      response: textOf(AuditPage),
+      members: true,
+      cached: true,
+      csv: fields<AuditEntry>('id', 'action', 'user_id', 'details', 'ip_address', 'created_at'),
+      all: allEntries,
+      detail: { operationId: 'listAuditEntries', summary: 'List the audit log, newest first' },
+    })
+    .get(
+      '/report',
+      ({ query: { cursor, direction }, access: { orgId } }) => {
+        const from = cursor === undefined ? { direction, at: null } : readCursor(cursor, direction)
+        return getReport(sql, orgId, from, now())
+      },
+      {
+        scope: 'audit:read',
+        query: AuditReportQuery,
+        response: AuditReport,
+        members: true,
+        detail: { operationId: 'getAuditReport', summary: 'The audit log as a report, page by page' },
+      },
+    )

@@ -1,0 +1,254 @@
+import { deleteRows, insertRows, type LogRow } from '../../accounts/audit-log/append.ts'
+import type { AuditRecord } from '../../analysis/records/audit.ts'
+import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
+import type { SyncRecord } from '../../analysis/records/records.ts'
+import { LAST_MICROS, microsOf, TIME_PATTERN_US, timestampOf } from '../../base/dates.ts'
+import { validationError } from '../../base/errors.ts'
+import { derivedId } from '../../base/ids.ts'
+import type { ISql } from '../../database/client.ts'
+import { unnest } from '../../database/rows.ts'
+import { assignUniqueTimes } from './unique-times.ts'
+
+const MAX_DETAILS_LENGTH = 16 * 1024
+/**
+ * Length in microseconds of the range that is read after a taken time; each further round reads four times as
+ * much.
+ */
+const FIRST_WINDOW = 1_024n
+
+/** A record as it was sent; `at`: its `created_at`. */
+interface Entry extends Omit<LogRow, 'givenAt'> {
+  index: number
+}
+
+/** An entry is compared with this: a stored entry, or an earlier one of the request. */
+type KnownEntry = Omit<LogRow, 'givenAt'> & Partial<Pick<LogRow, 'givenAt'>>
+
+interface StoredEntry extends LogRow {
+  imported: boolean
+}
+
+/**
+ * Writes the batch's audit records. Needs the organization's lock. A record whose time another entry has is
+ * moved on to the next free microsecond; the same record again is recognized by its id and by the time it was
+ * sent with. Throws VALIDATION_ERROR for a record that would change an entry of this service's own, and for
+ * details that are too long.
+ */
+export async function writeAudit(
+  tx: ISql,
+  orgId: string,
+  records: readonly SyncRecord[],
+): Promise<WriteResult> {
+  const entries = prepare(records)
+  if (entries.length === 0) return NOTHING_WRITTEN
+  const stored = await findStored(tx, orgId, [...new Set(entries.map(({ id }) => id))])
+  refuseOwnEntries(entries, stored)
+  const { rows, ...result } = findChanges<KnownEntry, Entry>(entries, stored, {
+    keyOf: ({ id }) => id,
+    isSame,
+  })
+  await store(tx, orgId, rows, stored)
+  return result
+}
+
+function refuseOwnEntries(entries: readonly Entry[], stored: ReadonlyMap<string, StoredEntry>): void {
+  for (const entry of entries) {
+    const known = stored.get(entry.id)
+    if (known === undefined || known.imported || isSame(entry, known)) continue
+    throw validationError({
+      field: `records[${entry.index}].id`,
+      message: 'is an entry that this service wrote itself: it cannot be changed',
+    })
+  }
+}
+
+function prepare(records: readonly SyncRecord[]): Entry[] {
+  const repeated = new Map<string, number>()
+  const entries: Entry[] = []
+  for (const [index, record] of records.entries()) {
+    if (record.type !== 'audit') continue
+    const content = contentOf(record)
+    if (content.details.length > MAX_DETAILS_LENGTH) {
+      const message = `must have at most ${MAX_DETAILS_LENGTH} characters as JSON`
+      throw validationError({ field: `records[${index}].details`, message })
+    }
+    entries.push({ index, id: record.id ?? idOf(content, repeated), ...content })
+  }
+  return entries
+}
+
+const contentOf = (record: AuditRecord) => ({
+  at: microsOf(record.created_at),
+  action: record.action,
+  userId: record.user_id,
+  details: JSON.stringify(record.details ?? {}),
+  ipAddress: record.ip_address || null,
+})
+
+/** The id of a record without one: derived from its content and from the number of equal records before it in the batch. */
+function idOf(content: ReturnType<typeof contentOf>, repeated: Map<string, number>): string {
+  const { at, action, userId, details, ipAddress } = content
+  const parts = [timestampOf(at), action, userId, details, ipAddress ?? '']
+  const key = JSON.stringify(parts)
+  const ordinal = repeated.get(key) ?? 0
+  repeated.set(key, ordinal + 1)
+  return derivedId('log', ...parts, ordinal)
+}
+
+const isSame = (entry: Entry, known: KnownEntry): boolean =>
+  entry.action === known.action &&
+  entry.userId === known.userId &&
+  entry.details === known.details &&
+  entry.ipAddress === known.ipAddress &&
+  hasSameTime(entry, known)
+
+/**
+ * True when the entry was sent with the time it was sent with before, or with the stored one, as `export`
+ * writes it.
+ */
+const hasSameTime = (entry: Entry, known: KnownEntry): boolean =>
+  entry.at === known.at || entry.at === known.givenAt
+
+interface StoredRow {
+  id: string
+  at: string
+  given_at: string | null
+  action: string
+  user_id: string
+  details: string
+  ip_address: string | null
+  imported: boolean
+}
+
+async function findStored(tx: ISql, orgId: string, ids: string[]): Promise<Map<string, StoredEntry>> {
+  const rows = await tx<StoredRow[]>`
+    select
+      l.id,
+      to_char(l.created_at at time zone 'UTC', ${TIME_PATTERN_US}) as at,
+      to_char(l.given_at at time zone 'UTC', ${TIME_PATTERN_US}) as given_at,
+      l.action,
+      l.user_id,
+      l.details::text as details,
+      l.ip_address,
+      l.recorded_at is not null as imported
+    from audit_log l
+    where l.org_id = ${orgId}
+      and l.id = any(${ids}::text[])`
+  return new Map(rows.map((row) => [row.id, storedEntry(row)]))
+}
+
+const storedEntry = ({ at, given_at, user_id, ip_address, ...row }: StoredRow): StoredEntry => ({
+  ...row,
+  at: microsOf(at),
+  givenAt: given_at === null ? null : microsOf(given_at),
+  userId: user_id,
+  ipAddress: ip_address,
+})
+
+async function store(
+  tx: ISql,
+  orgId: string,
+  entries: readonly Entry[],
+  stored: ReadonlyMap<string, StoredEntry>,
+): Promise<void> {
+  if (entries.length === 0) return
+  await deleteRows(
+    tx,
+    orgId,
+    entries.flatMap(({ id }) => (stored.has(id) ? [id] : [])),
+  )
+  // a changed entry with an unchanged time keeps its stored time
+  const kept = new Map<string, bigint>()
+  for (const entry of entries) {
+    const known = stored.get(entry.id)
+    if (known !== undefined && hasSameTime(entry, known)) kept.set(entry.id, known.at)
+  }
+  const moving = entries.filter(({ id }) => !kept.has(id))
+  const times = await freeTimes(
+    tx,
+    orgId,
+    moving.map(({ at }) => at),
+    new Set(kept.values()),
+  )
+  const assigned = new Map(moving.map(({ id }, position) => [id, times[position]]))
+  const rows = entries.map((entry) => {
+    const { index, ...row } = entry
+    const at = kept.get(entry.id) ?? assigned.get(entry.id) ?? entry.at
+    if (at > LAST_MICROS) {
+      throw validationError({
+        field: `records[${index}].created_at`,
+        message: 'leaves no free microsecond behind it',
+      })
+    }
+    return { ...row, at, givenAt: givenTime(entry, stored.get(entry.id), at) }
+  })
+  await insertRows(tx, orgId, rows, { imported: true })
+}
+
+/** The time that the entry was first sent with; null where it is stored with that time. */
+function givenTime(entry: Entry, stored: StoredEntry | undefined, at: bigint): bigint | null {
+  if (entry.at !== at) return entry.at
+  return stored?.at === at ? stored.givenAt : null
+}
+
+/**
+ * Finds for each time wanted one that is neither stored nor `reserved`. Reads only the stored times near those
+ * wanted.
+ */
+async function freeTimes(
+  tx: ISql,
+  orgId: string,
+  wanted: readonly bigint[],
+  reserved: ReadonlySet<bigint>,
+): Promise<bigint[]> {
+  const taken = new Set(reserved)
+  for (let width = FIRST_WINDOW; ; width *= 4n) {
+    const times = assignUniqueTimes(wanted, taken)
+    const conflicts = await findTimes(tx, orgId, times)
+    if (conflicts.length === 0) return times
+    for (const at of await findTimesIn(tx, orgId, windowsOf(conflicts, width))) taken.add(at)
+  }
+}
+
+/** Ranges from each of `times` (ascending) to `width` after it; those that meet are joined. */
+function windowsOf(times: readonly bigint[], width: bigint): { from: bigint; to: bigint }[] {
+  const windows: { from: bigint; to: bigint }[] = []
+  for (const at of times) {
+    const last = windows.at(-1)
+    if (last !== undefined && at <= last.to) last.to = at + width
+    else windows.push({ from: at, to: at + width })
+  }
+  return windows
+}
+
+async function findTimes(tx: ISql, orgId: string, times: readonly bigint[]): Promise<bigint[]> {
+  const rows = await tx<{ at: string }[]>`
+    select to_char(l.created_at at time zone 'UTC', ${TIME_PATTERN_US}) as at
+    from audit_log l
+    where l.org_id = ${orgId}
+      and l.created_at = any(${times.filter((at) => at <= LAST_MICROS).map(timestampOf)}::timestamptz[])
+    order by l.created_at`
+  return rows.map((row) => microsOf(row.at))
+}
+
+async function findTimesIn(
+  tx: ISql,
+  orgId: string,
+  windows: readonly { from: bigint; to: bigint }[],
+): Promise<bigint[]> {
+  const end = (at: bigint) => timestampOf(at > LAST_MICROS ? LAST_MICROS : at)
+  const rows = await tx<{ at: string }[]>`
+    select to_char(l.created_at at time zone 'UTC', ${TIME_PATTERN_US}) as at
+    from ${unnest(tx, windows, {
+      since: ['timestamptz', ({ from }) => timestampOf(from)],
+      until: ['timestamptz', ({ to }) => end(to)],
+    })}
+    cross join lateral (
+      select l.created_at
+      from audit_log l
+      where l.org_id = ${orgId}
+        and l.created_at >= n.since
+        and l.created_at <= n.until
+    ) l`
+  return rows.map((row) => microsOf(row.at))
+}

@@ -1,0 +1,130 @@
+import { type Actor, recordEntries, SYSTEM } from '../../accounts/audit-log/append.ts'
+import { getOrganization } from '../../accounts/organizations/queries.ts'
+import { addDays } from '../../base/dates.ts'
+import { unitsOf } from '../../base/decimals.ts'
+import type { ISql, Sql } from '../../database/client.ts'
+import { inOrganization } from '../../database/org-lock.ts'
+import { summedProject } from '../../database/rollups.ts'
+import type { Badge, BadgeKind, BadgeLook } from './model.ts'
+import type { BadgeChange } from './settings.ts'
+import { badgeOf, efficiency, meanValue } from './value.ts'
+
+/** A requested badge. */
+interface WantedBadge {
+  slug: string
+  kind: BadgeKind
+  /** SHA-256 of the token of the request; null without a token. */
+  tokenHash: Uint8Array | null
+  /** The last UTC day of the range, and the number of its days. */
+  today: string
+  days: number
+  /** undefined: all projects. */
+  project: string | undefined
+}
+
+/**
+ * The content of the badge; undefined for an unknown organization and for one whose badges are private. One statement
+ * decides both, so that the response time does not reveal which.
+ */
+export async function findBadge(sql: Sql, wanted: WantedBadge): Promise<Badge | undefined> {
+  const [organization] = await sql<{ org_id: string; look: BadgeLook }[]>`
+    select o.org_id, o.badge_look as look
+    from organizations o
+    where o.slug = ${wanted.slug}
+      and (o.badges_public or o.badge_token_hash = ${wanted.tokenHash})`
+  if (organization === undefined) return undefined
+  const { org_id, look } = organization
+  const read = wanted.kind === 'cost' ? readEfficiency : readMean
+  return badgeOf(wanted.kind, await read(sql, org_id, wanted), look)
+}
+
+/** The organization's rollups of the days in the range: of one project, or of all projects (''). */
+const countedDays = (sql: Sql, orgId: string, { today, days, project }: WantedBadge) => sql`
+  from session_rollups r
+  where r.org_id = ${orgId}
+    and r.grain = 'day'
+    and r.project = ${summedProject(project)}
+    and r.bucket > ${addDays(today, -days)}
+    and r.bucket <= ${today}`
+
+async function readMean(sql: Sql, orgId: string, wanted: WantedBadge): Promise<number | undefined> {
+  const [row] = await sql<{ sessions: string; quality_sum: string; security_sum: string }[]>`
+    select
+      coalesce(sum(r.sessions), 0) as sessions,
+      coalesce(sum(r.quality_sum), 0.00) as quality_sum,
+      coalesce(sum(r.security_sum), 0.00) as security_sum
+    ${countedDays(sql, orgId, wanted)}`
+  if (row === undefined) return undefined
+  const sum = wanted.kind === 'security' ? row.security_sum : row.quality_sum
+  return meanValue(unitsOf(sum), BigInt(row.sessions))
+}
+
+/** A project is compared with the budget of the whole organization, whether or not it has one of its own. */
+async function readEfficiency(sql: Sql, orgId: string, wanted: WantedBadge): Promise<number | undefined> {
+  const { today, days } = wanted
+  const rows = await sql<{ month: string | null; amount: string }[]>`
+    select null as month, coalesce(sum(r.cost), 0.000000) as amount
+    ${countedDays(sql, orgId, wanted)}
+    union all
+    select b.month::text, b.limit_usd
+    from budgets b
+    where b.org_id = ${orgId}
+      and b.scope = 'organization'
+      and b.month <= ${today}`
+  let cost = 0n
+  const limits: { month: string; limit: bigint }[] = []
+  for (const { month, amount } of rows) {
+    if (month === null) cost = unitsOf(amount)
+    else limits.push({ month, limit: unitsOf(amount) })
+  }
+  limits.sort((a, b) => (a.month < b.month ? -1 : 1))
+  const counted = Array.from({ length: days }, (_day, index) => addDays(today, -index))
+  return efficiency(cost, counted, limits)
+}
+
+/** An organization's badge settings for the command line. */
+type BadgeSettings = { visibility: 'public' | 'private'; token: boolean } & BadgeLook
+
+/**
+ * Applies the changes and adds an audit entry. Effective from the next request on, on all instances. Throws OperatorError
+ * for an unknown slug.
+ */
+export async function updateBadges(
+  sql: Sql,
+  slug: string,
+  change: BadgeChange,
+  actor: Actor = SYSTEM,
+): Promise<BadgeSettings> {
+  const { id } = await getOrganization(sql, slug)
+  return await inOrganization(sql, id, async (tx) => {
+    const before = await readBadgeSettings(tx, id)
+    const { visibility: _was, token: _had, ...known } = before
+    const look = change.look(known)
+    await tx`
+      update organizations
+      set badges_public = coalesce(${change.public ?? null}, badges_public),
+        badge_token_hash = case when ${change.tokenHash !== undefined}
+          then ${change.tokenHash ?? null}::bytea else badge_token_hash end,
+        badge_look = ${JSON.stringify(look)}::text::json
+      where org_id = ${id}`
+    const after = await readBadgeSettings(tx, id)
+    const badges = change.tokenHash ? { ...after, new_token: true } : after
+    if (!Bun.deepEquals(badges, before)) {
+      await recordEntries(tx, id, actor, [{ action: 'organization.updated', details: { ids: [id], badges } }])
+    }
+    return after
+  })
+}
+
+/** The organization's badge settings. */
+export async function readBadgeSettings(tx: ISql, orgId: string): Promise<BadgeSettings> {
+  const [row] = await tx<{ visibility: 'public' | 'private'; token: boolean; look: BadgeLook }[]>`
+    select
+      case when o.badges_public then 'public' else 'private' end as visibility,
+      o.badge_token_hash is not null as token,
+      o.badge_look as look
+    from organizations o
+    where o.org_id = ${orgId}`
+  if (row === undefined) throw new Error('the organization is gone')
+  return { visibility: row.visibility, token: row.token, ...row.look }
+}

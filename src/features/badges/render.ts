@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs'
+import measure from 'anafanafo'
+import { makeBadge } from 'badge-maker'
+import { packedPath } from '../../base/packed-path.ts'
+import { type Badge, type BadgeQuery, CACHE_S, MAX_LABEL_LENGTH, type ShieldsBadge } from './model.ts'
+
+measure.readTable = (name) => Buffer.from(Bun.gunzipSync(readFileSync(packedPath(`${name}.json`)))).toString()
+
+/** XML does not allow these, not even escaped: a browser would show a broken image. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters
+const NOT_IN_XML = /[\u0000-\u001f\u007f\ufffe\uffff]/g
+
+/** The text as a label: one line, cut to MAX_LABEL_LENGTH characters. */
+export function cleanLabel(text: string): string {
+  const characters = [...text.toWellFormed().replace(NOT_IN_XML, ' ').trim()]
+  if (characters.length <= MAX_LABEL_LENGTH) return characters.join('')
+  return `${characters.slice(0, MAX_LABEL_LENGTH - 1).join('')}…`
+}
+
+type Choice = Pick<BadgeQuery, 'label' | 'style'>
+
+const labelOf = (badge: Badge, { label }: Choice) => cleanLabel(label ?? badge.label)
+
+/** The badge as SVG; badge-maker escapes its texts. */
+export function drawBadge(badge: Badge, choice: Choice): string {
+  return makeBadge({
+    label: labelOf(badge, choice),
+    message: badge.message,
+    color: badge.color,
+    style: choice.style ?? 'flat',
+  })
+}
+
+/** The badge in the JSON format of shields.io's endpoint badge. */
+export function describeBadge(badge: Badge, choice: Choice): ShieldsBadge {
+  return {
+    schemaVersion: 1,
+    label: labelOf(badge, choice),
+    message: badge.message,
+    color: badge.color,
+    ...(choice.style === undefined ? {} : { style: choice.style }),
+    cacheSeconds: CACHE_S,
+  }
+}

@@ -1,0 +1,191 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { addDays, dateOf } from '../../base/dates.ts'
+import { ApiError } from '../../base/errors.ts'
+import type { RequestMeter } from '../../base/metrics/requests.ts'
+import type { Config } from '../../config.ts'
+import type { Sql } from '../../database/client.ts'
+import { isConnectionError } from '../../database/connection-errors.ts'
+import { clientOf, createAddressLimiter } from '../../http/address-limit.ts'
+import { limitHeaders } from '../../http/admission.ts'
+import { targetOf } from '../../http/context.ts'
+import { readQuery } from '../../http/query-reader.ts'
+import type { Decision } from '../../http/rate-limit.ts'
+import { type CachedResponse, type Computed, cacheKeyOf } from '../../http/responses/cached-response.ts'
+import { PREFLIGHT_HEADERS } from '../../http/responses/response.ts'
+import type { ResponseCache } from '../../http/responses/response-cache.ts'
+import {
+  BADGE_KINDS,
+  type Badge,
+  type BadgeKind,
+  BadgeQuery,
+  CACHE_S,
+  DEFAULT_DAYS,
+  ShieldsBadge,
+} from './model.ts'
+import { findBadge } from './queries.ts'
+import { describeBadge, drawBadge } from './render.ts'
+import { hashToken } from './settings.ts'
+import { invalidBadge, unknownBadge } from './value.ts'
+
+/** Requests a minute of an address, for badges alone. */
+const BADGES_A_MINUTE = 600
+/** Caches, and we ourselves, may show a badge for this long while its source fails. */
+const STALE_IF_ERROR_S = 86_400
+const CACHE_CONTROL = `public, max-age=${CACHE_S}, s-maxage=${CACHE_S}, stale-if-error=${STALE_IF_ERROR_S}`
+/** All paths of badges begin with this. */
+const PREFIX = '/api/badge/'
+/** The form of an organization's slug. */
+const SLUG = /^[a-z0-9-]{1,63}$/
+
+/** Safe to open by itself, and to be shown by any page. */
+const EMBED_HEADERS = {
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+  'cross-origin-resource-policy': 'cross-origin',
+  'access-control-allow-origin': '*',
+}
+
+const MEANING: Record<BadgeKind, string> = {
+  quality: 'Mean quality score of the sessions of the last days.',
+  security: 'Mean security score of the sessions of the last days.',
+  cost: 'Cost efficiency of the last days: 100 up to 80 % of the pro-rated budget, falling linearly to 0 at 200 %; `n/a` without a budget.',
+}
+const SHOWN_TO =
+  'Shown when the organization made its badges public, or with its badge token. Anything else, an unknown organization too, is the same grey `unknown` badge.'
+
+interface BadgeDeps {
+  sql: Sql
+  config: Pick<Config, 'trustProxy'>
+  now: () => Date
+  cache: ResponseCache
+  /** Counts the decisions of the limit. */
+  limit: RequestMeter['limits']['badge']
+}
+
+interface Format {
+  suffix: string
+  contentType: string
+  schema: TSchema
+  /** The badge as a text. */
+  show: (badge: Badge, query: BadgeQuery) => string
+}
+
+const SVG: Format = {
+  suffix: '',
+  contentType: 'image/svg+xml; charset=utf-8',
+  schema: Type.String({ contentMediaType: 'image/svg+xml' }),
+  show: drawBadge,
+}
+const JSON_FOR_SHIELDS: Format = {
+  suffix: '.json',
+  contentType: 'application/json',
+  schema: ShieldsBadge,
+  show: (badge, query) => JSON.stringify(describeBadge(badge, query)),
+}
+
+/** The parameters; null for an image with a bad one: a page that shows it has no other place for a message. */
+function queryOf(url: string, format: Format): BadgeQuery | null {
+  try {
+    return readQuery(BadgeQuery, url)
+  } catch (error) {
+    if (format === SVG && error instanceof ApiError) return null
+    throw error
+  }
+}
+
+/** The badges, for anyone: images, and what shields.io draws images from. */
+export const badgeRoutes = (deps: BadgeDeps) => {
+  const find = createFinder(deps)
+  const limiter = createAddressLimiter(deps.now, BADGES_A_MINUTE)
+  // The limit is checked before routing, so that a response without a route (404, 405) counts and carries the limit's
+  // headers, too. The context is given to no function: see http/arrival.ts.
+  const routes = new Elysia()
+    .decorate('badgeLimit', undefined as Decision | undefined)
+    .onRequest((context) => {
+      const { request, set, server } = context
+      if (!targetOf(request.url).startsWith(PREFIX)) return undefined
+      const decision = limiter.take(clientOf(request, server, deps.config.trustProxy).counted)
+      context.badgeLimit = decision
+      if (decision.admitted) deps.limit.allowed.add()
+      else deps.limit.refused.add()
+      Object.assign(set.headers, limitHeaders(decision), EMBED_HEADERS)
+      if (request.method !== 'OPTIONS' || !request.headers.has('origin')) return undefined
+      Object.assign(set.headers, PREFLIGHT_HEADERS)
+      set.status = 204
+      return ''
+    })
+  for (const kind of BADGE_KINDS) {
+    for (const format of [SVG, JSON_FOR_SHIELDS]) {
+      routes.get(
+        `${PREFIX}:org_slug/${kind}${format.suffix}`,
+        async ({ params, request, set, badgeLimit }) => {
+          const admitted = badgeLimit?.admitted !== false
+          const query = queryOf(request.url, format)
+          const badge =
+            query === null ? invalidBadge(kind) : await find(params.org_slug, kind, query, admitted)
+          // `unknown` may stand for an existing badge beyond the limit: no cache may keep it
+          set.headers['cache-control'] = badge !== null || admitted ? CACHE_CONTROL : 'no-store'
+          set.headers['content-type'] = format.contentType
+          return format.show(badge ?? unknownBadge(kind), query ?? {})
+        },
+        {
+          query: { ...BadgeQuery, noValidate: true },
+          detail: detailOf(kind, format),
+        },
+      )
+    }
+  }
+  return routes
+}
+
+/**
+ * Describes the responses for the API's document alone: with `response` Elysia would check the text of a response by
+ * the schema of its content.
+ */
+const detailOf = (kind: BadgeKind, { suffix, contentType, schema }: Format) => {
+  const word = `${kind[0]?.toUpperCase()}${kind.slice(1)}`
+  return {
+    operationId: `get${word}Badge${suffix === '' ? '' : 'Json'}`,
+    summary: `${word} badge${suffix === '' ? '' : ', as shields.io reads it'}`,
+    description: `${MEANING[kind]} ${SHOWN_TO}`,
+    tags: ['Badges'],
+    responses: {
+      200: { description: 'The badge', content: { [contentType.split(';')[0] ?? '']: { schema } } },
+    },
+  }
+}
+
+const badgeIn = (response: CachedResponse | undefined): Badge | null =>
+  response === undefined ? null : JSON.parse(new TextDecoder().decode(response.body))
+
+/**
+ * Finds a badge, null for one that is not shown: the current one, or the last one shown for clients beyond the limit or
+ * while the database is unreachable. What is not shown is not kept: then the response time does not reveal whether there
+ * is such an organization.
+ */
+function createFinder({ sql, now, cache }: BadgeDeps) {
+  return async (slug: string, kind: BadgeKind, query: BadgeQuery, admitted: boolean) => {
+    if (!SLUG.test(slug)) return null
+    const { days = DEFAULT_DAYS, project, token } = query
+    const tokenHash = token === undefined ? null : hashToken(token)
+    const today = dateOf(now())
+    const keyOn = (day: string) =>
+      cacheKeyOf('badge', { kind, days, project, token: tokenHash?.toHex(), day })
+    const last = (maxAgeMs: number) =>
+      [today, addDays(today, -1)].map((day) => cache.last(slug, keyOn(day), maxAgeMs)).find(Boolean)
+    if (!admitted) return badgeIn(last(CACHE_S * 1000))
+    try {
+      const source = { key: keyOn(today), keeps: (badge: Computed) => badge !== null }
+      const response = await cache.respond(
+        slug,
+        source,
+        async () => (await findBadge(sql, { slug, kind, tokenHash, today, days, project })) ?? null,
+      )
+      return badgeIn(response)
+    } catch (error) {
+      const shown = isConnectionError(error) ? last(STALE_IF_ERROR_S * 1000) : undefined
+      if (shown === undefined) throw error
+      return badgeIn(shown)
+    }
+  }
+}

@@ -1,0 +1,292 @@
+import {
+  createDomain,
+  type Domain,
+  type DomainExpertise,
+  type FileHistory,
+} from '../../analysis/scoring/ownership.ts'
+import { TIME_PATTERN } from '../../base/dates.ts'
+import { compareText } from '../../base/text.ts'
+import type { ISql } from '../../database/client.ts'
+import { unnest } from '../../database/rows.ts'
+import { distinctIds, eachTime, filesOfCommits, type ItemId, idTable } from './item-ids.ts'
+
+/**
+ * Adds the commits (`sign` 1) to the counts of their authors in each domain that they change, or subtracts
+ * them (-1) before their files are renamed or deleted. Commits of bots are not counted. Returns the domains.
+ */
+export async function countCommits(
+  tx: ISql,
+  orgId: string,
+  commits: readonly ItemId[],
+  sign: 1 | -1,
+): Promise<ItemId[]> {
+  if (commits.length === 0) return []
+  return await tx<ItemId[]>`
+    with counted as (
+      insert into expertise_authors as a (org_id, project, directory, author_email, commits)
+      select ${orgId}, f.project, f.directory, f.author_email, ${sign}::integer * count(distinct f.sha)
+      from ${filesOfCommits(tx, orgId, distinctIds(commits))}
+      where not f.bot
+      group by f.project, f.directory, f.author_email
+      on conflict (org_id, project, directory, author_email) do update set
+        commits = a.commits + excluded.commits
+      returning a.project, a.directory
+    )
+    select distinct c.project, c.directory as name
+    from counted c`
+}
+
+/**
+ * Computes the expertise of the domains in which these addresses have commits: they belong to another member than before.
+ * Needs the lock of the history.
+ */
+export async function updateExpertiseOf(
+  tx: ISql,
+  orgId: string,
+  addresses: readonly string[],
+): Promise<void> {
+  if (addresses.length === 0) return
+  const domains = await tx<ItemId[]>`
+    select distinct e.project, e.directory as name
+    from expertise_authors e
+    where e.org_id = ${orgId}
+      and e.author_email = any(${[...addresses]}::text[])`
+  // commits need the same: arrays have one domain or hundreds
+  await tx`set local plan_cache_mode = force_custom_plan`
+  await updateExpertise(tx, orgId, domains)
+}
+
+/** The members' own addresses by their aliases. */
+export async function ownAddresses(tx: ISql, orgId: string): Promise<Map<string, string>> {
+  const rows = await tx<{ email: string; member_email: string }[]>`
+    select l.email, l.member_email
+    from member_aliases l
+    where l.org_id = ${orgId}`
+  return new Map(rows.map(({ email, member_email }) => [email, member_email]))
+}
+
+type FileAuthors = FileHistory['authors'][number][]
+
+/** The history with all addresses of a member as one, the own one; authors by address, the order in which sums are made. */
+export function withoutAliases(
+  { creator, authors }: FileHistory,
+  own: ReadonlyMap<string, string>,
+): FileHistory {
+  const emailOf = (email: string) => own.get(email) ?? email
+  if (!authors.some(({ email }) => own.has(email))) {
+    return { creator: creator === null ? null : emailOf(creator), authors }
+  }
+  const merged = new Map<string, FileAuthors[number]>()
+  for (const author of authors) {
+    const email = emailOf(author.email)
+    const known = merged.get(email)
+    merged.set(email, {
+      email,
+      commits: author.commits + (known?.commits ?? 0),
+      lastAt: known !== undefined && known.lastAt > author.lastAt ? known.lastAt : author.lastAt,
+    })
+  }
+  return {
+    creator: creator === null ? null : emailOf(creator),
+    authors: [...merged.values()].sort((a, b) => compareText(a.email, b.email)),
+  }
+}
+
+/**
+ * Computes the expertise of these domains from their files that are not deleted: reads one row a file and author. A
+ * member with aliases is one author, with the own address.
+ */
+export async function updateExpertise(
+  tx: ISql,
+  orgId: string,
+  directories: readonly ItemId[],
+): Promise<void> {
+  const domains = distinctIds(directories)
+  if (domains.length === 0) return
+  const own = await ownAddresses(tx, orgId)
+  const results: (ItemId & { result: DomainExpertise })[] = []
+  let current: (ItemId & { domain: Domain }) | undefined
+  const finish = () => {
+    if (current !== undefined)
+      results.push({ project: current.project, name: current.name, result: current.domain.result() })
+    current = undefined
+  }
+  for await (const { project, name, file } of filesOf(tx, orgId, domains)) {
+    if (current?.project !== project || current.name !== name) finish()
+    current ??= { project, name, domain: createDomain() }
+    current.domain.add(withoutAliases(file, own))
+  }
+  finish()
+  await storeDomains(tx, orgId, domains, results)
+  await storeAuthors(tx, orgId, domains, results)
+}
+
+interface AuthorRow {
+  project: string
+  directory: string
+  path: string
+  creator: string | null
+  email: string
+  commits: number
+  last_at: string
+}
+
+/** Rows read at a time: some MB, whatever the size of the domain. */
+const ROWS = 10_000
+
+/** The files that count, by domain and name: those that are not deleted and have a commit of an author who is no bot. */
+async function* filesOf(
+  tx: ISql,
+  orgId: string,
+  domains: readonly ItemId[],
+): AsyncGenerator<ItemId & { file: FileHistory }> {
+  let first: AuthorRow | undefined
+  let authors: FileAuthors = []
+  const historyOf = (row: AuthorRow) => ({
+    project: row.project,
+    name: row.directory,
+    file: { creator: row.creator, authors },
+  })
+  const pages = tx<AuthorRow[]>`
+    select
+      f.project, f.directory, f.path, f.creator_email as creator, a.author_email as email, a.commits,
+      to_char(a.last_at at time zone 'UTC', ${TIME_PATTERN}) as last_at
+    from ${idTable(tx, domains, 'directory')}
+    cross join lateral (
+      select f.project, f.directory, f.path, f.creator_email
+      from files f
+      where f.org_id = ${orgId}
+        and f.project = n.project
+        and f.directory = n.directory
+        and not f.deleted
+        and f.commits > 0
+      ${eachTime(tx)}
+    ) f
+    cross join lateral (
+      select a.author_email, a.commits, a.last_at
+      from file_authors a
+      where a.org_id = ${orgId}
+        and a.project = f.project
+        and a.path = f.path
+      ${eachTime(tx)}
+    ) a
+    order by f.project, f.directory, f.path, a.author_email`.cursor(ROWS)
+  for await (const page of pages) {
+    for (const row of page) {
+      if (first !== undefined && (first.path !== row.path || first.project !== row.project)) {
+        yield historyOf(first)
+        first = undefined
+      }
+      if (first === undefined) authors = []
+      first ??= row
+      authors.push({ email: row.email, commits: row.commits, lastAt: row.last_at })
+    }
+  }
+  if (first !== undefined) yield historyOf(first)
+}
+
+type Results = readonly (ItemId & { result: DomainExpertise })[]
+
+async function storeDomains(
+  tx: ISql,
+  orgId: string,
+  domains: readonly ItemId[],
+  results: Results,
+): Promise<void> {
+  await tx`
+    delete from expertise_domains d
+    using ${idTable(tx, domains, 'directory')}
+    where d.org_id = ${orgId}
+      and d.project = n.project
+      and d.directory = n.directory`
+  if (results.length === 0) return
+  await tx`
+    insert into expertise_domains (org_id, project, directory, files, bus_factor, primary_email)
+    select ${orgId}, n.*
+    from ${unnest(tx, results, {
+      project: 'text',
+      directory: ['text', ({ name }) => name],
+      files: ['integer', ({ result }) => result.files],
+      bus_factor: ['integer', ({ result }) => result.busFactor],
+      primary_email: ['text', ({ result }) => result.primary],
+    })}`
+}
+
+/**
+ * Stores the authors' results, clears those of authors that have none, and deletes authors without commits.
+ */
+async function storeAuthors(
+  tx: ISql,
+  orgId: string,
+  domains: readonly ItemId[],
+  results: Results,
+): Promise<void> {
+  const authors = results.flatMap(({ project, name, result }) =>
+    result.authors.map((author) => ({ project, directory: name, ...author })),
+  )
+  // upserts find each row by its key; updates would join, by org_id alone if the planner expects one row
+  await tx`
+    insert into expertise_authors as a (org_id, project, directory, author_email, commits)
+    select ${orgId}, e.project, e.directory, e.author_email, e.commits
+    from ${idTable(tx, domains, 'directory')}
+    cross join lateral (
+      select e.project, e.directory, e.author_email, e.commits
+      from expertise_authors e
+      where e.org_id = ${orgId}
+        and e.project = n.project
+        and e.directory = n.directory
+        and e.score is not null
+        and (e.project, e.directory, e.author_email) not in (
+          select c.project, c.directory, c.author_email
+          from ${scoresTable(tx, authors)}
+        )
+      ${eachTime(tx)}
+    ) e
+    on conflict (org_id, project, directory, author_email) do update set
+      score = null,
+      files_owned = 0,
+      ownership_percent = 0,
+      last_at = null`
+  // every author with a score has a row already, with the number of commits, but for members who have commits only
+  // with aliases
+  await tx`
+    insert into expertise_authors as a (
+      org_id, project, directory, author_email, commits, score, files_owned, ownership_percent, last_at
+    )
+    select ${orgId}, c.project, c.directory, c.author_email, 0, c.score, c.files_owned, c.ownership_percent, c.last_at
+    from ${scoresTable(tx, authors)}
+    on conflict (org_id, project, directory, author_email) do update set
+      score = excluded.score,
+      files_owned = excluded.files_owned,
+      ownership_percent = excluded.ownership_percent,
+      last_at = excluded.last_at
+    where (a.score, a.files_owned, a.ownership_percent, a.last_at) is distinct from
+      (excluded.score, excluded.files_owned, excluded.ownership_percent, excluded.last_at)`
+  await tx`
+    delete from expertise_authors a
+    using ${idTable(tx, domains, 'directory')}
+    where a.org_id = ${orgId}
+      and a.project = n.project
+      and a.directory = n.directory
+      and a.commits = 0
+      and a.score is null`
+}
+
+type ScoredAuthor = DomainExpertise['authors'][number] & { project: string; directory: string }
+
+/** The authors' results as the table `c`. */
+const scoresTable = (tx: ISql, authors: readonly ScoredAuthor[]) =>
+  unnest(
+    tx,
+    authors,
+    {
+      project: 'text',
+      directory: 'text',
+      author_email: ['text', ({ email }) => email],
+      score: 'numeric',
+      files_owned: ['integer', ({ filesOwned }) => filesOwned],
+      ownership_percent: ['numeric', ({ ownershipPercent }) => ownershipPercent],
+      last_at: ['timestamptz', ({ lastAt }) => lastAt],
+    },
+    'c',
+  )

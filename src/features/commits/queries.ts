@@ -1,0 +1,129 @@
+import type { CommitAi, CommitFile, CommitRecord } from '../../analysis/records/commit.ts'
+import type { ISql, Sql } from '../../database/client.ts'
+
+/** Commits per page of an export. */
+const PAGE = 500
+
+/** Returns the hashes of the project's commits, each with whether it counts as on the default branch. */
+export async function findKnownCommits(
+  sql: ISql,
+  orgId: string,
+  project: string,
+): Promise<Map<string, boolean>> {
+  const rows = await sql<{ sha: string; counts: boolean }[]>`
+    select c.sha, a.on_default_branch is not false as counts
+    from commits c
+    left join commit_ai a
+      on a.org_id = ${orgId}
+      and a.project = c.project
+      and a.sha = c.sha
+    where c.org_id = ${orgId}
+      and c.project = ${project}`
+  return new Map(rows.map(({ sha, counts }) => [sha, counts]))
+}
+
+/** The number of commits that `commitLines` yields. */
+export async function countStoredCommits(sql: Sql, orgId: string): Promise<number> {
+  const [row] = await sql<{ commits: string }[]>`
+    select count(*) as commits
+    from commits c
+    where c.org_id = ${orgId}`
+  return Number(row?.commits ?? 0)
+}
+
+interface CommitRow {
+  project: string
+  sha: string
+  author_email: string
+  author_name: string
+  committed_at: Date
+  subject: string | null
+  files: CommitFile[] | null
+  ai: CommitAi | null
+  survival: CommitRecord['survival']
+  on_default_branch: boolean | null
+}
+
+/** All commits of the organization as NDJSON, one page per text, ordered by project and hash. */
+export async function* commitLines(sql: Sql, orgId: string): AsyncGenerator<string> {
+  for await (const page of commitPages(sql, orgId, { size: PAGE })) {
+    yield page.map((record) => `${JSON.stringify(record)}\n`).join('')
+  }
+}
+
+/** The commits of the organization, or of a project of it, as records, ordered by project and hash. */
+export async function* commitPages(
+  sql: ISql,
+  orgId: string,
+  { project, size }: { project?: string; size: number },
+): AsyncGenerator<CommitRecord[]> {
+  let after = { project: '', sha: '' }
+  for (;;) {
+    const rows = await commitsAfter(sql, orgId, after, project, size)
+    yield rows.map(({ ai, survival, on_default_branch, ...row }) => ({
+      type: 'commit',
+      ...row,
+      ...(ai === null ? {} : { ai }),
+      ...(survival == null ? {} : { survival }),
+      ...(on_default_branch === null ? {} : { on_default_branch }),
+      committed_at: row.committed_at.toISOString(),
+      files: row.files ?? [],
+    }))
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < size) return
+    after = last
+  }
+}
+
+async function commitsAfter(
+  sql: ISql,
+  orgId: string,
+  after: { project: string; sha: string },
+  project: string | undefined,
+  size: number,
+): Promise<CommitRow[]> {
+  return await sql<CommitRow[]>`
+    select
+      c.project, c.sha, c.author_email, c.author_name, c.committed_at, c.subject, f.files,
+      case
+        when a.provenance is not null then json_build_object(
+          'lines', a.lines, 'effective_lines', a.effective_lines, 'by_agent', a.by_agent, 'provenance', a.provenance,
+          'sessions', a.sessions
+        )
+      end as ai,
+      case
+        when a.survival_14 is not null and a.survival_30 is not null then json_build_array(
+          json_build_object('days', 14, 'lines', a.survival_14),
+          json_build_object('days', 30, 'lines', a.survival_30)
+        )
+        when a.survival_14 is not null then json_build_array(json_build_object('days', 14, 'lines', a.survival_14))
+        when a.survival_30 is not null then json_build_array(json_build_object('days', 30, 'lines', a.survival_30))
+      end as survival,
+      a.on_default_branch
+    from (
+      select c.project, c.sha, c.author_email, c.author_name, c.committed_at, c.subject
+      from commits c
+      where c.org_id = ${orgId}
+        and (c.project, c.sha) > (${after.project}, ${after.sha})
+        ${project === undefined ? sql`` : sql`and c.project = ${project}`}
+      order by c.project, c.sha
+      limit ${size}
+    ) c
+    left join commit_ai a on a.org_id = ${orgId} and a.project = c.project and a.sha = c.sha
+    left join lateral (
+      select json_agg(
+        json_strip_nulls(
+          json_build_object(
+            'path', f.path, 'additions', f.additions, 'deletions', f.deletions,
+            'status', f.status, 'previous_path', f.previous_path
+          )
+        )
+        order by f.path
+      ) as files
+      from commit_files f
+      where f.org_id = ${orgId}
+        and f.project = c.project
+        and f.sha = c.sha
+    ) f on true
+    order by c.project, c.sha`
+}

@@ -1,0 +1,270 @@
+import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
+import type { SyncRecord } from '../../analysis/records/records.ts'
+import { forbidden, MAX_PROBLEMS } from '../../base/errors.ts'
+import type { ISql } from '../../database/client.ts'
+import { addDifference } from '../../database/rollups.ts'
+import { unnest } from '../../database/rows.ts'
+import { commitKeyOf, findAiChanges, upsertAi } from './ai-write.ts'
+import { countCommits, updateExpertise } from './expertise.ts'
+import { rebuildFiles } from './files.ts'
+import { affectedFiles, type DatedName, followRenames } from './follow-renames.ts'
+import { distinctIds, eachTime, historyOfFiles, type ItemId, idTable } from './item-ids.ts'
+import { type PreparedCommit, prepareCommit } from './prepare.ts'
+import { COMMIT_ROLLUP, countsOfCommits } from './rollup.ts'
+
+/** Commits written together: the parameters and rows of a statement are some MB, however large the batch is. */
+export const COMMITS_AT_A_TIME = 2_500
+const REPLACED = 'the commit is stored with other content, which an API key of a member does not change'
+
+/**
+ * Writes the batch's commit records and updates the files' histories and the expertise of every domain they change. Needs
+ * the lock of the organization's history; takes seconds for thousands of commits, so call it before the organization is
+ * locked. Commits may come in any order and in any batches: the same commits give the same results.
+ * The cost depends on the batch and on the histories of the files it renames, not on what else is stored.
+ */
+export async function writeCommits(
+  tx: ISql,
+  orgId: string,
+  records: readonly SyncRecord[],
+  { pause = () => undefined, mayReplace = true }: CommitOptions = {},
+): Promise<WriteResult> {
+  const given = records.filter((record) => record.type === 'commit')
+  const commits = given.map(prepareCommit)
+  if (commits.length === 0) return NOTHING_WRITTEN
+  const stored = await findHashes(tx, orgId, commits)
+  const { rows, ...contents } = findChanges<StoredCommit, PreparedCommit>(commits, stored, {
+    keyOf: commitKeyOf,
+    idOf: ({ sha }) => sha,
+    isSame: (commit, known) => commit.hash === known.hash,
+  })
+  const ofAgents = await findAiChanges(tx, orgId, records)
+  const result = countAlso(contents, commits, rows, new Set(ofAgents.map(commitKeyOf)))
+  const isStored = (commit: { project: string; sha: string }) => stored.has(commitKeyOf(commit))
+  if (!mayReplace) refuseReplaced(records, rows.filter(isStored))
+  const changed = [...new Map([...rows, ...ofAgents].map((each) => [commitKeyOf(each), each])).values()]
+  if (changed.length === 0) return result
+  const count = async (sign: 'before' | 'after', some: typeof changed) => {
+    for (let start = 0; start < some.length; start += COMMITS_AT_A_TIME) {
+      const counts = countsOfCommits(tx, orgId, some.slice(start, start + COMMITS_AT_A_TIME))
+      await addDifference(tx, orgId, COMMIT_ROLLUP, { before: undefined, after: undefined, [sign]: counts })
+    }
+  }
+  await useCustomPlans(tx)
+  await count('before', changed.filter(isStored))
+  await upsertAi(tx, orgId, ofAgents)
+  if (rows.length > 0) await writeContents(tx, orgId, rows, isStored, pause)
+  await count('after', changed)
+  return result
+}
+
+/** Needs `useCustomPlans`. */
+async function writeContents(
+  tx: ISql,
+  orgId: string,
+  rows: readonly PreparedCommit[],
+  isStored: (commit: PreparedCommit) => boolean,
+  pause: () => Promise<void> | undefined,
+): Promise<void> {
+  let domains: ItemId[] = []
+  for (let start = 0; start < rows.length; start += COMMITS_AT_A_TIME) {
+    const some = rows.slice(start, start + COMMITS_AT_A_TIME)
+    domains = distinctIds([...domains, ...(await replaceCommits(tx, orgId, some, isStored))])
+    await pause()
+  }
+  await updateExpertise(tx, orgId, domains)
+}
+
+/** The result with commits of which only what agents wrote has changed: a commit's content is not the only thing told of it. */
+function countAlso(
+  result: WriteResult,
+  commits: readonly PreparedCommit[],
+  rows: readonly PreparedCommit[],
+  withAi: ReadonlySet<string>,
+): WriteResult {
+  const written = new Set(rows.map(commitKeyOf))
+  const others = commits.filter(
+    (commit) => withAi.has(commitKeyOf(commit)) && !written.has(commitKeyOf(commit)),
+  )
+  const shas = [...new Map(others.map((commit) => [commitKeyOf(commit), commit.sha])).values()]
+  return {
+    ...result,
+    updated: result.updated + shas.length,
+    unchanged: result.unchanged - shas.length,
+    updatedIds: [...result.updatedIds, ...shas],
+  }
+}
+
+interface CommitOptions {
+  /** Called between groups of commits; may throw to give the batch up. */
+  pause?: () => Promise<void> | undefined
+  /** Whether a stored commit may be replaced by one with other content; else FORBIDDEN naming the records. */
+  mayReplace?: boolean
+}
+
+function refuseReplaced(records: readonly SyncRecord[], replaced: readonly PreparedCommit[]): void {
+  if (replaced.length === 0) return
+  const keys = new Set(replaced.map(commitKeyOf))
+  const problems = [...records.entries()].flatMap(([index, record]) =>
+    record.type === 'commit' && keys.has(commitKeyOf(record))
+      ? [{ field: `records[${index}].sha`, message: REPLACED }]
+      : [],
+  )
+  throw forbidden(...problems.slice(0, MAX_PROBLEMS))
+}
+
+/** Arrays have one id or thousands: a generic plan for both read whole histories, in 17 s instead of 0.3 s. */
+export async function useCustomPlans(tx: ISql): Promise<void> {
+  await tx`set local plan_cache_mode = force_custom_plan`
+}
+
+interface StoredCommit {
+  project: string
+  sha: string
+  hash: string
+}
+
+const itemIdOf = ({ project, sha }: PreparedCommit): ItemId => ({ project, name: sha })
+
+/**
+ * Writes the commits and the histories of the files they change. Needs `useCustomPlans`. Returns the domains whose expertise
+ * changes, for `updateExpertise`.
+ */
+export async function replaceCommits(
+  tx: ISql,
+  orgId: string,
+  commits: readonly PreparedCommit[],
+  isStored: (commit: PreparedCommit) => boolean,
+): Promise<ItemId[]> {
+  const replaced = commits.filter(isStored).map(itemIdOf)
+  const added = commits.map(itemIdOf)
+  const affected = await affectedFiles(tx, orgId, renamesOf(commits), replaced)
+  const history = await commitsOf(tx, orgId, affected, replaced)
+  const before = await countCommits(tx, orgId, history, -1)
+  await deleteCommits(tx, orgId, replaced)
+  await insertCommits(tx, orgId, commits)
+  await insertFiles(tx, orgId, commits)
+  const renamed = await followRenames(tx, orgId, affected, added)
+  const changed = await rebuildFiles(tx, orgId, [...affected, ...renamed], added)
+  const after = await countCommits(tx, orgId, [...history, ...added], 1)
+  return [...before, ...after, ...changed]
+}
+
+/** The old names of renamed files, with the commits that renamed them. */
+const renamesOf = (commits: readonly PreparedCommit[]): DatedName[] =>
+  commits.flatMap(({ project, sha, committedAt, files }) =>
+    files.flatMap(({ previousPath }) =>
+      previousPath === null ? [] : [{ project, name: previousPath, at: committedAt, sha }],
+    ),
+  )
+
+async function findHashes(
+  tx: ISql,
+  orgId: string,
+  commits: readonly PreparedCommit[],
+): Promise<Map<string, StoredCommit>> {
+  const rows = await tx<StoredCommit[]>`
+    select c.project, c.sha, encode(c.content_hash, 'hex') as hash
+    from ${unnest(tx, commits, { project: 'text', sha: 'text' })}
+    cross join lateral (
+      select c.project, c.sha, c.content_hash
+      from commits c
+      where c.org_id = ${orgId}
+        and c.project = n.project
+        and c.sha = n.sha
+      ${eachTime(tx)}
+    ) c`
+  return new Map(rows.map((row) => [commitKeyOf(row), row]))
+}
+
+/** The commits that changed `files`, and `commits`. */
+async function commitsOf(
+  tx: ISql,
+  orgId: string,
+  files: readonly ItemId[],
+  commits: readonly ItemId[],
+): Promise<ItemId[]> {
+  if (files.length === 0) return [...commits]
+  return await tx<ItemId[]>`
+    select distinct f.project, f.sha as name
+    from ${historyOfFiles(tx, orgId, files)}
+    union
+    select n.project, n.sha
+    from ${idTable(tx, commits, 'sha')}`
+}
+
+async function deleteCommits(tx: ISql, orgId: string, commits: readonly ItemId[]): Promise<void> {
+  if (commits.length === 0) return
+  await tx`
+    delete from commit_files f
+    using ${idTable(tx, commits, 'sha')}
+    where f.org_id = ${orgId}
+      and f.project = n.project
+      and f.sha = n.sha`
+  await tx`
+    delete from commits c
+    using ${idTable(tx, commits, 'sha')}
+    where c.org_id = ${orgId}
+      and c.project = n.project
+      and c.sha = n.sha`
+}
+
+const sumOf = (commit: PreparedCommit, pick: 'additions' | 'deletions'): number =>
+  commit.files.reduce((sum, file) => sum + file[pick], 0)
+
+async function insertCommits(tx: ISql, orgId: string, commits: readonly PreparedCommit[]): Promise<void> {
+  await tx`
+    insert into commits (
+      org_id, project, sha, author_email, author_name, committed_at, subject, files, additions, deletions, bot, content_hash
+    )
+    select ${orgId}, n.*
+    from ${unnest(tx, commits, {
+      project: 'text',
+      sha: 'text',
+      author_email: ['text', ({ authorEmail }) => authorEmail],
+      author_name: ['text', ({ authorName }) => authorName],
+      committed_at: ['timestamptz', ({ committedAt }) => committedAt],
+      subject: 'text',
+      files: ['integer', ({ files }) => files.length],
+      additions: ['bigint', (commit) => sumOf(commit, 'additions')],
+      deletions: ['bigint', (commit) => sumOf(commit, 'deletions')],
+      bot: 'boolean',
+      content_hash: ['bytea', ({ hash }) => hash],
+    })}`
+}
+
+/** The columns that the rows of a commit's files copy from the commit. */
+const COMMIT_COLUMNS = {
+  commit: 'integer',
+  project: 'text',
+  sha: 'text',
+  author_email: ['text', ({ authorEmail }: PreparedCommit) => authorEmail],
+  committed_at: ['timestamptz', ({ committedAt }: PreparedCommit) => committedAt],
+  bot: 'boolean',
+} as const
+
+/** Rows of one insert: some MB of parameters. */
+const FILES_PER_STATEMENT = 10_000
+
+async function insertFiles(tx: ISql, orgId: string, commits: readonly PreparedCommit[]): Promise<void> {
+  const rows = commits.flatMap(({ files }, commit) => files.map((file) => ({ ...file, commit })))
+  const ids = commits.map((fields, commit) => ({ ...fields, commit }))
+  for (let start = 0; start < rows.length; start += FILES_PER_STATEMENT) {
+    const some = rows.slice(start, start + FILES_PER_STATEMENT)
+    await tx`
+      insert into commit_files (
+        org_id, project, sha, path, file, previous_path, status, additions, deletions, author_email, committed_at, bot
+      )
+      select
+        ${orgId}, c.project, c.sha, n.path, n.path, n.previous_path, n.status,
+        n.additions, n.deletions, c.author_email, c.committed_at, c.bot
+      from ${unnest(tx, some, {
+        commit: 'integer',
+        path: 'text',
+        previous_path: ['text', ({ previousPath }) => previousPath],
+        status: 'text',
+        additions: 'integer',
+        deletions: 'integer',
+      })}
+      join ${unnest(tx, ids, COMMIT_COLUMNS, 'c')} on c.commit = n.commit`
+  }
+}

@@ -1,0 +1,119 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { closed, component, nullable } from '../../analysis/records/fields.ts'
+import { oneOf, oneOfOr, Page, Pagination, PerPage } from '../../http/query.ts'
+import { type Dimension, UsageFilters } from '../usage/model.ts'
+
+export const BREAKDOWN_KEYS = [
+  'project',
+  'member',
+  'team',
+  'model',
+  'agent',
+  'branch',
+  'ticket',
+  'day',
+  'week',
+  'month',
+] as const
+export type BreakdownKey = (typeof BREAKDOWN_KEYS)[number]
+
+export const isTime = (key: BreakdownKey | undefined): key is 'day' | 'week' | 'month' =>
+  key === 'day' || key === 'week' || key === 'month'
+/** The column that a key is made of, but a key of time. */
+export const columnsOf = (key: BreakdownKey | undefined): Dimension[] =>
+  key === undefined || isTime(key) ? [] : [key === 'team' ? 'member' : key]
+
+export const BreakdownQuery = Type.Object({
+  by: oneOf(BREAKDOWN_KEYS, {
+    description:
+      'What an item is of. Reading time does not grow with the number of sessions, except by ticket, by branch of some days, and with the ' +
+      'filters `branch`, `ticket`, `min_cost`, `max_cost`, `min_quality`, `max_quality` and `has_findings`, or more than two ' +
+      'of project, member and agent or model together: those read the sessions that match',
+    examples: ['project'],
+  }),
+  and_by: Type.Optional(
+    oneOf(BREAKDOWN_KEYS, {
+      description: 'A second key, other than `by`: an item for each pair',
+      examples: ['model'],
+    }),
+  ),
+  top: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 50,
+      description:
+        'Only so many values of `and_by`, which it needs: those that cost most in the whole range; the others are summed ' +
+        'as `(others)`',
+      examples: [8],
+    }),
+  ),
+  compare: Type.Optional(
+    oneOf(['previous'], {
+      description:
+        'Adds `previous`: cost and sessions of the same key in the equally long range before; needs both dates. With a ' +
+        'key of time only the total has it',
+      examples: ['previous'],
+    }),
+  ),
+  ...UsageFilters.properties,
+  sort: oneOfOr(
+    ['cost', 'tokens', 'sessions', 'change', 'key'],
+    'cost',
+    'What to sort by: `tokens` is the sum of the four kinds; `change` is the size of the change of cost, needs ' +
+      '`compare`, and includes keys that only the range before has; ties are broken by key',
+  ),
+  order: oneOfOr(['asc', 'desc'], 'desc', 'Direction of the sort'),
+  page: Page,
+  per_page: PerPage,
+})
+export type BreakdownQuery = Static<typeof BreakdownQuery>
+
+const key = (description: string) => nullable(Type.String({ description, examples: ['checkout'] }))
+
+/** Sums over sessions have no largest value; a session's tokens have. */
+const tokenSum = Type.Integer({ minimum: 0, examples: [1_284_213] })
+
+const sums = {
+  sessions: Type.Integer({
+    description: 'A session counts once under each of its models; in the total, once',
+    examples: [42],
+  }),
+  turns: Type.Integer({ description: 'Of these sessions', examples: [812] }),
+  tokens: closed({ input: tokenSum, output: tokenSum, cache_read: tokenSum, cache_creation: tokenSum }),
+  cost: Type.Number({ description: 'US dollars, exact to 6 decimals', examples: [128.4] }),
+  share: Type.Number({
+    minimum: 0,
+    maximum: 1,
+    description: 'Fraction of the total cost, rounded to 6 decimals; 0 where nothing costs',
+    examples: [0.25],
+  }),
+  unpriced_tokens: Type.Integer({
+    description: 'Tokens of models without a known price, of all four kinds; they cost nothing',
+    examples: [0],
+  }),
+}
+
+const previous = Type.Optional(
+  closed(
+    { cost: Type.Number({ examples: [96.1] }), sessions: Type.Integer({ examples: [31] }) },
+    { description: 'In the equally long range before; with `compare`' },
+  ),
+)
+
+export const BreakdownItem = component('BreakdownItem', {
+  key: key(
+    'A name; a member’s id, or the address where no member has it; the first day of a day, week or month; ' +
+      'null for sessions without a member, team, branch …',
+  ),
+  and_key: Type.Optional(key('The second key; `(others)` for those beyond `top`')),
+  ...sums,
+  previous,
+})
+export type BreakdownItem = Static<typeof BreakdownItem>
+
+export const Breakdown = component('Breakdown', {
+  data: Type.Array(BreakdownItem),
+  pagination: Pagination,
+  total: closed({ ...sums, previous }, { title: 'BreakdownTotal', description: 'Of all pages' }),
+})
+export type Breakdown = Static<typeof Breakdown>

@@ -1,0 +1,282 @@
+import type { Own } from '../../accounts/people/visibility-queries.ts'
+import { addDays, daysBetween, isDate } from '../../base/dates.ts'
+import { JsonText } from '../../base/json-text.ts'
+import type { Fragment, Sql } from '../../database/client.ts'
+import { memberAddresses } from '../../database/member-addresses.ts'
+import type { UsageFilters } from '../usage/model.ts'
+import { teamsByKey } from '../usage/scope-queries.ts'
+import { branchRows, isOfBranches, usageRows } from '../usage/sources.ts'
+import { type BreakdownKey, type BreakdownQuery, columnsOf, isTime } from './breakdown-model.ts'
+
+/** The key of what is summed without being named. */
+const OTHERS = '(others)'
+
+/** Keys whose values tell what others do, and are named to somebody who sees only their own figures as far as these have them. */
+const TELLING: readonly BreakdownKey[] = ['member', 'team', 'branch', 'ticket', 'model', 'agent']
+
+/** A key as text, of a row `r`, `who` of the sessions of others; weeks begin on Monday, as 0001-01-01 was. */
+function breakdownKeyOf(sql: Sql, key: BreakdownKey, who: 'all' | Own | 'others'): Fragment {
+  if (who === 'others' && TELLING.includes(key)) return sql`${OTHERS}::text`
+  switch (key) {
+    case 'day':
+      return sql`r.bucket::text`
+    case 'week':
+      return sql`(r.bucket - (r.bucket - '0001-01-01'::date) % 7)::text`
+    case 'month':
+      return sql`date_trunc('month', r.bucket::timestamp)::date::text`
+    case 'member':
+      if (typeof who === 'object') return sql`${who.id}::text`
+      return sql`coalesce((select i.of_address from ids i) ->> r.member, nullif(r.member, ''))`
+    case 'team':
+      return sql`(select t.of_key from teams t) ->> r.member`
+    default:
+      return sql`nullif(r.${sql(key)}, '')`
+  }
+}
+
+/** The order of sums `g`; ties are broken by the keys, those without one last. */
+function orderOf(sql: Sql, { sort, order }: BreakdownQuery): Fragment {
+  const direction = order === 'asc' ? sql`asc` : sql`desc`
+  const keys = (towards: Fragment) =>
+    sql`g.key collate "C" ${towards} nulls last, g.and_key collate "C" ${towards} nulls last`
+  switch (sort) {
+    case 'cost':
+      return sql`g.cost ${direction}, ${keys(sql`asc`)}`
+    case 'tokens':
+      return sql`g.input + g.output + g.cache_read + g.cache_creation ${direction}, ${keys(sql`asc`)}`
+    case 'sessions':
+      return sql`g.sessions ${direction}, ${keys(sql`asc`)}`
+    case 'change':
+      return sql`abs(g.cost - g.previous_cost) ${direction}, ${keys(sql`asc`)}`
+    case 'key':
+      return keys(direction)
+  }
+}
+
+/** The sums of `g` as JSON text without braces, but for `share`. */
+const SUMS_ITEM = `'"sessions":' || g.sessions || ',"turns":' || g.turns
+  || ',"tokens":{"input":' || g.input || ',"output":' || g.output
+  || ',"cache_read":' || g.cache_read || ',"cache_creation":' || g.cache_creation
+  || '},"cost":' || trim_scale(g.cost) || ',"share":' || trim_scale(g.share)
+  || ',"unpriced_tokens":' || g.unpriced_tokens`
+
+/** `previous` behind the sums. */
+const PREVIOUS_ITEM = `',"previous":{"cost":' || trim_scale(g.previous_cost)
+  || ',"sessions":' || g.previous_sessions || '}'`
+
+/** Columns of the range before, from `p`, which has no row for a key that is new. */
+const PREVIOUS_COLUMNS = `, coalesce(p.cost, 0) as previous_cost, coalesce(p.sessions, 0) as previous_sessions`
+
+/** Keys of the range before that have no sessions now, as rows of `sums`. */
+const GONE = `
+  select e.key, e.and_key, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+  from earlier e
+  where not exists (
+    select
+    from sums s
+    where coalesce(s.key, '') = coalesce(e.key, '')
+      and coalesce(s.and_key, '') = coalesce(e.and_key, '')
+  )`
+
+const FIRST_DATE = '0001-01-01'
+
+/** The equally long range before. */
+function rangeBefore({ date_from = FIRST_DATE, date_to = FIRST_DATE }: BreakdownQuery) {
+  const days = daysBetween(date_from, date_to) + 1
+  const dateBefore = (count: number) => {
+    const date = addDays(date_from, -count)
+    return isDate(date) ? date : FIRST_DATE
+  }
+  return { date_from: dateBefore(days), date_to: dateBefore(1) }
+}
+
+/** The parts of a statement for sums by key, and for their total. */
+function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, own: Own | null) {
+  const isTold = TELLING.some((key) => given[key as keyof BreakdownQuery] !== undefined)
+  const query = own !== null && isTold ? { ...given, member: own.id } : given
+  const { by, and_by, top, compare, sort } = query
+  const keys = [by, and_by]
+  const columns = keys.flatMap(columnsOf)
+  const byDays = keys.includes('day') || keys.includes('week')
+  const buckets = byDays ? 'day' : keys.includes('month') ? 'month' : undefined
+  const isDivided = own !== null && keys.some((key) => key !== undefined && TELLING.includes(key))
+  const isByBranch = !isDivided && by === 'branch' && and_by === undefined && isOfBranches(query)
+  const isByTime = keys.some(isTime)
+  // one value, looked up in: joined, each row was compared with each member. An address is of one member only.
+  const ids = sql`
+    ids as materialized (
+      select jsonb_object_agg(m.address, m.id) as of_address
+      from ${memberAddresses(sql, orgId)} m
+    ),
+    teams as materialized (${teamsByKey(sql, orgId)}),`
+  // a session counts more than once under its models, in all once
+  const isOften = columns.includes('model') || columns.includes('ticket')
+  const sumsOf = (
+    key: Fragment,
+    andKey: Fragment,
+    filters: UsageFilters,
+    names = columns,
+    isOnce = false,
+    only = sql``,
+  ) => sql`
+    select
+      ${key} as key, ${andKey} as and_key,
+      ${isOften && !isOnce ? sql`sum(r.sessions) as sessions, sum(r.turns) as turns` : sql`sum(r.main_sessions) as sessions, sum(r.main_turns) as turns`},
+      sum(r.main_sessions) as all_sessions, sum(r.main_turns) as all_turns, sum(r.cost) as cost,
+      sum(r.input) as input, sum(r.output) as output, sum(r.cache_read) as cache_read,
+      sum(r.cache_creation) as cache_creation, sum(r.unpriced_tokens) as unpriced_tokens
+    from (${usageRows(sql, orgId, filters, { columns: names, buckets })}) r
+    ${only}
+    group by 1, 2`
+  const none = sql`null::text`
+  const keysOf = (who: 'all' | Own | 'others') =>
+    [breakdownKeyOf(sql, by, who), and_by === undefined ? none : breakdownKeyOf(sql, and_by, who)] as const
+  const sumsIn = (filters: UsageFilters) => {
+    if (own === null || !isDivided) return sumsOf(...keysOf('all'), filters)
+    // apart: both are read from sums, which have no column for each of two keys beside the member's
+    const told = columns.filter((column) => !TELLING.includes(column))
+    return sql`
+      ${sumsOf(...keysOf(own), { ...filters, member: own.id })}
+      union all
+      ${sumsOf(...keysOf('others'), filters, [...told, 'member'], true, sql`where r.member <> all (${own.keys}::text[])`)}`
+  }
+  // no key is an empty text
+  const topped = (table: Fragment) => sql`
+    select
+      s.key, case when k.and_key is not null then s.and_key else ${OTHERS}::text end as and_key,
+      sum(s.sessions) as sessions, sum(s.turns) as turns, sum(s.all_sessions) as all_sessions,
+      sum(s.all_turns) as all_turns, sum(s.cost) as cost, sum(s.input) as input, sum(s.output) as output,
+      sum(s.cache_read) as cache_read, sum(s.cache_creation) as cache_creation,
+      sum(s.unpriced_tokens) as unpriced_tokens
+    from ${table} s
+    left join largest k on k.and_key = coalesce(s.and_key, '')
+    group by 1, 2`
+  // one page is read of the branches, of which there may be as many as sessions; the total from sums with fewer rows
+  const named = isByBranch
+    ? sql`
+        sums as not materialized (
+          select
+            ${breakdownKeyOf(sql, by, 'all')} as key, ${none} as and_key, r.sessions, r.turns, r.cost, r.input, r.output,
+            r.cache_read, r.cache_creation, r.unpriced_tokens
+          ${branchRows(sql, orgId, query)}
+        ),
+        whole as (${sumsOf(none, none, query, [])}),`
+    : top === undefined
+      ? sql`sums as materialized (${sumsIn(query)}),`
+      : sql`
+          pairs as materialized (${sumsIn(query)}),
+          largest as materialized (
+            select coalesce(s.and_key, '') as and_key
+            from pairs s
+            group by s.and_key
+            order by sum(s.cost) desc, s.and_key collate "C" nulls last
+            limit ${top}
+          ),
+          sums as materialized (${topped(sql`pairs`)}),`
+  const earlier = sumsIn({ ...query, ...rangeBefore(query) })
+  const before =
+    compare === undefined
+      ? sql``
+      : top === undefined
+        ? sql`earlier as materialized (${earlier}),`
+        : sql`
+            earlier_pairs as materialized (${earlier}),
+            earlier as materialized (${topped(sql`earlier_pairs`)}),`
+  const previous = compare === undefined ? sql`` : sql`|| ${sql.unsafe(PREVIOUS_ITEM)}`
+  const previousColumns = sql.unsafe(PREVIOUS_COLUMNS)
+  const itemsHavePrevious = compare !== undefined && !isByTime
+  const listed = sort === 'change' ? sql`(select * from sums union all ${sql.unsafe(GONE)})` : sql`sums`
+  /** The tables that the other parts read. */
+  const tables = sql`
+    with ${columns.includes('member') ? ids : sql``}
+    ${named}
+    ${before}
+    total as materialized (
+      select
+        coalesce(sum(g.all_sessions), 0) as sessions, coalesce(sum(g.all_turns), 0) as turns,
+        coalesce(sum(g.cost), 0) as cost, case when sum(g.cost) > 0 then 1 else 0 end::numeric as share,
+        coalesce(sum(g.input), 0) as input, coalesce(sum(g.output), 0) as output,
+        coalesce(sum(g.cache_read), 0) as cache_read, coalesce(sum(g.cache_creation), 0) as cache_creation,
+        coalesce(sum(g.unpriced_tokens), 0) as unpriced_tokens
+      from ${isByBranch ? sql`whole` : sql`sums`} g
+    )`
+  /** A row `g` of `rows` as JSON. */
+  const item = sql`'{"key":' || coalesce(to_json(g.key)::text, 'null')
+    || ${and_by === undefined ? sql`','` : sql`',"and_key":' || coalesce(to_json(g.and_key)::text, 'null') || ','`}
+    || ${sql.unsafe(SUMS_ITEM)} ${itemsHavePrevious ? previous : sql``} || '}'`
+  const rows = sql`
+    select
+      g.*,
+      case when t.cost > 0 then round(g.cost / t.cost, 6) else 0 end as share
+      ${itemsHavePrevious ? previousColumns : sql``}
+    from ${listed} g
+    cross join total t
+    ${
+      itemsHavePrevious
+        ? sql`
+            left join earlier p
+              on coalesce(p.key, '') = coalesce(g.key, '')
+              and coalesce(p.and_key, '') = coalesce(g.and_key, '')`
+        : sql``
+    }`
+  const total = sql`
+        select '{' || ${sql.unsafe(SUMS_ITEM)} ${previous} || '}'
+        from ${
+          compare === undefined
+            ? sql`total`
+            : sql`(
+                select t.* ${previousColumns}
+                from total t
+                cross join (select sum(e.cost) as cost, sum(e.all_sessions) as sessions from earlier e) p
+              )`
+        } g`
+  return { tables, item, rows, total, listed, order: orderOf(sql, query) }
+}
+
+/** Sums by key as in `getBreakdown`, all of them in the list's order: `item`, as JSON. */
+export function allBreakdown(
+  sql: Sql,
+  orgId: string,
+  query: BreakdownQuery,
+  { own }: { own: Own | null },
+): Fragment {
+  const { tables, item, rows, order } = breakdownOf(sql, orgId, query, own)
+  return sql`${tables} select ${item} as item from (${rows}) g order by ${order}`
+}
+
+/**
+ * Sums the usage of the sessions that match, by one key or by pairs of two, with the total, as of one instant. A
+ * member's sessions are together whether they were sent with the id or an address. With `own` the sessions of others are one
+ * key in place of each that tells what they do, and are left out where a filter does.
+ */
+export async function getBreakdown(
+  sql: Sql,
+  orgId: string,
+  query: BreakdownQuery,
+  own: Own | null,
+): Promise<JsonText> {
+  const { page, per_page } = query
+  const { tables, item, rows, total, listed, order } = breakdownOf(sql, orgId, query, own)
+  const [row] = await sql<{ groups: string; total: string; items: string | null }[]>`
+    ${tables}
+    select
+      (select count(*) from ${listed} g) as groups,
+      (${total}) as total,
+      (
+        select string_agg(${item}, ',' order by ${order})
+        from (
+          select *
+          from (${rows}) g
+          order by ${order}
+          limit ${per_page}
+          offset ${(page - 1) * per_page}
+        ) g
+      ) as items`
+  if (row === undefined) throw new Error('the statement gave no row')
+  const position = { page, per_page, total: Number(row.groups) }
+  const pagination = JSON.stringify(position)
+  return new JsonText(
+    `{"data":[${row.items ?? ''}],"pagination":${pagination},"total":${row.total}}`,
+    position,
+  )
+}

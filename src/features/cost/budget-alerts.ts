@@ -1,0 +1,106 @@
+import { dateOf, monthOf } from '../../base/dates.ts'
+import { MONEY_DECIMALS, unitsOf, unscaled } from '../../base/decimals.ts'
+import type { ISql } from '../../database/client.ts'
+import { memberAddresses } from '../../database/member-addresses.ts'
+import { unnest } from '../../database/rows.ts'
+import { emit, type NewEvent } from '../../webhooks/outbox/events.ts'
+import { type BudgetScope, budgetIdOf, budgetInForce, costOfScope } from '../usage/scope-queries.ts'
+
+/** A month whose cost is above its limit; amounts in dollars, exact to 6 decimals. */
+export interface BudgetExceeded {
+  budgetId: string
+  cost: number
+  limit: number
+}
+
+/** A month (its first day) in which something changed that counts for a scope; of a member an id or any address. */
+export interface ChangedMonth extends BudgetScope {
+  month: string
+}
+
+/**
+ * Finds those of the months whose cost is above the limit in force, for each scope and the teams of its members, and stores an
+ * alert for each. A month of a scope is returned only once, also when its limit is raised and exceeded again. Needs the
+ * organization's lock, and the rollups and budgets as the request leaves them. Alerts are stored also without
+ * a subscribed endpoint, so that an endpoint created later receives none for earlier months.
+ */
+export async function writeBudgetAlerts(
+  tx: ISql,
+  orgId: string,
+  changed: readonly ChangedMonth[],
+): Promise<BudgetExceeded[]> {
+  if (changed.length === 0) return []
+  const distinct = [...new Map(changed.map((each) => [Object.values(each).join('\0'), each])).values()]
+  const rows = await tx<(BudgetScope & { since: string; cost: string; limit: string })[]>`
+    with given as materialized (
+      select n.*
+      from ${unnest(tx, distinct, { month: 'date', scope: 'text', scope_key: 'text' })}
+    ),
+    people as materialized (
+      select g.month, a.id, a.team
+      from given g
+      join (
+        select k.key, a.id, a.team
+        from ${memberAddresses(tx, orgId)} a
+        cross join lateral unnest(array[a.id, a.address]) as k (key)
+        -- most organizations have none: their members are not read
+        where exists (select from budgets b where b.org_id = ${orgId} and b.scope in ('member', 'team'))
+      ) a on a.key = g.scope_key
+      where g.scope = 'member'
+    ),
+    scopes as materialized (
+      select g.month, g.scope, g.scope_key from given g where g.scope <> 'member'
+      union
+      select p.month, 'member', p.id from people p
+      union
+      select p.month, 'team', p.team from people p where p.team is not null
+    ),
+    above as materialized (
+      select c.*
+      from (
+        select s.*, b.since, b.limit_usd, ${costOfScope(tx, orgId)} as cost
+        from scopes s
+        cross join lateral ${budgetInForce(tx, orgId)} b
+      ) c
+      where c.cost > c.limit_usd
+    ),
+    first as (
+      insert into budget_alerts as a (org_id, scope, scope_key, month)
+      select ${orgId}, o.scope, o.scope_key, o.month
+      from above o
+      on conflict do nothing
+      returning a.scope, a.scope_key, a.month
+    )
+    select o.scope, o.scope_key, o.since::text as since, o.cost::text as cost, o.limit_usd::text as limit
+    from first f
+    join above o
+      on o.scope = f.scope
+      and o.scope_key = f.scope_key
+      and o.month = f.month
+    order by f.month, f.scope, f.scope_key`
+  return rows.map(({ since, cost, limit, ...scope }) => ({
+    budgetId: budgetIdOf(scope, since),
+    cost: unscaled(unitsOf(cost), MONEY_DECIMALS),
+    limit: unscaled(unitsOf(limit), MONEY_DECIMALS),
+  }))
+}
+
+/** The events of months whose cost is above their limit. */
+export const budgetEvents = (exceeded: readonly BudgetExceeded[]): NewEvent[] =>
+  exceeded.map(({ budgetId, cost, limit }) => ({
+    event: 'cost.budget_exceeded',
+    data: { budget_id: budgetId, current_cost: cost, limit },
+  }))
+
+/** Does `writeBudgetAlerts` and emits its events. */
+export const emitBudgetAlerts = async (
+  tx: ISql,
+  orgId: string,
+  changed: readonly ChangedMonth[],
+  now: Date,
+): Promise<void> => await emit(tx, orgId, now, budgetEvents(await writeBudgetAlerts(tx, orgId, changed)))
+
+/** The month of `now` of a member, who is new or has changed. */
+export const ofMember = (id: string, now: Date): ChangedMonth => ({
+  ...{ month: monthOf(dateOf(now)), scope: 'member', scope_key: id },
+})

@@ -1,0 +1,60 @@
+import { addDays, addMonths, dateOf, daysBetween, monthOf } from '../../base/dates.ts'
+import { MONEY_DECIMALS, roundedQuotient, SCORE_DECIMALS, unscaled } from '../../base/decimals.ts'
+import { derivedId } from '../../base/ids.ts'
+import type { Budget } from './model.ts'
+
+const ALERT_THRESHOLD_PERCENT = 80
+
+/** The month's cost so far in micro-dollars, and the day on which it exceeded the limit; null if it did not. */
+interface Spent {
+  cost: bigint
+  exceededOn: string | null
+}
+
+/**
+ * The budget of the month of `now`. `since`: the month of the budget record in force; `limit` in micro-dollars. Projections
+ * extrapolate the mean cost per day, with today as a whole day, so that they do not depend on the time of day. A cost equal
+ * to the limit does not exceed it.
+ */
+export function budgetStatus(since: string, limit: bigint, { cost, exceededOn }: Spent, now: Date): Budget {
+  const today = dateOf(now)
+  const start = monthOf(today)
+  const next = addMonths(start, 1)
+  const daysPassed = BigInt(daysBetween(start, today) + 1)
+  const daysInMonth = BigInt(daysBetween(start, next))
+  const percent = roundedQuotient(cost * 10_000n, limit)
+  const warning = cost * 100n >= limit * BigInt(ALERT_THRESHOLD_PERCENT)
+  return {
+    id: derivedId('budget', since),
+    scope: 'organization',
+    period: 'monthly',
+    period_start: start,
+    period_end: addDays(next, -1),
+    limit: unscaled(limit, MONEY_DECIMALS),
+    current_cost: unscaled(cost, MONEY_DECIMALS),
+    remaining: cost > limit ? 0 : unscaled(limit - cost, MONEY_DECIMALS),
+    percent_used: unscaled(percent, SCORE_DECIMALS),
+    alert_threshold: ALERT_THRESHOLD_PERCENT,
+    status: cost > limit ? 'exceeded' : warning ? 'warning' : 'ok',
+    projected_cost: unscaled(roundedQuotient(cost * daysInMonth, daysPassed), MONEY_DECIMALS),
+    projected_exceed_date: exceededOn ?? willExceedOn({ start, next, cost, daysPassed, limit }),
+    currency: 'USD',
+  }
+}
+
+/** The budget's month so far. */
+interface Spending {
+  start: string
+  next: string
+  cost: bigint
+  daysPassed: bigint
+  limit: bigint
+}
+
+/** The day of this month on which the sum will exceed the limit at the current mean per day; null if it will not. */
+function willExceedOn({ start, next, cost, daysPassed, limit }: Spending): string | null {
+  if (cost === 0n) return null
+  const wholeDaysWithin = Number((limit * daysPassed) / cost)
+  const date = addDays(start, Math.min(wholeDaysWithin, daysBetween(start, next)))
+  return date < next ? date : null
+}

@@ -1,0 +1,82 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { closed, component, nullable } from '../../analysis/records/fields.ts'
+import { GRANULARITIES } from '../../base/dates.ts'
+import { DateFrom, DateTo, oneOf, oneOfOr, Project } from '../../http/query.ts'
+
+const dollars = (description: string) =>
+  Type.Number({ description: `${description}; US dollars`, examples: [128.4] })
+const date = (description: string) => Type.String({ format: 'date', description, examples: ['2026-11-01'] })
+
+const filters = {
+  project: Project,
+  date_from: DateFrom,
+  date_to: DateTo,
+}
+
+export const CostQuery = Type.Object({
+  ...filters,
+  group_by: oneOfOr(GRANULARITIES, 'day', 'Length of a period in by_period'),
+})
+export type CostQuery = Static<typeof CostQuery>
+
+export const CostTrendQuery = Type.Object({
+  granularity: oneOfOr(GRANULARITIES, 'day', 'Length of a bucket'),
+  ...filters,
+})
+export type CostTrendQuery = Static<typeof CostTrendQuery>
+
+export const Budget = component('Budget', {
+  id: Type.String({ examples: ['budget_3k9d'] }),
+  scope: Type.Literal('organization'),
+  period: Type.Literal('monthly'),
+  period_start: date('first day of the current UTC month'),
+  period_end: date('its last day'),
+  limit: dollars('for the month'),
+  current_cost: dollars('spent this month'),
+  remaining: dollars('limit less what was spent, 0 when exceeded'),
+  percent_used: Type.Number(),
+  alert_threshold: Type.Number({ description: 'percent used from which the status is warning' }),
+  status: oneOf(['ok', 'warning', 'exceeded']),
+  projected_cost: dollars("at the month's end, at the month's pace so far"),
+  projected_exceed_date: nullable(
+    date('when that pace passes the limit (or when it was passed); null if not this month'),
+  ),
+  currency: Type.Literal('USD'),
+})
+export type Budget = Static<typeof Budget>
+
+export const CostSummary = component('CostSummary', {
+  total_cost: dollars('of all matching sessions'),
+  unpriced_tokens: Type.Integer({
+    description: 'tokens of these sessions whose price is not known: total_cost is without them',
+    examples: [0],
+  }),
+  current_month: dollars('of the current UTC month, date filters aside'),
+  currency: Type.Literal('USD'),
+  by_period: Type.Array(closed({ period: date('first day of the period'), cost: dollars('of the period') })),
+  by_project: Type.Array(
+    closed({ project: nullable(Type.String()), cost: dollars('of the project, null: of none') }),
+  ),
+  current_budget: nullable(Budget),
+})
+export type CostSummary = Static<typeof CostSummary>
+
+const TREND_GRANULARITIES = [...GRANULARITIES, 'year'] as const
+export type TrendGranularity = (typeof TREND_GRANULARITIES)[number]
+
+export const CostTrend = component('CostTrend', {
+  granularity: oneOf(TREND_GRANULARITIES, {
+    description:
+      'as asked for; the next coarser one where an end of the range that is not given makes more than 10,000 buckets',
+  }),
+  data: Type.Array(
+    closed({
+      period: date('first day of the bucket; weeks begin on Monday'),
+      cost: dollars('of the bucket'),
+      sessions: Type.Integer(),
+      cumulative_cost: dollars('up to and with the bucket'),
+      budget: nullable(dollars('monthly limit in force on the first day of the bucket')),
+    }),
+  ),
+})
+export type CostTrend = Static<typeof CostTrend>

@@ -1,0 +1,218 @@
+import { addMonths, dateOf, daysOf, monthOf, type Span, shortSpansOf, spansOf } from '../../base/dates.ts'
+import { unitsOf } from '../../base/decimals.ts'
+import { validationError } from '../../base/errors.ts'
+import { JsonText } from '../../base/json-text.ts'
+import type { Fragment, Sql } from '../../database/client.ts'
+import { summedProject, WITHOUT_PROJECT } from '../../database/rollups.ts'
+import { budgetStatus } from './budget.ts'
+import type { CostQuery, CostTrendQuery, TrendGranularity } from './model.ts'
+import { COARSER, countBuckets, type Limit, periodOf, trendItems } from './trend.ts'
+
+type Filter = Pick<CostQuery, 'project' | 'date_from' | 'date_to'>
+
+/** Buckets in one trend, empty ones included: 27 years of days. */
+const MAX_BUCKETS = 10_000
+
+interface CostRow {
+  total: string
+  /** Tokens. */
+  unpriced: string
+  /** The JSON of the items of `by_period` and `by_project`; null for none. */
+  periods: string | null
+  projects: string | null
+  current_month: string
+  /** This month's cost of all projects. */
+  month_cost: string
+  /** The month of the budget record in force, and its limit; null without one. */
+  since: string | null
+  limit: string | null
+  /** The day on which this month's cost exceeded the limit. */
+  exceeded_on: string | null
+}
+
+/** Sums the cost of matching sessions by period and project, with the state of the month, as of one instant. */
+export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Date): Promise<JsonText> {
+  const thisMonth = monthOf(dateOf(now))
+  const nextMonth = addMonths(thisMonth, 1)
+  const project = summedProject(query.project)
+  const [row] = await sql<CostRow[]>`
+    select p.total, p.unpriced, p.periods,
+      (
+        select string_agg(
+          '{"project":' || coalesce(to_json(p.project)::text, 'null') || ',"cost":' || trim_scale(p.cost) || '}',
+          ',' order by p.cost desc, p.project collate "C"
+        )
+        from (
+          select nullif(r.project, ${WITHOUT_PROJECT}) as project, sum(r.cost) as cost
+          from (${projectCosts(sql, orgId, query)}) r
+          group by r.project
+          having sum(r.sessions) > 0
+        ) p
+      ) as projects,
+      trim_scale(m.own) as current_month, m.cost as month_cost, b.month::text as since, b.limit_usd as limit,
+      case when m.cost > b.limit_usd then (
+        select d.bucket::text
+        from (
+          select r.bucket, sum(r.cost) over (order by r.bucket rows unbounded preceding) as cost
+          from session_rollups r
+          where r.org_id = ${orgId}
+            and r.grain = 'day'
+            and r.project = ''
+            and r.bucket >= ${thisMonth}
+            and r.bucket < ${nextMonth}
+        ) d
+        where d.cost > b.limit_usd
+        order by d.bucket
+        limit 1
+      ) end as exceeded_on
+    from (
+      select
+        coalesce(trim_scale(sum(p.cost)), 0) as total, coalesce(sum(p.unpriced), 0) as unpriced,
+        string_agg('{"period":"' || p.period || '","cost":' || trim_scale(p.cost) || '}', ',' order by p.period) as periods
+      from (
+        select ${firstDayOf(sql, query.group_by)} as period, sum(r.cost) as cost, sum(r.unpriced_tokens) as unpriced
+        from (${matchingRows(sql, orgId, query, query.group_by)}) r
+        group by 1
+      ) p
+    ) p
+    cross join (
+      select
+        coalesce(sum(r.cost) filter (where r.project = ''), 0.000000) as cost,
+        coalesce(sum(r.cost) filter (where r.project = ${project}), 0) as own
+      from session_rollups r
+      where r.org_id = ${orgId}
+        and r.grain = 'month'
+        and r.bucket = ${thisMonth}
+        and r.project in ('', ${project})
+    ) m
+    left join (
+      select b.month, b.limit_usd
+      from budgets b
+      where b.org_id = ${orgId}
+        and b.scope = 'organization'
+        and b.month <= ${thisMonth}
+      order by b.month desc
+      limit 1
+    ) b on true`
+  if (row === undefined) throw new Error('the statement gave no row')
+  const { total, unpriced, periods, projects, current_month, month_cost, since, limit, exceeded_on } = row
+  const spent = { cost: unitsOf(month_cost), exceededOn: exceeded_on }
+  const budget = since === null || limit === null ? null : budgetStatus(since, unitsOf(limit), spent, now)
+  return new JsonText(
+    `{"total_cost":${total},"unpriced_tokens":${unpriced},"current_month":${current_month},"currency":"USD",` +
+      `"by_period":[${periods ?? ''}],"by_project":[${projects ?? ''}],"current_budget":${JSON.stringify(budget)}}`,
+  )
+}
+
+/**
+ * The first day of the bucket of `granularity` that the rollup row `r` lies in; weeks begin on Monday, as 0001-01-01 was.
+ * For a week date_trunc takes several times as long.
+ */
+function firstDayOf(sql: Sql, granularity: TrendGranularity): Fragment {
+  if (granularity === 'day') return sql`r.bucket`
+  if (granularity === 'week') return sql`r.bucket - (r.bucket - '0001-01-01'::date) % 7`
+  return sql`date_trunc(${granularity}, r.bucket::timestamp)::date`
+}
+
+/** The rollup's rows in the spans, of the project that `ofProject` says. */
+const rowsOf = (sql: Sql, orgId: string, spans: readonly Span[], ofProject: Fragment): Fragment =>
+  spans
+    .map(
+      ({ grain, from = '-infinity', before = 'infinity' }): Fragment => sql`
+        select r.project, r.bucket, r.sessions, r.cost, r.unpriced_tokens
+        from session_rollups r
+        where r.org_id = ${orgId}
+          and r.grain = ${grain}
+          and r.project ${ofProject}
+          and r.bucket >= ${from}
+          and r.bucket < ${before}`,
+    )
+    .reduce((rows, more) => sql`${rows} union all ${more}`)
+
+/** Selects rows of the range, of one project or all (''): days, but whole months if the buckets are months or years. */
+function matchingRows(sql: Sql, orgId: string, { project, ...range }: Filter, by: TrendGranularity) {
+  const { date_from, date_to } = range
+  const isOfDays = by === 'day' || by === 'week'
+  const spans = isOfDays ? [daysOf(date_from, date_to)] : spansOf(date_from, date_to)
+  return rowsOf(sql, orgId, spans, sql`= ${summedProject(project)}`)
+}
+
+/**
+ * Each project's cost in the range, with a sign: from its months, and only at the range's ends from its days. Fewer days
+ * are read when those of a month that are not in the range are subtracted.
+ */
+const projectCosts = (sql: Sql, orgId: string, { project, date_from, date_to }: Filter) => {
+  const ofProject = project === undefined ? sql`<> ''` : sql`= ${summedProject(project)}`
+  const { added, subtracted } = shortSpansOf(date_from, date_to)
+  const rows = sql`select r.project, r.sessions, r.cost from (${rowsOf(sql, orgId, added, ofProject)}) r`
+  if (subtracted.length === 0) return rows
+  return sql`
+    ${rows}
+    union all
+    select r.project, - r.sessions, - r.cost from (${rowsOf(sql, orgId, subtracted, ofProject)}) r`
+}
+
+/**
+ * Cost by day, week or month, buckets without sessions included, with the running sum and the limit in force. The buckets
+ * reach from date_from (else the first with sessions) to date_to (else the last with sessions). Where they are more than
+ * 10,000, those of the next coarser granularity; throws VALIDATION_ERROR where the caller gave both ends.
+ */
+export async function getCostTrend(
+  sql: Sql,
+  orgId: string,
+  query: CostTrendQuery,
+  granularity: TrendGranularity = query.granularity,
+): Promise<JsonText> {
+  const { date_from, date_to } = query
+  const rows = matchingRows(sql, orgId, query, granularity)
+  const buckets =
+    granularity === 'day'
+      ? sql`select r.bucket as period, r.cost, r.sessions from (${rows}) r`
+      : sql`
+          select ${firstDayOf(sql, granularity)} as period, sum(r.cost) as cost, sum(r.sessions) as sessions
+          from (${rows}) r
+          group by 1`
+  // texts: buckets separated by `;`, limits as `month limit` separated by `,`; null for none
+  const [row] = await sql<{ buckets: string | null; limits: string | null }[]>`
+    select
+      (
+        select string_agg(
+          '{"period":"' || k.period || '","cost":' || trim_scale(k.cost) || ',"sessions":' || k.sessions
+            || ',"cumulative_cost":' || trim_scale(k.cumulative),
+          ';' order by k.period
+        )
+        from (
+          select k.*, sum(k.cost) over (order by k.period rows unbounded preceding) as cumulative
+          from (${buckets}) k
+        ) k
+      ) as buckets,
+      (
+        select string_agg(b.month || ' ' || trim_scale(b.limit_usd), ',' order by b.month)
+        from budgets b
+        where b.org_id = ${orgId}
+          and b.scope = 'organization'
+      ) as limits`
+  if (row === undefined) throw new Error('the statement gave no row')
+  const known = row.buckets?.split(';') ?? []
+  const limits = (row.limits?.split(',') ?? []).map((item): Limit => {
+    const [month = '', limit = ''] = item.split(' ')
+    return [month, limit]
+  })
+  const [firstKnown, lastKnown] = [known[0], known.at(-1)].map((item) => item && periodOf(item))
+  const first = date_from ?? firstKnown ?? date_to
+  const last = date_to ?? lastKnown ?? date_from
+  if (first === undefined || last === undefined) return trendOf(granularity, '')
+  if (countBuckets(granularity, first, last) > MAX_BUCKETS) {
+    const coarser = COARSER[granularity]
+    if (coarser !== undefined && (date_from === undefined || date_to === undefined))
+      return await getCostTrend(sql, orgId, query, coarser)
+    throw validationError({
+      field: 'date_to',
+      message: `from ${first} to ${last} are more than ${MAX_BUCKETS} ${granularity}s: give a shorter range, or a coarser granularity`,
+    })
+  }
+  return trendOf(granularity, trendItems(granularity, { first, last }, known, limits))
+}
+
+const trendOf = (granularity: string, items: string): JsonText =>
+  new JsonText(`{"granularity":"${granularity}","data":[${items}]}`)

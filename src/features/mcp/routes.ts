@@ -1,0 +1,72 @@
+import { Elysia } from 'elysia'
+import type { Gate } from '../../accounts/organizations/gate.ts'
+import { ApiError } from '../../base/errors.ts'
+import { type Admission, accessOf } from '../../http/admission.ts'
+import type { RouteDeps } from '../../http/api.ts'
+import { bodyError, JSON_TYPE, readBody } from '../../http/body.ts'
+import { answerMessage } from './protocol.ts'
+
+interface McpDeps extends RouteDeps {
+  gate: Gate
+  admission: Pick<Admission, 'partOf'>
+  handle: (request: Request) => Promise<Response>
+}
+
+const MESSAGE = { type: 'object' } as const
+
+/** The Model Context Protocol: tools for coding agents, each of which answers as a route of the API does. */
+export const mcpRoutes = ({ sql, config, api, gate, admission, handle }: McpDeps) =>
+  new Elysia({ tags: ['Agents'] }).use(api).post(
+    '/mcp',
+    async ({ request, admitted, requestId }) => {
+      const access = accessOf(admitted)
+      refuseForeignOrigin(request, config.publicUrl)
+      const message = await readBody(request, {}, gate.pass(request, `changes of ${access.orgId}`))
+      // each request counts as one
+      if (Array.isArray(message)) throw bodyError('must be one message')
+      return await answerMessage(request, message, {
+        access,
+        sql,
+        route: (target) => handle(admission.partOf(request, admitted, target, requestId)),
+      })
+    },
+    {
+      open: true,
+      fails: [401, 403, 429],
+      detail: {
+        operationId: 'callTools',
+        summary: 'Tools for coding agents',
+        description:
+          'One message of the Model Context Protocol of 2026-07-28, or of 2025, over stateless Streamable HTTP. The tools are those ' +
+          'that the scopes of the key allow: docs/mcp.md.',
+        security: [{ apiKey: [] }],
+        requestBody: {
+          required: true,
+          content: {
+            [JSON_TYPE]: { schema: MESSAGE, example: { jsonrpc: '2.0', id: 1, method: 'tools/list' } },
+          },
+        },
+        responses: {
+          200: {
+            description: 'The answer; clients of 2025 get it as an event',
+            content: {
+              [JSON_TYPE]: { schema: MESSAGE },
+              'text/event-stream': { schema: { type: 'string' } },
+            },
+          },
+          202: { description: 'It was a notification' },
+          406: { description: 'Accept must name both types', content: { [JSON_TYPE]: { schema: MESSAGE } } },
+        },
+      },
+    },
+  )
+
+/** Throws FORBIDDEN for a request that a browser sends from a page of another site. */
+function refuseForeignOrigin({ headers, url }: Request, publicUrl: string | null): void {
+  const origin = headers.get('origin')
+  if (origin === null) return
+  // a proxy may have taken the TLS away
+  const isOwn = URL.canParse(origin) && new URL(origin).host === new URL(url).host
+  if (isOwn || (publicUrl !== null && origin === new URL(publicUrl).origin)) return
+  throw new ApiError('FORBIDDEN', 'Origin: must be that of this server')
+}

@@ -1,0 +1,228 @@
+import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
+import { findKeysOfMember, revokeKeys } from '../../accounts/keys/queries.ts'
+import { createInvitation, type NewInvitation } from '../../accounts/people/invitation-queries.ts'
+import { removeAccount } from '../../accounts/people/member-queries.ts'
+import { type Rights, scopesBeyond } from '../../accounts/people/roles.ts'
+import type { MemberRecord, Role } from '../../analysis/records/member.ts'
+import { ApiError, forbidden, validationError } from '../../base/errors.ts'
+import type { ISql } from '../../database/client.ts'
+import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
+import { emit } from '../../webhooks/outbox/events.ts'
+import { updateExpertiseOf } from '../commits/expertise.ts'
+import { emitBudgetAlerts, ofMember } from '../cost/budget-alerts.ts'
+import { removeAliases, writeAliases } from '../team/alias-write.ts'
+import {
+  findKeysOf,
+  findMember,
+  findMemberById,
+  findOwnAddress,
+  type Member,
+  type MemberWithAliases,
+  removeMember,
+} from '../team/queries.ts'
+import { hasOwner, writeMembers } from '../team/write.ts'
+import { updateParts } from '../usage/pull-request-write.ts'
+
+// Changes of one member: by the API, the command line, and the identity provider. Each function needs a transaction, and
+// takes the organization's lock.
+
+/** The author of a change of members. Without `rights`, as the server's own command line, they may do everything. */
+export interface Changer {
+  actor: Actor
+  rights?: Rights
+}
+
+export interface MemberChange {
+  display_name?: string
+  role?: Role
+  /** Null for none. */
+  team?: string | null
+  /** All of them. */
+  aliases?: string[]
+}
+
+/** Decides again which pull requests the sessions of these members belong to: commits tell, by their addresses. */
+const updatePartsOf = (tx: ISql, orgId: string, members: readonly string[]) =>
+  updateParts(tx, orgId, { pullRequests: [], formerBranches: [], commits: [], members })
+
+const noMember = () => new ApiError('NOT_FOUND', 'There is no such member')
+
+/** The problems of a record that a request made, without the record's name before them. */
+async function namingFields<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.options.details === undefined) throw error
+    throw validationError(
+      ...error.options.details.map(({ field, message }) => ({
+        field: field.replace(/^records\[0\]\./, ''),
+        message,
+      })),
+    )
+  }
+}
+
+/**
+ * Adds a member. Throws FORBIDDEN for an owner, and for an admin who has more scopes than the changer; VALIDATION_ERROR naming
+ * `email` for an address of a member.
+ */
+export async function addMember(
+  tx: ISql,
+  orgId: string,
+  changer: Changer,
+  member: { email: string; display_name: string; role: Role; team?: string | null },
+  now: Date,
+): Promise<MemberWithAliases> {
+  await lockOrganization(tx, orgId)
+  refuseForOwners(changer, member, 'role')
+  // other members do not come in by it: that needs an invitation, or the identity provider, which says their role
+  if (member.role === 'admin') refuseBeyond(changer, member.role)
+  if ((await findOwnAddress(tx, orgId, member.email)) !== undefined) {
+    throw validationError({ field: 'email', message: 'is the address of a member' })
+  }
+  const record: MemberRecord = { type: 'member', ...member, joined_at: now.toISOString() }
+  const { joined } = await namingFields(writeMembers(tx, orgId, [record]))
+  const ids = joined.map(({ id }) => id)
+  await updatePartsOf(tx, orgId, await findKeysOf(tx, orgId, ids, []))
+  await recordEntries(tx, orgId, changer.actor, [{ action: 'member.created', details: { created: 1, ids } }])
+  await emit(
+    tx,
+    orgId,
+    now,
+    joined.map(({ id, email, role }) => ({
+      event: 'team.member_joined',
+      data: { user_id: id, email, role },
+    })),
+  )
+  const months = ids.map((id) => ofMember(id, now))
+  await emitBudgetAlerts(tx, orgId, months, now)
+  return await getMember(tx, orgId, ids[0] ?? '')
+}
+
+/**
+ * Changes what is given; another role ends the member's invitation. Throws NOT_FOUND; FORBIDDEN for an owner, and for a role
+ * with more scopes than the changer has; VALIDATION_ERROR for the role of the last owner, and for an alias that is another
+ * member's.
+ */
+export async function changeMember(
+  tx: ISql,
+  orgId: string,
+  changer: Changer,
+  id: string,
+  { display_name, role, team, aliases }: MemberChange,
+  now: Date,
+): Promise<MemberWithAliases> {
+  const getChangeable = async () => {
+    const member = await getMember(tx, orgId, id)
+    refuseForOwners(changer, member, 'role')
+    refuseForOwners(changer, { role: role ?? member.role }, 'role')
+    if (role !== undefined) refuseBeyond(changer, role, member.role)
+    const isOthers = changer.rights !== undefined && changer.rights.ownerId !== id
+    if (aliases !== undefined && member.role === 'owner' && isOthers)
+      throw forbidden({ field: 'aliases', message: 'an owner sets their aliases themselves' })
+    return member
+  }
+  if (aliases !== undefined) await lockHistory(tx, orgId)
+  const { email } = await getChangeable()
+  const named = aliases === undefined ? [] : [{ type: 'member' as const, email, aliases }]
+  // expertise takes seconds: it comes before the organization's lock
+  const written = await namingFields(writeAliases(tx, orgId, named as MemberRecord[]))
+  await updateExpertiseOf(tx, orgId, written.addresses)
+  await lockOrganization(tx, orgId)
+  // again: the role may be another by now
+  const before = await getChangeable()
+  const record: MemberRecord = {
+    type: 'member',
+    email,
+    display_name: display_name ?? before.display_name,
+    role: role ?? before.role,
+    joined_at: before.joined_at,
+    ...(team === undefined ? {} : { team }),
+    ...(aliases === undefined ? {} : { aliases }),
+  }
+  const { updated } = await namingFields(writeMembers(tx, orgId, [record], written.members))
+  if (aliases !== undefined) {
+    await updatePartsOf(tx, orgId, await findKeysOf(tx, orgId, [id], written.addresses))
+  }
+  const entry = { action: 'member.updated', details: { updated: 1, ids: [id] } }
+  await recordEntries(tx, orgId, changer.actor, updated > 0 ? [entry] : [])
+  // the month of the member's team, or of the member with more addresses, may now be above its limit
+  if (updated > 0) await emitBudgetAlerts(tx, orgId, [ofMember(id, now)], now)
+  return await getMember(tx, orgId, id)
+}
+
+/**
+ * Removes a member with their aliases; their sessions of the browser and their keys end. Throws NOT_FOUND, FORBIDDEN for an
+ * owner, VALIDATION_ERROR for the last one.
+ */
+export async function removeWholeMember(
+  tx: ISql,
+  orgId: string,
+  changer: Changer,
+  id: string,
+): Promise<Member & { aliases: readonly string[] }> {
+  await lockHistory(tx, orgId)
+  const { email } = await getMember(tx, orgId, id)
+  const { addresses } = await removeAliases(tx, orgId, email)
+  await updateExpertiseOf(tx, orgId, addresses)
+  await lockOrganization(tx, orgId)
+  const { role } = await getMember(tx, orgId, id)
+  refuseForOwners(changer, { role }, 'user_id')
+  const keysOfSessions = await findKeysOf(tx, orgId, [id], addresses)
+  const member = await removeMember(tx, orgId, email)
+  if (member === undefined) throw noMember()
+  if (role === 'owner' && !(await hasOwner(tx, orgId))) {
+    throw validationError({ field: 'user_id', message: 'is the only owner: make another one first' })
+  }
+  await updatePartsOf(tx, orgId, keysOfSessions)
+  const keys = await findKeysOfMember(tx, orgId, email)
+  // before their ends: one of the keys or sessions may be that of the request
+  await recordEntries(tx, orgId, changer.actor, [
+    { action: 'member.removed', details: { ids: [id] } },
+    ...(keys.length > 0 ? [{ action: 'api_key.revoked', details: { ids: keys } }] : []),
+  ])
+  await removeAccount(tx, orgId, id)
+  await revokeKeys(tx, orgId, keys)
+  return { ...member, aliases: addresses }
+}
+
+/** The member with this id, or with this address of any case. Throws NOT_FOUND. */
+export async function getMember(tx: ISql, orgId: string, idOrAddress: string): Promise<MemberWithAliases> {
+  const found = idOrAddress.includes('@')
+    ? await findMember(tx, orgId, idOrAddress)
+    : await findMemberById(tx, orgId, idOrAddress)
+  if (found === undefined) throw noMember()
+  return found
+}
+
+/**
+ * Invites the member to set a password. That gives the scopes of the member's role: throws FORBIDDEN where the changer has not
+ * all of them, and for an owner; NOT_FOUND.
+ */
+export async function inviteMember(
+  tx: ISql,
+  orgId: string,
+  changer: Changer,
+  id: string,
+): Promise<NewInvitation> {
+  await lockOrganization(tx, orgId)
+  const { role } = await getMember(tx, orgId, id)
+  refuseForOwners(changer, { role }, 'user_id')
+  refuseBeyond(changer, role)
+  return await createInvitation(tx, orgId, id, changer.actor)
+}
+
+/** Throws FORBIDDEN where the member is an owner and the changer is none. */
+function refuseForOwners({ rights }: Changer, { role }: Pick<Member, 'role'>, field: string): void {
+  if (role === 'owner' && rights?.ownerId === null)
+    throw forbidden({ field, message: 'only an owner may make, change, invite or remove an owner' })
+}
+
+/** Throws FORBIDDEN where the changer lacks scopes of the role that the role `before` does not have. */
+function refuseBeyond({ rights }: Changer, role: Role, before?: Role): void {
+  const missing = rights === undefined ? [] : scopesBeyond(rights.scopes, role, before)
+  if (missing.length > 0) {
+    const message = `you do not have the scopes ${missing.join(', ')} of the role ${role}`
+    throw forbidden({ field: 'role', message })
+  }
+}

@@ -1,0 +1,60 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { closed, component, name, nullable, Timestamp } from '../../analysis/records/fields.ts'
+import { Role, Team } from '../../analysis/records/member.ts'
+import { oneOf, Page, PageOf, PerPage } from '../../http/query.ts'
+
+const Address = Type.String({ format: 'email', maxLength: 320, examples: ['ada@example.com'] })
+const ROLES = ['owner', 'admin', 'developer', 'auditor'] as const
+
+export const Member = component('Member', {
+  id: Type.String({ examples: ['user_7h2k9d'] }),
+  email: Type.String({ examples: ['ada@example.com'] }),
+  display_name: Type.String({ examples: ['Ada'] }),
+  role: Role,
+  aliases: Type.Array(Type.String(), { description: 'Other addresses of the member' }),
+  joined_at: Timestamp('UTC, milliseconds'),
+  team: nullable(Type.String({ examples: ['payments'] })),
+  last_signed_in_at: nullable(Timestamp('UTC, milliseconds')),
+  status: oneOf(['active', 'invited'], {
+    description: '`invited`: an invitation is open that the member has not accepted',
+  }),
+})
+export type Member = Static<typeof Member>
+
+export const MemberListQuery = Type.Object({
+  page: Page,
+  per_page: PerPage,
+  q: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 320, description: 'Part of the address or name, in any case' }),
+  ),
+  role: Type.Optional(oneOf(ROLES, { description: 'Only this role' })),
+})
+export type MemberListQuery = Static<typeof MemberListQuery>
+export const MemberPage = PageOf(Member)
+export type MemberPage = Static<typeof MemberPage>
+
+export const NewMemberBody = component('NewMember', {
+  email: Address,
+  display_name: name(200),
+  role: Role,
+  team: Type.Optional(nullable(Team)),
+})
+
+export const MemberChangeBody = closed(
+  {
+    display_name: Type.Optional(name(200)),
+    role: Type.Optional(Role),
+    team: Type.Optional(nullable(Team)),
+    aliases: Type.Optional(
+      Type.Array(Address, { maxItems: 50, description: 'All other addresses of the member; [] for none' }),
+    ),
+  },
+  { title: 'MemberChange' },
+)
+
+export const Invitation = component('Invitation', {
+  url: Type.String({
+    description: 'The link by which the member sets a password, once; shown in this answer only',
+  }),
+  expires_at: Timestamp('UTC, milliseconds'),
+})

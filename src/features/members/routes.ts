@@ -1,0 +1,95 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { invitationUrl } from '../../accounts/people/invitation-queries.ts'
+import type { ISql } from '../../database/client.ts'
+import type { RouteDeps } from '../../http/api.ts'
+import { changerOf, type SettingsDeps } from './deps.ts'
+import { addMember, changeMember, inviteMember, removeWholeMember } from './member-changes.ts'
+import { Invitation, Member, MemberChangeBody, MemberListQuery, MemberPage, NewMemberBody } from './model.ts'
+import { getListedMember, listMemberPage } from './queries.ts'
+
+const needs = { scope: 'admin', members: true } as const
+
+export const memberRoutes = (
+  { sql, config, now, api }: RouteDeps,
+  { writes, enqueueWrite, listenUrl }: SettingsDeps,
+) => {
+  const change = <Result>(orgId: string, work: (tx: ISql) => Promise<Result>) =>
+    enqueueWrite(orgId, () => writes.begin(work) as Promise<Result>)
+  return new Elysia({ prefix: '/members', tags: ['Settings'] })
+    .use(api)
+    .get('', ({ query, access: { orgId } }) => listMemberPage(sql, orgId, query), {
+      ...needs,
+      query: MemberListQuery,
+      response: MemberPage,
+      detail: { operationId: 'listMembers', summary: 'List the members, the first to join first' },
+    })
+    .post(
+      '',
+      async ({ body, path, set, status, access }) => {
+        const made = await change(access.orgId, async (tx) => {
+          const { id } = await addMember(tx, access.orgId, changerOf(access), body, now())
+          return await getListedMember(tx, access.orgId, id)
+        })
+        set.headers.location = `${path}/${made.id}`
+        return status(201, made)
+      },
+      {
+        ...needs,
+        body: NewMemberBody,
+        response: { 201: Member },
+        detail: { operationId: 'addMember', summary: 'Add a member' },
+      },
+    )
+    .patch(
+      '/:user_id',
+      ({ params: { user_id: id }, body, access }) =>
+        change(access.orgId, async (tx) => {
+          await changeMember(tx, access.orgId, changerOf(access), id, body, now())
+          return await getListedMember(tx, access.orgId, id)
+        }),
+      {
+        ...needs,
+        body: MemberChangeBody,
+        response: Member,
+        detail: { operationId: 'changeMember', summary: 'Change a member' },
+      },
+    )
+    .post(
+      '/:user_id/invitation',
+      async ({ params: { user_id: id }, path, set, status, access }) => {
+        const { token, expires_at } = await change(access.orgId, (tx) =>
+          inviteMember(tx, access.orgId, changerOf(access), id),
+        )
+        set.headers.location = path.replace(/\/invitation$/, '')
+        return status(201, { url: invitationUrl(config.publicUrl ?? listenUrl(), token), expires_at })
+      },
+      {
+        ...needs,
+        response: { 201: Invitation },
+        detail: {
+          operationId: 'inviteMember',
+          summary: 'Make a link by which a member sets a password',
+          description: 'Valid for 7 days and once. A new one replaces the old. It is in this answer only.',
+        },
+      },
+    )
+    .delete(
+      '/:user_id',
+      async ({ params, status, access }) => {
+        await change(access.orgId, (tx) =>
+          removeWholeMember(tx, access.orgId, changerOf(access), params.user_id),
+        )
+        return status(204, undefined)
+      },
+      {
+        scope: 'admin',
+        response: { 204: Type.Void({ description: 'Removed' }) },
+        detail: {
+          operationId: 'removeMember',
+          summary: 'Remove a member',
+          description: 'Their sessions of the browser and the keys that are bound to them end.',
+        },
+      },
+    )
+}

@@ -1,0 +1,168 @@
+import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
+import { changedFields } from '../../accounts/organizations/queries.ts'
+import { findPendingRetention, setRetention } from '../../accounts/organizations/retention-queries.ts'
+import { DEFAULT_TICKET_IGNORE, DEFAULT_TICKET_PATTERN } from '../../accounts/organizations/tickets.ts'
+import { ApiError, validationError } from '../../base/errors.ts'
+import type { ISql } from '../../database/client.ts'
+import type { SecretBox } from '../../webhooks/signing/secret-box.ts'
+import { lockSecretKey } from '../../webhooks/signing/secret-key-queries.ts'
+import type { BadgeLook } from '../badges/model.ts'
+import { makeBadgeToken } from '../badges/settings.ts'
+import { DEFAULT_COLORS, DEFAULT_THRESHOLDS } from '../badges/value.ts'
+import { writeAllTickets } from '../usage/ticket-write.ts'
+import type { OrganizationChangeBody, OrganizationSettings } from './model.ts'
+
+type Row = Omit<OrganizationSettings, 'retention_pending' | 'badges' | 'ticket_pattern' | 'ticket_ignore'> & {
+  visibility: 'public' | 'private'
+  has_token: boolean
+  look: BadgeLook
+  ticket_pattern: string | null
+  ticket_ignore: string[] | null
+}
+
+/** Time that a pattern may take for all texts of an organization: 200,000 sessions take the default some 3 s. */
+const MAX_TICKETS_MS = 20_000
+
+/** The stored form of GitHub's secret is bound to its organization. */
+const githubSecretContext = (orgId: string): string => `github secret of ${orgId}`
+
+async function findRow(sql: ISql, orgId: string): Promise<Row> {
+  const [row] = await sql<Row[]>`
+    select o.org_id as id, o.slug, o.name, o.plan, o.hide_members, o.member_visibility, o.retention_sessions_days,
+      case when o.badges_public then 'public' else 'private' end as visibility,
+      o.badge_token_hash is not null as has_token, o.badge_look as look,
+      o.ticket_pattern, o.ticket_ignore, o.github_secret is not null as github_secret_set
+    from organizations o
+    where o.org_id = ${orgId}`
+  if (row === undefined) throw new ApiError('UNAUTHORIZED', 'The organization was deleted')
+  return row
+}
+
+/** The organization with this slug, and the secret of its GitHub webhook; undefined where it has none. */
+export async function findGithubSecret(
+  sql: ISql,
+  box: SecretBox,
+  slug: string,
+): Promise<{ orgId: string; secret: string } | undefined> {
+  const [row] = await sql<{ orgId: string; sealed: Uint8Array }[]>`
+    select o.org_id as "orgId", o.github_secret as sealed
+    from organizations o
+    where o.slug = ${slug.replaceAll('\0', '')}
+      and o.deleted_at is null
+      and o.github_secret is not null`
+  return row && { orgId: row.orgId, secret: box.open(row.sealed, githubSecretContext(row.orgId)) }
+}
+
+function settingsOf({
+  visibility,
+  has_token,
+  look,
+  ticket_pattern,
+  ticket_ignore,
+  ...row
+}: Row): Omit<OrganizationSettings, 'retention_pending'> {
+  const [good, medium] = look.thresholds ?? DEFAULT_THRESHOLDS
+  const [goodColor, mediumColor, badColor] = look.colors ?? DEFAULT_COLORS
+  return {
+    ...row,
+    badges: {
+      visibility,
+      token: has_token ? true : null,
+      labels: { quality: 'quality', security: 'security', cost: 'cost', ...look.labels },
+      colors: { good: goodColor, medium: mediumColor, bad: badColor },
+      thresholds: { good, medium },
+    },
+    ticket_pattern: ticket_pattern ?? DEFAULT_TICKET_PATTERN,
+    ticket_ignore: ticket_ignore ?? [...DEFAULT_TICKET_IGNORE],
+  }
+}
+
+/** The organization's settings. */
+export const getSettings = async (sql: ISql, orgId: string): Promise<OrganizationSettings> => ({
+  ...settingsOf(await findRow(sql, orgId)),
+  retention_pending: await findPendingRetention(sql, orgId),
+})
+
+/**
+ * Changes what is given. Throws VALIDATION_ERROR for thresholds that are not in order. A changed name, plan or visibility
+ * holds on every instance within a second. Needs the organization's lock.
+ */
+export async function changeSettings(
+  tx: ISql,
+  orgId: string,
+  box: SecretBox,
+  actor: Actor,
+  change: OrganizationChangeBody,
+): Promise<OrganizationSettings> {
+  const [before, row] = [await getSettings(tx, orgId), await findRow(tx, orgId)]
+  const { badges, github_secret, ticket_pattern, ticket_ignore } = change
+  const look = changedLook(row.look, before, badges)
+  if (typeof github_secret === 'string') await lockSecretKey(tx, box.digest)
+  const secret =
+    typeof github_secret === 'string' ? box.seal(github_secret, githubSecretContext(orgId)) : null
+  await tx`
+    update organizations
+    set name = ${change.name?.trim() ?? before.name},
+      hide_members = ${change.hide_members ?? before.hide_members},
+      member_visibility = ${change.member_visibility ?? before.member_visibility},
+      badges_public = ${(badges?.visibility ?? before.badges.visibility) === 'public'},
+      badge_token_hash = case when ${badges?.token === null} then null else badge_token_hash end,
+      badge_look = ${JSON.stringify(look)}::text::json,
+      ticket_pattern = ${ticket_pattern === undefined ? row.ticket_pattern : ticket_pattern},
+      ticket_ignore = ${ticket_ignore === undefined ? row.ticket_ignore : ticket_ignore},
+      github_secret = case when ${github_secret === undefined} then github_secret else ${secret}::bytea end
+    where org_id = ${orgId}`
+  const { retention_sessions_days: days, confirm_retention } = change
+  if (days !== undefined || confirm_retention)
+    await setRetention(tx, orgId, days, confirm_retention ? 'pending' : null)
+  if (ticket_pattern !== undefined || ticket_ignore !== undefined)
+    await writeAllTickets(tx, orgId, MAX_TICKETS_MS)
+  const after = await getSettings(tx, orgId)
+  const changed = changedFields(before, after)
+  if (typeof github_secret === 'string') changed.github_secret_set = true
+  if (Object.keys(changed).length > 0) {
+    await recordEntries(tx, orgId, actor, [
+      { action: 'organization.updated', details: { ids: [orgId], ...changed } },
+    ])
+  }
+  return after
+}
+
+function changedLook(
+  known: BadgeLook,
+  { badges: { colors, thresholds } }: Pick<OrganizationSettings, 'badges'>,
+  change: OrganizationChangeBody['badges'],
+): BadgeLook {
+  const look: BadgeLook = { ...known }
+  for (const [kind, label] of Object.entries(change?.labels ?? {})) {
+    const { [kind as keyof typeof look.labels]: _, ...labels } = { ...look.labels } as Record<string, string>
+    look.labels = label === null || label.trim() === '' ? labels : { ...labels, [kind]: label.trim() }
+  }
+  if (change?.colors === null) delete look.colors
+  else if (change?.colors !== undefined) {
+    const { good, medium, bad } = { ...colors, ...change.colors }
+    look.colors = [good, medium, bad]
+  }
+  if (change?.thresholds === null) delete look.thresholds
+  else if (change?.thresholds !== undefined) {
+    const { good, medium } = { ...thresholds, ...change.thresholds }
+    if (medium >= good) {
+      throw validationError({ field: 'badges.thresholds.medium', message: 'must be less than good' })
+    }
+    look.thresholds = [good, medium]
+  }
+  return look
+}
+
+/** Replaces the badge token, and returns the new one. Needs the organization's lock. */
+export async function replaceBadgeToken(tx: ISql, orgId: string, actor: Actor): Promise<string> {
+  const { token, hash } = makeBadgeToken()
+  await tx`
+    update organizations
+    set badge_token_hash = ${hash}
+    where org_id = ${orgId}`
+  await recordEntries(tx, orgId, actor, [
+    { action: 'organization.updated', details: { ids: [orgId], badges: { token: true, new_token: true } } },
+  ])
+  return token
+}

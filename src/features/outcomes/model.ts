@@ -1,0 +1,98 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { closed, component, nullable } from '../../analysis/records/fields.ts'
+import {
+  DateFrom,
+  DateTo,
+  oneOfOr,
+  Page,
+  Pagination,
+  PerPage,
+  Project,
+  Team,
+  textFilter,
+} from '../../http/query.ts'
+
+const GROUPS = ['month', 'week', 'project', 'repo', 'member', 'team', 'agent'] as const
+export type Group = (typeof GROUPS)[number]
+
+export const OutcomesQuery = Type.Object({
+  by: oneOfOr(GROUPS, 'month', 'What an item is of'),
+  date_from: DateFrom,
+  date_to: DateTo,
+  project: Project,
+  repo: textFilter(
+    'Only this repository; sessions and commits count under that of their project’s pull requests',
+    'acme/checkout',
+  ),
+  member: textFilter('Only what this member did: an id, or an address in any case', 'ada@example.com', 320),
+  team: Team,
+  page: Page,
+  per_page: PerPage,
+})
+export type OutcomesQuery = Static<typeof OutcomesQuery>
+
+const share = (description: string) =>
+  nullable(
+    Type.Number({ minimum: 0, description: `${description}; rounded to 6 decimals`, examples: [0.62] }),
+  )
+const dollars = (description: string, example: number) =>
+  Type.Number({ description: `${description}; US dollars`, examples: [example] })
+
+const survivalAfter = (days: number) =>
+  closed({
+    lines: Type.Integer({
+      description: `Agents’ lines that were still there ${days} days later`,
+      examples: [388],
+    }),
+    of: Type.Integer({
+      description: `Agents’ lines of the commits that are old enough and of which that was sent`,
+      examples: [431],
+    }),
+    share: share('`lines` ÷ `of`'),
+  })
+
+const measures = {
+  pull_requests: closed(
+    {
+      open: Type.Integer({ examples: [3] }),
+      merged: Type.Integer({ examples: [17] }),
+      closed: Type.Integer({ examples: [2] }),
+    },
+    { description: 'In the period in which they were merged or closed, else opened' },
+  ),
+  merge_rate: share('merged ÷ (merged + closed)'),
+  cost: dollars('Of the sessions of the group', 412.5),
+  linked_cost: dollars(
+    'The parts of sessions that belong to the group’s pull requests, whenever they were',
+    350.25,
+  ),
+  linked_share: share('How much of `cost` is linked to a pull request'),
+  cost_per_merged_pull_request: nullable(dollars('`linked_cost` ÷ merged', 20.602941)),
+  commits: nullable(Type.Integer({ examples: [64] })),
+  effective_lines: nullable(
+    Type.Integer({ description: 'Added lines that count: docs/outcomes.md', examples: [5210] }),
+  ),
+  ai_lines: Type.Integer({ description: 'Those of them that agents wrote', examples: [3230] }),
+  ai_share: share('`ai_lines` ÷ `effective_lines`'),
+  survival: nullable(closed({ '14': survivalAfter(14), '30': survivalAfter(30) })),
+}
+
+const Outcome = component('Outcome', {
+  key: nullable(
+    Type.String({
+      description:
+        'The first day of a month or week; a project, repository, team, agent; a member’s id, or the address where no member ' +
+        'has it; null where there is none',
+      examples: ['2026-03-01'],
+    }),
+  ),
+  ...measures,
+})
+export type Outcome = Static<typeof Outcome>
+
+export const Outcomes = component('Outcomes', {
+  data: Type.Array(Outcome),
+  pagination: Pagination,
+  total: closed(measures, { title: 'OutcomesTotal', description: 'Of all pages' }),
+})
+export type Outcomes = Static<typeof Outcomes>

@@ -1,0 +1,109 @@
+import type { Own } from '../../accounts/people/visibility-queries.ts'
+import type { Sql } from '../../database/client.ts'
+import type { Group, Outcome, Outcomes, OutcomesQuery } from './model.ts'
+import { SUMS, sharedTables, sourcesBy } from './source-queries.ts'
+
+/** Sums of one group; texts, since PostgreSQL's sums are longer than a JavaScript number is exact. */
+interface SumsRow {
+  key: string | null
+  open: string
+  merged: string
+  closed: string
+  cost: string
+  linked_cost: string
+  linked_of_cost: string
+  commits: string
+  effective_lines: string
+  ai_lines: string
+  survival_14: string
+  of_14: string
+  survival_30: string
+  of_30: string
+}
+
+/** The outcomes of each group, and of all, as of one instant. With `own` the other members are one group. */
+export async function getOutcomes(
+  sql: Sql,
+  orgId: string,
+  query: OutcomesQuery,
+  { own, now }: { own: Own | null; now: Date },
+): Promise<Outcomes> {
+  const { by, page, per_page } = query
+  // a team's figures may be those of one other member
+  const seen = own !== null && query.team !== undefined ? { ...query, member: own.id } : query
+  const context = { sql, orgId, query: seen, own, now }
+  const isPeriod = by === 'month' || by === 'week'
+  const order = isPeriod ? sql`g.key collate "C"` : sql`g.cost desc, g.key collate "C" nulls last`
+  const sums = sql.unsafe(SUMS.map((name) => `sum(r.${name}) as ${name}`).join(', '))
+  // a pull request of several agents counts under each, once in all; every other measure adds up
+  const all = by === 'agent' ? sourcesBy(context, null) : sql`select * from grouped`
+  const [row] = await sql<{ groups: number; items: SumsRow[] | null; total: SumsRow }[]>`
+    with ${sharedTables(context)},
+    grouped as materialized (
+      select r.key, ${sums}
+      from (${sourcesBy(context, by)}) r
+      group by r.key
+    )
+    select
+      (select count(*)::integer from grouped g) as groups,
+      (
+        select json_agg(${textsOf(sql)} order by ${order})
+        from (
+          select g.*
+          from grouped g
+          order by ${order}
+          limit ${per_page}
+          offset ${(page - 1) * per_page}
+        ) g
+      ) as items,
+      (
+        select ${textsOf(sql)}
+        from (select null::text as key, ${sums} from (${all}) r) g
+      ) as total`
+  if (row === undefined) throw new Error('the statement gave no row')
+  const { key: _key, ...total } = outcomeOf(row.total, null)
+  return {
+    data: (row.items ?? []).map((item) => outcomeOf(item, by)),
+    pagination: { page, per_page, total: row.groups },
+    total,
+  }
+}
+
+const textsOf = (sql: Sql) =>
+  sql.unsafe(
+    `json_build_object('key', g.key, ${SUMS.map((name) => `'${name}', coalesce(g.${name}, 0)::text`).join(', ')})`,
+  )
+
+const DECIMALS = 1e6
+
+/** Rounded half up to 6 decimals; null where nothing is divided by. */
+const quotient = (part: number, whole: number): number | null =>
+  whole === 0 ? null : Math.round((part / whole) * DECIMALS) / DECIMALS
+
+/** `by`: what the sums are of; null: of all. */
+function outcomeOf(row: SumsRow, by: Group | null): Outcome {
+  const number = (name: Exclude<keyof SumsRow, 'key'>) => Number(row[name])
+  const [merged, closed, cost, linked_cost] = [
+    ...[number('merged'), number('closed'), number('cost'), number('linked_cost')],
+  ] as [number, number, number, number]
+  const [ai_lines, effective_lines] = [number('ai_lines'), number('effective_lines')]
+  const survival = (days: 14 | 30) => {
+    const [lines, of] = [number(`survival_${days}`), number(`of_${days}`)]
+    return { lines, of, share: quotient(lines, of) }
+  }
+  const isDivided = by !== 'agent'
+  return {
+    key: row.key,
+    pull_requests: { open: number('open'), merged, closed },
+    merge_rate: quotient(merged, merged + closed),
+    cost,
+    linked_cost,
+    linked_share: quotient(number('linked_of_cost'), cost),
+    cost_per_merged_pull_request: quotient(linked_cost, merged),
+    commits: isDivided ? number('commits') : null,
+    effective_lines: isDivided ? effective_lines : null,
+    ai_lines,
+    ai_share: isDivided ? quotient(ai_lines, effective_lines) : null,
+    survival: isDivided ? { '14': survival(14), '30': survival(30) } : null,
+  }
+}

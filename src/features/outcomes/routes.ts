@@ -1,0 +1,28 @@
+import { Elysia } from 'elysia'
+import { dateOf } from '../../base/dates.ts'
+import type { RouteDeps } from '../../http/api.ts'
+import { Outcomes, OutcomesQuery } from './model.ts'
+import { getOutcomes } from './queries.ts'
+
+export const outcomeRoutes = ({ sql, now, api }: RouteDeps) =>
+  new Elysia({ tags: ['Risk'] })
+    .use(api)
+    .get(
+      '/outcomes',
+      ({ query, access: { orgId, own } }) => getOutcomes(sql, orgId, query, { own, now: now() }),
+      {
+        scope: 'cost:read and risk:read',
+        query: OutcomesQuery,
+        response: Outcomes,
+        members: ({ by, member }: OutcomesQuery) => by === 'member' || member !== undefined,
+        // commits grow old
+        cached: () => ({ today: dateOf(now()) }),
+        detail: {
+          operationId: 'getOutcomes',
+          summary: 'What came of it: pull requests, their cost, agents’ lines and what is left of them',
+          description:
+            'Periods ascending, else by cost. A pull request counts with each agent that worked on it, in the total once; by agent ' +
+            '`linked_cost` and `ai_lines` are the agent’s, and what cannot be divided is null. null also where nothing is divided by.',
+        },
+      },
+    )

@@ -1,0 +1,282 @@
+import type { Own } from '../../accounts/people/visibility-queries.ts'
+import { dateOf, daysOf, spansOf } from '../../base/dates.ts'
+import type { Fragment, Sql } from '../../database/client.ts'
+import { memberAddresses, memberKeys } from '../../database/member-addresses.ts'
+import { isOfTeam, teamsByKey } from '../usage/scope-queries.ts'
+import { usageRows } from '../usage/sources.ts'
+import { type Columns, groupKeyOf } from './group-queries.ts'
+import type { Group, OutcomesQuery } from './model.ts'
+
+// Outcomes are summed from the sums of sessions, of pull requests with the parts of sessions in them, and of commits.
+
+/** The measures of a source's row. */
+export const SUMS = [
+  ...[
+    'open',
+    'merged',
+    'closed',
+    'cost',
+    'linked_cost',
+    'linked_of_cost',
+    'commits',
+    'effective_lines',
+    'ai_lines',
+  ],
+  ...['survival_14', 'of_14', 'survival_30', 'of_30'],
+]
+
+/** The columns of a source that it has; the others are 0. */
+const measured = (sql: Sql, columns: Record<string, string>) =>
+  sql.unsafe(SUMS.map((name) => `${columns[name] ?? '0'} as ${name}`).join(', '))
+
+export interface Context {
+  sql: Sql
+  orgId: string
+  query: OutcomesQuery
+  own: Own | null
+  now: Date
+}
+
+/** Selects the tables that several sources read: members by address, and the repository of each project. */
+export const sharedTables = ({ sql, orgId }: Context): Fragment => sql`
+  ids as materialized (
+    select jsonb_object_agg(m.address, m.id) as of_address
+    from ${memberAddresses(sql, orgId)} m
+  ),
+  teams as materialized (${teamsByKey(sql, orgId)}),
+  -- the repository that most pull requests of a project are in
+  repos as materialized (
+    select jsonb_object_agg(p.project, p.repo) as of_project
+    from (
+      select distinct on (n.project) n.project, r.repo
+      from (
+        select r.project, r.repo, sum(r.open + r.merged + r.closed) as pull_requests
+        from outcome_rollups r
+        where r.org_id = ${orgId}
+          and r.dims = 'project'
+          and r.grain = 'month'
+          and r.repo <> ''
+        group by r.project, r.repo
+      ) r
+      cross join lateral unnest(
+        case r.project when '' then array[r.repo, ${sql.unsafe(NAME_OF_REPO)}] else array[r.project] end
+      ) as n (project)
+      group by n.project, r.repo
+      order by n.project, sum(r.pull_requests) desc, r.repo collate "C"
+    ) p
+  )`
+
+/** The repository's name without its owner. */
+const NAME_OF_REPO = "regexp_replace(r.repo, '^.*/', '')"
+
+const DAY_MS = 86_400_000
+
+const repoOf = (project: string): string => `((select r.of_project from repos r) ->> ${project})`
+
+/** The columns of a source's rows that a key is made of. Weeks begin on Monday, as 0001-01-01 did. */
+const KEY_COLUMNS: Record<Group | 'all', readonly string[]> = {
+  all: [],
+  month: ["date_trunc('month', r.bucket::timestamp)::date as bucket"],
+  week: ["r.bucket - (r.bucket - '0001-01-01'::date) % 7 as bucket"],
+  project: ['r.project'],
+  repo: ['r.project'],
+  member: ['r.member'],
+  team: ['r.member'],
+  agent: ['r.agent'],
+}
+
+/** Rows `r`, the expressions of their measures, and their columns that make keys. */
+interface Source {
+  rows: Fragment
+  sums: Record<string, string>
+  columns: Columns
+  /** The key of a project or repository is made of `repo` too. */
+  hasRepo?: boolean
+}
+
+/** All sources, each with the key and the measures that it has. */
+export const sourcesBy = (context: Context, by: Group | null): Fragment =>
+  [sessionsBy(context, by), ...pullRequestsBy(context, by), ...commitsBy(context, by)]
+    .map((source) => summedBy(context, by, source))
+    .reduce((all, source) => context.sql`${all} union all ${source}`)
+
+/** Sums the rows of a source before their keys are made and every measure is added to them, which takes longer than reading them. */
+function summedBy(context: Context, by: Group | null, { rows, sums, columns, hasRepo }: Source): Fragment {
+  const { sql } = context
+  const isRepo = hasRepo === true && (by === 'project' || by === 'repo')
+  const keys = [...KEY_COLUMNS[by ?? 'all'], ...(isRepo ? ['r.repo'] : [])]
+  const selected = [...keys, ...Object.entries(sums).map(([name, sum]) => `sum(${sum}) as ${name}`)]
+  const names = Object.fromEntries(Object.keys(sums).map((name) => [name, `r.${name}`]))
+  return sql`
+    select ${groupKeyOf(context, by, columns)} as key, ${measured(sql, names)}
+    from (
+      select ${sql.unsafe(selected.join(', '))}
+      ${rows}
+      ${keys.length === 0 ? sql`` : sql`group by ${sql.unsafe(keys.map((_, at) => at + 1).join(', '))}`}
+    ) r`
+}
+
+const columnsOf = (project: string, repo: string): Columns => ({
+  ...{ project, repo, member: 'r.member', agent: 'r.agent' },
+})
+
+const OF_PROJECT = columnsOf('r.project', repoOf('r.project'))
+
+/** The condition that a row's project is one of the repository's. An array, not a condition on each row: the index has it. */
+const isOfRepo = ({ sql, query: { repo } }: Context): Fragment =>
+  repo === undefined
+    ? sql``
+    : sql`
+        and r.project = any (
+          array(select p.key from repos r cross join jsonb_each_text(r.of_project) p where p.value = ${repo})
+        )`
+
+/** Sums the cost of sessions by their own date, project, member and agent. */
+function sessionsBy(context: Context, by: Group | null): Source {
+  const { sql, orgId, query } = context
+  const { project, repo, member, team, date_from, date_to } = query
+  const ofProject = project !== undefined || repo !== undefined
+  const byProject = by === 'project' || by === 'repo'
+  const isProject = project === undefined ? sql`` : sql`and r.project = ${project}`
+  const source = { sums: { cost: 'r.cost' }, columns: OF_PROJECT }
+  // the fewest rows; in them '' is all projects
+  const byPerson = by === 'agent' || isOfMembers(query, by)
+  if (!byPerson && project !== '' && (ofProject || !byProject)) {
+    const rows = sql`
+      from session_rollups r
+      where r.org_id = ${orgId}
+        and (${inSpans(context, by === 'week')})
+        ${ofProject ? sql`${isProject} ${isOfRepo(context)}` : sql`and r.project = ''`}`
+    return { ...source, rows }
+  }
+  const filters = {
+    ...(project === undefined ? {} : { project }),
+    ...(member === undefined ? {} : { member }),
+    ...(team === undefined ? {} : { team }),
+    ...(date_from === undefined ? {} : { date_from }),
+    ...(date_to === undefined ? {} : { date_to }),
+  }
+  const columns = [
+    ...(byProject || repo !== undefined ? (['project'] as const) : []),
+    ...(by === 'member' || by === 'team' ? (['member'] as const) : []),
+    ...(by === 'agent' ? (['agent'] as const) : []),
+  ]
+  const buckets = by === 'week' ? 'day' : by === 'month' ? by : undefined
+  const rows = usageRows(sql, orgId, filters, { columns, buckets })
+  return { ...source, rows: sql`from (${rows}) r where true ${isOfRepo(context)}` }
+}
+
+const isOfMembers = ({ member, team }: OutcomesQuery, by: Group | null): boolean =>
+  by === 'member' || by === 'team' || member !== undefined || team !== undefined
+
+/** The smallest grouping of the rollups that has the columns of the key and of the filters. */
+function dimsOf(query: OutcomesQuery, by: Group | null): string {
+  const { project, repo } = query
+  const hasProject = by === 'project' || by === 'repo' || project !== undefined || repo !== undefined
+  const hasMember = isOfMembers(query, by)
+  if (by === 'agent') return hasProject ? 'project_member_agent' : hasMember ? 'member_agent' : 'agent'
+  if (hasProject) return hasMember ? 'project_member' : 'project'
+  return hasMember ? 'member' : 'all'
+}
+
+/** The condition that a row `r` is one of the months and days of the range. */
+function inSpans({ sql, query: { date_from, date_to } }: Context, byDays: boolean): Fragment {
+  const spans = byDays ? [daysOf(date_from, date_to)] : spansOf(date_from, date_to)
+  return spans
+    .map(
+      ({ grain, from, before }) => sql`
+        (
+          r.grain = ${sql.unsafe(`'${grain}'`)}
+          ${from === undefined ? sql`` : sql`and r.bucket >= ${from}::date`}
+          ${before === undefined ? sql`` : sql`and r.bucket < ${before}::date`}
+        )`,
+    )
+    .reduce((all, span) => sql`${all} or ${span}`)
+}
+
+/** `from … where …`: the rows of months and days that match, but for project and repository. */
+function rollupRows(context: Context, table: string, by: Group | null, byDays = by === 'week'): Fragment {
+  const { sql, orgId, query } = context
+  const { member, team } = query
+  return sql`
+    from ${sql(table)} r
+    where r.org_id = ${orgId}
+      -- a literal, as in usageRows
+      and r.dims = ${sql.unsafe(`'${dimsOf(query, by)}'`)}
+      and (${inSpans(context, byDays)})
+      ${member === undefined ? sql`` : sql`and r.member = ${memberKeys(sql, orgId, member)}`}
+      ${team === undefined ? sql`` : sql`and ${isOfTeam(sql, orgId, sql`r.member`, team)}`}`
+}
+
+/** Pull requests with what belongs to them, and the part of the sessions' cost that is linked to one. */
+function pullRequestsBy(context: Context, by: Group | null): Source[] {
+  const { sql, orgId, query } = context
+  const { project, repo } = query
+  const columns = columnsOf(
+    `case when r.repo = '' then r.project else coalesce(nullif(r.project, ''), ${NAME_OF_REPO}) end`,
+    `case when r.repo = '' then ${repoOf('r.project')} else r.repo end`,
+  )
+  const names = ['open', 'merged', 'closed', 'linked_cost', 'linked_of_cost']
+  const sums = Object.fromEntries(names.map((name) => [name, `r.${name}`]))
+  // rows that name the project or repository, and those of which it is found by the other: each by the index
+  const ofProject =
+    project === undefined
+      ? [sql``]
+      : [
+          // one without a project is of the repository's name
+          sql`and r.project = ${project} and (r.project <> '' or r.repo = '')`,
+          sql`
+            and r.project = ''
+            and r.repo = any (
+              array(
+                select distinct r.repo
+                from outcome_rollups r
+                where r.org_id = ${orgId}
+                  and r.dims = 'project'
+                  and r.grain = 'month'
+                  and r.project = ''
+                  and r.repo <> ''
+                  and ${sql.unsafe(NAME_OF_REPO)} = ${project}
+              )
+            )`,
+        ]
+  const ofRepo =
+    repo === undefined ? [sql``] : [sql`and r.repo = ${repo}`, sql`and r.repo = '' ${isOfRepo(context)}`]
+  return ofProject.flatMap((first) =>
+    ofRepo.map((second) => ({
+      ...{ sums, columns, hasRepo: true },
+      rows: sql`${rollupRows(context, 'outcome_rollups', by)} ${first} ${second}`,
+    })),
+  )
+}
+
+/** Commits, less what is left of those that are too young. */
+function commitsBy(context: Context, by: Group | null): Source[] {
+  const { sql, query, now } = context
+  const { project } = query
+  const source = (sums: Record<string, string>, from: Fragment) => ({
+    ...{ sums, columns: OF_PROJECT },
+    rows: sql`
+      ${from}
+      ${project === undefined ? sql`` : sql`and r.project = ${project}`}
+      ${isOfRepo(context)}`,
+  })
+  const ofSurvival = ['survival_14', 'of_14', 'survival_30', 'of_30']
+  const sums = by === 'agent' ? ['ai_lines'] : ['commits', 'effective_lines', 'ai_lines', ...ofSurvival]
+  const all = source(
+    Object.fromEntries(sums.map((name) => [name, `r.${name}`])),
+    rollupRows(context, 'commit_rollups', by),
+  )
+  if (by === 'agent') return [all]
+  const lastOld = (days: number) => dateOf(new Date(now.getTime() - days * DAY_MS))
+  const young = Object.fromEntries(
+    ofSurvival.map((name) => {
+      const days = Number(name.slice(-2))
+      return [name, `case when r.bucket > '${lastOld(days)}'::date then -r.${name} else 0 end`]
+    }),
+  )
+  const { date_from: from = '' } = query
+  const date_from = [from, lastOld(30)].toSorted().at(-1) ?? from
+  const days = rollupRows({ ...context, query: { ...query, date_from } }, 'commit_rollups', by, true)
+  return [all, source(young, days)]
+}

@@ -1,0 +1,73 @@
+import { JsonText } from '../../base/json-text.ts'
+import type { Sql } from '../../database/client.ts'
+import { summedProject } from '../../database/rollups.ts'
+import type { QualityQuery, QualityTrendQuery } from './model.ts'
+
+/** Means that differ by no more are called stable. */
+const STABLE_WITHIN_POINTS = 1
+
+/** Days of the organization's rollup: one project's, or all projects' (''). */
+const matchingDays = (sql: Sql, orgId: string, query: QualityQuery) => sql`
+  from session_rollups r
+  where r.org_id = ${orgId}
+    and r.grain = 'day'
+    and r.project = ${summedProject(query.project)}
+    ${query.date_from === undefined ? sql`` : sql`and r.bucket >= ${query.date_from}`}
+    ${query.date_to === undefined ? sql`` : sql`and r.bucket <= ${query.date_to}`}`
+
+/**
+ * Mean score of the sessions that match, by day and in all, and its direction: the later half of the days with sessions
+ * against the earlier half, the middle one of an odd number in neither. All of it is summed and put together by one
+ * statement from the rollups.
+ */
+export async function getQuality(sql: Sql, orgId: string, query: QualityQuery): Promise<JsonText> {
+  const [row] = await sql<{ head: string; days: string | null }[]>`
+    select
+      '{"average_score":' || trim_scale(t.score) || ',"total_sessions":' || t.sessions || ',"trend":"'
+        || case
+          when abs(c.points) <= ${STABLE_WITHIN_POINTS} * (cardinality(t.scores) / 2) then 'stable'
+          when c.points > 0 then 'up'
+          else 'down'
+        end as head,
+      t.days
+    from (
+      select
+        coalesce(sum(d.sessions), 0) as sessions,
+        coalesce(round(sum(d.quality_sum) / sum(d.sessions), 2), 0) as score,
+        coalesce(array_agg(d.score order by d.bucket), '{}') as scores,
+        string_agg('{"date":"' || d.bucket || '","score":' || trim_scale(d.score) || '}', ',' order by d.bucket) as days
+      from (
+        select r.bucket, r.sessions, r.quality_sum, round(r.quality_sum / r.sessions, 2) as score
+        ${matchingDays(sql, orgId, query)}
+        order by r.bucket
+      ) d
+    ) t
+    cross join lateral (
+      select
+        coalesce(sum(s.score) filter (where s.n > cardinality(t.scores) - cardinality(t.scores) / 2), 0)
+          - coalesce(sum(s.score) filter (where s.n <= cardinality(t.scores) / 2), 0) as points
+      from unnest(t.scores) with ordinality as s (score, n)
+    ) c`
+  return new JsonText(`${row?.head}","scores_by_date":[${row?.days ?? ''}]}`)
+}
+
+/** Mean, least and greatest score by day, week or month; buckets without sessions are left out. */
+export async function getQualityTrend(sql: Sql, orgId: string, query: QualityTrendQuery): Promise<JsonText> {
+  const [row] = await sql<{ data: string | null }[]>`
+    select string_agg(
+      '{"date":"' || t.date || '","score":' || trim_scale(t.score) || ',"sessions":' || t.sessions
+        || ',"min_score":' || trim_scale(t.min_score) || ',"max_score":' || trim_scale(t.max_score) || '}',
+      ',' order by t.date
+    ) as data
+    from (
+      select
+        date_trunc(${query.granularity}, r.bucket::timestamp)::date as date,
+        sum(r.sessions) as sessions,
+        round(sum(r.quality_sum) / sum(r.sessions), 2) as score,
+        min(r.quality_min) as min_score,
+        max(r.quality_max) as max_score
+      ${matchingDays(sql, orgId, query)}
+      group by 1
+    ) t`
+  return new JsonText(`{"granularity":"${query.granularity}","data":[${row?.data ?? ''}]}`)
+}

@@ -1,0 +1,23 @@
+import { Elysia } from 'elysia'
+import type { RouteDeps } from '../../http/api.ts'
+import { textOf } from '../../http/query.ts'
+import { QualityOverview, QualityQuery, QualityTrend, QualityTrendQuery } from './model.ts'
+import { getQuality, getQualityTrend } from './queries.ts'
+
+export const qualityRoutes = ({ sql, api }: RouteDeps) =>
+  new Elysia({ prefix: '/quality', tags: ['Quality'] })
+    .use(api)
+    .get('', ({ query, access: { orgId } }) => getQuality(sql, orgId, query), {
+      scope: 'quality:read',
+      query: QualityQuery,
+      response: textOf(QualityOverview),
+      cached: true,
+      detail: { operationId: 'getQuality', summary: 'Quality overview' },
+    })
+    .get('/trend', ({ query, access: { orgId } }) => getQualityTrend(sql, orgId, query), {
+      scope: 'quality:read',
+      query: QualityTrendQuery,
+      response: textOf(QualityTrend),
+      cached: true,
+      detail: { operationId: 'getQualityTrend', summary: 'Quality over time' },
+    })

@@ -1,0 +1,51 @@
+import { SCORE_DECIMALS, scaled } from '../../base/decimals.ts'
+
+/** One measure adds this to a score: the measured `value` gives `points`. */
+export interface Contribution {
+  name: string
+  value: number
+  points: number
+}
+
+/** A score of 0 to 100 with 2 decimals, and its contributions, whose points add up to it exactly. */
+export interface ScorePart {
+  score: number
+  contributions: Contribution[]
+}
+
+const MAX_SCORE = 100
+/** Changed lines from which more of them add nothing. */
+export const MOST_LINES = 1_000
+/** Decimals of a contribution's value. */
+const VALUE_DECIMALS = 4
+
+/** Hundredths, half away from zero, without the negative zero. */
+const hundredths = (points: number): number =>
+  Math.sign(points) * Number(scaled(Math.abs(points), SCORE_DECIMALS)) + 0
+
+/** The share of its points that a change of `lines` lines has, 0 to 1: ln(1 + lines)/ln(1 + 1,000). Small changes break less. */
+export const extentOf = (lines: number): number => Math.min(1, Math.log1p(lines) / Math.log1p(MOST_LINES))
+
+/**
+ * The sum of the points, rounded half up to 2 decimals, at most 100: a contribution `limit` subtracts what is
+ * above. The points are rounded too, and the difference that this makes is added to the largest of them.
+ */
+export function partOf(measured: readonly Contribution[]): ScorePart {
+  const sum = measured.reduce((total, item) => total + item.points, 0)
+  const items = [...measured]
+  if (sum > MAX_SCORE) items.push({ name: 'limit', value: MAX_SCORE, points: MAX_SCORE - sum })
+  const score = hundredths(Math.min(MAX_SCORE, Math.max(0, sum)))
+  const points = items.map((item) => hundredths(item.points))
+  const largest = points.reduce((best, value, index) => {
+    return Math.abs(value) > Math.abs(points[best] ?? 0) ? index : best
+  }, 0)
+  const rest = score - points.reduce((total, value) => total + value, 0)
+  return {
+    score: score / 100,
+    contributions: items.map(({ name, value }, index) => ({
+      name,
+      value: Number(value.toFixed(VALUE_DECIMALS)),
+      points: ((points[index] ?? 0) + (index === largest ? rest : 0)) / 100,
+    })),
+  }
+}

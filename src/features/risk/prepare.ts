@@ -1,0 +1,199 @@
+import { type CommitFile, plainPath } from '../../analysis/records/commit.ts'
+import type { PrRiskRecord, RiskContributions, State } from '../../analysis/records/risk.ts'
+import { PARTS, type Part, scoreField } from '../../analysis/records/risk.ts'
+import { normalizeTimestamp } from '../../base/dates.ts'
+import { roundedQuotient, SCORE_DECIMALS, scaled, unscaled } from '../../base/decimals.ts'
+import { asciiLower } from '../../base/text.ts'
+import type { ScorePart } from './contributions.ts'
+import type { Rating } from './model.ts'
+
+/** The change of a pull request, from which and from the history the parts of a score are computed. */
+export interface Change {
+  project: string
+  title: string
+  createdAt: string
+  files: readonly CommitFile[]
+}
+
+/** The parts of a score, each 0 to 100 with 2 decimals, and the contributions to each. */
+export interface RiskParts {
+  scores: Record<Part, number>
+  contributions: RiskContributions
+}
+
+/** The origin of a pull request, by which its sessions are found. */
+export interface Origin {
+  project: string | null
+  branch: string | null
+  commits: readonly string[]
+}
+
+/** The state of a pull request, and its place at the host. */
+export interface Lifecycle {
+  state: State
+  merged_at: string | null
+  closed_at: string | null
+  merge_commit: string | null
+  url: string | null
+  /** The default branch of its repository. */
+  default_branch: string | null
+  author_email: string | null
+}
+
+/** A record in its stored form: the parts as they were given, or the change to compute them from. */
+export interface PreparedRisk {
+  /** The id as given; null: the stored id is kept, or one is derived. */
+  id: string | null
+  repo: string
+  prNumber: number
+  title: string
+  filesChanged: number
+  createdAt: string
+  origin: Origin | null
+  /** The fields as given; a field that was not given is null. */
+  lifecycle: { [Field in keyof Lifecycle]: Lifecycle[Field] | null }
+  given: RiskParts | null
+  change: Change | null
+  /** SHA-256, in hex, of a record with files, so that it is computed once. Null where the parts are given. */
+  inputHash: string | null
+}
+
+/** The stored form of a record without a `riskProblem`. */
+export function prepareRisk(record: PrRiskRecord): PreparedRisk {
+  const createdAt = normalizeTimestamp(record.created_at)
+  const change = changeOf(record, createdAt)
+  const prepared = {
+    id: record.id ?? null,
+    repo: record.repo,
+    prNumber: record.pr_number,
+    title: record.pr_title,
+    filesChanged: record.files_changed,
+    createdAt,
+    origin: originOf(record),
+    given: change === null ? givenParts(record) : null,
+    change,
+  }
+  const lifecycle = givenLifecycle(record)
+  if (change === null) return { ...prepared, lifecycle, inputHash: null }
+  const author = record.author_email && asciiLower(record.author_email)
+  const { id: _id, origin: _origin, ...input } = { ...prepared, author }
+  const inputHash = new Bun.CryptoHasher('sha256').update(JSON.stringify(input)).digest('hex')
+  return { ...prepared, lifecycle, inputHash }
+}
+
+function givenLifecycle(record: PrRiskRecord): PreparedRisk['lifecycle'] {
+  const {
+    state = null,
+    merged_at,
+    closed_at,
+    merge_commit = null,
+    url = null,
+    default_branch = null,
+    author_email,
+  } = record
+  return {
+    state,
+    merged_at: merged_at == null ? null : normalizeTimestamp(merged_at),
+    closed_at: closed_at == null ? null : normalizeTimestamp(closed_at),
+    merge_commit,
+    url,
+    default_branch,
+    author_email: author_email == null ? null : asciiLower(author_email),
+  }
+}
+
+/** The lifecycle after a record: what it does not say stays, but for times that its state excludes. */
+export function lifecycleAfter(before: Lifecycle | undefined, { lifecycle }: PreparedRisk): Lifecycle {
+  const state = lifecycle.state ?? stateByTimes(lifecycle, before?.state ?? 'open')
+  const known = <Field extends keyof Lifecycle>(field: Field) => lifecycle[field] ?? before?.[field] ?? null
+  return {
+    state,
+    merged_at: state === 'merged' ? known('merged_at') : null,
+    closed_at: state === 'open' ? null : known('closed_at'),
+    merge_commit: known('merge_commit'),
+    url: known('url'),
+    default_branch: known('default_branch'),
+    author_email: known('author_email'),
+  }
+}
+
+function stateByTimes({ merged_at, closed_at }: PreparedRisk['lifecycle'], before: State): State {
+  if (merged_at !== null) return 'merged'
+  return closed_at !== null && before === 'open' ? 'closed' : before
+}
+
+function originOf({ project = null, branch = null, commits }: PrRiskRecord): Origin | null {
+  if (project === null && branch === null && !commits?.length) return null
+  return { project, branch, commits: commits ?? [] }
+}
+
+function changeOf(record: PrRiskRecord, createdAt: string): Change | null {
+  if (record.files == null || record.project == null) return null
+  // the last entry of a file that occurs twice counts, as in a commit
+  const files = new Map(record.files.map((file) => [plainPath(file.path), file]))
+  return {
+    project: record.project,
+    title: record.pr_title,
+    createdAt,
+    files: [...files]
+      .map(([path, file]) => ({
+        path,
+        additions: file.additions,
+        deletions: file.deletions,
+        status: file.status,
+        ...(file.previous_path ? { previous_path: plainPath(file.previous_path) } : {}),
+      }))
+      .sort((a, b) => (a.path < b.path ? -1 : 1)),
+  }
+}
+
+export const riskParts = ({
+  impact,
+  regression,
+  security,
+  coupling,
+}: Record<Part, ScorePart>): RiskParts => ({
+  scores: {
+    impact: impact.score,
+    regression: regression.score,
+    security: security.score,
+    coupling: coupling.score,
+  },
+  contributions: {
+    impact: impact.contributions,
+    regression: regression.contributions,
+    security: security.contributions,
+    coupling: coupling.contributions,
+  },
+})
+
+/** The parts as given; one without contributions gets the contribution `reported`. */
+function givenParts(record: PrRiskRecord): RiskParts {
+  const given = (part: Part): ScorePart => {
+    const score = unscaled(scaled(record[scoreField(part)] ?? 0, SCORE_DECIMALS), SCORE_DECIMALS)
+    const reported = [{ name: 'reported', value: score, points: score }]
+    return { score, contributions: record.contributions?.[part] ?? reported }
+  }
+  return riskParts({
+    impact: given('impact'),
+    regression: given('regression'),
+    security: given('security'),
+    coupling: given('coupling'),
+  })
+}
+
+/** Percent; they add up to 100. */
+const WEIGHTS: Readonly<Record<Part, bigint>> = { impact: 30n, regression: 25n, security: 25n, coupling: 20n }
+
+/** 0.30·impact + 0.25·regression + 0.25·security + 0.20·coupling, rounded half up: 70, 55, 60, 75 give 65. */
+export function riskScoreOf(scores: Readonly<Record<Part, number>>): number {
+  const sum = PARTS.reduce((total, part) => total + WEIGHTS[part] * scaled(scores[part], SCORE_DECIMALS), 0n)
+  return Number(roundedQuotient(sum, 10_000n))
+}
+
+/** Bands of the rounded score: 0–30 low, 31–60 medium, 61–80 high, 81–100 critical; as pr_risks.rating has them. */
+export function ratingOf(riskScore: number): Rating {
+  if (riskScore <= 30) return 'low'
+  if (riskScore <= 60) return 'medium'
+  return riskScore <= 80 ? 'high' : 'critical'
+}

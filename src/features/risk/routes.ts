@@ -1,0 +1,50 @@
+import { Elysia } from 'elysia'
+import type { RouteDeps } from '../../http/api.ts'
+import { textOf } from '../../http/query.ts'
+import { fields } from '../../http/responses/csv.ts'
+import { RiskDetail, RiskListQuery, RiskPage, type RiskScore } from './model.ts'
+import { allRisks, listRisks } from './queries.ts'
+import { getRisk } from './session-queries.ts'
+
+const FIELDS = [
+  ...(['id', 'repo', 'pr_number', 'pr_title', 'risk_score', 'impact_score', 'regression_score'] as const),
+  ...([
+    'security_score',
+    'coupling_score',
+    'files_changed',
+    'created_at',
+    'rating',
+    'contributions',
+  ] as const),
+]
+const COLUMNS = fields<RiskScore>(...FIELDS)
+const WITH_COST = fields<RiskScore>(...FIELDS, 'cost', 'sessions', 'state')
+
+export const riskRoutes = ({ sql, api }: RouteDeps) =>
+  new Elysia({ prefix: '/risk', tags: ['Risk'] })
+    .use(api)
+    .get('', ({ query, access: { orgId } }) => listRisks(sql, orgId, query), {
+      scope: 'risk:read',
+      query: RiskListQuery,
+      response: textOf(RiskPage),
+      cached: true,
+      csv: ({ include }: RiskListQuery) => (include === undefined ? COLUMNS : WITH_COST),
+      all: allRisks,
+      detail: { operationId: 'listRisks', summary: 'List risk scores of pull requests, newest first' },
+    })
+    .get('/:pr_id', ({ params, access: { orgId, own } }) => getRisk(sql, orgId, params.pr_id, own), {
+      scope: 'risk:read',
+      response: textOf(RiskDetail),
+      cached: true,
+      detail: {
+        operationId: 'getRisk',
+        summary: 'One risk score, with the sessions that worked on the pull request',
+        description:
+          'Its sessions are those that name it in `pull_requests`, and those of a commit’s author that were running ' +
+          'when one of its `commits` was made, and began within 30 days before; a session of several pull requests is ' +
+          'divided in equal parts. Sessions of no pull request by these belong to one by project and `branch`, from 30 ' +
+          'days before it was opened until it was merged or closed: the one that is open, or opened next. The ' +
+          'repository’s default branch joins none. A record without `project` has that of the repository’s name, ' +
+          'with or without its owner.',
+      },
+    })

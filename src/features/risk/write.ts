@@ -1,0 +1,242 @@
+import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
+import type { SyncRecord } from '../../analysis/records/records.ts'
+import { validationError } from '../../base/errors.ts'
+import { derivedId } from '../../base/ids.ts'
+import type { ISql } from '../../database/client.ts'
+import { beginCounting } from '../../database/rollups.ts'
+import { findCounted, recountPullRequests } from '../usage/outcome-rollup.ts'
+import { type Branch, findBranches } from '../usage/pull-request-write.ts'
+import { type ComputedChange, type ComputedParts, computeParts, withCurrentFindings } from './compute.ts'
+import { findEvents, type PullRequestEvent } from './event-queries.ts'
+import { type Lifecycle, lifecycleAfter, type PreparedRisk, prepareRisk, type RiskParts } from './prepare.ts'
+import { RISK_ROLLUP } from './rollup.ts'
+import { findRisks, type RiskRow, replaceCommits, upsertRisks } from './store-write.ts'
+
+/** Results that were computed before the organization was locked. */
+export interface ComputedRisks {
+  /** Records with files, in their stored form. */
+  prepared: ReadonlyMap<SyncRecord, PreparedRisk>
+  /** Their parts, by `inputHash`, where they are not stored. */
+  parts: ReadonlyMap<string, ComputedParts>
+}
+
+/**
+ * Computes the parts of the batch's records with files that are not stored yet, without the organization's lock, which
+ * would be held for seconds. Call it after the batch's commits are written, in their transaction: the records are computed
+ * from them. `pause` is called between two records.
+ */
+export async function computeRisks(
+  sql: ISql,
+  orgId: string,
+  records: readonly SyncRecord[],
+  pause: () => Promise<void> | undefined,
+): Promise<ComputedRisks> {
+  const prepared = new Map<SyncRecord, PreparedRisk>()
+  for (const record of records) {
+    if (record.type === 'pr_risk' && record.files != null) prepared.set(record, prepareRisk(record))
+    await pause()
+  }
+  const risks = [...prepared.values()]
+  if (risks.length === 0) return { prepared, parts: new Map() }
+  const found = await findStored(sql, orgId, risks)
+  const stored = new Map(found.map((row) => [pullRequestKeyOf(row), row]))
+  const missing = risks.filter((risk) => stored.get(pullRequestKeyOf(risk))?.inputHash !== risk.inputHash)
+  const changes = missing.flatMap(({ change, inputHash }) =>
+    change === null || inputHash === null ? [] : [{ change, inputHash }],
+  )
+  const computed = await computeParts(
+    sql,
+    orgId,
+    changes.map(({ change }) => change),
+    pause,
+  )
+  const parts = new Map(
+    changes.flatMap(({ inputHash }, index) => {
+      const found = computed[index]
+      return found === undefined ? [] : [[inputHash, found]]
+    }),
+  )
+  return { prepared, parts }
+}
+
+interface RisksWritten extends WriteResult {
+  /** Updates the rollups of the scores that were written. Needs the organization's lock. */
+  updateRollups: () => Promise<void>
+  /** The pull requests that were written, and their former places, for `updateParts`. */
+  pullRequests: { repo: string; prNumber: number }[]
+  formerBranches: Branch[]
+}
+
+/**
+ * Writes the batch's risk scores, but not their rollups. Needs the lock of the organization's history; call it after the
+ * writers of commits and sessions: it
+ * computes from their history and findings what is not in `computed`, and where the batch has sessions the security of
+ * what is. A record with files is computed once, from the history of that time. Throws VALIDATION_ERROR for an id of another pull request, or a second id of the same
+ * one.
+ */
+export async function writeRisks(
+  tx: ISql,
+  orgId: string,
+  records: readonly SyncRecord[],
+  computed: ComputedRisks,
+): Promise<RisksWritten> {
+  const risks = [...records.entries()].flatMap(([index, record]) =>
+    record.type === 'pr_risk'
+      ? [{ risk: computed.prepared.get(record) ?? prepareRisk(record), field: `records[${index}].id` }]
+      : [],
+  )
+  if (risks.length === 0)
+    return { ...NOTHING_WRITTEN, updateRollups: async () => {}, pullRequests: [], formerBranches: [] }
+  const prepared = risks.map(({ risk }) => risk)
+  const found = await findStored(tx, orgId, prepared)
+  const stored = new Map(found.map((row) => [pullRequestKeyOf(row), row]))
+  const hasSessions = records.some(({ type }) => type === 'session')
+  const current = hasSessions ? await withSessions(tx, orgId, prepared, computed.parts) : computed.parts
+  const parts = await partsOf(tx, orgId, prepared, stored, current)
+  const ids = new Map(found.map((row) => [pullRequestKeyOf(row), row.id]))
+  const owners = new Map(found.map((row) => [row.id, pullRequestKeyOf(row)]))
+  const newOnes = prepared.filter((risk) => !stored.has(pullRequestKeyOf(risk)))
+  const events = new Map(
+    (await findEvents(tx, orgId, newOnes)).map((event) => [pullRequestKeyOf(event), event]),
+  )
+  const lifecycles = new Map(found.map((row) => [pullRequestKeyOf(row), row.lifecycle]))
+  const scored = risks.map(({ risk, field }, index) => {
+    const name = pullRequestKeyOf(risk)
+    const id = ids.get(name) ?? risk.id ?? idOf(risk)
+    refuseForeignId(risk, id, owners.get(id), field)
+    ids.set(name, id)
+    owners.set(id, name)
+    const lifecycle = lifecycleAfter(lifecycles.get(name), risk)
+    lifecycles.set(name, lifecycle)
+    const row = rowOf(risk, id, lifecycle, parts[index])
+    const event = stored.has(name) ? undefined : events.get(name)
+    return event === undefined ? row : withEvent(row, event)
+  })
+  const { rows, ...result } = findChanges(scored, stored, {
+    keyOf: pullRequestKeyOf,
+    idOf: ({ id }) => id,
+    isSame,
+  })
+  const written = await storeRows(tx, orgId, rows)
+  await replaceCommits(tx, orgId, rows)
+  return { ...result, ...written }
+}
+
+/** Applies an event of the host to the pull request, if its record is stored and says something else. */
+export async function applyEvent(
+  tx: ISql,
+  orgId: string,
+  event: PullRequestEvent,
+): Promise<RisksWritten | undefined> {
+  const pullRequests = [{ repo: event.repo, prNumber: event.prNumber }]
+  const [stored] = await findRisks(tx, orgId, pullRequests, [])
+  if (stored === undefined) return undefined
+  const row = withEvent({ ...stored, title: event.title }, event)
+  if (isSame(row, stored)) return undefined
+  return { ...NOTHING_WRITTEN, updated: 1, updatedIds: [row.id], ...(await storeRows(tx, orgId, [row])) }
+}
+
+async function storeRows(
+  tx: ISql,
+  orgId: string,
+  rows: readonly RiskRow[],
+): Promise<Omit<RisksWritten, keyof WriteResult>> {
+  const written = tx`s.id = any(${rows.map(({ id }) => id)}::text[])`
+  const finish = await beginCounting(tx, orgId, [RISK_ROLLUP], written)
+  const formerBranches = await findBranches(tx, orgId, rows)
+  const before = await findCounted(tx, orgId, rows)
+  await upsertRisks(tx, orgId, rows)
+  const after = await findCounted(tx, orgId, rows)
+  const updateRollups = async () => {
+    await finish(written)
+    await recountPullRequests(tx, orgId, before, after)
+  }
+  return {
+    updateRollups,
+    pullRequests: rows.map(({ repo, prNumber }) => ({ repo, prNumber })),
+    formerBranches,
+  }
+}
+
+/** Replaces the record's fields by those that the host reported. */
+function withEvent(row: RiskRow, { branch, lifecycle }: PullRequestEvent): RiskRow {
+  const { state, merged_at, closed_at, ...known } = lifecycle
+  const said = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null))
+  const origin = row.origin ?? { project: null, branch: null, commits: [] }
+  return {
+    ...row,
+    origin: branch === null ? row.origin : { ...origin, branch },
+    lifecycle: { ...row.lifecycle, ...said, state, merged_at, closed_at },
+  }
+}
+
+const pullRequestKeyOf = ({ repo, prNumber }: { repo: string; prNumber: number }): string =>
+  `${prNumber} ${repo}`
+const idOf = ({ repo, prNumber }: { repo: string; prNumber: number }): string =>
+  derivedId('risk', repo, prNumber)
+const findStored = (sql: ISql, orgId: string, risks: readonly PreparedRisk[]): Promise<RiskRow[]> =>
+  findRisks(
+    sql,
+    orgId,
+    risks,
+    risks.map((risk) => risk.id ?? idOf(risk)),
+  )
+
+function refuseForeignId(risk: PreparedRisk, id: string, owner: string | undefined, field: string): void {
+  if (risk.id !== null && risk.id !== id) {
+    throw validationError({ field, message: `this pull request already has the id ${id}` })
+  }
+  if (owner !== undefined && owner !== pullRequestKeyOf(risk)) {
+    throw validationError({ field, message: 'another pull request has this id' })
+  }
+}
+
+/** Adds the findings of sessions: the results were computed before the batch's sessions were written. */
+async function withSessions(
+  tx: ISql,
+  orgId: string,
+  risks: readonly PreparedRisk[],
+  computed: ComputedRisks['parts'],
+): Promise<ComputedRisks['parts']> {
+  const changes = new Map<string, ComputedChange>()
+  for (const { change, inputHash } of risks) {
+    const parts = computed.get(inputHash ?? '')
+    if (change !== null && inputHash !== null && parts !== undefined)
+      changes.set(inputHash, { change, parts })
+  }
+  return await withCurrentFindings(tx, orgId, changes)
+}
+
+/** The parts of each score: given, stored from the same record, or computed: before or now. */
+async function partsOf(
+  tx: ISql,
+  orgId: string,
+  risks: readonly PreparedRisk[],
+  stored: ReadonlyMap<string, RiskRow>,
+  before: ComputedRisks['parts'],
+): Promise<RiskParts[]> {
+  const known = risks.map((risk) => {
+    const row = stored.get(pullRequestKeyOf(risk))
+    if (row !== undefined && row.inputHash === risk.inputHash) return risk.given ?? row
+    return risk.given ?? (risk.inputHash === null ? undefined : before.get(risk.inputHash))
+  })
+  const changes = risks.flatMap((risk, index) => (known[index] === undefined ? (risk.change ?? []) : []))
+  const computed = (await computeParts(tx, orgId, changes)).values()
+  return known.flatMap((parts) => parts ?? computed.next().value ?? [])
+}
+
+function rowOf(risk: PreparedRisk, id: string, lifecycle: Lifecycle, parts: RiskParts | undefined): RiskRow {
+  if (parts === undefined) throw new Error('a risk score without its parts')
+  const { repo, prNumber, title, filesChanged, createdAt, origin, inputHash } = risk
+  const { scores, contributions } = parts
+  return {
+    ...{ id, repo, prNumber, title, filesChanged, createdAt, origin, lifecycle, inputHash },
+    ...{ scores, contributions },
+  }
+}
+
+/** True for rows that give the same response, whatever they were computed from. */
+function isSame(a: RiskRow, b: RiskRow): boolean {
+  const shown = ({ inputHash: _hash, ...row }: RiskRow) => JSON.stringify(row)
+  return shown(a) === shown(b)
+}

@@ -1,0 +1,146 @@
+import type { Own } from '../../accounts/people/visibility-queries.ts'
+import { TIME_PATTERN } from '../../base/dates.ts'
+import { ApiError } from '../../base/errors.ts'
+import { type JsonText, pageText } from '../../base/json-text.ts'
+import type { Fragment, ISql, Sql } from '../../database/client.ts'
+import { memberItem, memberKeys, memberOfKey } from '../../database/member-addresses.ts'
+import type { FindingListQuery, ListedFinding } from './finding-model.ts'
+
+/** The caller may see these members and findings. */
+export interface Shown {
+  /** Whether members are left out. */
+  hidesMembers: boolean
+  /** Only findings of these own sessions are shown; null: everybody's. */
+  own: Own | null
+}
+
+/** Findings `f` as JSON text, with their members `m`. */
+const itemOf = (sql: ISql, hidesMembers: boolean): Fragment => sql`
+  f.note,
+  json_build_object(
+    'id', f.id, 'rule_id', f.rule_id, 'category', f.category, 'severity', f.severity, 'title', f.title,
+    'description', f.description, 'file', f.file, 'line', f.line, 'turn_number', f.turn_number,
+    'fingerprint', f.fingerprint, 'status', f.status,
+    'created_at', to_char(f.created_at at time zone 'UTC', ${TIME_PATTERN}),
+    'session_id', f.session_id, 'project', nullif(f.project, ''),
+    'member', ${hidesMembers ? sql`null::json` : memberItem(sql, sql`f.member`)}
+  )::text as item`
+
+interface ItemRow {
+  /** JSON */
+  item: string
+  note: string | null
+}
+
+/** An item with its note, which only some have. */
+const textOf = ({ item, note }: ItemRow): string =>
+  note === null ? item : `${item.slice(0, -1)},"note":${JSON.stringify(note)}}`
+
+function matchingFindings(sql: Sql, orgId: string, query: FindingListQuery, own: Own | null): Fragment {
+  const { severity, rule_id, category, project, file, member, status, date_from, date_to } = query
+  return sql`
+    from findings f
+    where f.org_id = ${orgId}
+      ${visible(sql, own)}
+      ${severity === undefined ? sql`` : sql`and f.severity = ${severity}`}
+      ${rule_id === undefined ? sql`` : sql`and f.rule_id = ${rule_id}`}
+      ${category === undefined ? sql`` : sql`and f.category = ${category}`}
+      ${project === undefined ? sql`` : sql`and f.project = ${project}`}
+      ${file === undefined ? sql`` : sql`and f.file_key = substr(sha256(convert_to(${file}, 'UTF8')), 1, 16)`}
+      ${member === undefined ? sql`` : sql`and f.member = ${memberKeys(sql, orgId, member)}`}
+      ${status === undefined ? sql`` : sql`and f.status = ${status}`}
+      ${date_from === undefined ? sql`` : sql`and f.created_at >= ${date_from}::date::timestamp at time zone 'UTC'`}
+      ${date_to === undefined ? sql`` : sql`and f.created_at < (${date_to}::date + 1)::timestamp at time zone 'UTC'`}`
+}
+
+/** All findings that match, in the list's order: `item`, as JSON. */
+export const allFindings = (
+  sql: Sql,
+  orgId: string,
+  query: FindingListQuery,
+  { hidesMembers, own }: Shown,
+): Fragment => sql`
+  select
+    case when p.note is null then p.item else left(p.item, -1) || ',"note":' || to_json(p.note) || '}' end as item
+  from (
+    select f.created_at, f.session_id, f.position, ${itemOf(sql, hidesMembers)}
+    from (select f.* ${matchingFindings(sql, orgId, query, own)}) f
+    ${memberOfKey(sql, orgId, sql`f.member`)}
+  ) p
+  order by p.created_at desc, p.session_id desc, p.position`
+
+/** A page of the findings that match, those of the newest sessions first, and how many match, as of one instant. */
+export async function listFindings(
+  sql: Sql,
+  orgId: string,
+  query: FindingListQuery,
+  { hidesMembers, own }: Shown,
+): Promise<JsonText> {
+  const matching = matchingFindings(sql, orgId, query, own)
+  const [row] = await sql<{ total: string; items: ItemRow[] | null }[]>`
+    select
+      (select count(*) ${matching}) as total,
+      (
+        select json_agg(
+          json_build_object('item', p.item, 'note', p.note)
+          order by p.created_at desc, p.session_id desc, p.position
+        )
+        from (
+          select f.created_at, f.session_id, f.position, ${itemOf(sql, hidesMembers)}
+          from (
+            -- earlier pages are passed over in an index
+            select f.created_at, f.session_id, f.position
+            ${matching}
+            order by f.created_at desc, f.session_id desc, f.position
+            limit ${query.per_page}
+            offset ${(query.page - 1) * query.per_page}
+          ) k
+          join findings f
+            on f.org_id = ${orgId}
+            and f.session_id = k.session_id
+            and f.position = k.position
+          ${memberOfKey(sql, orgId, sql`f.member`)}
+        ) p
+      ) as items`
+  return pageText(row?.items?.map(textOf).join(',') ?? null, query, row?.total ?? '0')
+}
+
+const visible = (sql: ISql, own: Own | null): Fragment =>
+  own === null ? sql`` : sql`and f.member = any (${own.keys}::text[])`
+
+/** The sessions that have the finding. Throws NOT_FOUND. */
+export async function findSessionsOf(
+  sql: ISql,
+  orgId: string,
+  id: string,
+  { own }: Shown,
+): Promise<string[]> {
+  const rows = await sql<{ session_id: string }[]>`
+    select distinct f.session_id
+    from findings f
+    where f.org_id = ${orgId}
+      and f.id = ${id}
+      ${visible(sql, own)}`
+  if (rows.length === 0) throw new ApiError('NOT_FOUND', 'no such finding')
+  return rows.map(({ session_id }) => session_id)
+}
+
+/** One finding, of the newest session that has it. Throws NOT_FOUND. */
+export async function getFinding(
+  sql: ISql,
+  orgId: string,
+  id: string,
+  { hidesMembers, own }: Shown,
+): Promise<ListedFinding> {
+  const [row] = await sql<ItemRow[]>`
+    select ${itemOf(sql, hidesMembers)}
+    from findings f
+    ${memberOfKey(sql, orgId, sql`f.member`)}
+    where f.org_id = ${orgId}
+      and f.id = ${id}
+      ${visible(sql, own)}
+    order by f.created_at desc, f.session_id desc, f.position
+    limit 1`
+  if (row === undefined) throw new ApiError('NOT_FOUND', 'no such finding')
+  return JSON.parse(textOf(row)) as ListedFinding
+}

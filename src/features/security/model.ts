@@ -1,0 +1,83 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { closed, component, nullable, Timestamp } from '../../analysis/records/fields.ts'
+import { DateFrom, DateTo, Page, Pagination, PerPage, Project } from '../../http/query.ts'
+import { SecurityMetadata } from '../sessions/model.ts'
+
+const score = (description: string) => Type.Number({ description, examples: [92] })
+
+/** Files with a higher risk score are counted in `files_above_threshold`. */
+export const RISK_THRESHOLD = 50
+
+export const SecurityQuery = Type.Object({ project: Project, date_from: DateFrom, date_to: DateTo })
+export type SecurityQuery = Static<typeof SecurityQuery>
+
+export const SecurityOverview = component('SecurityOverview', {
+  summary: closed({
+    avg_score: score('mean of all matching sessions, 0 without any'),
+    min_score: score('lowest of them'),
+    max_score: score('highest of them'),
+    total_sessions: Type.Integer(),
+  }),
+  recent_sessions: Type.Array(
+    closed({
+      id: Type.String({ examples: ['sess_4f1c2a'] }),
+      project: nullable(Type.String({ examples: ['checkout'] })),
+      created_at: Timestamp('When the session began; UTC, milliseconds'),
+      security_metadata: SecurityMetadata,
+    }),
+    { description: 'the 10 newest of the matching sessions' },
+  ),
+})
+export type SecurityOverview = Static<typeof SecurityOverview>
+
+export const HeatmapQuery = Type.Object({
+  page: Page,
+  per_page: PerPage,
+  project: Project,
+  min_score: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 100,
+      description: 'Only files with at least this risk score',
+      examples: [50],
+    }),
+  ),
+  date_from: DateFrom,
+  date_to: DateTo,
+})
+export type HeatmapQuery = Static<typeof HeatmapQuery>
+
+const distinct = (severity: string) =>
+  Type.Integer({ description: `distinct findings, by fingerprint, that are ${severity} at their gravest` })
+
+export const HeatmapFile = component('HeatmapFile', {
+  file: Type.String({ examples: ['src/deploy.ts'] }),
+  project: nullable(Type.String({ examples: ['checkout'] })),
+  risk_score: Type.Number({
+    description: '25, 15, 8 and 3 points for each critical, high, medium and low finding, at most 100',
+    examples: [48],
+  }),
+  findings: closed({
+    critical: distinct('critical'),
+    high: distinct('high'),
+    medium: distinct('medium'),
+    low: distinct('low'),
+    total: Type.Integer(),
+  }),
+  sessions: Type.Integer({ description: 'sessions with a finding in the file' }),
+  first_seen_at: Timestamp('Begin of the first of them; UTC, milliseconds'),
+  last_seen_at: Timestamp('Begin of the last of them; UTC, milliseconds'),
+})
+export type HeatmapFile = Static<typeof HeatmapFile>
+
+export const Heatmap = component('Heatmap', {
+  data: Type.Array(HeatmapFile),
+  summary: closed({
+    files: Type.Integer({ description: 'files that match, on all pages' }),
+    average_risk: score('their mean risk score, 0 without any'),
+    files_above_threshold: Type.Integer({ description: 'those with a risk score above `threshold`' }),
+    threshold: Type.Integer({ examples: [RISK_THRESHOLD] }),
+  }),
+  pagination: Pagination,
+})
+export type Heatmap = Static<typeof Heatmap>

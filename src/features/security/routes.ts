@@ -1,0 +1,49 @@
+import { Elysia } from 'elysia'
+import type { RouteDeps } from '../../http/api.ts'
+import { textOf } from '../../http/query.ts'
+import { fields } from '../../http/responses/csv.ts'
+import { FindingListQuery, FindingPage, type ListedFinding } from './finding-model.ts'
+import { allFindings, listFindings } from './finding-queries.ts'
+import { getHeatmap } from './heatmap-queries.ts'
+import { Heatmap, HeatmapQuery, SecurityOverview, SecurityQuery } from './model.ts'
+import { getSecurity } from './queries.ts'
+
+export const securityRoutes = ({ sql, api }: RouteDeps) =>
+  new Elysia({ tags: ['Security'] })
+    .use(api)
+    .get('/security', ({ query, access: { orgId, own } }) => getSecurity(sql, orgId, query, own), {
+      scope: 'security:read',
+      query: SecurityQuery,
+      response: textOf(SecurityOverview),
+      cached: true,
+      detail: { operationId: 'getSecurity', summary: 'Security overview' },
+    })
+    .get('/security/heatmap', ({ query, access: { orgId } }) => getHeatmap(sql, orgId, query), {
+      scope: 'security:read',
+      query: HeatmapQuery,
+      response: Heatmap,
+      cached: true,
+      detail: { operationId: 'getSecurityHeatmap', summary: 'Risk by file' },
+    })
+    .get(
+      '/findings',
+      ({ query, access: { orgId, own }, hidesMembers }) =>
+        listFindings(sql, orgId, query, { hidesMembers, own }),
+      {
+        scope: 'security:read',
+        query: FindingListQuery,
+        response: textOf(FindingPage),
+        members: ({ member }: FindingListQuery) => (member === undefined ? 'left out' : true),
+        cached: true,
+        csv: fields<ListedFinding>(
+          ...(['id', 'rule_id', 'category', 'severity', 'title', 'description', 'file', 'line'] as const),
+          ...(['turn_number', 'fingerprint', 'status', 'created_at', 'session_id', 'project'] as const),
+          ...(['member', 'note'] as const),
+        ),
+        all: allFindings,
+        detail: {
+          operationId: 'listFindings',
+          summary: 'List findings, those of the newest sessions first',
+        },
+      },
+    )

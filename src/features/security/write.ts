@@ -1,0 +1,61 @@
+import type { ISql } from '../../database/client.ts'
+import { counting } from '../../database/rollups.ts'
+import { FINDING_COLUMNS, findingsOf } from './check.ts'
+import { updateFileRisks } from './file-risks.ts'
+import { FINDING_ROLLUPS } from './finding-rollups.ts'
+
+/**
+ * Writes the findings of these sessions again, and the heatmap's tables, from their details as they are now; a session that
+ * was deleted has none. Needs the organization's lock, in the transaction that writes the sessions.
+ */
+export async function writeFindings(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  const changed = await findChanged(tx, orgId, ids)
+  if (changed.length === 0) return
+  const sessions = [...new Set(changed.map(({ session_id }) => session_id))]
+  const rows = tx`s.session_id = any(${sessions}::text[])`
+  await counting(tx, orgId, FINDING_ROLLUPS, { before: rows, after: rows }, async () => {
+    await tx`
+      delete from findings s
+      where s.org_id = ${orgId}
+        and ${rows}`
+    const columns = tx.unsafe(FINDING_COLUMNS.join(', '))
+    await tx`
+      insert into findings (org_id, ${columns})
+      select ${orgId}, ${columns}
+      from (${findingsOf(tx, orgId, tx`and i.session_id = any(${sessions}::text[])`)}) q`
+  })
+  const files = changed.flatMap(({ project, file, file_key }) =>
+    file === null || file_key === null ? [] : [{ project, file, file_key }],
+  )
+  if (files.length > 0) await updateFileRisks(tx, orgId, files)
+}
+
+interface ChangedFinding {
+  session_id: string
+  project: string
+  file: string | null
+  file_key: string | null
+}
+
+/** The findings that differ from those that are stored. */
+async function findChanged(tx: ISql, orgId: string, ids: readonly string[]): Promise<ChangedFinding[]> {
+  const columns = tx.unsafe(FINDING_COLUMNS.join(', '))
+  return await tx<ChangedFinding[]>`
+    with computed as (
+      select ${columns}
+      from (${findingsOf(tx, orgId, tx`and i.session_id = any(${[...ids]}::text[])`)}) q
+    ),
+    stored as (
+      select ${columns}
+      from findings f
+      where f.org_id = ${orgId}
+        and f.session_id = any(${[...ids]}::text[])
+    )
+    select distinct d.session_id, d.project, d.file, encode(d.file_key, 'hex') as file_key
+    from (
+      (table computed except table stored)
+      union all
+      (table stored except table computed)
+    ) d`
+}

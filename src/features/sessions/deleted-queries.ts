@@ -1,0 +1,150 @@
+import { DAY_MS, dateOf } from '../../base/dates.ts'
+import type { ISql } from '../../database/client.ts'
+import { unnest } from '../../database/rows.ts'
+import type { PreparedSession } from './prepare.ts'
+
+/** A session that was sent and not stored: it was deleted before, or is older than the organization keeps. */
+export interface SkippedSession {
+  id: string
+  reason: 'deleted' | 'retention'
+}
+
+/** The fields of a stored session that may change: all that can contain a person's name or address. */
+export interface StoredTexts {
+  id: string
+  project: string
+  userId: string | null
+  userEmail: string | null
+  /** JSON */
+  detail: string
+  /** Packed: see `SessionParts`. */
+  parts: string | null
+}
+
+/** The first day (UTC) of which sessions are kept, `days` days back from today. */
+export const firstKeptDay = (days: number, now: Date): string =>
+  dateOf(new Date(now.getTime() - days * DAY_MS))
+
+/**
+ * The sessions without those that were deleted, unless `restore`, and without those of days that the organization does
+ * not keep. A session that is restored counts as deleted no more. Needs the organization's lock.
+ */
+export async function withoutDeleted(
+  tx: ISql,
+  orgId: string,
+  sent: readonly PreparedSession[],
+  now: Date,
+  restore: boolean,
+): Promise<{ kept: readonly PreparedSession[]; skipped: SkippedSession[] }> {
+  const firstDay = await findFirstKeptDay(tx, orgId, now)
+  const known = await findDeleted(tx, orgId, [...new Set(sent.map(({ id }) => id))])
+  if (firstDay === undefined && known.size === 0) return { kept: sent, skipped: [] }
+  const skipped = new Map<string, SkippedSession>()
+  const kept = sent.filter(({ id, day }) => {
+    const isOld = firstDay !== undefined && day < firstDay
+    if (!isOld && (restore || !known.has(id))) return true
+    skipped.set(id, { id, reason: isOld ? 'retention' : 'deleted' })
+    return false
+  })
+  if (restore)
+    await forgetDeleted(
+      tx,
+      orgId,
+      [...known].filter((id) => !skipped.has(id)),
+    )
+  return { kept, skipped: [...skipped.values()] }
+}
+
+/** The first day (UTC) of which the organization keeps sessions; undefined where it keeps all. */
+export async function findFirstKeptDay(tx: ISql, orgId: string, now: Date): Promise<string | undefined> {
+  const [row] = await tx<{ days: number }[]>`
+    select o.retention_sessions_days as days
+    from organizations o
+    where o.org_id = ${orgId}
+      and o.retention_sessions_days is not null`
+  return row === undefined ? undefined : firstKeptDay(row.days, now)
+}
+
+async function findDeleted(tx: ISql, orgId: string, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await tx<{ id: string }[]>`
+    select d.session_id as id
+    from deleted_sessions d
+    where d.org_id = ${orgId}
+      and d.session_id = any(${[...ids]}::text[])`
+  return new Set(rows.map(({ id }) => id))
+}
+
+async function forgetDeleted(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await tx`
+    delete from deleted_sessions d
+    where d.org_id = ${orgId}
+      and d.session_id = any(${[...ids]}::text[])`
+}
+
+/** Remembers sessions that somebody deleted, so that a sync does not store them again, and deletes their telemetry that waits. */
+export async function rememberDeleted(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
+  await tx`
+    insert into deleted_sessions (org_id, session_id)
+    select ${orgId}, n.id
+    from unnest(${[...ids]}::text[]) as n (id)
+    on conflict (org_id, session_id) do update set deleted_at = excluded.deleted_at`
+  await tx`
+    delete from telemetry_inbox t
+    where t.org_id = ${orgId}
+      and t.session_id = any(${[...ids]}::text[])`
+}
+
+/** Deletes the sessions' rows and details, without rollups. */
+export async function deleteRows(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
+  await tx`
+    delete from session_details d
+    where d.org_id = ${orgId}
+      and d.session_id = any(${[...ids]}::text[])`
+  await tx`
+    delete from sessions s
+    where s.org_id = ${orgId}
+      and s.id = any(${[...ids]}::text[])`
+}
+
+/** Replaces the texts of stored sessions, without rollups. */
+export async function updateTexts(tx: ISql, orgId: string, sessions: readonly StoredTexts[]): Promise<void> {
+  await tx`
+    update sessions s
+    set project = n.project, user_id = n.user_id, user_email = n.user_email
+    from ${unnest(tx, sessions, {
+      id: 'text',
+      project: 'text',
+      user_id: ['text', ({ userId }) => userId],
+      user_email: ['text', ({ userEmail }) => userEmail],
+    })}
+    where s.org_id = ${orgId}
+      and s.id = n.id`
+  await tx`
+    update session_details d
+    set detail = n.detail::json, parts = n.parts
+    from ${unnest(tx, sessions, { id: 'text', detail: 'text', parts: 'text' })}
+    where d.org_id = ${orgId}
+      and d.session_id = n.id`
+}
+
+/** These sessions as they are stored, with all that `replaceTexts` replaces. */
+export async function readTexts(tx: ISql, orgId: string, ids: readonly string[]): Promise<StoredTexts[]> {
+  return await tx<StoredTexts[]>`
+    select s.id, s.project, s.user_id as "userId", s.user_email as "userEmail",
+      (
+        select d.detail::text
+        from session_details d
+        where d.org_id = s.org_id
+          and d.session_id = s.id
+      ) as detail,
+      (
+        select d.parts
+        from session_details d
+        where d.org_id = s.org_id
+          and d.session_id = s.id
+      ) as parts
+    from sessions s
+    where s.org_id = ${orgId}
+      and s.id = any(${[...ids]}::text[])`
+}

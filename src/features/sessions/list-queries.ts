@@ -1,0 +1,92 @@
+import { spansOf, TIME_PATTERN } from '../../base/dates.ts'
+import type { Fragment, ISql } from '../../database/client.ts'
+import { summedProject } from '../../database/rollups.ts'
+import type { SessionListQuery } from './model.ts'
+
+// The statements of the list share these fragments.
+
+/** The row of a statement for a page. */
+export interface PageRow {
+  /** The number of all sessions that match, from the rollups. */
+  total: string
+  /** The JSON of the page's items, separated by commas; null for none. */
+  items: string | null
+}
+
+/**
+ * A session `s` as the list shows it, as JSON text: PostgreSQL makes the text of 50 in less time than it takes to send,
+ * read and format their columns. An id needs no escaping: it is of letters, digits, `_` and `-`.
+ */
+export const listItem = (cost: string): string => `'{"id":"' || s.id || '","project_name":'
+  || coalesce(to_json(nullif(s.project, ''))::text, 'null') || ',"turns":' || s.turns
+  || ',"estimated_cost":' || ${cost} || ',"quality_score":' || trim_scale(s.quality_score)
+  || ',"created_at":"' || to_char(s.created_at at time zone 'UTC', '${TIME_PATTERN}') || '"'`
+
+/** In a list, where what is not known is 0. */
+export const LIST_ITEM = `${listItem('trim_scale(s.estimated_cost)')} || '}'`
+/** In the detail `d`: null where nothing says what the session used. */
+export const DETAIL_COST = `case
+  when s.estimated_cost = 0 and d.detail->>'tokens' is null then 'null' else trim_scale(s.estimated_cost)::text
+end`
+
+export const offsetOf = (query: SessionListQuery): number => (query.page - 1) * query.per_page
+
+export const listColumns = (sql: ISql) => sql`
+  s.id, s.project, s.turns, s.estimated_cost, s.quality_score, s.created_at`
+
+export const directionOf = (sql: ISql, ascending: boolean) => (ascending ? sql`asc` : sql`desc`)
+
+/** The order of sessions `s`: ties in a value are broken as in its index. */
+export function orderOf(sql: ISql, { sort, order }: Pick<SessionListQuery, 'sort' | 'order'>): Fragment {
+  const direction = directionOf(sql, order === 'asc')
+  return sort === 'created_at'
+    ? sql`s.created_at ${direction}, s.id ${direction}`
+    : sql`s.${sql(sort)} ${direction}, s.id collate "C" ${direction}`
+}
+
+/** The page's items in their order, from sessions `s`. */
+export const itemsOf = (sql: ISql, query: SessionListQuery) =>
+  sql`string_agg(${sql.unsafe(LIST_ITEM)}, ',' order by ${orderOf(sql, query)}) as items`
+
+/** Whether the list is filtered by cost or quality. */
+export const hasValues = ({ min_cost, max_cost, min_quality, max_quality }: SessionListQuery): boolean =>
+  [min_cost, max_cost, min_quality, max_quality].some((value) => value !== undefined)
+
+/** Sessions `s` of the project whose cost and quality match, of all days. The indexes by value have all of these columns. */
+export const matchingOfAllDays = (sql: ISql, orgId: string, query: SessionListQuery) => sql`
+  from sessions s
+  where s.org_id = ${orgId}
+    ${query.project === undefined ? sql`` : sql`and s.project = ${query.project}`}
+    ${query.min_cost === undefined ? sql`` : sql`and s.estimated_cost >= ${query.min_cost}`}
+    ${query.max_cost === undefined ? sql`` : sql`and s.estimated_cost <= ${query.max_cost}`}
+    ${query.min_quality === undefined ? sql`` : sql`and s.quality_score >= ${query.min_quality}`}
+    ${query.max_quality === undefined ? sql`` : sql`and s.quality_score <= ${query.max_quality}`}`
+
+export const matchingSessions = (sql: ISql, orgId: string, query: SessionListQuery) => sql`
+  ${matchingOfAllDays(sql, orgId, query)}
+    ${query.date_from === undefined ? sql`` : sql`and s.created_at >= ${query.date_from}::date::timestamp at time zone 'UTC'`}
+    ${query.date_to === undefined ? sql`` : sql`and s.created_at < (${query.date_to}::date + 1)::timestamp at time zone 'UTC'`}`
+
+/** Rollup rows that cover the days asked for, each day once. */
+export const matchingSpans = (sql: ISql, orgId: string, query: SessionListQuery) =>
+  spansOf(query.date_from, query.date_to)
+    .map(
+      ({ grain, from, before }) => sql`
+        select
+          r.bucket,
+          (r.bucket + ${grain === 'day' ? sql`interval '1 day'` : sql`interval '1 month'`})::date as until,
+          r.sessions
+        from session_rollups r
+        where r.org_id = ${orgId}
+          and r.grain = ${grain}
+          and r.project = ${summedProject(query.project)}
+          ${from === undefined ? sql`` : sql`and r.bucket >= ${from}`}
+          ${before === undefined ? sql`` : sql`and r.bucket < ${before}`}`,
+    )
+    .reduce((rows, more) => sql`${rows} union all ${more}`)
+
+/** The one row of a statement that always has one. */
+export function only([row]: readonly PageRow[]): PageRow {
+  if (row === undefined) throw new Error('the statement gave no row')
+  return row
+}

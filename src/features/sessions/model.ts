@@ -1,0 +1,153 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { closed, component, literals, nullable, Timestamp } from '../../analysis/records/fields.ts'
+import { FindingStatus, Severity } from '../../analysis/records/finding.ts'
+import {
+  KnownTokens,
+  Landing,
+  Origin,
+  PullRequest,
+  QualityFactor,
+  Tokens,
+  ToolUse,
+  UnpricedTokens,
+} from '../../analysis/records/session.ts'
+import { oneOfOr, Page, PageOf, PerPage } from '../../http/query.ts'
+import { UsageFilters } from '../usage/model.ts'
+
+export const SessionListQuery = Type.Object({
+  page: Page,
+  per_page: PerPage,
+  ...UsageFilters.properties,
+  sort: oneOfOr(
+    ['created_at', 'estimated_cost', 'turns', 'quality_score'],
+    'created_at',
+    'What to sort by; ties are broken by id, in the same direction',
+  ),
+  order: oneOfOr(['asc', 'desc'], 'desc', 'Direction of the sort'),
+})
+export type SessionListQuery = Static<typeof SessionListQuery>
+
+const listFields = {
+  id: Type.String({ examples: ['sess_4f1c2a'] }),
+  project_name: nullable(Type.String({ examples: ['checkout'] })),
+  turns: Type.Integer({ examples: [42] }),
+  estimated_cost: Type.Number({ description: 'US dollars, at most 6 decimals', examples: [1.284213] }),
+  quality_score: Type.Number({
+    description:
+      'How smoothly it went (errors, rework, interruptions), no measure of its code; 0 to 100, high is good',
+    examples: [87.5],
+  }),
+  created_at: Timestamp('When the session began; UTC, milliseconds'),
+}
+
+export const SessionListItem = component('Session', listFields)
+export type SessionListItem = Static<typeof SessionListItem>
+export const SessionPage = PageOf(SessionListItem)
+export type SessionPage = Static<typeof SessionPage>
+
+export const NamesQuery = Type.Object({ page: Page, per_page: PerPage })
+export type NamesQuery = Static<typeof NamesQuery>
+
+/** A name that sessions have: of a project, a model or an agent. */
+const SessionName = component('SessionName', {
+  name: Type.String({ examples: ['checkout'] }),
+  sessions: Type.Integer({ description: 'A session counts under each of its models', examples: [128] }),
+  last_session_at: Timestamp('When the newest of them began; UTC, milliseconds'),
+})
+export const SessionNamePage = PageOf(SessionName)
+
+export const TurnDetail = component('Turn', {
+  turn_number: Type.Integer({ minimum: 1 }),
+  role: Type.String({ examples: ['assistant'] }),
+  model: nullable(Type.String()),
+  tier: Type.Optional(Type.String({ description: 'Only where the price is not the list price.' })),
+  started_at: nullable(Timestamp()),
+  tokens: nullable(Tokens),
+  cost: nullable(Type.Number()),
+  tool_calls: Type.Array(closed({ name: Type.String(), ok: nullable(Type.Boolean()) })),
+  content: Type.Optional(Type.String({ description: 'Only where the operator stores content.' })),
+})
+export type TurnDetail = Static<typeof TurnDetail>
+
+export const Observation = component('Observation', {
+  id: Type.String({ examples: ['obs_0k3w'] }),
+  type: Type.String(),
+  title: Type.String(),
+  content: nullable(Type.String()),
+  importance: Type.Integer({ minimum: 1, maximum: 10 }),
+  file_path: nullable(Type.String()),
+  turn_number: nullable(Type.Integer()),
+  created_at: Timestamp(),
+})
+export type Observation = Static<typeof Observation>
+
+export const Finding = component('Finding', {
+  id: Type.String({ examples: ['finding_9x2b'] }),
+  rule_id: Type.String(),
+  category: Type.String(),
+  severity: Severity,
+  title: Type.String(),
+  description: nullable(Type.String()),
+  file: nullable(Type.String()),
+  line: nullable(Type.Integer()),
+  turn_number: nullable(Type.Integer()),
+  fingerprint: Type.String(),
+  status: FindingStatus,
+  note: Type.Optional(Type.String({ description: 'Why it was dismissed, where somebody said so' })),
+  created_at: Timestamp(),
+})
+export type Finding = Static<typeof Finding>
+
+export const QualityMetadata = component('QualityMetadata', {
+  score: Type.Number(),
+  base: Type.Number({ description: 'base + the sum of points, within 0 and 100, is score' }),
+  factors: Type.Array(QualityFactor),
+  breakdown: Type.Record(Type.String(), Type.Number(), { description: 'points by category' }),
+  scored_at: Timestamp(),
+  previous_score: nullable(Type.Number()),
+})
+export type QualityMetadata = Static<typeof QualityMetadata>
+
+export const SecurityMetadata = component('SecurityMetadata', {
+  score: Type.Number(),
+  findings: Type.Array(Finding),
+})
+export type SecurityMetadata = Static<typeof SecurityMetadata>
+
+/** The fields of the detail that are neither in the list item nor the user: stored as JSON in session_details. */
+export const SessionDetailBody = closed({
+  source: nullable(Type.String({ examples: ['claude-code'] })),
+  branch: nullable(Type.String()),
+  pull_requests: Type.Optional(Type.Array(PullRequest, { description: 'Left out where there is none' })),
+  model: nullable(Type.String()),
+  models: Type.Array(Type.String()),
+  started_at: nullable(Timestamp()),
+  ended_at: nullable(Timestamp()),
+  duration_seconds: nullable(Type.Number()),
+  tokens: nullable(KnownTokens),
+  origin: Origin,
+  cost_source: literals(['reported', 'estimated']),
+  tools_used: Type.Array(ToolUse),
+  files_touched: nullable(Type.Array(Type.String())),
+  summary: nullable(Type.String()),
+  turn_records: Type.Array(TurnDetail),
+  observations: Type.Array(Observation),
+  analysis: closed({
+    summary: nullable(Type.String()),
+    issues: Type.Array(Type.String()),
+    classification: nullable(Type.String()),
+  }),
+  quality_metadata: QualityMetadata,
+  security_metadata: SecurityMetadata,
+})
+export type SessionDetailBody = Static<typeof SessionDetailBody>
+
+export const SessionDetail = component('SessionDetail', {
+  ...listFields,
+  estimated_cost: nullable(listFields.estimated_cost),
+  user_id: nullable(Type.String({ examples: ['user_7m2k'] })),
+  unpriced_tokens: UnpricedTokens,
+  ...Landing.properties,
+  ...SessionDetailBody.properties,
+})
+export type SessionDetail = Static<typeof SessionDetail>

@@ -1,0 +1,76 @@
+import type { Own } from '../../accounts/people/visibility-queries.ts'
+import { TIME_PATTERN } from '../../base/dates.ts'
+import { type JsonText, pageText } from '../../base/json-text.ts'
+import type { Fragment, Sql } from '../../database/client.ts'
+import { WITHOUT_PROJECT } from '../../database/rollups.ts'
+import type { NamesQuery } from './model.ts'
+
+/** The names of one of these are listed. */
+export type Named = 'project' | 'model' | 'agent'
+
+/** Names with their numbers of sessions, from the sums; with `own` those of their sessions. */
+function countsOf(sql: Sql, orgId: string, named: Named, own: Own | null): Fragment {
+  if (named === 'project' && own === null) {
+    return sql`
+      select r.project as name, sum(r.sessions) as sessions
+      from session_rollups r
+      where r.org_id = ${orgId}
+        and r.grain = 'month'
+        and r.project not in ('', ${WITHOUT_PROJECT})
+      group by r.project`
+  }
+  const column = sql`r.${sql(named)}`
+  const dims = own === null ? 'agent_model' : named === 'project' ? 'project_member' : 'member_agent_model'
+  return sql`
+    select ${column} as name, sum(${named === 'model' ? sql`r.sessions` : sql`r.main_sessions`}) as sessions
+    from usage_rollups r
+    where r.org_id = ${orgId}
+      and r.dims = ${dims}
+      and r.grain = 'month'
+      and ${column} not in ('', ${WITHOUT_PROJECT})
+      ${own === null ? sql`` : sql`and r.member = any (${own.keys}::text[])`}
+    group by ${column}`
+}
+
+/**
+ * A page of the names that sessions have, in the order of their bytes; sessions without one are not counted. With `own` only
+ * their sessions are.
+ */
+export async function listNames(
+  sql: Sql,
+  orgId: string,
+  named: Named,
+  query: NamesQuery,
+  own: Own | null = null,
+): Promise<JsonText> {
+  const { page, per_page } = query
+  const column = { project: sql`u.project`, model: sql`u.model`, agent: sql`u.agent` }[named]
+  const [row] = await sql<{ total: string; items: string | null }[]>`
+    with names as materialized (${countsOf(sql, orgId, named, own)})
+    select
+      (select count(*) from names) as total,
+      string_agg(
+        '{"name":' || to_json(n.name) || ',"sessions":' || n.sessions
+          || ',"last_session_at":"' || to_char(l.created_at at time zone 'UTC', ${TIME_PATTERN}) || '"}',
+        ',' order by n.name collate "C"
+      ) as items
+    from (
+      select n.name, n.sessions
+      from names n
+      order by n.name collate "C"
+      limit ${per_page}
+      offset ${(page - 1) * per_page}
+    ) n
+    cross join lateral (
+      -- the last entry of an index
+      select u.created_at
+      from session_usage u
+      where u.org_id = ${orgId}
+        and ${column} = n.name
+        ${own === null ? sql`` : sql`and u.member = any (${own.keys}::text[])`}
+      order by u.created_at desc
+      limit 1
+    ) l`
+  if (row === undefined) throw new Error('the statement gave no row')
+  return pageText(row.items, query, row.total)
+}

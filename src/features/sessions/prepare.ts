@@ -1,0 +1,300 @@
+import { securityScore } from '../../analysis/detection/secrets.ts'
+import type { Coverage } from '../../analysis/fragments/telemetry.ts'
+import { problemOf } from '../../analysis/records/check.ts'
+import { withoutNulls } from '../../analysis/records/fields.ts'
+import type { FindingRecord } from '../../analysis/records/finding.ts'
+import type {
+  KnownTokens,
+  QualityFactor,
+  QualityFactorRecord,
+  QualityRecord,
+  SessionRecord,
+} from '../../analysis/records/session.ts'
+import type { SessionParts } from '../../analysis/records/session-parts.ts'
+import { type Pricer, priceRecord } from '../../analysis/scoring/prices.ts'
+import {
+  QUALITY_BASE,
+  reportedQuality,
+  scoreQuality,
+  signalsOfRecord,
+} from '../../analysis/scoring/quality.ts'
+import { dateOf, normalizeTimestamp } from '../../base/dates.ts'
+import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, scaled, unscaled } from '../../base/decimals.ts'
+import { validationError } from '../../base/errors.ts'
+import { derivedId } from '../../base/ids.ts'
+import { asciiLower } from '../../base/text.ts'
+import type { Finding, Observation, QualityMetadata, SessionDetailBody, TurnDetail } from './model.ts'
+import { allTokens, countTools, coverageOfRecord, sumTokens, turnDetail } from './turn-details.ts'
+
+interface PrepareOptions {
+  pricer: Pricer
+  /** Whether the texts of prompts and responses are stored. */
+  storeContent: boolean
+  /** The record's parts, where they are known: to unpack those of a long session takes 7 ms. */
+  unpacked?: SessionParts
+  /** Findings of a scan of the record; used where it has no `security_metadata`. */
+  findings?: readonly FindingRecord[]
+}
+
+/** A session as it is stored: every default filled in, every number at its stored precision. */
+export interface PreparedSession {
+  id: string
+  project: string
+  createdAt: string
+  day: string
+  turns: number
+  /** micro-dollars */
+  cost: bigint
+  unpricedTokens: number
+  /** hundredths */
+  quality: bigint
+  /** hundredths */
+  security: bigint
+  userId: string | null
+  userEmail: string | null
+  /** Packed: see `SessionParts`. Null where the record has none. */
+  parts: string | null
+  /** The sessions of its sub-agents. */
+  includes: readonly string[]
+  coverage: Coverage
+  /** `scored_at` and `previous_score` are those of the record; where it has none, the writer adds them. */
+  detail: Omit<SessionDetailBody, 'quality_metadata'> & {
+    quality_metadata: Omit<QualityMetadata, 'scored_at'> & { scored_at: string | null }
+  }
+  /** Parts of telemetry that no record is composed of yet: see `toldSession` (writing/telemetry.ts). */
+  told?: SessionParts
+  /** Names the record in errors: `records[3]`. */
+  field: string
+  /** SHA-256 of all above but `field` and `told`, without `scored_at` and `previous_score`: the same session has the same hash. */
+  hash: Uint8Array
+}
+
+type Unhashed = Omit<PreparedSession, 'hash' | 'field' | 'told'>
+
+/** Stands for the project of a session of which nothing says it. */
+export const NO_PROJECT = ''
+
+const time = (text: string | null | undefined): string | null => (text ? normalizeTimestamp(text) : null)
+const points = (value: number): number => unscaled(scaled(value, SCORE_DECIMALS), SCORE_DECIMALS)
+
+/**
+ * Fills in what a session record leaves out: cost from tokens, quality from turns and tools, findings from its texts.
+ * `field` names the record in errors (`records[3]`). Throws VALIDATION_ERROR when given parts contradict each other.
+ */
+export function prepareSession(
+  record: SessionRecord,
+  field: string,
+  { pricer, storeContent, unpacked, findings = [] }: PrepareOptions,
+): PreparedSession {
+  const createdAt = normalizeTimestamp(record.created_at)
+  const { cost, turnCosts, unpricedTokens } = priceRecord(pricer, record)
+  const turnRecords = (record.turn_records ?? []).map((turn, index) =>
+    turnDetail(turn, index, turnCosts[index] ?? null, storeContent),
+  )
+  const context = contextOf(record, turnRecords)
+  const quality = qualityOf(record, field)
+  const security = securityOf(record, findings, createdAt)
+  const prepared = {
+    id: record.id,
+    project: record.project_name ?? NO_PROJECT,
+    createdAt,
+    day: dateOf(createdAt),
+    turns: record.turns ?? turnRecords.length,
+    cost: scaled(cost, MONEY_DECIMALS),
+    unpricedTokens,
+    quality: scaled(quality.score, SCORE_DECIMALS),
+    security: scaled(security.score, SCORE_DECIMALS),
+    userId: record.user_id ?? null,
+    userEmail: record.user_email == null ? null : asciiLower(record.user_email),
+    parts: record.parts ?? null,
+    includes: record.includes ?? [],
+    coverage: coverageOfRecord(record, context.tokens, unpacked),
+    detail: {
+      ...context,
+      cost_source: record.cost_source ?? (record.estimated_cost == null ? 'estimated' : 'reported'),
+      tools_used:
+        record.tools_used?.map(({ name, calls, errors }) => ({
+          name,
+          calls: calls ?? 0,
+          errors: errors ?? 0,
+        })) ?? countTools(turnRecords),
+      files_touched: filesOf(record),
+      summary: record.summary ?? null,
+      turn_records: turnRecords,
+      observations: observationsOf(record, createdAt),
+      analysis: {
+        summary: record.analysis?.summary ?? null,
+        issues: record.analysis?.issues ?? [],
+        classification: record.analysis?.classification ?? null,
+      },
+      quality_metadata: quality,
+      security_metadata: security,
+    },
+  } satisfies Unhashed
+  refuseBeyondLimits(prepared, field)
+  return { ...prepared, field, hash: hashOf(prepared) }
+}
+
+/** Computed values must stay within a record's limits, or the session's export could not be imported. */
+function refuseBeyondLimits(session: Unhashed, field: string): void {
+  const problem = problemOf(
+    {
+      type: 'session',
+      id: session.id,
+      project_name: session.project === NO_PROJECT ? null : session.project,
+      created_at: session.createdAt,
+      turns: session.turns,
+      estimated_cost: unscaled(session.cost, MONEY_DECIMALS),
+      unpriced_tokens: session.unpricedTokens,
+      quality_score: unscaled(session.quality, SCORE_DECIMALS),
+      user_id: session.userId,
+      user_email: session.userEmail,
+      ...session.detail,
+    },
+    field,
+  )
+  if (problem !== undefined) throw validationError(problem)
+}
+
+/** `hash` of a session. */
+export function hashOf(session: Unhashed): Uint8Array {
+  const { scored_at: _at, previous_score: _previous, ...quality } = session.detail.quality_metadata
+  const canonical = {
+    ...session,
+    cost: decimalText(session.cost, MONEY_DECIMALS),
+    // left out where it is 0, as in the hashes of sessions stored before there was one
+    unpricedTokens: session.unpricedTokens || undefined,
+    parts: session.parts ?? undefined,
+    quality: decimalText(session.quality, SCORE_DECIMALS),
+    security: decimalText(session.security, SCORE_DECIMALS),
+    detail: { ...session.detail, quality_metadata: quality },
+  }
+  return new Bun.CryptoHasher('sha256').update(JSON.stringify(canonical)).digest()
+}
+
+/** Unknown of a session that only telemetry tells of. */
+const filesOf = ({ origin, files_touched }: SessionRecord): string[] | null =>
+  origin === 'telemetry' && files_touched === null ? null : (files_touched ?? [])
+
+/** Null for a session that was read from an agent's files or telemetry which state none. */
+function tokensOf({ tokens, parts }: SessionRecord, turns: readonly TurnDetail[]): KnownTokens | null {
+  if (tokens === null && parts) return null
+  if (!tokens) return sumTokens(turns)
+  return { ...allTokens(withoutNulls(tokens)), ...tokens }
+}
+
+/** Agent, branch, models, times and tokens of the session. */
+function contextOf(record: SessionRecord, turns: readonly TurnDetail[]) {
+  const models = record.models ?? [...new Set(turns.flatMap((turn) => turn.model ?? []))]
+  const startedAt = time(record.started_at)
+  const endedAt = time(record.ended_at)
+  const elapsed = startedAt && endedAt ? (Date.parse(endedAt) - Date.parse(startedAt)) / 1000 : null
+  return {
+    source: record.source ?? null,
+    branch: record.branch ?? null,
+    // left out where there is none: the same hash as before there was this field
+    ...(record.pull_requests?.length ? { pull_requests: record.pull_requests } : {}),
+    model: record.model ?? models[0] ?? null,
+    models: models.length === 0 && record.model ? [record.model] : models,
+    started_at: startedAt,
+    ended_at: endedAt,
+    duration_seconds: record.duration_seconds ?? (elapsed === null ? null : Math.max(0, elapsed)),
+    tokens: tokensOf(record, turns),
+    origin: record.origin ?? 'transcript',
+  }
+}
+
+function observationsOf(record: SessionRecord, createdAt: string): Observation[] {
+  return (record.observations ?? []).map((observation, index) => ({
+    id:
+      observation.id ??
+      derivedId('obs', record.id, index, observation.type ?? 'note', observation.title ?? ''),
+    type: observation.type ?? 'note',
+    title: observation.title ?? '',
+    content: observation.content ?? null,
+    importance: observation.importance ?? 5,
+    file_path: observation.file_path ?? null,
+    turn_number: observation.turn_number ?? null,
+    created_at: time(observation.created_at) ?? createdAt,
+  }))
+}
+
+const hundredths = (value: number): number => Math.round(value * 100)
+
+const factorOf = ({ name, category, count, weight, points }: QualityFactorRecord): QualityFactor => ({
+  name,
+  category: category ?? 'other',
+  count: count ?? 0,
+  weight: weight ?? points,
+  points: hundredths(points) / 100,
+})
+
+function qualityOf(record: SessionRecord, field: string): PreparedSession['detail']['quality_metadata'] {
+  const given: QualityRecord = record.quality_metadata ?? {}
+  const scoring = {
+    scored_at: time(given.scored_at),
+    previous_score: given.previous_score == null ? null : points(given.previous_score),
+  }
+  const score = record.quality_score ?? given.score
+  if (score == null) return { ...scoreQuality(signalsOfRecord(record)), ...scoring }
+  if (given.score != null && points(given.score) !== points(score)) throw contradiction(field)
+  if (given.factors === undefined) return { ...reportedQuality(points(score)), ...scoring }
+  const quality = {
+    score: points(score),
+    base: points(given.base ?? QUALITY_BASE),
+    factors: given.factors.map(factorOf),
+    breakdown: given.breakdown ?? {},
+  }
+  const sum = quality.factors.reduce(
+    (total, factor) => total + hundredths(factor.points),
+    hundredths(quality.base),
+  )
+  if (Math.min(10_000, Math.max(0, sum)) !== hundredths(quality.score)) throw contradiction(field)
+  return { ...quality, ...scoring }
+}
+
+const contradiction = (field: string) =>
+  validationError({
+    field: `${field}.quality_metadata.score`,
+    message: 'must equal quality_score, and base plus the points of its factors, within 0 and 100',
+  })
+
+function securityOf(record: SessionRecord, scanned: readonly FindingRecord[], createdAt: string) {
+  const found = record.security_metadata ? (record.security_metadata.findings ?? []) : scanned
+  const seen = new Map<string, number>()
+  const findings = found.map((finding) => findingOf(record.id, finding, createdAt, seen))
+  return { score: points(record.security_metadata?.score ?? securityScore(findings)), findings }
+}
+
+/**
+ * `seen` counts equal findings: each gets an id of its own, and the same id when the session is sent again.
+ */
+function findingOf(
+  sessionId: string,
+  finding: FindingRecord,
+  createdAt: string,
+  seen: Map<string, number>,
+): Finding {
+  const ruleId = finding.rule_id ?? 'unknown'
+  const place = [ruleId, finding.title ?? '', finding.file ?? '', finding.line ?? 0, finding.turn_number ?? 0]
+  const fingerprint =
+    finding.fingerprint ?? derivedId('finding', ...place, finding.severity).slice('finding_'.length)
+  const key = JSON.stringify([fingerprint, ...place])
+  const nth = seen.get(key) ?? 0
+  seen.set(key, nth + 1)
+  return {
+    id: finding.id ?? derivedId('finding', sessionId, fingerprint, ...place, ...(nth === 0 ? [] : [nth])),
+    rule_id: ruleId,
+    category: finding.category ?? 'other',
+    severity: finding.severity,
+    title: finding.title ?? ruleId,
+    description: finding.description ?? null,
+    file: finding.file ?? null,
+    line: finding.line ?? null,
+    turn_number: finding.turn_number ?? null,
+    fingerprint,
+    status: finding.status ?? 'open',
+    ...(finding.note === undefined ? {} : { note: finding.note }),
+    created_at: time(finding.created_at) ?? createdAt,
+  }
+}

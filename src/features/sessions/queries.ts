@@ -1,0 +1,184 @@
+import type { Own } from '../../accounts/people/visibility-queries.ts'
+import { ApiError } from '../../base/errors.ts'
+import { JsonText, pageText } from '../../base/json-text.ts'
+import type { Fragment, Sql } from '../../database/client.ts'
+import { memberAddresses } from '../../database/member-addresses.ts'
+import { summedProject } from '../../database/rollups.ts'
+import { MAX_PER_PAGE } from '../../http/query.ts'
+import { matchingSessions as matchingUsage } from '../usage/sources.ts'
+import { filteredPage, isFiltered, usageColumns } from './filter-queries.ts'
+import { landingOf } from './landing-queries.ts'
+import {
+  DETAIL_COST,
+  directionOf,
+  hasValues,
+  itemsOf,
+  LIST_ITEM,
+  listColumns,
+  listItem,
+  matchingSessions,
+  matchingSpans,
+  offsetOf,
+  only,
+  orderOf,
+  type PageRow,
+} from './list-queries.ts'
+import type { SessionListQuery } from './model.ts'
+import { pageByValue } from './value-queries.ts'
+
+const seenBy = (own: Own | null, query: SessionListQuery): SessionListQuery =>
+  own === null ? query : { ...query, member: own.id }
+
+/** A page of the sessions that match, with `own` of these, and how many match in all, both as of one instant. */
+export async function listSessions(
+  sql: Sql,
+  orgId: string,
+  given: SessionListQuery,
+  own: Own | null = null,
+): Promise<JsonText> {
+  const query = seenBy(own, given)
+  const { items, total } = await pageOf(sql, orgId, query)
+  return pageText(items, query, total)
+}
+
+/** All sessions that match, in the list's order: `item`, as JSON. */
+export function allSessions(
+  sql: Sql,
+  orgId: string,
+  given: SessionListQuery,
+  { own }: { own: Own | null },
+): Fragment {
+  const query = seenBy(own, given)
+  const from = isFiltered(query)
+    ? sql`select ${usageColumns(sql)} ${matchingUsage(sql, orgId, query)}`
+    : sql`select ${listColumns(sql)} ${matchingSessions(sql, orgId, query)}`
+  return sql`
+    select ${sql.unsafe(LIST_ITEM)} as item
+    from (${from}) s
+    order by ${orderOf(sql, query)}`
+}
+
+function pageOf(sql: Sql, orgId: string, query: SessionListQuery): Promise<PageRow> {
+  if (isFiltered(query)) return filteredPage(sql, orgId, query)
+  if (hasValues(query)) return pageByValue(sql, orgId, query)
+  const isByTime = query.sort === 'created_at'
+  const ofAllDays = query.date_from === undefined && query.date_to === undefined
+  if (query.page === 1 && (isByTime || ofAllDays)) return firstPage(sql, orgId, query)
+  return isByTime ? laterByTime(sql, orgId, query) : pageByValue(sql, orgId, query)
+}
+
+/** The index is read from its end, up to a constant that the planner knows: a parameter could be all of the table. */
+async function firstPage(sql: Sql, orgId: string, query: SessionListQuery): Promise<PageRow> {
+  return only(
+    await sql<PageRow[]>`
+      select
+        (select coalesce(sum(r.sessions), 0) from (${matchingSpans(sql, orgId, query)}) r) as total,
+        ${itemsOf(sql, query)}
+      from (
+        select s.*
+        from (
+          select ${listColumns(sql)}
+          ${matchingSessions(sql, orgId, query)}
+          order by ${orderOf(sql, query)}
+          limit ${sql.unsafe(String(MAX_PER_PAGE))}
+        ) s
+        limit ${query.per_page}
+      ) s`,
+  )
+}
+
+/**
+ * The rollups tell on which day the page begins, so that no page skips more than one day of sessions: at a million
+ * sessions the last page costs what the first does. Months first, then the days of one month: 730 days in one sum take
+ * three times as long.
+ */
+async function laterByTime(sql: Sql, orgId: string, query: SessionListQuery): Promise<PageRow> {
+  const offset = offsetOf(query)
+  const ascending = query.order === 'asc'
+  const direction = directionOf(sql, ascending)
+  const inDay = ascending
+    ? sql`s.created_at >= b.bucket::timestamp at time zone 'UTC'`
+    : sql`s.created_at < (b.bucket + 1)::timestamp at time zone 'UTC'`
+  const sessions = matchingSessions(sql, orgId, query)
+  return only(
+    await sql<PageRow[]>`
+      with spans as materialized (
+        select r.bucket, r.until, r.sessions, sum(r.sessions) over (order by r.bucket ${direction}) as through
+        from (${matchingSpans(sql, orgId, query)}) r
+      ),
+      span as (
+        select d.bucket, d.until, d.through - d.sessions as before
+        from spans d
+        where d.through > ${offset}::bigint
+        order by d.through
+        limit 1
+      ),
+      days as (
+        select r.bucket, r.sessions, d.before + sum(r.sessions) over (order by r.bucket ${direction}) as through
+        from span d
+        join session_rollups r
+          on r.org_id = ${orgId}
+          and r.grain = 'day'
+          and r.project = ${summedProject(query.project)}
+          and r.bucket >= d.bucket
+          and r.bucket < d.until
+      ),
+      start as (
+        select d.bucket, ${offset}::bigint - (d.through - d.sessions) as skip
+        from days d
+        where d.through > ${offset}::bigint
+        order by d.through
+        limit 1
+      )
+      select
+        (select coalesce(sum(d.sessions), 0) from spans d) as total,
+        ${itemsOf(sql, query)}
+      from (
+        select s.*
+        from start b
+        cross join lateral (
+          -- the first of the page, found in the index alone
+          select s.created_at, s.id
+          ${sessions}
+            and ${inDay}
+          order by s.created_at ${direction}, s.id ${direction}
+          limit 1
+          offset b.skip
+        ) f
+        cross join lateral (
+          select ${listColumns(sql)}
+          ${sessions}
+            and (s.created_at, s.id) ${ascending ? sql`>=` : sql`<=`} (f.created_at, f.id)
+          order by s.created_at ${direction}, s.id ${direction}
+          limit ${query.per_page}
+        ) s
+      ) s`,
+  )
+}
+
+/**
+ * The whole record of one session, as JSON text: the stored detail is put behind the list's fields as it is. With
+ * `hidesUser` its user is null. Throws NOT_FOUND, also for an id of another organization, and with `own` for one of somebody
+ * else.
+ */
+export async function getSession(
+  sql: Sql,
+  orgId: string,
+  id: string,
+  { hidesUser = false, own = null }: { hidesUser?: boolean; own?: Own | null } = {},
+): Promise<JsonText> {
+  const [row] = await sql<{ head: string; detail: string }[]>`
+    select
+      ${sql.unsafe(listItem(DETAIL_COST))} || ',"user_id":' || ${hidesUser ? sql`'null'` : sql`coalesce(to_json(coalesce(s.user_id, m.id))::text, 'null')`}
+        || ',"unpriced_tokens":' || s.unpriced_tokens || l.text as head,
+      d.detail::text as detail
+    from sessions s
+    join session_details d on d.org_id = s.org_id and d.session_id = s.id
+    left join ${memberAddresses(sql, orgId)} m on m.address = s.user_email
+    cross join ${landingOf(sql, orgId, id)}
+    where s.org_id = ${orgId}
+      and s.id = ${id}
+      ${own === null ? sql`` : sql`and coalesce(s.user_id, s.user_email) = any (${own.keys}::text[])`}`
+  if (row === undefined) throw new ApiError('NOT_FOUND', 'no such session')
+  return new JsonText(`${row.head},${row.detail.slice(1)}`)
+}

@@ -1,0 +1,73 @@
+import { Elysia } from 'elysia'
+import type { RouteDeps } from '../../http/api.ts'
+import { textOf } from '../../http/query.ts'
+import { fields } from '../../http/responses/csv.ts'
+import {
+  NamesQuery,
+  SessionDetail,
+  type SessionListItem,
+  SessionListQuery,
+  SessionNamePage,
+  SessionPage,
+} from './model.ts'
+import { listNames } from './name-queries.ts'
+import { allSessions, getSession, listSessions } from './queries.ts'
+
+const names = (operationId: string, summary: string) =>
+  ({
+    scope: 'sessions:read',
+    query: NamesQuery,
+    response: textOf(SessionNamePage),
+    cached: true,
+    detail: { operationId, summary },
+  }) as const
+
+export const sessionRoutes = ({ sql, api }: RouteDeps) =>
+  new Elysia({ tags: ['Sessions'] })
+    .use(api)
+    .get('/sessions', ({ query, access: { orgId, own } }) => listSessions(sql, orgId, query, own), {
+      scope: 'sessions:read',
+      query: SessionListQuery,
+      response: textOf(SessionPage),
+      members: ({ member }: SessionListQuery) => member !== undefined,
+      cached: true,
+      csv: fields<SessionListItem>(
+        ...(['id', 'project_name', 'turns', 'estimated_cost', 'quality_score', 'created_at'] as const),
+      ),
+      all: allSessions,
+      detail: {
+        operationId: 'listSessions',
+        summary: 'List sessions',
+        description:
+          'Filtered by project and days, and by one of member, agent and model, `total` is read from sums. Other ' +
+          'filters, and orders by cost or turns under them, read the sessions that match; `min_cost`, `max_cost`, ' +
+          '`min_quality` and `max_quality` read all that the other filters leave: narrow them by days.',
+      },
+    })
+    .get(
+      '/sessions/:session_id',
+      ({ params, access: { orgId, own }, hidesMembers }) =>
+        getSession(sql, orgId, params.session_id, { hidesUser: hidesMembers, own }),
+      {
+        scope: 'sessions:read',
+        response: textOf(SessionDetail),
+        members: 'left out',
+        cached: true,
+        detail: { operationId: 'getSession', summary: 'One session in full' },
+      },
+    )
+    .get(
+      '/projects',
+      ({ query, access: { orgId, own } }) => listNames(sql, orgId, 'project', query, own),
+      names('listProjects', 'List the projects of sessions by name'),
+    )
+    .get(
+      '/models',
+      ({ query, access: { orgId, own } }) => listNames(sql, orgId, 'model', query, own),
+      names('listModels', 'List the models of sessions by name'),
+    )
+    .get(
+      '/agents',
+      ({ query, access: { orgId, own } }) => listNames(sql, orgId, 'agent', query, own),
+      names('listAgents', 'List the coding agents of sessions by name'),
+    )

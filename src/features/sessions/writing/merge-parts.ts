@@ -1,0 +1,233 @@
+import { isBetterName, mergeParts } from '../../../analysis/fragments/merge.ts'
+import { composeRecord, turnIds } from '../../../analysis/fragments/session-record.ts'
+import { MAX_FINDINGS } from '../../../analysis/records/finding.ts'
+import type { Origin } from '../../../analysis/records/session.ts'
+import { packParts, type SessionParts, unpackParts } from '../../../analysis/records/session-parts.ts'
+import { ApiError } from '../../../base/errors.ts'
+import type { ISql } from '../../../database/client.ts'
+import type { Finding } from '../model.ts'
+import { NO_PROJECT, type PreparedSession, prepareSession } from '../prepare.ts'
+import { findParts, type StoredParts } from '../store-write.ts'
+import {
+  addedToRecords,
+  hasOnlyTelemetry,
+  isOfClient,
+  type MergeOptions,
+  partsOf,
+  withKeptTelemetry,
+} from './telemetry.ts'
+
+/** A session as it is stored, as far as it decides on parts that are sent. */
+interface Stored {
+  project: string
+  user_id: string | null
+  user_email: string | null
+  hash: Uint8Array
+  origin: Origin | null
+}
+
+/** A session that other parts are merged with. */
+interface Known extends Stored {
+  parts: string
+  turns: NonNullable<StoredParts['turns']>
+}
+
+/**
+ * The sessions with what is already known of them: by earlier records of the batch, and in the database; without those that
+ * add nothing. Sessions without parts are as they were sent.
+ */
+export async function withKnownParts(
+  tx: ISql,
+  orgId: string,
+  sessions: readonly PreparedSession[],
+  stored: ReadonlyMap<string, Stored>,
+  options: MergeOptions,
+): Promise<PreparedSession[]> {
+  const isNew = ({ id, hash }: PreparedSession) =>
+    Buffer.compare(stored.get(id)?.hash ?? new Uint8Array(), hash) !== 0
+  const hasTelemetry = ({ id }: PreparedSession) => (stored.get(id)?.origin ?? 'transcript') !== 'transcript'
+  const ids = sessions.flatMap((session) =>
+    (session.parts !== null || hasTelemetry(session)) && isNew(session) ? [session.id] : [],
+  )
+  const found = await findParts(tx, orgId, ids, options.storeContent)
+  const known = new Map<string, Known>()
+  for (const { id, parts, turns } of found) {
+    const session = stored.get(id)
+    if (session !== undefined) known.set(id, { ...session, parts, turns: turns ?? [] })
+  }
+  // a session of a client that sends no parts stands as that client sent it
+  const isPlain = (id: string) => {
+    const { origin } = stored.get(id) ?? { origin: 'telemetry' }
+    const parts = known.get(id)?.parts
+    return origin !== 'telemetry' && (parts === undefined || (origin === 'both' && hasOnlyTelemetry(parts)))
+  }
+  const added = await addedToRecords(
+    tx,
+    orgId,
+    sessions.filter(({ id, detail }) => detail.origin === 'telemetry' && isPlain(id)),
+    options,
+  )
+  /** Clients' sessions of this batch: telemetry of their sub-agents comes behind them. */
+  const clients = new Map<string, PreparedSession>()
+  const withKnown = (session: PreparedSession) => {
+    const { id } = session
+    const before = known.get(id)
+    const isTold = session.detail.origin === 'telemetry'
+    if (!isTold && isOfClient(session)) {
+      const kept = withKeptTelemetry(session, before && unpackParts(before.parts), options)
+      clients.set(id, kept)
+      return kept
+    }
+    const client = isTold ? clients.get(id) : undefined
+    if (client !== undefined) return withKeptTelemetry(client, partsOf(session), options)
+    if (isTold && added.has(id)) return added.get(id)
+    const merged = merge(session, before, options)
+    if (merged === undefined) return undefined
+    if (merged.parts === null) known.delete(id)
+    else known.set(id, knownOf(merged, merged.parts))
+    return merged
+  }
+  const result: PreparedSession[] = []
+  for (const session of sessions) {
+    await options.pause?.()
+    const merged = withKnown(session)
+    if (merged !== undefined) result.push(merged)
+  }
+  return result
+}
+
+const knownOf = (session: PreparedSession, parts: string): Known => ({
+  project: session.project,
+  user_id: session.userId,
+  user_email: session.userEmail,
+  hash: session.hash,
+  origin: session.detail.origin,
+  parts,
+  turns: session.detail.turn_records,
+})
+
+/** Undefined for a session that adds nothing to what is known, and for telemetry beyond what a session keeps. */
+function merge(
+  session: PreparedSession,
+  known: Known | undefined,
+  options: MergeOptions,
+): PreparedSession | undefined {
+  const isTold = session.told !== undefined || session.detail.origin === 'telemetry'
+  if (known === undefined) return session.told ? composed(session, session.told, options) : session
+  const [given, had] = [partsOf(session), unpackParts(known.parts)]
+  if (given === undefined || had === undefined) return isTold ? undefined : session
+  const sent = isTold ? addedTo(had, given) : given
+  const parts = mergeParts(had, sent)
+  const hasAll = Bun.deepEquals(parts, sent)
+  const [before, own] = [contentsOf(had, known.turns), contentsOf(sent, session.detail.turn_records)]
+  const contents = new Map([...before, ...own])
+  const isKept =
+    !isBetterName(sent.project, had.project) && (isTold || !hasAll || isBetterName(had.project, sent.project))
+  const project = isKept ? known.project : session.project
+  const isWhole = session.told === undefined && hasAll
+  if (isWhole && project === session.project && contents.size === own.size) return session
+  const isSameUser = session.userId === known.user_id && session.userEmail === known.user_email
+  const addsText = [...own].some(([turn, text]) => before.get(turn) !== text)
+  if (isSameUser && project === known.project && !addsText && Bun.deepEquals(parts, had)) return undefined
+  // telemetry beyond what a session keeps is not added, and a transcript is stored without it
+  return composed({ ...session, project }, parts, options, contents) ?? (isTold ? undefined : session)
+}
+
+const DAY_MS = 86_400_000
+
+/**
+ * Telemetry as far as it adds to what is known. Whoever has a key for telemetry may know of the sessions of others: it gives no
+ * call another model, by which it might cost nothing, no session another agent or project, and moves none to another time.
+ */
+function addedTo(had: SessionParts, { telemetry, turns, project, ...sent }: SessionParts): SessionParts {
+  const models = new Map(had.turns.map(({ id, model }) => [id, model]))
+  const isOther = (model: string | null, known: string | null | undefined) =>
+    model !== null && known != null && model !== known
+  const known = had.telemetry?.from ?? null
+  const isLongBefore =
+    telemetry?.from != null && known !== null && Date.parse(telemetry.from) < Date.parse(known) - DAY_MS
+  return {
+    ...sent,
+    agent: had.agent,
+    project: project.rank === had.project.rank ? had.project : project,
+    turns: turns.filter(({ id, model }) => !isOther(model, models.get(id))),
+    ...(telemetry && { telemetry: isLongBefore ? { ...telemetry, from: known } : telemetry }),
+  }
+}
+
+/** The session composed of these parts; undefined where they are beyond what a session keeps, and have telemetry. */
+function composed(
+  { id, project, userId, userEmail, field }: PreparedSession,
+  parts: SessionParts,
+  options: MergeOptions,
+  contents?: ReadonlyMap<string, string>,
+): PreparedSession | undefined {
+  const head = {
+    id,
+    project_name: project === NO_PROJECT ? null : project,
+    user_id: userId,
+    user_email: userEmail,
+  }
+  const { record } = composeRecord(parts, head, { pricer: options.pricer, contents }) ?? {}
+  const packed = packParts(parts)
+  const hasTelemetry = parts.telemetry !== undefined
+  try {
+    if (record !== undefined && (packed !== undefined || !hasTelemetry))
+      return prepareSession({ ...record, parts: packed ?? null }, field, { ...options, unpacked: parts })
+  } catch (error) {
+    if (!hasTelemetry || !(error instanceof ApiError)) throw error
+  }
+  if (hasTelemetry) options.onBeyond?.(id)
+  return undefined
+}
+
+/** The texts of a session's turns by the ids of their parts. */
+function contentsOf(parts: SessionParts, turns: Known['turns']): Map<string, string> {
+  if (turns.every(({ content }) => content === undefined)) return new Map()
+  const ids = turnIds(parts)
+  return new Map(
+    turns.flatMap(({ content }, index): [string, string][] => {
+      const id = ids[index]
+      return content === undefined || id === undefined ? [] : [[id, content]]
+    }),
+  )
+}
+
+/**
+ * The session with the findings dismissed that were dismissed in it before: by their ids, else by file and fingerprint, as a
+ * finding whose turn has another number now has another id. One that was not sent stays: otherwise it would be open when it is
+ * sent the next time. Its hash stays that of what was sent.
+ */
+export function keepDismissed(session: PreparedSession, dismissed: readonly Finding[]): PreparedSession {
+  if (dismissed.length === 0) return session
+  const { security_metadata } = session.detail
+  const ids = new Set(security_metadata.findings.map(({ id }) => id))
+  const gone = dismissed.filter(({ id }) => !ids.has(id))
+  const findings = security_metadata.findings.map((finding) => {
+    const known =
+      dismissed.find(({ id }) => id === finding.id) ??
+      gone.find(({ file, fingerprint }) => file === finding.file && fingerprint === finding.fingerprint)
+    return known === undefined ? finding : withStatus(finding, 'dismissed', known.note)
+  })
+  const isThere = ({ file, fingerprint }: Finding) =>
+    findings.some((finding) => finding.file === file && finding.fingerprint === fingerprint)
+  const kept = gone
+    .filter((finding) => !isThere(finding))
+    .slice(0, Math.max(0, MAX_FINDINGS - findings.length))
+  return {
+    ...session,
+    detail: {
+      ...session.detail,
+      security_metadata: { ...security_metadata, findings: [...findings, ...kept] },
+    },
+  }
+}
+
+/** The finding with another status; a note belongs to a dismissed one. */
+export function withStatus(
+  { note: _note, ...finding }: Finding,
+  status: Finding['status'],
+  note?: string,
+): Finding {
+  return { ...finding, status, ...(status === 'dismissed' && note !== undefined ? { note } : {}) }
+}

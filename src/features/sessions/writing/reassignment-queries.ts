@@ -1,0 +1,153 @@
+import type { Origin } from '../../../analysis/records/session.ts'
+import { type FieldProblem, forbidden, MAX_PROBLEMS, validationError } from '../../../base/errors.ts'
+import type { ISql } from '../../../database/client.ts'
+import { memberAddresses } from '../../../database/member-addresses.ts'
+import { hashOf, type PreparedSession } from '../prepare.ts'
+
+/**
+ * Whether the sender may give a session to another user than the one it has. `refused` is a VALIDATION_ERROR, `forbidden`
+ * FORBIDDEN. To a member's key sessions that are stored without a user are forbidden in either case.
+ */
+export type Reassignment = 'refused' | 'allowed' | 'kept' | 'refused to a member' | 'forbidden to a member'
+
+export type User = Pick<PreparedSession, 'userId' | 'userEmail'>
+interface StoredUser {
+  user_id: string | null
+  user_email: string | null
+  hash: Uint8Array
+  origin: Origin | null
+}
+
+/**
+ * The sessions with their users: one that is sent without a user keeps the one that it has, in the database or by
+ * an earlier record. Where it would get another user, or its first one by a member's key: the error that `reassignment`
+ * says, naming the records. A member's id and addresses are the same user. A session that is sent as it was when it was
+ * stored is not a change, whoever has it now.
+ */
+export async function withUsers(
+  tx: ISql,
+  orgId: string,
+  sessions: readonly PreparedSession[],
+  stored: ReadonlyMap<string, StoredUser>,
+  reassignment: Reassignment,
+): Promise<readonly PreparedSession[]> {
+  if (reassignment === 'kept') return withStoredUsers(sessions, stored)
+  const known = new Map<string, User>()
+  for (const [id, { user_id, user_email }] of stored) {
+    if (user_id !== null || user_email !== null) known.set(id, { userId: user_id, userEmail: user_email })
+  }
+  const isAsStored = ({ id, hash }: PreparedSession) => {
+    const row = stored.get(id)
+    return row !== undefined && Buffer.compare(row.hash, hash) === 0
+  }
+  const different: Different[] = []
+  const unowned: FieldProblem[] = []
+  const isMembers = reassignment.endsWith('to a member')
+  const result = sessions.map((session) => {
+    const before = known.get(session.id)
+    if (session.userId === null && session.userEmail === null) {
+      return before === undefined ? session : withUser(session, before)
+    }
+    known.set(session.id, session)
+    // the user that telemetry states does not count against a transcript's, but a member's key takes no other member's
+    const row = stored.get(session.id)
+    const isTold = row?.origin === 'telemetry'
+    if (isTold && !isMembers) return session
+    if (isMembers && before === undefined && row !== undefined && !isTold) {
+      unowned.push({
+        field: userField(session),
+        message: 'the session is stored without a user, and this API key is a member’s',
+      })
+    }
+    if (before === undefined || isSame(before, session) || isAsStored(session)) return session
+    different.push({ session, before, isTold })
+    return session
+  })
+  if (unowned.length > 0) throw forbidden(...unowned.slice(0, MAX_PROBLEMS))
+  if (different.length > 0 && reassignment !== 'allowed') {
+    await refuseOthers(tx, orgId, different, reassignment === 'forbidden to a member')
+  }
+  return result
+}
+
+/** Telemetry's sessions, each with the user that it is stored with. */
+const withStoredUsers = (
+  sessions: readonly PreparedSession[],
+  stored: ReadonlyMap<string, StoredUser>,
+): PreparedSession[] =>
+  sessions.map((session) => {
+    const { user_id: userId = null, user_email: userEmail = null } = stored.get(session.id) ?? {}
+    return userId === null && userEmail === null ? session : withUser(session, { userId, userEmail })
+  })
+
+/** The session as if it had been sent with this user. */
+function withUser(
+  { field, hash: _hash, told, ...session }: PreparedSession,
+  { userId, userEmail }: User,
+): PreparedSession {
+  const changed = { ...session, userId, userEmail }
+  return { ...changed, ...(told && { told }), field, hash: hashOf(changed) }
+}
+
+const userField = ({ field, userId }: PreparedSession): string =>
+  `${field}.${userId === null ? 'user_email' : 'user_id'}`
+
+const isSame = (a: User, b: User) => a.userId === b.userId && a.userEmail === b.userEmail
+
+interface Different {
+  session: PreparedSession
+  before: User
+  /** Only telemetry tells of the session as it is stored. */
+  isTold: boolean
+}
+
+async function refuseOthers(
+  tx: ISql,
+  orgId: string,
+  different: readonly Different[],
+  isForbidden: boolean,
+): Promise<void> {
+  const people = await findPeople(
+    tx,
+    orgId,
+    different.flatMap(({ session, before }): User[] => [session, before]),
+  )
+  const problems = different
+    .filter(({ session, before, isTold }) =>
+      isTold ? people.isOtherMember(before, session) : people.keyOf(session) !== people.keyOf(before),
+    )
+    .slice(0, MAX_PROBLEMS)
+    .map(
+      ({ session }): FieldProblem => ({
+        field: userField(session),
+        message: isForbidden
+          ? 'the session is another user’s, and this API key is a member’s'
+          : 'the session has another user; ?reassign=true (sync --reassign) changes that',
+      }),
+    )
+  if (problems.length === 0) return
+  throw isForbidden ? forbidden(...problems) : validationError(...problems)
+}
+
+/** Tells members of the organization apart: a member's id and addresses are one person. */
+interface People {
+  /** The member's id, else the address; null without a user. */
+  keyOf(user: User): string | null
+  /** Whether the first is a member, and not the second person. */
+  isOtherMember(user: User, own: User): boolean
+}
+
+export async function findPeople(tx: ISql, orgId: string, users: readonly User[]): Promise<People> {
+  const emails = users.flatMap(({ userId, userEmail }) => (userId === null ? (userEmail ?? []) : []))
+  const members =
+    emails.length === 0
+      ? []
+      : await tx<{ id: string; email: string }[]>`
+          select m.id, m.address as email
+          from ${memberAddresses(tx, orgId)} m
+          where m.address = any(${[...new Set(emails)]}::text[])`
+  const idOf = new Map(members.map(({ id, email }) => [email, id]))
+  const memberOf = ({ userId, userEmail }: User) => userId ?? idOf.get(userEmail ?? '') ?? null
+  const keyOf = (user: User) => memberOf(user) ?? user.userEmail
+  return { keyOf, isOtherMember: (user, own) => memberOf(user) !== null && memberOf(user) !== keyOf(own) }
+}

@@ -1,0 +1,221 @@
+import { mergeParts } from '../../../analysis/fragments/merge.ts'
+import { composeRecord, type RecordHead } from '../../../analysis/fragments/session-record.ts'
+import { coverageOf, originOf, telemetryOf } from '../../../analysis/fragments/telemetry.ts'
+import type { SessionRecord } from '../../../analysis/records/session.ts'
+import { packParts, type SessionParts, unpackParts } from '../../../analysis/records/session-parts.ts'
+import type { Pricer } from '../../../analysis/scoring/prices.ts'
+import type { ISql } from '../../../database/client.ts'
+import { hashOf, type PreparedSession, prepareSession } from '../prepare.ts'
+import { findIncluding, findRecords, storeIncludes } from '../store-write.ts'
+import { findPeople, type User } from './reassignment-queries.ts'
+
+export interface MergeOptions {
+  pricer: Pricer
+  storeContent: boolean
+  /** Called between two sessions: lets other work run. */
+  pause?: () => Promise<void> | undefined
+  /** Called with a session whose telemetry is not kept, since it is beyond the limits of a session. */
+  onBeyond?: ((id: string) => void) | undefined
+}
+
+// Joins telemetry of a session with what else is known of it (docs/telemetry.md).
+
+/**
+ * A session of telemetry, whose record is composed once: when it is written, of all that is known (merge-parts.ts). Until
+ * then it has what identifies it.
+ */
+export function toldSession(
+  told: SessionParts,
+  head: RecordHead,
+  field: string,
+  options: MergeOptions,
+): PreparedSession {
+  const composed = composeRecord({ ...told, turns: [], calls: [] }, head, options)
+  if (composed === null) throw new Error('telemetry states no time')
+  return { ...prepareSession({ ...composed.record, parts: '' }, field, options), told }
+}
+
+/** The parts of a session; undefined where it has none. */
+export const partsOf = ({ told, parts }: PreparedSession): SessionParts | undefined =>
+  told ?? unpackParts(parts ?? '')
+
+const isTelemetry = ({ detail }: PreparedSession): boolean => detail.origin === 'telemetry'
+
+/**
+ * The sessions, with telemetry of a sub-agent as telemetry of the session that names it: unless the sub-agent's session has
+ * a transcript of its own, or is another member's.
+ */
+export async function withSubAgentsTelemetry(
+  tx: ISql,
+  orgId: string,
+  sent: readonly PreparedSession[],
+  options: MergeOptions,
+): Promise<readonly PreparedSession[]> {
+  const told = sent.filter(isTelemetry)
+  const including = await findIncluding(
+    tx,
+    orgId,
+    told.map(({ id }) => id),
+  )
+  if (including.size === 0) return sent
+  const people = await findPeople(tx, orgId, [...told, ...including.values()])
+  return sent.map((session) => {
+    const parent = isTelemetry(session) ? including.get(session.id) : undefined
+    if (parent === undefined) return session
+    const isNobodys = people.keyOf(session) === null
+    return (parent.isBound && isNobodys) || people.isOtherMember(session, parent)
+      ? session
+      : underId(session, { ...session, id: parent.sessionId }, options)
+  })
+}
+
+/**
+ * Telemetry that is stored of the sub-agents which these sessions name, as telemetry of these sessions, and the ids under
+ * which it is stored. Notes which sub-agents the sessions name, but for sessions with a transcript of their own and those
+ * that another session names, and those of other members. `isBound`: a member's key sends them, which takes no session of
+ * nobody either.
+ */
+export async function findSubAgents(
+  tx: ISql,
+  orgId: string,
+  sessions: readonly PreparedSession[],
+  options: MergeOptions & { isBound: boolean },
+): Promise<{ telemetry: PreparedSession[]; ids: string[] }> {
+  const named = new Map(sessions.flatMap((session) => session.includes.map((id) => [id, session] as const)))
+  for (const { id } of sessions) named.delete(id)
+  if (named.size === 0) return { telemetry: [], ids: [] }
+  const stored = await findRecords(tx, orgId, [...named.keys()])
+  const owners = [...stored.values()].map(userOf)
+  const people = await findPeople(tx, orgId, [...owners, ...sessions])
+  for (const [id, record] of stored) {
+    const session = named.get(id)
+    const owner = userOf(record)
+    const isOthers =
+      session !== undefined &&
+      (people.isOtherMember(owner, session) ||
+        (options.isBound && people.keyOf(owner) !== people.keyOf(session)))
+    if (record.origin !== 'telemetry' || isOthers) named.delete(id)
+  }
+  const claimed = await storeIncludes(
+    tx,
+    orgId,
+    [...named].map(([id, session]) => ({ id, session_id: session.id })),
+    options.isBound,
+  )
+  const telemetry: PreparedSession[] = []
+  const ids: string[] = []
+  for (const id of claimed) {
+    const [session, record] = [named.get(id), stored.get(id)]
+    if (session === undefined || record === undefined) continue
+    ids.push(id)
+    telemetry.push(underId(prepareSession(record, session.field, options), session, options))
+  }
+  return { telemetry, ids }
+}
+
+const userOf = ({ user_id, user_email }: SessionRecord): User => ({
+  userId: user_id ?? null,
+  userEmail: user_email ?? null,
+})
+
+/** Telemetry as that of another session, and of its user. */
+function underId(
+  session: PreparedSession,
+  { id, userId, userEmail }: Pick<PreparedSession, 'id' | 'userId' | 'userEmail'>,
+  options: MergeOptions,
+): PreparedSession {
+  if (session.told !== undefined) return { ...session, id, userId, userEmail }
+  const parts = partsOf(session)
+  const head = {
+    id,
+    project_name: session.project === '' ? null : session.project,
+    user_id: userId,
+    user_email: userEmail,
+  }
+  const composed = parts === undefined ? null : composeRecord(parts, head, options)
+  return composed === null || session.parts === null
+    ? session
+    : prepareSession({ ...composed.record, parts: session.parts }, session.field, options)
+}
+
+/** Whether a client of its own sent the session: without parts, or exported with those of its telemetry. */
+export const isOfClient = ({ parts, detail }: PreparedSession): boolean =>
+  parts === null || (detail.origin === 'both' && hasOnlyTelemetry(parts))
+
+/** A client's session with its telemetry and that of `known`. */
+export function withKeptTelemetry(
+  session: PreparedSession,
+  known: SessionParts | undefined,
+  options: MergeOptions,
+): PreparedSession {
+  const kept = known === undefined ? undefined : telemetryOf(known)
+  const own = partsOf(session)
+  const all = kept === undefined || own === undefined ? (kept ?? own) : mergeParts(kept, own)
+  return (all && withTelemetryParts(session, all, options)) ?? session
+}
+
+/**
+ * A session that a client of its own sent, without parts, and the parts of telemetry that are known of it; undefined where
+ * these are too large.
+ */
+function withTelemetryParts(
+  session: PreparedSession,
+  known: SessionParts,
+  { onBeyond }: MergeOptions,
+): PreparedSession | undefined {
+  const parts = packParts(known)
+  if (parts === undefined) {
+    onBeyond?.(session.id)
+    return undefined
+  }
+  const total = session.coverage.transcript
+  const {
+    field,
+    hash: _hash,
+    ...unhashed
+  } = {
+    ...session,
+    parts,
+    coverage: { transcript: total, telemetry: coverageOf(known, total, true).telemetry },
+    detail: { ...session.detail, origin: 'both' as const },
+  }
+  return { ...unhashed, field, hash: hashOf(unhashed) }
+}
+
+/**
+ * Telemetry that is sent of sessions which are stored as a client of its own sent them: those sessions with it, undefined
+ * where that is too large.
+ */
+export async function addedToRecords(
+  tx: ISql,
+  orgId: string,
+  sent: readonly PreparedSession[],
+  options: MergeOptions,
+): Promise<Map<string, PreparedSession | undefined>> {
+  const records = await findRecords(
+    tx,
+    orgId,
+    sent.map(({ id }) => id),
+  )
+  const added = new Map<string, PreparedSession | undefined>()
+  for (const session of sent) {
+    const record = records.get(session.id)
+    const parts = partsOf(session)
+    if (record === undefined || parts === undefined) continue
+    // an earlier one of the batch may have added some
+    const known = unpackParts(added.get(session.id)?.parts ?? record.parts ?? '')
+    const { parts: _parts, origin: _origin, ...plain } = record
+    const prepared = prepareSession(plain, session.field, options)
+    added.set(
+      session.id,
+      withTelemetryParts(prepared, known === undefined ? parts : mergeParts(known, parts), options),
+    )
+  }
+  return added
+}
+
+/** Whether these packed parts are of telemetry only. */
+export function hasOnlyTelemetry(packed: string): boolean {
+  const parts = unpackParts(packed)
+  return parts !== undefined && originOf(parts) === 'telemetry'
+}

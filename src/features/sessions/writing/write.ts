@@ -1,0 +1,185 @@
+import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../../analysis/records/changes.ts'
+import { isAlert } from '../../../analysis/records/finding.ts'
+import { unitsOf } from '../../../base/decimals.ts'
+import { useGenericPlans } from '../../../database/citus.ts'
+import type { ISql } from '../../../database/client.ts'
+import { counting } from '../../../database/rollups.ts'
+import { type UsedSession, updateUsage } from '../../usage/write.ts'
+import {
+  deleteRows,
+  type SkippedSession,
+  type StoredTexts,
+  updateTexts,
+  withoutDeleted,
+} from '../deleted-queries.ts'
+import type { PreparedSession } from '../prepare.ts'
+import { type MovedSessions, movedOf } from '../project-write.ts'
+import { SESSION_ROLLUPS, type Touching, updateDirectories } from '../rollup.ts'
+import { storeSessions } from '../store-write.ts'
+import { findAlerts, findStored, type StoredSession } from '../stored-queries.ts'
+import { keepDismissed, withKnownParts } from './merge-parts.ts'
+import { type Reassignment, withUsers } from './reassignment-queries.ts'
+import { findSubAgents, type MergeOptions, withSubAgentsTelemetry } from './telemetry.ts'
+
+/** A written session, and its stored score and alerts before that. */
+export interface WrittenSession {
+  session: PreparedSession
+  before: { quality: bigint; alerts: ReadonlySet<string> } | undefined
+}
+
+export interface SessionsWritten extends WriteResult {
+  /** The sessions that were left out; they count as unchanged. */
+  skipped: readonly SkippedSession[]
+  /** Numbers of those that had another project. */
+  moved: readonly MovedSessions[]
+  /** The sessions that are new or have changed. */
+  changed: readonly WrittenSession[]
+}
+
+export interface WriteOptions extends MergeOptions {
+  /** Becomes `scored_at` where a record has none. */
+  now: Date
+  /** Whether the alerts that a session had before are looked up. */
+  withAlerts: boolean
+  reassignment: Reassignment
+  /** Whether what was deleted is stored again. */
+  restore: boolean
+}
+
+/**
+ * Writes sessions with their details and rollups. Needs the organization's lock. A session with parts is merged with what is
+ * stored under its id, another replaces it; one with the same hash is left alone. What was deleted is left out, unless
+ * `restore`, and what is older than the organization keeps. Throws what `withUsers` throws.
+ */
+export async function writeSessions(
+  tx: ISql,
+  orgId: string,
+  sent: readonly PreparedSession[],
+  { now, withAlerts, reassignment, restore, ...merging }: WriteOptions,
+): Promise<SessionsWritten> {
+  const nothing = { changed: [], skipped: [], moved: [] }
+  if (sent.length === 0) return { ...NOTHING_WRITTEN, ...nothing }
+  // the API's connections do the same: for an organization that is not in the statistics yet, a plan of its own reads
+  // all sessions by whichever index is smallest, since all of them begin with org_id
+  await useGenericPlans(tx)
+  const own = await withSubAgentsTelemetry(tx, orgId, sent, merging)
+  const { kept, skipped } = await withoutDeleted(tx, orgId, own, now, restore)
+  const subAgents = await findSubAgents(tx, orgId, own, {
+    ...merging,
+    isBound: reassignment.endsWith('to a member'),
+  })
+  const keptIds = new Set(kept.map(({ id }) => id))
+  await deleteSessions(tx, orgId, subAgents.ids)
+  const stored = await findStored(tx, orgId, [...keptIds])
+  const owned = await withUsers(
+    tx,
+    orgId,
+    [...kept, ...subAgents.telemetry.filter(({ id }) => keptIds.has(id))],
+    stored,
+    reassignment,
+  )
+  const sessions = await withKnownParts(tx, orgId, owned, stored, merging)
+  const { rows: changes, ...compared } = findLastChanges<Pick<StoredSession, 'hash'>, PreparedSession>(
+    sessions,
+    stored,
+    {
+      keyOf: ({ id }) => id,
+      isSame: (session, known) => Buffer.compare(session.hash, known.hash) === 0,
+    },
+  )
+  const rows = changes.map((session) => keepDismissed(session, stored.get(session.id)?.dismissed ?? []))
+  // telemetry of sub-agents comes to those that were sent
+  const result = { ...compared, unchanged: sent.length - rows.length, skipped }
+  if (rows.length === 0) return { ...nothing, ...result }
+  const changed = await withBefore(tx, orgId, rows, stored, withAlerts)
+  const before = rows.flatMap(({ id }) => stored.get(id) ?? [])
+  await counted(tx, orgId, before, rows, () => storeSessions(tx, orgId, rows, stored, now))
+  return { ...result, changed, moved: movedOf(rows, stored) }
+}
+
+/**
+ * Does `write`, which replaces the sessions `before` by `after`, and updates every count of sessions by the difference
+ * between what they were and what they are.
+ */
+async function counted(
+  tx: ISql,
+  orgId: string,
+  before: readonly StoredSession[],
+  after: readonly (UsedSession & Touching)[],
+  write: () => Promise<void>,
+): Promise<void> {
+  const old = before.map(({ id }) => id)
+  const withIds = (ids: readonly string[]) =>
+    ids.length === 0 ? undefined : tx`s.id = any(${[...ids]}::text[])`
+  const rows = { before: withIds(old), after: withIds(after.map(({ id }) => id)) }
+  await counting(tx, orgId, SESSION_ROLLUPS, rows, write)
+  await updateDirectories(tx, orgId, before.map(touchingOf), after)
+  await updateUsage(tx, orgId, old, after)
+}
+
+/** Deletes sessions with their details and rollups; returns how many were there. Needs the organization's lock. */
+export async function deleteSessions(tx: ISql, orgId: string, ids: readonly string[]): Promise<number> {
+  if (ids.length === 0) return 0
+  await useGenericPlans(tx)
+  const before = [...(await findStored(tx, orgId, ids)).values()]
+  if (before.length > 0) await counted(tx, orgId, before, [], () => deleteRows(tx, orgId, ids))
+  return before.length
+}
+
+/**
+ * Replaces the texts of sessions that are stored, and updates their rollups. The content hash stays: what is sent again as
+ * it was before changes nothing. Needs the organization's lock.
+ */
+export async function replaceTexts(tx: ISql, orgId: string, sessions: readonly StoredTexts[]): Promise<void> {
+  await useGenericPlans(tx)
+  const stored = await findStored(
+    tx,
+    orgId,
+    sessions.map(({ id }) => id),
+  )
+  const before = sessions.flatMap(({ id }) => stored.get(id) ?? [])
+  const after = sessions.flatMap(({ id, detail, ...texts }) => {
+    const row = stored.get(id)
+    if (row === undefined) return []
+    return [
+      {
+        id,
+        ...texts,
+        turns: row.turns,
+        cost: unitsOf(row.cost),
+        quality: unitsOf(row.quality),
+        unpricedTokens: Number(row.unpriced_tokens),
+        createdAt: row.created_at.toISOString(),
+        coverage: { transcript: Number(row.transcript_tokens), telemetry: Number(row.telemetry_tokens) },
+        detail: JSON.parse(detail) as UsedSession['detail'] & Touching['detail'],
+      },
+    ]
+  })
+  await counted(tx, orgId, before, after, () => updateTexts(tx, orgId, sessions))
+}
+
+async function withBefore(
+  tx: ISql,
+  orgId: string,
+  rows: readonly PreparedSession[],
+  stored: ReadonlyMap<string, StoredSession>,
+  withAlerts: boolean,
+): Promise<WrittenSession[]> {
+  // only a session that has alerts now can cause events, so the alerts of the others are not looked up
+  const hasAlerts = ({ detail }: PreparedSession) =>
+    detail.security_metadata.findings.some(({ severity }) => isAlert(severity))
+  const ids = withAlerts ? rows.flatMap((row) => (stored.has(row.id) && hasAlerts(row) ? [row.id] : [])) : []
+  const alerts = ids.length === 0 ? new Map<string, string[]>() : await findAlerts(tx, orgId, ids)
+  return rows.map((session) => {
+    const known = stored.get(session.id)
+    if (known === undefined) return { session, before: undefined }
+    return { session, before: { quality: unitsOf(known.quality), alerts: new Set(alerts.get(session.id)) } }
+  })
+}
+
+const touchingOf = ({ project, user_id, user_email, files }: StoredSession): Touching => ({
+  project,
+  userId: user_id,
+  userEmail: user_email,
+  detail: { files_touched: files },
+})

@@ -1,0 +1,57 @@
+import type { Change } from '../../accounts/organizations/gate.ts'
+import { cookieReader } from '../../accounts/people/cookies.ts'
+import { type FoundSession, findSession } from '../../accounts/people/sign-in-queries.ts'
+import { csrfTokenOf } from '../../accounts/people/tokens.ts'
+import type { CountTry } from '../../accounts/people/try-queries.ts'
+import { ApiError } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
+import type { Config } from '../../config.ts'
+import type { Sql } from '../../database/client.ts'
+import { clientOf as addressesOf, type Server } from '../../http/address-limit.ts'
+
+/** The routes of signing in need these. */
+export interface AuthDeps {
+  /** Connections of their own: whoever tries passwords and codes takes none of those by which others change something. */
+  people: Sql
+  /** Runs what changes an organization after its earlier changes in this process. */
+  inTurn: Change
+  /** Counts tries to sign in. */
+  countTry: CountTry
+  config: Config
+  log: Log
+  /** Tests only: the clock of the minutes in which tries are counted, which is otherwise the database's. */
+  windowClock?: (() => Date) | undefined
+  /** The token of the link that makes the first organization; undefined where there is no such link. */
+  setupToken?: string | undefined
+  /** The server's address without PUBLIC_URL: that of its listener. */
+  listenUrl: () => string
+}
+
+/** The client's address: as tries are counted, an IPv6 network as one, and as the audit log has it. */
+export const clientOf = (request: Request, server: Server, { config, windowClock }: AuthDeps) => ({
+  ...addressesOf(request, server, config.trustProxy),
+  at: windowClock?.(),
+})
+
+/** Throws FORBIDDEN where the request lacks the token of the pages of the session with this cookie's token. */
+export function refuseForged(request: Request, token: string): void {
+  if (request.headers.get('x-csrf-token') !== csrfTokenOf(token))
+    throw new ApiError('FORBIDDEN', 'X-CSRF-Token: must be the one of /v1/whoami')
+}
+
+/**
+ * A function that finds the session of who sends a request by their cookie; one that is no GET needs the token of their pages.
+ * Throws UNAUTHORIZED, FORBIDDEN.
+ */
+export function sessionReader({ people, config }: Pick<AuthDeps, 'people' | 'config'>) {
+  const cookieOf = cookieReader(config)
+  return async (request: Request): Promise<FoundSession> => {
+    const token = cookieOf(request)
+    const session = token === undefined ? undefined : await findSession(people, token)
+    if (token === undefined || session === undefined) {
+      throw new ApiError('UNAUTHORIZED', 'Sign in to approve a machine')
+    }
+    if (request.method !== 'GET') refuseForged(request, token)
+    return session
+  }
+}

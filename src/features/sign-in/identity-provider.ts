@@ -1,0 +1,184 @@
+import * as client from 'openid-client'
+import type { Flow } from '../../accounts/people/cookies.ts'
+import { ApiError } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
+import { asciiLower } from '../../base/text.ts'
+import type { OidcConfig } from '../../config.ts'
+
+// OpenID Connect: the authorization code flow with PKCE, by the package openid-client.
+
+/** A person, as the provider identifies them. */
+export interface Identity {
+  /** The provider, and its name of the person, which stays the same. */
+  issuer: string
+  subject: string
+  email: string
+  name: string
+  /** Undefined where no claim names it. */
+  team: string | undefined
+  /** Values of the claim of roles. */
+  groups: readonly string[]
+  /** Whether the provider left them out, since there are too many. */
+  hasTooManyGroups: boolean
+}
+
+type Claims = Record<string, unknown>
+
+/** The provider's metadata are read again after an hour. */
+const MAX_AGE_MS = 3_600_000
+const TIMEOUT_S = 10
+
+export function createIdentityProvider(oidc: OidcConfig, log: Log) {
+  const { issuer, clientId, clientSecret, scopes, roleClaim, teamClaim } = oidc
+  let known: { provider: Promise<client.Configuration>; at: number } | undefined
+
+  /** It is asked for at the first sign-in, so that the server starts without it. */
+  const discovered = async (): Promise<client.Configuration> => {
+    if (known === undefined || Date.now() - known.at > MAX_AGE_MS)
+      known = { provider: discover(), at: Date.now() }
+    const { provider } = known
+    try {
+      return await provider
+    } catch (error) {
+      if (known?.provider === provider) known = undefined
+      log.warn('the identity provider does not answer', { issuer, error })
+      throw away()
+    }
+  }
+
+  async function discover(): Promise<client.Configuration> {
+    const url = new URL(issuer)
+    const execute = [
+      client.enableNonRepudiationChecks,
+      ...(url.protocol === 'http:' ? [client.allowInsecureRequests] : []),
+    ]
+    const options = { execute, timeout: TIMEOUT_S }
+    const found = await client.discovery(url, clientId, undefined, client.None(), options)
+    const methods = found.serverMetadata().token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+    const isPost = !methods.includes('client_secret_basic') && methods.includes('client_secret_post')
+    const authentication =
+      clientSecret === null
+        ? client.None()
+        : isPost
+          ? client.ClientSecretPost(clientSecret)
+          : client.ClientSecretBasic(clientSecret)
+    const provider = new client.Configuration(found.serverMetadata(), clientId, undefined, authentication)
+    provider.timeout = TIMEOUT_S
+    for (const set of execute) set(provider)
+    return provider
+  }
+
+  return {
+    /** The address to send the browser to, and what it has to keep. Throws with 503 while the provider is away. */
+    async start(redirect_uri: string): Promise<{ url: URL; flow: Flow }> {
+      const provider = await discovered()
+      const flow = {
+        state: client.randomState(),
+        nonce: client.randomNonce(),
+        verifier: client.randomPKCECodeVerifier(),
+      }
+      const url = client.buildAuthorizationUrl(provider, {
+        redirect_uri,
+        scope: scopes,
+        state: flow.state,
+        nonce: flow.nonce,
+        code_challenge: await client.calculatePKCECodeChallenge(flow.verifier),
+        code_challenge_method: 'S256',
+      })
+      return { url, flow }
+    },
+    /**
+     * Identifies who came back; `returned`: the callback's URL with query. Throws UNAUTHORIZED, FORBIDDEN for another domain
+     * than the allowed ones and, as `start`, 503.
+     */
+    async finish(returned: URL, { state, nonce, verifier }: Flow): Promise<Identity> {
+      const provider = await discovered()
+      try {
+        const tokens = await client.authorizationCodeGrant(provider, returned, {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: verifier,
+          idTokenExpected: true,
+        })
+        const claims: Claims = { ...tokens.claims() }
+        const isComplete =
+          ['email', 'email_verified', 'name'].every((name) => name in claims) &&
+          [roleClaim, teamClaim].every((path) => path === null || claimAt(claims, path) !== undefined)
+        const asked = provider.serverMetadata().userinfo_endpoint !== undefined && !isComplete
+        const more = asked
+          ? await client.fetchUserInfo(provider, tokens.access_token, String(claims.sub))
+          : {}
+        return identityOf([claims, { ...more }], oidc)
+      } catch (error) {
+        if (error instanceof ApiError) throw error
+        // the errors name tokens and codes in their causes: the log gets the code of the package alone
+        const code = (error as { code?: unknown }).code
+        log.warn('a sign-in by the identity provider failed', {
+          issuer,
+          code: typeof code === 'string' ? code : null,
+        })
+        if (code === 'OAUTH_TIMEOUT' || error instanceof TypeError) throw away()
+        throw new ApiError('UNAUTHORIZED', 'The identity provider’s answer is not valid: sign in again')
+      }
+    },
+  }
+}
+
+const away = () =>
+  new ApiError('INTERNAL_ERROR', 'The identity provider does not answer: try again later', { status: 503 })
+
+/** The claim at the path; a provider's own name may have dots. */
+function claimAt(claims: Claims, path: readonly string[]): unknown {
+  const whole = path.join('.')
+  if (Object.hasOwn(claims, whole)) return claims[whole]
+  return path.reduce<unknown>(
+    (value, name) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+        ? (value as Claims)[name]
+        : undefined,
+    claims,
+  )
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
+
+/** The person of these claims: of the ID token, and of userinfo. Throws UNAUTHORIZED, FORBIDDEN. */
+function identityOf(
+  sources: readonly [Claims, Claims],
+  { roleClaim, teamClaim, requireVerifiedEmail, allowedDomains }: OidcConfig,
+): Identity {
+  // one source tells both: what another says of some address does not vouch for this one
+  const told =
+    sources.find(({ email, email_verified }) => email !== undefined && email_verified !== undefined) ??
+    sources.find(({ email }) => email !== undefined)
+  const { email, email_verified } = told ?? {}
+  const isDenied = sources.some(({ email_verified: value }) => value === false || value === 'false')
+  const isVerified = email_verified === true || email_verified === 'true'
+  const isAddress = isText(email) && /^[^\s@\0]+@[^\s@\0]+$/.test(email) && email.length <= 320
+  if (!isAddress || isDenied || !(isVerified || (email_verified == null && !requireVerifiedEmail))) {
+    throw new ApiError(
+      'UNAUTHORIZED',
+      'The identity provider has not verified an e-mail address of this account',
+    )
+  }
+  const [, ofAddress = ''] = email.split('@')
+  const domain = asciiLower(sources.map(({ hd }) => hd).find(isText) ?? ofAddress)
+  if (allowedDomains.length > 0 && !allowedDomains.includes(domain))
+    throw new ApiError('FORBIDDEN', `Accounts of ${domain} do not sign in here`)
+  const groups = sources.map((claims) => claimAt(claims, roleClaim)).find((claim) => claim !== undefined)
+  const teams = teamClaim === null ? [] : sources.flatMap((claims) => claimAt(claims, teamClaim))
+  const [{ iss, sub }] = sources
+  return {
+    issuer: String(iss),
+    subject: String(sub),
+    email,
+    name: (sources.map(({ name }) => name).find(isText) ?? email.split('@')[0] ?? email).trim().slice(0, 200),
+    team: teams.find(isText)?.trim().slice(0, 100),
+    groups: (Array.isArray(groups) ? groups : [groups]).filter((group) => typeof group === 'string'),
+    hasTooManyGroups:
+      groups === undefined &&
+      sources.some(
+        ({ _claim_names: names }) => claimAt({ ...(names as object) }, roleClaim.slice(0, 1)) !== undefined,
+      ),
+  }
+}

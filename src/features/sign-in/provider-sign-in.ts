@@ -1,0 +1,125 @@
+import { recordEntries, SYSTEM } from '../../accounts/audit-log/append.ts'
+import { findOrganization } from '../../accounts/organizations/queries.ts'
+import {
+  endSessionsOf,
+  findBySubject,
+  hasSubject,
+  saveAccount,
+} from '../../accounts/people/account-queries.ts'
+import { ApiError } from '../../base/errors.ts'
+import { asciiLower } from '../../base/text.ts'
+import { type OidcConfig, ROLES, type Role } from '../../config.ts'
+import type { ISql } from '../../database/client.ts'
+import { addMember, changeMember, getMember } from '../members/member-changes.ts'
+import { findMember, findOwnAddress, type Member } from '../team/queries.ts'
+import type { AuthDeps } from './deps.ts'
+import type { Identity } from './identity-provider.ts'
+import { type Client, startSessionOf } from './sign-in.ts'
+
+/** The role by the claim, else the default; null for none. A claim makes no owner: of an owner's roles the next counts. */
+function roleOf({ groups }: Identity, { roles, defaultRole }: OidcConfig, isOwner: boolean): Role | null {
+  const given = [...ROLES.filter((role) => groups.some((group) => roles.get(group) === role)), defaultRole]
+  return given.find((role) => role !== null && (isOwner || role !== 'owner')) ?? null
+}
+
+/** Explains why there is no role. */
+function whyNoRole({ groups, hasTooManyGroups }: Identity, { roles, defaultRole }: OidcConfig): string {
+  if (hasTooManyGroups)
+    return 'the identity provider names too many groups to send them: ask an admin to add you'
+  const isOwner = defaultRole === 'owner' || groups.some((group) => roles.get(group) === 'owner')
+  return isOwner ? 'only an owner makes an owner: ask one' : 'ask for one at the identity provider'
+}
+
+/**
+ * Signs in whom the identity provider named: makes a member at the first sign-in, is bound to that person from then on, whatever
+ * their address is, and gives the role and team of the claims at each; but an owner stays one. Somebody without a role does not come in,
+ * and their sessions end. Returns the cookie's token. Throws FORBIDDEN.
+ */
+export async function signInByProvider(
+  { people, inTurn, log }: Pick<AuthDeps, 'people' | 'inTurn' | 'log'>,
+  identity: Identity,
+  oidc: OidcConfig,
+  client: Client,
+  former: string | undefined,
+  now: Date,
+): Promise<string> {
+  const organization = await findOrganization(people, oidc.organization)
+  if (organization === undefined) {
+    throw new ApiError('INTERNAL_ERROR', `OIDC_ORGANIZATION: there is no organization ${oidc.organization}`, {
+      status: 503,
+    })
+  }
+  const { id: orgId } = organization
+  // a member who is added or changed makes it a change
+  const admitted = await inTurn(orgId, (tx) => admit(tx, orgId, identity, oidc, client, now), 'note')
+  if (admitted === undefined) {
+    const why = whyNoRole(identity, oidc)
+    throw new ApiError('FORBIDDEN', `Your account has no role in ${organization.name}: ${why}`)
+  }
+  const { memberId, kept } = admitted
+  if (kept !== undefined)
+    log.warn('the claim of who signed in changes no role', { member_id: memberId, reason: kept })
+  return await startSessionOf({ inTurn }, { orgId, memberId }, client, former)
+}
+
+/** The member who is bound to this person, else the one with the address. Throws FORBIDDEN. */
+async function findKnown(tx: ISql, orgId: string, identity: Identity): Promise<Member | undefined> {
+  const bound = await findBySubject(tx, orgId, identity)
+  if (bound !== undefined) return await getMember(tx, orgId, bound)
+  const member = await findMember(tx, orgId, identity.email)
+  if (member === undefined) {
+    if ((await findOwnAddress(tx, orgId, identity.email)) === undefined) return undefined
+    throw new ApiError('FORBIDDEN', 'This address is another one of a member: they sign in by their own')
+  }
+  if (await hasSubject(tx, orgId, member.id)) {
+    const message =
+      'Another account of the identity provider signs in by this address: an invitation ends that'
+    throw new ApiError('FORBIDDEN', message)
+  }
+  return member
+}
+
+/** The member who comes in, and why they keep their role if the claim says otherwise; undefined, and no session left, without a role. */
+async function admit(
+  tx: ISql,
+  orgId: string,
+  identity: Identity,
+  oidc: OidcConfig,
+  { exact }: Client,
+  now: Date,
+): Promise<{ memberId: string; kept: string | undefined } | undefined> {
+  const changer = { actor: { ...SYSTEM, ipAddress: exact } }
+  const known = await findKnown(tx, orgId, identity)
+  const isOwner = known?.role === 'owner'
+  const named = roleOf(identity, oidc, isOwner)
+  const role = identity.hasTooManyGroups ? (known?.role ?? named) : named
+  if (role === null) {
+    if (known !== undefined) {
+      await endSessionsOf(tx, orgId, known.id)
+      const entry = { action: 'member.sign_in_failed', details: { ids: [known.id] } }
+      await recordEntries(tx, orgId, { userId: known.id, ipAddress: exact }, [entry])
+    }
+    return undefined
+  }
+  const { email, name, team } = identity
+  const given = { ...(isOwner ? {} : { role }), ...(team === undefined ? {} : { team }) }
+  const member =
+    known === undefined
+      ? await addMember(
+          tx,
+          orgId,
+          changer,
+          { ...given, email: asciiLower(email), display_name: name, role },
+          now,
+        )
+      : Bun.deepEquals({ ...known, ...given }, known)
+        ? known
+        : await changeMember(tx, orgId, changer, known.id, given, now)
+  await saveAccount(tx, orgId, member, identity)
+  const kept = identity.hasTooManyGroups
+    ? 'the identity provider sent no groups, since there are too many'
+    : isOwner && role !== 'owner'
+      ? `an owner stays one, where the claim says ${role}`
+      : undefined
+  return { memberId: member.id, kept }
+}

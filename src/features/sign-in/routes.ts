@@ -1,0 +1,93 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { cookieReader, sessionCookie } from '../../accounts/people/cookies.ts'
+import { createTryCounter } from '../../accounts/people/try-queries.ts'
+import { ApiError } from '../../base/errors.ts'
+import type { Api } from '../../http/api.ts'
+import { type AuthDeps, clientOf, refuseForged } from './deps.ts'
+import { deviceRoutes } from './device-routes.ts'
+import { AcceptBody, Organizations, PasswordBody } from './model.ts'
+import { oidcRoutes } from './oidc-routes.ts'
+import { setupRoutes } from './setup-routes.ts'
+import { acceptInvitation, signInByPassword, signOut } from './sign-in.ts'
+
+/** Signing in and out, by password or for a machine. Not below /v1: these need no key. */
+export const authRoutes = (api: Api, given: Omit<AuthDeps, 'countTry'>) => {
+  const deps = { ...given, countTry: createTryCounter(given.people) }
+  const { config } = deps
+  const cookieOf = cookieReader(config)
+  const refuseWithoutPasswords = () => {
+    if (!config.passwords) {
+      throw new ApiError('FORBIDDEN', 'This server has no passwords: sign in by the identity provider')
+    }
+  }
+  const refuseForgedSignOut = (request: Request) => {
+    const token = cookieOf(request)
+    if (token !== undefined) refuseForged(request, token)
+  }
+  return new Elysia({ prefix: '/auth', tags: ['Sign-in'] })
+    .use(api)
+    .onBeforeHandle(({ set }) => {
+      set.headers['cache-control'] = 'no-store'
+    })
+    .post(
+      '/password',
+      async ({ body, request, server, set, status }) => {
+        const client = clientOf(request, server, deps)
+        const signedIn = await signInByPassword(deps, body, client, cookieOf(request))
+        if ('organizations' in signedIn) return signedIn
+        set.headers['set-cookie'] = sessionCookie(config, signedIn.token)
+        return status(204, undefined)
+      },
+      {
+        open: refuseWithoutPasswords,
+        body: PasswordBody,
+        response: { 200: Organizations, 204: Type.Void({ description: 'Signed in: the cookie is set' }) },
+        fails: [401, 403, 429],
+        detail: {
+          operationId: 'signIn',
+          summary: 'Sign in by a password',
+          description:
+            'Sets the cookie of a session. Where the address and password are those of members of several organizations, the answer lists them, and `organization` says which.',
+        },
+      },
+    )
+    .post(
+      '/accept',
+      async ({ body, request, server, set, status }) => {
+        const client = clientOf(request, server, deps)
+        const token = await acceptInvitation(deps, body, client, cookieOf(request))
+        set.headers['set-cookie'] = sessionCookie(config, token)
+        return status(204, undefined)
+      },
+      {
+        open: refuseWithoutPasswords,
+        body: AcceptBody,
+        response: { 204: Type.Void({ description: 'Signed in: the cookie is set' }) },
+        fails: [401, 403, 429],
+        detail: { operationId: 'acceptInvitation', summary: 'Set a password by an invitation, and sign in' },
+      },
+    )
+    .post(
+      '/logout',
+      async ({ request, server, set, status }) => {
+        const token = cookieOf(request)
+        if (token !== undefined) await signOut(deps, token, clientOf(request, server, deps))
+        set.headers['set-cookie'] = sessionCookie(config)
+        return status(204, undefined)
+      },
+      {
+        open: refuseForgedSignOut,
+        response: { 204: Type.Void({ description: 'Signed out, or nobody was signed in' }) },
+        fails: [403],
+        detail: {
+          operationId: 'signOut',
+          summary: 'Sign out',
+          security: [{ session: [], csrfToken: [] }, {}],
+        },
+      },
+    )
+    .use(setupRoutes(api, deps))
+    .use(deviceRoutes(api, deps))
+    .use(oidcRoutes(api, config.oidc, deps))
+}

@@ -1,0 +1,139 @@
+import type { Rights } from '../../accounts/people/roles.ts'
+import type { SyncRecord } from '../../analysis/records/records.ts'
+import { forbidden, validationError } from '../../base/errors.ts'
+import { asciiLower } from '../../base/text.ts'
+import type { ISql } from '../../database/client.ts'
+import { unnest } from '../../database/rows.ts'
+
+interface AliasRow {
+  email: string
+  member_email: string
+}
+
+/** The changes of aliases. */
+interface AliasesWritten {
+  /** Addresses that belong to another member than before, or to none: the expertise of their authors changes. */
+  addresses: readonly string[]
+  /** The own addresses of the members who got or lost some. */
+  members: ReadonlySet<string>
+}
+
+/** Whether the record says which aliases the member has. */
+export const hasAliases = (record: SyncRecord): boolean => record.type === 'member' && record.aliases != null
+
+/**
+ * Replaces the aliases of members whose records name some, `[]` for none. Needs the lock of the history, in the
+ * transaction that writes the members, before `writeMembers`, which refuses aliases that are members' own addresses. With
+ * `rights` the aliases of an owner stay as they are. Throws VALIDATION_ERROR for an alias of another member, FORBIDDEN for an
+ * owner who sets those of another owner.
+ */
+export async function writeAliases(
+  tx: ISql,
+  orgId: string,
+  records: readonly SyncRecord[],
+  rights?: Rights,
+): Promise<AliasesWritten> {
+  const named = [...records.entries()].flatMap(([index, record]) =>
+    record.type === 'member' && record.aliases != null
+      ? [
+          {
+            index,
+            email: asciiLower(record.email),
+            aliases: record.aliases.map((alias) => asciiLower(alias)),
+          },
+        ]
+      : [],
+  )
+  const owners = rights === undefined || named.length === 0 ? new Map() : await findOwners(tx, orgId, named)
+  const given = named.filter(({ index, email }) => {
+    const id = owners.get(email)
+    if (id === undefined || id === rights?.ownerId) return true
+    if (rights?.ownerId == null) return false
+    throw forbidden({ field: `records[${index}].aliases`, message: 'an owner sets their aliases themselves' })
+  })
+  if (given.length === 0) return { addresses: [], members: new Set() }
+  const stored = await findAliases(
+    tx,
+    orgId,
+    given.flatMap(({ email, aliases }) => [email, ...aliases]),
+  )
+  const ownerOf = new Map(stored.map(({ email, member_email }) => [email, member_email]))
+  const aliasesOf = Map.groupBy(ownerOf.keys(), (alias) => ownerOf.get(alias) ?? '')
+  for (const { index, email, aliases } of given) {
+    for (const alias of aliasesOf.get(email) ?? []) ownerOf.delete(alias)
+    for (const [nth, alias] of aliases.entries()) {
+      const owner = ownerOf.get(alias) ?? email
+      const field = `records[${index}].aliases[${nth}]`
+      if (owner !== email) throw validationError({ field, message: 'is an alias of another member' })
+      ownerOf.set(alias, email)
+    }
+    aliasesOf.set(email, [...new Set(aliases)])
+  }
+  return await storeAliases(tx, orgId, stored, ownerOf)
+}
+
+/** Takes all aliases away from the member with this address. Needs the lock of the history. */
+export async function removeAliases(tx: ISql, orgId: string, memberEmail: string): Promise<AliasesWritten> {
+  const stored = await findAliases(tx, orgId, [memberEmail])
+  return await storeAliases(
+    tx,
+    orgId,
+    stored.filter(({ member_email }) => member_email === memberEmail),
+    new Map(),
+  )
+}
+
+/** The ids of those of the members who are owners, by address. */
+async function findOwners(
+  tx: ISql,
+  orgId: string,
+  members: readonly { email: string }[],
+): Promise<Map<string, string>> {
+  const rows = await tx<{ id: string; email: string }[]>`
+    select m.id, m.email
+    from members m
+    where m.org_id = ${orgId}
+      and m.email = any(${members.map(({ email }) => email)}::text[])
+      and m.role = 'owner'`
+  return new Map(rows.map(({ id, email }) => [email, id]))
+}
+
+/** Finds aliases by their own address, or by that of their member. */
+async function findAliases(tx: ISql, orgId: string, addresses: readonly string[]): Promise<AliasRow[]> {
+  const wanted = [...new Set(addresses)]
+  return await tx<AliasRow[]>`
+    select l.email, l.member_email
+    from member_aliases l
+    where l.org_id = ${orgId}
+      and (l.email = any(${wanted}::text[]) or l.member_email = any(${wanted}::text[]))`
+}
+
+async function storeAliases(
+  tx: ISql,
+  orgId: string,
+  stored: readonly AliasRow[],
+  ownerOf: ReadonlyMap<string, string>,
+): Promise<AliasesWritten> {
+  const before = new Map(stored.map(({ email, member_email }) => [email, member_email]))
+  const removed = stored.filter(({ email, member_email }) => ownerOf.get(email) !== member_email)
+  const added = [...ownerOf]
+    .filter(([email, owner]) => before.get(email) !== owner)
+    .map(([email, member_email]) => ({ email, member_email }))
+  if (removed.length > 0) {
+    await tx`
+      delete from member_aliases l
+      where l.org_id = ${orgId}
+        and l.email = any(${removed.map(({ email }) => email)}::text[])`
+  }
+  if (added.length > 0) {
+    await tx`
+      insert into member_aliases (org_id, email, member_email)
+      select ${orgId}, n.*
+      from ${unnest(tx, added, { email: 'text', member_email: 'text' })}`
+  }
+  const changed = [...removed, ...added]
+  return {
+    addresses: [...new Set(changed.map(({ email }) => email))],
+    members: new Set(changed.map(({ member_email }) => member_email)),
+  }
+}

@@ -1,0 +1,66 @@
+import type { ISql } from '../../database/client.ts'
+import { memberAddresses } from '../../database/member-addresses.ts'
+
+/**
+ * Largest number of machines of a user; the one that was silent for longest is forgotten for a new one. Build
+ * machines have a new name each time.
+ */
+const MAX_MACHINES = 1_000
+
+/** A request's report on the machine that sent it. */
+interface MachineReport {
+  machine: string
+  /** The address or id of the one whose sessions it sends; null where the request has no user, or several. */
+  user: string | null
+  /** Sessions of the request that were new. */
+  created: number
+  now: Date
+}
+
+/**
+ * Notes that a machine has sent records. Needs the organization's lock. Writes nothing where no session is new and the
+ * machine was noted within the last minute.
+ */
+export async function noteMachine(
+  tx: ISql,
+  orgId: string,
+  { machine, user, created, now }: MachineReport,
+): Promise<void> {
+  const userKey = user ?? ''
+  const [noted] = await tx<{ is_new: boolean }[]>`
+    insert into machines as k (org_id, user_key, machine, first_seen_at, last_seen_at, sessions)
+    values (${orgId}, ${userKey}, ${machine}, ${now}, ${now}, ${created})
+    on conflict (org_id, user_key, machine) do update set
+      -- the clocks of instances differ
+      last_seen_at = greatest(k.last_seen_at, excluded.last_seen_at),
+      sessions = k.sessions + excluded.sessions
+    where excluded.sessions > 0
+      or k.last_seen_at <= ${new Date(now.getTime() - 60_000)}
+    returning k.first_seen_at = k.last_seen_at as is_new`
+  if (noted?.is_new === true) await forgetOldest(tx, orgId, userKey)
+}
+
+async function forgetOldest(tx: ISql, orgId: string, userKey: string): Promise<void> {
+  await tx`
+    delete from machines k
+    where k.org_id = ${orgId}
+      and k.user_key = ${userKey}
+      and k.machine in (
+        select o.machine
+        from machines o
+        where o.org_id = ${orgId}
+          and o.user_key = ${userKey}
+        order by o.last_seen_at desc, o.machine
+        offset ${MAX_MACHINES}
+      )`
+}
+
+/** The users, each a member's id or an address, with the id in place of every address that a member has. */
+export async function withIds(tx: ISql, orgId: string, users: ReadonlySet<string>): Promise<Set<string>> {
+  const members = await tx<{ id: string; address: string }[]>`
+    select w.id, w.address
+    from ${memberAddresses(tx, orgId)} w
+    where w.address = any(${[...users]}::text[])`
+  const idOf = new Map(members.map(({ id, address }) => [address, id]))
+  return new Set([...users].map((user) => idOf.get(user) ?? user))
+}

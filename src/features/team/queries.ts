@@ -1,0 +1,195 @@
+import type { Role } from '../../analysis/records/member.ts'
+import { TIME_PATTERN } from '../../base/dates.ts'
+import { asciiLower } from '../../base/text.ts'
+import type { Fragment, ISql } from '../../database/client.ts'
+import { memberAddresses } from '../../database/member-addresses.ts'
+import type { TeamOverview } from './model.ts'
+
+/** A member; `joined_at` is UTC with milliseconds. */
+export interface Member {
+  id: string
+  email: string
+  display_name: string
+  role: Role
+  joined_at: string
+  team: string | null
+}
+
+const memberColumns = (sql: ISql) => sql`
+  m.id, m.email, m.display_name, m.role, to_char(m.joined_at at time zone 'UTC', ${TIME_PATTERN}) as joined_at, m.team`
+
+/** A member with their aliases, in order. */
+export interface MemberWithAliases extends Member {
+  aliases: string[]
+}
+
+/** The aliases of a member `m`, in order. */
+export const aliasColumn = (sql: ISql) => sql`
+  array(
+    select l.email
+    from member_aliases l
+    where l.org_id = m.org_id
+      and l.member_email = m.email
+    order by l.email
+  ) as aliases`
+
+/** Lists members like `listMembers`, with their aliases. */
+export async function listMembersWithAliases(sql: ISql, orgId: string): Promise<MemberWithAliases[]> {
+  return await sql<MemberWithAliases[]>`
+    select ${memberColumns(sql)}, ${aliasColumn(sql)}
+    from members m
+    where m.org_id = ${orgId}
+    order by m.joined_at, m.id`
+}
+
+/** The organization's members by `joined_at`, then `id`. */
+export async function listMembers(sql: ISql, orgId: string): Promise<Member[]> {
+  return await sql<Member[]>`
+    select ${memberColumns(sql)}
+    from members m
+    where m.org_id = ${orgId}
+    order by m.joined_at, m.id`
+}
+
+/** The member with this e-mail address, which is no alias; ignores case. */
+export async function findMember(
+  sql: ISql,
+  orgId: string,
+  email: string,
+): Promise<MemberWithAliases | undefined> {
+  const [row] = await sql<MemberWithAliases[]>`
+    select ${memberColumns(sql)}, ${aliasColumn(sql)}
+    from members m
+    where m.org_id = ${orgId}
+      and m.email = ${asciiLower(email).replaceAll('\0', '')}`
+  return row
+}
+
+/** The member with this id. */
+export async function findMemberById(
+  sql: ISql,
+  orgId: string,
+  id: string,
+): Promise<MemberWithAliases | undefined> {
+  const [row] = await sql<MemberWithAliases[]>`
+    select ${memberColumns(sql)}, ${aliasColumn(sql)}
+    from members m
+    where m.org_id = ${orgId}
+      and m.id = ${id}`
+  return row
+}
+
+/** The ids of these members, all addresses they have, and `addresses`: what their sessions can have been sent with. */
+export async function findKeysOf(
+  sql: ISql,
+  orgId: string,
+  ids: readonly string[],
+  addresses: readonly string[],
+): Promise<string[]> {
+  if (ids.length + addresses.length === 0) return []
+  const rows = await sql<{ address: string }[]>`
+    select a.address
+    from ${memberAddresses(sql, orgId)} a
+    where a.id = any(${[...ids]}::text[])`
+  return [...new Set([...ids, ...addresses, ...rows.map(({ address }) => address)])]
+}
+
+/** The own address of the member who has this address, as alias or own; ignores case. */
+export async function findOwnAddress(sql: ISql, orgId: string, email: string): Promise<string | undefined> {
+  const [row] = await sql<{ email: string }[]>`
+    select p.email
+    from ${memberAddresses(sql, orgId)} p
+    where p.address = ${asciiLower(email).replaceAll('\0', '')}`
+  return row?.email
+}
+
+/**
+ * Removes the member with this e-mail address, ignoring case, and returns it. Needs the organization's lock, and that the
+ * member has no aliases: see `removeAliases`.
+ */
+export async function removeMember(tx: ISql, orgId: string, email: string): Promise<Member | undefined> {
+  // two statements: Citus refuses to_char in what a delete returns
+  const member = await findMember(tx, orgId, email)
+  if (member === undefined) return undefined
+  await tx`
+    delete from members m
+    where m.org_id = ${orgId}
+      and m.id = ${member.id}`
+  return member
+}
+
+const HOUR_MS = 3_600_000
+const ACTIVITY_MS = 168 * HOUR_MS
+
+/** The members, and their activity in the 168 hours up to `now`, both ends included. */
+export async function getTeam(sql: ISql, orgId: string, now: Date): Promise<TeamOverview> {
+  const [members, activity_summary] = await Promise.all([
+    listMembers(sql, orgId),
+    getActivity(sql, orgId, now),
+  ])
+  return { members, activity_summary }
+}
+
+/**
+ * Sums the counts of whole hours, counts the sessions in the parts of the first and last hour, and looks for one session per
+ * member. The cost depends on the number of members, not of sessions.
+ */
+async function getActivity(sql: ISql, orgId: string, now: Date): Promise<TeamOverview['activity_summary']> {
+  const from = new Date(now.getTime() - ACTIVITY_MS)
+  const firstHour = new Date(Math.ceil(from.getTime() / HOUR_MS) * HOUR_MS)
+  const lastHour = new Date(Math.floor(now.getTime() / HOUR_MS) * HOUR_MS)
+  const sessionOf = (userKey: Fragment) => sql`
+    cross join lateral (
+      select 1
+      from sessions s
+      where s.org_id = ${orgId}
+        and coalesce(s.user_id, s.user_email) = ${userKey}
+        and s.created_at >= ${from}
+        and s.created_at <= ${now}
+      limit 1
+    ) found`
+  const [row] = await sql<{ sessions: string; active: string }[]>`
+    select
+      (
+        select coalesce(sum(h.sessions), 0)
+        from session_hours h
+        where h.org_id = ${orgId}
+          and h.hour >= ${firstHour}
+          and h.hour < ${lastHour}
+      ) + (
+        select count(*)
+        from sessions s
+        where s.org_id = ${orgId}
+          and s.created_at >= ${from}
+          and s.created_at < ${firstHour}
+      ) + (
+        select count(*)
+        from sessions s
+        where s.org_id = ${orgId}
+          and s.created_at >= ${lastHour}
+          and s.created_at <= ${now}
+      ) as sessions,
+      (
+        select count(*)
+        from members m
+        where m.org_id = ${orgId}
+          and (
+            exists (
+              select 1
+              from unnest(array[m.id, m.email]) k (user_key)
+              ${sessionOf(sql`k.user_key`)}
+            )
+            or exists (
+              select 1
+              from member_aliases l
+              ${sessionOf(sql`l.email`)}
+              where l.org_id = ${orgId}
+                and l.member_email = m.email
+            )
+          )
+      ) as active`
+  return {
+    sessions_last_7d: Number(row?.sessions ?? 0),
+    active_members_last_7d: Number(row?.active ?? 0),
+  }
+}

@@ -1,0 +1,56 @@
+import { Elysia } from 'elysia'
+import type { RouteDeps } from '../../http/api.ts'
+import { listCoverage } from './coverage-queries.ts'
+import { getExpertise } from './expertise-queries.ts'
+import { listMachines } from './machine-queries.ts'
+import {
+  CoverageListQuery,
+  CoveragePage,
+  Expertise,
+  MachineListQuery,
+  MachinePage,
+  TeamOverview,
+} from './model.ts'
+import { getTeam } from './queries.ts'
+
+// team:read shows members
+const needs = { scope: 'team:read', members: true } as const
+
+export const teamRoutes = ({ sql, now, api }: RouteDeps) =>
+  new Elysia({ prefix: '/team', tags: ['Team'] })
+    .use(api)
+    .get('', ({ access: { orgId } }) => getTeam(sql, orgId, now()), {
+      ...needs,
+      response: TeamOverview,
+      detail: { operationId: 'getTeam', summary: 'Members and their activity' },
+    })
+    .get('/expertise', ({ access: { orgId, own } }) => getExpertise(sql, orgId, own), {
+      ...needs,
+      response: Expertise,
+      cached: true,
+      detail: { operationId: 'getExpertise', summary: 'Who knows which part of the code' },
+    })
+    .get('/machines', ({ query, access: { orgId, own } }) => listMachines(sql, orgId, query, own), {
+      ...needs,
+      query: MachineListQuery,
+      response: MachinePage,
+      cached: true,
+      detail: {
+        operationId: 'listMachines',
+        summary: 'List the machines that send records, the one seen last first',
+        description:
+          'Those that name themselves by `X-Machine` in POST /v1/sync, by whose sessions they send: those of the key’s member, else of the one user of a request’s sessions.',
+      },
+    })
+    .get('/coverage', ({ query, access: { orgId, own } }) => listCoverage(sql, orgId, query, own), {
+      ...needs,
+      query: CoverageListQuery,
+      response: CoveragePage,
+      cached: true,
+      detail: {
+        operationId: 'listCoverage',
+        summary: 'How much of the sessions transcripts and telemetry tell, by member and agent',
+        description:
+          'Tokens are the sum of all four kinds. Telemetry is known to lose a part of what happens: `captured_share` says how much of it arrived.',
+      },
+    })

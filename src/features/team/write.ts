@@ -1,0 +1,231 @@
+import { grants } from '../../accounts/keys/model.ts'
+import { endInvitations } from '../../accounts/people/invitation-queries.ts'
+import { findWithAccount, findWithKey } from '../../accounts/people/member-queries.ts'
+import { type Rights, scopesBeyond } from '../../accounts/people/roles.ts'
+import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
+import type { MemberRecord } from '../../analysis/records/member.ts'
+import type { SyncRecord } from '../../analysis/records/records.ts'
+import { normalizeTimestamp } from '../../base/dates.ts'
+import { forbidden, MAX_PROBLEMS, validationError } from '../../base/errors.ts'
+import { newId } from '../../base/ids.ts'
+import { asciiLower } from '../../base/text.ts'
+import type { ISql } from '../../database/client.ts'
+import { unnest } from '../../database/rows.ts'
+import type { Member } from './queries.ts'
+
+export interface MembersWritten extends WriteResult {
+  /** The members that are new. */
+  joined: readonly Pick<Member, 'id' | 'email' | 'role'>[]
+}
+
+/**
+ * Writes the batch's member records. Needs the organization's lock. A member is identified by its address, in any case;
+ * its id never changes. `withNewAliases`: the addresses of members whose aliases `writeAliases` changed. `rights`: those of the
+ * sender; without them everything may be written. Nobody but an owner changes an owner: that record is unchanged. Throws
+ * VALIDATION_ERROR for an id that another address has, a second id of one address, an address that is both a member's own
+ * and an alias, or where no owner would be left; FORBIDDEN for what `refuseRoles` refuses.
+ */
+export async function writeMembers(
+  tx: ISql,
+  orgId: string,
+  records: readonly SyncRecord[],
+  withNewAliases: ReadonlySet<string> = new Set(),
+  rights?: Rights,
+): Promise<MembersWritten> {
+  const sentMembers = [...records.entries()].flatMap(([index, record]) =>
+    record.type === 'member' ? [{ index, record }] : [],
+  )
+  if (sentMembers.length === 0) return { ...NOTHING_WRITTEN, joined: [] }
+  const found = await findMembers(
+    tx,
+    orgId,
+    sentMembers.map(({ record }) => record),
+  )
+  const stored = new Map(found.map((row) => [row.email, row]))
+  const members = sentMembers.filter(({ index, record }) => {
+    const email = asciiLower(record.email)
+    if (rights?.ownerId !== null || stored.get(email)?.role !== 'owner') return true
+    // who is an owner since the aliases were written
+    if (withNewAliases.has(email))
+      throw forbidden({ field: `records[${index}].aliases`, message: OWNERS_ONLY })
+    return false
+  })
+  const byEmail = new Map(stored)
+  const byId = new Map(found.map((row) => [row.id, row]))
+  const sent = members.map(({ record }) => asciiLower(record.email))
+  const own = new Set([...stored.keys(), ...sent])
+  for (const { index, record } of members) refuseOwnAddresses(record, own, `records[${index}].aliases`)
+  const aliases = await findAliases(tx, orgId, sent)
+  const prepared = members.map(({ index, record }) => {
+    const row = rowOf(record, byEmail)
+    if (aliases.has(row.email))
+      throw validationError({ field: `records[${index}].email`, message: 'is an alias of another member' })
+    refuseForeignId(record, row, byId, `records[${index}].id`)
+    byEmail.set(row.email, row)
+    byId.set(row.id, row)
+    return row
+  })
+  const { rows, ...result } = findLastChanges(prepared, stored, {
+    keyOf: ({ email }) => email,
+    idOf: ({ id }) => id,
+    isSame: (a, b) => isSame(a, b) && !withNewAliases.has(a.email),
+  })
+  const demoted = findDemoted(members, stored)
+  if (rights !== undefined) await refuseRoles(tx, orgId, members, stored, rights)
+  await upsertMembers(tx, orgId, rows)
+  // made for the role that the member had
+  const changed = rows.filter(({ email, role }) => role !== (stored.get(email)?.role ?? role))
+  await endInvitations(
+    tx,
+    orgId,
+    changed.map(({ id }) => id),
+  )
+  if (demoted !== undefined && !(await hasOwner(tx, orgId))) {
+    throw validationError({
+      field: `records[${demoted}].role`,
+      message: 'is the only owner: make another one first',
+    })
+  }
+  const unchanged = result.unchanged + sentMembers.length - members.length
+  return { ...result, unchanged, joined: rows.filter(({ email }) => !stored.has(email)) }
+}
+
+const OWNERS_ONLY =
+  'only an owner may make, change, invite or remove an owner, and nobody makes one by a record'
+
+type NumberedRecords = readonly { index: number; record: MemberRecord }[]
+
+/** The position of a record that takes an owner's role away. */
+const findDemoted = (members: NumberedRecords, stored: ReadonlyMap<string, Member>): number | undefined =>
+  members.find(
+    ({ record }) => record.role !== 'owner' && stored.get(asciiLower(record.email))?.role === 'owner',
+  )?.index
+
+/**
+ * Throws FORBIDDEN for a record that makes an owner; and for another role of an owner, or of someone who can sign in, unless the
+ * sender has the scope admin and all that the role gives. Keys that are bound to a member have the scopes of the role: one of
+ * more scopes needs the same, also where the member cannot sign in.
+ */
+async function refuseRoles(
+  tx: ISql,
+  orgId: string,
+  members: NumberedRecords,
+  stored: ReadonlyMap<string, Member>,
+  { scopes }: Rights,
+): Promise<void> {
+  const changes = members.flatMap(({ index, record }) => {
+    const known = stored.get(asciiLower(record.email))
+    return known?.role === record.role ? [] : [{ index, role: record.role, known }]
+  })
+  if (changes.length === 0) return
+  const ids = changes.flatMap(({ known }) => known?.id ?? [])
+  const withAccount = await findWithAccount(tx, orgId, ids)
+  const withKey = await findWithKey(
+    tx,
+    orgId,
+    changes.flatMap(({ known }) => known?.email ?? []),
+  )
+  const problems = changes.flatMap(({ index, role, known }) => {
+    const field = `records[${index}].role`
+    if (role === 'owner') return [{ field, message: OWNERS_ONLY }]
+    if (known === undefined) return []
+    const missing = scopesBeyond(scopes, role, known.role)
+    const gives = missing.length > 0 && withKey.has(known.email)
+    if (known.role !== 'owner' && !withAccount.has(known.id) && !gives) return []
+    if (grants(scopes, 'admin') && missing.length === 0) return []
+    const needed = ['admin', ...missing].filter((scope, n, all) => all.indexOf(scope) === n).join(', ')
+    return [{ field, message: `the role of who can sign in or has a key needs the scopes ${needed}` }]
+  })
+  if (problems.length > 0) throw forbidden(...problems.slice(0, MAX_PROBLEMS))
+}
+
+/** Whether the organization has an owner. */
+export async function hasOwner(tx: ISql, orgId: string): Promise<boolean> {
+  const owners = await tx`
+    select 1
+    from members m
+    where m.org_id = ${orgId}
+      and m.role = 'owner'
+    limit 1`
+  return owners.length > 0
+}
+
+function rowOf(record: MemberRecord, byEmail: ReadonlyMap<string, Member>): Member {
+  const email = asciiLower(record.email)
+  const known = byEmail.get(email)
+  return {
+    id: known?.id ?? record.id ?? newId('user'),
+    email,
+    display_name: record.display_name,
+    role: record.role,
+    joined_at: normalizeTimestamp(record.joined_at),
+    team: record.team === undefined ? (known?.team ?? null) : record.team,
+  }
+}
+
+function refuseForeignId(
+  record: MemberRecord,
+  row: Member,
+  byId: ReadonlyMap<string, Member>,
+  field: string,
+): void {
+  if (record.id != null && record.id !== row.id) {
+    throw validationError({ field, message: `this address already has the id ${row.id}` })
+  }
+  const owner = byId.get(row.id)
+  if (owner !== undefined && owner.email !== row.email) {
+    throw validationError({ field, message: 'another address has this id' })
+  }
+}
+
+function refuseOwnAddresses({ aliases }: MemberRecord, own: ReadonlySet<string>, field: string): void {
+  for (const [nth, alias] of aliases?.entries() ?? []) {
+    if (own.has(asciiLower(alias)))
+      throw validationError({ field: `${field}[${nth}]`, message: 'is the address of a member' })
+  }
+}
+
+/** Returns those of the addresses that are aliases. */
+async function findAliases(tx: ISql, orgId: string, emails: readonly string[]): Promise<Set<string>> {
+  const rows = await tx<{ email: string }[]>`
+    select l.email
+    from member_aliases l
+    where l.org_id = ${orgId}
+      and l.email = any(${[...emails]}::text[])`
+  return new Set(rows.map(({ email }) => email))
+}
+
+const isSame = (a: Member, b: Member): boolean =>
+  a.display_name === b.display_name && a.role === b.role && a.joined_at === b.joined_at && a.team === b.team
+
+async function findMembers(tx: ISql, orgId: string, records: readonly MemberRecord[]): Promise<Member[]> {
+  const rows = await tx<(Omit<Member, 'joined_at'> & { joined_at: Date })[]>`
+    select m.id, m.email, m.display_name, m.role, m.joined_at, m.team
+    from members m
+    where m.org_id = ${orgId}
+      and (
+        m.email = any(${records.flatMap(({ email, aliases }) => [email, ...(aliases ?? [])]).map(asciiLower)}::text[])
+        or m.id = any(${records.flatMap((record) => record.id ?? [])}::text[])
+      )`
+  return rows.map((row) => ({ ...row, joined_at: row.joined_at.toISOString() }))
+}
+
+async function upsertMembers(tx: ISql, orgId: string, rows: readonly Member[]): Promise<void> {
+  if (rows.length === 0) return
+  await tx`
+    insert into members (org_id, id, email, display_name, role, joined_at, team)
+    select ${orgId}, n.*
+    from ${unnest(tx, rows, {
+      id: 'text',
+      email: 'text',
+      display_name: 'text',
+      role: 'text',
+      joined_at: 'timestamptz',
+      team: 'text',
+    })}
+    on conflict (org_id, email) do update set
+      display_name = excluded.display_name,
+      role = excluded.role,
+      joined_at = excluded.joined_at,
+      team = excluded.team`
+}

@@ -1,0 +1,65 @@
+import type { Fragment, ISql } from '../../database/client.ts'
+import type { OrgId } from '../../database/derived-tables.ts'
+import { type Rollup, rollup } from '../../database/rollups.ts'
+
+/**
+ * Declares a rollup of facts by day and month, for several groupings. Facts are rows with `day`, the columns of `keys` and
+ * `sums`, and `by_agent`: null counts in every grouping, true in those by agent, false in the others.
+ */
+interface Facts {
+  name: string
+  keys: readonly string[]
+  /** Besides `facts`, which counts them. */
+  sums: readonly string[]
+  /** The keys of each grouping; the others are ''. */
+  groupings: Readonly<Record<string, readonly string[]>>
+  /** All of an organization. */
+  facts: (sql: ISql, orgId: OrgId) => Fragment
+}
+
+export const factRollup = ({ name, keys, sums, groupings, facts }: Facts): Rollup => {
+  const key = ['dims', 'grain', 'bucket', ...keys]
+  const grouped = keys.map((column) => `case when g.has_${column} then f.${column} else '' end as ${column}`)
+  const values = Object.entries(groupings).map(
+    ([dims, own]) => `('${dims}', ${keys.map((column) => own.includes(column)).join(', ')})`,
+  )
+  const list = (sql: ISql, texts: readonly string[]) => sql.unsafe(texts.join(', '))
+  return rollup({
+    name,
+    key,
+    sums: ['facts', ...sums],
+    rows: (sql, orgId) => rowsOf(sql, facts(sql, orgId)),
+    count: (sql, rows) => sql`
+      select
+        g.dims, t.grain,
+        case t.grain when 'day' then f.day else date_trunc('month', f.day::timestamp)::date end as bucket,
+        ${list(sql, grouped)}, count(*) as facts, ${list(
+          sql,
+          sums.map((column) => `sum(f.${column}) as ${column}`),
+        )}
+      from (select s.* ${rows}) f
+      join (values ${list(sql, values)})
+        as g (dims, ${list(
+          sql,
+          keys.map((column) => `has_${column}`),
+        )})
+        on f.by_agent is null
+        or f.by_agent = g.has_agent
+      cross join (values ('day'), ('month')) as t (grain)
+      group by ${list(
+        sql,
+        key.map((_, index) => String(index + 1)),
+      )}`,
+    describe: ({ dims, grain, bucket }) => `${name} of a ${grain} (${bucket}) by ${dims}`,
+  })
+}
+
+const rowsOf = (sql: ISql, facts: Fragment) => sql`from (${facts}) s where true`
+
+/** The counts of facts, for `addDifference`. */
+export const countsOf = (sql: ISql, counted: Rollup, facts: Fragment) =>
+  counted.countRows(sql, rowsOf(sql, facts))
+
+/** The columns `sums` of facts, which are 0 but for the known ones. */
+export const measures = (sql: ISql, sums: readonly string[], known: Readonly<Record<string, string>>) =>
+  sql.unsafe(sums.map((column) => `${known[column] ?? '0'}::numeric as ${column}`).join(', '))

@@ -1,0 +1,151 @@
+import type { Fragment, ISql } from '../../database/client.ts'
+import type { OrgId } from '../../database/derived-tables.ts'
+import { addDifference } from '../../database/rollups.ts'
+import { unnest } from '../../database/rows.ts'
+import { countsOf, factRollup, measures } from './fact-rollup.ts'
+
+// Sums of pull requests and of the parts of sessions in them, for GET /v1/outcomes. All writers need the organization's lock.
+
+const SUMS = ['open', 'merged', 'closed', 'linked_cost', 'linked_of_cost']
+
+const STATES = {
+  open: "(k.state = 'open')::integer",
+  merged: "(k.state = 'merged')::integer",
+  closed: "(k.state = 'closed')::integer",
+}
+
+/** A pull request as it is counted. */
+export interface CountedPullRequest {
+  repo: string
+  pr_number: number
+  state: string
+  project: string
+  member: string
+  /** When it was merged or closed, else opened. */
+  day: string
+}
+
+const storedPullRequests = (sql: ISql, orgId: OrgId, only: Fragment) => sql`
+  select
+    k.repo, k.pr_number, k.state, coalesce(k.origin->>'project', '') as project, coalesce(k.author_email, '') as member,
+    (
+      case k.state
+        when 'merged' then coalesce(k.merged_at, k.closed_at, k.created_at)
+        when 'closed' then coalesce(k.closed_at, k.created_at)
+        else k.created_at
+      end at time zone 'UTC'
+    )::date as day
+  from pr_risks k
+  where k.org_id = ${orgId}
+    ${only}`
+
+/** Parts `s` of sessions in pull requests `k`: their cost under these, and each pull request under its agents. */
+const partFacts = (sql: ISql, parts: Fragment, pullRequests: Fragment, onlyFirst: Fragment) => sql`
+  select
+    k.day, k.project, k.repo, k.member, s.agent, null::boolean as by_agent,
+    ${measures(sql, SUMS, { linked_cost: 's.part' })}
+  from (${parts}) s
+  join (${pullRequests}) k on k.repo = s.repo and k.pr_number = s.pr_number
+  union all
+  select k.day, k.project, k.repo, k.member, k.agent, true, ${measures(sql, SUMS, STATES)}
+  from (
+    select distinct k.day, k.project, k.repo, k.pr_number, k.member, k.state, s.agent
+    from (${parts}) s
+    join (${pullRequests}) k on k.repo = s.repo and k.pr_number = s.pr_number
+    where true ${onlyFirst}
+  ) k`
+
+const pullRequestFacts = (sql: ISql, pullRequests: Fragment) => sql`
+  select k.day, k.project, k.repo, k.member, '' as agent, false as by_agent, ${measures(sql, SUMS, STATES)}
+  from (${pullRequests}) k`
+
+const sessionFacts = (sql: ISql, parts: Fragment) => sql`
+  select
+    s.day, s.project, '' as repo, s.member, s.agent, null::boolean as by_agent,
+    ${measures(sql, SUMS, { linked_of_cost: 's.part' })}
+  from (${parts}) s`
+
+const storedParts = (sql: ISql, orgId: OrgId, only: Fragment) => sql`
+  select s.repo, s.pr_number, s.part, s.project, s.member, s.agent, s.day
+  from pr_sessions s
+  where s.org_id = ${orgId}
+    ${only}`
+
+export const OUTCOME_ROLLUP = factRollup({
+  name: 'outcome_rollups',
+  // a row of sessions has the repository ''; a pull request's project is '' where its record names none
+  keys: ['project', 'repo', 'member', 'agent'],
+  sums: SUMS,
+  groupings: {
+    all: [],
+    agent: ['agent'],
+    project: ['project', 'repo'],
+    member: ['member'],
+    project_member: ['project', 'repo', 'member'],
+    member_agent: ['member', 'agent'],
+    project_member_agent: ['project', 'repo', 'member', 'agent'],
+  },
+  facts: (sql, orgId) => {
+    const [parts, pullRequests] = [storedParts(sql, orgId, sql``), storedPullRequests(sql, orgId, sql``)]
+    return sql`
+      ${pullRequestFacts(sql, pullRequests)}
+      union all
+      ${sessionFacts(sql, parts)}
+      union all
+      ${partFacts(sql, parts, pullRequests, sql``)}`
+  },
+})
+
+/** The counts of what is stored of the sessions in pull requests: subtracted before they are detached, added when attached. */
+export const countsOfParts = (sql: ISql, orgId: string, ids: readonly string[]): Fragment => {
+  const parts = storedParts(sql, orgId, sql`and s.session_id = any(${[...ids]}::text[])`)
+  const isFirst = sql`
+    and not exists (
+      select
+      from pr_sessions o
+      where o.org_id = ${orgId}
+        and o.repo = k.repo
+        and o.pr_number = k.pr_number
+        and o.agent = s.agent
+        and o.session_id <> all(${[...ids]}::text[])
+    )`
+  const facts = sql`
+    ${sessionFacts(sql, parts)}
+    union all
+    ${partFacts(sql, parts, storedPullRequests(sql, orgId, sql``), isFirst)}`
+  return countsOf(sql, OUTCOME_ROLLUP, facts)
+}
+
+/** These pull requests as they are counted now, for `recountPullRequests` after a change. */
+export async function findCounted(
+  sql: ISql,
+  orgId: string,
+  pullRequests: readonly { repo: string; prNumber: number }[],
+): Promise<CountedPullRequest[]> {
+  if (pullRequests.length === 0) return []
+  return await sql<CountedPullRequest[]>`
+    select k.repo, k.pr_number, k.state, k.project, k.member, k.day::text as day
+    from ${unnest(sql, pullRequests, { repo: 'text', pr_number: ['integer', ({ prNumber }) => prNumber] })}
+    join (${storedPullRequests(sql, orgId, sql``)}) k on k.repo = n.repo and k.pr_number = n.pr_number`
+}
+
+/** Replaces pull requests in the sums, with the stored parts of sessions in them. */
+export async function recountPullRequests(
+  tx: ISql,
+  orgId: string,
+  before: readonly CountedPullRequest[],
+  after: readonly CountedPullRequest[],
+): Promise<void> {
+  const parts = storedParts(tx, orgId, tx``)
+  const counts = (rows: readonly CountedPullRequest[]) => {
+    const given = tx`
+      select n.*
+      from ${unnest(tx, rows, {
+        ...({ repo: 'text', pr_number: 'integer', state: 'text', project: 'text', member: 'text' } as const),
+        day: 'date',
+      })}`
+    const facts = tx`${pullRequestFacts(tx, given)} union all ${partFacts(tx, parts, given, tx``)}`
+    return rows.length === 0 ? undefined : countsOf(tx, OUTCOME_ROLLUP, facts)
+  }
+  await addDifference(tx, orgId, OUTCOME_ROLLUP, { before: counts(before), after: counts(after) })
+}

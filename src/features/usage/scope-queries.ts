@@ -1,0 +1,121 @@
+import { unitsOf } from '../../base/decimals.ts'
+import { derivedId } from '../../base/ids.ts'
+import { asciiLower } from '../../base/text.ts'
+import type { Fragment, ISql } from '../../database/client.ts'
+import { memberAddresses } from '../../database/member-addresses.ts'
+import { unnest } from '../../database/rows.ts'
+
+// Teams, and the budgets of an organization and of its projects, members and teams. A session counts for the team that its
+// member is in when it is read: nothing is summed by team.
+
+/** Names whose sessions a budget is for: `scope_key` is a project, a member's id or a team; '' for the organization. */
+export interface BudgetScope {
+  scope: 'organization' | 'project' | 'member' | 'team'
+  scope_key: string
+}
+
+/** The id of the member with this id, or with this address, own or alias, in any case. */
+export async function findMemberId(sql: ISql, orgId: string, member: string): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`
+    select a.id
+    from ${memberAddresses(sql, orgId)} a
+    where a.id = ${member.replaceAll('\0', '')}
+      or a.address = ${asciiLower(member).replaceAll('\0', '')}
+    limit 1`
+  return row?.id
+}
+
+/** The ids and addresses `k.key` of the members `a` of `memberAddresses` that meet the condition: their sessions have one of them. */
+const keysOf = (sql: ISql, orgId: string, condition: Fragment): Fragment => sql`
+  select k.key collate "default"
+  from ${memberAddresses(sql, orgId)} a
+  cross join lateral unnest(array[a.id, a.address]) as k (key)
+  where ${condition}`
+
+/** The condition that `member`, the column of a session's row, is of this team; '': of somebody in none, or of nobody. */
+export const isOfTeam = (sql: ISql, orgId: string, member: Fragment, team: string): Fragment =>
+  team === ''
+    ? sql`${member} <> all (array(${keysOf(sql, orgId, sql`a.team is not null`)}))`
+    : sql`${member} = any (array(${keysOf(sql, orgId, sql`a.team = ${team}`)}))`
+
+/** One value of JSON: the teams by the ids and addresses of their members. */
+export const teamsByKey = (sql: ISql, orgId: string): Fragment => sql`
+  select jsonb_object_agg(k.key, a.team) as of_key
+  from ${memberAddresses(sql, orgId)} a
+  cross join lateral unnest(array[a.id, a.address]) as k (key)
+  where a.team is not null`
+
+/** The budget that holds for a row `s` of a scope and a month, for a lateral join: `since`, its first month, and `limit_usd`. */
+export const budgetInForce = (sql: ISql, orgId: string): Fragment => sql`
+  (
+    select b.month as since, b.limit_usd
+    from budgets b
+    where b.org_id = ${orgId}
+      and b.scope = s.scope
+      and b.scope_key = s.scope_key
+      and b.month <= s.month
+    order by b.month desc
+    limit 1
+  )`
+
+/** The cost of a row `s` of a scope and a month, from the sums of months. */
+export const costOfScope = (sql: ISql, orgId: string): Fragment => sql`
+  coalesce(
+    case
+      when s.scope in ('organization', 'project') then (
+        -- '' is all projects
+        select r.cost
+        from session_rollups r
+        where r.org_id = ${orgId}
+          and r.grain = 'month'
+          and r.project = s.scope_key
+          and r.bucket = s.month
+      )
+      else (
+        select sum(r.cost)
+        from usage_rollups r
+        where r.org_id = ${orgId}
+          and r.dims = 'member'
+          and r.grain = 'month'
+          and r.bucket = s.month
+          and r.member = any (array(
+            ${keysOf(sql, orgId, sql`case s.scope when 'team' then a.team else a.id end = s.scope_key`)}
+          ))
+      )
+    end,
+    0.000000
+  )`
+
+/** The budget of a scope in one month; amounts in micro-dollars. */
+export interface ScopeBudget extends BudgetScope {
+  /** The first month of the record in force. */
+  since: string
+  limit: bigint
+  cost: bigint
+}
+
+/** The budgets of those of the scopes that have one in force in the month, given by its first day; in the order of `scopes`. */
+export async function findBudgets(
+  sql: ISql,
+  orgId: string,
+  scopes: readonly BudgetScope[],
+  month: string,
+): Promise<ScopeBudget[]> {
+  const rows = await sql<(BudgetScope & { since: string; limit: string; cost: string })[]>`
+    select s.scope, s.scope_key, b.since::text as since, b.limit_usd::text as limit, ${costOfScope(sql, orgId)}::text as cost
+    from (
+      select n.*, ${month}::date as month
+      from ${unnest(sql, [...scopes.entries()], {
+        position: ['integer', ([position]) => position],
+        scope: ['text', ([, { scope }]) => scope],
+        scope_key: ['text', ([, { scope_key }]) => scope_key],
+      })}
+    ) s
+    cross join lateral ${budgetInForce(sql, orgId)} b
+    order by s.position`
+  return rows.map(({ limit, cost, ...row }) => ({ ...row, limit: unitsOf(limit), cost: unitsOf(cost) }))
+}
+
+/** The id of the budget that holds from the month `since` on. */
+export const budgetIdOf = ({ scope, scope_key }: BudgetScope, since: string): string =>
+  scope === 'organization' ? derivedId('budget', since) : derivedId('budget', since, scope, scope_key)

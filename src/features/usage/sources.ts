@@ -1,0 +1,220 @@
+import { daysOf, type Span, spansOf } from '../../base/dates.ts'
+import type { Fragment, ISql } from '../../database/client.ts'
+import { memberKeys } from '../../database/member-addresses.ts'
+import { summedProject } from '../../database/rollups.ts'
+import type { Dimension, UsageFilters } from './model.ts'
+import { isOfTeam } from './scope-queries.ts'
+import { dividedSums } from './ticket-parts.ts'
+
+// Sums of usage are read from the sums of days, months and all time. If these lack a column that is asked for, the sessions
+// themselves are summed.
+
+/** Grouping columns of usage_rollups and, with a ticket, ticket_rollups: the grouping with the fewest rows first. */
+const SUMS: Record<Span['grain'], readonly { dims: string; columns: readonly Dimension[] }[]> = {
+  month: [
+    { dims: 'agent_model', columns: ['agent', 'model'] },
+    { dims: 'project', columns: ['project'] },
+    { dims: 'member', columns: ['member'] },
+    { dims: 'project_agent_model', columns: ['project', 'agent', 'model'] },
+    { dims: 'member_agent_model', columns: ['member', 'agent', 'model'] },
+    { dims: 'project_member', columns: ['project', 'member'] },
+    { dims: 'branch', columns: ['branch'] },
+    { dims: 'project_branch', columns: ['project', 'branch'] },
+    { dims: 'member_branch', columns: ['member', 'branch'] },
+    { dims: 'ticket', columns: ['ticket'] },
+    { dims: 'project_ticket', columns: ['project', 'ticket'] },
+  ],
+  day: [
+    { dims: 'agent_model', columns: ['agent', 'model'] },
+    { dims: 'project', columns: ['project'] },
+    { dims: 'member', columns: ['member'] },
+    { dims: 'branch', columns: ['branch'] },
+    { dims: 'ticket', columns: ['ticket'] },
+  ],
+}
+
+/** Groupings of months that have sums of all time too. */
+const OF_ALL_TIME = ['member_branch', 'ticket']
+
+/** Filters by single values that the sums have too. */
+const SUMMED_FILTERS = ['project', 'member', 'agent', 'model', 'branch'] as const
+
+/** Whether only the sessions themselves can be filtered so. */
+const needsSessions = ({
+  ticket,
+  min_cost,
+  max_cost,
+  min_quality,
+  max_quality,
+  has_findings,
+}: UsageFilters) =>
+  [ticket, min_cost, max_cost, min_quality, max_quality, has_findings].some((value) => value !== undefined)
+
+/** The columns of the sums that the filters need. */
+const filteredColumns = (filters: UsageFilters): Dimension[] => [
+  ...SUMMED_FILTERS.filter((name) => filters[name] !== undefined),
+  ...(filters.team === undefined ? [] : (['member'] as const)),
+]
+
+/** Whether every sum of the filtered sessions is in the sums of months and days, but for days at the ends of a range. */
+export const isSummed = (filters: UsageFilters): boolean =>
+  !needsSessions(filters) && dimsOf('month', filteredColumns(filters)) !== undefined
+
+function dimsOf(grain: Span['grain'], needed: readonly Dimension[]): string | undefined {
+  return SUMS[grain].find(({ columns }) => needed.every((column) => columns.includes(column)))?.dims
+}
+
+/** Conditions on the columns that the sums have too; of the table `alias`. */
+function summedConditions(sql: ISql, orgId: string, filters: UsageFilters, alias: 'u' | 'r'): Fragment {
+  const { project, member, team, agent, model, branch } = filters
+  const t = sql.unsafe(alias)
+  return sql`
+    ${project === undefined ? sql`` : sql`and ${t}.project = ${project}`}
+    ${member === undefined ? sql`` : sql`and ${t}.member = ${memberKeys(sql, orgId, member)}`}
+    ${team === undefined ? sql`` : sql`and ${isOfTeam(sql, orgId, sql`${t}.member`, team)}`}
+    ${agent === undefined ? sql`` : sql`and ${t}.agent = ${agent}`}
+    ${model === undefined ? sql`` : sql`and ${t}.model = ${model}`}
+    ${branch === undefined ? sql`` : sql`and ${t}.branch = ${branch}`}`
+}
+
+/** `from session_usage u where …`: the parts of sessions that match all filters but the days. */
+const matchingParts = (sql: ISql, orgId: string, filters: UsageFilters) => {
+  const { ticket, min_cost, max_cost, min_quality, max_quality, has_findings } = filters
+  return sql`
+    from session_usage u
+    where u.org_id = ${orgId}
+      ${summedConditions(sql, orgId, filters, 'u')}
+      ${
+        ticket === undefined
+          ? sql``
+          : sql`
+              and u.session_id = any (array(
+                select f.session_id
+                from session_tickets f
+                where f.org_id = ${orgId}
+                  and f.ticket = ${ticket}
+              ))`
+      }
+      ${min_cost === undefined ? sql`` : sql`and u.session_cost >= ${min_cost}`}
+      ${max_cost === undefined ? sql`` : sql`and u.session_cost <= ${max_cost}`}
+      ${min_quality === undefined ? sql`` : sql`and u.quality_score >= ${min_quality}`}
+      ${max_quality === undefined ? sql`` : sql`and u.quality_score <= ${max_quality}`}
+      ${has_findings === undefined ? sql`` : has_findings === 'true' ? sql`and u.findings > 0` : sql`and u.findings = 0`}`
+}
+
+const partsIn = (sql: ISql, { from, before }: Pick<Span, 'from' | 'before'>) => sql`
+  ${from === undefined ? sql`` : sql`and u.created_at >= ${from}::date::timestamp at time zone 'UTC'`}
+  ${before === undefined ? sql`` : sql`and u.created_at < ${before}::date::timestamp at time zone 'UTC'`}`
+
+/** `from session_usage u where …`: one part of each session that matches. */
+export const matchingSessions = (sql: ISql, orgId: string, filters: UsageFilters) => sql`
+  ${matchingParts(sql, orgId, filters)}
+  ${filters.model === undefined ? sql`and u.is_main` : sql``}
+  ${partsIn(sql, daysOf(filters.date_from, filters.date_to))}`
+
+/**
+ * Rows `r` with the columns of usage_rollups and `ticket`, whose sums by `columns` are those of the sessions that match:
+ * `main_sessions` and `main_turns` count each once, and so do `sessions` and `turns` but by model or ticket.
+ * `bucket` is a day, or the first day of a month, as `buckets` says; else anything. Columns that are neither in `columns` nor
+ * filtered by may be ''.
+ */
+export function usageRows(
+  sql: ISql,
+  orgId: string,
+  filters: UsageFilters,
+  { columns, buckets }: { columns: readonly Dimension[]; buckets: Span['grain'] | undefined },
+): Fragment {
+  const { date_from, date_to } = filters
+  const needed = [...columns, ...filteredColumns(filters)]
+  const isSummedBy = (grain: Span['grain']) => (needsSessions(filters) ? undefined : dimsOf(grain, needed))
+  const ofMonths = isSummedBy('month')
+  if (ofMonths !== undefined && OF_ALL_TIME.includes(ofMonths) && !(date_from ?? date_to ?? buckets))
+    return sumRows(sql, orgId, filters, { grain: 'all' }, ofMonths)
+  const days = daysOf(date_from, date_to)
+  const spans = buckets === 'day' || ofMonths === undefined ? [days] : spansOf(date_from, date_to)
+  return spans
+    .map((span): Fragment => {
+      const dims = isSummedBy(span.grain)
+      if (dims !== undefined) return sumRows(sql, orgId, filters, span, dims)
+      return columns.includes('ticket')
+        ? ticketRows(sql, orgId, filters, span, columns.includes('model'))
+        : partRows(sql, orgId, filters, span)
+    })
+    .reduce((rows, more) => sql`${rows} union all ${more}`)
+}
+
+function sumRows(
+  sql: ISql,
+  orgId: string,
+  filters: UsageFilters,
+  span: Omit<Span, 'grain'> & { grain: Span['grain'] | 'all' },
+  dims: string,
+): Fragment {
+  const ofTickets = dims.endsWith('ticket')
+  return sql`
+    select
+      ${
+        ofTickets
+          ? sql`r.project, '' as member, '' as agent, '' as model, '' as branch, r.ticket`
+          : sql`r.project, r.member, r.agent, r.model, r.branch, '' as ticket`
+      },
+      r.bucket, ${sql.unsafe(filters.model === undefined ? 'r.main_sessions, r.main_turns' : 'r.sessions as main_sessions, r.turns as main_turns')}, r.turns, r.cost, r.input, r.output, r.cache_read, r.cache_creation,
+      r.unpriced_tokens, r.sessions
+    from ${ofTickets ? sql`ticket_rollups` : sql`usage_rollups`} r
+    where r.org_id = ${orgId}
+      -- not parameters: the generic plan would expect as many rows of these as of the dims with the most
+      and r.dims = ${sql.unsafe(`'${dims}'`)}
+      and r.grain = ${sql.unsafe(`'${span.grain}'`)}
+      ${span.from === undefined ? sql`` : sql`and r.bucket >= ${span.from}`}
+      ${span.before === undefined ? sql`` : sql`and r.bucket < ${span.before}`}
+      ${summedConditions(sql, orgId, filters, 'r')}`
+}
+
+/** Whether the sums by branch of all time are those of the sessions that match. */
+export const isOfBranches = ({ project: _project, date_from, date_to, ...filters }: UsageFilters): boolean =>
+  date_from === undefined &&
+  date_to === undefined &&
+  !needsSessions(filters) &&
+  filteredColumns(filters).length === 0
+
+/** `from branch_rollups r where …`: a row for each branch of the project, or of all. */
+export const branchRows = (sql: ISql, orgId: string, { project }: UsageFilters) => sql`
+  from branch_rollups r
+  where r.org_id = ${orgId}
+    and r.project = ${summedProject(project)}`
+
+/** The columns of parts `u`: of one model each stands for its session, else the main one. */
+function partColumns(sql: ISql, { model }: UsageFilters): Fragment {
+  const isMain = sql.unsafe(model === undefined ? 'u.is_main' : 'true')
+  return sql`
+    u.project, u.member, u.agent, u.model, u.branch, '' as ticket, u.day as bucket,
+    (${isMain})::integer::bigint as main_sessions, case when ${isMain} then u.turns else 0 end::bigint as main_turns,
+    u.turns::bigint as turns, u.cost, u.input, u.output, u.cache_read, u.cache_creation, u.unpriced_tokens`
+}
+
+const partRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span) => sql`
+  select ${partColumns(sql, filters)}, 1::bigint as sessions
+  ${matchingParts(sql, orgId, filters)}
+  ${partsIn(sql, span)}`
+
+/** Divides each of `partRows` among the session's tickets; a session counts under each, in all once. */
+const ticketRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span, ofModels: boolean) => sql`
+  select
+    s.project, s.member, s.agent, s.model, s.branch, coalesce(t.ticket, '') as ticket, s.bucket,
+    case when coalesce(t.nth, 1) = 1 then s.main_sessions else 0 end as main_sessions,
+    case when coalesce(t.nth, 1) = 1 then s.main_turns else 0 end as main_turns,
+    ${ofModels ? sql`s.turns` : sql`s.main_turns`} as turns, ${dividedSums(sql)},
+    ${ofModels ? sql`1::bigint` : sql`s.main_sessions`} as sessions
+  from (
+    select u.session_id, ${partColumns(sql, filters)}
+    ${matchingParts(sql, orgId, filters)}
+    ${partsIn(sql, span)}
+  ) s
+  left join session_tickets t
+    on t.org_id = ${orgId}
+    and t.session_id = s.session_id`
+
+/** Sessions that match, from the sums. `filters` must be `isSummed`. */
+export const countOfSums = (sql: ISql, orgId: string, filters: UsageFilters) => sql`
+  select coalesce(sum(r.main_sessions), 0)
+  from (${usageRows(sql, orgId, filters, { columns: [], buckets: undefined })}) r`

@@ -1,0 +1,160 @@
+import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS } from '../../base/decimals.ts'
+import type { ISql } from '../../database/client.ts'
+import { canCopyInto, copyRows } from '../../database/copy.ts'
+import { counting } from '../../database/rollups.ts'
+import { unnest } from '../../database/rows.ts'
+import { type Part, partsOf, type SessionTokens } from './parts.ts'
+import { attachSessions, detachSessions } from './pull-request-write.ts'
+import { BRANCH_ROLLUP, TICKET_ROLLUP, USAGE_ROLLUP } from './rollup.ts'
+
+/** A session as its usage is computed from it. */
+export interface UsedSession {
+  id: string
+  project: string
+  createdAt: string
+  turns: number
+  /** micro-dollars */
+  cost: bigint
+  unpricedTokens: number
+  /** hundredths */
+  quality: bigint
+  userId: string | null
+  userEmail: string | null
+  /** Tokens that its transcripts and its telemetry state. */
+  coverage: { transcript: number; telemetry: number }
+  detail: SessionTokens & {
+    source: string | null
+    branch: string | null
+    ended_at: string | null
+    pull_requests?: readonly { repo: string; number: number }[]
+    security_metadata: { findings: readonly { status: string }[] }
+  }
+}
+
+/** A row of session_usage. */
+interface UsageRow extends Part {
+  session_id: string
+  project: string
+  member: string
+  agent: string
+  branch: string
+  created_at: string
+  ended_at: string | null
+  turns: number
+  quality_score: string
+  findings: number
+  session_cost: string
+  /** Tokens of all four kinds that the session's transcripts and its telemetry state: 0 but of its main part. */
+  transcript_tokens: number
+  telemetry_tokens: number
+}
+
+/** Rows from which on they are copied. */
+const MIN_COPIED = 100
+
+/**
+ * Replaces the usage of the sessions `before` (ids of sessions as they were stored, whose usage is deleted) by that of
+ * `after`, and changes the sums by the difference. Needs the organization's lock, in the transaction that writes or deletes
+ * the sessions.
+ */
+export async function updateUsage(
+  tx: ISql,
+  orgId: string,
+  before: readonly string[],
+  after: readonly UsedSession[],
+): Promise<void> {
+  const ids = after.map(({ id }) => id)
+  const partsOfSessions = (sessions: readonly string[]) =>
+    sessions.length === 0 ? undefined : tx`s.session_id = any(${[...sessions]}::text[])`
+  const counted = { before: partsOfSessions(before), after: partsOfSessions(ids) }
+  await counting(tx, orgId, [USAGE_ROLLUP, BRANCH_ROLLUP, TICKET_ROLLUP], counted, async () => {
+    await deleteUsage(tx, orgId, before)
+    await insertUsage(tx, orgId, after.flatMap(rowsOf))
+    await insertLinks(tx, orgId, after)
+    await attachSessions(tx, orgId, ids)
+  })
+}
+
+/** Inserts the usage of sessions that are not stored by COPY, without the sums. */
+export async function copyUsage(tx: ISql, orgId: string, sessions: readonly UsedSession[]): Promise<void> {
+  await copyRows(tx, orgId, 'session_usage', sessions.flatMap(rowsOf), COLUMNS)
+}
+
+function rowsOf(session: UsedSession): UsageRow[] {
+  const { detail } = session
+  return partsOf(session).map((part) => ({
+    ...part,
+    transcript_tokens: part.is_main ? session.coverage.transcript : 0,
+    telemetry_tokens: part.is_main ? session.coverage.telemetry : 0,
+    session_id: session.id,
+    project: session.project,
+    member: session.userId ?? session.userEmail ?? '',
+    agent: detail.source ?? '',
+    branch: detail.branch ?? '',
+    created_at: session.createdAt,
+    ended_at: detail.ended_at,
+    turns: session.turns,
+    quality_score: decimalText(session.quality, SCORE_DECIMALS),
+    findings: detail.security_metadata.findings.filter(({ status }) => status === 'open').length,
+    session_cost: decimalText(session.cost, MONEY_DECIMALS),
+  }))
+}
+
+async function deleteUsage(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await detachSessions(tx, orgId, ids)
+  await tx`
+    delete from session_links l
+    where l.org_id = ${orgId}
+      and l.session_id = any(${[...ids]}::text[])`
+  await tx`
+    delete from session_usage u
+    where u.org_id = ${orgId}
+      and u.session_id = any(${[...ids]}::text[])`
+}
+
+const COLUMNS = {
+  session_id: 'text',
+  model: 'text',
+  is_main: 'boolean',
+  project: 'text',
+  member: 'text',
+  agent: 'text',
+  branch: 'text',
+  created_at: 'timestamptz',
+  ended_at: 'timestamptz',
+  turns: 'integer',
+  quality_score: 'numeric',
+  findings: 'integer',
+  session_cost: 'numeric',
+  cost: ['numeric', ({ cost }: UsageRow) => decimalText(cost, MONEY_DECIMALS)],
+  input: 'bigint',
+  output: 'bigint',
+  cache_read: 'bigint',
+  cache_creation: 'bigint',
+  unpriced_tokens: 'bigint',
+  transcript_tokens: 'bigint',
+  telemetry_tokens: 'bigint',
+} as const
+
+async function insertUsage(tx: ISql, orgId: string, rows: readonly UsageRow[]): Promise<void> {
+  if (rows.length === 0) return
+  if (rows.length >= MIN_COPIED && (await canCopyInto(tx, ['session_usage'])))
+    return await copyRows(tx, orgId, 'session_usage', rows, COLUMNS)
+  await tx`
+    insert into session_usage (org_id, ${tx.unsafe(Object.keys(COLUMNS).join(', '))})
+    select ${orgId}, n.*
+    from ${unnest(tx, rows, COLUMNS)}`
+}
+
+async function insertLinks(tx: ISql, orgId: string, sessions: readonly UsedSession[]): Promise<void> {
+  const links = sessions.flatMap(({ id, detail }) =>
+    (detail.pull_requests ?? []).map(({ repo, number }) => ({ session_id: id, repo, pr_number: number })),
+  )
+  if (links.length === 0) return
+  await tx`
+    insert into session_links (org_id, session_id, repo, pr_number)
+    select ${orgId}, n.*
+    from ${unnest(tx, links, { session_id: 'text', repo: 'text', pr_number: 'integer' })}
+    on conflict do nothing`
+}

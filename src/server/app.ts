@@ -1,0 +1,260 @@
+import { type AnyElysia, Elysia } from 'elysia'
+import { findKeys } from '../accounts/keys/queries.ts'
+import {
+  changeInTurn,
+  createGate,
+  createWriteQueue,
+  type EnqueueWrite,
+  type Gate,
+  WRITES,
+} from '../accounts/organizations/gate.ts'
+import { findVersions, findVersionsBySlug } from '../accounts/organizations/queries.ts'
+import type { LookUp } from '../accounts/people/callers.ts'
+import { findSessions } from '../accounts/people/sign-in-queries.ts'
+import type { Log } from '../base/log.ts'
+import type { Registry } from '../base/metrics/registry.ts'
+import {
+  measureCaches,
+  measureReadiness,
+  measureRequests,
+  measureSlowReads,
+} from '../base/metrics/requests.ts'
+import { type Config, publicPath } from '../config.ts'
+import { wantedFolder, watchFolder } from '../database/backup/folder.ts'
+import type { Sql } from '../database/client.ts'
+import { placeOfDisk } from '../database/disk.ts'
+import { newerSchema, type SchemaState } from '../database/newer-schema.ts'
+import { gathered } from '../database/pools/gathered.ts'
+import { auditRoutes } from '../features/audit/routes.ts'
+import { badgeRoutes } from '../features/badges/routes.ts'
+import { changeRoutes } from '../features/changes/routes.ts'
+import { createChangeStreams } from '../features/changes/streams.ts'
+import { costRoutes } from '../features/cost/routes.ts'
+import { findingRoutes } from '../features/findings/routes.ts'
+import { mcpRoutes } from '../features/mcp/routes.ts'
+import { settingsRoutes } from '../features/organization/settings-routes.ts'
+import { outcomeRoutes } from '../features/outcomes/routes.ts'
+import { githubRoutes } from '../features/pull-requests/routes.ts'
+import { qualityRoutes } from '../features/quality/routes.ts'
+import { riskRoutes } from '../features/risk/routes.ts'
+import { securityRoutes } from '../features/security/routes.ts'
+import { sessionRoutes } from '../features/sessions/routes.ts'
+import { authRoutes } from '../features/sign-in/routes.ts'
+import { teamRoutes } from '../features/team/routes.ts'
+import { whoAmIRoutes } from '../features/whoami/routes.ts'
+import { createAccessLog, recorder } from '../http/access-log.ts'
+import { createAdmission } from '../http/admission.ts'
+import { answers } from '../http/answers.ts'
+import { createApi } from '../http/api.ts'
+import { arrival, dataRemoved } from '../http/arrival.ts'
+import { errors } from '../http/errors.ts'
+import { localUrl } from '../http/listen.ts'
+import { docs } from '../http/openapi/docs.ts'
+import { createResponseCache } from '../http/responses/response-cache.ts'
+import { createSlowReads } from '../http/responses/slow-reads.ts'
+import { createWholeLists } from '../http/whole-list.ts'
+import { sentEvents } from '../webhooks/catalogue-page.ts'
+import { createTestLimit } from '../webhooks/deliveries/concurrent-tests.ts'
+import { deliveryRoutes } from '../webhooks/deliveries/routes.ts'
+import { createEgress } from '../webhooks/http/egress.ts'
+import { ownAddresses, resolveByDns } from '../webhooks/http/resolve.ts'
+import { createSender } from '../webhooks/http/sender.ts'
+import { webhookRoutes } from '../webhooks/routes.ts'
+import type { SecretBox } from '../webhooks/signing/secret-box.ts'
+import { deletionRoutes } from './erasure/routes.ts'
+import { createDiskState, createReadiness, healthRoutes, REMOVED } from './health.ts'
+import type { Intake } from './intake/messages.ts'
+import { syncRoutes } from './intake/routes.ts'
+import { telemetryRoutes } from './intake/telemetry-routes.ts'
+import { dashboard } from './pages.ts'
+
+export interface AppDeps {
+  /** Connections for reads. */
+  sql: Sql
+  /** Connections for transactions: a pool of its own, so that writers that wait for each other do not delay reads. */
+  writes: Sql
+  /** Connections for trying passwords and codes. */
+  people: Sql
+  /** Connections for whole lists, WHOLE_LISTS of them. */
+  lists: Sql
+  /** Looks up keys, leases of the limit and versions for many requests. Rejects when there is no answer in time. */
+  lookUp: LookUp
+  config: Config
+  log: Log
+  /** Gets the metrics of requests, limits, caches and readiness. */
+  registry: Registry
+  now: () => Date
+  /** State of the webhook worker: `ok`, or what is wrong. */
+  worker: () => string
+  /** `ok` unless given. */
+  schema?: SchemaState
+  /** Takes the bodies of sync. */
+  intake: Intake
+  /** Encrypts the signing secrets of webhooks. */
+  secrets: SecretBox
+  /** The token of the link that makes the first organization; undefined where people do not sign in by passwords. */
+  setupToken?: string | undefined
+  /** Whether each response is checked by its schema: in tests and under `bun run dev`. */
+  checkResponses: boolean
+  /** Tests only: a gate of other limits. */
+  gate?: Gate
+  /** Tests only: the clock of the rate limit's minutes, which is otherwise the database's. */
+  windowClock?: () => Date
+  /** Tests only: the clock of the keys' cache, in milliseconds. */
+  keyClock?: () => number
+}
+
+/** Badges get 1/16 of the cache. */
+const BADGE_PART = 16
+
+export type App = ReturnType<typeof createApp>
+
+/** The whole API. It does not listen (see http/listen.ts); `handle(request)` works without a socket. */
+export function createApp(deps: AppDeps) {
+  const {
+    sql,
+    writes,
+    people,
+    lists,
+    lookUp,
+    config,
+    log,
+    registry,
+    now,
+    worker,
+    schema = () => 'ok',
+    intake,
+    secrets,
+  } = deps
+  const requests = measureRequests(registry)
+  const admission = createAdmission({ ...deps, server: () => app.server })
+  const gate = deps.gate ?? createGate()
+  const readVersions = (ids: readonly string[]) => lookUp((from) => findVersions(from, ids))
+  const readVersion = gathered(readVersions)
+  const readVersionBySlug = gathered((slugs) => lookUp((from) => findVersionsBySlug(from, slugs)))
+  // badges need no key: their URLs, which anybody can make up, displace each other only
+  const badgeBytes = Math.floor(config.cacheBytes / BADGE_PART)
+  const slowReads = createSlowReads(config.databasePool)
+  measureSlowReads(registry, slowReads.load)
+  const cache = createResponseCache(readVersion, config.cacheBytes - badgeBytes, slowReads.begin)
+  const badgeCache = createResponseCache(readVersionBySlug, badgeBytes)
+  measureCaches(registry, { responses: cache, badges: badgeCache })
+  const disk = createDiskState(config.databaseUrl === null ? config.dataDir : null)
+  const backups = wantedFolder(config)
+  const backupState = backups === null ? () => 'ok' : watchFolder(backups)
+  const disks = () => (disk() === 'ok' ? backupState() : disk())
+  const readiness = createReadiness({ sql, worker, disk: disks, schema })
+  measureReadiness(registry, readiness)
+
+  const listenUrl = () => localUrl({ host: config.host, port: app.server?.port ?? config.port })
+  const { enqueueWrite: runInTurn, stop: stopQueue } = createWriteQueue(WRITES.changes)
+  // a key, session or role that a change ends is not remembered when the change is answered
+  const enqueueWrite: EnqueueWrite = (orgId, work, signal) =>
+    runInTurn(orgId, work, signal).finally(() => admission.forget(orgId))
+  const inTurn = changeInTurn(writes, enqueueWrite)
+  const egress = createEgress({
+    allowCidrs: config.webhookAllowCidrs,
+    allowHttp: config.webhookAllowHttp,
+    ownAddresses: ownAddresses(),
+  })
+  const webhookDeps = {
+    writes,
+    box: secrets,
+    maxEndpoints: config.webhookMaxEndpoints,
+    egress,
+    resolve: resolveByDns,
+    enqueueWrite,
+    inTurn,
+    sender: createSender({ egress, resolve: resolveByDns, timeoutMs: config.webhookTimeoutMs }),
+    prefix: config.webhookHeaderPrefix,
+    now,
+    timeoutMs: config.webhookTimeoutMs,
+    retryDelaysS: config.webhookRetryDelaysS,
+    limitTests: createTestLimit(),
+  }
+
+  const streams = createChangeStreams({
+    readVersion,
+    readVersions,
+    findKeys: (ids) => lookUp((from) => findKeys(from, ids)),
+    findSessions: (ids) => lookUp((from) => findSessions(from, ids)),
+    clock: () => performance.now(),
+  })
+  const wholeLists = createWholeLists({ sql: lists, log })
+  const api = createApi({
+    gate,
+    cache,
+    wholeLists,
+    checkResponses: deps.checkResponses,
+    server: () => app.server,
+  })
+  const routeDeps = { sql, config, now, api }
+  const telemetry = telemetryRoutes({ intake, gate, api })
+  /** Every route below /v1. */
+  const v1 = new Elysia()
+    .use(sessionRoutes(routeDeps))
+    .use(deletionRoutes({ ...webhookDeps, api }))
+    .use(qualityRoutes(routeDeps))
+    .use(costRoutes(routeDeps))
+    .use(securityRoutes(routeDeps))
+    .use(findingRoutes({ ...webhookDeps, api }))
+    .use(auditRoutes(routeDeps))
+    .use(teamRoutes(routeDeps))
+    .use(riskRoutes(routeDeps))
+    .use(outcomeRoutes(routeDeps))
+    .use(settingsRoutes(routeDeps, { ...webhookDeps, listenUrl }))
+    .use(whoAmIRoutes(routeDeps))
+    .use(changeRoutes({ api, streams, server: () => app.server }))
+    .use(syncRoutes({ intake, gate, api }))
+    .use(telemetry)
+    .use(webhookRoutes(routeDeps, webhookDeps))
+    .use(deliveryRoutes(routeDeps, webhookDeps))
+  for (const { method, path, hooks } of v1.routes) {
+    // no route is open to any key by mistake
+    if (!('needs' in hooks)) throw new Error(`${method} ${path} declares no scope`)
+  }
+
+  const accessLog = createAccessLog(log)
+  const record = recorder(accessLog, requests)
+  const refusal = () =>
+    disk() === REMOVED ? dataRemoved() : schema() === 'ok' ? undefined : newerSchema(schema())
+  const prefix = publicPath(config)
+  // strictPath: `/v1/cost/` is not `/v1/cost`. normalize: bodies are checked as they came, nothing is dropped from them.
+  const app: AnyElysia = new Elysia({
+    ...{ strictPath: true, normalize: false, handler: { standardHostname: false } },
+  })
+    .use(arrival({ admission, limits: requests.limits, record, refusal }))
+    .use(errors({ log, diskPlace: placeOfDisk(config), app: () => app }))
+    .use(answers({ gate, record, grow: cache.grow, prefix }))
+    .use(healthRoutes(readiness))
+    .use(dashboard(prefix))
+    .use(
+      authRoutes(api, {
+        people,
+        inTurn,
+        config,
+        log,
+        listenUrl,
+        setupToken: deps.setupToken,
+        windowClock: deps.windowClock,
+      }),
+    )
+    .use(githubRoutes(api, { writes, config, gate, box: secrets, now }))
+    .use(mcpRoutes({ ...routeDeps, gate, admission, handle: (request) => app.handle(request) }))
+    .use(docs({ config, routes: () => app.routes, events: sentEvents }))
+    .use(badgeRoutes({ sql, config, now, cache: badgeCache, limit: requests.limits.badge }))
+    .use(new Elysia({ prefix: '/v1' }).use(v1))
+    .use(new Elysia({ prefix: '/api/v1' }).use(v1))
+    .use(new Elysia({ prefix: '/otlp/v1' }).use(telemetry))
+  // The routes' types are for nobody: a client speaks HTTP.
+  return Object.assign(app, {
+    flushAccessLog: accessLog.flush,
+    endStreams: streams.stop,
+    /** Refuses the requests that wait for others, or whose bodies have not come. */
+    refuseWaiting() {
+      gate.stop()
+      wholeLists.stop()
+      stopQueue()
+    },
+  })
+}

@@ -1,0 +1,67 @@
+import { deleteOldAuditEntries } from '../../accounts/audit-log/retention.ts'
+import { announcementOf, daysInForce, listWaiting } from '../../accounts/organizations/retention-queries.ts'
+import { deleteEnded } from '../../accounts/people/sign-in-queries.ts'
+import { deleteOldTries } from '../../accounts/people/try-queries.ts'
+import { DAY_MS } from '../../base/dates.ts'
+import { messageOf } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
+import type { Sql } from '../../database/client.ts'
+import { isConnectionError } from '../../database/connection-errors.ts'
+import { deleteStaleRateWindows } from '../../http/rate-windows.ts'
+import { deleteOldIdempotencyKeys } from '../../webhooks/idempotency-queries.ts'
+import { cancelOfDeletedEndpoints } from '../../webhooks/outbox/cancel-of-deleted.ts'
+import { deleteOldDeliveries } from '../../webhooks/outbox/delete-old.ts'
+import { failAbandoned } from '../../webhooks/outbox/fail-abandoned.ts'
+import type { WorkerSettings } from '../../webhooks/worker/messages.ts'
+import { finishDeletions } from '../erasure/organization.ts'
+import { deleteExpiredSessions } from '../erasure/retention.ts'
+
+type Settings = Pick<WorkerSettings, 'retentionDeliveriesDays' | 'retentionAuditDays'>
+
+/** Retentions that this process has announced. */
+const announced = new Set<string>()
+
+async function announce(sql: Sql, log: Log): Promise<number> {
+  const fresh = (await listWaiting(sql)).filter(({ place, at }) => !announced.has(`${place} ${at}`))
+  for (const waiting of fresh) {
+    log.warn(await announcementOf(sql, waiting))
+    announced.add(`${waiting.place} ${waiting.at}`)
+  }
+  return fresh.length
+}
+
+/** Deletes old rows and ends abandoned deliveries. Never rejects: the next call repeats what failed. */
+export async function runHousekeeping(sql: Sql, settings: Settings, log: Log): Promise<void> {
+  const { retentionDeliveriesDays, retentionAuditDays } = settings
+  const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS)
+  const tasks: Record<string, () => Promise<number>> = {
+    rate_windows: () => deleteStaleRateWindows(sql),
+    sign_in_tries: () => deleteOldTries(sql),
+    ended_sign_ins: () => deleteEnded(sql),
+    abandoned: () => failAbandoned(sql),
+    deleted_endpoints: () => cancelOfDeletedEndpoints(sql),
+    idempotency_keys: () => deleteOldIdempotencyKeys(sql),
+    deliveries: async () =>
+      await deleteOldDeliveries(
+        sql,
+        daysAgo(await daysInForce(sql, 'RETENTION_DELIVERIES_DAYS', retentionDeliveriesDays)),
+      ),
+    expired_sessions: () => deleteExpiredSessions(sql, new Date()),
+    deleted_organizations: () => finishDeletions(sql),
+    async audit_entries() {
+      const days = await daysInForce(sql, 'RETENTION_AUDIT_DAYS', retentionAuditDays)
+      return days === 0 ? 0 : await deleteOldAuditEntries(sql, daysAgo(days))
+    },
+    retentions: () => announce(sql, log),
+  }
+  for (const [name, task] of Object.entries(tasks)) {
+    try {
+      log.debug('housekeeping done', { task: name, count: await task() })
+    } catch (error) {
+      const fields = { task: name, error: messageOf(error) }
+      const message = 'housekeeping failed, it is tried again in a minute'
+      if (isConnectionError(error)) log.rarely('warn', message, fields)
+      else log.warn(message, fields)
+    }
+  }
+}

@@ -1,0 +1,285 @@
+import { AUDIT_ROLLUP } from '../../accounts/audit-log/rollup.ts'
+import { listOrganizations } from '../../accounts/organizations/queries.ts'
+import { announcementOf, listWaiting } from '../../accounts/organizations/retention-queries.ts'
+import type { Pricer } from '../../analysis/scoring/prices.ts'
+import { messageOf } from '../../base/errors.ts'
+import type { Config } from '../../config.ts'
+import { backupFolderOf, findFailure, listBackups } from '../../database/backup/folder.ts'
+import { describeServer, findSecretKeyDigest } from '../../database/backup/queries.ts'
+import { findMisplaced, hasCitus } from '../../database/citus.ts'
+import type { Sql } from '../../database/client.ts'
+import { type CheckedTable, findDiffering, rebuildTables } from '../../database/derived-tables.ts'
+import { inGib, LOW_FREE_BYTES, MIN_FREE_BYTES, spaceOf } from '../../database/disk.ts'
+import { checkApplied, MIGRATIONS } from '../../database/migrate.ts'
+import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
+import { refuseUnfinishedRestore } from '../../database/restore-mark.ts'
+import { COMMIT_ROLLUP } from '../../features/commits/rollup.ts'
+import { RISK_TABLES } from '../../features/risk/check.ts'
+import { FINDING_TABLES } from '../../features/security/check.ts'
+import { ACTIVITY_TABLES, SESSION_TABLES } from '../../features/sessions/check.ts'
+import { sumUnpriced } from '../../features/sessions/unpriced-queries.ts'
+import { findSilentMachines } from '../../features/team/machine-queries.ts'
+import { USAGE_TABLES } from '../../features/usage/check.ts'
+import { DELIVERY_TABLES } from '../../webhooks/outbox/check.ts'
+import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
+import { findSecretKey } from '../../webhooks/signing/secret-key.ts'
+import { appliedMigrations, sumCoverage } from './queries.ts'
+
+/** The result of one check. */
+export interface Check {
+  name: string
+  status: 'ok' | 'warn' | 'fail'
+  message: string
+}
+
+/** The derived tables of each feature; the message names one differing row of a feature. */
+const TABLES: readonly (readonly CheckedTable[])[] = [
+  SESSION_TABLES,
+  USAGE_TABLES,
+  [AUDIT_ROLLUP],
+  FINDING_TABLES,
+  ACTIVITY_TABLES,
+  RISK_TABLES,
+  [COMMIT_ROLLUP],
+  DELIVERY_TABLES,
+]
+
+/** Runs a check; an error that it throws becomes a failed check. */
+export async function check(name: string, run: () => Promise<Omit<Check, 'name'>>): Promise<Check> {
+  try {
+    return { name, ...(await run()) }
+  } catch (error) {
+    return { name, status: 'fail', message: messageOf(error) }
+  }
+}
+
+/** Checks that the database responds, and how fast. */
+export const checkDatabase = (sql: Sql, place: string): Promise<Check> =>
+  check('database', async () => {
+    const start = performance.now()
+    const { version } = await describeServer(sql)
+    const ms = Math.round((performance.now() - start) * 10) / 10
+    return { status: 'ok', message: `PostgreSQL ${version}, ${place}, answers in ${ms} ms` }
+  })
+
+/** Checks that the database has this program's schema. */
+export const checkMigrations = (sql: Sql): Promise<Check> =>
+  check('migrations', async () => {
+    await refuseUnfinishedRestore(sql)
+    const migrations = await appliedMigrations(sql)
+    checkApplied(migrations, 'the database')
+    const applied = migrations.length
+    const known = MIGRATIONS.length
+    if (applied === known) return { status: 'ok', message: `the schema is current (${known})` }
+    return {
+      status: 'warn',
+      message: `the schema is ${applied} of ${known}: migrate or serve brings it up to date`,
+    }
+  })
+
+/** Checks that a database with Citus has its tables where they should be. Undefined for one without. */
+export async function checkNodes(sql: Sql): Promise<Check | undefined> {
+  const misplaced = await findMisplaced(sql)
+  if (misplaced === undefined) return undefined
+  return misplaced.length === 0
+    ? { name: 'citus', status: 'ok', message: 'the tables are distributed by organization' }
+    : {
+        name: 'citus',
+        status: 'fail',
+        message: `not distributed: ${misplaced.join(', ')}; migrate --citus distributes them`,
+      }
+}
+
+/** Reports the progress of a check: the parts that are done, all its parts, and what it reads. */
+export type OnProgress = (done: number, total: number, note: string) => void
+
+/** Checks every organization's derived tables against its data; rebuilds them first when `rebuild`. */
+export const checkRollups = (sql: Sql, rebuild: boolean, onProgress: OnProgress = () => {}): Promise<Check> =>
+  check('rollups', async () => {
+    const organizations = await listOrganizations(sql)
+    if (rebuild) {
+      for (const [index, { id, slug }] of organizations.entries()) {
+        onProgress(index, organizations.length, `writing those of ${slug} again`)
+        await sql.begin(async (tx) => {
+          await lockHistory(tx, id)
+          await lockOrganization(tx, id)
+          await rebuildTables(tx, id, TABLES.flat())
+        })
+      }
+    }
+    const ids = organizations.map(({ id }) => id)
+    const oneByOne = await hasCitus(sql)
+    const wrong: string[] = []
+    for (const [index, tables] of TABLES.entries()) {
+      const found = await findDiffering(sql, ids, tables, {
+        oneByOne,
+        onProgress: (done, table) =>
+          onProgress(
+            index * ids.length + done,
+            TABLES.length * ids.length,
+            `${table} of ${done} of ${ids.length}`,
+          ),
+      })
+      for (const { id, slug } of organizations) {
+        const first = found.get(id)
+        if (first !== undefined) wrong.push(`${slug} (${first})`)
+      }
+    }
+    if (wrong.length === 0)
+      return { status: 'ok', message: `agree with the sessions of ${organizations.length} organizations` }
+    return {
+      status: 'fail',
+      message: `differ from the sessions: ${wrong.join(', ')}; doctor --repair mends them`,
+    }
+  })
+
+/** Checks that the key at hand opens the webhook secrets. Undefined where there are none. */
+export async function checkSecretKey(
+  sql: Sql,
+  config: Pick<Config, 'dataDir' | 'secretKey'>,
+): Promise<Check | undefined> {
+  const digest = await findSecretKeyDigest(sql)
+  if (digest === undefined) return undefined
+  return await check('secret.key', async () => {
+    const key = findSecretKey(config)
+    if (key !== undefined && Buffer.from(createSecretBox(key).digest).equals(digest))
+      return { status: 'ok', message: 'opens the webhook secrets' }
+    const place = config.secretKey === null ? `secret.key in ${config.dataDir}` : 'SECRET_KEY'
+    return {
+      status: 'fail',
+      message:
+        `${place} is ${key === undefined ? 'missing' : 'another one'}: the webhook secrets cannot be opened, and serve does not start; ` +
+        "run doctor with the server's DATA_DIR or SECRET_KEY; if the key is lost, `webhook new-secrets` gives each endpoint a new secret",
+    }
+  })
+}
+
+/** Looks for tokens without a price, which no cost includes, and says why they have none. */
+export const checkPrices = (sql: Sql, pricer: Pricer, now: Date): Promise<Check> =>
+  check('prices', async () => {
+    const at = now.toISOString()
+    const isKnown = (model: string) => pricer.cost({ model, tokens: {}, at }) !== undefined
+    const unknown: string[] = []
+    const known: string[] = []
+    const undivided: string[] = []
+    for (const { id, slug } of await listOrganizations(sql)) {
+      const found = await sumUnpriced(sql, id)
+      const priced = found.models.filter(isKnown)
+      const unpriced = found.models.filter((model) => !isKnown(model))
+      if (unpriced.length > 0)
+        unknown.push(`${slug} (${found.tokens} tokens of ${found.sessions} sessions: ${unpriced.join(', ')})`)
+      if (priced.length > 0) known.push(`${slug} (${priced.join(', ')})`)
+      if (found.undivided > 0) undivided.push(`${slug} (${found.undivided} sessions)`)
+    }
+    const reasons = [
+      [
+        unknown,
+        'no price is known for models of ',
+        ': MODEL_PRICES or a newer version may have it, then reprice',
+      ],
+      [known, 'a price is known since they were written for models of ', ': reprice'],
+      [undivided, 'nothing tells how the tokens divide among the models of ', ': they stay without a price'],
+    ] as const
+    const told = reasons.filter(([list]) => list.length > 0)
+    return told.length === 0
+      ? { status: 'ok', message: 'every token has a price' }
+      : {
+          status: 'warn',
+          message: told.map(([list, before, after]) => `${before}${list.join(', ')}${after}`).join('; '),
+        }
+  })
+
+/** A machine that sent records before is silent after this number of days; weekends and short holidays are shorter. */
+const SILENT_DAYS = 7
+/** A silent machine is out of use after this number of days. */
+const GONE_DAYS = 90
+const MAX_NAMED_MACHINES = 5
+
+/** Checks that machines that have sent records go on doing so. */
+export const checkMachines = (sql: Sql, now: Date): Promise<Check> =>
+  check('machines', async () => {
+    let heard = 0
+    let gone = 0
+    const silent: string[] = []
+    for (const { id, slug } of await listOrganizations(sql)) {
+      const found = await findSilentMachines(sql, id, now, { silentDays: SILENT_DAYS, goneDays: GONE_DAYS })
+      heard += found.heard
+      gone += found.gone
+      for (const { machine, user_key, days } of found.silent) {
+        silent.push(`${machine}${user_key === '' ? '' : ` of ${user_key}`} (${slug}, ${days} days)`)
+      }
+    }
+    const past = gone === 0 ? '' : `; ${gone} more for ${GONE_DAYS} days or longer`
+    if (silent.length === 0) {
+      return { status: 'ok', message: `${heard} have sent records in the last ${SILENT_DAYS} days${past}` }
+    }
+    const rest = silent.length - MAX_NAMED_MACHINES
+    const named = silent.slice(0, MAX_NAMED_MACHINES).join(', ')
+    return {
+      status: 'warn',
+      message: `${silent.length} of ${silent.length + heard} silent for ${SILENT_DAYS} days or longer: ${named}${rest > 0 ? `, and ${rest} more` : ''}${past}`,
+    }
+  })
+
+/** Says how much of the transcripts' tokens telemetry had; undefined where nobody sends any. */
+export async function checkCoverage(sql: Sql): Promise<Check | undefined> {
+  const { organizations, transcript, telemetry, captured } = await sumCoverage(sql)
+  if (organizations === 0) return undefined
+  return await check('telemetry', async () => {
+    const share =
+      transcript === 0
+        ? 'there are no transcripts to compare it with'
+        : `it had ${((100 * captured) / transcript).toFixed(1)} % of ${transcript.toLocaleString('en')} tokens of transcripts`
+    return {
+      status: 'ok',
+      message: `${telemetry.toLocaleString('en')} tokens in ${organizations} organizations; ${share}`,
+    }
+  })
+}
+
+/** Says which shorter retentions wait; undefined where none does. */
+export async function checkRetention(sql: Sql): Promise<Check | undefined> {
+  const waiting = await listWaiting(sql)
+  if (waiting.length === 0) return undefined
+  return await check('retention', async () => {
+    const announced = await Promise.all(waiting.map((one) => announcementOf(sql, one)))
+    return { status: 'warn', message: announced.join('. ') }
+  })
+}
+
+/** A backup may take as long as the time between two of them before the newest one counts as too old. */
+const MAX_BACKUP_PERIODS = 2
+
+/** Checks that the backups that `serve` is to make every `everyS` seconds are made. */
+export const checkBackups = (
+  config: Pick<Config, 'backupDir' | 'dataDir'>,
+  everyS: number,
+  now: Date,
+): Promise<Check> =>
+  check('backup', async () => {
+    const folder = backupFolderOf(config)
+    const newest = listBackups(folder).at(-1)
+    const known =
+      newest === undefined
+        ? `there is none in ${folder}`
+        : `the newest one in ${folder} is of ${newest.at.toISOString()}`
+    const failure = findFailure(config.dataDir)
+    if (failure !== undefined) {
+      return { status: 'fail', message: `failed at ${failure.at}: ${failure.error}; ${known}` }
+    }
+    if (newest === undefined) return { status: 'warn', message: known }
+    const ageS = (now.getTime() - newest.at.getTime()) / 1_000
+    if (ageS > MAX_BACKUP_PERIODS * everyS) {
+      return { status: 'fail', message: `${known}, older than ${MAX_BACKUP_PERIODS} times BACKUP_EVERY` }
+    }
+    return { status: 'ok', message: known }
+  })
+
+/** Checks that the folder, or the nearest one above it that exists, has free space. */
+export const checkDisk = (folder: string): Promise<Check> =>
+  check('disk', async () => {
+    const { free } = spaceOf(folder)
+    const message = `${inGib(free)} free in ${folder}`
+    if (free < MIN_FREE_BYTES) return { status: 'fail', message }
+    return { status: free < LOW_FREE_BYTES ? 'warn' : 'ok', message }
+  })

@@ -1,0 +1,39 @@
+import type { Sql } from '../../database/client.ts'
+import { type AppliedMigration, listApplied } from '../../database/migrate.ts'
+
+/** The migrations that the database has; [] for an empty one. */
+export async function appliedMigrations(sql: Sql): Promise<AppliedMigration[]> {
+  const [table] = await sql<
+    { found: boolean }[]
+  >`select to_regclass('schema_migrations') is not null as found`
+  return table?.found === true ? await listApplied(sql) : []
+}
+
+/** Sums over the organizations that telemetry is sent to: tokens of all four kinds. */
+export async function sumCoverage(
+  sql: Sql,
+): Promise<{ organizations: number; transcript: number; telemetry: number; captured: number }> {
+  const [row] = await sql<
+    { organizations: number; transcript: string; telemetry: string; captured: string }[]
+  >`
+    select
+      count(*)::integer as organizations, coalesce(sum(o.transcript), 0) as transcript,
+      coalesce(sum(o.telemetry), 0) as telemetry, coalesce(sum(o.captured), 0) as captured
+    from (
+      select
+        r.org_id, sum(r.transcript_tokens) as transcript, sum(r.telemetry_tokens) as telemetry,
+        sum(r.captured_tokens) as captured
+      from usage_rollups r
+      where r.dims = 'agent_model'
+        and r.grain = 'month'
+      group by r.org_id
+      having sum(r.telemetry_tokens) > 0
+    ) o`
+  const { organizations = 0, transcript = '0', telemetry = '0', captured = '0' } = row ?? {}
+  return {
+    organizations,
+    transcript: Number(transcript),
+    telemetry: Number(telemetry),
+    captured: Number(captured),
+  }
+}

@@ -1,0 +1,60 @@
+import { readMetrics } from '../../base/metrics/read-text.ts'
+import type { Sql } from '../../database/client.ts'
+import { findFailingEndpoints, MAX_COUNTED, readQueueState } from '../../webhooks/outbox/state.ts'
+import { type Check, check } from './checks.ts'
+
+/** A delivery is sent within seconds of its due time; an older one means that the worker does not keep up. */
+const MAX_DUE_S = 300
+/** Failing endpoints that are named. */
+const MAX_NAMED = 5
+
+/**
+ * Checks that due deliveries are sent, and names the endpoints whose last attempts failed. A backlog is a failure only
+ * where a server runs, which should have sent it.
+ */
+export const checkWebhooks = (sql: Sql, isServed: boolean): Promise<Check> =>
+  check('webhooks', async () => {
+    const { backlog, oldestDueS } = await readQueueState(sql)
+    const failing = await findFailingEndpoints(sql)
+    const count = backlog === MAX_COUNTED ? `${MAX_COUNTED} or more` : String(backlog)
+    const isLate = oldestDueS > MAX_DUE_S
+    const waiting =
+      backlog === 0
+        ? 'no delivery is due'
+        : `${count} deliveries are due, the oldest for ${Math.round(oldestDueS)} s`
+    const named = failing
+      .slice(0, MAX_NAMED)
+      .map(({ slug, id, failures }) => `${slug} ${id} (${failures} attempts in a row)`)
+    const more = failing.length > MAX_NAMED ? ` and ${failing.length - MAX_NAMED} more` : ''
+    const endpoints = failing.length === 0 ? '' : `; endpoints that fail: ${named.join(', ')}${more}`
+    const status = isLate && isServed ? 'fail' : isLate || failing.length > 0 ? 'warn' : 'ok'
+    return { status, message: waiting + endpoints }
+  })
+
+/** Says what a running server has counted since its start, by the text of its /metrics, that an operator should know. */
+export const checkCounts = (url: string, text: string): Promise<Check> =>
+  check('server', async () => {
+    const samples = readMetrics(text)
+    const sum = (name: string, label = '', matches = /(?:)/) =>
+      samples
+        .filter(
+          (sample) => sample.name === `cloud_analytics_${name}` && matches.test(sample.labels[label] ?? ''),
+        )
+        .reduce((total, { value }) => total + value, 0)
+    const counts: [number, string][] = [
+      [sum('http_requests_total', 'status', /^5/), 'requests got a status of 500 or above'],
+      [sum('rate_limit_decisions_total', 'result', /^refused$/), 'requests were refused by a rate limit'],
+      [
+        sum('intake_requests_total', 'result', /^(busy|failed)$/),
+        'requests to write records were not stored',
+      ],
+      [sum('thread_restarts_total', 'thread', /^worker$/), 'restarts of the worker thread'],
+      [sum('thread_restarts_total', 'thread', /^intake$/), 'restarts of the intake thread'],
+      [sum('slow_reads', 'state', /^waiting$/), 'slow reads wait for a connection now'],
+    ]
+    const found = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
+    const start = new Date(sum('process_start_time_seconds') * 1_000).toISOString()
+    const since = `of ${sum('http_requests_total')} requests since ${start}`
+    if (found.length === 0) return { status: 'ok', message: `no failure ${since} (${url})` }
+    return { status: 'warn', message: `${since}: ${found.join(', ')} (${url})` }
+  })

@@ -1,0 +1,36 @@
+import type { Sql } from '../../database/client.ts'
+import { inBatches } from '../../webhooks/outbox/batches.ts'
+import {
+  deleteOrganizationRow,
+  deleteSomeRows,
+  endOrganization,
+  listHalfDeleted,
+  listOrganizationTables,
+} from './queries.ts'
+
+/** Rows deleted by one statement. */
+const BATCH = 5_000
+/** A deletion begun that long ago was interrupted: the server finishes it. */
+const INTERRUPTED_AFTER_MIN = 5
+
+/**
+ * Deletes an organization. At first nobody can use it any more: its keys, endpoints and badges end in one transaction,
+ * and whatever is on its way for it is refused. Then its rows go, in batches that nobody waits for. Returns how many. May
+ * be called again after it was interrupted.
+ */
+export async function deleteOrganization(sql: Sql, orgId: string): Promise<number> {
+  await sql.begin((tx) => endOrganization(tx, orgId))
+  let rows = 0
+  for (const { name } of await listOrganizationTables(sql)) {
+    rows += await inBatches(BATCH, () => deleteSomeRows(sql, name, orgId, BATCH))
+  }
+  await deleteOrganizationRow(sql, orgId)
+  return rows
+}
+
+/** Finishes deletions that were interrupted. Returns how many. */
+export async function finishDeletions(sql: Sql): Promise<number> {
+  const organizations = await listHalfDeleted(sql, INTERRUPTED_AFTER_MIN)
+  for (const orgId of organizations) await deleteOrganization(sql, orgId)
+  return organizations.length
+}

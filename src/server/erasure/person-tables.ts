@@ -1,0 +1,245 @@
+import { codeOf, OperatorError } from '../../base/errors.ts'
+import type { ISql, Sql } from '../../database/client.ts'
+import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
+import { pagesOf } from '../../database/rows.ts'
+import type { ReportSummary } from '../../features/audit/model.ts'
+import { countingTexts } from './person-rollups.ts'
+import { listOrganizationTables, mayHave, type OrganizationTable } from './queries.ts'
+import type { Person, Pseudonym, Traces } from './traces.ts'
+
+/** The erasure of a person from an organization. */
+export interface Erasure {
+  sql: Sql
+  orgId: string
+  person: Person
+  pseudonym: Pseudonym
+  traces: Traces
+}
+
+/** Rows looked for by one statement, and rows changed in one transaction: a webhook's body may have 256 KiB. */
+const PAGE = 1_000
+const BATCH = 50
+
+/** PostgreSQL's code for a key that is there twice. */
+const UNIQUE_VIOLATION = '23505'
+
+/** Tables whose texts are replaced together with the counts and hashes that are computed of them. */
+const REPLACED_BEFORE = new Set([
+  'sessions',
+  'session_details',
+  'session_rollups',
+  'session_hours',
+  'session_usage',
+  'usage_rollups',
+  'branch_rollups',
+  'ticket_rollups',
+  'findings',
+  'finding_rollups',
+  'outcome_rollups',
+  'commit_rollups',
+  'file_rollups',
+  'file_risks',
+  'risk_levels',
+  'audit_log',
+  'audit_rollups',
+])
+
+/** Columns with the names of people: another person's may be the same. */
+const NAMES = new Set(['members.display_name', 'commits.author_name'])
+
+/** Values as texts, arrays as JSON, by column. */
+type Row = Record<string, string | null>
+
+/**
+ * Replaces the person in every other table. The same text becomes the same text everywhere, so that rows that refer to each
+ * other by it still do. Returns how many rows changed.
+ */
+export async function eraseInTables(erasure: Erasure): Promise<number> {
+  let changed = await eraseInOrganization(erasure)
+  for (const table of await listOrganizationTables(erasure.sql)) {
+    if (REPLACED_BEFORE.has(table.name) || table.texts.length === 0) continue
+    const rows = await eraseInTable(erasure, table)
+    if (rows > 0 && table.name === 'webhook_endpoints') await forgetAnswers(erasure)
+    changed += rows
+  }
+  return changed
+}
+
+async function eraseInTable(erasure: Erasure, table: OrganizationTable): Promise<number> {
+  let changed = 0
+  for await (const places of pagesOf(PAGE, '(0,0)', (after) => findTraced(erasure, table, after)))
+    for (let start = 0; start < places.length; start += BATCH) {
+      changed += await eraseInRows(erasure, table, places.slice(start, start + BATCH))
+    }
+  return changed
+}
+
+/** Finds the places of rows after `after` that may contain something of the person. Nobody waits for it. */
+async function findTraced(
+  { sql, orgId, traces }: Erasure,
+  { name, texts }: OrganizationTable,
+  after: string,
+): Promise<string[]> {
+  const matches = texts
+    .map((column) => mayHave(sql, traces, sql`t.${sql(column.name)}::text`))
+    .reduce((all, match) => sql`${all} or ${match}`)
+  const rows = await sql<{ place: string }[]>`
+    select t.ctid::text as place
+    from ${sql(name)} t
+    where t.org_id = ${orgId}
+      and t.ctid > ${after}::tid
+      and (${matches})
+    order by t.ctid
+    limit ${PAGE}`
+  return rows.map(({ place }) => place)
+}
+
+/** Rows that were moved meanwhile are found by the next pass. */
+async function eraseInRows(
+  erasure: Erasure,
+  table: OrganizationTable,
+  places: readonly string[],
+): Promise<number> {
+  const { sql, orgId, person } = erasure
+  return await sql.begin(async (tx) => {
+    await lockHistory(tx, orgId)
+    await lockOrganization(tx, orgId)
+    const columns = table.texts
+      .map(({ name, type }) =>
+        type === 'text[]'
+          ? tx`to_json(t.${tx(name)})::text as ${tx(name)}`
+          : tx`t.${tx(name)}::text as ${tx(name)}`,
+      )
+      .reduce((all, column) => tx`${all}, ${column}`)
+    const rows = await tx<(Row & { place: string })[]>`
+      select t.ctid::text as place, ${columns}
+      from ${tx(table.name)} t
+      where t.org_id = ${orgId}
+        and t.ctid = any(${[...places]}::tid[])
+      for update`
+    const changes = rows.flatMap(({ place, ...before }) => {
+      // the member is deleted at the end
+      if (table.name === 'members' && before.id === person.memberId) return []
+      // the aliases are deleted with their member
+      if (table.name === 'member_aliases' && before.member_email === person.email) return []
+      const erased = eraseInRow(erasure.traces, table, before)
+      return Object.keys(erased).length === 0
+        ? []
+        : [{ place, before, erased, after: { ...before, ...erased } }]
+    })
+    if (changes.length === 0) return 0
+    const texts = changes.flatMap(({ before, after }) => [before, after])
+    await countingTexts(tx, orgId, table.name, texts, async () => {
+      for (const { place, erased, after } of changes) {
+        if (table.name === 'machines') await mergeMachine(tx, orgId, place, after)
+        else await updateRow(tx, orgId, table, place, erased)
+      }
+    })
+    return changes.length
+  })
+}
+
+/** The columns that change. */
+function eraseInRow(traces: Traces, table: OrganizationTable, row: Row): Row {
+  const changed: Row = {}
+  for (const { name } of table.texts) {
+    const before = row[name]
+    if (before === null || before === undefined) continue
+    const column = `${table.name}.${name}`
+    const after = NAMES.has(column) ? traces.eraseAddress(before) : traces.erase(before)
+    if (after !== before) changed[name] = column === 'reports.summary' ? sortedSummary(after) : after
+  }
+  return changed
+}
+
+/** Sorts a report's summary as when it is made: one count for each user, by count, then user. */
+function sortedSummary(text: string): string {
+  const summary = JSON.parse(text) as ReportSummary
+  const counts = new Map<string, number>()
+  for (const { user_id, count } of summary.by_user) counts.set(user_id, (counts.get(user_id) ?? 0) + count)
+  const by_user = [...counts].map(([user_id, count]) => ({ user_id, count }))
+  by_user.sort((a, b) => b.count - a.count || (a.user_id < b.user_id ? -1 : 1))
+  return JSON.stringify({ ...summary, by_user })
+}
+
+async function updateRow(
+  tx: ISql,
+  orgId: string,
+  table: OrganizationTable,
+  place: string,
+  changed: Row,
+): Promise<void> {
+  const values = table.texts
+    .flatMap(({ name, type }) => {
+      const value = changed[name]
+      if (value === undefined) return []
+      if (type === 'text[]') {
+        return [tx`${tx(name)} = array(select json_array_elements_text(${value}::text::json))`]
+      }
+      return [tx`${tx(name)} = ${value}::text::${tx.unsafe(type)}`]
+    })
+    .reduce((all, value) => tx`${all}, ${value}`)
+  try {
+    await tx`
+      update ${tx(table.name)}
+      set ${values}
+      where org_id = ${orgId}
+        and ctid = ${place}::tid`
+  } catch (error) {
+    if (codeOf(error) !== UNIQUE_VIOLATION) throw error
+    // the detail names the row that exists: it has no trace of the person any more
+    const { detail } = error as { detail?: string }
+    throw new OperatorError(
+      `two rows of the table ${table.name} differ only in how they write the person, and would become one: ${detail} Delete one of them, and run this again`,
+    )
+  }
+}
+
+/** Adds to the row of the pseudonym: the machine may have sent since an earlier pass. */
+async function mergeMachine(
+  tx: ISql,
+  orgId: string,
+  place: string,
+  { user_key = null, machine = null }: Row,
+): Promise<void> {
+  await tx`
+    insert into machines as k (org_id, user_key, machine, first_seen_at, last_seen_at, sessions)
+    select m.org_id, ${user_key}, ${machine}, m.first_seen_at, m.last_seen_at, m.sessions
+    from machines m
+    where m.org_id = ${orgId}
+      and m.ctid = ${place}::tid
+    on conflict (org_id, user_key, machine) do update set
+      first_seen_at = least(k.first_seen_at, excluded.first_seen_at),
+      last_seen_at = greatest(k.last_seen_at, excluded.last_seen_at),
+      sessions = k.sessions + excluded.sessions`
+  await tx`
+    delete from machines m
+    where m.org_id = ${orgId}
+      and m.ctid = ${place}::tid`
+}
+
+/** The organization's own name and what its badges show. */
+async function eraseInOrganization({ sql, orgId, traces }: Erasure): Promise<number> {
+  return await sql.begin(async (tx) => {
+    const [row] = await tx<{ name: string; look: string }[]>`
+      select o.name, o.badge_look::text as look
+      from organizations o
+      where o.org_id = ${orgId}`
+    if (row === undefined) return 0
+    const [name, look] = [traces.erase(row.name), traces.erase(row.look)]
+    if (name === row.name && look === row.look) return 0
+    await lockOrganization(tx, orgId)
+    await tx`
+      update organizations
+      set name = ${name}, badge_look = ${look}::text::json
+      where org_id = ${orgId}`
+    return 1
+  })
+}
+
+/** The answers that repeated requests get hold the endpoints as they were; they are encrypted. */
+async function forgetAnswers({ sql, orgId }: Erasure): Promise<void> {
+  await sql`
+    delete from webhook_idempotency_keys k
+    where k.org_id = ${orgId}`
+}

@@ -1,0 +1,193 @@
+import { keptDays } from '../../accounts/organizations/retention-queries.ts'
+import type { Fragment, ISql, Sql } from '../../database/client.ts'
+import { memberAddresses } from '../../database/member-addresses.ts'
+import type { SizedSession } from './batches.ts'
+import type { Traces } from './traces.ts'
+
+/** Returns those of these sessions that are stored, with the address of the member who has them. */
+export async function findSessions(
+  tx: ISql,
+  orgId: string,
+  ids: readonly string[],
+): Promise<{ id: string; email: string | null }[]> {
+  return await tx<{ id: string; email: string | null }[]>`
+    select s.id, coalesce(m.email, p.email, s.user_email) as email
+    from sessions s
+    left join members m on m.org_id = s.org_id and m.id = s.user_id
+    left join ${memberAddresses(tx, orgId)} p on s.user_id is null and p.address = s.user_email
+    where s.org_id = ${orgId}
+      and s.id = any(${[...ids]}::text[])`
+}
+
+/** The organizations that do not keep their sessions for ever. */
+export async function listRetentions(sql: Sql): Promise<{ orgId: string; days: number }[]> {
+  return await sql<{ orgId: string; days: number }[]>`
+    select o.org_id as "orgId", ${keptDays(sql)} as days
+    from organizations o
+    where ${keptDays(sql)} is not null
+      and o.deleted_at is null
+    order by o.org_id`
+}
+
+/** The size of the details of the session `s`. */
+const detailBytes = (sql: ISql) => sql`
+  coalesce((
+    select octet_length(d.detail::text)
+    from session_details d
+    where d.org_id = s.org_id
+      and d.session_id = s.id
+  ), 0)`
+
+/** Returns those of these sessions that are stored. */
+export async function findSizes(sql: ISql, orgId: string, ids: readonly string[]): Promise<SizedSession[]> {
+  return await sql<SizedSession[]>`
+    select s.id, ${detailBytes(sql)} as bytes
+    from sessions s
+    where s.org_id = ${orgId}
+      and s.id = any(${[...ids]}::text[])
+    order by s.id`
+}
+
+const isExpired = (sql: ISql, firstDay: string) => sql`
+  s.created_at < ${firstDay}::date::timestamp at time zone 'UTC'`
+
+/** The oldest sessions of days before `firstDay`, at most `limit`. */
+export async function findExpired(
+  sql: ISql,
+  orgId: string,
+  firstDay: string,
+  limit: number,
+): Promise<SizedSession[]> {
+  return await sql<SizedSession[]>`
+    select s.id, ${detailBytes(sql)} as bytes
+    from sessions s
+    where s.org_id = ${orgId}
+      and ${isExpired(sql, firstDay)}
+    order by s.created_at, s.id
+    limit ${limit}`
+}
+
+/** Returns those of these sessions that are of days before `firstDay`. */
+export async function onlyExpired(
+  tx: ISql,
+  orgId: string,
+  firstDay: string,
+  ids: readonly string[],
+): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    select s.id
+    from sessions s
+    where s.org_id = ${orgId}
+      and s.id = any(${[...ids]}::text[])
+      and ${isExpired(tx, firstDay)}`
+  return rows.map(({ id }) => id)
+}
+
+/** A table with rows of organizations. */
+export interface OrganizationTable {
+  name: string
+  /** The columns that may hold any text, with their types. */
+  texts: readonly { name: string; type: string }[]
+}
+
+/** Every table whose rows name their organization, but the table of organizations. */
+export async function listOrganizationTables(sql: ISql): Promise<OrganizationTable[]> {
+  return await sql<OrganizationTable[]>`
+    select c.relname as name, coalesce(t.texts, '[]') as texts
+    from pg_class c
+    join pg_attribute o on o.attrelid = c.oid and o.attname = 'org_id'
+    cross join lateral (
+      select json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, null)) order by a.attnum) as texts
+      from pg_attribute a
+      where a.attrelid = c.oid
+        and a.attnum > 0
+        and not a.attisdropped
+        and a.attgenerated = ''
+        and a.attname <> 'org_id'
+        and format_type(a.atttypid, null) in ('text', 'character varying', 'json', 'jsonb', 'text[]')
+    ) t
+    where c.relnamespace = current_schema()::regnamespace
+      and c.relkind = 'r'
+      and c.relname <> 'organizations'
+    order by c.relname collate "C"`
+}
+
+/** Counts the organization's rows in each table; tables without any are left out. */
+export async function countRows(sql: Sql, orgId: string): Promise<{ table: string; rows: number }[]> {
+  const counts: { table: string; rows: number }[] = []
+  for (const { name } of await listOrganizationTables(sql)) {
+    const [row] = await sql<{ rows: number }[]>`
+      select count(*)::float8 as rows
+      from ${sql(name)} t
+      where t.org_id = ${orgId}`
+    if (row !== undefined && row.rows > 0) counts.push({ table: name, rows: row.rows })
+  }
+  return counts
+}
+
+/** The organization with this slug, also one whose deletion was begun. */
+export async function findAnyOrganization(sql: ISql, slug: string): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`
+    select o.org_id as id
+    from organizations o
+    where o.slug = ${slug.replaceAll('\0', '')}`
+  return row?.id
+}
+
+/** Organizations whose deletion was begun more than `minutes` ago. */
+export async function listHalfDeleted(sql: Sql, minutes: number): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select o.org_id as id
+    from organizations o
+    where o.deleted_at < now() - ${minutes} * interval '1 minute'
+    order by o.org_id`
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Ends the organization for all who use it: the row without which nothing is written for it, its badges, its keys, its
+ * endpoints and with them what waits for delivery. Waits for the writer that has its lock.
+ */
+export async function endOrganization(tx: ISql, orgId: string): Promise<void> {
+  await tx`
+    delete from org_locks l
+    where l.org_id = ${orgId}`
+  await tx`
+    update organizations
+    set deleted_at = coalesce(deleted_at, ${new Date()}), badges_public = false, badge_token_hash = null
+    where org_id = ${orgId}`
+  await tx`
+    delete from api_keys k
+    where k.org_id = ${orgId}`
+  await tx`
+    delete from webhook_endpoints e
+    where e.org_id = ${orgId}`
+}
+
+/** Deletes at most `limit` rows of an organization that was ended. Returns how many. */
+export async function deleteSomeRows(sql: Sql, table: string, orgId: string, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from ${sql(table)} t
+    where t.org_id = ${orgId}
+      and t.ctid = any(array(
+        select r.ctid
+        from ${sql(table)} r
+        where r.org_id = ${orgId}
+        limit ${limit}
+      ))`
+  return count
+}
+
+/** Deletes an organization without rows. */
+export async function deleteOrganizationRow(sql: Sql, orgId: string): Promise<void> {
+  await sql`
+    delete from organizations o
+    where o.org_id = ${orgId}`
+}
+
+/** Whether a text may have something of the person. */
+export const mayHave = (sql: ISql, { patterns }: Traces, text: Fragment): Fragment => sql`
+  (
+    ${text} ~* ${patterns.usual}
+    or (${text} ~* ${patterns.encoded} and ${text} ~* ${patterns.any})
+  )`

@@ -1,0 +1,47 @@
+import { recordEntries, SYSTEM } from '../../accounts/audit-log/append.ts'
+import type { Sql } from '../../database/client.ts'
+import { inOrganization } from '../../database/org-lock.ts'
+import { firstKeptDay } from '../../features/sessions/deleted-queries.ts'
+import { inBatches } from '../../webhooks/outbox/batches.ts'
+import { inBatchesOfBytes } from './batches.ts'
+import { removeSessions, SESSIONS_AT_A_TIME } from './delete-sessions.ts'
+import { findExpired, listRetentions, onlyExpired } from './queries.ts'
+
+/**
+ * Deletes the sessions of days that their organizations do not keep, in batches, each with an audit entry that counts it.
+ * Whole days (UTC), so that there is something to do once a day. Returns how many.
+ */
+export async function deleteExpiredSessions(sql: Sql, now: Date): Promise<number> {
+  let deleted = 0
+  for (const { orgId, days } of await listRetentions(sql)) {
+    const firstDay = firstKeptDay(days, now)
+    deleted += await inBatches(SESSIONS_AT_A_TIME, () => deleteOldest(sql, orgId, firstDay))
+  }
+  return deleted
+}
+
+async function deleteOldest(sql: Sql, orgId: string, firstDay: string): Promise<number> {
+  let deleted = 0
+  // read before the lock, which makes every response in memory out of date: most minutes there is nothing
+  for (const ids of inBatchesOfBytes(await findExpired(sql, orgId, firstDay, SESSIONS_AT_A_TIME))) {
+    deleted += await deleteBatch(sql, orgId, firstDay, ids)
+  }
+  return deleted
+}
+
+async function deleteBatch(
+  sql: Sql,
+  orgId: string,
+  firstDay: string,
+  wanted: readonly string[],
+): Promise<number> {
+  return await inOrganization(sql, orgId, async (tx) => {
+    const ids = await onlyExpired(tx, orgId, firstDay, wanted)
+    const deleted = await removeSessions(tx, orgId, ids)
+    if (deleted === 0) return 0
+    await recordEntries(tx, orgId, SYSTEM, [
+      { action: 'session.expired', details: { deleted, before: firstDay } },
+    ])
+    return deleted
+  })
+}

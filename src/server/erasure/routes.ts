@@ -1,0 +1,27 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { ApiError } from '../../base/errors.ts'
+import type { ChangeDeps } from '../../http/api.ts'
+import { deleteByIds } from './delete-sessions.ts'
+
+export const deletionRoutes = ({ writes, enqueueWrite, api }: ChangeDeps) =>
+  new Elysia({ tags: ['Sessions'] }).use(api).delete(
+    '/sessions/:session_id',
+    async ({ params, status, access: { orgId, actor, memberEmail } }) => {
+      const deleted = await enqueueWrite(orgId, () =>
+        deleteByIds(writes, orgId, actor, [params.session_id], memberEmail),
+      )
+      if (deleted.length === 0) throw new ApiError('NOT_FOUND', 'no such session')
+      return status(204, undefined)
+    },
+    {
+      scope: 'write',
+      response: { 204: Type.Void({ description: 'Deleted' }) },
+      detail: {
+        operationId: 'deleteSession',
+        summary: 'Delete a session',
+        description:
+          'Deletes the session with its turns and findings; totals, scores and the heatmap are those without it. A sync does not store it again unless it has `?restore=true`. With the key of a member, only sessions of that member.',
+      },
+    },
+  )

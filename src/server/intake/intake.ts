@@ -1,0 +1,207 @@
+import { createWriteQueue, SMALL_BODY_BYTES, UNPACKED, WRITES } from '../../accounts/organizations/gate.ts'
+import { createShares, type Free } from '../../accounts/organizations/shares.ts'
+import { ApiError, busy, fieldError } from '../../base/errors.ts'
+import { renumberRecords } from '../../http/json.ts'
+import { createPreparer, findSender } from '../sync/prepare.ts'
+import { computeBatch, hasHistory, type SyncDeps, type SyncResult, storeBatch } from '../sync/write.ts'
+import { createDrains, noteBeyond } from './drains.ts'
+import { type Intake, type IntakeRequest, MAX_SYNC_BYTES } from './messages.ts'
+import { readBatch } from './read-batch.ts'
+import { readTelemetry } from './read-telemetry.ts'
+import { storeTelemetry } from './store-telemetry.ts'
+import { createTurns } from './turns.ts'
+
+/**
+ * `maxProcessorMs`: processor time that this thread takes to unpack, check and prepare a request, however busy the machine is.
+ * `drainMs`: how long telemetry is gathered until it is written to its sessions, each of which is composed as a whole.
+ * `inTimeMs`: more is taken while it is likely to be written within this time: with sessions that grow meanwhile, the 5 s
+ * that docs/telemetry.md promises.
+ */
+const LIMITS = { maxProcessorMs: 10_000, drainMs: 2_000, inTimeMs: 3_500 }
+
+interface IntakeDeps extends SyncDeps {
+  /** Called with each record that a request is refused for. */
+  onRefused?: (record: unknown) => void
+  /** Called when telemetry could not be written to its sessions and is tried again, or is dropped. */
+  onDrainFailed?: (orgId: string, error: unknown) => void
+}
+
+/**
+ * The intake in this thread: requests that passed the gate take turns, organization by organization, and each has 10 s of
+ * work. The server runs it in a thread of its own (thread.ts).
+ */
+export function createIntake(deps: IntakeDeps, limits: Partial<typeof LIMITS> = {}): Intake {
+  const { maxProcessorMs, drainMs, inTimeMs } = { ...LIMITS, ...limits }
+  const pauseOf = createTurns()
+  const unpacked = createShares(UNPACKED)
+  const histories = createWriteQueue(WRITES.histories)
+  const others = createWriteQueue(WRITES.records)
+  const drains = createDrains(deps, {
+    delayMs: drainMs,
+    inTimeMs,
+    enqueueWrite: others.enqueueWrite,
+    // a turn of its own: among the organization's requests it would fall behind them
+    pauseOf: (orgId) => pauseOf(`inbox of ${orgId}`),
+  })
+  const inWork = new Map<Lifetime, Promise<SyncResult>>()
+  let isStopped = false
+
+  const run = async (request: IntakeRequest, lifetime: Lifetime): Promise<SyncResult> => {
+    const { orgId, actor, body, options } = request
+    const { signal } = lifetime
+    let freeUnpacked: Free | undefined
+    try {
+      const reading = {
+        pause: lifetime.counted,
+        async onBytes(bytes: number) {
+          if (bytes > SMALL_BODY_BYTES) freeUnpacked ??= await unpacked.take(orgId, 1, { units: 1, signal })
+          // others worked while this part of the body was waited for
+          lifetime.resume()
+        },
+        onRecord: lifetime.reach,
+      }
+      if (request.telemetry !== undefined) {
+        const telemetry = await readTelemetry(body, {
+          ...reading,
+          signal: request.telemetry,
+          now: deps.now(),
+        })
+        const ids = telemetry.sessions.map(({ id }) => id)
+        await lifetime.untilAborted(drains.ready(orgId, ids))
+        lifetime.beginWriting()
+        const result = await storeTelemetry(deps.sql, request, request.telemetry, telemetry)
+        drains.note(orgId, ids)
+        return result
+      }
+      const pricer = await deps.pricer()
+      const sender = await findSender(deps.sql, orgId, options.key)
+      const preparer = createPreparer({
+        pricer,
+        storeContent: deps.storeContent,
+        sender,
+        isChecked: false,
+        pause: lifetime.counted,
+        ...(deps.onRefused && { onRefused: deps.onRefused }),
+      })
+      const { batch, numbers } = await readBatch(body, preparer, { ...reading, maxBytes: MAX_SYNC_BYTES })
+      const computed = await computeBatch(deps.sql, orgId, batch, lifetime.uncounted)
+      // until the lock the transaction is rolled back when the client leaves or the time is over
+      const onBeyond = noteBeyond(deps, orgId)
+      const writing = { ...computed, beforeLock: lifetime.beginWriting, onBeyond }
+      const store = () => withNumbers(numbers, () => storeBatch(deps, orgId, writing, actor, options))
+      // the history takes seconds before the organization is locked: its other writes do not wait for it
+      const { enqueueWrite } = hasHistory(batch) ? histories : others
+      return await lifetime.untilAborted(enqueueWrite(orgId, store, signal, actor.userId))
+    } finally {
+      // otherwise the heap grows by the next one: some 75 MB more after ten texts of a megabyte each
+      if (freeUnpacked !== undefined) Bun.gc(true)
+      freeUnpacked?.()
+    }
+  }
+  return {
+    async submit(request, given) {
+      if (isStopped) throw stopping()
+      given.throwIfAborted()
+      const lifetime = createLifetime(given, pauseOf(request.orgId, request.actor.userId), maxProcessorMs)
+      const work = run(request, lifetime)
+      inWork.set(lifetime, work)
+      try {
+        return await work
+      } finally {
+        inWork.delete(lifetime)
+      }
+    },
+    drain(orgIds) {
+      for (const orgId of orgIds) drains.note(orgId, [], 0)
+    },
+    async stop() {
+      isStopped = true
+      for (const lifetime of inWork.keys()) lifetime.abort(stopping())
+      await Promise.all([Promise.allSettled(inWork.values()), drains.stop()])
+    },
+  }
+}
+
+const stopping = () => busy('The server is stopping')
+
+/** 413 for a request whose work takes longer than it may; `name` is where it was. */
+const tooMuchWork = (name: string, maxProcessorMs: number) =>
+  fieldError(
+    name,
+    `was reached after ${maxProcessorMs / 1000} s of work, the most for one request: send fewer or smaller records`,
+    { status: 413 },
+  )
+
+type Pause = () => Promise<void> | undefined
+
+function processorMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
+
+type Lifetime = ReturnType<typeof createLifetime>
+
+/** A request's lifetime until its writing begins: before that it ends when `given` aborts, or the server stops. */
+function createLifetime(given: AbortSignal, pause: Pause, maxProcessorMs: number) {
+  const controller = new AbortController()
+  const { signal } = controller
+  let isWriting = false
+  let name = 'body'
+  let doneMs = 0
+  let sinceMs = processorMs()
+  /** Throws `reason` in the request's work, unless its writing has begun. */
+  const abort = (reason: unknown) => {
+    if (!isWriting) controller.abort(reason)
+  }
+  given.addEventListener('abort', () => abort(given.reason), { once: true })
+  const resume = () => {
+    sinceMs = processorMs()
+  }
+  const uncounted = () => {
+    signal.throwIfAborted()
+    return pause()?.then(() => signal.throwIfAborted())
+  }
+  return {
+    signal,
+    abort,
+    /** Notes what names the record that is being read, for the error. */
+    reach(next: string) {
+      name = next
+    },
+    /** Counts none of the thread's processor time since then: others worked. */
+    resume,
+    /** `pause`, which throws once the request is aborted. Others work between two calls, since it waits for the database. */
+    uncounted,
+    /** Does the same, counts the thread's processor time since its last call as work, and throws beyond the limit. */
+    counted() {
+      const nowMs = processorMs()
+      doneMs += nowMs - sinceMs
+      sinceMs = nowMs
+      if (doneMs > maxProcessorMs) throw tooMuchWork(name, maxProcessorMs)
+      return uncounted()?.then(resume)
+    },
+    /** Resolves to the result of `work`; rejects as soon as the request is aborted, while `work` goes on. */
+    untilAborted<Result>(work: Promise<Result>): Promise<Result> {
+      const aborted = Promise.withResolvers<never>()
+      signal.addEventListener('abort', () => aborted.reject(signal.reason), { once: true })
+      return Promise.race([work, aborted.promise])
+    },
+    /** The request cannot be aborted from now on. */
+    beginWriting() {
+      signal.throwIfAborted()
+      isWriting = true
+    },
+  }
+}
+
+/** Runs `work`; in what it throws, `records[<index>]` becomes `records[<number>]`: they differ after blank lines. */
+async function withNumbers<Result>(numbers: readonly number[], work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.options.details === undefined) throw error
+    const details = renumberRecords(error.options.details, (index) => numbers[index])
+    const message = details.map((problem) => `${problem.field}: ${problem.message}`).join('; ')
+    throw new ApiError(error.code, message, { ...error.options, details })
+  }
+}

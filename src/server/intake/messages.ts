@@ -1,0 +1,106 @@
+import type { Actor } from '../../accounts/audit-log/append.ts'
+import type { Signal } from '../../analysis/telemetry/model.ts'
+import { ApiError, codeOf, type ErrorCode } from '../../base/errors.ts'
+import type { LogFormat, LogLevel } from '../../base/log.ts'
+import type { TallyCounts } from '../../base/metrics/threads.ts'
+import type { PriceFile } from '../../base/model-prices.ts'
+import type { ConnectTarget } from '../../database/client.ts'
+import type { PackedBody } from '../../http/body.ts'
+import type { SendOptions, SyncResult } from '../sync/write.ts'
+
+/** Largest request, packed and unpacked. */
+export const MAX_SYNC_BYTES = 32 * 1024 * 1024
+
+/** A request to write records. */
+export interface IntakeRequest {
+  orgId: string
+  actor: Actor
+  options: SendOptions
+  /** The kind of telemetry that the body has; records without it. */
+  telemetry?: Signal
+  /** Taken over: the sender must not use its bytes afterwards. */
+  body: PackedBody
+}
+
+/** Unpacks, checks, prepares and writes the records of requests: intake.ts, which thread.ts runs in a thread of its own. */
+export interface Intake {
+  /**
+   * Writes the records of a body, all or none. When `signal` aborts before the writing begins, it gives up and throws the
+   * signal's reason. Throws VALIDATION_ERROR or FORBIDDEN naming the records, or INTERNAL_ERROR with 503 when it is
+   * busy, restarted or stopping.
+   */
+  submit(request: IntakeRequest, signal: AbortSignal): Promise<SyncResult>
+  /** Writes the telemetry soon that an instance which has ended left in the inbox of these organizations. */
+  drain(orgIds: readonly string[]): void
+  /** Refuses what is not being written yet, waits for what is, and ends. */
+  stop(): Promise<void>
+}
+
+/** The settings that the thread needs. */
+export interface IntakeSettings {
+  logLevel: LogLevel
+  logFormat: LogFormat
+  storeContent: boolean
+  modelPrices: PriceFile | null
+}
+
+/** Messages of the main thread; `start` comes first, once. */
+export type ToIntake =
+  | {
+      type: 'start'
+      target: ConnectTarget
+      /** Begins the names of its connections to the database, by which the main thread finds them. */
+      applicationName: string
+      settings: IntakeSettings
+    }
+  /** The body's bytes are transferred. */
+  | { type: 'request'; id: number; request: IntakeRequest }
+  /** These organizations have telemetry in the inbox. */
+  | { type: 'drain'; orgIds: readonly string[] }
+  /** The request is to end with this error, unless it is being written. */
+  | { type: 'cancel'; id: number; error: SentError }
+  /** Refuse what is not being written, wait for what is, then send `stopped`. */
+  | { type: 'stop' }
+
+/** Messages of the thread: a heartbeat twice a second, and an answer for each request. */
+export type FromIntake =
+  | { type: 'heartbeat'; counts: TallyCounts }
+  | { type: 'done'; id: number; result: SyncResult }
+  | { type: 'failed'; id: number; error: SentError }
+  | { type: 'stopped'; counts: TallyCounts }
+
+export const HEARTBEAT_MS = 500
+
+/** An error as it is sent from thread to thread. */
+export type SentError =
+  | { kind: 'api'; code: ErrorCode; message: string; options: ApiError['options'] }
+  | { kind: 'other'; message: string; stack: string | undefined; code: string | undefined }
+
+export function sentError(error: unknown): SentError {
+  if (error instanceof ApiError) {
+    return { kind: 'api', code: error.code, message: error.message, options: error.options }
+  }
+  if (!(error instanceof Error))
+    return { kind: 'other', message: String(error), stack: undefined, code: undefined }
+  // all addresses of a host refused: the first error stands for the others
+  const cause: unknown = error instanceof AggregateError ? error.errors[0] : error
+  return { kind: 'other', message: error.message, stack: error.stack, code: codeOf(cause) }
+}
+
+export function receivedError(error: SentError): Error {
+  if (error.kind === 'api') return new ApiError(error.code, error.message, error.options)
+  const { message, stack, code } = error
+  return Object.assign(
+    new Error(message),
+    stack === undefined ? {} : { stack },
+    code === undefined ? {} : { code },
+  )
+}
+
+/** The part of the settings that goes to the thread. */
+export const intakeSettingsOf = (config: IntakeSettings): IntakeSettings => ({
+  logLevel: config.logLevel,
+  logFormat: config.logFormat,
+  storeContent: config.storeContent,
+  modelPrices: config.modelPrices,
+})

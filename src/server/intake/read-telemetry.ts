@@ -1,0 +1,135 @@
+import { maskTexts } from '../../analysis/detection/record-secrets.ts'
+import type { SessionParts } from '../../analysis/records/session-parts.ts'
+import { JsonFormError, readJson } from '../../analysis/telemetry/json.ts'
+import {
+  MAX_TELEMETRY_BYTES,
+  MAX_TELEMETRY_RECORDS,
+  type Signal,
+  type TelemetryRecord,
+} from '../../analysis/telemetry/model.ts'
+import { type Observation, observe } from '../../analysis/telemetry/observations.ts'
+import { readProtobuf } from '../../analysis/telemetry/protobuf.ts'
+import { type ObservedSession, sessionsOf } from '../../analysis/telemetry/sessions.ts'
+import { WireError } from '../../analysis/telemetry/wire.ts'
+import { ApiError } from '../../base/errors.ts'
+import { bodyError, type PackedBody, unpack } from '../../http/body.ts'
+import { parseOnce } from '../../http/json.ts'
+import type { ReadOptions } from './read-batch.ts'
+
+interface TelemetryOptions extends Omit<ReadOptions, 'maxBytes'> {
+  signal: Signal
+  now: Date
+}
+
+/** The contents of a request: what it says of sessions, and what was refused of it. */
+export interface ReadTelemetry {
+  sessions: readonly ObservedSession[]
+  /** Log records, spans or data points of the request. */
+  received: number
+  rejected: number
+  /** The reason for which the first one was refused. */
+  reason: string
+}
+
+/**
+ * Unpacks and decodes an OTLP request, without the secrets in names. Throws VALIDATION_ERROR: 400 for what is not
+ * OTLP, 413 beyond the limits.
+ */
+export async function readTelemetry(
+  body: PackedBody,
+  { signal, now, pause, onBytes, onRecord }: TelemetryOptions,
+): Promise<ReadTelemetry> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of unpack(body, MAX_TELEMETRY_BYTES)) {
+    chunks.push(chunk)
+    size += chunk.byteLength
+    await onBytes(size)
+    await pause()
+  }
+  onRecord('body')
+  const observations: Observation[] = []
+  let [received, rejected, reason] = [0, 0, '']
+  const add = (record: TelemetryRecord) => {
+    received += 1
+    if (received > MAX_TELEMETRY_RECORDS)
+      throw bodyError(`must have at most ${MAX_TELEMETRY_RECORDS} records`, 413)
+    const observed = observe(record)
+    if (observed === undefined) return
+    if (!('refused' in observed)) return void observations.push(observed)
+    rejected += 1
+    if (rejected === 1) reason = observed.refused
+  }
+  decode(body.encoding === undefined ? body.bytes : Buffer.concat(chunks, size), body, signal, add)
+  await pause()
+  const told = sessionsOf(await withoutSecrets(observations), now)
+  const sessions = told.filter(({ parts }) => isPossible(parts))
+  for (const { parts, records } of told) {
+    if (isPossible(parts)) continue
+    rejected += records
+    reason ||= 'usage beyond what a session may have'
+  }
+  return { sessions, received, rejected, reason }
+}
+
+/** The most tokens of a kind that a session may have, and the highest cost, in picodollars. */
+const MAX_SESSION_TOKENS = 1e12
+const MAX_SESSION_COST = 10n ** 18n
+
+function isPossible({ turns }: SessionParts): boolean {
+  const sums = [0, 0, 0, 0]
+  let cost = 0n
+  for (const turn of turns) {
+    for (const kind of sums.keys()) sums[kind] = (sums[kind] ?? 0) + (turn.tokens?.[kind] ?? 0)
+    cost += BigInt(turn.cost ?? 0)
+  }
+  return cost <= MAX_SESSION_COST && sums.every((sum) => sum <= MAX_SESSION_TOKENS)
+}
+
+/** The observations with the secrets masked in names: all other texts of agents are ids. */
+async function withoutSecrets(observations: readonly Observation[]): Promise<readonly Observation[]> {
+  const names = new Set<string>()
+  const add = (name: string | null) => name !== null && names.add(name)
+  for (const each of observations) {
+    add(each.agent)
+    add(each.project)
+    add(nameOf(each))
+  }
+  const masked = await maskTexts([...names])
+  if (masked.size === 0) return observations
+  const mask = (name: string) => masked.get(name) ?? name
+  return observations.map((each): Observation => {
+    const project = each.project && mask(each.project)
+    const known = { ...each, agent: mask(each.agent), project }
+    if (known.kind === 'usage') return { ...known, model: known.model && mask(known.model) }
+    return known.kind === 'tool' ? { ...known, name: known.name && mask(known.name) } : known
+  })
+}
+
+/** The name of the model or the tool. */
+function nameOf(observation: Observation): string | null {
+  if (observation.kind === 'usage') return observation.model
+  return observation.kind === 'tool' ? observation.name : null
+}
+
+function decode(
+  bytes: Uint8Array,
+  { mediaType }: PackedBody,
+  signal: Signal,
+  add: (record: TelemetryRecord) => void,
+): void {
+  const isJson = mediaType === 'application/json'
+  try {
+    if (isJson) readJson(parseOnce(DECODER.decode(bytes), MAX_JSON_VALUES), add)
+    else readProtobuf(bytes, signal, add)
+  } catch (error) {
+    if (error instanceof ApiError) throw error
+    if (error instanceof WireError) throw bodyError(`is not protobuf: it ${error.message}`)
+    if (error instanceof JsonFormError) throw bodyError(error.message)
+    throw bodyError(`must be an OTLP request in ${isJson ? 'JSON' : 'protobuf'}`)
+  }
+}
+
+const DECODER = new TextDecoder('utf-8', { fatal: true })
+/** A body of the largest size that is full of the shortest attributes has fewer. */
+const MAX_JSON_VALUES = 1_000_000

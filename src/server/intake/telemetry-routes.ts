@@ -1,0 +1,100 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { type Access, rightsOf } from '../../accounts/people/callers.ts'
+import { component } from '../../analysis/records/fields.ts'
+import { MAX_TELEMETRY_BYTES, type Signal } from '../../analysis/telemetry/model.ts'
+import { jsonResponse, protobufResponse, REJECTED_FIELDS } from '../../analysis/telemetry/response.ts'
+import { JSON_TYPE, type PackedBody, PROTOBUF_TYPE, packedBody } from '../../http/body.ts'
+import type { IntakeDeps } from './routes.ts'
+
+/** Attributes as OpenTelemetry writes them. */
+const attributes = (values: Record<string, string | number>) =>
+  Object.entries(values).map(([key, value]) => ({
+    key,
+    value: typeof value === 'number' ? { intValue: String(value) } : { stringValue: value },
+  }))
+
+const LOG = {
+  timeUnixNano: '1769862896789000000',
+  body: { stringValue: 'claude_code.api_request' },
+  attributes: attributes({
+    ...{ 'event.name': 'api_request', 'session.id': '3a4a4468-815f', request_id: 'req_011' },
+    ...{ model: 'claude-sonnet-4-5', input_tokens: 1200, output_tokens: 340 },
+  }),
+}
+const METRIC = {
+  name: 'claude_code.session.count',
+  sum: { dataPoints: [{ asInt: '1', attributes: attributes({ 'session.id': '3a4a4468-815f' }) }] },
+}
+const SPAN = {
+  name: 'chat gpt-5.2',
+  endTimeUnixNano: '1769862896789000000',
+  attributes: attributes({
+    ...{ 'gen_ai.operation.name': 'chat', 'gen_ai.conversation.id': '86031d60' },
+    ...{ 'gen_ai.response.id': 'chatcmpl-1' },
+    ...{ 'gen_ai.usage.input_tokens': 1200, 'gen_ai.usage.output_tokens': 340 },
+  }),
+}
+
+const NAMES = {
+  logs: { title: 'Logs', records: 'log records' },
+  metrics: { title: 'Metrics', records: 'data points' },
+  traces: { title: 'Traces', records: 'spans' },
+} as const
+
+function options(signal: Signal, root: string, scopes: object) {
+  const { title, records } = NAMES[signal]
+  const resource = { attributes: attributes({ 'service.name': 'claude-code' }) }
+  return {
+    scope: 'ingest',
+    body: packedBody(
+      Type.Object(
+        { [root]: Type.Array(Type.Unknown(), { description: 'As in opentelemetry-proto 1.x' }) },
+        { title: `Export${title}ServiceRequest`, examples: [{ [root]: [{ resource, ...scopes }] }] },
+      ),
+    ),
+    reads: { maxBytes: MAX_TELEMETRY_BYTES, types: [JSON_TYPE, PROTOBUF_TYPE] },
+    response: component(`Export${title}ServiceResponse`, {
+      partialSuccess: Type.Optional(
+        Type.Object({
+          [REJECTED_FIELDS[signal]]: Type.String({ examples: ['2'] }),
+          errorMessage: Type.String({ examples: ['usage without a valid session id'] }),
+        }),
+      ),
+    }),
+    detail: {
+      operationId: `export${title}`,
+      summary: `Send ${signal} of coding agents by OpenTelemetry`,
+      description: `Takes OTLP/HTTP 1.x, in JSON or protobuf, with at most 20,000 ${records}. Tokens, cost and calls of tools become part of the agent’s session; prompts, arguments and outputs are not kept. A transcript of the session, which \`sync\` sends, wins. The response says how many ${records} were refused, and why.`,
+    },
+  } as const
+}
+
+/** OTLP/HTTP 1.x, also under /otlp/v1, where exporters of a base path end up. */
+export const telemetryRoutes = ({ intake, gate, api }: IntakeDeps) => {
+  const take = async (telemetry: Signal, body: PackedBody, access: Access, request: Request) => {
+    const { orgId, actor, memberEmail } = access
+    const options = { key: { ...rightsOf(access), memberEmail } }
+    const { signal } = gate.pass(request, orgId)
+    const { rejected } = await intake.submit({ orgId, actor, options, telemetry, body }, signal)
+    if (body.mediaType === JSON_TYPE) return jsonResponse(telemetry, rejected)
+    return new Response(protobufResponse(rejected), { headers: { 'content-type': PROTOBUF_TYPE } })
+  }
+  return new Elysia({ tags: ['Sync'] })
+    .use(api)
+    .post(
+      '/logs',
+      ({ body, access, request }) => take('logs', body, access, request),
+      options('logs', 'resourceLogs', { scopeLogs: [{ logRecords: [LOG] }] }),
+    )
+    .post(
+      '/metrics',
+      ({ body, access, request }) => take('metrics', body, access, request),
+      options('metrics', 'resourceMetrics', { scopeMetrics: [{ metrics: [METRIC] }] }),
+    )
+    .post(
+      '/traces',
+      ({ body, access, request }) => take('traces', body, access, request),
+      options('traces', 'resourceSpans', { scopeSpans: [{ spans: [SPAN] }] }),
+    )
+}

@@ -1,0 +1,36 @@
+import { BlockList, isIPv4 } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { CONTENT_TYPE, type Registry } from '../../base/metrics/registry.ts'
+
+const text = (body: string, status: number, headers: Record<string, string> = {}) =>
+  new Response(body, {
+    status,
+    headers: { 'cache-control': 'no-store', 'content-type': 'text/plain', ...headers },
+  })
+
+const LOOPBACK = new BlockList()
+LOOPBACK.addSubnet('127.0.0.0', 8)
+
+/**
+ * Whether the host of a URL is this server: an address of the machine, a name of localhost, or ADMIN_HOST. A page of another
+ * name whose DNS points here (DNS rebinding) is not.
+ */
+function isOwnHost(hostname: string, adminHost: string): boolean {
+  const name = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
+  if (name === adminHost.toLowerCase() || /^(.+\.)?localhost$/.test(name)) return true
+  if (isIPv4(name) && LOOPBACK.check(name)) return true
+  return Object.values(networkInterfaces()).some((own) => own?.some(({ address }) => address === name))
+}
+
+/** Answers the requests of the admin listener. There is no key: it listens on loopback unless ADMIN_HOST says otherwise. */
+export const adminFetch =
+  (registry: Pick<Registry, 'text'>, adminHost: string) =>
+  async (request: Request): Promise<Response> => {
+    const { hostname, pathname } = new URL(request.url)
+    if (!isOwnHost(hostname, adminHost)) return text('Host: not this server; ADMIN_HOST may name it\n', 421)
+    if (pathname !== '/metrics') return text('The metrics are at /metrics\n', 404)
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      return text('This path takes GET\n', 405, { allow: 'GET, HEAD' })
+    }
+    return text(await registry.text(), 200, { 'content-type': CONTENT_TYPE })
+  }

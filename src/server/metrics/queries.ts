@@ -1,0 +1,31 @@
+import type { Sql } from '../../database/client.ts'
+
+/** Connections of a pool's name (`serve`, `writes`, `worker` …), of all instances. */
+interface ConnectionCount {
+  pool: string
+  /** The state in `pg_stat_activity`: `active`, `idle`, `in transaction` … */
+  state: string
+  count: number
+}
+
+/** Bytes of the database on disk, and the program's connections to it. */
+export async function readDatabase(
+  sql: Sql,
+): Promise<{ version: string; sizeBytes: number; connections: ConnectionCount[] }> {
+  const [database] = await sql<{ version: string; size: string }[]>`
+    select
+      split_part(current_setting('server_version'), ' ', 1) as version,
+      pg_database_size(current_database()) as size`
+  const connections = await sql<ConnectionCount[]>`
+    select
+      split_part(a.application_name, ' ', 2) as pool,
+      case when a.state like 'idle in transaction%' then 'in transaction' else coalesce(a.state, 'unknown') end as state,
+      count(*)::integer as count
+    from pg_stat_activity a
+    where a.datname = current_database()
+      and a.application_name like 'cloud-analytics %'
+    group by 1, 2
+    order by 1, 2`
+  if (database === undefined) throw new Error('the database gave no row')
+  return { version: database.version, sizeBytes: Number(database.size), connections: [...connections] }
+}

@@ -1,0 +1,88 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { component } from '../analysis/records/fields.ts'
+import { VERSION } from '../base/version.ts'
+import { fileHeaders, packedFile, type StaticFile, textFile } from '../http/static-files.ts'
+
+// The dashboard: one page, its script, its style sheet and its icon, all of this server.
+
+/** Nothing inline, nothing of other servers, no frame around it. */
+const POLICY =
+  "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
+
+const FILES = {
+  'app.js': 'text/javascript; charset=utf-8',
+  'app.css': 'text/css; charset=utf-8',
+  'icon.svg': 'image/svg+xml',
+} as const
+
+const Service = component('Service', {
+  name: Type.String({ examples: ['Cloud Analytics'] }),
+  version: Type.String({ examples: [VERSION] }),
+  docs: Type.String({ description: 'Path of the API explorer', examples: ['/docs'] }),
+})
+
+/**
+ * `/` and what its page loads. None needs a key: the page asks for one. `prefix` is the path that a proxy puts before
+ * ours.
+ */
+export const dashboard = (prefix: string) => {
+  const page = pageFile(prefix)
+  const service = textFile('application/json', () =>
+    JSON.stringify({ name: 'Cloud Analytics', version: VERSION, docs: `${prefix}/docs` }),
+  )
+  const hidden = { detail: { hide: true } }
+  const app = new Elysia({ tags: ['Service'] })
+    .onBeforeHandle(fileHeaders(POLICY))
+    .get(
+      '/',
+      ({ request, set }) => {
+        set.headers.vary = 'Accept'
+        return wantsJson(request.headers.get('accept') ?? '') ? service() : page()
+      },
+      {
+        detail: {
+          operationId: 'getService',
+          summary: 'The dashboard, or what serves here for a client that accepts JSON alone',
+          responses: {
+            200: {
+              description: 'The dashboard',
+              content: {
+                'text/html': { schema: Type.String() },
+                'application/json': { schema: Service as object },
+              },
+            },
+          },
+        },
+      },
+    )
+    // one page serves these paths: it shows what its path names
+    .get('/accept', page, hidden)
+    .get('/device', page, hidden)
+    .get('/setup', page, hidden)
+    // a browser asks for it where a page names none, as where it shows JSON
+    .get('/favicon.ico', packedFile(FILES['icon.svg'], 'icon.svg'), hidden)
+  for (const [name, type] of Object.entries(FILES))
+    app.get(`/dashboard/${name}`, packedFile(type, name), hidden)
+  return app
+}
+
+/**
+ * The page. Its URLs are relative, so that a proxy may put any path before them; where
+ * PUBLIC_URL names that path, they begin with it: then the page also works at the path without a slash at its end.
+ */
+function pageFile(prefix: string): StaticFile {
+  const type = 'text/html; charset=utf-8'
+  const packed = packedFile(type, 'page.html')
+  if (prefix === '') return packed
+  return textFile(type, async () => {
+    const base = Bun.escapeHTML(`${prefix}/`)
+    return new TextDecoder()
+      .decode((await packed()).bodyIn(undefined))
+      .replaceAll(/(?<=<meta name="base" content=")|(?<=(?:href|src)=")/g, () => base)
+  })
+}
+
+/** A browser asks for HTML and for anything; a program that asks for JSON alone gets it. */
+const wantsJson = (accept: string): boolean =>
+  /\bapplication\/json\b/.test(accept) && !/\btext\/html\b/.test(accept)

@@ -1,0 +1,79 @@
+import type { FindingRecord } from '../../analysis/records/finding.ts'
+import type { SessionRecord } from '../../analysis/records/session.ts'
+import { demoFinding, type Rule } from './findings.ts'
+import type { Random } from './generate.ts'
+
+export type Agent = 'claude-code' | 'codex' | 'gemini'
+
+/** The models of each agent, the usual one first. */
+const MODELS: Record<Agent, readonly [string, ...string[]]> = {
+  'claude-code': ['claude-sonnet-4-5', 'claude-sonnet-4-5', 'claude-opus-4-5', 'claude-haiku-4-5'],
+  codex: ['gpt-5.2-codex', 'gpt-5.2-codex', 'gpt-5.1-codex-mini'],
+  gemini: ['gemini-3-pro-preview', 'gemini-2.5-flash'],
+}
+const TOOLS: Record<Agent, readonly string[]> = {
+  'claude-code': ['Read', 'Edit', 'Bash', 'Grep', 'Write', 'Task'],
+  codex: ['shell', 'apply_patch', 'update_plan'],
+  gemini: ['read_file', 'replace', 'run_shell_command'],
+}
+const MAX_TURNS = 60
+/** Part of the sessions with findings. */
+const WITH_FINDINGS = 0.045
+
+const FOUND: readonly Rule[] = [
+  'sudo',
+  'git-no-verify',
+  'git-discard',
+  'git-force-push',
+  'world-writable',
+  'download-to-shell',
+  'aws-access-key',
+]
+
+type Content = Omit<SessionRecord, 'id' | 'project_name' | 'created_at'>
+
+/** Makes the content of a session: turns with tokens and tools; costs and scores follow from them when it is stored. */
+export function demoSession(random: Random, agent: Agent, touched: readonly string[]): Content {
+  const { below } = random
+  const model = random.pick(MODELS[agent])
+  const tools = TOOLS[agent]
+  // most sessions go well, some badly
+  const failing = random() ** 5 * 0.5
+  const turns = 2 + Math.floor(random() ** 2 * MAX_TURNS)
+  let context = 12_000 + below(10_000)
+  const turn_records = Array.from({ length: turns }, (_, index) => {
+    const creation = 400 + below(3_500)
+    const tokens = {
+      input: 4 + below(60),
+      output: 80 + Math.floor(random() ** 2 * 1_800),
+      cache_read: context,
+      cache_creation: creation,
+    }
+    context += creation
+    const calls = below(3)
+    return {
+      turn_number: index + 1,
+      role: 'assistant' as const,
+      model,
+      tokens,
+      tool_calls: Array.from({ length: calls }, () => ({
+        name: tools[Math.floor(random() ** 1.6 * tools.length)] ?? 'Bash',
+        ok: random() >= failing,
+      })),
+    }
+  })
+  return {
+    type: 'session',
+    source: agent,
+    model,
+    turns,
+    turn_records,
+    files_touched: [...touched],
+    security_metadata: { findings: random() < WITH_FINDINGS ? [findingIn(random, touched, turns)] : [] },
+  }
+}
+
+function findingIn(random: Random, touched: readonly string[], turns: number): FindingRecord {
+  const rule = FOUND[Math.floor(random() ** 1.7 * FOUND.length)] ?? 'sudo'
+  return demoFinding(rule, touched[0] ?? 'README.md', 1 + random.below(turns))
+}

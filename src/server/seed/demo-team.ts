@@ -1,0 +1,94 @@
+import type { BudgetRecord } from '../../analysis/records/budget.ts'
+import type { MemberRecord } from '../../analysis/records/member.ts'
+import { addDays, dateOf } from '../../base/dates.ts'
+
+// The organization of the demo: people, projects, and the budget.
+
+interface Person {
+  name: string
+  email: string
+  role: MemberRecord['role']
+  /** The amount of their work, as a weight. */
+  weight: number
+  /** Indexes of the projects they work on, the main one first. */
+  projects: readonly number[]
+  /** UTC hour at which their day begins. */
+  begins: number
+}
+
+const person = (
+  name: string,
+  role: MemberRecord['role'],
+  weight: number,
+  projects: readonly number[],
+  begins: number,
+): Person => ({
+  name,
+  role,
+  weight,
+  projects,
+  begins,
+  email: `${name.split(' ')[0]?.toLowerCase()}@example.com`,
+})
+
+/** The last one joins while the demo is watched. */
+export const PEOPLE: readonly Person[] = [
+  person('Amara Okafor', 'owner', 4, [0, 1], 7),
+  person('Ben Whitaker', 'admin', 6, [1, 0], 8),
+  person('Chen Yu', 'developer', 10, [2, 5], 1),
+  person('Dana Rossi', 'developer', 9, [0, 2], 7),
+  person('Elif Demir', 'developer', 8, [3], 6),
+  person('Farid Haddad', 'developer', 7, [4, 5], 6),
+  person('Greta Lindqvist', 'developer', 12, [2, 0], 7),
+  person('Hugo Martins', 'developer', 5, [6, 4], 8),
+  person('Ines Novak', 'developer', 9, [5, 4], 7),
+  person('Jonas Weber', 'auditor', 1, [1], 8),
+  person('Kavya Rao', 'developer', 8, [1, 6], 4),
+  person('Liam Byrne', 'developer', 4, [3, 2], 9),
+]
+
+interface Project {
+  name: string
+  /** Folders at its top, with the kind of files in them. */
+  folders: readonly (readonly [folder: string, extension: string])[]
+  /** The topics of its work. */
+  topics: readonly string[]
+}
+
+const project = (name: string, folders: string, topics: string): Project => ({
+  name,
+  folders: folders.split(' ').map((folder) => folder.split(':') as [string, string]),
+  topics: topics.split(' '),
+})
+
+export const PROJECTS: readonly Project[] = [
+  project('checkout', 'src:ts test:ts web:tsx', 'refunds tax vouchers cart'),
+  project('payments', 'src:go internal:go deploy:yaml', 'ledger payouts webhooks disputes'),
+  project('web-app', 'app:tsx components:tsx test:ts', 'search-page profile dark-mode onboarding'),
+  project('mobile-app', 'lib:dart test:dart', 'push offline camera'),
+  project('data-pipeline', 'jobs:py models:sql test:py', 'backfill dedup retention'),
+  project('search', 'src:rs benches:rs', 'ranking synonyms index'),
+  project('infra', 'modules:tf scripts:sh', 'network backups alerts'),
+  project('docs', 'guides:md site:ts', 'quickstart api-reference'),
+]
+
+const MONTHLY_LIMIT_USD = 160
+const TEAM_AGE_DAYS = 240
+const DAYS_BETWEEN = 7
+
+/** The people as members, in the order in which they joined. */
+export const demoMembers = (now: Date): MemberRecord[] =>
+  PEOPLE.map(({ name, email, role }, index) => ({
+    type: 'member',
+    email,
+    display_name: name,
+    role,
+    joined_at: `${addDays(dateOf(now), index * DAYS_BETWEEN - TEAM_AGE_DAYS)}T09:00:00.000Z`,
+  }))
+
+/** A limit that holds for the last `days` days. */
+export const demoBudget = (now: Date, days: number): BudgetRecord => ({
+  type: 'budget',
+  month: addDays(dateOf(now), -days).slice(0, 7),
+  limit: MONTHLY_LIMIT_USD,
+})

@@ -1,0 +1,108 @@
+import type { PrRiskRecord } from '../../analysis/records/risk.ts'
+import { addDays, DAY_MS } from '../../base/dates.ts'
+import type { Sql } from '../../database/client.ts'
+import { rebuildTables } from '../../database/derived-tables.ts'
+import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
+import { RISK_TABLES } from '../../features/risk/check.ts'
+import { couplingScore } from '../../features/risk/coupling.ts'
+import { impactScore } from '../../features/risk/impact.ts'
+import { riskParts } from '../../features/risk/prepare.ts'
+import { regressionScore } from '../../features/risk/regression.ts'
+import { securityPart } from '../../features/risk/sensitive-paths.ts'
+import { writeRisks } from '../../features/risk/write.ts'
+import { PULL_REQUEST_PARTS } from '../../features/usage/check.ts'
+import { OUTCOME_ROLLUP } from '../../features/usage/outcome-rollup.ts'
+import { batchesOf, lifecycleOf, randomFrom, type SeedPlan } from './generate.ts'
+import { analyzeRisks, refreshStatistics } from './queries.ts'
+
+/** Scores in one statement. */
+const BATCH = 5_000
+const TITLES = [
+  'Add export',
+  'Fix rounding',
+  'Update dependencies',
+  'Move settings',
+  'Fix bug in login',
+] as const
+const PATHS = [
+  'src/index.ts',
+  'src/cart/sum.ts',
+  'src/cart/sum.test.ts',
+  'src/auth/login.ts',
+  'package.json',
+  'Dockerfile',
+  '.github/workflows/ci.yml',
+] as const
+
+type RiskPlan = Pick<SeedPlan, 'projects' | 'days' | 'seed' | 'today'> & { risk: number }
+
+/** Plausible scores of pull requests in order of time, spread evenly over the days. */
+function* generateRisks(plan: RiskPlan): Generator<PrRiskRecord> {
+  const random = randomFrom(plan.seed)
+  const { below } = random
+  const first = Date.parse(addDays(plan.today, -plan.days))
+  const last = Date.parse(plan.today)
+  for (let index = 0; index < plan.risk; index += 1) {
+    const at = first + Math.floor(((index + random()) / plan.risk) * plan.days * DAY_MS)
+    const project = `project-${String(1 + below(plan.projects)).padStart(2, '0')}`
+    const title = random.pick(TITLES)
+    const files = 1 + Math.floor(random() ** 3 * 40)
+    const entropy = Math.log2(files) * random()
+    const nd = 1 + below(files)
+    const fix = title.startsWith('Fix') ? 1 : 0
+    const la = Math.floor(random() ** 4 * 3_000)
+    const ld = below(1 + la)
+    const lines = la + ld
+    const parts = {
+      impact: impactScore({ files, lines, entropy, hotspot: random() ** 2, singleOwned: below(files + 1) }),
+      regression: regressionScore({ la, ld, nf: files, nd, entropy, fix }),
+      security: securityPart(
+        PATHS.filter(() => random() < 0.3).map((path) => ({ path, additions: la, deletions: ld })),
+        { critical: 0, high: below(3), medium: below(3), low: below(3) },
+      ),
+      coupling: couplingScore(
+        PATHS.slice(0, below(4)).map((file) => ({ file, degree: 30 + below(70) })),
+        lines,
+      ),
+    }
+    const { scores, contributions } = riskParts(parts)
+    yield {
+      type: 'pr_risk',
+      repo: `seed-${plan.seed}/${project}`,
+      pr_number: index + 1,
+      pr_title: title,
+      files_changed: files,
+      created_at: new Date(at).toISOString(),
+      impact_score: scores.impact,
+      regression_score: scores.regression,
+      security_score: scores.security,
+      coupling_score: scores.coupling,
+      contributions,
+      // the last two days' are open
+      ...lifecycleOf(at, last, index % 10 === 0),
+    }
+  }
+}
+
+/** Writes the risk scores of `plan` as sync does, in one transaction: the same plan again changes nothing. */
+export async function seedRisks(
+  sql: Sql,
+  orgId: string,
+  plan: RiskPlan,
+  onProgress: (done: number) => void = () => {},
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    await lockHistory(tx, orgId)
+    await lockOrganization(tx, orgId)
+    let done = 0
+    for (const records of batchesOf(generateRisks(plan), BATCH)) {
+      await writeRisks(tx, orgId, records, { prepared: new Map(), parts: new Map() })
+      // without it the next batch is looked for row by row
+      if (done === 0) await analyzeRisks(tx)
+      done += records.length
+      onProgress(done)
+    }
+    await rebuildTables(tx, orgId, [...RISK_TABLES, PULL_REQUEST_PARTS, OUTCOME_ROLLUP])
+  })
+  await refreshStatistics(sql, 'risks')
+}

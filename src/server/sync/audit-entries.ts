@@ -1,0 +1,44 @@
+import type { NewEntry } from '../../accounts/audit-log/append.ts'
+import type { WriteResult } from '../../analysis/records/changes.ts'
+
+// The audit entries of a sync request: one for each kind of record (members and budgets: one for those created and one for
+// those updated), and none where nothing changed. Records of the type `audit` are entries themselves.
+
+const ACTIONS: Record<string, { created: string; updated: string }> = {
+  session: { created: 'session.synced', updated: 'session.synced' },
+  member: { created: 'member.created', updated: 'member.updated' },
+  commit: { created: 'commit.synced', updated: 'commit.synced' },
+  pr_risk: { created: 'pr_risk.synced', updated: 'pr_risk.synced' },
+  budget: { created: 'budget.created', updated: 'budget.updated' },
+  report: { created: 'report.generated', updated: 'report.generated' },
+}
+
+/** Ids listed in one entry; its counts include all. */
+const MAX_IDS = 100
+
+/** The entries for the results of the writers of each kind. */
+export function buildAuditEntries(results: Readonly<Record<string, WriteResult>>): NewEntry[] {
+  return Object.entries(results).flatMap(([kind, result]): NewEntry[] => {
+    const actions = ACTIONS[kind]
+    if (actions === undefined) return []
+    const { created, updated, createdIds, updatedIds } = result
+    if (actions.created === actions.updated) {
+      const details = { created, updated, ids: firstOf([...createdIds, ...updatedIds]) }
+      return created + updated > 0 ? [{ action: actions.created, details }] : []
+    }
+    return [
+      ...(created > 0 ? [{ action: actions.created, details: { created, ids: firstOf(createdIds) } }] : []),
+      ...(updated > 0 ? [{ action: actions.updated, details: { updated, ids: firstOf(updatedIds) } }] : []),
+    ]
+  })
+}
+
+/** The entry of a request of telemetry. */
+export const telemetryEntry = (
+  signal: string,
+  records: number,
+  rejected: number,
+  ids: readonly string[],
+): NewEntry => ({ action: 'telemetry.received', details: { signal, records, rejected, ids: firstOf(ids) } })
+
+const firstOf = (ids: readonly string[]): string[] => [...new Set(ids)].slice(0, MAX_IDS)

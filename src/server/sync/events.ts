@@ -1,0 +1,120 @@
+import type { RecordCounts } from '../../analysis/records/changes.ts'
+import { isAlert } from '../../analysis/records/finding.ts'
+import { dateOf, monthOf } from '../../base/dates.ts'
+import { SCORE_DECIMALS, unscaled } from '../../base/decimals.ts'
+import type { ReportsWritten } from '../../features/audit/write-reports.ts'
+import {
+  type BudgetExceeded,
+  budgetEvents,
+  type ChangedMonth,
+  ofMember,
+} from '../../features/cost/budget-alerts.ts'
+import { NO_PROJECT } from '../../features/sessions/prepare.ts'
+import type { SessionsWritten, WrittenSession } from '../../features/sessions/writing/write.ts'
+import type { MembersWritten } from '../../features/team/write.ts'
+import type { EventData } from '../../webhooks/outbox/catalogue.ts'
+import type { NewEvent } from '../../webhooks/outbox/events.ts'
+
+// The events of a sync request, built from the results of its writers.
+
+type Alert = EventData['security.alert']
+
+/** The results of the writers whose changes cause events. */
+interface Results {
+  member: MembersWritten
+  budget: RecordCounts
+  session: SessionsWritten
+  report: ReportsWritten
+}
+
+/** The request's events: members, sessions (completed, then scores, then alerts), budgets, reports. */
+export function buildEvents(results: Results, exceeded: readonly BudgetExceeded[]): NewEvent[] {
+  const { changed } = results.session
+  return [
+    ...results.member.joined.map(
+      ({ id, email, role }): NewEvent => ({
+        event: 'team.member_joined',
+        data: { user_id: id, email, role },
+      }),
+    ),
+    ...changed.flatMap(completed),
+    ...changed.flatMap(scoreChanged),
+    ...changed.flatMap(alerts),
+    ...budgetEvents(exceeded),
+    ...results.report.generated.map(
+      ({ id, report_type, from, to }): NewEvent => ({
+        event: 'compliance.report_ready',
+        data: { report_id: id, report_type, date_range: { from, to } },
+      }),
+    ),
+  ]
+}
+
+/** Scopes and their months whose cost may now be above the budget. */
+export function changedMonths(
+  { budget, member, session }: Pick<Results, 'budget' | 'member' | 'session'>,
+  now: Date,
+): ChangedMonth[] {
+  const changed = session.changed.flatMap(monthsOf)
+  changed.push(...[...member.createdIds, ...member.updatedIds].map((id) => ofMember(id, now)))
+  if (budget.created + budget.updated > 0) changed.push(ofOrganization(monthOf(dateOf(now))))
+  return changed
+}
+
+const ofOrganization = (month: string): ChangedMonth => ({ month, scope: 'organization', scope_key: '' })
+
+/** The month of a session, for each scope that it counts for. */
+export function monthsOf({ session }: Pick<WrittenSession, 'session'>): ChangedMonth[] {
+  const month = monthOf(session.day)
+  const member = session.userId ?? session.userEmail
+  return [
+    ofOrganization(month),
+    ...(session.project === NO_PROJECT
+      ? []
+      : [{ month, scope: 'project' as const, scope_key: session.project }]),
+    ...(member === null ? [] : [{ month, scope: 'member' as const, scope_key: member }]),
+  ]
+}
+
+const score = (hundredths: bigint): number => unscaled(hundredths, SCORE_DECIMALS)
+
+function completed({ session, before }: WrittenSession): NewEvent[] {
+  if (before !== undefined) return []
+  const { id, project, quality } = session
+  return [
+    {
+      event: 'session.completed',
+      data: {
+        session_id: id,
+        project_name: project === NO_PROJECT ? null : project,
+        quality_score: score(quality),
+      },
+    },
+  ]
+}
+
+function scoreChanged({ session, before }: WrittenSession): NewEvent[] {
+  if (before === undefined || before.quality === session.quality) return []
+  return [
+    {
+      event: 'quality.score_changed',
+      data: { session_id: session.id, old_score: score(before.quality), new_score: score(session.quality) },
+    },
+  ]
+}
+
+/**
+ * One alert for each fingerprint, of its most severe finding, unless the session had an alert of that
+ * fingerprint before.
+ */
+function alerts({ session, before }: WrittenSession): NewEvent[] {
+  const mostSevere = new Map<string, Alert>()
+  for (const { id, severity, title, fingerprint } of session.detail.security_metadata.findings) {
+    if (!isAlert(severity) || before?.alerts.has(fingerprint)) continue
+    const known = mostSevere.get(fingerprint)
+    if (known === undefined || (known.severity === 'high' && severity === 'critical')) {
+      mostSevere.set(fingerprint, { alert_id: id, severity, title })
+    }
+  }
+  return [...mostSevere.values()].map((data) => ({ event: 'security.alert', data }))
+}

@@ -1,0 +1,46 @@
+import { Type } from '@sinclair/typebox'
+import { validationError } from '../../base/errors.ts'
+import type { ISql } from '../../database/client.ts'
+import type { PreparedSession } from '../../features/sessions/prepare.ts'
+import { withIds } from '../../features/team/machine-write.ts'
+
+/** A host name is at most this long. */
+const MAX_LENGTH = 255
+/** Printable ASCII; a comma is between the values of a header that was sent twice. */
+const FORM = /^[\x20-\x2b\x2d-\x7e]+$/
+
+export const MachineHeader = Type.Object({
+  'x-machine': Type.Optional(
+    Type.String({
+      description: `The name of the machine that sends: 1 to ${MAX_LENGTH} printable ASCII characters, no comma. GET /v1/team/machines shows when each was seen`,
+      examples: ['ada-macbook.local'],
+    }),
+  ),
+})
+
+/** The value of `X-Machine`; undefined where the header is missing. Throws VALIDATION_ERROR. */
+export function machineOf(header: string | null): string | undefined {
+  if (header === null) return undefined
+  if (header.length <= MAX_LENGTH && FORM.test(header)) return header
+  throw validationError({
+    field: 'X-Machine',
+    message: `must be given once, with 1 to ${MAX_LENGTH} printable ASCII characters and no comma`,
+  })
+}
+
+/**
+ * Finds the user of a request's sessions: the key's member, else the one user of its sessions; else null. A member's
+ * id and address are one user.
+ */
+export async function findUser(
+  tx: ISql,
+  orgId: string,
+  sessions: readonly PreparedSession[],
+  memberEmail: string | null,
+): Promise<string | null> {
+  if (memberEmail !== null) return memberEmail
+  const sent = new Set(sessions.flatMap(({ userId, userEmail }) => userId ?? userEmail ?? []))
+  const users = sent.size > 1 ? await withIds(tx, orgId, sent) : sent
+  const [only = null] = users
+  return users.size === 1 ? only : null
+}

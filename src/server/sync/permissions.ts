@@ -1,0 +1,90 @@
+import { grants, type Scope } from '../../accounts/keys/model.ts'
+import type { Rights } from '../../accounts/people/roles.ts'
+import type { SyncRecord } from '../../analysis/records/records.ts'
+import type { FieldProblem } from '../../base/errors.ts'
+import { asciiLower } from '../../base/text.ts'
+import { hasAliases } from '../../features/team/alias-write.ts'
+
+// Decides what a key may send.
+
+/** The rights of the key or person that sends records. */
+export interface KeyRights extends Rights {
+  /** The address, in lower case, of the member whose sessions it sends; null: anybody's. */
+  memberEmail: string | null
+}
+
+/** The member whose sessions a key sends; `id` is undefined while no member has the address. */
+export interface SendingMember {
+  email: string
+  aliases: readonly string[]
+  id: string | undefined
+}
+
+type SessionRecord = SyncRecord & { type: 'session' }
+
+const SCOPE_OF_TYPE: Readonly<Record<SyncRecord['type'], Scope>> = {
+  session: 'sessions:write',
+  member: 'members:write',
+  commit: 'commits:write',
+  pr_risk: 'risk:write',
+  audit: 'audit:write',
+  budget: 'budgets:write',
+  report: 'reports:write',
+}
+
+/**
+ * A function that tells the scope that a record needs and the key lacks; undefined when the key lacks none. Kinds that do not
+ * exist need none.
+ */
+export function missingScopes(
+  scopes: readonly Scope[],
+): ((record: unknown) => Scope | undefined) | undefined {
+  const missing = new Map(
+    Object.entries(SCOPE_OF_TYPE).filter(([, scope]) => !grants(scopes, scope)),
+  ) as ReadonlyMap<unknown, Scope>
+  if (missing.size === 0) return undefined
+  return (record) =>
+    missing.get(typeof record === 'object' && record !== null && 'type' in record ? record.type : undefined)
+}
+
+/**
+ * The record without decisions on findings, unless its sender may make them: to dismiss one needs the scope admin, and is in the
+ * audit log.
+ */
+export function withoutDecisions(record: SyncRecord, key: KeyRights | undefined): SyncRecord {
+  if (record.type !== 'session' || key === undefined || grants(key.scopes, 'admin')) return record
+  const { security_metadata: security } = record
+  if (!security?.findings) return record
+  const findings = security.findings.map(({ status: _status, note: _note, ...finding }) => finding)
+  return { ...record, security_metadata: { ...security, findings } }
+}
+
+/** The record as the member's key sends it, or what the key may not send of it. */
+export function bindRecord(
+  record: SyncRecord,
+  name: string,
+  member: SendingMember,
+): SyncRecord | FieldProblem {
+  if (record.type === 'session') return bindSession(record, name, member)
+  // an alias gives its member the sessions and commits of that address
+  return hasAliases(record)
+    ? { field: `${name}.aliases`, message: 'an API key of a member makes no aliases' }
+    : record
+}
+
+/** The session, the member's where it has no user. */
+function bindSession(
+  session: SessionRecord,
+  name: string,
+  member: SendingMember,
+): SessionRecord | FieldProblem {
+  const { user_id, user_email } = session
+  const foreign = (field: string): FieldProblem => ({
+    field: `${name}.${field}`,
+    message: `this API key is for sessions of ${member.email}`,
+  })
+  if (user_email != null && ![member.email, ...member.aliases].includes(asciiLower(user_email)))
+    return foreign('user_email')
+  if (user_id != null && user_id !== member.id) return foreign('user_id')
+  return user_id == null && user_email == null ? { ...session, user_email: member.email } : session
+}

@@ -1,0 +1,221 @@
+import { cleanRecords } from '../../analysis/detection/record-secrets.ts'
+import { problemsOf } from '../../analysis/records/check.ts'
+import type { SyncRecord } from '../../analysis/records/records.ts'
+import type { SessionRecord } from '../../analysis/records/session.ts'
+import { packParts, type SessionParts, unpackParts } from '../../analysis/records/session-parts.ts'
+import type { Pricer } from '../../analysis/scoring/prices.ts'
+import {
+  ApiError,
+  type FieldProblem,
+  fieldError,
+  forbidden,
+  MAX_PROBLEMS,
+  validationError,
+} from '../../base/errors.ts'
+import type { ISql } from '../../database/client.ts'
+import { type PreparedSession, prepareSession } from '../../features/sessions/prepare.ts'
+import { findMember } from '../../features/team/queries.ts'
+import {
+  bindRecord,
+  type KeyRights,
+  missingScopes,
+  type SendingMember,
+  withoutDecisions,
+} from './permissions.ts'
+
+/** Records in one request; import and sync send more in several. */
+export const MAX_RECORDS = 10_000
+/** Records whose secrets are masked together, as each scan takes 0.16 ms besides its characters; and their bytes. */
+const GROUP_RECORDS = 500
+const GROUP_BYTES = 512 * 1024
+
+/**
+ * A batch is the records of one request, written in one transaction: all or none. Clients read files again and again and
+ * send whole batches after a failure, so the same batch twice changes nothing the second time. Before it is written each
+ * record is checked by its schema, and its secrets are masked; sessions are priced and scored.
+ */
+export interface PreparedBatch {
+  /** The records in the order they were sent; of a session only what identifies it. */
+  records: readonly SyncRecord[]
+  sessions: readonly PreparedSession[]
+}
+
+/** The sender of a batch; without `key`, everything may be sent. */
+export interface Sender {
+  key: KeyRights | undefined
+  /** Undefined unless the key is a member's. */
+  member: SendingMember | undefined
+}
+
+/** Looks up what is to be known of the key that sends a batch. */
+export async function findSender(sql: ISql, orgId: string, key: KeyRights | undefined): Promise<Sender> {
+  const email = key?.memberEmail ?? null
+  if (email === null) return { key, member: undefined }
+  const found = await findMember(sql, orgId, email)
+  return { key, member: { email, aliases: found?.aliases ?? [], id: found?.id } }
+}
+
+interface PreparerOptions {
+  pricer: Pricer
+  sender: Sender
+  /** Whether `problemsOf` has checked the records already. */
+  isChecked: boolean
+  /** Whether the texts of prompts and responses are stored. */
+  storeContent: boolean
+  /** Called between two records or texts: lets other work run. May throw to give the batch up. */
+  pause: () => Promise<void> | undefined
+  /** Called with each record that is refused, before what is wrong with the batch is thrown. */
+  onRefused?: (record: unknown) => void
+}
+
+/** Prepares the records of a batch one after the other. */
+export interface BatchPreparer {
+  /**
+   * Takes a record; `name` names it in errors (`records[3]`), `bytes` is its size where it is known. False when enough
+   * problems are found: no further record is needed.
+   */
+  add(record: unknown, name: string, bytes?: number): Promise<boolean>
+  /** Notes a problem of a record that cannot be taken; as `add`. */
+  refuse(problem: FieldProblem): boolean
+  /**
+   * The batch. Throws FORBIDDEN with the records that the key may not send, or VALIDATION_ERROR with the problems of all
+   * records.
+   */
+  finish(): Promise<PreparedBatch>
+}
+
+interface Checked {
+  record: SyncRecord
+  name: string
+}
+
+export function createPreparer({
+  pricer,
+  storeContent,
+  sender: { key, member },
+  isChecked,
+  pause,
+  onRefused = () => {},
+}: PreparerOptions): BatchPreparer {
+  const missingScope = key === undefined ? undefined : missingScopes(key.scopes)
+  /** Records of a kind that the key may not send, then those that a member's key may not send. */
+  const unscoped: FieldProblem[] = []
+  const foreign: FieldProblem[] = []
+  const problems: FieldProblem[] = []
+  const records: SyncRecord[] = []
+  const sessions: PreparedSession[] = []
+  /**
+   * The error of the first session whose parts contradict each other; problems of the schema are reported before it.
+   */
+  let contradiction: unknown
+  let group: Checked[] = []
+  let groupBytes = 0
+
+  const prepareGroup = async () => {
+    const taken = group
+    group = []
+    groupBytes = 0
+    const cleaned = await cleanRecords(
+      taken.map(({ record, name }) => withUnpacked(record, name)),
+      pause,
+    )
+    for (const [index, { record, findings }] of cleaned.entries()) {
+      if (record.type !== 'session') {
+        records.push(record)
+        continue
+      }
+      records.push(identityOf(record))
+      const name = taken[index]?.name ?? ''
+      sessions.push(prepareSession(withPacked(record), name, { pricer, storeContent, findings }))
+      await pause()
+    }
+  }
+  const addTo = (list: FieldProblem[], problem: FieldProblem) => {
+    list.push(problem)
+    return list.length < MAX_PROBLEMS
+  }
+  // all records are looked at when scopes are missing: these are named before other problems
+  const refuse = (problem: FieldProblem) => {
+    if (problems.length < MAX_PROBLEMS) problems.push(problem)
+    return problems.length < MAX_PROBLEMS || missingScope !== undefined
+  }
+  return {
+    refuse,
+    async add(record, name, bytes = 0) {
+      const scope = missingScope?.(record)
+      if (scope !== undefined) {
+        onRefused(record)
+        return addTo(unscoped, { field: name, message: `needs an API key with the scope ${scope}` })
+      }
+      if (problems.length >= MAX_PROBLEMS) return true
+      const wrong = isChecked ? [] : problemsOf(record, name, MAX_PROBLEMS - problems.length)
+      if (wrong.length > 0) {
+        onRefused(record)
+        return wrong.map(refuse).every(Boolean)
+      }
+      await pause()
+      // a record without a problem matches one of RECORD_SCHEMAS
+      const valid = withoutDecisions(record as SyncRecord, key)
+      const bound = member === undefined ? valid : bindRecord(valid, name, member)
+      if ('field' in bound) {
+        onRefused(record)
+        return addTo(foreign, bound)
+      }
+      if (unscoped.length + problems.length + foreign.length > 0 || contradiction !== undefined) return true
+      group.push({ record: bound, name })
+      groupBytes += bytes
+      if (group.length < GROUP_RECORDS && groupBytes < GROUP_BYTES) return true
+      try {
+        await prepareGroup()
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR' || error.status !== 400)
+          throw error
+        contradiction = error
+      }
+      return true
+    },
+    async finish() {
+      if (unscoped.length > 0) throw forbidden(...unscoped)
+      if (problems.length > 0) throw validationError(...problems)
+      if (foreign.length > 0) throw forbidden(...foreign)
+      if (contradiction !== undefined) throw contradiction
+      await prepareGroup()
+      return { records, sessions }
+    },
+  }
+}
+
+/** A session with its parts as they are, so that their secrets are masked too. */
+type Unpacked<Record> = Record & { unpacked?: SessionParts }
+
+/** Throws VALIDATION_ERROR for parts that `packParts` has not made. */
+function withUnpacked(record: SyncRecord, name: string): Unpacked<SyncRecord> {
+  if (record.type !== 'session' || !record.parts) return record
+  const unpacked = unpackParts(record.parts)
+  if (unpacked !== undefined) return { ...record, unpacked }
+  throw validationError({ field: `${name}.parts`, message: 'must be what `sync` made of a session' })
+}
+
+function withPacked({ unpacked, ...record }: Unpacked<SessionRecord>): SessionRecord {
+  const { parts, ...own } = record
+  const packed = unpacked === undefined ? undefined : packParts(unpacked)
+  return packed === undefined ? own : { ...own, parts: packed }
+}
+
+/** The record without what its PreparedSession has. */
+const identityOf = ({
+  type,
+  id,
+  project_name,
+  created_at,
+}: SyncRecord & { type: 'session' }): SyncRecord => ({
+  type,
+  id,
+  project_name,
+  created_at,
+})
+
+/** Refuses more than `most` records with 413. */
+export function refuseTooMany(count: number, most = MAX_RECORDS): void {
+  if (count > most) throw fieldError('records', `must be at most ${most} in one request`, { status: 413 })
+}

@@ -1,0 +1,86 @@
+import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
+import { withEstimates } from '../../analysis/fragments/turn-prices.ts'
+import type { SessionRecord } from '../../analysis/records/session.ts'
+import { packParts, unpackParts } from '../../analysis/records/session-parts.ts'
+import type { Pricer } from '../../analysis/scoring/prices.ts'
+import { lockOrganization } from '../../database/org-lock.ts'
+import { emitBudgetAlerts } from '../../features/cost/budget-alerts.ts'
+import { type PreparedSession, prepareSession } from '../../features/sessions/prepare.ts'
+import {
+  findUnchanged,
+  findUnpriced,
+  type UnpricedSession,
+} from '../../features/sessions/unpriced-queries.ts'
+import { monthsOf } from './events.ts'
+import { type SyncDeps, writeSessionsAndCounts } from './write.ts'
+
+/** Looks up ids after this one. */
+const FIRST = ''
+
+/**
+ * Prices tokens of the organization's sessions whose price was not known when they were written, by the prices of now; what
+ * has a price keeps it. Returns how many sessions changed. Sessions are read and priced some at a time before the
+ * organization is locked for their writing; one that is written meanwhile is left as it then is.
+ */
+export async function repriceSessions(
+  deps: Pick<SyncDeps, 'sql' | 'now' | 'pricer'>,
+  orgId: string,
+  actor: Actor,
+): Promise<number> {
+  const pricer = await deps.pricer()
+  let repriced = 0
+  let last = FIRST
+  for (;;) {
+    const found = await findUnpriced(deps.sql, orgId, last)
+    const end = found.at(-1)
+    if (end === undefined) return repriced
+    last = end.id
+    // content is stored here already, whatever the settings of this command
+    const options = { pricer, storeContent: true }
+    const priced = found.flatMap(({ line, id }) => {
+      const record = JSON.parse(line) as SessionRecord
+      const session = prepareSession(record, id, options)
+      return session.unpricedTokens === record.unpriced_tokens
+        ? []
+        : [prepareSession(withPricedParts(record, pricer), id, options)]
+    })
+    if (priced.length > 0) repriced += await writeRepriced(deps, orgId, found, priced, { actor, pricer })
+  }
+}
+
+/** The record with the prices in its parts too: what comes later is composed from these, by whoever knows no price. */
+function withPricedParts(record: SessionRecord, pricer: Pricer): SessionRecord {
+  const parts = unpackParts(record.parts ?? '')
+  const packed = parts && packParts(withEstimates(parts, pricer))
+  return packed === undefined ? record : { ...record, parts: packed }
+}
+
+async function writeRepriced(
+  { sql, now }: Pick<SyncDeps, 'sql' | 'now'>,
+  orgId: string,
+  found: readonly UnpricedSession[],
+  priced: readonly PreparedSession[],
+  { actor, pricer }: { actor: Actor; pricer: Pricer },
+): Promise<number> {
+  return await sql.begin(async (tx) => {
+    await lockOrganization(tx, orgId)
+    const unchanged = await findUnchanged(tx, orgId, found)
+    const sessions = priced.filter(({ id }) => unchanged.has(id))
+    const written = await writeSessionsAndCounts(tx, orgId, sessions, {
+      now: now(),
+      withAlerts: false,
+      reassignment: 'refused',
+      restore: false,
+      pricer,
+      storeContent: true,
+    })
+    if (written.updated === 0) return 0
+    const details = { updated: written.updated, ids: written.updatedIds.slice(0, MAX_IDS) }
+    await recordEntries(tx, orgId, actor, [{ action: 'session.repriced', details }])
+    await emitBudgetAlerts(tx, orgId, written.changed.flatMap(monthsOf), now())
+    return written.updated
+  })
+}
+
+/** Ids in an audit entry; its count includes all. */
+const MAX_IDS = 100

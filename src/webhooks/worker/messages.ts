@@ -1,0 +1,44 @@
+import type { TallyCounts } from '../../base/metrics/threads.ts'
+import type { Config } from '../../config.ts'
+import type { ConnectTarget } from '../../database/client.ts'
+
+const SETTINGS = [
+  'logLevel',
+  'logFormat',
+  'webhookRetryDelaysS',
+  'webhookTimeoutMs',
+  'webhookConcurrency',
+  'webhookEndpointConcurrency',
+  'webhookAllowHttp',
+  'webhookAllowCidrs',
+  'webhookHeaderPrefix',
+  'retentionDeliveriesDays',
+  'retentionAuditDays',
+] as const satisfies readonly (keyof Config)[]
+
+/** The settings that the worker needs. */
+export type WorkerSettings = Pick<Config, (typeof SETTINGS)[number]>
+
+/** Messages of the main thread to the worker; `start` comes first, once. */
+export type ToWorker =
+  | {
+      type: 'start'
+      target: ConnectTarget
+      settings: WorkerSettings
+      /** 32 bytes that encrypt signing secrets. */
+      secretKey: Uint8Array
+    }
+  /** Claim nothing more, settle the attempts in flight, then send `drained`. */
+  | { type: 'drain' }
+
+/** Messages of the worker: every second a heartbeat with its last check of the database, and a last report. */
+export type FromWorker =
+  | { type: 'heartbeat'; database: boolean; counts: TallyCounts }
+  | { type: 'drained'; counts: TallyCounts }
+
+/** The time between two heartbeats. */
+export const HEARTBEAT_MS = 1_000
+
+/** The part of the settings that goes to the worker. */
+export const workerSettingsOf = (config: WorkerSettings): WorkerSettings =>
+  Object.fromEntries(SETTINGS.map((name) => [name, config[name]])) as WorkerSettings

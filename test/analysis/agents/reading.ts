@@ -1,0 +1,63 @@
+import { afterAll } from 'bun:test'
+import { join } from 'node:path'
+import {
+  type ReadOptions,
+  readSessions,
+  type SourceResult,
+} from '../../../src/analysis/agents/read-sessions.ts'
+import { problemOf } from '../../../src/analysis/records/check.ts'
+import type { SessionRecord } from '../../../src/analysis/records/session.ts'
+import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
+import { scratchFolder } from '../../support/cli.ts'
+
+// Files of agents, written into folders of their own and read.
+
+export const lines = (values: readonly unknown[]): string =>
+  `${values.map((value) => JSON.stringify(value)).join('\n')}\n`
+
+/** Folders for the tests of a file, removed at its end. */
+export function agentFiles() {
+  const folder = scratchFolder()
+  afterAll(() => folder.remove())
+  let made = 0
+
+  /** Writes files by their paths into a new folder. Gives its path. */
+  async function write(files: Record<string, string | Uint8Array<ArrayBuffer>>): Promise<string> {
+    made += 1
+    const path = join(folder.path, String(made))
+    for (const [name, content] of Object.entries(files)) await Bun.write(join(path, name), content)
+    return path
+  }
+
+  /** Reads all below a folder, or files that are written into a new one. */
+  async function read(files: Record<string, string> | string, options: Partial<ReadOptions> = {}) {
+    const path = typeof files === 'string' ? files : await write(files)
+    const results: SourceResult[] = []
+    const skipped: string[] = []
+    const onSkipped = (file: string, reason: string) => skipped.push(`${file.split('/').at(-1)}: ${reason}`)
+    for await (const result of readSessions([path], { pricer: await loadPricer(), onSkipped, ...options }))
+      results.push(result)
+    const records = results.flatMap((result) => result.records)
+    for (const record of records) {
+      const problem = problemOf(record, record.id)
+      if (problem !== undefined) throw new Error(JSON.stringify(problem))
+    }
+    return { records, results, skipped, unreadable: results.flatMap(({ unreadable }) => unreadable) }
+  }
+
+  async function readOne(
+    files: Record<string, string> | string,
+    options: Partial<ReadOptions> = {},
+  ): Promise<SessionRecord> {
+    const { records, skipped } = await read(files, options)
+    const [record] = records
+    if (record === undefined || records.length !== 1)
+      throw new Error(`${records.length} records; ${skipped.join(', ')}`)
+    return record
+  }
+  return { write, read, readOne }
+}
+
+/** The tokens of each answer, in the order of the turns; null where the agent kept none. */
+export const tokensOfAnswers = (record: SessionRecord) =>
+  (record.turn_records ?? []).flatMap(({ role, tokens }) => (role === 'user' ? [] : [tokens]))

@@ -1,0 +1,66 @@
+import { expect, test } from 'bun:test'
+import { withEachCallOnce } from '../../../src/analysis/fragments/telemetry.ts'
+import type { SessionParts, TurnPart } from '../../../src/analysis/records/session-parts.ts'
+
+// Calls of transcripts and of telemetry: which of them are the same one.
+
+const AT = '2026-05-01T08:00:00.000Z'
+const TIMES = { from: AT, to: AT }
+const PARTS: SessionParts = {
+  ...{ agent: 'claude-code', isFork: false, times: TIMES, fileTimes: TIMES, telemetry: TIMES },
+  ...{ project: { rank: 3, at: AT }, branch: null, title: null, pullRequests: [], turns: [], calls: [] },
+  ...{ events: [], secrets: [], modes: [], runs: [], whole: null },
+}
+const turn = (id: string, tokens: number[] | null, more: Partial<TurnPart> = {}): TurnPart => ({
+  ...{ id, role: 'assistant', at: AT, position: 0, model: 'm', cost: null, estimate: null, searches: 0 },
+  tokens: tokens === null ? null : [tokens[0] ?? 0, tokens[1] ?? 0, tokens[2] ?? 0, tokens[3] ?? 0, 0],
+  ...more,
+})
+const told = (id: string, tokens: number[] | null, more: Partial<TurnPart> = {}) =>
+  turn(id, tokens, { telemetry: true, ...more })
+const kept = (...turns: TurnPart[]) => withEachCallOnce({ ...PARTS, turns }).turns.map(({ id }) => id)
+
+const SAME = [100, 10, 5, 1]
+
+test('a call is the same by its id, whatever its tokens', () => {
+  expect(kept(turn('a', [1], { request: 'r1' }), told('t', SAME, { request: 'r1' }))).toEqual(['a'])
+  expect(kept(turn('a', SAME, { request: 'r1' }), told('t', SAME, { request: 'r2' }))).toEqual(['a', 't'])
+})
+
+test('where one of both has no id, each call stands for one with the same tokens', () => {
+  expect(kept(turn('a', SAME), told('t', SAME, { request: 'r1' }))).toEqual(['a'])
+  expect(kept(turn('a', SAME, { request: 'r1' }), told('t', SAME))).toEqual(['a'])
+  expect(kept(turn('a', SAME), told('t', SAME))).toEqual(['a'])
+  expect(kept(turn('a', SAME), told('t', SAME), told('u', SAME))).toEqual(['a', 'u'])
+  expect(kept(turn('a', SAME), turn('b', SAME), told('t', SAME), told('u', SAME))).toEqual(['a', 'b'])
+  for (const kind of [0, 1, 2, 3])
+    expect(
+      kept(
+        turn('a', SAME),
+        told(
+          't',
+          SAME.map((count, each) => count + Number(each === kind)),
+        ),
+      ),
+    ).toEqual([...['a', 't']])
+})
+
+test('a call that is another one by its id stands for none beside it', () => {
+  const own = turn('a', SAME, { request: 'r1' })
+  expect(kept(own, told('t', SAME, { request: 'r1' }), told('u', SAME))).toEqual(['a', 'u'])
+  const other = told('u', SAME, { request: 'r2' })
+  expect(kept(own, turn('b', SAME), told('t', SAME), other)).toEqual(['a', 'b', 'u'])
+})
+
+test('kinds that telemetry does not say are not compared, and a call stands for one in any case', () => {
+  const lacking = told('t', [100, 10, 5, 0], { lacks: [3] })
+  expect(kept(turn('a', SAME), lacking)).toEqual(['a'])
+  expect(kept(turn('a', SAME), told('t', [100, 10, 6, 0], { lacks: [3] }))).toEqual(['a', 't'])
+  expect(kept(turn('a', SAME), lacking, told('u', SAME))).toEqual(['a', 'u'])
+  expect(kept(turn('a', SAME), told('u', SAME), lacking)).toEqual(['a', 't'])
+  expect(kept(turn('a', SAME), turn('b', SAME), lacking, told('u', SAME))).toEqual(['a', 'b'])
+})
+
+test('a call without counts is of nobody', () => {
+  expect(kept(turn('a', null), told('t', null))).toEqual(['a', 't'])
+})

@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readSessions } from '../../../src/analysis/agents/read-sessions.ts'
+import type { SessionRecord } from '../../../src/analysis/records/session.ts'
+import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
+import { FINDING_TABLES } from '../../../src/features/security/check.ts'
+import { ACTIVITY_TABLES, SESSION_TABLES } from '../../../src/features/sessions/check.ts'
+import { getSession } from '../../../src/features/sessions/queries.ts'
+import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
+import { exportLines } from '../../../src/server/sync/export.ts'
+import { writeRecords } from '../../../src/server/sync/write.ts'
+import { tenant } from '../../support/api.ts'
+import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { type MadeFile, makeTranscripts, putFile, randomFrom } from './transcripts.ts'
+
+// The server merges parts of sessions: sent in any order, twice, after an import, beside records of other clients.
+
+const ORDERS = Number(process.env.UNION_ORDERS ?? 6)
+const pricer = () => loadPricer()
+const folder = mkdtempSync(join(tmpdir(), 'parts-'))
+let database: TestDatabase
+beforeAll(async () => {
+  database = await testDatabase()
+})
+afterAll(async () => {
+  rmSync(folder, { recursive: true })
+  await database.drop()
+})
+
+const deps = () => ({
+  sql: database.sql,
+  now: () => new Date('2026-11-15T12:00:00Z'),
+  storeContent: true,
+  pricer,
+})
+const send = async (orgId: string, records: readonly SessionRecord[], options = {}) =>
+  await writeRecords(deps(), orgId, records, undefined, options)
+const detail = async (orgId: string, id: string) =>
+  JSON.parse((await getSession(database.sql, orgId, id)).text)
+
+async function read(files: readonly MadeFile[], name: string, content = false): Promise<SessionRecord[]> {
+  const paths = files.map((file) => putFile(join(folder, name), file))
+  const records: SessionRecord[] = []
+  for await (const result of readSessions(paths, { pricer: await pricer(), content }))
+    records.push(...result.records)
+  return records
+}
+
+/** All that the organization answers with about its sessions, but for the times of writing. */
+async function figures(orgId: string): Promise<string[]> {
+  let lines = ''
+  for await (const some of exportLines(database.sql, orgId)) lines += some
+  return lines
+    .trimEnd()
+    .split('\n')
+    .filter((line) => line.startsWith('{"type":"session"'))
+    .map((line) => {
+      const { quality_metadata, ...session } = JSON.parse(line)
+      return JSON.stringify({
+        ...session,
+        quality_metadata: { ...quality_metadata, scored_at: null, previous_score: null },
+      })
+    })
+    .sort()
+}
+
+const differences = (orgId: string) =>
+  findDifferences(database.sql, orgId, [
+    ...SESSION_TABLES,
+    ...USAGE_TABLES,
+    ...FINDING_TABLES,
+    ...ACTIVITY_TABLES,
+  ])
+
+test('files whole, cut and copied, in random orders and requests: the same figures each time', async () => {
+  const files = makeTranscripts(24, 7)
+  const { orgId } = await tenant(database.sql)
+  await send(orgId, await read(files, 'whole'))
+  const expected = await figures(orgId)
+  const pieces: SessionRecord[] = []
+  for (const [index, file] of files.entries()) {
+    const cut = { ...file, lines: file.lines.slice(0, Math.ceil(file.lines.length / 2)) }
+    pieces.push(...(await read([file], `file-${index}`)), ...(await read([cut], `cut-${index}`)))
+  }
+  for (let seed = 1; seed <= ORDERS; seed += 1) {
+    const random = randomFrom(seed)
+    const order = pieces.map((piece) => ({ piece, at: random() })).toSorted((a, b) => a.at - b.at)
+    const other = await tenant(database.sql)
+    while (order.length > 0)
+      await send(
+        other.orgId,
+        order.splice(0, 1 + Math.floor(random() * 9)).map(({ piece }) => piece),
+      )
+    expect({ seed, figures: await figures(other.orgId) }).toEqual({ seed, figures: expected })
+    expect(await differences(other.orgId)).toEqual([])
+    expect(await send(other.orgId, pieces)).toMatchObject({
+      created: 0,
+      updated: 0,
+      unchanged: pieces.length,
+    })
+  }
+}, 600_000)
+
+describe('one session', () => {
+  const [file] = makeTranscripts(1, 11).filter(({ path }) => !path.includes('subagents'))
+  if (file === undefined) throw new Error('no file was made')
+  const older = { ...file, lines: file.lines.slice(0, 3) }
+  let whole: SessionRecord
+  let part: SessionRecord
+  beforeAll(async () => {
+    ;[whole, part] = [(await read([file], 'one'))[0], (await read([older], 'older'))[0]] as [
+      SessionRecord,
+      SessionRecord,
+    ]
+  })
+
+  test('an older checkpoint is unchanged, and the newer one heals nothing', async () => {
+    const { orgId } = await tenant(database.sql)
+    await send(orgId, [whole])
+    const before = await figures(orgId)
+    expect(await send(orgId, [part])).toMatchObject({ updated: 0, unchanged: 1 })
+    expect(await send(orgId, [part, whole])).toMatchObject({ updated: 0, unchanged: 2 })
+    expect(await figures(orgId)).toEqual(before)
+  })
+
+  test('a part that is sent after an import is added', async () => {
+    const [from, to] = [await tenant(database.sql), await tenant(database.sql)]
+    await send(from.orgId, [part])
+    await send(
+      to.orgId,
+      (await figures(from.orgId)).map((line) => JSON.parse(line)),
+    )
+    expect(await detail(to.orgId, whole.id)).not.toHaveProperty('parts')
+    expect(await send(to.orgId, [whole])).toMatchObject({ updated: 1 })
+    expect((await detail(to.orgId, whole.id)).estimated_cost).toBe(whole.estimated_cost)
+    expect(await send(to.orgId, [part])).toMatchObject({ unchanged: 1 })
+  })
+
+  test('the record of another client replaces it, and is replaced', async () => {
+    const { orgId } = await tenant(database.sql)
+    await send(orgId, [whole])
+    const { parts: _parts, ...own } = part
+    expect(await send(orgId, [own])).toMatchObject({ updated: 1 })
+    expect((await detail(orgId, whole.id)).estimated_cost).toBe(part.estimated_cost)
+    await send(orgId, [whole])
+    expect((await detail(orgId, whole.id)).estimated_cost).toBe(whole.estimated_cost)
+  })
+
+  test('a smaller part gives it another user, and texts of both stay', async () => {
+    const { orgId } = await tenant(database.sql)
+    const texts = (await read([file], 'texts', true)).map((record) => ({
+      ...record,
+      user_email: 'ada@example.com',
+    }))
+    await send(orgId, texts)
+    const contents = async () =>
+      (await detail(orgId, whole.id)).turn_records.map(({ content }: { content?: string }) => content)
+    const before = await contents()
+    expect(before[0]).toBe('do 1')
+    const smaller = { ...part, user_email: 'bob@example.com' }
+    await expect(send(orgId, [smaller])).rejects.toThrow('another user')
+    expect(await send(orgId, [smaller], { reassign: true })).toMatchObject({ updated: 1 })
+    expect(await contents()).toEqual(before)
+    expect((await detail(orgId, whole.id)).estimated_cost).toBe(whole.estimated_cost)
+    expect(await differences(orgId)).toEqual([])
+  })
+
+  test('parts that are none are refused by name', async () => {
+    const { orgId } = await tenant(database.sql)
+    await expect(send(orgId, [{ ...whole, parts: 'AAAA' }])).rejects.toThrow('records[0].parts')
+  })
+})

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import fc from 'fast-check'
+import { readSessions } from '../../../src/analysis/agents/read-sessions.ts'
+import { mergeParts } from '../../../src/analysis/fragments/merge.ts'
+import { composeRecord } from '../../../src/analysis/fragments/session-record.ts'
+import type { SessionRecord } from '../../../src/analysis/records/session.ts'
+import { type SessionParts, unpackParts } from '../../../src/analysis/records/session-parts.ts'
+import { loadPricer, type Pricer } from '../../../src/analysis/scoring/prices.ts'
+import { type MadeFile, makeTranscripts, putFile, randomFrom } from './transcripts.ts'
+
+// Whatever files a session is read from, in whatever order and in how many runs: the record is the same. The runs are of the
+// parts alone; `test/analysis/fragments/sync.test.ts` sends some to a server.
+
+const SHARED = join(import.meta.dir, '../../../../shared/data/claude-code')
+/** `UNION_ORDERS=200` for a measurement. */
+const ORDERS = Number(process.env.UNION_ORDERS ?? 25)
+const MADE = Number(process.env.UNION_SESSIONS ?? 60)
+
+const folder = mkdtempSync(join(tmpdir(), 'union-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+let pricer: Pricer
+beforeAll(async () => {
+  pricer = await loadPricer()
+})
+
+async function read(paths: readonly string[]): Promise<SessionRecord[]> {
+  const records: SessionRecord[] = []
+  for await (const result of readSessions(paths, { pricer })) records.push(...result.records)
+  return records
+}
+
+const partsOf = ({ parts }: SessionRecord): SessionParts => {
+  const unpacked = unpackParts(parts ?? '')
+  if (unpacked === undefined) throw new Error('a record without parts')
+  return unpacked
+}
+const figuresOf = (record: SessionRecord) => ({ ...record, parts: null })
+
+/** A file whole, with an older checkpoint, twice, in two parts. */
+function piecesOf(file: MadeFile, random: () => number): MadeFile[][] {
+  const cut = 1 + Math.floor(random() * (file.lines.length - 1))
+  const first = { ...file, lines: file.lines.slice(0, cut) }
+  const rest = { ...file, lines: file.lines.slice(cut) }
+  // the end of a fork alone does not tell whose its first lines are; without an id nothing tells whose an end is
+  const isTold = !file.path.endsWith('-fork.jsonl') && /"session(?:Id|_id)"/.test(rest.lines[0] ?? '')
+  const ways = [
+    [file],
+    [file, first],
+    [file, file],
+    ...(isTold
+      ? [
+          [first, rest],
+          [rest, file],
+        ]
+      : []),
+  ]
+  return (ways[Math.floor(random() * ways.length)] ?? []).map((piece) => [piece])
+}
+
+async function pieceRecords(files: readonly MadeFile[], seed: number): Promise<SessionRecord[]> {
+  const random = randomFrom(seed)
+  const records: SessionRecord[] = []
+  const pieces = files
+    .flatMap((file) => piecesOf(file, random))
+    .filter(([piece]) => (piece?.lines.length ?? 0) > 0)
+  for (const [number, piece] of pieces.entries()) {
+    const target = join(folder, `pieces-${seed}-${number}`)
+    records.push(...(await read(piece.map((file) => putFile(target, file)))))
+    rmSync(target, { recursive: true })
+  }
+  return records
+}
+
+function merged(records: readonly SessionRecord[]): Map<string, SessionRecord> {
+  const parts = new Map<string, SessionParts>()
+  const names = new Map(records.map(({ id, project_name }) => [id, project_name]))
+  for (const record of records) {
+    const known = parts.get(record.id)
+    parts.set(record.id, known === undefined ? partsOf(record) : mergeParts(known, partsOf(record)))
+  }
+  return new Map(
+    [...parts].flatMap(([id, each]) => {
+      const composed = composeRecord(each, { id, project_name: names.get(id) ?? '' }, { pricer })
+      return composed === null ? [] : [[id, composed.record]]
+    }),
+  )
+}
+
+async function expectSame(files: readonly MadeFile[], orders: number): Promise<void> {
+  const whole = join(folder, `whole-${files.length}`)
+  const all = new Map(
+    (await read(files.map((file) => putFile(whole, file)))).map((record) => [record.id, figuresOf(record)]),
+  )
+  const records = await pieceRecords(files, files.length)
+  fc.assert(
+    fc.property(fc.shuffledSubarray(records, { minLength: records.length }), (order) => {
+      const found = merged(order)
+      expect([...found.keys()].sort()).toEqual([...all.keys()].sort())
+      for (const [id, record] of found) {
+        const { project_name } = record
+        expect<object>(figuresOf(record)).toEqual({ ...all.get(id), project_name })
+      }
+    }),
+    { numRuns: orders },
+  )
+}
+
+test('made sessions, their copies, checkpoints and ends in random orders', async () => {
+  await expectSame(makeTranscripts(MADE, 5), ORDERS)
+}, 600_000)
+
+test.skipIf(!existsSync(SHARED))(
+  `real sessions in random orders (skipped without ../shared/data)`,
+  async () => {
+    const files = readdirSync(SHARED, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.jsonl'))
+      .map((name) => ({
+        path: relative(SHARED, join(SHARED, name)),
+        lines: readFileSync(join(SHARED, name), 'utf8').trimEnd().split('\n'),
+      }))
+    await expectSame(files, Math.min(ORDERS, 40))
+  },
+  600_000,
+)
+
+test('the end of a rollout alone is skipped: nothing says which session it is of', async () => {
+  const lines = readFileSync(join(import.meta.dir, '../../fixtures/agents/rollout.jsonl'), 'utf8')
+    .trimEnd()
+    .split('\n')
+  const reasons: string[] = []
+  const path = putFile(folder, { path: 'end.jsonl', lines: lines.slice(2) })
+  const results = readSessions([path], { pricer, onSkipped: (_path, reason) => reasons.push(reason) })
+  expect((await Array.fromAsync(results)).flatMap(({ records }) => records)).toEqual([])
+  expect(reasons).toEqual([expect.stringContaining('its beginning is missing')])
+})

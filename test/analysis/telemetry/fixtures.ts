@@ -1,0 +1,117 @@
+// Telemetry as the agents send it, made for the tests.
+
+import { expect } from 'bun:test'
+import type { Sql } from '../../../src/database/client.ts'
+
+/** Waits until what was sent is written to its sessions. */
+export async function inboxEmpty(sql: Sql): Promise<void> {
+  for (const startedMs = performance.now(); performance.now() < startedMs + 5_000; await Bun.sleep(2)) {
+    const [row] = await sql`select count(*)::integer as rows from telemetry_inbox`
+    if (row?.rows === 0) return
+  }
+  expect.unreachable('telemetry is in the inbox for more than 5 s')
+}
+
+type Value = string | number | boolean
+type Attributes = Readonly<Record<string, Value>>
+
+const otlpValue = (value: Value): object =>
+  typeof value === 'string'
+    ? { stringValue: value }
+    : typeof value === 'boolean'
+      ? { boolValue: value }
+      : Number.isInteger(value)
+        ? { intValue: String(value) }
+        : { doubleValue: value }
+
+export const attributesOf = (attributes: Attributes): object[] =>
+  Object.entries(attributes).map(([key, value]) => ({ key, value: otlpValue(value) }))
+
+const nanoseconds = (at: string): string => `${BigInt(Date.parse(at)) * 1_000_000n}`
+
+export const AT = '2026-11-01T10:00:00.000Z'
+
+/** A request of log records. */
+export const logs = (records: readonly Attributes[], resource: Attributes = {}): object => ({
+  resourceLogs: [
+    {
+      resource: { attributes: attributesOf(resource) },
+      scopeLogs: [
+        {
+          logRecords: records.map((attributes) => ({
+            timeUnixNano: nanoseconds(String(attributes['event.timestamp'] ?? AT)),
+            body: { stringValue: String(attributes['event.name'] ?? '') },
+            attributes: attributesOf(attributes),
+          })),
+        },
+      ],
+    },
+  ],
+})
+
+/** A request of spans. */
+export const traces = (
+  spans: readonly (Attributes & { name: string })[],
+  resource: Attributes = {},
+): object => ({
+  resourceSpans: [
+    {
+      resource: { attributes: attributesOf(resource) },
+      scopeSpans: [
+        {
+          spans: spans.map(({ name, spanId, ...attributes }) => ({
+            name,
+            ...(spanId === undefined ? {} : { spanId }),
+            startTimeUnixNano: nanoseconds(AT),
+            endTimeUnixNano: nanoseconds(AT),
+            attributes: attributesOf(attributes as Attributes),
+          })),
+        },
+      ],
+    },
+  ],
+})
+
+/** A request of data points, each of a metric of its own. */
+export const metrics = (points: readonly (Attributes & { name: string; value: number })[]): object => ({
+  resourceMetrics: [
+    {
+      resource: { attributes: attributesOf({ 'service.name': 'claude-code' }) },
+      scopeMetrics: [
+        {
+          metrics: points.map(({ name, value, ...attributes }) => ({
+            name,
+            sum: {
+              aggregationTemporality: 1,
+              dataPoints: [
+                { timeUnixNano: nanoseconds(AT), asDouble: value, attributes: attributesOf(attributes) },
+              ],
+            },
+          })),
+        },
+      ],
+    },
+  ],
+})
+
+/** An event of Claude Code. */
+export const claude = (event: string, session: string, more: Attributes = {}): Attributes => ({
+  'event.name': event,
+  'session.id': session,
+  'event.timestamp': AT,
+  ...more,
+})
+
+/** A call of Claude Code; `n` names it, and is in its counts. */
+export const call = (session: string, n: number, more: Attributes = {}): Attributes =>
+  claude('api_request', session, {
+    request_id: `req_${n}`,
+    model: 'claude-sonnet-4-5',
+    input_tokens: 1_000 + n,
+    output_tokens: 100 + n,
+    cache_read_tokens: 10 * n,
+    cache_creation_tokens: n,
+    cost_usd: 0.01,
+    ...more,
+  })
+export const CLAUDE = { 'service.name': 'claude-code' }

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { connect } from '../../src/database/client.ts'
+import { createPing } from '../../src/database/ping.ts'
+import { eventually } from '../support/cli.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { type SilentProxy, silentProxy } from '../support/silent-proxy.ts'
+
+let database: TestDatabase
+let proxy: SilentProxy
+beforeAll(async () => {
+  database = await testDatabase()
+  proxy = await silentProxy(database.url)
+})
+afterAll(async () => {
+  proxy.close()
+  await database.drop()
+})
+
+const open = () => connect({ url: proxy.url }, { max: 1, applicationName: 'test' })
+
+test('however many calls, one query is in flight over a connection that is half open', async () => {
+  const sql = open()
+  const ping = createPing(sql, { limitMs: 50, giveUpMs: 60_000 })
+  // connecting may take longer than the limit
+  await eventually(ping, (result) => result === 'ok')
+  proxy.fallSilent()
+  expect(await ping()).toBe('no answer in time')
+  const one = await eventually(
+    async () => proxy.held(),
+    (bytes) => bytes > 0,
+  )
+  for (let probe = 0; probe < 5; probe += 1) expect(await ping()).toBe('no answer in time')
+  expect(proxy.held()).toBe(one)
+  proxy.goOn()
+  await eventually(ping, (result) => result === 'ok')
+  await sql.end({ timeout: 1 })
+})
+
+test('after a lost query another one is sent', async () => {
+  const sql = open()
+  const ping = createPing(sql, { limitMs: 50, giveUpMs: 100 })
+  // connecting may take longer than the limit
+  await eventually(ping, (result) => result === 'ok')
+  proxy.fallSilent()
+  expect(await ping()).toBe('no answer in time')
+  const one = await eventually(
+    async () => proxy.held(),
+    (bytes) => bytes > 0,
+  )
+  await eventually(
+    () => ping().then(proxy.held),
+    (bytes) => bytes >= 2 * one,
+  )
+  proxy.goOn()
+  await sql.end({ timeout: 1 })
+})
+
+test('a database that cannot be reached is reported at once', async () => {
+  const sql = connect({ url: 'postgres://u@127.0.0.1:1/x' }, { max: 1, applicationName: 'test' })
+  expect(await createPing(sql, { limitMs: 4_000, giveUpMs: 5_000 })()).toBe('unreachable')
+  await sql.end({ timeout: 1 })
+})

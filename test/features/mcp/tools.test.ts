@@ -1,0 +1,394 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { createKey } from '../../../src/accounts/keys/queries.ts'
+import { updateOrganization } from '../../../src/accounts/organizations/queries.ts'
+import type { App } from '../../../src/server/app.ts'
+import { client, limitOf, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+
+// The tools for agents, by the official client of the Model Context Protocol.
+
+const NOW = new Date('2026-06-15T12:00:00.000Z')
+const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
+const MAX_BYTES = 25_600
+const TOOLS = {
+  cost_summary: 'cost:read',
+  budget_left: 'cost:read',
+  session_quality: 'sessions:read',
+  top_findings: 'security:read',
+  who_knows: 'team:read',
+  risky_files: 'security:read',
+  pr_risk: 'risk:read',
+}
+const ARGUMENTS: Record<string, object> = {
+  session_quality: { session_id: 'sess_one' },
+  who_knows: { paths: ['src/cart.ts'] },
+  risky_files: { paths: ['src/cart.ts'] },
+  pr_risk: { repo: 'acme/shop', pr_number: 7 },
+}
+
+let database: TestDatabase
+let app: App
+let owner: Tenant
+let ask: ReturnType<typeof client>
+/** Bodies of the responses to what clients sent. */
+const bodies: string[] = []
+
+const change = (path: string, additions: number, status = 'modified') => ({
+  ...{ path, additions, deletions: 1, status },
+})
+const commit = (sha: string, author: string, at: string, files: object[]) => ({
+  ...{ type: 'commit', project: 'shop', sha, author_email: `${author}@example.com`, author_name: author },
+  ...{ committed_at: at, files },
+})
+const session = (id: string, fields: object = {}) => ({
+  ...{ type: 'session', id, project_name: 'shop', created_at: '2026-06-10T10:00:00Z' },
+  ...{ user_email: 'ada@example.com', turns: 3, estimated_cost: 1.25, quality_score: 80, ...fields },
+})
+const finding = (file: string, severity: string) => ({
+  ...{ id: `finding_${file.replaceAll(/\W/g, '')}`, rule_id: 'aws', severity, title: 'A key', file },
+  ...{ fingerprint: file.slice(-50), created_at: '2026-06-10T10:00:00Z' },
+})
+const member = (name: string) => ({
+  ...{ type: 'member', id: `user_${name}`, email: `${name}@example.com`, display_name: `Dr ${name}` },
+  ...{ role: 'developer', joined_at: '2026-01-01T00:00:00Z' },
+})
+
+async function send(records: object[], by = ask) {
+  const response = await by('/v1/sync', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ records }),
+  })
+  expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
+}
+
+beforeAll(async () => {
+  database = await testDatabase()
+  app = testApp(database.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
+  owner = await tenant(database.sql)
+  ask = client(app, owner.key)
+  await send([
+    member('ada'),
+    member('bob'),
+    { type: 'budget', month: '2026-06', limit: 100 },
+    session('sess_one', { security_metadata: { findings: [finding('src/cart.ts', 'critical')] } }),
+    session('sess_two', {
+      project_name: 'web',
+      security_metadata: { findings: [finding('web/page.ts', 'low')] },
+    }),
+    commit('a1', 'ada', '2026-01-01T00:00:00Z', [change('src/cart.ts', 20, 'added')]),
+    ...['a2', 'a3', 'a4'].map((sha) =>
+      commit(sha, 'ada', `2026-02-0${sha[1]}T00:00:00Z`, [change('src/cart.ts', 5)]),
+    ),
+    ...['b1', 'b2', 'b3', 'b4', 'b5'].map((sha) =>
+      commit(sha, 'bob', `2026-03-0${sha[1]}T00:00:00Z`, [
+        change('src/bob.ts', 2, sha === 'b1' ? 'added' : 'modified'),
+      ]),
+    ),
+    commit('c1', 'guest', '2026-04-01T00:00:00Z', [change('docs/guide.md', 9, 'added')]),
+    {
+      ...{ type: 'pr_risk', repo: 'acme/shop', pr_number: 7, pr_title: 'Refund', files_changed: 1 },
+      ...{ created_at: '2026-06-01T00:00:00Z', project: 'shop', author_email: 'ada@example.com' },
+      ...{ files: [change('src/cart.ts', 4)], commits: ['a4'] },
+    },
+    {
+      ...{ type: 'pr_risk', repo: 'acme/shop', pr_number: 8, pr_title: 'Bob', files_changed: 1 },
+      ...{ created_at: '2026-06-02T00:00:00Z', commits: ['b2', 'b3'] },
+      ...{ impact_score: 90, regression_score: 90, security_score: 90, coupling_score: 90 },
+    },
+  ])
+})
+afterAll(() => database.drop())
+
+/** A client with a key; of 2025 unless `revision` is one of 2026. */
+async function connect(key: string, revision: 'legacy' | { pin: string } = 'legacy') {
+  const mcp = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: revision } })
+  const transport = new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
+    requestInit: { headers: { authorization: `Bearer ${key}` } },
+    fetch: async (url, init) => {
+      const response = await app.handle(new Request(String(url), init))
+      if (init?.method === 'POST') bodies.push(await response.clone().text())
+      return response
+    },
+  })
+  await mcp.connect(transport)
+  return mcp
+}
+
+const keyOf = async (scopes: string[], { orgId } = owner) =>
+  (await createKey(database.sql, orgId, { name: 'narrow', scopes })).key
+
+/** The answer of a tool, with whether it is an error. */
+async function call(mcp: Client, name: string, args: object = {}) {
+  const { content, isError = false } = await mcp.callTool({ name, arguments: { ...args } })
+  const [first] = content
+  if (first?.type !== 'text') throw new Error('the answer is no text')
+  expect(Buffer.byteLength(bodies.at(-1) ?? '')).toBeLessThan(MAX_BYTES)
+  return { isError, answer: JSON.parse(first.text) }
+}
+
+const fromApi = async (path: string) => await (await ask(path)).json()
+
+/** A message without a client. */
+const post = (
+  headers: Record<string, string> = {},
+  body: unknown = { jsonrpc: '2.0', id: 1, method: 'ping' },
+) =>
+  ask('/mcp', {
+    method: 'POST',
+    headers: {
+      ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+    },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+
+for (const revision of ['legacy', { pin: '2026-07-28' }] as const) {
+  test(`each tool answers as its route does, to a client of ${JSON.stringify(revision)}`, async () => {
+    const mcp = await connect(owner.key, revision)
+    expect(mcp.getServerVersion()?.name).toBe('cloud-analytics')
+    const { tools } = await mcp.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(Object.keys(TOOLS))
+
+    const { data, total } = (await fromApi('/v1/cost/breakdown?by=project')) as Record<string, unknown>
+    expect(await call(mcp, 'cost_summary')).toEqual({
+      isError: false,
+      answer: { data, total, pagination: { page: 1, per_page: 50, total: 2 }, next_page: null },
+    })
+    const day = { by: 'day', date_from: '2026-06-10', date_to: '2026-06-10', project: 'shop' }
+    expect((await call(mcp, 'cost_summary', day)).answer.total.cost).toBe(1.25)
+
+    const { current_budget } = (await fromApi('/v1/cost')) as { current_budget: object }
+    expect((await call(mcp, 'budget_left')).answer).toEqual({ current_budget, next_page: null })
+    expect(current_budget).toMatchObject({ limit: 100, remaining: 97.5 })
+
+    const { quality_score, quality_metadata } = (await fromApi('/v1/sessions/sess_one')) as Record<
+      string,
+      unknown
+    >
+    expect((await call(mcp, 'session_quality', { session_id: 'sess_one' })).answer).toEqual({
+      ...{ quality_score, quality_metadata, next_page: null },
+    })
+
+    const heatmap = (await fromApi('/v1/security/heatmap')) as { data: object[] }
+    expect((await call(mcp, 'top_findings')).answer).toEqual({ ...heatmap, next_page: null })
+    expect(heatmap.data).toHaveLength(2)
+    expect((await call(mcp, 'top_findings', { project: 'web' })).answer.data).toEqual([heatmap.data[1]])
+
+    const known = (await call(mcp, 'who_knows', { paths: ['./src/bob.ts'] })).answer
+    expect(known.data.map((person: { user_id: string; score: number }) => person.user_id)).toEqual([
+      ...['user_bob', 'user_ada'],
+    ])
+    expect(known.data[0]).toEqual({
+      ...{ user_id: 'user_bob', display_name: 'Dr bob', score: 100 },
+      domains: [expect.objectContaining({ domain: 'shop/src', files_owned: 1 })],
+    })
+    expect(known.domains.map(({ domain }: { domain: string }) => domain)).toEqual(['shop/src'])
+    const guest = (await call(mcp, 'who_knows', { paths: ['docs/guide.md'] })).answer
+    expect(guest.data).toMatchObject([{ user_id: null, display_name: 'guest', score: 100 }])
+
+    const paths = ['src/bob.ts', 'new.ts', 'src/cart.ts']
+    expect((await call(mcp, 'risky_files', { paths, project: 'shop' })).answer).toEqual({
+      data: [
+        {
+          path: 'src/cart.ts',
+          heatmap: heatmap.data[0],
+          churn: { commits: 4, additions: 35, deletions: 4 },
+          owners: [{ user_id: 'user_ada', display_name: 'Dr ada', score: 100 }],
+          pull_requests: [{ repo: 'acme/shop', pr_number: 7, rating: 'low' }],
+        },
+        {
+          path: 'src/bob.ts',
+          heatmap: null,
+          churn: { commits: 5, additions: 10, deletions: 5 },
+          owners: [{ user_id: 'user_bob', display_name: 'Dr bob', score: 100 }],
+          pull_requests: [{ repo: 'acme/shop', pr_number: 8, rating: 'critical' }],
+        },
+        {
+          path: 'new.ts',
+          heatmap: null,
+          churn: { commits: 0, additions: 0, deletions: 0 },
+          owners: [],
+          pull_requests: [],
+        },
+      ],
+      next_page: null,
+    })
+    const elsewhere = (await call(mcp, 'risky_files', { paths, project: 'web' })).answer
+    expect(elsewhere.data[0]).toMatchObject({ heatmap: null, churn: { commits: 0 }, owners: [] })
+    expect((await call(mcp, 'risky_files', { paths })).answer.data[0].path).toBe('src/cart.ts')
+
+    const { data: risks } = (await fromApi('/v1/risk?repo=acme/shop')) as { data: { id: string }[] }
+    const risk = (await fromApi(`/v1/risk/${risks[1]?.id}`)) as object
+    expect((await call(mcp, 'pr_risk', { repo: 'acme/shop', pr_number: 7 })).answer).toEqual({
+      ...risk,
+      next_page: null,
+    })
+    await mcp.close()
+  })
+}
+
+test('what does not exist and wrong arguments are errors that the model reads', async () => {
+  const mcp = await connect(owner.key)
+  const missing = await Promise.all([
+    call(mcp, 'session_quality', { session_id: 'sess_none' }),
+    call(mcp, 'session_quality', { session_id: '../cost' }),
+    call(mcp, 'pr_risk', { repo: 'acme/shop', pr_number: 99 }),
+  ])
+  for (const { isError, answer } of missing) {
+    expect(isError).toBe(true)
+    expect(answer).toMatchObject({ code: 'NOT_FOUND', request_id: expect.any(String) })
+  }
+  const wrong = [
+    ['cost_summary', { date_from: '2026-02-30' }, 'date_from'],
+    ['cost_summary', { by: 'colour' }, 'by'],
+    ['cost_summary', { colour: 'red' }, 'colour'],
+    ['who_knows', { paths: [] }, 'paths'],
+    ['risky_files', { paths: Array.from({ length: 1_001 }, (_, index) => `${index}.ts`) }, 'paths'],
+    ['pr_risk', { repo: 'acme/shop' }, 'pr_number'],
+  ] as const
+  for (const [name, args, field] of wrong) {
+    const { isError, answer } = await call(mcp, name, args)
+    expect(isError).toBe(true)
+    expect(answer).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field }] })
+  }
+  await expect(call(mcp, 'no_tool')).rejects.toThrow('There is no tool no_tool')
+})
+
+test('only the tools that the scopes allow are listed; another is refused, naming the scope', async () => {
+  for (const scope of new Set(Object.values(TOOLS))) {
+    const mcp = await connect(await keyOf([scope]))
+    const { tools } = await mcp.listTools()
+    const allowed = tools.map(({ name }) => name)
+    expect(allowed).toEqual(Object.entries(TOOLS).flatMap(([name, need]) => (need === scope ? [name] : [])))
+    for (const [name, need] of Object.entries(TOOLS)) {
+      const { isError, answer } = await call(mcp, name, ARGUMENTS[name])
+      expect([name, isError]).toEqual([name, need !== scope])
+      if (isError) expect(answer).toMatchObject({ code: 'FORBIDDEN', error: expect.stringContaining(need) })
+    }
+  }
+  const writer = await connect(await keyOf(['write']))
+  expect((await writer.listTools()).tools).toEqual([])
+})
+
+test('without their scopes owners and pull requests are null, and members stay hidden', async () => {
+  const { answer } = await call(await connect(await keyOf(['security:read'])), 'risky_files', {
+    paths: ['src/cart.ts'],
+  })
+  expect(answer.data[0]).toMatchObject({ owners: null, pull_requests: null, heatmap: { risk_score: 25 } })
+  const hiding = await tenant(database.sql, { scopes: ['write', 'cost:read', 'security:read'] })
+  await updateOrganization(database.sql, hiding.slug, { hideMembers: true })
+  await send([member('ada'), session('sess_hidden')], client(app, hiding.key))
+  const mcp = await connect(hiding.key)
+  const refused = await call(mcp, 'cost_summary', { by: 'member' })
+  expect([refused.isError, refused.answer.code]).toEqual([true, 'FORBIDDEN'])
+  expect((await call(mcp, 'cost_summary')).answer.total.cost).toBe(1.25)
+})
+
+test('nothing of another organization is seen', async () => {
+  const other = await tenant(database.sql)
+  const mcp = await connect(other.key)
+  for (const name of Object.keys(TOOLS)) {
+    const { answer } = await call(mcp, name, ARGUMENTS[name])
+    const text = JSON.stringify(answer)
+    for (const word of ['Dr ', 'user_ada', 'shop"', '1.25', '97.5']) expect(text).not.toContain(word)
+  }
+})
+
+test('large answers come in pages of less than 25,600 bytes, with each item once', async () => {
+  const big = await tenant(database.sql)
+  const files = Array.from({ length: 260 }, (_, index) => `src/${'ä'.repeat(200)}-"${index}".ts`)
+  const records = [0, 1, 2].map((part) =>
+    session(`sess_big${part}`, {
+      project_name: 'big',
+      security_metadata: {
+        findings: files
+          .filter((_, index) => index % 3 === part)
+          .map((file, index) => ({
+            ...finding(file, 'low'),
+            id: `finding_${part}x${index}`,
+          })),
+      },
+    }),
+  )
+  await send([member('ada'), ...records], client(app, big.key))
+  const mcp = await connect(big.key)
+  const all = async (name: string, args: object) => {
+    const seen: { file?: string; path?: string }[] = []
+    let pages = 0
+    for (let page: number | null = 1; page !== null; pages += 1) {
+      const { answer } = await call(mcp, name, { ...args, page })
+      seen.push(...answer.data)
+      page = answer.next_page
+    }
+    return { names: seen.map(({ file, path }) => file ?? path).sort(), pages }
+  }
+  const found = await all('top_findings', {})
+  expect(found.names).toEqual([...files].sort())
+  expect(found.pages).toBeGreaterThan(6)
+  const risky = await all('risky_files', { paths: files })
+  expect(risky.names).toEqual([...files].sort())
+  expect(risky.pages).toBeGreaterThan(2)
+  expect((await call(mcp, 'risky_files', { paths: files, page: 99 })).answer).toEqual({
+    ...{ data: [], next_page: null },
+  })
+})
+
+test('only POST is served, of no other site, and of a bounded size', async () => {
+  for (const method of ['GET', 'DELETE', 'PUT']) {
+    const response = await ask('/mcp', { method })
+    expect([method, response.status, response.headers.get('allow')]).toEqual([method, 405, 'POST'])
+  }
+  const origins = { 'http://localhost': 200, 'https://localhost': 200, 'http://localhost:81': 403 }
+  for (const [origin, status] of Object.entries({ ...origins, 'https://evil.example': 403, null: 403 }))
+    expect([origin, (await post({ origin })).status]).toEqual([origin, status])
+  expect((await post()).headers.get('access-control-allow-origin')).toBeNull()
+  const behind = testApp(database.sql, {
+    config: { publicUrl: 'https://stats.example.com/ca', rateLimits: PLENTY },
+  })
+  const init = { method: 'POST', body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' }
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+  const byProxy = { ...headers, origin: 'https://stats.example.com' }
+  expect((await client(behind, owner.key)('/mcp', { ...init, headers: byProxy })).status).toBe(200)
+
+  expect((await post({}, `"${'x'.repeat(1024 * 1024)}"`)).status).toBe(413)
+  expect((await post({ 'content-type': 'text/plain' })).status).toBe(415)
+  expect((await post({}, '{')).status).toBe(400)
+  expect((await post({}, [{ jsonrpc: '2.0', id: 1, method: 'ping' }])).status).toBe(400)
+  const without = await client(app)('/mcp', { ...init, headers })
+  expect([without.status, without.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+  expect(await without.json()).toMatchObject({ code: 'UNAUTHORIZED' })
+})
+
+test('a message counts as one request, also where a tool asks several routes', async () => {
+  const limited = testApp(database.sql, {
+    config: { rateLimits: { ...PLENTY, cloud_enterprise: 3 } },
+    windowClock: () => NOW,
+  })
+  const { key } = await tenant(database.sql)
+  const call = () =>
+    client(limited, key)('/mcp', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: JSON.stringify({
+        ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+        params: { name: 'who_knows', arguments: { paths: ['src/cart.ts'] } },
+      }),
+    })
+  for (const remaining of [2, 1, 0]) {
+    const response = await call()
+    expect([response.status, limitOf(response).remaining]).toEqual([200, remaining])
+    expect(await response.text()).not.toContain('isError')
+  }
+  const refused = await call()
+  expect([refused.status, refused.headers.has('retry-after')]).toEqual([429, true])
+  expect(await refused.json()).toMatchObject({ code: 'RATE_LIMITED' })
+})
+
+test('the definitions of all tools have less than 1,500 tokens', async () => {
+  const { tools } = await (await connect(owner.key, { pin: '2026-07-28' })).listTools()
+  const definitions = JSON.stringify(tools)
+  // each run of letters or digits is a token of at most four, and each sign one: tokenizers make fewer
+  const tokens = definitions.match(/[A-Za-z]{1,4}|\d{1,3}|[^A-Za-z\d\s]/g) ?? []
+  expect(tokens.length).toBeLessThan(1_500)
+})

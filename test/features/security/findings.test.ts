@@ -1,0 +1,261 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createKey } from '../../../src/accounts/keys/queries.ts'
+import { updateOrganization } from '../../../src/accounts/organizations/queries.ts'
+import { FINDING_TABLES } from '../../../src/features/security/check.ts'
+import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
+import type { App } from '../../../src/server/app.ts'
+import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+
+// GET /v1/findings and PATCH /v1/findings/:finding_id.
+
+let database: TestDatabase
+let app: App
+let mine: Tenant
+let ask: ReturnType<typeof client>
+
+interface Listed {
+  id: string
+  status: string
+  note?: string
+  session_id: string
+  member: { id: string | null; email: string | null } | null
+}
+
+beforeAll(async () => {
+  database = await testDatabase()
+  app = testApp(database.sql)
+  mine = await tenant(database.sql, { scopes: ['read', 'write', 'admin', 'audit:read'] })
+  ask = client(app, mine.key)
+  const member = {
+    type: 'member',
+    id: 'user_ada',
+    email: 'ada@example.com',
+    display_name: 'Ada',
+    role: 'admin',
+  }
+  await post([{ ...member, joined_at: '2026-01-01T00:00:00Z' }, ...SESSIONS])
+})
+afterAll(() => database.drop())
+
+const finding = (id: string, fields: object = {}) => ({
+  id: `finding_${id}`,
+  rule_id: 'aws-access-key',
+  category: 'secret',
+  severity: 'critical',
+  title: 'AWS access key',
+  file: 'src/deploy.ts',
+  line: 3,
+  turn_number: 2,
+  fingerprint: `print-${id}`,
+  ...fields,
+})
+const session = (id: string, created_at: string, findings: object[], fields: object = {}) => ({
+  type: 'session',
+  id: `sess_${id}`,
+  project_name: 'checkout',
+  created_at,
+  security_metadata: { findings },
+  ...fields,
+})
+const other = { rule_id: 'rm-root', category: 'command', severity: 'high', file: null }
+const SESSIONS = [
+  session('one', '2026-03-01T10:00:00Z', [finding('a'), finding('b', other)], {
+    user_email: 'Ada@example.com',
+  }),
+  session('two', '2026-03-02T10:00:00Z', [finding('c', { file: 'src/b.ts', severity: 'low' })], {
+    project_name: 'shop',
+    user_id: 'user_ada',
+  }),
+  session('three', '2026-03-02T10:00:00Z', [finding('d', { fingerprint: 'print-a' })], {
+    user_email: 'guest@example.com',
+  }),
+]
+
+const send = (method: string, path: string, body: unknown) =>
+  ask(path, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+async function post(records: object[]) {
+  const response = await send('POST', '/v1/sync', { records })
+  expect([await response.clone().text(), response.status]).toEqual([expect.any(String), 200])
+}
+async function get<Body>(path: string, as = ask): Promise<Body> {
+  const response = await as(path)
+  expect([path, response.status]).toEqual([path, 200])
+  return (await response.json()) as Body
+}
+const list = (query = '', as = ask) =>
+  get<{ data: Listed[]; pagination: { total: number } }>(`/v1/findings${query}`, as)
+const idsOf = async (query = '') => (await list(query)).data.map(({ id }) => id.slice('finding_'.length))
+async function refuseDifferences() {
+  expect(await findDifferences(database.sql, mine.orgId, [...FINDING_TABLES, ...USAGE_TABLES])).toEqual([])
+}
+
+test('lists each finding with its session and member, the newest first', async () => {
+  const { data, pagination } = await list()
+  expect(pagination).toMatchObject({ total: 4 })
+  expect(data[0]).toEqual({
+    ...finding('c', { file: 'src/b.ts', severity: 'low' }),
+    description: null,
+    status: 'open',
+    created_at: '2026-03-02T10:00:00.000Z',
+    session_id: 'sess_two',
+    project: 'shop',
+    member: { id: 'user_ada', email: 'ada@example.com' },
+  } as never)
+  expect(data.map(({ id, member }) => [id, member?.email])).toEqual([
+    ['finding_c', 'ada@example.com'],
+    ['finding_d', 'guest@example.com'],
+    ['finding_a', 'ada@example.com'],
+    ['finding_b', 'ada@example.com'],
+  ])
+  expect(await idsOf('?per_page=2&page=2')).toEqual(['a', 'b'])
+  const csv = await ask('/v1/findings', { headers: { accept: 'text/csv' } })
+  const [names, first] = (await csv.text()).split('\r\n')
+  expect(names).toBe(
+    'id,rule_id,category,severity,title,description,file,line,turn_number,fingerprint,status,created_at,session_id,project,member,note',
+  )
+  expect(first).toEndWith(
+    ',open,2026-03-02T10:00:00.000Z,sess_two,shop,"{""id"":""user_ada"",""email"":""ada@example.com""}",',
+  )
+})
+
+test('filters', async () => {
+  const found: Record<string, string[]> = {}
+  for (const query of [
+    ...['severity=high', 'rule_id=aws-access-key', 'category=command', 'project=shop', 'file=src/deploy.ts'],
+    ...['member=user_ada', 'member=ADA@example.com', 'status=open', 'status=dismissed'],
+    ...['date_from=2026-03-02', 'date_to=2026-03-01', 'severity=critical&date_to=2026-03-01'],
+  ]) {
+    found[query] = await idsOf(`?${query}`)
+  }
+  expect(found).toEqual({
+    'severity=high': ['b'],
+    'rule_id=aws-access-key': ['c', 'd', 'a'],
+    'category=command': ['b'],
+    'project=shop': ['c'],
+    'file=src/deploy.ts': ['d', 'a'],
+    'member=user_ada': ['c', 'a', 'b'],
+    'member=ADA@example.com': ['c', 'a', 'b'],
+    'status=open': ['c', 'd', 'a', 'b'],
+    'status=dismissed': [],
+    'date_from=2026-03-02': ['c', 'd'],
+    'date_to=2026-03-01': ['a', 'b'],
+    'severity=critical&date_to=2026-03-01': ['a'],
+  })
+  for (const query of ['severity=grave', 'status=closed', 'date_from=yesterday', 'file=']) {
+    expect([query, (await ask(`/v1/findings?${query}`)).status]).toEqual([query, 400])
+  }
+})
+
+test('a dismissed one counts no more, also when its session is sent again, and can be opened again', async () => {
+  const files = async () =>
+    (await get<{ data: { file: string; sessions: number }[] }>('/v1/security/heatmap')).data.map(
+      ({ file, sessions }) => [file, sessions],
+    )
+  const withFindings = async () =>
+    (await get<{ data: { id: string }[] }>('/v1/sessions?has_findings=true')).data.map(({ id }) => id)
+  const scoreOf = async () =>
+    (await get<{ security_metadata: { score: number } }>('/v1/sessions/sess_two')).security_metadata.score
+  expect(await files()).toEqual([
+    ['src/deploy.ts', 2],
+    ['src/b.ts', 1],
+  ])
+  const score = await scoreOf()
+  const dismissed = await send('PATCH', '/v1/findings/finding_c', {
+    status: 'dismissed',
+    note: 'a "fixture"',
+  })
+  expect(dismissed.status).toBe(200)
+  expect(await dismissed.json()).toMatchObject({ id: 'finding_c', status: 'dismissed', note: 'a "fixture"' })
+  expect(await idsOf('?status=dismissed')).toEqual(['c'])
+  expect(await files()).toEqual([['src/deploy.ts', 2]])
+  expect(await withFindings()).toEqual(['sess_three', 'sess_one'])
+  expect(await scoreOf()).toBe(score)
+  await refuseDifferences()
+
+  // the same again, and changed with the finding at another turn under an id that we derive
+  await post([SESSIONS[1] as object])
+  expect(await files()).toEqual([['src/deploy.ts', 2]])
+  const { id: _id, ...moved } = finding('c', { file: 'src/b.ts', severity: 'low', turn_number: 9 })
+  const [, two] = SESSIONS
+  await post([
+    { ...two, turns: 9, security_metadata: { findings: [moved, finding('e', { file: 'src/b.ts' })] } },
+  ])
+  expect(await files()).toEqual([
+    ['src/b.ts', 1],
+    ['src/deploy.ts', 2],
+  ])
+  const [again] = (await list('?status=dismissed')).data
+  expect(again).toMatchObject({ session_id: 'sess_two', note: 'a "fixture"' })
+  await refuseDifferences()
+
+  const opened = await send('PATCH', `/v1/findings/${again?.id}`, { status: 'open' })
+  expect(await opened.json()).not.toHaveProperty('note')
+  expect(await idsOf('?status=dismissed')).toEqual([])
+  await refuseDifferences()
+  const log = await get<{ data: { action: string; user_id: string; details: object }[] }>(
+    '/v1/audit?action=finding.*',
+  )
+  expect(log.data).toMatchObject([
+    { action: 'finding.reopened', user_id: `key_${mine.keyId}`, details: { ids: [again?.id] } },
+    { action: 'finding.dismissed', details: { ids: ['finding_c'], note: 'a "fixture"' } },
+  ])
+  // nothing changes, and nothing is written of it
+  expect((await send('PATCH', '/v1/findings/finding_a', { status: 'open' })).status).toBe(200)
+  expect((await get<{ data: object[] }>('/v1/audit?action=finding.*')).data).toHaveLength(2)
+})
+
+test('only an admin dismisses: records of other keys neither dismiss nor open a finding again', async () => {
+  const own = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
+  const { key } = await createKey(database.sql, own.orgId, { name: 'laptop', scopes: ['sessions:write'] })
+  const syncBy = async (by: string, findings: object[]) => {
+    const response = await client(app, by)('/v1/sync', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ records: [session('held', '2026-03-01T10:00:00Z', findings)] }),
+    })
+    expect(response.status).toBe(200)
+  }
+  const statuses = async () => {
+    const { data } = (await (await client(app, own.key)('/v1/findings')).json()) as {
+      data: { id: string; status: string; note?: string }[]
+    }
+    return Object.fromEntries(data.map(({ id, status, note }) => [id, [status, note ?? null]]))
+  }
+  const [a, b] = [finding('held_a'), finding('held_b', { ...other, fingerprint: 'print-held' })]
+  const dismissed = { status: 'dismissed', note: 'by a laptop' }
+  await syncBy(key, [{ ...a, ...dismissed }, b])
+  expect(await statuses()).toEqual({ finding_held_a: ['open', null], finding_held_b: ['open', null] })
+  await syncBy(own.key, [a, { ...b, status: 'dismissed', note: 'by an admin' }])
+  const held = { finding_held_a: ['open', null], finding_held_b: ['dismissed', 'by an admin'] }
+  expect(await statuses()).toEqual(held)
+  // neither by saying so, nor by leaving it out in between
+  await syncBy(key, [a, { ...b, status: 'open' }])
+  await syncBy(key, [a])
+  await syncBy(key, [a, b])
+  expect(await statuses()).toEqual(held)
+})
+
+test('refuses what it does not know, and who may not', async () => {
+  expect((await send('PATCH', '/v1/findings/finding_none', { status: 'open' })).status).toBe(404)
+  expect((await send('PATCH', '/v1/findings/finding_a', { status: 'gone' })).status).toBe(400)
+  expect((await send('PATCH', '/v1/findings/finding_a', { note: 'why' })).status).toBe(400)
+  const another = await tenant(database.sql, { scopes: ['read', 'admin'] })
+  const theirs = client(app, another.key)
+  expect((await list('', theirs)).data).toEqual([])
+  const foreign = await theirs('/v1/findings/finding_a', {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json' },
+    body: '{"status":"dismissed"}',
+  })
+  expect(foreign.status).toBe(404)
+  const { key } = await createKey(database.sql, mine.orgId, { name: 'security', scopes: ['security:read'] })
+  const narrow = client(app, key)
+  const body = { method: 'PATCH', headers: { 'content-type': 'application/json' }, body: '{"status":"open"}' }
+  expect((await narrow('/v1/findings/finding_a', body)).status).toBe(403)
+  expect((await list('', narrow)).data[0]?.member).not.toBeNull()
+  await updateOrganization(database.sql, mine.slug, { hideMembers: true })
+  await Bun.sleep(1000)
+  expect((await list('', narrow)).data.map(({ member }) => member)).toEqual(Array(5).fill(null))
+  expect((await narrow('/v1/findings?member=user_ada')).status).toBe(403)
+})

@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { loadPricer, type Pricer } from '../../../src/analysis/scoring/prices.ts'
+import { SESSION_TABLES } from '../../../src/features/sessions/check.ts'
+import { exportSessions } from '../../../src/features/sessions/export.ts'
+import { repeatingClient, tenant, testApp } from '../../support/api.ts'
+import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+
+// Tokens of models without a known price: counted apart, never as $0 that looks like a price.
+
+const NOW = new Date('2026-11-15T12:00:00.000Z')
+const TOKENS = { input: 1_000, output: 200, cache_read: 30, cache_creation: 4 }
+const IN_HOUSE = { 'in-house': { input: 1, output: 10, cache_read: 0.1, cache_write: 2 } }
+/** US dollars for TOKENS of `in-house`. */
+const IN_HOUSE_COST = 0.003011
+/** US dollars for TOKENS of `claude-haiku-4-5`. */
+const HAIKU_COST = 0.002008
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await testDatabase()
+})
+afterAll(() => database.drop())
+
+/** A new organization, and what asks the API of it; `prices` may be replaced. */
+async function organization() {
+  const mine = await tenant(database.sql)
+  const prices = { pricer: await loadPricer() }
+  const pricer: () => Promise<Pricer> = async () => prices.pricer
+  const ask = repeatingClient(testApp(database.sql, { now: () => NOW, pricer }), mine.key)
+  const get = async (path: string) => {
+    const response = await ask(path)
+    expect(response.status).toBe(200)
+    return JSON.parse(await response.text())
+  }
+  const send = async (...records: object[]) => {
+    const response = await ask('/v1/sync', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ records }),
+    })
+    return { status: response.status, body: JSON.parse(await response.text()) }
+  }
+  return {
+    ...mine,
+    prices,
+    get,
+    send,
+    sqlDifferences: () => findDifferences(database.sql, mine.orgId, SESSION_TABLES),
+  }
+}
+
+const session = (id: string, over: object) => ({
+  type: 'session',
+  id,
+  project_name: 'shop',
+  created_at: '2026-11-14T10:00:00Z',
+  ...over,
+})
+
+test('tokens without a price are counted in the session and in /cost, and their turns have no cost', async () => {
+  const { get, send, sqlDifferences } = await organization()
+  const { status } = await send(
+    session('sess_mixed', {
+      turn_records: [
+        { role: 'user' },
+        { model: 'claude-haiku-4-5', tokens: TOKENS },
+        { model: 'in-house', tokens: TOKENS },
+      ],
+    }),
+    session('sess_sum', {
+      model: 'in-house',
+      tokens: TOKENS,
+      project_name: 'blog',
+      created_at: '2026-10-02T00:00:00Z',
+    }),
+    session('sess_priced', { model: 'claude-haiku-4-5', tokens: TOKENS }),
+    session('sess_reported', { estimated_cost: 2, model: 'in-house', tokens: TOKENS }),
+  )
+  expect(status).toBe(200)
+  const mixed = await get('/v1/sessions/sess_mixed')
+  expect(mixed).toMatchObject({
+    estimated_cost: HAIKU_COST,
+    unpriced_tokens: 1_234,
+    cost_source: 'estimated',
+  })
+  expect(mixed.turn_records.map(({ cost }: { cost: number | null }) => cost)).toEqual([
+    null,
+    HAIKU_COST,
+    null,
+  ])
+  expect(await get('/v1/sessions/sess_sum')).toMatchObject({ estimated_cost: 0, unpriced_tokens: 1_234 })
+  expect(await get('/v1/sessions/sess_priced')).toMatchObject({
+    estimated_cost: HAIKU_COST,
+    unpriced_tokens: 0,
+  })
+  expect(await get('/v1/sessions/sess_reported')).toMatchObject({ estimated_cost: 2, unpriced_tokens: 0 })
+  const unpriced = async (query: string) => (await get(`/v1/cost?${query}`)).unpriced_tokens
+  expect(await unpriced('')).toBe(2_468)
+  expect(await unpriced('group_by=month')).toBe(2_468)
+  expect(await unpriced('project=blog')).toBe(1_234)
+  expect(await unpriced('project=nothing')).toBe(0)
+  expect(await unpriced('date_from=2026-11-01&date_to=2026-11-30')).toBe(1_234)
+  expect(await sqlDifferences()).toEqual([])
+})
+
+test('the count moves with the session, and doctor sees one that did not', async () => {
+  const { orgId, prices, get, send, sqlDifferences } = await organization()
+  const record = session('sess_moves', { turn_records: [{ model: 'in-house', tokens: TOKENS }] })
+  await send(record)
+  await send({ ...record, project_name: 'blog' })
+  expect((await get('/v1/cost?project=shop')).unpriced_tokens).toBe(0)
+  expect((await get('/v1/cost?project=blog')).unpriced_tokens).toBe(1_234)
+  prices.pricer = await loadPricer(IN_HOUSE)
+  await send({ ...record, project_name: 'blog' })
+  expect(await get('/v1/cost')).toMatchObject({ unpriced_tokens: 0, total_cost: IN_HOUSE_COST })
+  expect((await get('/v1/sessions/sess_moves')).turn_records[0].cost).toBe(IN_HOUSE_COST)
+  expect(await sqlDifferences()).toEqual([])
+  await database.sql`update session_rollups set unpriced_tokens = 1 where org_id = ${orgId} and grain = 'day'`
+  expect(await sqlDifferences()).toEqual(['day 2026-11-14 all projects', 'day 2026-11-14 blog'])
+})
+
+test('an estimate that names unpriced tokens is completed where their price is known; any other is kept', async () => {
+  const { prices, get, send } = await organization()
+  const turns = [
+    { model: 'claude-haiku-4-5', tokens: TOKENS, cost: 0.5 },
+    { model: 'in-house', tokens: TOKENS },
+    { model: 'mystery', tokens: { input: 7 } },
+  ]
+  const given = { estimated_cost: 0.5, cost_source: 'estimated', turn_records: turns }
+  const open = session('sess_open', { ...given, unpriced_tokens: 1_241 })
+  await send(open)
+  expect(await get('/v1/sessions/sess_open')).toMatchObject({ estimated_cost: 0.5, unpriced_tokens: 1_241 })
+  prices.pricer = await loadPricer(IN_HOUSE)
+  await send(
+    open,
+    session('sess_whole', given),
+    session('sess_said', { estimated_cost: 3, unpriced_tokens: 9 }),
+  )
+  const priced = await get('/v1/sessions/sess_open')
+  expect(priced).toMatchObject({ estimated_cost: 0.5 + IN_HOUSE_COST, unpriced_tokens: 7 })
+  expect(priced.turn_records.map(({ cost }: { cost: number | null }) => cost)).toEqual([
+    0.5,
+    IN_HOUSE_COST,
+    null,
+  ])
+  const whole = await get('/v1/sessions/sess_whole')
+  expect(whole).toMatchObject({ estimated_cost: 0.5, unpriced_tokens: 0 })
+  expect(whole.turn_records.map(({ cost }: { cost: number | null }) => cost)).toEqual([0.5, null, null])
+  expect(await get('/v1/sessions/sess_said')).toMatchObject({ estimated_cost: 3, unpriced_tokens: 9 })
+})
+
+test('an export imports as it was', async () => {
+  const from = await organization()
+  const into = await organization()
+  await from.send(
+    session('sess_a', {
+      turn_records: [
+        { model: 'in-house', tokens: TOKENS },
+        { model: 'gpt-5', tokens: TOKENS },
+      ],
+    }),
+    session('sess_b', { tokens: TOKENS, model: 'in-house' }),
+  )
+  const lines: string[] = []
+  for await (const page of exportSessions(database.sql, from.orgId)) lines.push(page)
+  const records = lines
+    .join('')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(records.map(({ unpriced_tokens }) => unpriced_tokens)).toEqual([1_234, 1_234])
+  expect((await into.send(...records)).body).toMatchObject({ created: 2 })
+  for (const path of ['/v1/sessions/sess_a', '/v1/sessions/sess_b', '/v1/cost'])
+    expect(await into.get(path)).toEqual(await from.get(path))
+})
+
+test('counts that are no counts are refused', async () => {
+  const { send } = await organization()
+  for (const unpriced_tokens of [-1, 1.5, 5e12, '1']) {
+    const { status, body } = await send(session('sess_x', { unpriced_tokens }))
+    expect(status).toBe(400)
+    expect(body.details[0].field).toBe('records[0].unpriced_tokens')
+  }
+})

@@ -1,0 +1,392 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createKey } from '../../../src/accounts/keys/queries.ts'
+import type { App } from '../../../src/server/app.ts'
+import { type Tenant, tenant, testApp } from '../../support/api.ts'
+import { CHANGES, declaredRoutes } from '../../support/isolation/routes.ts'
+import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { asker } from '../../support/webhook-api.ts'
+
+// Keys, members, budgets and the organization, changed by the API as the command line changes them.
+
+const ADMIN = ['read', 'write', 'audit:write', 'webhooks', 'admin']
+const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
+
+let db: TestDatabase
+let app: App
+
+beforeAll(async () => {
+  db = await testDatabase()
+  app = testApp(db.sql, { config: { rateLimits: PLENTY } })
+})
+afterAll(() => db.drop())
+
+async function organization(scopes = ADMIN) {
+  const own = await tenant(db.sql, { scopes })
+  return { ...own, ask: asker(app, own.key) }
+}
+
+const actions = async ({ orgId }: Pick<Tenant, 'orgId'>) =>
+  (
+    await db.sql<{ action: string; user_id: string; details: Record<string, unknown> }[]>`
+      select l.action, l.user_id, l.details from audit_log l where l.org_id = ${orgId} order by l.created_at`
+  ).map(({ action, user_id, details }) => ({ action, user_id, details }))
+
+test('PATCH with {} is 200 and changes nothing, on every route', async () => {
+  const own = await organization()
+  const { ask } = own
+  const member = await ask('POST', '/v1/members', {
+    email: 'a@b.example',
+    display_name: 'A',
+    role: 'developer',
+  })
+  const webhook = await ask('POST', '/v1/webhooks', CHANGES['POST /webhooks'])
+  const finding = {
+    ...{ id: 'finding_1', rule_id: 'aws-access-key', category: 'secret', severity: 'high', title: 'A key' },
+    ...{ turn_number: 1, fingerprint: 'print' },
+  }
+  const session = {
+    ...{ type: 'session', id: 'sess_1', project_name: 'p', created_at: '2026-01-02T03:04:05Z' },
+    security_metadata: { findings: [finding] },
+  }
+  expect((await ask('POST', '/v1/sync', { records: [session] })).status).toBe(200)
+  const ids: Record<string, unknown> = {
+    ...{ user_id: member.body.id, webhook_id: webhook.body.id, finding_id: 'finding_1' },
+  }
+  const routes = declaredRoutes(app).filter(
+    ({ method, path }) => method === 'PATCH' && path.startsWith('/v1'),
+  )
+  expect(routes).toHaveLength(4)
+  const dismissed = { status: 'dismissed', note: 'known' }
+  expect((await ask('PATCH', '/v1/findings/finding_1', dismissed)).status).toBe(200)
+  const before = await actions(own)
+  for (const { path } of routes) {
+    const url = path.replaceAll(/:(\w+)/g, (_all, name) => String(ids[name]))
+    const first = await ask('PATCH', url, {})
+    expect([path, first.status]).toEqual([path, 200])
+    expect((await ask('PATCH', url, {})).body).toEqual(first.body)
+    if (path === '/v1/findings/:finding_id') expect(first.body).toMatchObject(dismissed)
+  }
+  expect((await ask('PATCH', '/v1/organization', { badges: {} })).status).toBe(200)
+  expect(await actions(own)).toEqual(before)
+})
+
+describe('keys', () => {
+  test('are made, shown once, listed, rotated and revoked', async () => {
+    const own = await organization()
+    const { ask, keyId } = own
+    const made = await ask('POST', '/v1/keys', { name: ' ci ', scopes: ['sessions:read', 'write'] })
+    expect(made.status).toBe(201)
+    expect(made.headers.get('location')).toBe(`/v1/keys/${made.body.id}`)
+    const { key, ...shown } = made.body as unknown as Record<string, unknown>
+    expect(shown).toEqual({
+      id: made.body.id,
+      name: 'ci',
+      scopes: ['write', 'sessions:read'],
+      member: null,
+      created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+      created_by: `key_${keyId}`,
+      expires_at: null,
+      last_used_at: null,
+      revoked_at: null,
+    })
+    const listed = await ask('GET', '/v1/keys')
+    expect(listed.body.data.map(({ id }) => id)).toEqual([made.body.id, keyId])
+    expect(listed.text).not.toContain(String(key))
+    expect((await ask('GET', `/v1/keys/${made.body.id}`)).body).toMatchObject({ ...shown })
+    expect((await asker(app, String(key))('GET', '/v1/sessions')).status).toBe(200)
+
+    const rotated = await ask('POST', `/v1/keys/${made.body.id}/rotate`, { grace_period_seconds: 0 })
+    expect(rotated.status).toBe(200)
+    expect(rotated.body.scopes).toEqual(['write', 'sessions:read'])
+    expect((await asker(app, String(rotated.body.key))('GET', '/v1/sessions')).status).toBe(200)
+    const again = await ask('POST', `/v1/keys/${made.body.id}/rotate`)
+    expect([again.status, again.body.code]).toEqual([400, 'VALIDATION_ERROR'])
+
+    expect((await ask('DELETE', `/v1/keys/${rotated.body.id}`)).status).toBe(204)
+    expect((await ask('DELETE', `/v1/keys/${rotated.body.id}`)).status).toBe(404)
+    expect((await ask('POST', `/v1/keys/${rotated.body.id}/rotate`)).status).toBe(404)
+    const entries = (await actions(own)).filter(({ user_id }) => user_id === `key_${keyId}`)
+    expect(entries.map(({ action }) => action)).toEqual([
+      'api_key.created',
+      'api_key.rotated',
+      'api_key.revoked',
+    ])
+  })
+
+  test('have no more scopes than who makes or rotates them', async () => {
+    const own = await organization(['read', 'admin'])
+    const more = await own.ask('POST', '/v1/keys', { name: 'x', scopes: ['cost:read', 'write', 'webhooks'] })
+    expect([more.status, more.body.error]).toEqual([
+      403,
+      'scopes: you do not have the scope write; scopes: you do not have the scope webhooks',
+    ])
+    expect((await own.ask('POST', '/v1/keys', { name: 'x', scopes: ['read', 'cost:read'] })).status).toBe(201)
+    const narrow = await createKey(db.sql, own.orgId, { name: 'n', scopes: ['cost:read', 'admin'] })
+    const askNarrow = asker(app, narrow.key)
+    expect((await askNarrow('POST', '/v1/keys', { name: 'x', scopes: ['read'] })).status).toBe(403)
+    expect((await askNarrow('POST', `/v1/keys/${own.keyId}/rotate`)).status).toBe(403)
+  })
+
+  test('that are wrong are refused', async () => {
+    const { ask } = await organization()
+    const refused = async (body: object) => {
+      const answer = await ask('POST', '/v1/keys', body)
+      return [answer.status, answer.body.details.map(({ field }) => field)]
+    }
+    const valid = { name: 'x', scopes: ['read'] }
+    expect(await refused({ ...valid, name: '' })).toEqual([400, ['name']])
+    expect(await refused({ ...valid, scopes: [] })).toEqual([400, ['scopes']])
+    expect(await refused({ ...valid, scopes: ['root'] })).toEqual([400, ['scopes[0]']])
+    expect(await refused({ ...valid, expires_at: '2020-01-01T00:00:00Z' })).toEqual([400, ['expires_at']])
+    expect(await refused({ ...valid, member: 'nobody@example.com' })).toEqual([400, ['member']])
+    expect(await refused({ ...valid, plan: 'x' })).toEqual([400, ['plan']])
+  })
+
+  test('need the scope admin, which `read` and `write` do not have', async () => {
+    const { ask, keyId } = await organization(['read', 'write', 'webhooks', 'audit:write'])
+    for (const [method, path, body] of [
+      ['GET', '/v1/keys'],
+      ['POST', '/v1/keys', { name: 'x', scopes: ['read'] }],
+      ['DELETE', `/v1/keys/${keyId}`],
+      ['GET', '/v1/members'],
+      ['PUT', '/v1/budgets/2026-11', { limit: 1 }],
+      ['PATCH', '/v1/organization', { name: 'x' }],
+      ['POST', '/v1/organization/badge-token'],
+    ] as const) {
+      const answer = await ask(method, path, body)
+      expect([path, answer.status, answer.body.error]).toEqual([
+        path,
+        403,
+        'This needs an API key with the scope admin',
+      ])
+    }
+    expect((await ask('GET', '/v1/organization')).status).toBe(200)
+  })
+})
+
+describe('members', () => {
+  test('are added, found, changed and removed with their keys', async () => {
+    const own = await organization()
+    const { ask } = own
+    const made = await ask('POST', '/v1/members', {
+      email: 'Ada@Example.com',
+      display_name: 'Ada',
+      role: 'developer',
+      team: 'payments',
+    })
+    expect(made.status).toBe(201)
+    expect(made.headers.get('location')).toBe(`/v1/members/${made.body.id}`)
+    const ada: unknown = {
+      id: made.body.id,
+      email: 'ada@example.com',
+      display_name: 'Ada',
+      role: 'developer',
+      team: 'payments',
+      aliases: [],
+      joined_at: expect.stringMatching(/Z$/),
+      last_signed_in_at: null,
+      status: 'active',
+    }
+    expect(made.body as unknown).toEqual(ada)
+    await ask('POST', '/v1/members', { email: 'bob@example.com', display_name: 'Bob Hope', role: 'auditor' })
+    const found = async (query: string) =>
+      (await ask('GET', `/v1/members?${query}`)).body.data.map(({ display_name }) => display_name)
+    expect(await found('')).toEqual(['Ada', 'Bob Hope'])
+    expect(await found('q=HOPE')).toEqual(['Bob Hope'])
+    expect(await found('q=ada@')).toEqual(['Ada'])
+    expect(await found('role=auditor')).toEqual(['Bob Hope'])
+    expect(await found('per_page=1&page=2')).toEqual(['Bob Hope'])
+
+    const changed = await ask('PATCH', `/v1/members/${made.body.id}`, {
+      display_name: 'Ada L',
+      role: 'admin',
+      aliases: ['ADA@work.example'],
+    })
+    expect(changed.body).toMatchObject({
+      display_name: 'Ada L',
+      role: 'admin',
+      aliases: ['ada@work.example'],
+    })
+    expect(changed.body).toMatchObject({ team: 'payments' })
+    const { body: without } = await ask('PATCH', `/v1/members/${made.body.id}`, { team: null })
+    expect(without).toMatchObject({ display_name: 'Ada L', team: null })
+    const wrong = await ask('PATCH', `/v1/members/${made.body.id}`, { team: 'x'.repeat(101) })
+    expect(wrong.body.details.map(({ field }) => field)).toEqual(['team'])
+    const { key } = await createKey(db.sql, own.orgId, {
+      name: 'laptop',
+      scopes: ['read'],
+      member: 'ada@example.com',
+    })
+    expect((await asker(app, key)('GET', '/v1/team')).status).toBe(200)
+    expect((await ask('DELETE', `/v1/members/${made.body.id}`)).status).toBe(204)
+    expect((await ask('DELETE', `/v1/members/${made.body.id}`)).status).toBe(404)
+    expect(await found('')).toEqual(['Bob Hope'])
+    const fresh = testApp(db.sql, { config: { rateLimits: PLENTY } })
+    expect((await asker(fresh, key)('GET', '/v1/team')).status).toBe(401)
+    expect((await actions(own)).map(({ action }) => action)).toEqual([
+      'organization.created',
+      'api_key.created',
+      'member.created',
+      'member.created',
+      'member.updated',
+      'member.updated',
+      'api_key.created',
+      'member.removed',
+      'api_key.revoked',
+    ])
+  })
+
+  test('have addresses that no other member has', async () => {
+    const { ask } = await organization()
+    const add = (email: string) => ask('POST', '/v1/members', { email, display_name: 'X', role: 'developer' })
+    const { body } = await add('ada@example.com')
+    await ask('PATCH', `/v1/members/${body.id}`, { aliases: ['a@work.example'] })
+    for (const taken of ['ADA@example.com', 'a@work.example']) {
+      const answer = await add(taken)
+      expect([answer.status, answer.body.details.map(({ field }) => field)]).toEqual([400, ['email']])
+    }
+    const bob = await add('bob@example.com')
+    const stolen = await ask('PATCH', `/v1/members/${bob.body.id}`, { aliases: ['a@work.example'] })
+    expect([stolen.status, stolen.body.details.map(({ field }) => field)]).toEqual([400, ['aliases[0]']])
+    expect((await ask('PATCH', '/v1/members/user_nobody', { role: 'admin' })).status).toBe(404)
+  })
+})
+
+describe('budgets', () => {
+  test('are set, listed newest first, and deleted', async () => {
+    const own = await organization()
+    const { ask } = own
+    const set = async (month: string, limit: unknown) => await ask('PUT', `/v1/budgets/${month}`, { limit })
+    expect((await set('2026-10', 100)).body as unknown).toEqual({ month: '2026-10', limit: 100 })
+    expect((await set('2026-11', 2500.5)).status).toBe(200)
+    expect((await set('2026-11', 0.000001)).body as unknown).toEqual({ month: '2026-11', limit: 0.000001 })
+    expect((await ask('GET', '/v1/budgets')).body as unknown).toEqual({
+      data: [
+        { month: '2026-11', limit: 0.000001 },
+        { month: '2026-10', limit: 100 },
+      ],
+      pagination: { page: 1, per_page: 50, total: 2 },
+    })
+    expect((await ask('DELETE', '/v1/budgets/2026-11')).status).toBe(204)
+    expect((await ask('DELETE', '/v1/budgets/2026-11')).status).toBe(404)
+    for (const [month, limit] of [
+      ['2026-13', 1],
+      ['2026', 1],
+      ['2026-11', 0],
+      ['2026-11', '5'],
+      ['2026-11', 2e9],
+    ] as const) {
+      expect([month, limit, (await set(month, limit)).status]).toEqual([month, limit, 400])
+    }
+    expect((await actions(own)).slice(2).map(({ action }) => action)).toEqual([
+      'budget.created',
+      'budget.created',
+      'budget.updated',
+      'budget.deleted',
+    ])
+  })
+})
+
+describe('the organization', () => {
+  test('shows its settings with their defaults, and changes what is given', async () => {
+    const own = await organization()
+    const { ask } = own
+    const before = (await ask('GET', '/v1/organization')).body as unknown
+    expect(before).toEqual({
+      id: own.orgId,
+      slug: own.slug,
+      name: own.slug,
+      plan: 'cloud_enterprise',
+      hide_members: false,
+      member_visibility: 'all',
+      retention_sessions_days: null,
+      retention_pending: null,
+      badges: {
+        visibility: 'private',
+        token: null,
+        labels: { quality: 'quality', security: 'security', cost: 'cost' },
+        colors: { good: 'brightgreen', medium: 'yellow', bad: 'red' },
+        thresholds: { good: 80, medium: 50 },
+      },
+      ticket_pattern: '[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}',
+      ticket_ignore: ['UTF-8', 'SHA-1', 'SHA-256', 'SHA-512', 'ISO-8859', 'RFC-*', 'CVE-*'],
+      github_secret_set: false,
+    })
+    const changed = await ask('PATCH', '/v1/organization', {
+      name: 'Acme',
+      member_visibility: 'own',
+      retention_sessions_days: 400,
+      badges: {
+        visibility: 'public',
+        labels: { cost: 'spent' },
+        thresholds: { good: 90 },
+        colors: { bad: '#c00' },
+      },
+      ticket_pattern: 'ABC-[0-9]{1,5}',
+      github_secret: 'a secret of GitHub',
+    })
+    expect(changed.body as unknown).toEqual({
+      ...(before as object),
+      name: 'Acme',
+      member_visibility: 'own',
+      retention_sessions_days: 400,
+      retention_pending: { days: 400, sessions: 0, at: expect.any(String) },
+      badges: {
+        visibility: 'public',
+        token: null,
+        labels: { quality: 'quality', security: 'security', cost: 'spent' },
+        colors: { good: 'brightgreen', medium: 'yellow', bad: '#c00' },
+        thresholds: { good: 90, medium: 50 },
+      },
+      ticket_pattern: 'ABC-[0-9]{1,5}',
+      github_secret_set: true,
+    })
+    expect((await asker(app, '')('GET', `/api/badge/${own.slug}/cost.json`)).body.label).toBe('spent')
+    const [stored] = await db.sql<{ github_secret: Buffer }[]>`
+      select github_secret from organizations where org_id = ${own.orgId}`
+    expect(stored?.github_secret.includes('a secret of GitHub')).toBe(false)
+    expect(JSON.stringify(await actions(own))).not.toContain('a secret of GitHub')
+    const back = await ask('PATCH', '/v1/organization', {
+      name: own.slug,
+      member_visibility: 'all',
+      retention_sessions_days: null,
+      badges: { visibility: 'private', labels: { cost: null }, thresholds: null, colors: null },
+      ticket_pattern: null,
+      github_secret: null,
+    })
+    expect(back.body as unknown).toEqual(before)
+  })
+
+  test('refuses what cannot be', async () => {
+    const { ask } = await organization()
+    for (const [body, field] of [
+      [{ plan: 'cloud_pro' }, 'plan'],
+      [{ slug: 'other' }, 'slug'],
+      [{ name: '  ' }, 'name'],
+      [{ retention_sessions_days: 0 }, 'retention_sessions_days'],
+      [{ badges: { thresholds: { good: 40 } } }, 'badges.thresholds.medium'],
+      [{ badges: { colors: { good: 'javascript' } } }, 'badges.colors.good'],
+      [{ badges: { labels: { cost: 'two\nlines' } } }, 'badges.labels.cost'],
+      [{ badges: { token: 'mine' } }, 'badges.token'],
+      [{ ticket_pattern: '(a)\\1' }, 'ticket_pattern'],
+      [{ ticket_pattern: '[A-Z' }, 'ticket_pattern'],
+      [{ ticket_pattern: 'A?' }, 'ticket_pattern'],
+    ] as const) {
+      const answer = await ask('PATCH', '/v1/organization', body)
+      expect([body, answer.status, answer.body.details[0]?.field]).toEqual([body, 400, field])
+    }
+  })
+
+  test('gets a badge token, which is shown once and can be removed', async () => {
+    const { ask, slug } = await organization()
+    const made = await ask('POST', '/v1/organization/badge-token')
+    expect([made.status, made.headers.get('location')]).toEqual([201, '/v1/organization'])
+    const token = String(made.body.token)
+    const shown = async () =>
+      (await asker(app, '')('GET', `/api/badge/${slug}/quality.json?token=${token}`)).body.message
+    expect(await shown()).toBe('n/a')
+    expect((await ask('GET', '/v1/organization')).body.badges).toMatchObject({ token: true })
+    await ask('PATCH', '/v1/organization', { badges: { token: null } })
+    expect(await shown()).toBe('unknown')
+  })
+})

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createKey } from '../../../src/accounts/keys/queries.ts'
+import { account, session } from '../../server/erasure/account.ts'
+import { client } from '../../support/api.ts'
+import { testDatabase } from '../../support/postgres.ts'
+
+let database: Awaited<ReturnType<typeof testDatabase>>
+beforeAll(async () => {
+  database = await testDatabase()
+})
+afterAll(() => database.drop())
+
+const ADA = 'ada@example.com'
+const HOME = 'ada@home.example'
+const NOREPLY = '123+ada@users.noreply.github.com'
+
+const member = (name: string, fields: object = {}) => ({
+  type: 'member',
+  id: `user_${name}`,
+  email: `${name}@example.com`,
+  display_name: name,
+  role: 'developer',
+  joined_at: '2026-01-01T00:00:00Z',
+  ...fields,
+})
+
+const commit = (sha: string, author_email: string, day: number, paths: string[], status = 'modified') => ({
+  type: 'commit',
+  project: 'shop',
+  sha,
+  author_email,
+  author_name: author_email,
+  committed_at: `2026-03-${String(day).padStart(2, '0')}T10:00:00Z`,
+  files: paths.map((path) => ({ path, additions: 3, deletions: 1, status })),
+})
+
+/** Ada with three addresses owns all, Bob has one commit. */
+const history = (addresses: readonly [string, string, string]) => [
+  commit('c1', addresses[0], 1, ['src/a.ts', 'src/b.ts'], 'added'),
+  commit('c2', addresses[1], 2, ['src/a.ts']),
+  commit('c3', addresses[2], 3, ['src/b.ts', 'src/c.ts'], 'added'),
+  commit('c4', addresses[1], 4, ['src/b.ts', 'src/c.ts']),
+  commit('c5', 'bob@example.com', 5, ['src/d.ts', 'src/a.ts'], 'added'),
+  commit('c6', addresses[2], 6, ['docs/e.md'], 'added'),
+]
+const sessions = (addresses: readonly [string, string, string]) => [
+  session('a', '2026-11-20', { user_email: addresses[0], estimated_cost: 1, files_touched: ['src/a.ts'] }),
+  session('b', '2026-11-20', { user_email: addresses[1], estimated_cost: 2, files_touched: ['src/b.ts'] }),
+  session('c', '2026-11-20', { user_id: 'user_ada', estimated_cost: 4, files_touched: ['src/c.ts'] }),
+]
+const ONE = [ADA, ADA, ADA] as const
+const THREE = [ADA, HOME, NOREPLY] as const
+
+type Account = Awaited<ReturnType<typeof account>>
+
+/** Reads every answer that counts people. */
+const answers = async ({ get }: Account): Promise<unknown[]> => {
+  return [
+    await get('/v1/team/expertise'),
+    await get('/v1/team'),
+    await get('/v1/cost/breakdown?by=member'),
+    await get('/v1/cost/breakdown?by=model&member=user_ada'),
+    await get(`/v1/sessions?member=${ADA}`),
+    (await get('/v1/sessions/sess_b')).user_id,
+  ]
+}
+
+async function accountWith(records: object[]): Promise<Account> {
+  const made = await account(database)
+  await made.sync(records)
+  return made
+}
+
+describe('a member with aliases', () => {
+  const people = [member('ada'), member('bob')]
+  const withAliases = member('ada', { aliases: [HOME.toUpperCase(), NOREPLY] })
+
+  test('is one person: all answers are those of one address', async () => {
+    const one = await accountWith([...people, ...history(ONE), ...sessions(ONE)])
+    const expected = await answers(one)
+    const three = await accountWith([withAliases, member('bob'), ...history(THREE), ...sessions(THREE)])
+    expect(await answers(three)).toEqual(expected)
+    expect(await three.doctor()).toContain('agree')
+  })
+
+  test('also one who gets them later, with no commit under the own address, and loses them again', async () => {
+    const addresses = [HOME, NOREPLY, HOME] as const
+    const mine = await accountWith([...people, ...history(addresses), ...sessions(addresses)])
+    const apart = await answers(mine)
+    const one = await accountWith([...people, ...history(ONE), ...sessions(ONE)])
+    expect(await mine.sync([withAliases])).toMatchObject({ updated: 1 })
+    expect(await answers(mine)).toEqual(await answers(one))
+    expect(await answers(mine)).not.toEqual(apart)
+    // commits that come while there are aliases
+    const more = [commit('c7', HOME, 7, ['src/d.ts'])]
+    await mine.sync(more)
+    await one.sync([commit('c7', ADA, 7, ['src/d.ts'])])
+    expect(await answers(mine)).toEqual(await answers(one))
+    expect(await mine.sync([withAliases])).toMatchObject({ unchanged: 1 })
+    expect(await mine.sync([member('ada')])).toMatchObject({ unchanged: 1 })
+    expect(await mine.sync([member('ada', { aliases: [] })])).toMatchObject({ updated: 1 })
+    const fresh = await accountWith([...people, ...history(addresses), ...sessions(addresses), ...more])
+    expect(await answers(mine)).toEqual(await answers(fresh))
+    expect(await mine.doctor()).toContain('agree')
+  })
+
+  test('is exported and imported with them', async () => {
+    const mine = await accountWith([withAliases, member('bob'), ...history(THREE)])
+    const lines = (await mine.export())
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object)
+    expect(lines[0]).toMatchObject({ email: ADA, aliases: [NOREPLY, HOME].sort() })
+    expect(lines[1]).not.toHaveProperty('aliases')
+    const copy = await accountWith(lines)
+    expect(await copy.get('/v1/team/expertise')).toEqual(await mine.get('/v1/team/expertise'))
+  })
+
+  test('an address belongs to one member', async () => {
+    const mine = await accountWith([withAliases, member('bob')])
+    const refused = async (records: object[], message: string) =>
+      expect(mine.sync(records)).rejects.toMatchObject({
+        code: 'VALIDATION_ERROR',
+        message: expect.stringContaining(message),
+      })
+    await refused(
+      [member('bob', { aliases: [HOME] })],
+      'records[0].aliases[0]: is an alias of another member',
+    )
+    await refused([member('bob', { aliases: [ADA] })], 'records[0].aliases[0]: is the address of a member')
+    await refused(
+      [member('bob', { aliases: ['BOB@example.com'] })],
+      'records[0].aliases[0]: is the address of a member',
+    )
+    await refused([member('new', { email: HOME })], 'records[0].email: is an alias of another member')
+    await refused(
+      [member('bob', { aliases: ['new@example.com'] }), member('new')],
+      'records[0].aliases[0]: is the address of a member',
+    )
+    await refused([member('bob', { aliases: ['no address'] })], 'records[0].aliases[0]')
+    // an alias that one member gives up in a batch another may take
+    await mine.sync([member('ada', { aliases: [] }), member('bob', { aliases: [HOME] })])
+    expect(await mine.export()).toContain(`"aliases":["${HOME}"]`)
+  })
+
+  test('sends sessions with any of them by the own key', async () => {
+    const mine = await accountWith([withAliases, member('bob')])
+    const { key } = await createKey(database.sql, mine.orgId, {
+      name: 'laptop',
+      scopes: ['sessions:write'],
+      member: HOME,
+    })
+    const post = (user_email: string) =>
+      client(mine.app, key)('/v1/sync', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ records: [session('x', '2026-11-20', { user_email })] }),
+      })
+    expect((await post('bob@example.com')).status).toBe(403)
+    expect((await post(NOREPLY)).status).toBe(200)
+    expect((await post(ADA)).status).toBe(200)
+  })
+})

@@ -1,0 +1,354 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { statementsOf } from '../../../src/database/citus.ts'
+import { rebuildTables } from '../../../src/database/derived-tables.ts'
+import { MIGRATIONS } from '../../../src/database/migrate.ts'
+import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
+import type { App } from '../../../src/server/app.ts'
+import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { KEYS, makeRecords, type Session, sumsByHand, TEAMS } from './by-hand.ts'
+
+// Breakdowns against sums by hand over the list and the details of the sessions.
+
+/** All pages are read within a minute. */
+const UNLIMITED = { cloud_pro: 1e9, cloud_team: 1e9, cloud_enterprise: 1e9 }
+
+/** Prices `large` only. */
+const pricer = async () => ({
+  cost: ({ model, tokens }: { model: string; tokens: { output?: number } }) =>
+    model === 'large' ? BigInt(tokens.output ?? 0) * 2_500_000n : undefined,
+})
+
+/** More by hand: `BREAKDOWN_SESSIONS=10000 bun test test/features/usage/breakdown.test.ts -t 'each key and pair'`, some minutes. */
+const SESSIONS = Number(process.env.BREAKDOWN_SESSIONS ?? 400)
+const FILTERS = [
+  '',
+  '&project=p1',
+  '&date_from=2026-02-10&date_to=2026-04-20',
+  '&member=ada@example.com&date_to=2026-03-05',
+  '&agent=codex&project=p0',
+  '&model=large',
+  '&model=large&member=user_bob&project=p1',
+  '&branch=main',
+  '&team=payments&project=p1',
+  '&team=&date_to=2026-04-20',
+  '&min_cost=0.5&max_cost=2&has_findings=true',
+  '&min_quality=60&max_quality=80&date_from=2026-03-01',
+]
+
+let database: TestDatabase
+let app: App
+let owner: Tenant
+
+beforeAll(async () => {
+  database = await testDatabase()
+  app = testApp(database.sql, { pricer, config: { rateLimits: UNLIMITED } })
+  owner = await tenant(database.sql)
+  // half of the members come after their sessions, and some sessions change
+  const [first, second] = [makeRecords(SESSIONS, 1), makeRecords(SESSIONS / 4, 2)]
+  await send([
+    {
+      type: 'member',
+      email: 'ada@example.com',
+      id: 'user_ada',
+      display_name: 'Ada',
+      role: 'admin',
+      team: TEAMS.user_ada,
+      joined_at: '2026-01-01T00:00:00Z',
+    },
+  ])
+  await send(first)
+  await send(second, '?reassign=true')
+  await send([
+    {
+      type: 'member',
+      email: 'bob@example.com',
+      id: 'user_bob',
+      display_name: 'Bob',
+      role: 'developer',
+      team: TEAMS.user_bob,
+      joined_at: '2026-01-02T00:00:00Z',
+    },
+  ])
+}, 600_000)
+afterAll(() => database.drop())
+
+async function send(records: object[], query = ''): Promise<void> {
+  const response = await client(app, owner.key)(`/v1/sync${query}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ records }),
+  })
+  expect(await response.json()).toMatchObject({ received: records.length })
+}
+
+async function ask<Body>(path: string): Promise<Body> {
+  const response = await client(app, owner.key)(path)
+  const body = await response.json()
+  expect([path, response.status, response.status === 200 ? '' : body]).toEqual([path, 200, ''])
+  return body as Body
+}
+
+/** Every session that matches, from the pages of the list, each in full. */
+async function sessionsOf(filters: string): Promise<Session[]> {
+  const found: Session[] = []
+  for (let page = 1; ; page += 1) {
+    const { data, pagination } = await ask<{ data: { id: string }[]; pagination: { total: number } }>(
+      `/v1/sessions?per_page=100&page=${page}${filters}`,
+    )
+    for (const { id } of data) found.push(details.get(id) ?? (await detailOf(id)))
+    if (data.length < 100) {
+      expect(found).toHaveLength(pagination.total)
+      return found
+    }
+  }
+}
+
+const details = new Map<string, Session>()
+async function detailOf(id: string): Promise<Session> {
+  const detail = await ask<Session>(`/v1/sessions/${id}`)
+  details.set(id, detail)
+  return detail
+}
+
+const micros = (dollars: number) => Math.round(dollars * 1e6)
+
+interface Item {
+  key: string | null
+  and_key?: string | null
+  share: number
+  cost: number
+}
+
+for (const filters of FILTERS) {
+  test(`each key and pair ${filters}`, async () => {
+    const sessions = await sessionsOf(filters)
+    expect(sessions.length).toBeGreaterThan(0)
+    const model = /&model=(\w+)/.exec(filters)?.[1]
+    for (const by of KEYS) {
+      for (const andBy of [undefined, ...KEYS.filter((key) => key !== by)]) {
+        const expected = sumsByHand(sessions, by, andBy, model)
+        const data: Item[] = []
+        for (let page = 1; ; page += 1) {
+          const answer = await ask<{ data: Item[]; pagination: object; total: Item }>(
+            `/v1/cost/breakdown?by=${by}${andBy === undefined ? '' : `&and_by=${andBy}`}${filters}&per_page=100&page=${page}`,
+          )
+          data.push(...answer.data)
+          expect(answer.pagination).toEqual({ page, per_page: 100, total: expected.items.length })
+          const { share, ...total } = answer.total
+          expect(total).toEqual(expected.total as never)
+          expect(share).toBe(total.cost > 0 ? 1 : 0)
+          if (answer.data.length < 100) break
+        }
+        const shares = data.map(({ share, cost }) => [share, cost / expected.total.cost])
+        for (const [share = 0, exact = 0] of shares)
+          expect(Math.abs(share - exact)).toBeLessThanOrEqual(5.1e-7)
+        expect(data.map(({ share: _share, ...item }) => item)).toEqual(expected.items as never)
+      }
+    }
+  }, 600_000)
+}
+
+test('the largest values of a second key, and the others summed', async () => {
+  const { items } = sumsByHand(await sessionsOf(''), 'month', 'branch')
+  const costs = new Map<string | null, number>()
+  for (const { and_key = null, cost } of items) costs.set(and_key, (costs.get(and_key) ?? 0) + micros(cost))
+  const largest = [...costs].sort(([, a], [, b]) => b - a)[0]?.[0]
+  for (const sort of ['cost', 'key']) {
+    const { data, total } = await ask<{ data: Item[]; total: Item }>(
+      `/v1/cost/breakdown?by=month&and_by=branch&top=1&sort=${sort}&per_page=100`,
+    )
+    const months = [...new Set(items.map(({ key }) => key))]
+    for (const month of months) {
+      const of = (
+        list: readonly (Item | (typeof items)[number])[],
+        isLargest: (key: string | null) => boolean,
+      ) =>
+        list
+          .filter(({ key, and_key = null }) => key === month && isLargest(and_key))
+          .reduce((sum, { cost }) => sum + micros(cost), 0)
+      expect(of(data, (key) => key === largest)).toBe(of(items, (key) => key === largest))
+      expect(of(data, (key) => key === '(others)')).toBe(of(items, (key) => key !== largest))
+    }
+    expect(data).toHaveLength(2 * months.length)
+    expect(micros(total.cost)).toBe([...costs.values()].reduce((a, b) => a + b, 0))
+  }
+})
+
+test('compared with the equally long range before', async () => {
+  const range = '&date_from=2026-03-01&date_to=2026-03-30'
+  const earlier = '&date_from=2026-01-30&date_to=2026-02-28'
+  for (const keys of [
+    'by=member',
+    'by=model',
+    'by=project&and_by=branch&top=2',
+    'by=week',
+    'by=agent&and_by=day',
+  ]) {
+    const path = `/v1/cost/breakdown?${keys}&per_page=100`
+    const [now, was] = await Promise.all(
+      [`${range}&compare=previous`, earlier].map((query) =>
+        ask<{ data: (Item & { previous?: object; sessions: number })[]; total: Item & { sessions: number } }>(
+          `${path.replace('&top=2', query === earlier ? '' : '&top=2')}${query}`,
+        ),
+      ),
+    )
+    if (now === undefined || was === undefined) throw new Error(keys)
+    expect([keys, now.total]).toMatchObject([
+      keys,
+      { previous: { cost: was.total.cost, sessions: was.total.sessions } },
+    ])
+    const isByTime = /week|day/.test(keys)
+    const top = new Set(now.data.map(({ and_key }) => and_key))
+    for (const { key, and_key, previous } of now.data) {
+      const same = was.data.filter(
+        (item) =>
+          item.key === key &&
+          (item.and_key === and_key || (and_key === '(others)' && !top.has(item.and_key))),
+      )
+      const cost = same.reduce((sum, item) => sum + micros(item.cost), 0) / 1e6
+      const sessions = same.reduce((sum, item) => sum + item.sessions, 0)
+      expect([keys, key, and_key, previous]).toEqual([
+        keys,
+        key,
+        and_key,
+        isByTime ? undefined : { cost, sessions },
+      ])
+    }
+  }
+  const without = await ask<{ total: object }>(`/v1/cost/breakdown?by=agent${range}`)
+  expect(without.total).not.toHaveProperty('previous')
+  const first = '&date_from=0001-01-01&date_to=2026-12-31&compare=previous'
+  expect((await ask<{ total: object }>(`/v1/cost/breakdown?by=agent${first}`)).total).toMatchObject({
+    previous: { cost: 0, sessions: 0 },
+  })
+})
+
+test('sorted by change, with keys that only the range before has', async () => {
+  type Row = Item & { sessions: number; share: number; previous: { cost: number; sessions: number } }
+  const [from, to] = ['&date_from=2026-03-01', '&date_to=2026-03-30']
+  const earlier = '&date_from=2026-01-30&date_to=2026-02-28'
+  let goneKeys = 0
+  for (const keys of ['by=project', 'by=member', 'by=project&and_by=branch', 'by=model&and_by=agent&top=1']) {
+    for (const filter of ['', '&min_cost=2.2&min_quality=75']) {
+      const path = `/v1/cost/breakdown?${keys}&per_page=100${filter}`
+      const [changes, now, was] = await Promise.all([
+        ask<{ data: Row[]; pagination: { total: number }; total: object }>(
+          `${path}${from}${to}&compare=previous&sort=change`,
+        ),
+        ask<{ data: Row[]; total: object }>(`${path}${from}${to}&compare=previous`),
+        ask<{ data: Row[] }>(`${path.replace('&top=1', '')}${earlier}`),
+      ])
+      expect(changes.total).toEqual(now.total)
+      const name = ({ key, and_key }: Item) => JSON.stringify([key, and_key])
+      const isOf = new Set(now.data.map(name))
+      const gone = changes.data.filter((item) => !isOf.has(name(item)))
+      goneKeys += gone.length
+      for (const item of gone) expect(item).toMatchObject({ cost: 0, sessions: 0, share: 0 })
+      if (!keys.includes('top')) {
+        const before = was.data.filter((item) => !isOf.has(name(item)))
+        expect(gone.map(name).sort()).toEqual(before.map(name).sort())
+      }
+      expect(changes.data.filter((item) => isOf.has(name(item)))).toHaveLength(now.data.length)
+      expect(changes.pagination.total).toBe(changes.data.length)
+      const sizes = changes.data.map(({ cost, previous }) => Math.abs(micros(cost) - micros(previous.cost)))
+      expect(sizes).toEqual([...sizes].sort((a, b) => b - a))
+      const before = changes.data.reduce((sum, { previous }) => sum + micros(previous.cost), 0)
+      expect(before).toBe(was.data.reduce((sum, { cost }) => sum + micros(cost), 0))
+    }
+  }
+  expect(goneKeys).toBeGreaterThan(0)
+  const path = `/v1/cost/breakdown?by=project&and_by=branch${from}${to}&compare=previous&sort=change`
+  const all = await ask<{ data: Row[] }>(`${path}&per_page=100`)
+  const turned = await ask<{ data: Row[] }>(`${path}&per_page=100&order=asc`)
+  const sizes = (rows: Row[]) =>
+    rows.map(({ cost, previous }) => Math.abs(micros(cost) - micros(previous.cost)))
+  expect(sizes(turned.data)).toEqual(sizes(all.data).reverse())
+  const second = await ask<{ data: Row[] }>(`${path}&per_page=2&page=2`)
+  expect(second.data).toEqual(all.data.slice(2, 4))
+})
+
+test('sort and order', async () => {
+  const keysOf = async (query: string) =>
+    (await ask<{ data: Item[] }>(`/v1/cost/breakdown?by=project&and_by=agent&${query}`)).data
+  const { items } = sumsByHand(await sessionsOf(''), 'project', 'agent')
+  const tokens = (item: (typeof items)[number]) =>
+    Object.values(item.tokens).reduce((sum, count) => sum + count, 0)
+  const names = (list: { key: string | null; and_key?: string | null }[]) =>
+    list.map(({ key, and_key }) => [key, and_key])
+  const byKeys = names([...items]).sort((a, b) =>
+    `${a[0]} ${a[1] ?? '\uffff'}`.localeCompare(`${b[0]} ${b[1] ?? '\uffff'}`),
+  )
+  expect(names(await keysOf('sort=key&order=asc'))).toEqual(byKeys)
+  expect(names(await keysOf('sort=tokens&order=asc'))).toEqual(
+    names([...items].sort((a, b) => tokens(a) - tokens(b))),
+  )
+  const bySessions = (await keysOf('sort=sessions')) as unknown as { sessions: number }[]
+  const counts = bySessions.map(({ sessions }) => sessions)
+  expect(counts).toEqual([...counts].sort((a, b) => b - a))
+})
+
+test('the stored usage is what the details give, also after a rebuild', async () => {
+  expect(await findDifferences(database.sql, owner.orgId, USAGE_TABLES)).toEqual([])
+  await database.sql`
+    update usage_rollups
+    set cost = cost + 1
+    where org_id = ${owner.orgId}`
+  expect(await findDifferences(database.sql, owner.orgId, USAGE_TABLES)).not.toEqual([])
+  await database.sql.begin((tx) => rebuildTables(tx, owner.orgId, USAGE_TABLES))
+  expect(await findDifferences(database.sql, owner.orgId, USAGE_TABLES)).toEqual([])
+})
+
+test('an upgrade fills the sums of months by project and by member', async () => {
+  const sums = MIGRATIONS.find(({ name }) => name === 'month_sums')
+  await database.sql`
+    delete from usage_rollups
+    where dims in ('project', 'member')
+      and grain = 'month'`
+  const lost = await findDifferences(database.sql, owner.orgId, USAGE_TABLES)
+  for (const dims of ['project', 'member'])
+    expect(lost).toContainEqual(expect.stringMatching(new RegExp(`usage of a month .* by ${dims}$`)))
+  await database.sql.unsafe(sums?.text ?? '')
+  expect(await findDifferences(database.sql, owner.orgId, USAGE_TABLES)).toEqual([])
+})
+
+test('an upgrade fills the sums by branch and ticket', async () => {
+  const text = MIGRATIONS.find(({ name }) => name === 'figures')?.text ?? ''
+  await database.sql`delete from ticket_rollups`
+  await database.sql`delete from usage_rollups where dims in ('branch', 'member_branch')`
+  const fills = statementsOf(text).filter((statement) => /^insert /m.test(statement))
+  expect(fills).toHaveLength(2)
+  for (const fill of fills) await database.sql.unsafe(fill)
+  expect(await findDifferences(database.sql, owner.orgId, USAGE_TABLES)).toEqual([])
+})
+
+test('wrong parameters are named', async () => {
+  const detailsOf = async (query: string) => {
+    const response = await client(app, owner.key)(`/v1/cost/breakdown${query}`)
+    const body = (await response.json()) as { details: { field: string }[] }
+    return [response.status, body.details.map(({ field }) => field)]
+  }
+  expect(await detailsOf('')).toEqual([400, ['by']])
+  expect(await detailsOf('?by=owner&sort=name')).toEqual([400, ['by', 'sort']])
+  expect(await detailsOf('?by=day&and_by=day')).toEqual([400, ['and_by']])
+  expect(await detailsOf('?by=agent&sort=change')).toEqual([400, ['sort']])
+  const compared = '&date_from=2026-03-01&date_to=2026-03-30&compare=previous&sort=change'
+  for (const keys of ['by=day', 'by=week', 'by=month', 'by=agent&and_by=month'])
+    expect(await detailsOf(`?${keys}${compared}`)).toEqual([400, ['sort']])
+  expect(await detailsOf('?by=day&top=3&compare=previous')).toEqual([400, ['top', 'compare']])
+  expect(await detailsOf('?by=day&and_by=model&top=51&compare=year')).toEqual([400, ['top', 'compare']])
+  expect(await detailsOf('?by=day&min_cost=2&max_cost=1&min_quality=101')).toEqual([
+    400,
+    ['min_cost', 'min_quality'],
+  ])
+})
+
+test('without sessions', async () => {
+  const other = await tenant(database.sql)
+  const response = await client(app, other.key)('/v1/cost/breakdown?by=model')
+  expect(await response.json()).toMatchObject({
+    data: [],
+    pagination: { total: 0 },
+    total: { sessions: 0, turns: 0, cost: 0, share: 0, unpriced_tokens: 0 },
+  })
+})

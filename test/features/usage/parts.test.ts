@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
+import type { App } from '../../../src/server/app.ts'
+import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+
+// Parts of sessions belong to pull requests: after each of many changes in any order, the stored parts are what the
+// rules give for all that is stored.
+
+const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
+let database: TestDatabase
+let app: App
+let owner: Tenant
+
+beforeAll(async () => {
+  database = await testDatabase()
+  app = testApp(database.sql, { config: { rateLimits: PLENTY } })
+  owner = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
+})
+afterAll(() => database.drop())
+
+let state = 7
+const below = (limit: number): number => {
+  state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+  return Math.floor(state / 65_536) % limit
+}
+const pick = <Item>(items: readonly Item[]): Item => items[below(items.length)] as Item
+const day = () =>
+  `2026-06-${String(1 + below(28)).padStart(2, '0')}T${String(below(24)).padStart(2, '0')}:00:00Z`
+
+const PEOPLE = ['ada', 'bob', 'eve']
+const BRANCHES = ['refunds', 'main', 'search', 'old']
+const SHAS = Array.from({ length: 12 }, (_, index) => `c${index}`)
+const PROJECTS = ['checkout', 'shop']
+
+function session(): object {
+  const created_at = day()
+  const ended_at = new Date(Date.parse(created_at) + below(72) * 3_600_000).toISOString()
+  return {
+    ...{ type: 'session', id: `sess_${below(40)}`, project_name: pick(PROJECTS), created_at, ended_at },
+    ...{ turns: 1, estimated_cost: (below(30_000) * 100 + below(100)) / 1e6, branch: pick(BRANCHES) },
+    ...pick([{ user_id: `user_${pick(PEOPLE)}` }, { user_email: `${pick(PEOPLE)}@home.example` }, {}]),
+    ...(below(4) === 0 && { pull_requests: [{ repo: 'acme/checkout', number: 1 + below(6) }] }),
+  }
+}
+function pullRequest(): object {
+  const created_at = day()
+  return {
+    ...{ type: 'pr_risk', repo: pick(['acme/checkout', 'acme/shop']), pr_number: 1 + below(6) },
+    ...{ pr_title: 'A change', files_changed: 1, created_at },
+    ...{ impact_score: 1, regression_score: 1, security_score: 1, coupling_score: 1 },
+    ...pick([{ project: pick(PROJECTS) }, {}]),
+    ...pick([{ branch: pick(BRANCHES) }, {}]),
+    commits: SHAS.filter(() => below(6) === 0),
+    ...pick([
+      { state: 'open' },
+      { state: 'merged', merged_at: new Date(Date.parse(created_at) + 86_400_000).toISOString() },
+    ]),
+  }
+}
+const commit = (): object => ({
+  ...{ type: 'commit', project: pick(PROJECTS), sha: pick(SHAS), committed_at: day(), files: [] },
+  ...{ author_email: `${pick(PEOPLE)}@${pick(['example.com', 'home.example'])}`, author_name: 'Somebody' },
+})
+const member = (): object => {
+  const name = pick(PEOPLE)
+  return {
+    ...{
+      type: 'member',
+      id: `user_${name}`,
+      email: `${name}@example.com`,
+      display_name: name,
+      role: 'admin',
+    },
+    joined_at: '2026-01-01T00:00:00Z',
+    ...pick([{ aliases: [`${name}@home.example`] }, { aliases: [] }, {}]),
+  }
+}
+
+const send = (path: string, body: object, method = 'POST') =>
+  client(app, owner.key)(path, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+test('stays what the rules give, whatever is written', async () => {
+  let parts = 0
+  for (let round = 0; round < 120; round += 1) {
+    const kind = pick([session, session, pullRequest, pullRequest, commit, commit, member])
+    const records = Array.from({ length: 1 + below(5) }, kind)
+    const response = await send('/v1/sync?reassign=true', { records })
+    if (response.status !== 200) expect([records, await response.text()]).toEqual([])
+    if (round % 15 === 14)
+      await client(app, owner.key)(`/v1/sessions/sess_${below(40)}`, { method: 'DELETE' })
+    expect(await findDifferences(database.sql, owner.orgId, USAGE_TABLES)).toEqual([])
+    const [stored] = await database.sql<{ parts: number; wrong: number }[]>`
+      select
+        count(*)::integer as parts,
+        (
+          select count(*)::integer
+          from (
+            select s.session_id, sum(s.part) as sum
+            from pr_sessions s
+            where s.org_id = ${owner.orgId}
+            group by s.session_id
+          ) s
+          join sessions t on t.org_id = ${owner.orgId} and t.id = s.session_id
+          where t.estimated_cost <> s.sum
+        ) as wrong
+      from pr_sessions p
+      where p.org_id = ${owner.orgId}`
+    expect(stored?.wrong).toBe(0)
+    parts = Math.max(parts, stored?.parts ?? 0)
+  }
+  expect(parts).toBeGreaterThan(15)
+  for (const name of PEOPLE) {
+    const changed = await send(`/v1/members/user_${name}`, { aliases: [] }, 'PATCH')
+    expect([200, 404]).toContain(changed.status)
+    const removed = await client(app, owner.key)(`/v1/members/user_${name}`, { method: 'DELETE' })
+    expect([204, 404]).toContain(removed.status)
+    expect(await findDifferences(database.sql, owner.orgId, USAGE_TABLES)).toEqual([])
+  }
+})

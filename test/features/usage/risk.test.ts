@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { rebuildTables } from '../../../src/database/derived-tables.ts'
+import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
+import type { App } from '../../../src/server/app.ts'
+import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+
+// A pull request with the sessions that worked on it.
+
+let database: TestDatabase
+let app: App
+let owner: Tenant
+
+beforeAll(async () => {
+  database = await testDatabase()
+  app = testApp(database.sql)
+  owner = await tenant(database.sql)
+})
+afterAll(() => database.drop())
+
+async function send(records: object[], tenantOf = owner): Promise<object> {
+  const response = await client(app, tenantOf.key)('/v1/sync', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ records }),
+  })
+  const body = (await response.json()) as object
+  expect(body).toMatchObject({ received: records.length })
+  return body
+}
+
+const pullRequest = (pr_number: number, more: object = {}) => ({
+  ...{ type: 'pr_risk', id: `risk_${pr_number}`, repo: 'acme/checkout', pr_number, pr_title: 'Refunds' },
+  ...{ files_changed: 2, created_at: '2026-06-10T00:00:00Z' },
+  ...{ impact_score: 70, regression_score: 55, security_score: 60, coupling_score: 75 },
+  ...more,
+})
+const session = (name: string, created_at: string, more: object = {}) => ({
+  ...{ type: 'session', id: `sess_${name}`, project_name: 'checkout', created_at, turns: 3 },
+  ...{ estimated_cost: 1.25, quality_score: 80, security_metadata: { findings: [{ severity: 'low' }] } },
+  ...more,
+})
+const commit = (sha: string, committed_at: string, more: object = {}) => ({
+  ...{ type: 'commit', project: 'checkout', sha, author_email: 'ada@example.com', author_name: 'Ada' },
+  ...{ committed_at, files: [] },
+  ...more,
+})
+
+interface Found {
+  effective_lines: number
+  ai_lines: number
+  ai_share: number | null
+  sessions: { data: { id: string }[]; count: number; cost: number; average_quality: number; findings: number }
+}
+async function get(id: string, key = owner.key): Promise<Found> {
+  const response = await client(app, key)(`/v1/risk/${id}`)
+  expect(response.status).toBe(200)
+  return (await response.json()) as Found
+}
+const idsOf = async (id: string) => (await get(id)).sessions.data.map((found) => found.id)
+
+test('sessions are found by link, branch and commit, each once', async () => {
+  await send([
+    {
+      type: 'member',
+      id: 'user_ada',
+      email: 'ada@example.com',
+      display_name: 'Ada',
+      role: 'admin',
+      joined_at: '2026-01-01T00:00:00Z',
+    },
+    session('linked', '2026-06-01T00:00:00Z', {
+      pull_requests: [{ repo: 'acme/checkout', number: 1 }],
+      quality_score: 61.5,
+    }),
+    session('branch', '2026-06-02T00:00:00Z', {
+      branch: 'refunds',
+      turn_records: [{ model: 'a' }, { model: 'b' }],
+    }),
+    session('both', '2026-06-03T00:00:00Z', {
+      branch: 'refunds',
+      pull_requests: [
+        { repo: 'acme/checkout', number: 1 },
+        { repo: 'acme/checkout', number: 1 },
+      ],
+    }),
+    session('commit', '2026-06-04T10:00:00Z', { user_id: 'user_ada', ended_at: '2026-06-04T11:00:00Z' }),
+    session('long', '2026-05-06T10:00:00Z', { user_id: 'user_ada', ended_at: '2026-06-04T11:00:00Z' }),
+    session('other_pr', '2026-06-05T00:00:00Z', {
+      pull_requests: [
+        { repo: 'acme/checkout', number: 2 },
+        { repo: 'acme/pay', number: 1 },
+      ],
+    }),
+    session('other_project', '2026-06-05T00:00:00Z', { project_name: 'pay', branch: 'refunds' }),
+    session('long_ago', '2026-01-01T00:00:00Z', { branch: 'refunds' }),
+    session('other_author', '2026-06-04T10:00:00Z', {
+      user_email: 'bob@example.com',
+      ended_at: '2026-06-04T11:00:00Z',
+    }),
+    session('too_long', '2026-05-05T10:00:00Z', { user_id: 'user_ada', ended_at: '2026-06-04T11:00:00Z' }),
+    session('later', '2026-06-04T12:00:00Z', { user_id: 'user_ada', ended_at: '2026-06-04T13:00:00Z' }),
+    commit('aaa1', '2026-06-04T10:30:00Z'),
+    commit('bbb2', '2026-06-04T12:30:00Z'),
+    pullRequest(1, { branch: 'refunds', commits: ['aaa1'] }),
+    pullRequest(3),
+  ])
+  expect(await get('risk_1')).toEqual({
+    id: 'risk_1',
+    repo: 'acme/checkout',
+    pr_number: 1,
+    pr_title: 'Refunds',
+    risk_score: 65,
+    impact_score: 70,
+    regression_score: 55,
+    security_score: 60,
+    coupling_score: 75,
+    files_changed: 2,
+    created_at: '2026-06-10T00:00:00.000Z',
+    rating: 'high',
+    contributions: expect.any(Object),
+    state: 'open',
+    merged_at: null,
+    closed_at: null,
+    url: null,
+    fix_rate: { rating: 'high', pull_requests: 0, followed_by_fix: 0, share: null },
+    ...{ effective_lines: 0, ai_lines: 0, ai_share: null },
+    sessions: {
+      count: 5,
+      cost: 6.25,
+      average_quality: 76.3,
+      findings: 5,
+      data: ['commit', 'both', 'branch', 'linked', 'long'].map((name) =>
+        expect.objectContaining({
+          ...{ id: `sess_${name}`, project_name: 'checkout', estimated_cost: 1.25, part: 1.25 },
+        }),
+      ),
+    },
+  } as never)
+  expect((await get('risk_3')).sessions).toEqual({
+    count: 0,
+    cost: 0,
+    average_quality: 0,
+    findings: 0,
+    data: [],
+  })
+})
+
+test('what a pull request and its sessions are linked by may change', async () => {
+  await send([pullRequest(1, { project: 'pay', branch: 'refunds' })])
+  expect(await idsOf('risk_1')).toEqual(['sess_other_project', 'sess_both', 'sess_linked'])
+  await send([session('linked', '2026-06-01T00:00:00Z')])
+  expect(await idsOf('risk_1')).toEqual(['sess_other_project', 'sess_both'])
+  expect(await findDifferences(database.sql, owner.orgId, USAGE_TABLES)).toEqual([])
+  await database.sql.begin((tx) => rebuildTables(tx, owner.orgId, USAGE_TABLES))
+  expect(await idsOf('risk_1')).toEqual(['sess_other_project', 'sess_both'])
+})
+
+test('the lines of its commits, and those of agents', async () => {
+  const aiOf = (lines: number, effective_lines: number) => ({
+    ai: { lines, effective_lines, by_agent: { codex: lines }, provenance: 'transcript', sessions: [] },
+  })
+  const [first, second, other, plain] = ['1', '2', '3', '4'].map((digit) => digit.repeat(40)) as [
+    ...[string, string, string, string],
+  ]
+  const time = '2026-06-11T00:00:00Z'
+  const linesOf = async (id: string) => {
+    const { effective_lines, ai_lines, ai_share } = await get(id)
+    return [effective_lines, ai_lines, ai_share]
+  }
+  await send([pullRequest(20, { commits: [first, second, plain] }), commit(plain, time)])
+  expect(await linesOf('risk_20')).toEqual([0, 0, null])
+  await send([
+    commit(first, time, aiOf(2, 5)),
+    // a commit that the default branch has not, as before a squash, is still the pull request's
+    commit(second, time, { ...aiOf(1, 4), on_default_branch: false }),
+    commit(other, time, aiOf(100, 100)),
+    commit(first, time, { ...aiOf(50, 50), project: 'elsewhere' }),
+  ])
+  expect(await linesOf('risk_20')).toEqual([9, 3, 0.333333])
+})
+
+test('the first 50 are shown, all are counted', async () => {
+  const many = Array.from({ length: 60 }, (_, index) =>
+    session(`many_${index}`, `2026-06-07T00:00:${String(index).padStart(2, '0')}Z`, {
+      pull_requests: [{ repo: 'acme/checkout', number: 3 }],
+    }),
+  )
+  await send(many)
+  const { sessions } = await get('risk_3')
+  expect([sessions.count, sessions.cost, sessions.data.length, sessions.data[0]?.id]).toEqual([
+    60,
+    75,
+    50,
+    'sess_many_59',
+  ])
+})
+
+test('an export gives the same answers in another organization', async () => {
+  const other = await tenant(database.sql)
+  const exported: object[] = []
+  const { riskRecords } = await import('../../../src/features/risk/queries.ts')
+  for await (const records of riskRecords(database.sql, owner.orgId)) exported.push(...records)
+  expect(exported).toContainEqual(
+    expect.objectContaining({ pr_number: 1, project: 'pay', branch: 'refunds' }),
+  )
+  await send(exported, other)
+  expect(await send(exported, other)).toMatchObject({ unchanged: exported.length })
+  const again: object[] = []
+  for await (const records of riskRecords(database.sql, other.orgId)) again.push(...records)
+  expect(again).toEqual(exported)
+})
+
+test('of another organization, or none: not found', async () => {
+  const other = await tenant(database.sql)
+  expect((await client(app, other.key)('/v1/risk/risk_1')).status).toBe(404)
+  expect((await client(app, owner.key)('/v1/risk/nothing')).status).toBe(404)
+  const narrow = await tenant(database.sql, { scopes: ['sessions:read'] })
+  expect((await client(app, narrow.key)('/v1/risk/risk_1')).status).toBe(403)
+})

@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { gzipSync } from 'node:zlib'
+import { createGate } from '../../../src/accounts/organizations/gate.ts'
+import { createIntake } from '../../../src/server/intake/intake.ts'
+import type { Intake } from '../../../src/server/intake/messages.ts'
+import { type Tenant, tenant } from '../../support/api.ts'
+import { holdOrganization } from '../../support/held-organization.ts'
+import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+
+const PLENTY = { maxProcessorMs: 60_000 }
+const ACTOR = { userId: 'mem_test', ipAddress: null }
+
+let database: TestDatabase
+let heavy: Tenant
+let light: Tenant
+beforeAll(async () => {
+  database = await testDatabase()
+  heavy = await tenant(database.sql)
+  light = await tenant(database.sql)
+})
+afterAll(() => database.drop())
+
+const intakeOf = (limits?: { maxProcessorMs?: number }): Intake =>
+  createIntake(
+    {
+      sql: database.sql,
+      now: () => new Date(),
+      storeContent: false,
+      pricer: async () => ({ cost: () => undefined }),
+    },
+    limits,
+  )
+const session = (id: string, content?: string) => ({
+  type: 'session',
+  id: `sess_${id}`,
+  project_name: 'p',
+  created_at: '2026-01-01T00:00:00Z',
+  ...(content === undefined ? {} : { turn_records: [{ content }] }),
+})
+const submit = async (
+  intake: Intake,
+  { orgId }: Tenant,
+  records: unknown[],
+  signal = new AbortController().signal,
+  gate = createGate(),
+) => {
+  const bytes = new Uint8Array(gzipSync(JSON.stringify({ records })))
+  const request = new Request('http://localhost', { signal })
+  const pass = gate.pass(request, orgId)
+  try {
+    await pass.takeWork(bytes.length)
+    return await intake.submit(
+      { orgId, options: {}, actor: ACTOR, body: { bytes, encoding: 'gzip', mediaType: 'application/json' } },
+      pass.signal,
+    )
+  } finally {
+    gate.release(request)
+  }
+}
+const storedOf = async ({ orgId }: Tenant, id: string) => {
+  const rows =
+    await database.sql`select s.id from sessions s where s.org_id = ${orgId} and s.id = ${`sess_${id}`}`
+  return rows.length
+}
+/** Some seconds of work: 20 MB of plain words. */
+const many = (name: string) =>
+  Array.from({ length: 5_000 }, (_, index) => session(`${name}${index}`, 'word '.repeat(800)))
+
+test('a large request leaves turns for another organization', async () => {
+  const intake = intakeOf(PLENTY)
+  const order: string[] = []
+  const slow = submit(intake, heavy, many('turns')).then(() => order.push('large'))
+  for (let index = 0; index < 5; index += 1) {
+    await submit(intake, light, [session(`turns${index}`)]).then(() => order.push('small'))
+  }
+  await slow
+  expect(order).toEqual([...Array(5).fill('small'), 'large'])
+})
+
+test('work beyond the limit is 413 naming the record, and nothing is stored', async () => {
+  const failed = submit(intakeOf({ maxProcessorMs: 100 }), heavy, many('limit'))
+  await expect(failed).rejects.toMatchObject({
+    status: 413,
+    code: 'VALIDATION_ERROR',
+    message: expect.stringMatching(/^records\[\d+\]: was reached after 0\.1 s of work/),
+  })
+  expect(await storedOf(heavy, 'limit0')).toBe(0)
+})
+
+test('the limit of work does not count what a request waits for', async () => {
+  const maxProcessorMs = 100
+  const intake = intakeOf({ maxProcessorMs })
+  const release = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  const holder = database.sql.begin(async (tx) => {
+    await tx`lock table commit_files in access exclusive mode`
+    held.resolve()
+    await release.promise
+  })
+  await held.promise
+  const sent = submit(intake, heavy, [commit('c')])
+  // the work of others in the same thread is none of its own either
+  const until = performance.now() + 5 * maxProcessorMs
+  for (let index = 0; performance.now() < until; index += 1) {
+    await submit(intake, light, [session(`meanwhile${index}`)])
+  }
+  release.resolve()
+  await holder
+  expect(await sent).toMatchObject({ created: 1 })
+})
+
+test('waiting beyond the limit is 503, and the writing before it goes on', async () => {
+  const intake = intakeOf()
+  // long enough for the first to reach its writing on a slow machine
+  const gate = createGate({ untilWritingMs: 5_000 })
+  const release = await holdOrganization(database.sql, heavy.orgId)
+  const first = submit(intake, heavy, [session('first')], undefined, gate)
+  await expect(submit(intake, heavy, [session('second')], undefined, gate)).rejects.toMatchObject({
+    status: 503,
+    options: { headers: { 'retry-after': '2' } },
+  })
+  await release()
+  expect(await first).toMatchObject({ created: 1 })
+  expect([await storedOf(heavy, 'first'), await storedOf(heavy, 'second')]).toEqual([1, 0])
+})
+
+const changed = [{ path: 'src/a.ts', status: 'modified', additions: 1, deletions: 0 }]
+const commit = (sha: string) => ({
+  type: 'commit',
+  project: 'p',
+  sha: sha.repeat(40),
+  author_email: 'ada@example.com',
+  author_name: 'Ada',
+  committed_at: '2026-01-01T00:00:00Z',
+  files: changed,
+})
+const pull = (pr_number: number) => ({
+  type: 'pr_risk',
+  repo: 'acme/p',
+  pr_number,
+  pr_title: 'Change',
+  files_changed: 1,
+  created_at: '2026-01-02T00:00:00Z',
+  project: 'p',
+  author_email: 'ada@example.com',
+  files: changed,
+})
+
+test.each([
+  ['commits', 'commit_files', [commit('a')]],
+  // sessions are written with what pull requests they belong to: their table is not held
+  ['pull requests', 'commit_files', [pull(1)]],
+  ['pull requests with commits', 'commit_files', [commit('b'), pull(2)]],
+  // their security is computed from the findings of the sessions, the rest before
+  ['pull requests with sessions', 'commit_files', [session('beside'), pull(3)]],
+])('%s are computed and written while others write the organization', async (name, table, records) => {
+  const intakes = [intakeOf(PLENTY), intakeOf(PLENTY)]
+  const release = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  const holder = database.sql.begin(async (tx) => {
+    await tx`lock table ${tx(table)} in access exclusive mode`
+    held.resolve()
+    await release.promise
+  })
+  await held.promise
+  let isDone = false
+  const slow = submit(intakes[0] ?? intakeOf(), heavy, records).then((result) => {
+    isDone = true
+    return result
+  })
+  const waiting = () => database.sql`
+    select 1 from pg_stat_activity a
+    where a.datname = current_database() and a.wait_event_type = 'Lock' and a.query like ${`%${table}%`}`
+  while ((await waiting()).length === 0) await Bun.sleep(5)
+  // the organization waits in this process, and in another one
+  for (const [index, intake] of intakes.entries()) {
+    expect(await submit(intake, heavy, [session(`${name.replaceAll(' ', '_')}${index}`)])).toMatchObject({
+      created: 1,
+    })
+  }
+  expect(isDone).toBe(false)
+  release.resolve()
+  await holder
+  expect(await slow).toMatchObject({ created: records.length })
+})
+
+test('a client that leaves stops its work', async () => {
+  const intake = intakeOf(PLENTY)
+  const client = new AbortController()
+  const left = submit(intake, heavy, many('left'), client.signal)
+  setTimeout(() => client.abort(), 50)
+  await expect(left).rejects.toThrow('The client went away')
+  expect(await submit(intake, heavy, [session('stays')])).toMatchObject({ created: 1 })
+  expect(await storedOf(heavy, 'left0')).toBe(0)
+  await expect(submit(intake, heavy, [session('gone')], client.signal)).rejects.toThrow(
+    'The client went away',
+  )
+})
+
+test('a stop refuses what is not written yet', async () => {
+  const intake = intakeOf(PLENTY)
+  const refused = submit(intake, heavy, many('stop'))
+  const caught = refused.catch((error: unknown) => error)
+  await Bun.sleep(50)
+  await intake.stop()
+  expect(await caught).toMatchObject({ status: 503 })
+  await expect(submit(intake, light, [session('late')])).rejects.toMatchObject({ status: 503 })
+  expect(await storedOf(heavy, 'stop0')).toBe(0)
+})
+
+test('problems of many records name each, twenty at most', async () => {
+  const records = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? session(`p${index}`) : {}))
+  const failed = await submit(intakeOf(), light, records).catch((error: unknown) => error)
+  const fields = (failed as { options: { details: { field: string }[] } }).options.details
+  expect(fields.map(({ field }) => field)).toEqual(
+    Array.from({ length: 20 }, (_, index) => `records[${2 * index + 1}].type`),
+  )
+  expect(await storedOf(light, 'p0')).toBe(0)
+})
