@@ -27,12 +27,15 @@ import { newerSchema, type SchemaState } from '../database/newer-schema.ts'
 import { gathered } from '../database/pools/gathered.ts'
 import { auditRoutes } from '../features/audit/routes.ts'
 import { badgeRoutes } from '../features/badges/routes.ts'
+import { budgetRoutes } from '../features/budgets/routes.ts'
 import { changeRoutes } from '../features/changes/routes.ts'
 import { createChangeStreams } from '../features/changes/streams.ts'
 import { costRoutes } from '../features/cost/routes.ts'
 import { findingRoutes } from '../features/findings/routes.ts'
+import { keyRoutes } from '../features/keys/routes.ts'
 import { mcpRoutes } from '../features/mcp/routes.ts'
-import { settingsRoutes } from '../features/organization/settings-routes.ts'
+import { memberRoutes } from '../features/members/routes.ts'
+import { organizationRoutes } from '../features/organization/routes.ts'
 import { outcomeRoutes } from '../features/outcomes/routes.ts'
 import { githubRoutes } from '../features/pull-requests/routes.ts'
 import { qualityRoutes } from '../features/quality/routes.ts'
@@ -202,7 +205,10 @@ export function createApp(deps: AppDeps) {
     .use(teamRoutes(routeDeps))
     .use(riskRoutes(routeDeps))
     .use(outcomeRoutes(routeDeps))
-    .use(settingsRoutes(routeDeps, { ...webhookDeps, listenUrl }))
+    .use(keyRoutes({ ...routeDeps, ...webhookDeps }))
+    .use(memberRoutes({ ...routeDeps, ...webhookDeps, listenUrl }))
+    .use(budgetRoutes(routeDeps, webhookDeps))
+    .use(organizationRoutes(routeDeps, webhookDeps))
     .use(whoAmIRoutes(routeDeps))
     .use(changeRoutes({ api, streams, server: () => app.server }))
     .use(syncRoutes({ intake, gate, api }))

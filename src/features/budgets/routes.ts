@@ -1,19 +1,19 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { recordEntries } from '../../accounts/audit-log/append.ts'
+import type { Change } from '../../accounts/organizations/gate.ts'
 import { dateOf, isDate, monthOf } from '../../base/dates.ts'
 import { validationError } from '../../base/errors.ts'
 import { derivedId } from '../../base/ids.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { emitBudgetAlerts } from '../cost/budget-alerts.ts'
 import { writeBudgets } from '../cost/write.ts'
-import type { SettingsDeps } from '../members/deps.ts'
 import { BudgetBody, BudgetListQuery, MonthBudget, MonthBudgetPage } from './model.ts'
 import { deleteBudgetRow, getBudget, listBudgetPage, noBudget } from './queries.ts'
 
 const isMonth = (text: string): boolean => /^\d{4}-\d{2}$/.test(text) && isDate(`${text}-01`)
 
-export const budgetRoutes = ({ sql, now, api }: RouteDeps, { inTurn: change }: SettingsDeps) =>
+export const budgetRoutes = ({ sql, now, api }: RouteDeps, { inTurn: change }: { inTurn: Change }) =>
   new Elysia({ prefix: '/budgets', tags: ['Settings'] })
     .use(api)
     .get('', ({ query, access: { orgId } }) => listBudgetPage(sql, orgId, query), {

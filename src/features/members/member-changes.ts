@@ -1,5 +1,6 @@
 import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
 import { findKeysOfMember, revokeKeys } from '../../accounts/keys/queries.ts'
+import { type Access, rightsOf } from '../../accounts/people/callers.ts'
 import { createInvitation, type NewInvitation } from '../../accounts/people/invitation-queries.ts'
 import { removeAccount } from '../../accounts/people/member-queries.ts'
 import { type Rights, scopesBeyond } from '../../accounts/people/roles.ts'
@@ -31,6 +32,11 @@ export interface Changer {
   actor: Actor
   rights?: Rights
 }
+
+export const changerOf = (access: Pick<Access, 'actor' | 'scopes' | 'person'>): Changer => ({
+  actor: access.actor,
+  rights: rightsOf(access),
+})
 
 export interface MemberChange {
   display_name?: string

@@ -2,18 +2,22 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { invitationUrl } from '../../accounts/people/invitation-queries.ts'
 import type { ISql } from '../../database/client.ts'
-import type { RouteDeps } from '../../http/api.ts'
-import { changerOf, type SettingsDeps } from './deps.ts'
-import { addMember, changeMember, inviteMember, removeWholeMember } from './member-changes.ts'
+import type { ChangeDeps, RouteDeps } from '../../http/api.ts'
+import { addMember, changeMember, changerOf, inviteMember, removeWholeMember } from './member-changes.ts'
 import { Invitation, Member, MemberChangeBody, MemberListQuery, MemberPage, NewMemberBody } from './model.ts'
 import { getListedMember, listMemberPage } from './queries.ts'
 
 const needs = { scope: 'admin', members: true } as const
 
-export const memberRoutes = (
-  { sql, config, now, api }: RouteDeps,
-  { writes, enqueueWrite, listenUrl }: SettingsDeps,
-) => {
+export const memberRoutes = ({
+  sql,
+  config,
+  now,
+  api,
+  writes,
+  enqueueWrite,
+  listenUrl,
+}: RouteDeps & ChangeDeps & { listenUrl: () => string }) => {
   const change = <Result>(orgId: string, work: (tx: ISql) => Promise<Result>) =>
     enqueueWrite(orgId, () => writes.begin(work) as Promise<Result>)
   return new Elysia({ prefix: '/members', tags: ['Settings'] })

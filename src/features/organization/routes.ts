@@ -1,10 +1,11 @@
 import { Elysia } from 'elysia'
+import type { Change } from '../../accounts/organizations/gate.ts'
 import { ticketPatternProblem } from '../../accounts/organizations/tickets.ts'
 import type { FieldProblem } from '../../base/errors.ts'
 import type { RouteDeps } from '../../http/api.ts'
+import type { SecretBox } from '../../webhooks/signing/secret-box.ts'
 import { cleanLabel } from '../badges/render.ts'
 import { isBadgeColor } from '../badges/settings.ts'
-import type { SettingsDeps } from '../members/deps.ts'
 import { BadgeToken, OrganizationChangeBody, OrganizationSettings } from './model.ts'
 import { changeSettings, getSettings, replaceBadgeToken } from './queries.ts'
 
@@ -35,7 +36,10 @@ function problemsOf(body: object): FieldProblem[] {
   return problems
 }
 
-export const organizationRoutes = ({ sql, api }: RouteDeps, { box, inTurn }: SettingsDeps) =>
+export const organizationRoutes = (
+  { sql, api }: RouteDeps,
+  { box, inTurn }: { box: SecretBox; inTurn: Change },
+) =>
   new Elysia({ prefix: '/organization', tags: ['Settings'] })
     .use(api)
     .get('', ({ access: { orgId } }) => getSettings(sql, orgId), {
