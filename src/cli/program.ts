@@ -20,6 +20,7 @@ import { addCompletion } from './completion/commands.ts'
 import { addData } from './data/commands.ts'
 import { addFigures } from './figures/commands.ts'
 import { addHook } from './hook/commands.ts'
+import { addMcp } from './mcp/commands.ts'
 import { addOperations } from './operations/commands.ts'
 import { addPullRequest } from './pr/commands.ts'
 import { addServers } from './serve/commands.ts'
@@ -123,6 +124,7 @@ export function buildProgram(started: ProcessContext, json: boolean): Command {
   addWebhooks(program, action, started)
   addService(program, action)
   addHook(program, action)
+  addMcp(program, action)
   addOperations(program, action)
   addCompletion(program, action)
   addExamples(program)

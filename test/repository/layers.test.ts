@@ -22,6 +22,7 @@ const FOLDERS = [
   'cli/figures',
   'cli/completion',
   'cli/service',
+  'cli/mcp',
   'cli/hook',
   'cli/client',
   'cli/command',

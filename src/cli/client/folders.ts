@@ -84,7 +84,7 @@ const coworkFolders = (env: Environment, platform: NodeJS.Platform): string[] =>
   ].map((folder) => join(folder, 'Claude', 'local-agent-mode-sessions'))
 
 /** Programs with a window keep their files here. */
-function programFolder(env: Environment, platform: NodeJS.Platform): string {
+export function programFolder(env: Environment, platform: NodeJS.Platform): string {
   if (platform === 'darwin') return join(homeOf(env), 'Library', 'Application Support')
   return platform === 'win32' ? roaming(env) : env.XDG_CONFIG_HOME || join(homeOf(env), '.config')
 }

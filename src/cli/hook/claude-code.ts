@@ -26,7 +26,7 @@ import {
 // The hook of Claude Code that sends sessions when one of them has ended.
 
 /** The changes of `install`, so that `uninstall` undoes exactly them. It holds at most blanks of the settings. */
-interface Installed {
+export interface Installed {
   path: string
   /** Whether the file was there. */
   existed: boolean
@@ -103,7 +103,7 @@ function withoutHook(env: Environment, path: string, text: string): { text: stri
 
 export const recordPath = (env: Environment): string => join(configFolder(env), 'hook-claude-code.json')
 
-const hashOf = (text: string): string => new Bun.CryptoHasher('sha256').update(text).digest('hex')
+export const hashOf = (text: string): string => new Bun.CryptoHasher('sha256').update(text).digest('hex')
 
 /** Claude Code's settings of the user, where they really are: the file may be a link. */
 function settingsPath(env: Environment): string {
@@ -118,7 +118,7 @@ function settingsPath(env: Environment): string {
 }
 
 /** The edit that makes `after` of `before`: what is between their common beginning and end. */
-function editBetween(before: string, after: string): Edit {
+export function editBetween(before: string, after: string): Edit {
   const shorter = Math.min(before.length, after.length)
   let offset = 0
   while (offset < shorter && before[offset] === after[offset]) offset += 1
@@ -132,9 +132,12 @@ const BOM = '\ufeff'
 
 /**
  * The text of the settings, undefined when there is no file, and the byte order mark before it, as some editors of Windows
- * write. Throws OperatorError for what is no valid JSON.
+ * write. Throws OperatorError for what is no UTF-8, and what `check` throws.
  */
-function readText(path: string): { bom: string; text: string | undefined } {
+export function readText(
+  path: string,
+  check: (text: string, path: string) => unknown = readSettings,
+): { bom: string; text: string | undefined } {
   // a pipe waits for its writer
   if (isIrregular(path)) throw new OperatorError(`${path} is ${NOT_REGULAR}: nothing is changed`)
   let bytes: Uint8Array
@@ -152,6 +155,6 @@ function readText(path: string): { bom: string; text: string | undefined } {
   }
   const bom = text.startsWith(BOM) ? BOM : ''
   text = text.slice(bom.length)
-  if (text !== '') readSettings(text, path)
+  if (text !== '') check(text, path)
   return { bom, text }
 }

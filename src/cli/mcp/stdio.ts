@@ -1,0 +1,72 @@
+import { createInterface } from 'node:readline'
+import { isObject } from '../../analysis/agents/transcript/json-fields.ts'
+import { messageOf } from '../../base/errors.ts'
+import { getServer, type Server } from '../client/server.ts'
+import type { Context } from '../command/context.ts'
+
+/** A tool's answer takes no longer. */
+const TIMEOUT_MS = 60_000
+const PARSE_ERROR = -32_700
+const SERVER_ERROR = -32_000
+/** A message of 2026-07-28 says its revision itself; over HTTP a header has to say the same. */
+const REVISION = 'io.modelcontextprotocol/protocolVersion'
+
+/** `mcp`: passes each message on to the server of the login, and its answer back; ends with standard input. */
+export async function serveTools({ env }: Context): Promise<void> {
+  const server = getServer(env, {})
+  const pending = new Set<Promise<void>>()
+  for await (const line of createInterface({ input: process.stdin })) {
+    if (line.trim() === '') continue
+    const answered = passOn(server, line).then((answers) => {
+      for (const answer of answers) process.stdout.write(`${answer}\n`)
+      pending.delete(answered)
+    })
+    pending.add(answered)
+  }
+  await Promise.all(pending)
+}
+
+const errorText = (id: unknown, code: number, message: string): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } })
+
+/** The answers to a message, as lines; none to a notification. */
+async function passOn({ url, key }: Server, line: string): Promise<string[]> {
+  let message: unknown
+  try {
+    message = JSON.parse(line)
+  } catch {
+    return [errorText(null, PARSE_ERROR, 'the line is not valid JSON')]
+  }
+  const failed = (reason: string) =>
+    isObject(message) && message.id !== undefined ? [errorText(message.id, SERVER_ERROR, reason)] : []
+  try {
+    const response = await fetch(`${url}/mcp`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, ...headersOf(message) },
+      body: line,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    const text = await response.text()
+    if (response.headers.get('content-type')?.startsWith('text/event-stream'))
+      return text.split('\n').flatMap((each) => (each.startsWith('data: {') ? [each.slice(6)] : []))
+    if (text === '') return []
+    const answer: unknown = JSON.parse(text)
+    if (!isObject(answer)) return failed(`${url} is no server of Cloud Analytics`)
+    // the API refuses a request with a body of its own
+    return 'jsonrpc' in answer ? [text] : failed(String(answer.error))
+  } catch (error) {
+    return failed(`${url} cannot be reached (${messageOf(error)})`)
+  }
+}
+
+function headersOf(message: unknown): Record<string, string> {
+  const params = isObject(message) && isObject(message.params) ? message.params : {}
+  const revision = isObject(params._meta) ? params._meta[REVISION] : undefined
+  return {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    ...(typeof revision === 'string' &&
+      isObject(message) && { 'mcp-protocol-version': revision, 'mcp-method': String(message.method) }),
+    ...(typeof revision === 'string' && typeof params.name === 'string' && { 'mcp-name': params.name }),
+  }
+}
