@@ -14,7 +14,7 @@ import { EXECUTABLE, startProgram } from '../support/program.ts'
 import { median, print, printColumns } from '../support/table.ts'
 import { emptyTables, prepareCopy } from './copy.ts'
 import { type Cost, measure, runCommand } from './measure.ts'
-import { writeResults } from './results.ts'
+import { type Row, writeResults } from './results.ts'
 import { makeRollouts } from './rollouts.ts'
 import { makeTranscripts } from './transcripts.ts'
 
@@ -36,16 +36,6 @@ const dataDir = resolve(values['data-dir'])
 /** Records in one request, the most that a server accepts. */
 const BATCH = 10_000
 const PLAN = { projects: 20, days: 730, seed: 1 }
-
-export interface Row {
-  title: string
-  /** Sessions or megabytes a second. */
-  perSecond: number
-  ratio: number
-  cpuSeconds: number
-  peakMiB: number
-  raw: readonly number[]
-}
 
 /** The rows of contenders whose costs were measured in rounds; the ratio is to the first. */
 function rowsOf(amount: number, costs: ReadonlyMap<string, readonly Cost[]>): Row[] {

@@ -1,9 +1,18 @@
 import { cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
-import type { Row } from './intake.ts'
 
 const FILE = join(import.meta.dir, '../RESULTS.md')
 const HEADING = '\n## Taking in\n'
+
+export interface Row {
+  title: string
+  /** Sessions or megabytes a second. */
+  perSecond: number
+  ratio: number
+  cpuSeconds: number
+  peakMiB: number
+  raw: readonly number[]
+}
 
 interface Results {
   sessions: number

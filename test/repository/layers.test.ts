@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { dirname, join, normalize } from 'node:path'
+import { dirname } from 'node:path'
+import { circlesOf, ROOT, readSources, type Source } from './sources.ts'
 
 /*
  * The structure of src: which folder may import which, where SQL may be, and how large files and folders may grow.
@@ -26,7 +27,6 @@ const FOLDERS = [
   'cli/hook',
   'cli/client',
   'cli/command',
-  'server',
   'dashboard',
   'dashboard/overview',
   'dashboard/sessions',
@@ -36,6 +36,7 @@ const FOLDERS = [
   'dashboard/charts',
   'dashboard/parts',
   'dashboard/client',
+  'server',
   'server/doctor',
   'server/seed',
   'server/deliveries',
@@ -101,47 +102,11 @@ const FOLDERS = [
 ]
 const MAX_LINES = 300
 const MAX_FILES_IN_A_FOLDER = 20
-const ROOT = join(import.meta.dir, '../..')
-
-interface Source {
-  path: string
-  folder: string
-  text: string
-  /** Every file of ours that it names in an import or a re-export, types included, as a path below src. */
-  imports: string[]
-  /** Its imports at run time: our files as paths below src, packages by name. */
-  loads: string[]
-}
-
-const IMPORT =
-  /(?:^|\n)\s*(?:import|export)\b[^'"`;]*?\bfrom\s*'(\.[^']+)'|(?:^|\n)import\s*'(\.[^']+)'|\bimport\('(\.[^']+)'\)/g
 
 /** The folder in FOLDERS that a file belongs to. */
 const folderOf = (path: string): string => (FOLDERS.includes(path) ? path : dirname(path))
 
-const transpilers = {
-  ts: new Bun.Transpiler({ loader: 'ts' }),
-  tsx: new Bun.Transpiler({ loader: 'tsx' }),
-}
-const sources: Source[] = []
-for (const path of [...new Bun.Glob('**/*.{ts,tsx}').scanSync(join(ROOT, 'src'))].sort()) {
-  const text = await Bun.file(join(ROOT, 'src', path)).text()
-  const resolved = (target: string) =>
-    target.startsWith('.') ? normalize(join(dirname(path), target)) : target
-  const imports = [...text.matchAll(IMPORT)].map((match) => resolved(match[1] ?? match[2] ?? match[3] ?? ''))
-  const loads = path.endsWith('.d.ts')
-    ? []
-    : transpilers[path.endsWith('.tsx') ? 'tsx' : 'ts']
-        .scanImports(text)
-        .map(({ path: target }) => resolved(target))
-  sources.push({
-    path,
-    folder: folderOf(path),
-    text,
-    imports: imports.filter((target) => /\.tsx?$/.test(target)),
-    loads,
-  })
-}
+const sources = await readSources('src')
 const byPath = new Map(sources.map((source) => [source.path, source]))
 
 /** Everything a file reaches at run time, itself not counted. */
@@ -167,28 +132,24 @@ test('the sources are read', () => {
 })
 
 test('every folder is known', () => {
-  const folders = new Set(sources.map((source) => source.folder))
+  const folders = new Set(sources.map(({ path }) => folderOf(path)))
   expect([...folders].filter((folder) => !FOLDERS.includes(folder))).toEqual([])
   expect(FOLDERS.filter((folder) => !folders.has(folder))).toEqual([])
 })
 
 test('no import between folders runs upwards, types included', () => {
-  const upwards = ({ folder, imports }: Source) =>
-    imports.filter((target) => FOLDERS.indexOf(folderOf(target)) < FOLDERS.indexOf(folder))
+  const upwards = ({ path, imports }: Source) =>
+    imports.filter((target) => FOLDERS.indexOf(folderOf(target)) < FOLDERS.indexOf(folderOf(path)))
   expect(offences(upwards)).toEqual([])
 })
 
-test('no imports run in a circle, types included', () => {
-  const done = new Set<string>()
-  const circles: string[] = []
-  const visit = (path: string, trail: readonly string[]) => {
-    if (trail.includes(path)) circles.push([...trail.slice(trail.indexOf(path)), path].join(' → '))
-    if (trail.includes(path) || done.has(path)) return
-    for (const target of byPath.get(path)?.imports ?? []) visit(target, [...trail, path])
-    done.add(path)
-  }
-  for (const { path } of sources) visit(path, [])
-  expect(circles).toEqual([])
+test('the folders of a wing stand together', () => {
+  const wings = FOLDERS.map((folder) => folder.split('/')[0] ?? folder)
+  expect(wings.filter((wing, index) => wing !== wings[index - 1])).toEqual([...new Set(wings)])
+})
+
+test.each(['src', 'bench'])('no imports of %s run in a circle, types included', async (folder) => {
+  expect(circlesOf(await readSources(folder))).toEqual([])
 })
 
 /**
