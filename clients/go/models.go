@@ -160,8 +160,11 @@ type AuditRecord struct {
 func (AuditRecord) recordType() string { return "audit" }
 
 type BudgetRecord struct {
-	Month string  `json:"month"` // YYYY-MM; in force until a later month has a record
-	Limit float64 `json:"limit"`
+	Month   string  `json:"month"` // YYYY-MM; in force until a later month has a record of the same scope
+	Limit   float64 `json:"limit"`
+	Project string  `json:"project,omitempty"`
+	Member  string  `json:"member,omitempty"` // An id, or an address in any case
+	Team    string  `json:"team,omitempty"`
 }
 
 func (BudgetRecord) recordType() string { return "budget" }
@@ -448,7 +451,7 @@ type CostSummaryByProject struct {
 }
 type Budget struct {
 	ID                  string  `json:"id"`
-	Scope               string  `json:"scope"`
+	Scope               string  `json:"scope"` // `project`: of the project that is asked for, where it has one
 	Period              string  `json:"period"`
 	PeriodStart         string  `json:"period_start"` // first day of the current UTC month
 	PeriodEnd           string  `json:"period_end"`   // its last day
@@ -1096,6 +1099,7 @@ type OrganizationSettings struct {
 	Badges                BadgeSettings     `json:"badges"`
 	TicketPattern         string            `json:"ticket_pattern"`
 	TicketIgnore          []string          `json:"ticket_ignore"`
+	BudgetAction          string            `json:"budget_action"`     // The hook on laptops warns beyond a budget, or refuses prompts
 	GithubSecretSet       bool              `json:"github_secret_set"` // Whether the secret of GitHub’s webhook is set
 }
 type BadgesChangeLabels struct {
@@ -1128,18 +1132,63 @@ type OrganizationChange struct {
 	Badges                *BadgesChange       `json:"badges,omitempty"`
 	TicketPattern         *Nullable[string]   `json:"ticket_pattern,omitempty"`
 	TicketIgnore          *Nullable[[]string] `json:"ticket_ignore,omitempty"`
+	BudgetAction          *string             `json:"budget_action,omitempty"` // The hook on laptops warns beyond a budget, or refuses prompts
 	GithubSecret          *Nullable[string]   `json:"github_secret,omitempty"` // Write-only; null removes it
 }
 type BadgeToken struct {
 	Token string `json:"token"` // Shown once; it replaces the token before
 }
-type MonthBudget struct {
-	Month string  `json:"month"` // YYYY-MM; in force until a later month has one
-	Limit float64 `json:"limit"` // US dollars
+type BudgetsListParams struct {
+	Project string `json:"project,omitempty"`  // Of this project
+	Member  string `json:"member,omitempty"`   // Of this member: an id, or an address in any case
+	Team    string `json:"team,omitempty"`     // Of this team
+	Page    int64  `json:"page,omitempty"`     // Page to return, from 1
+	PerPage int64  `json:"per_page,omitempty"` // Items on a page
 }
-type MonthBudgetPage = Page[MonthBudget]
+
+// BudgetScope: One of them, or none for the organization.
+type BudgetScope struct {
+	Project string `json:"project"`
+	Member  string `json:"member"` // An id
+	Team    string `json:"team"`
+}
+type ScopedBudget struct {
+	Month string      `json:"month"` // YYYY-MM; in force until a later month has one of the same scope
+	Limit float64     `json:"limit"` // US dollars
+	Scope BudgetScope `json:"scope"`
+}
+type ScopedBudgetPage = Page[ScopedBudget]
+type BudgetsMineParams struct {
+	Project string `json:"project,omitempty"` // The project that is worked on
+}
+type MyBudgetsBudget struct {
+	Scope       BudgetScope `json:"scope"`
+	Limit       float64     `json:"limit"`        // US dollars
+	CurrentCost float64     `json:"current_cost"` // US dollars of this month (UTC)
+	PercentUsed float64     `json:"percent_used"`
+	Status      string      `json:"status"` // `warning`: from 80 percent on
+}
+type MyBudgets struct {
+	Action  string            `json:"action"`  // What happens beyond a limit
+	Budgets []MyBudgetsBudget `json:"budgets"` // Of the organization, the member, their team and the project, where they have one
+}
 type BudgetLimit struct {
 	Limit float64 `json:"limit"`
+}
+type BudgetsSetParams struct {
+	Limit   *float64 `json:"limit,omitempty"`
+	Project string   `json:"project,omitempty"` // Of this project
+	Member  string   `json:"member,omitempty"`  // Of this member: an id, or an address in any case
+	Team    string   `json:"team,omitempty"`    // Of this team
+}
+type MonthBudget struct {
+	Month string  `json:"month"` // YYYY-MM; in force until a later month has one of the same scope
+	Limit float64 `json:"limit"` // US dollars
+}
+type BudgetsDeleteParams struct {
+	Project string `json:"project,omitempty"` // Of this project
+	Member  string `json:"member,omitempty"`  // Of this member: an id, or an address in any case
+	Team    string `json:"team,omitempty"`    // Of this team
 }
 type SessionCompletedEventData struct {
 	SessionID    string  `json:"session_id"` // The session, as in `GET /v1/sessions/{id}`

@@ -447,23 +447,28 @@ func (r *OrganizationResource) NewBadgeToken(ctx context.Context) (*BadgeToken, 
 type BudgetsResource struct{ core *core }
 
 // List: list the monthly limits, newest first. Scope: `admin`.
-func (r *BudgetsResource) List(ctx context.Context, params *PageParams) (*MonthBudgetPage, error) {
-	return call[MonthBudgetPage](ctx, r.core, request{method: "GET", path: "/v1/budgets", query: params})
+func (r *BudgetsResource) List(ctx context.Context, params *BudgetsListParams) (*ScopedBudgetPage, error) {
+	return call[ScopedBudgetPage](ctx, r.core, request{method: "GET", path: "/v1/budgets", query: params})
 }
 
 // Iter iterates over the items of all pages, one request for each page.
-func (r *BudgetsResource) Iter(ctx context.Context, params *PageParams) *Iter[MonthBudget] {
-	return newIter[MonthBudget](ctx, r.core, request{method: "GET", path: "/v1/budgets", query: params})
+func (r *BudgetsResource) Iter(ctx context.Context, params *BudgetsListParams) *Iter[ScopedBudget] {
+	return newIter[ScopedBudget](ctx, r.core, request{method: "GET", path: "/v1/budgets", query: params})
+}
+
+// Mine: this month’s budgets of who works on a project. Scope: `sessions:write` or `write` or `cost:read` or `read`.
+func (r *BudgetsResource) Mine(ctx context.Context, params *BudgetsMineParams) (*MyBudgets, error) {
+	return call[MyBudgets](ctx, r.core, request{method: "GET", path: "/v1/budgets/mine", query: params})
 }
 
 // Set: set the limit from a month on. Scope: `admin`.
-func (r *BudgetsResource) Set(ctx context.Context, month string, params *BudgetLimit) (*MonthBudget, error) {
-	return call[MonthBudget](ctx, r.core, request{method: "PUT", path: path("/v1/budgets/{month}", month), body: params})
+func (r *BudgetsResource) Set(ctx context.Context, month string, params *BudgetsSetParams) (*MonthBudget, error) {
+	return call[MonthBudget](ctx, r.core, request{method: "PUT", path: path("/v1/budgets/{month}", month), query: params, body: params})
 }
 
 // Delete: delete the limit of a month. Scope: `admin`.
-func (r *BudgetsResource) Delete(ctx context.Context, month string) error {
-	_, err := call[struct{}](ctx, r.core, request{method: "DELETE", path: path("/v1/budgets/{month}", month)})
+func (r *BudgetsResource) Delete(ctx context.Context, month string, params *BudgetsDeleteParams) error {
+	_, err := call[struct{}](ctx, r.core, request{method: "DELETE", path: path("/v1/budgets/{month}", month), query: params})
 	return err
 }
 

@@ -62,6 +62,7 @@ describe('organizations', () => {
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       hide_members: false,
       retention_sessions_days: null,
+      budget_action: 'warn',
     } satisfies Organization)
     expect(await db.sql`select l.org_id from org_locks l where l.org_id = ${made.id}`).toHaveLength(1)
     expect(await findOrganization(db.sql, 'beta')).toEqual(made)

@@ -80,7 +80,9 @@ export interface AuditRecord {
  type: 'audit'; action: string; user_id: string; created_at: string; id?: string
  details?: Record<string, unknown>; ip_address?: string
 }
-export interface BudgetRecord { type: 'budget'; month: string; limit: number }
+export interface BudgetRecord {
+ type: 'budget'; month: string; limit: number; project?: string; member?: string; team?: string
+}
 export interface ReportRecord {
  type: 'report'; report_type: ReportType
  /** First UTC day, inclusive */ from: string
@@ -196,7 +198,7 @@ export interface CostSummaryByProject {
  /** of the project, null: of none; US dollars */ cost: number
 }
 export interface Budget {
- id: string; scope: 'organization'; period: 'monthly'; period_start: string; period_end: string
+ id: string; scope: 'organization' | 'project'; period: 'monthly'; period_start: string; period_end: string
  /** for the month; US dollars */ limit: number
  /** spent this month; US dollars */ current_cost: number
  /** limit less what was spent, 0 when exceeded; US dollars */ remaining: number
@@ -486,7 +488,7 @@ export interface OrganizationSettings {
  id: string; slug: string; name: string; plan: 'cloud_pro' | 'cloud_team' | 'cloud_enterprise'
  hide_members: boolean; member_visibility: 'all' | 'own'; retention_sessions_days: number | null
  retention_pending: PendingRetention | null; badges: BadgeSettings; ticket_pattern: string
- ticket_ignore: string[]; github_secret_set: boolean
+ ticket_ignore: string[]; budget_action: 'warn' | 'block'; github_secret_set: boolean
 }
 export interface BadgesChangeLabels {
  quality?: string | null; security?: string | null; cost?: string | null
@@ -500,17 +502,37 @@ export interface BadgesChange {
 export interface OrganizationChange {
  name?: string; hide_members?: boolean; member_visibility?: 'all' | 'own'
  retention_sessions_days?: number | null; confirm_retention?: boolean; badges?: BadgesChange
- ticket_pattern?: string | null; ticket_ignore?: string[] | null; github_secret?: string | null
+ ticket_pattern?: string | null; ticket_ignore?: string[] | null; budget_action?: 'warn' | 'block'
+ github_secret?: string | null
 }
 export interface BadgeToken {
  /** Shown once; it replaces the token before */ token: string
 }
+export interface BudgetsListParams extends PageParams { project?: string; member?: string; team?: string }
+/** One of them, or none for the organization */ export interface BudgetScope {
+ project?: string; member?: string; team?: string
+}
+export interface ScopedBudget {
+ month: string
+ /** US dollars */ limit: number
+ scope: BudgetScope
+}
+export type ScopedBudgetPage = Page<ScopedBudget>
+export interface BudgetsMineParams { project?: string }
+export interface MyBudgetsBudget {
+ scope: BudgetScope
+ /** US dollars */ limit: number
+ /** US dollars of this month (UTC) */ current_cost: number
+ percent_used: number; status: 'ok' | 'warning' | 'exceeded'
+}
+export interface MyBudgets { action: 'warn' | 'block'; budgets: MyBudgetsBudget[] }
+export interface BudgetLimit { limit: number }
+export interface BudgetsSetParams { limit: number; project?: string; member?: string; team?: string }
 export interface MonthBudget {
  month: string
  /** US dollars */ limit: number
 }
-export type MonthBudgetPage = Page<MonthBudget>
-export interface BudgetLimit { limit: number }
+export interface BudgetsDeleteParams { project?: string; member?: string; team?: string }
 export interface SessionCompletedEventData {
  session_id: string; project_name: string | null; quality_score: number
 }
@@ -645,8 +667,9 @@ export interface Resources {
   newBadgeToken(): Promise<BadgeToken>
  }
  budgets: {
-  list(params?: PageParams): List<MonthBudgetPage>
-  set(month: string, params: BudgetLimit): Promise<MonthBudget>
-  delete(month: string): Promise<void>
+  list(params?: BudgetsListParams): List<ScopedBudgetPage>
+  /** This month’s budgets of who works on a project. */ mine(params?: BudgetsMineParams): Promise<MyBudgets>
+  set(month: string, params: BudgetsSetParams): Promise<MonthBudget>
+  delete(month: string, params?: BudgetsDeleteParams): Promise<void>
  }
 }

@@ -66,6 +66,7 @@ export const METHODS = {
   'organization.update': 'PATCH /v1/organization input',
   'organization.newBadgeToken': 'POST /v1/organization/badge-token',
   'budgets.list': 'GET /v1/budgets list input',
-  'budgets.set': 'PUT /v1/budgets/{month} input',
-  'budgets.delete': 'DELETE /v1/budgets/{month}',
+  'budgets.mine': 'GET /v1/budgets/mine input',
+  'budgets.set': 'PUT /v1/budgets/{month} input ?project,member,team',
+  'budgets.delete': 'DELETE /v1/budgets/{month} input',
 }

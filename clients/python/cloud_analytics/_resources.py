@@ -7,7 +7,8 @@ page: Page to return, from 1. per_page: Items on a page. project: Only this proj
 none. date_from: First UTC day, inclusive. date_to: Last UTC day, inclusive. team: Only what members of this
 team did, which they are in now; empty: of members in none, and of nobody. style: Shape of the badge; flat
 unless given. label: Text on the left instead of the organization's; cut after 40 characters. days: UTC days
-that count, today included. token: The organization's badge token, where its badges are private.
+that count, today included. token: The organization's badge token, where its badges are private. project: Of
+this project. member: Of this member: an id, or an address in any case. team: Of this team.
 """
 
 from __future__ import annotations
@@ -477,13 +478,14 @@ class Organization(Resource):
         member_visibility: Literal["all", "own"] = UNSET, retention_sessions_days: Optional[int] = UNSET,
         confirm_retention: bool = UNSET, badges: Mapping[str, Any] = UNSET,
         ticket_pattern: Optional[str] = UNSET, ticket_ignore: Optional[Sequence[str]] = UNSET,
-        github_secret: Optional[str] = UNSET
+        budget_action: Literal["warn", "block"] = UNSET, github_secret: Optional[str] = UNSET
     ) -> m.OrganizationSettings:
         """Change the organization’s settings. Scope: `admin`.
 
         member_visibility: `own`: developers see only their own sessions and figures. retention_sessions_days:
         Sessions are deleted after so many days; null: they are kept for ever. confirm_retention: true: the
-        shorter retention that waits holds at once. github_secret: Write-only; null removes it.
+        shorter retention that waits holds at once. budget_action: The hook on laptops warns beyond a budget,
+        or refuses prompts. github_secret: Write-only; null removes it.
         """
         return cast(m.OrganizationSettings, self._call("PATCH", "/v1/organization", locals()))
 
@@ -492,15 +494,31 @@ class Organization(Resource):
         return cast(m.BadgeToken, self._call("POST", "/v1/organization/badge-token", locals()))
 
 class Budgets(Resource):
-    def list(self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET) -> m.MonthBudgetPage:
+    def list(
+        self, params: Params = None, *, project: str = UNSET, member: str = UNSET, team: str = UNSET,
+        page: int = UNSET, per_page: int = UNSET
+    ) -> m.ScopedBudgetPage:
         """List the monthly limits, newest first. Scope: `admin`."""
-        return self._list(m.MonthBudgetPage, "/v1/budgets", locals())
+        return self._list(m.ScopedBudgetPage, "/v1/budgets", locals())
 
-    def set(self, month: str, params: Params = None, *, limit: float = UNSET) -> m.MonthBudget:
+    def mine(self, params: Params = None, *, project: str = UNSET) -> m.MyBudgets:
+        """This month’s budgets of who works on a project. Scope: `sessions:write` or `write` or `cost:read` or `read`.
+
+        project: The project that is worked on.
+        """
+        return cast(m.MyBudgets, self._call("GET", "/v1/budgets/mine", locals()))
+
+    def set(
+        self, month: str, params: Params = None, *, limit: float = UNSET, project: str = UNSET,
+        member: str = UNSET, team: str = UNSET
+    ) -> m.MonthBudget:
         """Set the limit from a month on. Scope: `admin`."""
-        return cast(m.MonthBudget, self._call("PUT", "/v1/budgets/{month}", locals()))
+        return cast(m.MonthBudget, self._call("PUT", "/v1/budgets/{month}", locals(), query=("project", "member", "team",)))
 
-    def delete(self, month: str) -> None:
+    def delete(
+        self, month: str, params: Params = None, *, project: str = UNSET, member: str = UNSET,
+        team: str = UNSET
+    ) -> None:
         """Delete the limit of a month. Scope: `admin`."""
         self._call("DELETE", "/v1/budgets/{month}", locals())
 

@@ -309,7 +309,7 @@ class CostSummaryByProject(Model):
 
 class Budget(Model):
     id: str
-    scope: Literal["organization"]
+    scope: Literal["organization", "project"]  # `project`: of the project that is asked for, where it has one
     period: Literal["monthly"]
     period_start: str  # first day of the current UTC month
     period_end: str  # its last day
@@ -807,17 +807,43 @@ class OrganizationSettings(Model):
     badges: BadgeSettings
     ticket_pattern: str
     ticket_ignore: List[str]
+    budget_action: Literal["warn", "block"]  # The hook on laptops warns beyond a budget, or refuses prompts
     github_secret_set: bool  # Whether the secret of GitHub’s webhook is set
 
 class BadgeToken(Model):
     token: str  # Shown once; it replaces the token before
 
-class MonthBudget(Model):
-    month: str  # YYYY-MM; in force until a later month has one
-    limit: float  # US dollars
+class BudgetScope(Model):
+    """One of them, or none for the organization."""
+    project: str  # absent where there is none
+    member: str  # An id; absent where there is none
+    team: str  # absent where there is none
 
-class MonthBudgetPage(Page["MonthBudget"]):
-    """A page of MonthBudget."""
+class ScopedBudget(Model):
+    month: str  # YYYY-MM; in force until a later month has one of the same scope
+    limit: float  # US dollars
+    scope: BudgetScope
+
+class ScopedBudgetPage(Page["ScopedBudget"]):
+    """A page of ScopedBudget."""
+
+class MyBudgetsBudget(Model):
+    scope: BudgetScope
+    limit: float  # US dollars
+    current_cost: float  # US dollars of this month (UTC)
+    percent_used: float
+    status: Literal["ok", "warning", "exceeded"]  # `warning`: from 80 percent on
+
+class MyBudgets(Model):
+    action: Literal["warn", "block"]  # What happens beyond a limit
+    budgets: List[MyBudgetsBudget]  # Of the organization, the member, their team and the project, where they have one
+
+class BudgetLimit(Model):
+    limit: float
+
+class MonthBudget(Model):
+    month: str  # YYYY-MM; in force until a later month has one of the same scope
+    limit: float  # US dollars
 
 class SessionCompletedEventData(Model):
     session_id: str  # The session, as in `GET /v1/sessions/{id}`

@@ -37,7 +37,7 @@ const WRITE_SCOPES = [
 
 /**
  * A route needs this of a key: a scope; `some write`: any scope that writes records, since the records say which;
- * `admin or read`; `admin or developer`: also a developer who signed in; `cost:read and risk:read`: both; `any key`.
+ * `admin or read`, `sessions:write or cost:read`; `admin or developer`: also a developer who signed in; `cost:read and risk:read`: both; `any key`.
  */
 export type Need =
   | Scope
@@ -45,6 +45,7 @@ export type Need =
   | 'admin or read'
   | 'admin or developer'
   | 'cost:read and risk:read'
+  | 'sessions:write or cost:read'
   | 'any key'
 
 /** The scopes of which a key needs one for `need`; none for `any key`. */
@@ -53,6 +54,7 @@ export function scopesFor(need: Need): Scope[] {
   if (need === 'some write') return ['write', ...WRITE_SCOPES, 'audit:write']
   if (need === 'admin or read') return ['admin', 'read']
   if (need === 'admin or developer') return ['admin']
+  if (need === 'sessions:write or cost:read') return ['sessions:write', 'write', 'cost:read', 'read']
   if (need === 'cost:read and risk:read') return ['cost:read', 'risk:read']
   if (need.endsWith(':read')) return [need, 'read']
   if (need === 'ingest') return ['ingest', 'write']

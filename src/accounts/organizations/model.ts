@@ -18,4 +18,6 @@ export type Organization = {
   hide_members: boolean
   /** Sessions of earlier days are deleted; null: kept for ever. */
   retention_sessions_days: number | null
+  /** The hook on laptops warns beyond a budget, or refuses prompts. */
+  budget_action: 'warn' | 'block'
 }

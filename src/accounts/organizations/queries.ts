@@ -100,7 +100,7 @@ export async function hasOrganization(sql: ISql): Promise<boolean> {
 
 const organizationColumns = (sql: ISql) => sql`
   o.org_id as id, o.slug, o.name, o.plan, to_char(o.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at,
-  o.hide_members, o.retention_sessions_days`
+  o.hide_members, o.retention_sessions_days, o.budget_action`
 
 /** All organizations, by slug, without those that are being deleted. */
 export async function listOrganizations(sql: Sql): Promise<Organization[]> {
@@ -169,12 +169,13 @@ export async function updateOrganization(
     hideMembers?: boolean | undefined
     /** Days, as `400` or `400d`; `off`: sessions are kept for ever. */
     retentionSessions?: string | undefined
+    budgetAction?: 'warn' | 'block' | undefined
     /** A shorter retention holds at once. */
     isConfirmed?: boolean | undefined
   },
   actor: Actor = SYSTEM,
 ): Promise<Organization & { retention_pending: PendingRetention | null }> {
-  const { name, plan, hideMembers, retentionSessions, isConfirmed } = change
+  const { name, plan, hideMembers, retentionSessions, budgetAction, isConfirmed } = change
   const wanted: Partial<Organization> = {
     ...(name !== undefined && { name: checkName(name) }),
     ...(plan !== undefined && { plan: checkPlan(plan) }),
@@ -193,7 +194,8 @@ export async function updateOrganization(
     await tx`
       update organizations
       set name = ${wanted.name ?? before.name}, plan = ${wanted.plan ?? before.plan},
-        hide_members = ${wanted.hide_members ?? before.hide_members}
+        hide_members = ${wanted.hide_members ?? before.hide_members},
+        budget_action = ${budgetAction ?? before.budget_action}
       where org_id = ${id}`
     const after = await read()
     const changed = changedFields(before, after)

@@ -2,6 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import type { FieldProblem } from '../../base/errors.ts'
 import { findUnstorable } from '../../base/text.ts'
+import { type BudgetRecord, budgetProblem } from './budget.ts'
 import { type CommitRecord, commitProblem } from './commit.ts'
 import './formats.ts'
 import { problemsIn } from './problems.ts'
@@ -29,7 +30,9 @@ export function problemsOf(record: unknown, at: string, limit: number): FieldPro
       ? riskProblem(record as PrRiskRecord, at)
       : type === 'commit'
         ? commitProblem(record as CommitRecord, at)
-        : undefined
+        : type === 'budget'
+          ? budgetProblem(record as BudgetRecord, `${at}.`)
+          : undefined
   if (problem !== undefined) return [problem]
   const problems: FieldProblem[] = []
   findUnstorable(record, at, problems, limit)

@@ -1,48 +1,81 @@
 import type { Command } from 'commander'
+import type { NamedScope } from '../../analysis/records/budget.ts'
 import { isDate } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { listBudgets } from '../../features/cost/export.ts'
 import { type Actions, type Context, withOrganization } from '../command/context.ts'
 import { example } from '../command/help.ts'
 import { printResult } from '../command/output.ts'
-import { listed } from './listed.ts'
+import { table } from '../command/table.ts'
 
 /** `budget` */
 export function addBudget(program: Command, action: Actions): void {
   const budget = program
     .command('budget')
     .alias('budgets')
-    .description('the monthly limit of an organization')
+    .description('the monthly limits of an organization, its projects, members and teams')
   budget
     .command('show')
     .description('show the limits and the month from which each holds')
     .requiredOption('--org <slug>', 'slug of the organization')
-    .action(action(listed(listBudgets, ['month', 'limit', 'currency'], 'no budget')))
+    .action(action(show))
   budget
     .command('set')
     .description('set the limit from a month on')
     .requiredOption('--org <slug>', 'slug of the organization')
     .requiredOption('--limit <usd>', 'US dollars a month')
+    .option('--project <project>', 'of this project alone')
+    .option('--member <member>', 'of this member alone: an id, or an address')
+    .option('--team <team>', 'of this team alone')
     .option('--month <month>', 'first month it holds for, as 2026-11 (this month)')
     .addHelpText(...example('budget set --org acme --limit 2500 --month 2026-11'))
     .action(action(set))
 }
 
+async function show(context: Context, { org }: { org: string }): Promise<void> {
+  const budgets = await withOrganization(context, org, listBudgets)
+  const rows = budgets.map((budget) => ({ ...budget, of: nameOf(budget) ?? 'the organization' }))
+  await printResult(context.json, budgets, table(rows, ['month', 'limit', 'currency', 'of'], 'no budget'))
+}
+
+const nameOf = ({ project, member, team }: NamedScope): string | undefined =>
+  project != null
+    ? `project ${project}`
+    : member != null
+      ? `member ${member}`
+      : team
+        ? `team ${team}`
+        : undefined
+
+interface SetOptions {
+  org: string
+  limit: string
+  month?: string
+  project?: string
+  member?: string
+  team?: string
+}
+
 async function set(
   context: Context,
-  {
-    org,
-    limit,
-    month = new Date().toISOString().slice(0, 7),
-  }: { org: string; limit: string; month?: string },
+  { org, limit, month = new Date().toISOString().slice(0, 7), project, member, team }: SetOptions,
 ): Promise<void> {
   const { checkUsage, writeRecord } = await import('./record.ts')
   if (!/^\d+(\.\d+)?$/.test(limit))
     throw new OperatorError('limit must be an amount of US dollars, as 2500 or 99.50', 2)
   if (!isDate(`${month}-01`)) throw new OperatorError('month must be a month, as 2026-11', 2)
-  const record = { type: 'budget', month, limit: Number(limit) }
+  const scope = {
+    ...(project !== undefined && { project }),
+    ...(member !== undefined && { member }),
+    ...(team !== undefined && { team }),
+  }
+  const record = { type: 'budget', month, limit: Number(limit), ...scope }
   checkUsage(record)
   await withOrganization(context, org, (sql, orgId) => writeRecord(context, sql, orgId, record))
-  const budget = { org, month, limit: record.limit, currency: 'USD' }
-  await printResult(context.json, budget, `budget of ${org} from ${month} on: ${budget.limit} USD a month`)
+  const budget = { org, month, limit: record.limit, currency: 'USD', ...scope }
+  await printResult(
+    context.json,
+    budget,
+    `budget of ${nameOf(scope) ?? org} from ${month} on: ${budget.limit} USD a month`,
+  )
 }

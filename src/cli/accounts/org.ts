@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { listKeys } from '../../accounts/keys/queries.ts'
 import type { Organization } from '../../accounts/organizations/model.ts'
 import {
@@ -40,6 +40,12 @@ export function addOrg(program: Command, action: Actions): void {
     .option('--name <name>', 'its name for people')
     .option('--plan <plan>', PLANS.join(', '))
     .option('--hide-members <on|off>', 'on: members are shown to API keys with the scope team:read only')
+    .addOption(
+      new Option(
+        '--budget-action <action>',
+        'warn, or block: what the hook on laptops does beyond a budget',
+      ).choices(['warn', 'block']),
+    )
     .option('--retention-sessions <days>', 'delete sessions that are older, as 400d; off: keep them for ever')
     .option('--yes', 'a shorter retention holds at once, and not from tomorrow on')
     .option('--badges <who>', 'who sees its badges: public, or private (with the token only)')
@@ -125,13 +131,14 @@ async function update(
     plan: options.plan,
     hideMembers: switchOf(options.hideMembers),
     retentionSessions: options.retentionSessions,
+    budgetAction: options.budgetAction as Organization['budget_action'] | undefined,
   }
   if (yes && options.retentionSessions === undefined)
     throw new OperatorError('--yes needs --retention-sessions', 2)
   const badges = badgeChange(options)
   if (Object.values(change).every((value) => value === undefined) && badges === undefined) {
     throw new OperatorError(
-      'nothing to change: give --name, --plan, --hide-members, --retention-sessions, --badges or --badge-…',
+      'nothing to change: give --name, --plan, --hide-members, --budget-action, --retention-sessions, --badges or --badge-…',
       2,
     )
   }
@@ -154,6 +161,7 @@ async function update(
       `from ${pending.at} on older ones are deleted, ${pending.sessions} sessions now: the same with --yes deletes them at once`,
     )
   if (change.hideMembers !== undefined) lines.push(`members: ${membersShown(changed)}`)
+  if (change.budgetAction !== undefined) lines.push(`beyond a budget: ${changed.budget_action}`)
   if ('badges' in changed) lines.push(`badges: ${changed.badges.visibility}`)
   if ('badge_token' in changed) lines.push(`badge token (shown once): ${changed.badge_token}`)
   await printResult(context.json, changed, lines.join('\n'))

@@ -1,4 +1,4 @@
-import type { MonthBudgetPage } from '../../features/budgets/model.ts'
+import type { BudgetPage } from '../../features/budgets/model.ts'
 import { request, useApi } from '../client/api.ts'
 import { today } from '../client/days.ts'
 import type { PageProps } from '../client/page-props.ts'
@@ -13,7 +13,7 @@ import { Empty } from '../parts/show.tsx'
 /** Sets the monthly limits, each in force until the next. */
 export function BudgetSettings({ route: { query } }: PageProps) {
   const { count, said, run } = useChanges()
-  const budgets = useApi<MonthBudgetPage>('/budgets', pick(query, 'page'), count)
+  const budgets = useApi<BudgetPage>('/budgets', pick(query, 'page'), count)
   const remove = (month: string) => run(() => request(`/budgets/${month}`, { method: 'DELETE' }), 'Deleted')
   return (
     <>

@@ -1,55 +1,120 @@
+import type { Access } from '../../accounts/people/callers.ts'
+import { dateOf, monthOf } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
-import type { ISql } from '../../database/client.ts'
+import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { page } from '../../http/query.ts'
-import type { BudgetListQuery, MonthBudget, MonthBudgetPage } from './model.ts'
+import { budgetStatus } from '../cost/budget.ts'
+import {
+  type BudgetScope,
+  findBudgets,
+  findScope,
+  isOfScope,
+  ORGANIZATION,
+  shownScope,
+} from '../usage/scope-queries.ts'
+import type { BudgetListQuery, BudgetPage, MonthBudget, MyBudgets, ScopedBudget } from './model.ts'
 
-type BudgetRow = { month: string; limit: string }
+type BudgetRow = { month: string; limit: string } & BudgetScope
 
-const budgetOf = ({ month, limit }: BudgetRow): MonthBudget => ({ month, limit: Number(limit) })
+const budgetOf = ({ month, limit, ...scope }: BudgetRow): ScopedBudget => ({
+  month,
+  limit: Number(limit),
+  scope: shownScope(scope),
+})
 
-/** A page of the monthly limits, newest first. */
+/** A page of the monthly limits, newest first, those of the organization before others; of one scope where one is named. */
 export async function listBudgetPage(
   sql: ISql,
   orgId: string,
   query: BudgetListQuery,
-): Promise<MonthBudgetPage> {
+  hidesMembers: boolean,
+): Promise<BudgetPage> {
+  const named = await findScope(sql, orgId, query)
+  const conditions: Fragment = sql`
+    where b.org_id = ${orgId}
+      ${named === ORGANIZATION ? sql`` : sql`and ${isOfScope(sql, named)}`}
+      ${hidesMembers ? sql`and b.scope <> 'member'` : sql``}`
   const [rows, [counted]] = await Promise.all([
     sql<BudgetRow[]>`
-      select to_char(b.month, 'YYYY-MM') as month, b.limit_usd::text as limit
+      select to_char(b.month, 'YYYY-MM') as month, b.limit_usd::text as limit, b.scope, b.scope_key
       from budgets b
-      where b.org_id = ${orgId}
-        and b.scope = 'organization'
-      order by b.month desc
+      ${conditions}
+      order by b.month desc, b.scope <> 'organization', b.scope, b.scope_key collate "C"
       limit ${query.per_page}
       offset ${(query.page - 1) * query.per_page}`,
     sql<{ total: number }[]>`
       select count(*)::integer as total
       from budgets b
-      where b.org_id = ${orgId}`,
+      ${conditions}`,
   ])
   return page(rows.map(budgetOf), query, counted?.total ?? 0)
 }
 
 /** The limit that is stored for this month. Throws NOT_FOUND. */
-export async function getBudget(sql: ISql, orgId: string, month: string): Promise<MonthBudget> {
-  const [row] = await sql<BudgetRow[]>`
-    select to_char(b.month, 'YYYY-MM') as month, b.limit_usd::text as limit
+export async function getBudget(
+  sql: ISql,
+  orgId: string,
+  scope: BudgetScope,
+  month: string,
+): Promise<MonthBudget> {
+  const [row] = await sql<{ limit: string }[]>`
+    select b.limit_usd::text as limit
     from budgets b
     where b.org_id = ${orgId}
-      and b.scope = 'organization'
+      and ${isOfScope(sql, scope)}
       and b.month = ${`${month}-01`}`
   if (row === undefined) throw noBudget()
-  return budgetOf(row)
+  return { month, limit: Number(row.limit) }
 }
 
 /** Deletes the limit of this month, so that the one before it holds. Throws NOT_FOUND. */
-export async function deleteBudgetRow(tx: ISql, orgId: string, month: string): Promise<void> {
+export async function deleteBudgetRow(
+  tx: ISql,
+  orgId: string,
+  scope: BudgetScope,
+  month: string,
+): Promise<void> {
   const { count } = await tx`
     delete from budgets
     where org_id = ${orgId}
-      and scope = 'organization'
+      and ${isOfScope(tx, scope)}
       and month = ${`${month}-01`}`
   if (count === 0) throw noBudget()
 }
 
 export const noBudget = () => new ApiError('NOT_FOUND', 'There is no budget of this month')
+
+/** The month's budgets of the organization, the caller's member, their team and the project, as far as there are any. */
+export async function findMyBudgets(
+  sql: Sql,
+  { orgId, person, memberEmail }: Pick<Access, 'orgId' | 'person' | 'memberEmail'>,
+  project: string | undefined,
+  now: Date,
+): Promise<MyBudgets> {
+  const [row] = await sql<{ action: MyBudgets['action']; id: string | null; team: string | null }[]>`
+    select o.budget_action as action, m.id, m.team
+    from organizations o
+    left join members m on m.org_id = ${orgId} and m.email = ${person?.email ?? memberEmail}
+    where o.org_id = ${orgId}`
+  if (row === undefined) throw new ApiError('UNAUTHORIZED', 'The organization was deleted')
+  const { action, id, team } = row
+  const scopes: BudgetScope[] = [
+    ORGANIZATION,
+    ...(id === null ? [] : [{ scope: 'member' as const, scope_key: id }]),
+    ...(team === null ? [] : [{ scope: 'team' as const, scope_key: team }]),
+    ...(project ? [{ scope: 'project' as const, scope_key: project }] : []),
+  ]
+  const found = await findBudgets(sql, orgId, scopes, monthOf(dateOf(now)))
+  const budgets = found.map(({ since, limit, cost, ...scope }) => {
+    const status = budgetStatus(scope, since, limit, { cost, exceededOn: null }, now)
+    const { current_cost, percent_used } = status
+    return {
+      scope: shownScope(scope),
+      limit: status.limit,
+      current_cost,
+      percent_used,
+      status: status.status,
+    }
+  })
+  return { action, budgets }
+}

@@ -2,69 +2,112 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { recordEntries } from '../../accounts/audit-log/append.ts'
 import type { Change } from '../../accounts/organizations/gate.ts'
+import { budgetProblem, type NamedScope } from '../../analysis/records/budget.ts'
 import { dateOf, isDate, monthOf } from '../../base/dates.ts'
 import { validationError } from '../../base/errors.ts'
-import { derivedId } from '../../base/ids.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { emitBudgetAlerts } from '../cost/budget-alerts.ts'
 import { writeBudgets } from '../cost/write.ts'
-import { BudgetBody, BudgetListQuery, MonthBudget, MonthBudgetPage } from './model.ts'
-import { deleteBudgetRow, getBudget, listBudgetPage, noBudget } from './queries.ts'
+import { budgetIdOf, findScope, shownScope } from '../usage/scope-queries.ts'
+import {
+  BudgetBody,
+  BudgetListQuery,
+  BudgetPage,
+  MonthBudget,
+  MyBudgets,
+  MyBudgetsQuery,
+  ScopeQuery,
+} from './model.ts'
+import { deleteBudgetRow, findMyBudgets, getBudget, listBudgetPage, noBudget } from './queries.ts'
 
 const isMonth = (text: string): boolean => /^\d{4}-\d{2}$/.test(text) && isDate(`${text}-01`)
+
+/** Options of the routes whose query may name a scope. */
+const ofScope = {
+  scope: 'admin',
+  check: ({ query }: { query: NamedScope }) => [budgetProblem(query, '') ?? []].flat(),
+} as const
 
 export const budgetRoutes = ({ sql, now, api }: RouteDeps, { inTurn: change }: { inTurn: Change }) =>
   new Elysia({ prefix: '/budgets', tags: ['Settings'] })
     .use(api)
-    .get('', ({ query, access: { orgId } }) => listBudgetPage(sql, orgId, query), {
-      scope: 'admin',
-      query: BudgetListQuery,
-      response: MonthBudgetPage,
-      detail: { operationId: 'listBudgets', summary: 'List the monthly limits, newest first' },
+    .get(
+      '',
+      ({ query, access: { orgId }, hidesMembers }) => listBudgetPage(sql, orgId, query, hidesMembers),
+      {
+        ...ofScope,
+        query: BudgetListQuery,
+        members: ({ member }: BudgetListQuery) => member !== undefined || 'left out',
+        response: BudgetPage,
+        detail: {
+          operationId: 'listBudgets',
+          summary: 'List the monthly limits, newest first',
+          description:
+            'Of the organization, its projects, members and teams; of one of them where it is named.',
+        },
+      },
+    )
+    .get('/mine', ({ query, access }) => findMyBudgets(sql, access, query.project, now()), {
+      scope: 'sessions:write or cost:read',
+      query: MyBudgetsQuery,
+      response: MyBudgets,
+      detail: {
+        operationId: 'listMyBudgets',
+        summary: 'This month’s budgets of who works on a project',
+        description:
+          'Of the organization, the member that the key is bound to, or the person, their team, and the project.',
+      },
     })
     .put(
       '/:month',
-      async ({ params: { month }, body, access: { orgId, actor } }) => {
+      async ({ params: { month }, query, body, access: { orgId, actor } }) => {
         if (!isMonth(month)) throw validationError({ field: 'month', message: 'must be a month, as 2026-11' })
         return await change(orgId, async (tx) => {
           const at = now()
-          const written = await writeBudgets(tx, orgId, [{ type: 'budget', month, limit: body.limit }])
+          const scope = await findScope(tx, orgId, query)
+          const shown = shownScope(scope)
+          const written = await writeBudgets(tx, orgId, [
+            { type: 'budget', month, limit: body.limit, ...shown },
+          ])
           if (written.created + written.updated > 0) {
-            const changed = { month: monthOf(dateOf(at)), scope: 'organization', scope_key: '' } as const
             const done = written.created > 0 ? 'created' : 'updated'
-            const ids = [...written.createdIds, ...written.updatedIds]
+            const ids = [budgetIdOf(scope, `${month}-01`)]
             await recordEntries(tx, orgId, actor, [
-              { action: `budget.${done}`, details: { [done]: 1, ids, month, limit: body.limit } },
+              { action: `budget.${done}`, details: { [done]: 1, ids, month, limit: body.limit, ...shown } },
             ])
-            await emitBudgetAlerts(tx, orgId, [changed], at)
+            await emitBudgetAlerts(tx, orgId, [{ month: monthOf(dateOf(at)), ...scope }], at)
           }
-          return await getBudget(tx, orgId, month)
+          return await getBudget(tx, orgId, scope, month)
         })
       },
       {
-        scope: 'admin',
+        ...ofScope,
+        query: ScopeQuery,
         body: BudgetBody,
         response: MonthBudget,
         detail: {
           operationId: 'setBudget',
           summary: 'Set the limit from a month on',
-          description: 'It is in force until a later month has one.',
+          description:
+            'Of the organization, or of the scope that is named. It is in force until a later month has one.',
         },
       },
     )
     .delete(
       '/:month',
-      async ({ params: { month }, status, access: { orgId, actor } }) => {
+      async ({ params: { month }, query, status, access: { orgId, actor } }) => {
         if (!isMonth(month)) throw noBudget()
         await change(orgId, async (tx) => {
-          await deleteBudgetRow(tx, orgId, month)
-          const ids = [derivedId('budget', `${month}-01`)]
-          await recordEntries(tx, orgId, actor, [{ action: 'budget.deleted', details: { ids, month } }])
+          const scope = await findScope(tx, orgId, query)
+          await deleteBudgetRow(tx, orgId, scope, month)
+          const details = { ids: [budgetIdOf(scope, `${month}-01`)], month, ...shownScope(scope) }
+          await recordEntries(tx, orgId, actor, [{ action: 'budget.deleted', details }])
         })
         return status(204, undefined)
       },
       {
-        scope: 'admin',
+        ...ofScope,
+        query: ScopeQuery,
         response: { 204: Type.Void({ description: 'Deleted' }) },
         detail: {
           operationId: 'deleteBudget',

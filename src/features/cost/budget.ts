@@ -1,6 +1,6 @@
 import { addDays, addMonths, dateOf, daysBetween, monthOf } from '../../base/dates.ts'
 import { MONEY_DECIMALS, roundedQuotient, SCORE_DECIMALS, unscaled } from '../../base/decimals.ts'
-import { derivedId } from '../../base/ids.ts'
+import { type BudgetScope, budgetIdOf } from '../usage/scope-queries.ts'
 import type { Budget } from './model.ts'
 
 const ALERT_THRESHOLD_PERCENT = 80
@@ -16,7 +16,13 @@ interface Spent {
  * extrapolate the mean cost per day, with today as a whole day, so that they do not depend on the time of day. A cost equal
  * to the limit does not exceed it.
  */
-export function budgetStatus(since: string, limit: bigint, { cost, exceededOn }: Spent, now: Date): Budget {
+export function budgetStatus(
+  scope: BudgetScope,
+  since: string,
+  limit: bigint,
+  { cost, exceededOn }: Spent,
+  now: Date,
+): Budget {
   const today = dateOf(now)
   const start = monthOf(today)
   const next = addMonths(start, 1)
@@ -25,8 +31,8 @@ export function budgetStatus(since: string, limit: bigint, { cost, exceededOn }:
   const percent = roundedQuotient(cost * 10_000n, limit)
   const warning = cost * 100n >= limit * BigInt(ALERT_THRESHOLD_PERCENT)
   return {
-    id: derivedId('budget', since),
-    scope: 'organization',
+    id: budgetIdOf(scope, since),
+    scope: scope.scope === 'project' ? 'project' : 'organization',
     period: 'monthly',
     period_start: start,
     period_end: addDays(next, -1),

@@ -1,25 +1,33 @@
 import type { ISql, Sql } from '../../database/client.ts'
+import { type BudgetScope, shownScope } from '../usage/scope-queries.ts'
 
-/** A limit in US dollars a month, which holds from its month on, as `2026-11`, until the next one. */
+/** A limit in US dollars a month, which holds from its month on, as `2026-11`, until the next one of the same scope. */
 interface BudgetLimit {
   month: string
   limit: number
   currency: 'USD'
+  project?: string
+  member?: string
+  team?: string
 }
 
-/** The organization's limits, oldest first. */
+/** The limits of the organization, its projects, members and teams, oldest first. */
 export async function listBudgets(sql: ISql, orgId: string): Promise<BudgetLimit[]> {
-  const rows = await sql<{ month: string; limit: string }[]>`
-    select to_char(b.month, 'YYYY-MM') as month, b.limit_usd::text as limit
+  const rows = await sql<(BudgetScope & { month: string; limit: string })[]>`
+    select to_char(b.month, 'YYYY-MM') as month, b.limit_usd::text as limit, b.scope, b.scope_key
     from budgets b
     where b.org_id = ${orgId}
-      and b.scope = 'organization'
-    order by b.month`
-  return rows.map(({ month, limit }) => ({ month, limit: Number(limit), currency: 'USD' }))
+    order by b.month, b.scope <> 'organization', b.scope, b.scope_key collate "C"`
+  return rows.map(({ month, limit, ...scope }) => ({
+    ...{ month, limit: Number(limit), currency: 'USD' },
+    ...shownScope(scope),
+  }))
 }
 
 /** Every budget as a line of NDJSON. */
 export async function exportBudgets(sql: Sql, orgId: string): Promise<string> {
   const budgets = await listBudgets(sql, orgId)
-  return budgets.map(({ month, limit }) => `${JSON.stringify({ type: 'budget', month, limit })}\n`).join('')
+  return budgets
+    .map(({ currency: _currency, ...budget }) => `${JSON.stringify({ type: 'budget', ...budget })}\n`)
+    .join('')
 }

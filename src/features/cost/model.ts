@@ -27,7 +27,9 @@ export type CostTrendQuery = Static<typeof CostTrendQuery>
 
 export const Budget = component('Budget', {
   id: Type.String({ examples: ['budget_3k9d'] }),
-  scope: Type.Literal('organization'),
+  scope: oneOf(['organization', 'project'], {
+    description: '`project`: of the project that is asked for, where it has one',
+  }),
   period: Type.Literal('monthly'),
   period_start: date('first day of the current UTC month'),
   period_end: date('its last day'),

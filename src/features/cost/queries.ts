@@ -4,6 +4,7 @@ import { validationError } from '../../base/errors.ts'
 import { JsonText } from '../../base/json-text.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { summedProject, WITHOUT_PROJECT } from '../../database/rollups.ts'
+import { type BudgetScope, budgetInForce } from '../usage/scope-queries.ts'
 import { budgetStatus } from './budget.ts'
 import type { CostQuery, CostTrendQuery, TrendGranularity } from './model.ts'
 import { COARSER, countBuckets, type Limit, periodOf, trendItems } from './trend.ts'
@@ -21,9 +22,11 @@ interface CostRow {
   periods: string | null
   projects: string | null
   current_month: string
-  /** This month's cost of all projects. */
+  /** The cost of the budget’s scope this month. */
   month_cost: string
-  /** The month of the budget record in force, and its limit; null without one. */
+  /** The scope of the budget, the month of its record in force, and its limit; null without one. */
+  scope: BudgetScope['scope'] | null
+  scope_key: string
   since: string | null
   limit: string | null
   /** The day on which this month's cost exceeded the limit. */
@@ -49,15 +52,16 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Da
           having sum(r.sessions) > 0
         ) p
       ) as projects,
-      trim_scale(m.own) as current_month, m.cost as month_cost, b.month::text as since, b.limit_usd as limit,
-      case when m.cost > b.limit_usd then (
+      trim_scale(m.own) as current_month, c.cost as month_cost,
+      b.scope, b.scope_key, b.since::text as since, b.limit_usd as limit,
+      case when c.cost > b.limit_usd then (
         select d.bucket::text
         from (
           select r.bucket, sum(r.cost) over (order by r.bucket rows unbounded preceding) as cost
           from session_rollups r
           where r.org_id = ${orgId}
             and r.grain = 'day'
-            and r.project = ''
+            and r.project = b.scope_key
             and r.bucket >= ${thisMonth}
             and r.bucket < ${nextMonth}
         ) d
@@ -78,7 +82,7 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Da
     cross join (
       select
         coalesce(sum(r.cost) filter (where r.project = ''), 0.000000) as cost,
-        coalesce(sum(r.cost) filter (where r.project = ${project}), 0) as own
+        coalesce(sum(r.cost) filter (where r.project = ${project}), 0.000000) as own
       from session_rollups r
       where r.org_id = ${orgId}
         and r.grain = 'month'
@@ -86,18 +90,24 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Da
         and r.project in ('', ${project})
     ) m
     left join (
-      select b.month, b.limit_usd
-      from budgets b
-      where b.org_id = ${orgId}
-        and b.scope = 'organization'
-        and b.month <= ${thisMonth}
-      order by b.month desc
+      select s.scope, s.scope_key, b.since, b.limit_usd
+      from (
+        values ('project', ${query.project ?? ''}, ${thisMonth}::date), ('organization', '', ${thisMonth}::date)
+      ) as s (scope, scope_key, month)
+      cross join lateral ${budgetInForce(sql, orgId)} b
+      -- the project's own comes first
+      order by s.scope desc
       limit 1
-    ) b on true`
+    ) b on true
+    cross join lateral (select case b.scope when 'project' then m.own else m.cost end as cost) c`
   if (row === undefined) throw new Error('the statement gave no row')
-  const { total, unpriced, periods, projects, current_month, month_cost, since, limit, exceeded_on } = row
+  const { total, unpriced, periods, projects, current_month, month_cost, exceeded_on } = row
+  const { scope, scope_key, since, limit } = row
   const spent = { cost: unitsOf(month_cost), exceededOn: exceeded_on }
-  const budget = since === null || limit === null ? null : budgetStatus(since, unitsOf(limit), spent, now)
+  const budget =
+    scope === null || since === null || limit === null
+      ? null
+      : budgetStatus({ scope, scope_key }, since, unitsOf(limit), spent, now)
   return new JsonText(
     `{"total_cost":${total},"unpriced_tokens":${unpriced},"current_month":${current_month},"currency":"USD",` +
       `"by_period":[${periods ?? ''}],"by_project":[${projects ?? ''}],"current_budget":${JSON.stringify(budget)}}`,

@@ -1,57 +1,126 @@
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { decimalText, MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
-import { derivedId } from '../../base/ids.ts'
+import { validationError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
+import type { Renaming } from '../../database/rollups.ts'
 import { unnest } from '../../database/rows.ts'
+import {
+  type BudgetScope,
+  budgetIdOf,
+  findMemberIds,
+  isOfScope,
+  NO_MEMBER,
+  scopeOf,
+} from '../usage/scope-queries.ts'
 
-interface BudgetRow {
+interface BudgetRow extends BudgetScope {
   /** First day of the month. */
   month: string
   limit: string
 }
 
-/** Writes the batch's budget records, one limit a month. Needs the organization's lock. */
+export interface BudgetsWritten extends WriteResult {
+  /** The scopes of those that are new or have changed. */
+  scopes: readonly BudgetScope[]
+}
+
+const keyOf = ({ scope, scope_key, month }: BudgetRow) => JSON.stringify([scope, scope_key, month])
+
+/**
+ * Writes the batch's budget records, one limit a month of each scope. Needs the organization's lock, after members are written.
+ * Throws VALIDATION_ERROR for a member who does not exist.
+ */
 export async function writeBudgets(
   tx: ISql,
   orgId: string,
   records: readonly SyncRecord[],
-): Promise<WriteResult> {
-  const budgets = records.flatMap((record): BudgetRow[] => {
-    if (record.type !== 'budget') return []
-    const limit = decimalText(scaled(record.limit, MONEY_DECIMALS), MONEY_DECIMALS)
-    return [{ month: `${record.month}-01`, limit }]
-  })
-  if (budgets.length === 0) return NOTHING_WRITTEN
-  const stored = await findBudgets(
+): Promise<BudgetsWritten> {
+  const sent = [...records.entries()].flatMap(([index, record]) =>
+    record.type === 'budget' ? [{ index, record, scope: scopeOf(record) }] : [],
+  )
+  if (sent.length === 0) return { ...NOTHING_WRITTEN, scopes: [] }
+  const ids = await findMemberIds(
     tx,
     orgId,
-    budgets.map(({ month }) => month),
+    sent.flatMap(({ record }) => record.member ?? []),
   )
-  const { rows, ...result } = findLastChanges(budgets, stored, {
-    keyOf: ({ month }) => month,
-    idOf: ({ month }) => derivedId('budget', month),
+  const budgets = sent.map(({ index, record, scope }): BudgetRow => {
+    const month = `${record.month}-01`
+    const limit = decimalText(scaled(record.limit, MONEY_DECIMALS), MONEY_DECIMALS)
+    if (scope.scope !== 'member') return { ...scope, month, limit }
+    const id = ids.get(scope.scope_key)
+    if (id === undefined) throw validationError({ field: `records[${index}].member`, message: NO_MEMBER })
+    return { scope: 'member', scope_key: id, month, limit }
+  })
+  const { rows, ...result } = findLastChanges(budgets, await findStored(tx, orgId, budgets), {
+    keyOf,
+    idOf: (budget) => budgetIdOf(budget, budget.month),
     isSame: (budget, known) => budget.limit === known.limit,
   })
   await upsertBudgets(tx, orgId, rows)
-  return result
+  return { ...result, scopes: rows }
 }
 
-async function findBudgets(tx: ISql, orgId: string, months: string[]): Promise<Map<string, BudgetRow>> {
+async function findStored(
+  tx: ISql,
+  orgId: string,
+  budgets: readonly BudgetRow[],
+): Promise<Map<string, BudgetRow>> {
   const rows = await tx<BudgetRow[]>`
-    select b.month::text as month, b.limit_usd::text as limit
+    select b.scope, b.scope_key, b.month::text as month, b.limit_usd::text as limit
     from budgets b
-    where b.org_id = ${orgId}
-      and b.scope = 'organization'
-      and b.month = any(${months}::date[])`
-  return new Map(rows.map((row) => [row.month, row]))
+    join ${unnest(tx, budgets, { scope: 'text', scope_key: 'text', month: 'date' })}
+      on b.scope = n.scope
+      and b.scope_key = n.scope_key
+      and b.month = n.month
+    where b.org_id = ${orgId}`
+  return new Map(rows.map((row) => [keyOf(row), row]))
 }
 
 async function upsertBudgets(tx: ISql, orgId: string, budgets: readonly BudgetRow[]): Promise<void> {
   if (budgets.length === 0) return
   await tx`
-    insert into budgets (org_id, month, limit_usd)
+    insert into budgets (org_id, scope, scope_key, month, limit_usd)
     select ${orgId}, n.*
-    from ${unnest(tx, budgets, { month: 'date', limit_usd: ['numeric', ({ limit }) => limit] })}
+    from ${unnest(tx, budgets, {
+      scope: 'text',
+      scope_key: 'text',
+      month: 'date',
+      limit_usd: ['numeric', ({ limit }) => limit],
+    })}
     on conflict (org_id, scope, scope_key, month) do update set limit_usd = excluded.limit_usd`
+}
+
+const TABLES = ['budgets', 'budget_alerts']
+
+/** Deletes the budgets of a scope that is gone. Needs the organization's lock. */
+export async function deleteBudgetsOf(tx: ISql, orgId: string, scope: BudgetScope): Promise<void> {
+  for (const table of TABLES) {
+    await tx`
+      delete from ${tx(table)}
+      where org_id = ${orgId}
+        and ${isOfScope(tx, scope)}`
+  }
+}
+
+/** Renames the project of budgets; one of the same month that has the new name already stays. Needs the organization's lock. */
+export async function renameInBudgets(tx: ISql, orgId: string, { from, to }: Renaming): Promise<void> {
+  for (const table of TABLES) {
+    await tx`
+      update ${tx(table)} b
+      set scope_key = ${to}
+      where b.org_id = ${orgId}
+        and b.scope = 'project'
+        and b.scope_key = ${from}
+        and not exists (
+          select
+          from ${tx(table)} o
+          where o.org_id = ${orgId}
+            and o.scope = 'project'
+            and o.scope_key = ${to}
+            and o.month = b.month
+        )`
+  }
+  await deleteBudgetsOf(tx, orgId, { scope: 'project', scope_key: from })
 }

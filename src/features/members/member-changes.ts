@@ -11,6 +11,7 @@ import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
 import { emit } from '../../webhooks/outbox/events.ts'
 import { updateExpertiseOf } from '../commits/expertise.ts'
 import { emitBudgetAlerts, ofMember } from '../cost/budget-alerts.ts'
+import { deleteBudgetsOf } from '../cost/write.ts'
 import { removeAliases, writeAliases } from '../team/alias-write.ts'
 import {
   findKeysOf,
@@ -187,6 +188,7 @@ export async function removeWholeMember(
     { action: 'member.removed', details: { ids: [id] } },
     ...(keys.length > 0 ? [{ action: 'api_key.revoked', details: { ids: keys } }] : []),
   ])
+  await deleteBudgetsOf(tx, orgId, { scope: 'member', scope_key: id })
   await removeAccount(tx, orgId, id)
   await revokeKeys(tx, orgId, keys)
   return { ...member, aliases: addresses }

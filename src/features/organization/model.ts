@@ -4,6 +4,7 @@ import { closed, component, name, nullable, Timestamp } from '../../analysis/rec
 import { PLANS } from '../../config.ts'
 import { oneOf } from '../../http/query.ts'
 import { MAX_LABEL_LENGTH } from '../badges/model.ts'
+import { BUDGET_ACTIONS } from '../budgets/model.ts'
 
 const VISIBILITIES = ['public', 'private'] as const
 const MEMBER_VISIBILITIES = ['all', 'own'] as const
@@ -15,6 +16,9 @@ const pattern = Type.String({ minLength: 1, maxLength: 200, examples: ['[A-Z][A-
 const ignored = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 100 })
 const memberVisibility = oneOf(MEMBER_VISIBILITIES, {
   description: '`own`: developers see only their own sessions and figures',
+})
+const budgetAction = oneOf(BUDGET_ACTIONS, {
+  description: 'The hook on laptops warns beyond a budget, or refuses prompts',
 })
 const retention = nullable(
   Type.Integer({
@@ -50,6 +54,7 @@ export const OrganizationSettings = component('OrganizationSettings', {
   }),
   ticket_pattern: pattern,
   ticket_ignore: ignored,
+  budget_action: budgetAction,
   github_secret_set: Type.Boolean({ description: 'Whether the secret of GitHub’s webhook is set' }),
 })
 export type OrganizationSettings = Static<typeof OrganizationSettings>
@@ -79,6 +84,7 @@ export const OrganizationChangeBody = closed(
     }),
     ticket_pattern: Type.Optional(orDefault(pattern)),
     ticket_ignore: Type.Optional(orDefault(ignored)),
+    budget_action: Type.Optional(budgetAction),
     github_secret: Type.Optional(
       nullable(Type.String({ minLength: 1, maxLength: 256, description: 'Write-only; null removes it' })),
     ),

@@ -31,7 +31,7 @@ async function findRow(sql: ISql, orgId: string): Promise<Row> {
     select o.org_id as id, o.slug, o.name, o.plan, o.hide_members, o.member_visibility, o.retention_sessions_days,
       case when o.badges_public then 'public' else 'private' end as visibility,
       o.badge_token_hash is not null as has_token, o.badge_look as look,
-      o.ticket_pattern, o.ticket_ignore, o.github_secret is not null as github_secret_set
+      o.ticket_pattern, o.ticket_ignore, o.budget_action, o.github_secret is not null as github_secret_set
     from organizations o
     where o.org_id = ${orgId}`
   if (row === undefined) throw new ApiError('UNAUTHORIZED', 'The organization was deleted')
@@ -110,6 +110,7 @@ export async function changeSettings(
       badge_look = ${JSON.stringify(look)}::text::json,
       ticket_pattern = ${ticket_pattern === undefined ? row.ticket_pattern : ticket_pattern},
       ticket_ignore = ${ticket_ignore === undefined ? row.ticket_ignore : ticket_ignore},
+      budget_action = ${change.budget_action ?? before.budget_action},
       github_secret = case when ${github_secret === undefined} then github_secret else ${secret}::bytea end
     where org_id = ${orgId}`
   const { retention_sessions_days: days, confirm_retention } = change

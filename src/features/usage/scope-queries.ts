@@ -1,4 +1,6 @@
+import type { NamedScope } from '../../analysis/records/budget.ts'
 import { unitsOf } from '../../base/decimals.ts'
+import { validationError } from '../../base/errors.ts'
 import { derivedId } from '../../base/ids.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
@@ -14,16 +16,58 @@ export interface BudgetScope {
   scope_key: string
 }
 
-/** The id of the member with this id, or with this address, own or alias, in any case. */
-export async function findMemberId(sql: ISql, orgId: string, member: string): Promise<string | undefined> {
-  const [row] = await sql<{ id: string }[]>`
-    select a.id
+export const ORGANIZATION: BudgetScope = { scope: 'organization', scope_key: '' }
+
+/** The ids of those of the members, given by id or by an address in any case, own or alias, that there are; by what was given. */
+export async function findMemberIds(
+  sql: ISql,
+  orgId: string,
+  members: readonly string[],
+): Promise<Map<string, string>> {
+  if (members.length === 0) return new Map()
+  const keys = members.map((member) =>
+    (member.includes('@') ? asciiLower(member) : member).replaceAll('\0', ''),
+  )
+  const rows = await sql<{ key: string; id: string }[]>`
+    select k.key, a.id
     from ${memberAddresses(sql, orgId)} a
-    where a.id = ${member.replaceAll('\0', '')}
-      or a.address = ${asciiLower(member).replaceAll('\0', '')}
-    limit 1`
-  return row?.id
+    cross join lateral unnest(array[a.id, a.address]) as k (key)
+    where k.key = any(${keys}::text[])`
+  const ids = new Map(rows.map(({ key, id }) => [key, id]))
+  return new Map(
+    members.flatMap((member, index) => {
+      const id = ids.get(keys[index] ?? '')
+      return id === undefined ? [] : [[member, id] as const]
+    }),
+  )
 }
+
+/** The scope of a budget; its member is given as it is. */
+export function scopeOf({ project, member, team }: NamedScope): BudgetScope {
+  if (project != null) return { scope: 'project', scope_key: project }
+  if (member != null) return { scope: 'member', scope_key: member }
+  if (team != null) return { scope: 'team', scope_key: team }
+  return ORGANIZATION
+}
+
+/** The same of a request's query. Throws VALIDATION_ERROR naming `member` for one that does not exist. */
+export async function findScope(sql: ISql, orgId: string, named: NamedScope): Promise<BudgetScope> {
+  const given = scopeOf(named)
+  if (given.scope !== 'member') return given
+  const id = (await findMemberIds(sql, orgId, [given.scope_key])).get(given.scope_key)
+  if (id === undefined) throw validationError({ field: 'member', message: NO_MEMBER })
+  return { scope: 'member', scope_key: id }
+}
+
+export const NO_MEMBER = 'there is no such member'
+
+/** The scope as answers and records show it. */
+export const shownScope = ({ scope, scope_key }: BudgetScope) =>
+  scope === 'organization' ? {} : { [scope]: scope_key }
+
+/** The condition that a row of `budgets` or `budget_alerts` is of the scope. */
+export const isOfScope = (sql: ISql, { scope, scope_key }: BudgetScope): Fragment =>
+  sql`scope = ${scope} and scope_key = ${scope_key}`
 
 /** The ids and addresses `k.key` of the members `a` of `memberAddresses` that meet the condition: their sessions have one of them. */
 const keysOf = (sql: ISql, orgId: string, condition: Fragment): Fragment => sql`

@@ -5,6 +5,7 @@ import { randomLowerAlnum } from '../../base/ids.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { Sql } from '../../database/client.ts'
 import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
+import { deleteBudgetsOf } from '../../features/cost/write.ts'
 import { removeAliases } from '../../features/team/alias-write.ts'
 import { findMember, findOwnAddress, removeMember } from '../../features/team/queries.ts'
 import { eraseInAudit } from './person-audit.ts'
@@ -83,7 +84,10 @@ export async function erasePerson(sql: Sql, orgId: string, actor: Actor, address
     await removeAliases(tx, orgId, email)
     await lockOrganization(tx, orgId)
     await removeMember(tx, orgId, email)
-    if (member !== undefined) await removeAccount(tx, orgId, member.id)
+    if (member !== undefined) {
+      await deleteBudgetsOf(tx, orgId, { scope: 'member', scope_key: member.id })
+      await removeAccount(tx, orgId, member.id)
+    }
     await recordEntries(tx, orgId, actor, [
       { action: 'member.erased', details: { ids: [pseudonym.memberId], ...counts } },
     ])

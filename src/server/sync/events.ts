@@ -1,4 +1,3 @@
-import type { RecordCounts } from '../../analysis/records/changes.ts'
 import { isAlert } from '../../analysis/records/finding.ts'
 import { dateOf, monthOf } from '../../base/dates.ts'
 import { SCORE_DECIMALS, unscaled } from '../../base/decimals.ts'
@@ -9,9 +8,11 @@ import {
   type ChangedMonth,
   ofMember,
 } from '../../features/cost/budget-alerts.ts'
+import type { BudgetsWritten } from '../../features/cost/write.ts'
 import { NO_PROJECT } from '../../features/sessions/prepare.ts'
 import type { SessionsWritten, WrittenSession } from '../../features/sessions/writing/write.ts'
 import type { MembersWritten } from '../../features/team/write.ts'
+import { ORGANIZATION } from '../../features/usage/scope-queries.ts'
 import type { EventData } from '../../webhooks/outbox/catalogue.ts'
 import type { NewEvent } from '../../webhooks/outbox/events.ts'
 
@@ -22,7 +23,7 @@ type Alert = EventData['security.alert']
 /** The results of the writers whose changes cause events. */
 interface Results {
   member: MembersWritten
-  budget: RecordCounts
+  budget: BudgetsWritten
   session: SessionsWritten
   report: ReportsWritten
 }
@@ -55,20 +56,19 @@ export function changedMonths(
   { budget, member, session }: Pick<Results, 'budget' | 'member' | 'session'>,
   now: Date,
 ): ChangedMonth[] {
+  const thisMonth = monthOf(dateOf(now))
   const changed = session.changed.flatMap(monthsOf)
   changed.push(...[...member.createdIds, ...member.updatedIds].map((id) => ofMember(id, now)))
-  if (budget.created + budget.updated > 0) changed.push(ofOrganization(monthOf(dateOf(now))))
+  changed.push(...budget.scopes.map(({ scope, scope_key }) => ({ month: thisMonth, scope, scope_key })))
   return changed
 }
-
-const ofOrganization = (month: string): ChangedMonth => ({ month, scope: 'organization', scope_key: '' })
 
 /** The month of a session, for each scope that it counts for. */
 export function monthsOf({ session }: Pick<WrittenSession, 'session'>): ChangedMonth[] {
   const month = monthOf(session.day)
   const member = session.userId ?? session.userEmail
   return [
-    ofOrganization(month),
+    { month, ...ORGANIZATION },
     ...(session.project === NO_PROJECT
       ? []
       : [{ month, scope: 'project' as const, scope_key: session.project }]),

@@ -4,6 +4,7 @@ import type { Sql } from '../../database/client.ts'
 import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
 import { type Renaming, WITHOUT_PROJECT } from '../../database/rollups.ts'
 import { renameInCommits } from '../../features/commits/project-write.ts'
+import { renameInBudgets } from '../../features/cost/write.ts'
 import { renameInRisks } from '../../features/risk/project-write.ts'
 import { renameInFindings } from '../../features/security/project-write.ts'
 import { renameInSessions } from '../../features/sessions/project-write.ts'
@@ -36,6 +37,7 @@ export async function renameProject(
     const pull_requests = await renameInRisks(tx, orgId, renaming)
     const sessions = await renameInSessions(tx, orgId, renaming)
     await renameInFindings(tx, orgId, renaming)
+    await renameInBudgets(tx, orgId, renaming)
     await updatePartsOfProject(tx, orgId, renaming.to)
     const renamed = { sessions, commits, pull_requests }
     if (sessions + commits + pull_requests === 0) throw noProject()

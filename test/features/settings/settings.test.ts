@@ -262,8 +262,8 @@ describe('budgets', () => {
     expect((await set('2026-11', 0.000001)).body as unknown).toEqual({ month: '2026-11', limit: 0.000001 })
     expect((await ask('GET', '/v1/budgets')).body as unknown).toEqual({
       data: [
-        { month: '2026-11', limit: 0.000001 },
-        { month: '2026-10', limit: 100 },
+        { month: '2026-11', limit: 0.000001, scope: {} },
+        { month: '2026-10', limit: 100, scope: {} },
       ],
       pagination: { page: 1, per_page: 50, total: 2 },
     })
@@ -310,6 +310,7 @@ describe('the organization', () => {
       },
       ticket_pattern: '[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}',
       ticket_ignore: ['UTF-8', 'SHA-1', 'SHA-256', 'SHA-512', 'ISO-8859', 'RFC-*', 'CVE-*'],
+      budget_action: 'warn',
       github_secret_set: false,
     })
     const changed = await ask('PATCH', '/v1/organization', {
@@ -323,11 +324,13 @@ describe('the organization', () => {
         colors: { bad: '#c00' },
       },
       ticket_pattern: 'ABC-[0-9]{1,5}',
+      budget_action: 'block',
       github_secret: 'a secret of GitHub',
     })
     expect(changed.body as unknown).toEqual({
       ...(before as object),
       name: 'Acme',
+      budget_action: 'block',
       member_visibility: 'own',
       retention_sessions_days: 400,
       retention_pending: { days: 400, sessions: 0, at: expect.any(String) },
@@ -352,6 +355,7 @@ describe('the organization', () => {
       retention_sessions_days: null,
       badges: { visibility: 'private', labels: { cost: null }, thresholds: null, colors: null },
       ticket_pattern: null,
+      budget_action: 'warn',
       github_secret: null,
     })
     expect(back.body as unknown).toEqual(before)

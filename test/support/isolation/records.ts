@@ -70,6 +70,9 @@ export function recordsOf(names: Names, size = 1): { type: string; [field: strin
       joined_at: at,
     },
     { type: 'budget', month: '2025-11', limit: 100 * size },
+    { type: 'budget', month: '2025-11', limit: 40 * size, project: names.project },
+    { type: 'budget', month: '2025-11', limit: 30 * size, member: names.user },
+    { type: 'budget', month: '2025-11', limit: 20 * size, team: `team of ${names.project}` },
     {
       type: 'session',
       id: names.session,

@@ -1,0 +1,299 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { SYSTEM } from '../../../src/accounts/audit-log/append.ts'
+import { createKey } from '../../../src/accounts/keys/queries.ts'
+import type { App } from '../../../src/server/app.ts'
+import { erasePerson } from '../../../src/server/erasure/person.ts'
+import { exportLines } from '../../../src/server/sync/export.ts'
+import { renameProject } from '../../../src/server/sync/rename-project.ts'
+import { type Tenant, tenant, testApp } from '../../support/api.ts'
+import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { asOrganization } from '../../support/rls.ts'
+import { type Ask, asker } from '../../support/webhook-api.ts'
+
+// Budgets of projects, members and teams beside those of the organization, and what a laptop asks for of them.
+
+const NOW = new Date('2026-11-21T12:00:00.000Z')
+const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
+const SCOPES = ['read', 'write', 'audit:write', 'webhooks', 'admin']
+
+let db: TestDatabase
+let app: App
+
+beforeAll(async () => {
+  db = await testDatabase()
+  app = testApp(db.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
+})
+afterAll(() => db.drop())
+
+const member = (name: string, team?: string) => ({
+  ...{
+    type: 'member',
+    id: `user_${name}`,
+    email: `${name}@example.com`,
+    display_name: name,
+    role: 'developer',
+  },
+  ...{ joined_at: '2026-01-01T00:00:00Z', ...(team && { team }) },
+})
+const session = (id: string, cost: number, further: object = {}) => ({
+  ...{ type: 'session', id: `sess_${id}`, project_name: 'web', created_at: '2026-11-03T10:00:00Z' },
+  ...{ estimated_cost: cost, ...further },
+})
+const send = async (ask: Ask, ...records: object[]) => {
+  const sent = await ask('POST', '/v1/sync', { records })
+  expect([sent.status, sent.body.error]).toEqual([200, undefined as never])
+}
+
+interface Organization {
+  own: Tenant
+  ask: Ask
+  set: (month: string, limit: number, scope?: string) => Promise<{ status: number; text: string }>
+  /** Data of the events of exceeded budgets. */
+  told: () => Promise<[cost: number, limit: number][]>
+}
+
+async function organization(...records: object[]): Promise<Organization> {
+  const own = await tenant(db.sql, { scopes: SCOPES })
+  const ask = asker(app, own.key)
+  await ask('POST', '/v1/webhooks', { url: 'https://example.com/hook', events: ['cost.budget_exceeded'] })
+  if (records.length > 0) await send(ask, ...records)
+  return {
+    own,
+    ask,
+    set: (month, limit, scope = '') => ask('PUT', `/v1/budgets/${month}${scope}`, { limit }),
+    told: async () => {
+      const rows = await db.sql<{ body: string }[]>`
+        select v.body from webhook_events v where v.org_id = ${own.orgId} order by v.created_at, v.id`
+      return rows.map(({ body }) => {
+        const { budget_id, current_cost, limit } = JSON.parse(body).data
+        expect(budget_id).toMatch(/^budget_/)
+        return [current_cost, limit]
+      })
+    },
+  }
+}
+
+const listed = async (ask: Ask, query = '') => {
+  const { status, body } = await ask('GET', `/v1/budgets${query}`)
+  expect(status).toBe(200)
+  expect(body.pagination.total).toBe(body.data.length)
+  return body.data.map(({ month, limit, scope }): unknown => [month, limit, scope])
+}
+
+test('budgets of each scope are set, listed, replaced and deleted apart from each other', async () => {
+  const { own, ask, set } = await organization(member('ada', 'payments'))
+  expect((await set('2026-11', 100)).text).toBe('{"month":"2026-11","limit":100}')
+  expect((await set('2026-11', 10, '?project=web')).text).toBe('{"month":"2026-11","limit":10}')
+  await set('2026-11', 20, '?member=ADA@example.com')
+  await set('2026-11', 30, '?team=payments')
+  await set('2026-12', 40, '?team=payments')
+  await set('2026-11', 25, '?member=user_ada')
+  const all: unknown[] = [
+    ['2026-12', 40, { team: 'payments' }],
+    ['2026-11', 100, {}],
+    ['2026-11', 25, { member: 'user_ada' }],
+    ['2026-11', 10, { project: 'web' }],
+    ['2026-11', 30, { team: 'payments' }],
+  ]
+  expect(await listed(ask)).toEqual(all)
+  expect(await listed(ask, '?team=payments')).toEqual([all[0], all[4]])
+  expect(await listed(ask, '?member=ada@example.com')).toEqual([all[2]])
+  expect(await listed(ask, '?project=docs')).toEqual([])
+  for (const [path, field] of [
+    ['/v1/budgets/2026-11?project=web&team=payments', 'team'],
+    ['/v1/budgets/2026-11?member=user_ada&team=payments', 'team'],
+    ['/v1/budgets/2026-11?member=user_eve', 'member'],
+    ['/v1/budgets/2026-11?member=eve@example.com', 'member'],
+    ['/v1/budgets/2026-11?project=', 'project'],
+    [`/v1/budgets/2026-11?team=${'x'.repeat(101)}`, 'team'],
+  ] as const) {
+    for (const [method, body] of [['PUT', { limit: 1 }], ['DELETE']] as const) {
+      const refused = await ask(method, path, body)
+      expect([path, refused.status, refused.body.details.map(({ field: at }) => at)]).toEqual([
+        path,
+        400,
+        [field],
+      ])
+    }
+    const refused = await ask('GET', path.replace('/2026-11', ''))
+    expect([path, refused.status, refused.body.code]).toEqual([path, 400, 'VALIDATION_ERROR'])
+  }
+  expect((await ask('DELETE', '/v1/budgets/2026-11?project=web')).status).toBe(204)
+  expect((await ask('DELETE', '/v1/budgets/2026-11?project=web')).status).toBe(404)
+  expect(await listed(ask)).toEqual(all.filter((_, index) => index !== 3))
+  const entries = await db.sql<{ action: string; details: object }[]>`
+    select l.action, l.details from audit_log l
+    where l.org_id = ${own.orgId} and l.action like 'budget.%' order by l.created_at`
+  expect(entries.at(1)).toMatchObject({ action: 'budget.created', details: { project: 'web', limit: 10 } })
+  expect(entries.at(-1)).toMatchObject({
+    action: 'budget.deleted',
+    details: { project: 'web', month: '2026-11' },
+  })
+})
+
+test('each scope tells once a month when it is exceeded, a team by the members that it has then', async () => {
+  const { ask, set, told } = await organization(member('ada', 'payments'), member('bob'))
+  await set('2026-10', 100)
+  await set('2026-11', 2, '?project=web')
+  await set('2026-11', 3, '?member=user_ada')
+  await set('2026-11', 5, '?team=payments')
+  await set('2026-12', 1, '?team=payments')
+  await send(ask, session('a', 2.5, { user_email: 'Ada@example.com' }))
+  expect(await told()).toEqual([[2.5, 2]])
+  await send(
+    ask,
+    session('b', 1, { user_id: 'user_ada', project_name: 'docs' }),
+    session('c', 4, { user_id: 'user_bob' }),
+  )
+  expect(await told()).toEqual([
+    [2.5, 2],
+    [3.5, 3],
+  ])
+  // nothing is told again, also of a limit that is raised and exceeded again
+  await set('2026-11', 4, '?project=web')
+  await send(ask, session('d', 1))
+  expect(await told()).toHaveLength(2)
+  // Bob's sessions are the team's from now on
+  await ask('PATCH', '/v1/members/user_bob', { team: 'payments' })
+  expect((await told()).slice(2)).toEqual([[7.5, 5]])
+  await send(ask, session('e', 90, { user_id: 'user_bob' }))
+  expect(await told()).toHaveLength(3)
+  await send(ask, session('f', 2))
+  expect((await told()).slice(3)).toEqual([[100.5, 100]])
+  // a lower limit of this month, and a month of which the sessions come later
+  await set('2026-11', 50, '?member=bob@example.com')
+  expect((await told()).slice(4)).toEqual([[94, 50]])
+  await send(ask, session('g', 1.5, { user_id: 'user_ada', created_at: '2026-12-01T00:00:00Z' }))
+  expect((await told()).slice(5)).toEqual([[1.5, 1]])
+})
+
+test('records carry the scope, and an export gives the same budgets in another organization', async () => {
+  const { own, ask } = await organization()
+  await send(
+    ask,
+    { type: 'budget', month: '2026-11', limit: 7, member: 'Ada@example.com' },
+    { type: 'budget', month: '2026-11', limit: 8, team: 'payments', project: null },
+    { type: 'budget', month: '2026-10', limit: 9 },
+    { type: 'budget', month: '2026-11', limit: 1, project: 'web' },
+    { type: 'budget', month: '2026-11', limit: 6, project: 'web' },
+    member('ada', 'payments'),
+  )
+  const budgets = await listed(ask)
+  expect(budgets).toEqual([
+    ['2026-11', 7, { member: 'user_ada' }],
+    ['2026-11', 6, { project: 'web' }],
+    ['2026-11', 8, { team: 'payments' }],
+    ['2026-10', 9, {}],
+  ])
+  for (const [record, field] of [
+    [{ member: 'eve@example.com' }, 'records[0].member'],
+    [{ member: 'user_ada', team: 'payments' }, 'records[0].team'],
+    [{ project: '' }, 'records[0].project'],
+  ] as const) {
+    const refused = await ask('POST', '/v1/sync', {
+      records: [{ type: 'budget', month: '2026-11', limit: 7, ...record }],
+    })
+    expect([refused.status, refused.body.details.map(({ field: at }) => at)]).toEqual([400, [field]])
+  }
+  const lines: string[] = []
+  await asOrganization(own.orgId, async () => {
+    for await (const line of exportLines(db.sql, own.orgId)) lines.push(line)
+  })
+  const records = lines
+    .join('')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const copy = await organization(...records.filter(({ type }) => type === 'member' || type === 'budget'))
+  expect(await listed(copy.ask)).toEqual(budgets)
+})
+
+test('the cost of a project is compared with its own budget, where it has one', async () => {
+  const { ask, set } = await organization(session('a', 3), session('b', 7, { project_name: 'docs' }))
+  const budget = async (query: string) => {
+    const { body } = await ask('GET', `/v1/cost${query}`)
+    return body.current_budget as Record<string, unknown> | null
+  }
+  expect(await budget('?project=web')).toBeNull()
+  await set('2026-11', 2, '?project=web')
+  expect(await budget('')).toBeNull()
+  expect(await budget('?project=docs')).toBeNull()
+  await set('2026-01', 100)
+  const organizations = await budget('')
+  expect(organizations).toMatchObject({ scope: 'organization', current_cost: 10, limit: 100 })
+  expect(await budget('?project=docs')).toEqual(organizations)
+  expect(await budget('?project=')).toEqual(organizations)
+  const own = await budget('?project=web')
+  expect(own).toMatchObject({
+    ...{ scope: 'project', limit: 2, current_cost: 3, remaining: 0, percent_used: 150, status: 'exceeded' },
+    projected_exceed_date: '2026-11-03',
+  })
+  expect(own?.id).not.toBe(organizations?.id)
+})
+
+test('a laptop asks for the budgets of the organization, the member, their team and the project', async () => {
+  const { own, ask, set } = await organization(member('ada', 'payments'), member('bob', 'payments'))
+  await send(ask, session('a', 8, { user_id: 'user_ada' }), session('b', 4, { user_id: 'user_bob' }))
+  const keyOf = async (scopes: string[], email?: string) =>
+    asker(
+      app,
+      (await createKey(db.sql, own.orgId, { name: 'k', scopes, ...(email && { member: email }) })).key,
+    )
+  const ada = await keyOf(['sessions:write'], 'ada@example.com')
+  const mine = async (by: Ask, query = '') => (await by('GET', `/v1/budgets/mine${query}`)).body as unknown
+  expect(await mine(ada, '?project=web')).toEqual({ action: 'warn', budgets: [] })
+  await set('2026-01', 100)
+  await set('2026-11', 10, '?member=ada@example.com')
+  await set('2026-11', 11, '?team=payments')
+  await set('2026-11', 100, '?project=web')
+  await set('2026-12', 1, '?project=web')
+  await ask('PATCH', '/v1/organization', { budget_action: 'block' })
+  const figures = (limit: number, current_cost: number, percent_used: number, status: string) => ({
+    ...{ limit, current_cost, percent_used, status },
+  })
+  const ofOrganization = { scope: {}, ...figures(100, 12, 12, 'ok') }
+  const ofProject = { scope: { project: 'web' }, ...figures(100, 12, 12, 'ok') }
+  const ofTeam = { scope: { team: 'payments' }, ...figures(11, 12, 109.09, 'exceeded') }
+  expect(await mine(ada, '?project=web')).toEqual({
+    action: 'block',
+    budgets: [
+      ofOrganization,
+      { scope: { member: 'user_ada' }, ...figures(10, 8, 80, 'warning') },
+      ofTeam,
+      ofProject,
+    ],
+  })
+  expect(await mine(await keyOf(['cost:read'], 'bob@example.com'))).toEqual({
+    action: 'block',
+    budgets: [ofOrganization, ofTeam],
+  })
+  expect(await mine(await keyOf(['read']), '?project=web')).toEqual({
+    action: 'block',
+    budgets: [ofOrganization, ofProject],
+  })
+  expect(await mine(await keyOf(['write']), '?project=')).toEqual({
+    action: 'block',
+    budgets: [ofOrganization],
+  })
+  const other = await keyOf(['team:read', 'admin'])
+  expect((await other('GET', '/v1/budgets/mine')).status).toBe(403)
+  expect((await ask('PATCH', '/v1/organization', { budget_action: 'refuse' })).status).toBe(400)
+})
+
+test('budgets follow a project that is renamed, and go with a member', async () => {
+  const { own, ask, set } = await organization(member('ada'), member('bob'), session('a', 3))
+  await set('2026-10', 1, '?project=web')
+  await set('2026-11', 2, '?project=web')
+  await set('2026-11', 5, '?project=shop')
+  await set('2026-11', 7, '?member=user_ada')
+  await set('2026-11', 8, '?member=user_bob')
+  await asOrganization(own.orgId, () => renameProject(db.sql, own.orgId, SYSTEM, { from: 'web', to: 'shop' }))
+  expect(await listed(ask, '?project=shop')).toEqual([
+    ['2026-11', 5, { project: 'shop' }],
+    ['2026-10', 1, { project: 'shop' }],
+  ])
+  expect(await listed(ask, '?project=web')).toEqual([])
+  await ask('DELETE', '/v1/members/user_ada')
+  await asOrganization(own.orgId, () => erasePerson(db.sql, own.orgId, SYSTEM, 'bob@example.com'))
+  expect(JSON.stringify(await listed(ask))).not.toContain('member')
+})
