@@ -1,7 +1,7 @@
 // Reads the API's document into what the emitters of the three languages need: models with named fields, and the
 // operations by their names in the libraries.
 
-import { LOOSE, METHODS, PLANNED, TYPE_NAMES } from './names.ts'
+import { LOOSE, METHODS, TYPE_NAMES } from './names.ts'
 
 /** A type: one of the simple ones, or of models by name. */
 export type Type = { nullable: boolean } & (
@@ -182,12 +182,9 @@ export function readDocument(document: Json): Api {
     for (const [method, operation] of Object.entries<Json>(methods))
       templates.set(`${method.toUpperCase()} ${path.replace(/\{\w+\}/g, '{}')}`, [path, operation])
 
-  function operationOf(resource: string, name: string, template: string): Operation | null {
+  function operationOf(resource: string, name: string, template: string): Operation {
     const [path, operation] = templates.get(template) ?? []
-    if (path === undefined) {
-      if (PLANNED.test(template)) return null
-      throw new Error(`${resource}.${name}: the document has no ${template}`)
-    }
+    if (path === undefined) throw new Error(`${resource}.${name}: the document has no ${template}`)
     const place = pascal(`${resource}.${name}`.replace(/^\./, ''))
     const parameters: Json[] = operation.parameters.filter(({ $ref }: Json) => !$ref)
     const query = parameters

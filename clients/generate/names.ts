@@ -77,9 +77,6 @@ export const METHODS: Record<string, Record<string, string>> = {
   'digests.deliveries': deliveriesOf('digests'),
 }
 
-/** Operations that the document may still lack: nothing is made for them until it has them. */
-export const PLANNED = /\/v1\/(alerts|digests)\b/
-
 /** Parts of a session's record that few send by hand: any object is taken, and the server checks it. */
 export const LOOSE = /^SessionRecord(TurnRecord|Observation|Analysis|QualityMetadata|SecurityMetadata)$/
 

@@ -1190,6 +1190,135 @@ type BudgetsDeleteParams struct {
 	Member  string `json:"member,omitempty"`  // Of this member: an id, or an address in any case
 	Team    string `json:"team,omitempty"`    // Of this team
 }
+
+// AlertScope: Whose figures; {}: those of the organization.
+type AlertScope struct {
+	Project string `json:"project"`
+	Member  string `json:"member"` // An id, or an address in any case; it is shown as the id
+	Team    string `json:"team"`
+	Model   string `json:"model"`
+	Agent   string `json:"agent"`
+}
+type Destination struct {
+	Type string `json:"type"` // webhook: every endpoint that subscribes to the event
+	URL  string `json:"url"`  // Of Slack and Teams: only its last 4 characters
+}
+type AlertKey struct {
+	Key       *string  `json:"key"`        // null: without one
+	State     string   `json:"state"`      // With `each`: firing if one of the keys is
+	Since     string   `json:"since"`      // Since when it has this state
+	LastValue *float64 `json:"last_value"` // At the last look; null: no data
+}
+type Alert struct {
+	ID              string        `json:"id"`
+	Name            string        `json:"name"`
+	Metric          string        `json:"metric"`
+	Scope           AlertScope    `json:"scope"` // Whose figures; {}: those of the organization
+	Each            *string       `json:"each"`
+	Window          string        `json:"window"`           // The UTC day, week (from Monday) or month that is now
+	Above           *float64      `json:"above"`            // Fires above it; one of `above`, `below` and `times` is there
+	Below           *float64      `json:"below"`            // Fires below it
+	Times           *float64      `json:"times"`            // Fires above this many times the median of the 14 windows before
+	NoData          string        `json:"no_data"`          // What happens where the figure has no value
+	RenotifyMinutes *int64        `json:"renotify_minutes"` // Tells again after this time; null: once
+	Enabled         bool          `json:"enabled"`
+	Destinations    []Destination `json:"destinations"`
+	State           string        `json:"state"`      // With `each`: firing if one of the keys is
+	Since           string        `json:"since"`      // Since when it has this state
+	LastValue       *float64      `json:"last_value"` // At the last look; null: no data
+	Keys            []AlertKey    `json:"keys"`       // With `each`, of one alert: the states of its keys, those that fire first
+}
+type AlertList struct {
+	Data []Alert `json:"data"`
+}
+type NewDestination struct {
+	Type *string `json:"type,omitempty"` // webhook: every endpoint that subscribes to the event
+	URL  *string `json:"url,omitempty"`  // Of Slack the address of an incoming webhook, of Teams that of a workflow; sent back as it is shown it stays
+}
+type NewAlert struct {
+	Name            string           `json:"name"`
+	Metric          string           `json:"metric"`
+	Window          string           `json:"window"`          // The UTC day, week (from Monday) or month that is now
+	Above           *float64         `json:"above,omitempty"` // Fires above it; one of `above`, `below` and `times` is there
+	Below           *float64         `json:"below,omitempty"` // Fires below it
+	Times           *float64         `json:"times,omitempty"` // Fires above this many times the median of the 14 windows before
+	Destinations    []NewDestination `json:"destinations"`
+	Each            string           `json:"each,omitempty"`
+	NoData          string           `json:"no_data,omitempty"`          // What happens where the figure has no value
+	RenotifyMinutes *int64           `json:"renotify_minutes,omitempty"` // Tells again after this time; null: once
+	Enabled         *bool            `json:"enabled,omitempty"`
+	Scope           *AlertScope      `json:"scope,omitempty"` // Whose figures; {}: those of the organization
+}
+type AlertChange struct {
+	Name            *string           `json:"name,omitempty"`
+	Metric          *string           `json:"metric,omitempty"`
+	Window          *string           `json:"window,omitempty"` // The UTC day, week (from Monday) or month that is now
+	Above           *float64          `json:"above,omitempty"`  // Fires above it; one of `above`, `below` and `times` is there
+	Below           *float64          `json:"below,omitempty"`  // Fires below it
+	Times           *float64          `json:"times,omitempty"`  // Fires above this many times the median of the 14 windows before
+	Destinations    *[]NewDestination `json:"destinations,omitempty"`
+	Each            *Nullable[string] `json:"each,omitempty"`
+	NoData          *string           `json:"no_data,omitempty"`          // What happens where the figure has no value
+	RenotifyMinutes *Nullable[int64]  `json:"renotify_minutes,omitempty"` // Tells again after this time; null: once
+	Enabled         *bool             `json:"enabled,omitempty"`
+	Scope           *AlertScope       `json:"scope,omitempty"` // Whose figures; {}: those of the organization
+}
+type NotificationTestResult struct {
+	Type       string  `json:"type"`        // webhook: every endpoint that subscribes to the event
+	Success    bool    `json:"success"`     // The receiver answered with 2xx
+	StatusCode *int64  `json:"status_code"` // null: no answer
+	Error      *string `json:"error"`
+}
+type NotificationTest struct {
+	Results []NotificationTestResult `json:"results"` // Of each receiver
+}
+type NotificationDelivery struct {
+	Delivery
+	Test bool `json:"test"` // Whether it was only a test
+}
+type NotificationDeliveryPage = Page[NotificationDelivery]
+type NotificationDeliveryDetailRequest struct {
+	Body string `json:"body"` // What is sent, to the byte
+}
+type NotificationDeliveryDetail struct {
+	ID             string                            `json:"id"` // Also in the header X-Service-Delivery
+	Event          string                            `json:"event"`
+	EventID        string                            `json:"event_id"`         // Also in the header webhook-id
+	Status         string                            `json:"status"`           // pending: to be sent; pending_retry: failed, and sent again later; failed: given up; cancelled: its endpoint is gone
+	Attempts       []Attempt                         `json:"attempts"`         // Those that have ended, from the first
+	NextAttemptAt  *string                           `json:"next_attempt_at"`  // When it is sent next; null: it is finished, or an attempt is in flight
+	LastStatusCode *int64                            `json:"last_status_code"` // Of the latest attempt; null: no answer
+	CreatedAt      string                            `json:"created_at"`       // When the event happened
+	CompletedAt    *string                           `json:"completed_at"`     // When it was finished
+	Request        NotificationDeliveryDetailRequest `json:"request"`
+	Test           bool                              `json:"test"` // Whether it was only a test
+}
+type Digest struct {
+	ID           string        `json:"id"`
+	Name         string        `json:"name"`
+	Weekday      string        `json:"weekday"` // Of UTC; monday unless given
+	Hour         int64         `json:"hour"`    // UTC; 8 unless given
+	Destinations []Destination `json:"destinations"`
+	Enabled      bool          `json:"enabled"`
+	LastSentAt   *string       `json:"last_sent_at"` // When it was last sent; null: never
+}
+type DigestList struct {
+	Data []Digest `json:"data"`
+}
+type NewDigest struct {
+	Name         string           `json:"name"`
+	Weekday      string           `json:"weekday,omitempty"` // Of UTC; monday unless given
+	Hour         *int64           `json:"hour,omitempty"`    // UTC; 8 unless given
+	Destinations []NewDestination `json:"destinations,omitempty"`
+	Enabled      *bool            `json:"enabled,omitempty"`
+}
+type DigestChange struct {
+	Name         *string           `json:"name,omitempty"`
+	Weekday      *string           `json:"weekday,omitempty"` // Of UTC; monday unless given
+	Hour         *int64            `json:"hour,omitempty"`    // UTC; 8 unless given
+	Destinations *[]NewDestination `json:"destinations,omitempty"`
+	Enabled      *bool             `json:"enabled,omitempty"`
+}
 type SessionCompletedEventData struct {
 	SessionID    string  `json:"session_id"` // The session, as in `GET /v1/sessions/{id}`
 	ProjectName  *string `json:"project_name"`
@@ -1219,6 +1348,60 @@ type ComplianceReportReadyEventData struct {
 	ReportID   string            `json:"report_id"`
 	ReportType string            `json:"report_type"`
 	DateRange  AuditReportPeriod `json:"date_range"` // UTC days, both inclusive
+}
+type AlertFiredEventDataTop struct {
+	Key   *string `json:"key"` // A project, member or model
+	Value float64 `json:"value"`
+}
+type AlertFiredEventData struct {
+	AlertID   string                   `json:"alert_id"`
+	Name      string                   `json:"name"`
+	State     string                   `json:"state"`
+	Metric    string                   `json:"metric"`
+	Value     *float64                 `json:"value"`     // Null: there is no data
+	Threshold float64                  `json:"threshold"` // What the value is compared with
+	Window    string                   `json:"window"`
+	Key       *string                  `json:"key"` // The project, member or team that it is about; null without `each`, and for what has none
+	Top       []AlertFiredEventDataTop `json:"top"` // The three largest contributors
+	Test      *bool                    `json:"test"`
+}
+type AlertResolvedEventData struct {
+	AlertID   string                   `json:"alert_id"`
+	Name      string                   `json:"name"`
+	State     string                   `json:"state"`
+	Metric    string                   `json:"metric"`
+	Value     *float64                 `json:"value"`     // Null: there is no data
+	Threshold float64                  `json:"threshold"` // What the value is compared with
+	Window    string                   `json:"window"`
+	Key       *string                  `json:"key"` // The project, member or team that it is about; null without `each`, and for what has none
+	Top       []AlertFiredEventDataTop `json:"top"` // The three largest contributors
+	Test      *bool                    `json:"test"`
+}
+type DigestReadyEventDataByModel struct {
+	Key  *string `json:"key"`  // null: none
+	Cost float64 `json:"cost"` // In US dollars
+}
+type DigestReadyEventDataBudget struct {
+	Limit         float64 `json:"limit"`          // Of the month
+	ProjectedCost float64 `json:"projected_cost"` // At the month's end
+}
+type DigestReadyEventDataPullRequests struct {
+	Merged int64   `json:"merged"`
+	Cost   float64 `json:"cost"` // Of the sessions that belong to them
+}
+type DigestReadyEventData struct {
+	DigestID       string                           `json:"digest_id"`
+	From           string                           `json:"from"`
+	To             string                           `json:"to"`            // UTC days, both inclusive
+	Cost           float64                          `json:"cost"`          // Of these days
+	PreviousCost   float64                          `json:"previous_cost"` // Of the seven days before
+	ByModel        []DigestReadyEventDataByModel    `json:"by_model"`
+	ByProject      []DigestReadyEventDataByModel    `json:"by_project"`
+	Budget         *DigestReadyEventDataBudget      `json:"budget"`
+	PullRequests   DigestReadyEventDataPullRequests `json:"pull_requests"`
+	AverageQuality *float64                         `json:"average_quality"` // Null: no sessions
+	NewFindings    int64                            `json:"new_findings"`    // Findings of these days that were in no session before
+	Test           *bool                            `json:"test"`
 }
 type WebhookTestEventData struct {
 	WebhookID string `json:"webhook_id"` // The endpoint that was tested

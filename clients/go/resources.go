@@ -472,6 +472,136 @@ func (r *BudgetsResource) Delete(ctx context.Context, month string, params *Budg
 	return err
 }
 
+// AlertsResource has the methods of alerts.
+type AlertsResource struct {
+	core       *core
+	Deliveries *AlertsDeliveriesResource
+}
+
+// List: list alerts, oldest first. Scope: `admin` or `cost:read` or `read`.
+func (r *AlertsResource) List(ctx context.Context, params *NoParams) (*AlertList, error) {
+	return call[AlertList](ctx, r.core, request{method: "GET", path: "/v1/alerts", query: params})
+}
+
+// Iter iterates over the items of all pages, one request for each page.
+func (r *AlertsResource) Iter(ctx context.Context, params *NoParams) *Iter[Alert] {
+	return newIter[Alert](ctx, r.core, request{method: "GET", path: "/v1/alerts", query: params})
+}
+
+// Create: add an alert. Scope: `admin`.
+func (r *AlertsResource) Create(ctx context.Context, params *NewAlert, options ...RequestOption) (*Alert, error) {
+	return call[Alert](ctx, r.core, request{method: "POST", path: "/v1/alerts", body: params, options: options})
+}
+
+// Get: one alert, with the states of its keys. Scope: `admin` or `cost:read` or `read`.
+func (r *AlertsResource) Get(ctx context.Context, alertID string) (*Alert, error) {
+	return call[Alert](ctx, r.core, request{method: "GET", path: path("/v1/alerts/{alert_id}", alertID)})
+}
+
+// Update: change an alert. Scope: `admin`.
+func (r *AlertsResource) Update(ctx context.Context, alertID string, params *AlertChange) (*Alert, error) {
+	return call[Alert](ctx, r.core, request{method: "PATCH", path: path("/v1/alerts/{alert_id}", alertID), body: params})
+}
+
+// Delete: remove the alert; what waits for Slack and Teams is cancelled. Scope: `admin`.
+func (r *AlertsResource) Delete(ctx context.Context, alertID string) error {
+	_, err := call[struct{}](ctx, r.core, request{method: "DELETE", path: path("/v1/alerts/{alert_id}", alertID)})
+	return err
+}
+
+// Test: send an example of the alert to its destinations now. Scope: `admin`.
+func (r *AlertsResource) Test(ctx context.Context, alertID string) (*NotificationTest, error) {
+	return call[NotificationTest](ctx, r.core, request{method: "POST", path: path("/v1/alerts/{alert_id}/test", alertID)})
+}
+
+// AlertsDeliveriesResource has the methods of alerts.deliveries.
+type AlertsDeliveriesResource struct{ core *core }
+
+// List: list what was sent of the alert, newest first. Scope: `admin` or `cost:read` or `read`.
+func (r *AlertsDeliveriesResource) List(ctx context.Context, alertID string, params *WebhooksDeliveriesListParams) (*NotificationDeliveryPage, error) {
+	return call[NotificationDeliveryPage](ctx, r.core, request{method: "GET", path: path("/v1/alerts/{alert_id}/deliveries", alertID), query: params})
+}
+
+// Iter iterates over the items of all pages, one request for each page.
+func (r *AlertsDeliveriesResource) Iter(ctx context.Context, alertID string, params *WebhooksDeliveriesListParams) *Iter[NotificationDelivery] {
+	return newIter[NotificationDelivery](ctx, r.core, request{method: "GET", path: path("/v1/alerts/{alert_id}/deliveries", alertID), query: params})
+}
+
+// Get: one delivery with its body and attempts. Scope: `admin` or `cost:read` or `read`.
+func (r *AlertsDeliveriesResource) Get(ctx context.Context, alertID string, deliveryID string) (*NotificationDeliveryDetail, error) {
+	return call[NotificationDeliveryDetail](ctx, r.core, request{method: "GET", path: path("/v1/alerts/{alert_id}/deliveries/{delivery_id}", alertID, deliveryID)})
+}
+
+// Redeliver: send a delivery again, as that of a webhook. Scope: `admin`.
+func (r *AlertsDeliveriesResource) Redeliver(ctx context.Context, alertID string, deliveryID string) (*NotificationDelivery, error) {
+	return call[NotificationDelivery](ctx, r.core, request{method: "POST", path: path("/v1/alerts/{alert_id}/deliveries/{delivery_id}/redeliver", alertID, deliveryID)})
+}
+
+// DigestsResource has the methods of digests.
+type DigestsResource struct {
+	core       *core
+	Deliveries *DigestsDeliveriesResource
+}
+
+// List: list digests, oldest first. Scope: `admin` or `cost:read` or `read`.
+func (r *DigestsResource) List(ctx context.Context, params *NoParams) (*DigestList, error) {
+	return call[DigestList](ctx, r.core, request{method: "GET", path: "/v1/digests", query: params})
+}
+
+// Iter iterates over the items of all pages, one request for each page.
+func (r *DigestsResource) Iter(ctx context.Context, params *NoParams) *Iter[Digest] {
+	return newIter[Digest](ctx, r.core, request{method: "GET", path: "/v1/digests", query: params})
+}
+
+// Create: add a digest. Scope: `admin`.
+func (r *DigestsResource) Create(ctx context.Context, params *NewDigest, options ...RequestOption) (*Digest, error) {
+	return call[Digest](ctx, r.core, request{method: "POST", path: "/v1/digests", body: params, options: options})
+}
+
+// Get: one digest. Scope: `admin` or `cost:read` or `read`.
+func (r *DigestsResource) Get(ctx context.Context, digestID string) (*Digest, error) {
+	return call[Digest](ctx, r.core, request{method: "GET", path: path("/v1/digests/{digest_id}", digestID)})
+}
+
+// Update: change the fields of a digest that are given. Scope: `admin`.
+func (r *DigestsResource) Update(ctx context.Context, digestID string, params *DigestChange) (*Digest, error) {
+	return call[Digest](ctx, r.core, request{method: "PATCH", path: path("/v1/digests/{digest_id}", digestID), body: params})
+}
+
+// Delete: remove the digest; what waits for Slack and Teams is cancelled. Scope: `admin`.
+func (r *DigestsResource) Delete(ctx context.Context, digestID string) error {
+	_, err := call[struct{}](ctx, r.core, request{method: "DELETE", path: path("/v1/digests/{digest_id}", digestID)})
+	return err
+}
+
+// Test: send an example of the digest to its destinations now. Scope: `admin`.
+func (r *DigestsResource) Test(ctx context.Context, digestID string) (*NotificationTest, error) {
+	return call[NotificationTest](ctx, r.core, request{method: "POST", path: path("/v1/digests/{digest_id}/test", digestID)})
+}
+
+// DigestsDeliveriesResource has the methods of digests.deliveries.
+type DigestsDeliveriesResource struct{ core *core }
+
+// List: list what was sent of the digest, newest first. Scope: `admin` or `cost:read` or `read`.
+func (r *DigestsDeliveriesResource) List(ctx context.Context, digestID string, params *WebhooksDeliveriesListParams) (*NotificationDeliveryPage, error) {
+	return call[NotificationDeliveryPage](ctx, r.core, request{method: "GET", path: path("/v1/digests/{digest_id}/deliveries", digestID), query: params})
+}
+
+// Iter iterates over the items of all pages, one request for each page.
+func (r *DigestsDeliveriesResource) Iter(ctx context.Context, digestID string, params *WebhooksDeliveriesListParams) *Iter[NotificationDelivery] {
+	return newIter[NotificationDelivery](ctx, r.core, request{method: "GET", path: path("/v1/digests/{digest_id}/deliveries", digestID), query: params})
+}
+
+// Get: one delivery with its body and attempts. Scope: `admin` or `cost:read` or `read`.
+func (r *DigestsDeliveriesResource) Get(ctx context.Context, digestID string, deliveryID string) (*NotificationDeliveryDetail, error) {
+	return call[NotificationDeliveryDetail](ctx, r.core, request{method: "GET", path: path("/v1/digests/{digest_id}/deliveries/{delivery_id}", digestID, deliveryID)})
+}
+
+// Redeliver: send a delivery again, as that of a webhook. Scope: `admin`.
+func (r *DigestsDeliveriesResource) Redeliver(ctx context.Context, digestID string, deliveryID string) (*NotificationDelivery, error) {
+	return call[NotificationDelivery](ctx, r.core, request{method: "POST", path: path("/v1/digests/{digest_id}/deliveries/{delivery_id}/redeliver", digestID, deliveryID)})
+}
+
 // Resources are the methods and resources of a Client.
 type Resources struct {
 	core         *core
@@ -494,6 +624,8 @@ type Resources struct {
 	Members      *MembersResource
 	Organization *OrganizationResource
 	Budgets      *BudgetsResource
+	Alerts       *AlertsResource
+	Digests      *DigestsResource
 }
 
 // Sync: send sessions, commits, pull requests, members, budgets, audit entries and reports. Scope: `write` or `sessions:write` or `commits:write` or `risk:write` or `members:write` or `budgets:write` or `reports:write` or `audit:write`.
@@ -531,5 +663,7 @@ func newResources(c *core) Resources {
 	r.Members = &MembersResource{c}
 	r.Organization = &OrganizationResource{c}
 	r.Budgets = &BudgetsResource{c}
+	r.Alerts = &AlertsResource{core: c, Deliveries: &AlertsDeliveriesResource{c}}
+	r.Digests = &DigestsResource{core: c, Deliveries: &DigestsDeliveriesResource{c}}
 	return r
 }

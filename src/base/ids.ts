@@ -13,6 +13,9 @@ export type IdPrefix =
   | 'report'
   | 'risk'
   | 'hook'
+  | 'dest'
+  | 'alert'
+  | 'digest'
   | 'evt'
   | 'dlv'
 

@@ -379,6 +379,22 @@ create table members (
   constraint members_role_check CHECK (role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'auditor'::text]))
 );
 
+create table notification_rules (
+  org_id text not null,
+  id text not null,
+  kind text not null,
+  definition jsonb not null,
+  enabled boolean not null,
+  created_at timestamp with time zone not null,
+  states jsonb not null default '{}'::jsonb,
+  version uuid,
+  looked_at timestamp with time zone,
+  due_at timestamp with time zone not null,
+  last_sent_at timestamp with time zone,
+  constraint notification_rules_pkey PRIMARY KEY (org_id, id),
+  constraint notification_rules_kind_check CHECK (kind = ANY (ARRAY['alert'::text, 'digest'::text]))
+);
+
 create table org_locks (
   org_id text not null,
   version uuid not null default gen_random_uuid(),
@@ -841,6 +857,7 @@ create table webhook_endpoints (
   previous_secret_expires_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  owner text,
   constraint webhook_endpoints_pkey PRIMARY KEY (org_id, id),
   constraint webhook_endpoints_events_check CHECK (cardinality(events) > 0)
 );
@@ -851,8 +868,11 @@ create table webhook_events (
   event text not null,
   created_at timestamp with time zone not null,
   body text not null,
+  source text,
+  test boolean not null default false,
   constraint webhook_events_pkey PRIMARY KEY (org_id, id)
 );
+CREATE INDEX webhook_events_by_source ON webhook_events USING btree (org_id, source, id) WHERE source IS NOT NULL;
 
 create table webhook_health (
   org_id text not null,
@@ -948,7 +968,7 @@ begin
     ) f
     where e.org_id = p_org
       and e.enabled
-      and o.plan <> 'cloud_pro'
+      and (o.plan <> 'cloud_pro' or e.owner is not null)
       and not (
         coalesce(h.consecutive_failures, 0) >= p_failing_after
         and h.last_failure_at > v_now - p_pace_ms * interval '1 millisecond'

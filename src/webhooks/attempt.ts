@@ -2,7 +2,7 @@ import type { AttemptResult } from './http/attempt-result.ts'
 import type { Sender } from './http/sender.ts'
 import type { Attemptable } from './outbox/claim.ts'
 import type { SecretBox } from './signing/secret-box.ts'
-import { signedHeaders } from './signing/signature.ts'
+import { signedHeaders, USER_AGENT } from './signing/signature.ts'
 
 export interface AttemptDeps {
   box: Pick<SecretBox, 'open'>
@@ -14,6 +14,9 @@ export interface AttemptDeps {
 /** The encryption context of an endpoint's secret: it cannot be decrypted in another endpoint's row. */
 export const secretContext = (orgId: string, endpointId: string): string => `${orgId}/${endpointId}`
 
+/** The ids of endpoints of alerts and digests begin so: the secret of one is its address, and what is sent there is not signed. */
+const OF_RULES = 'dest_'
+
 /** One attempt: signs the stored body with the endpoint's current secrets and sends it. Never rejects. */
 export async function makeAttempt(
   { box, sender, prefix }: AttemptDeps,
@@ -22,25 +25,33 @@ export async function makeAttempt(
 ): Promise<AttemptResult> {
   const at = new Date()
   const context = secretContext(orgId, delivery.endpoint_id)
+  const isOfRule = delivery.endpoint_id.startsWith(OF_RULES)
+  let { url } = delivery
   let headers: Record<string, string>
   try {
-    headers = signedHeaders({
-      prefix,
-      secret: box.open(delivery.secret, context),
-      previousSecret: delivery.previous_secret === null ? null : box.open(delivery.previous_secret, context),
-      eventId: delivery.event_id,
-      event: delivery.event,
-      deliveryId: delivery.id,
-      attempt: delivery.attempt,
-      body: delivery.body,
-      at,
-    })
+    const secret = box.open(delivery.secret, context)
+    if (isOfRule) url = secret
+    headers = isOfRule
+      ? { 'Content-Type': 'application/json', 'User-Agent': USER_AGENT }
+      : signedHeaders({
+          prefix,
+          secret,
+          previousSecret:
+            delivery.previous_secret === null ? null : box.open(delivery.previous_secret, context),
+          eventId: delivery.event_id,
+          event: delivery.event,
+          deliveryId: delivery.id,
+          attempt: delivery.attempt,
+          body: delivery.body,
+          at,
+        })
   } catch {
     // the cause is left out, since it could contain the secret
-    const error =
-      'secret: the signing secret cannot be decrypted; rotate it, or give the server its SECRET_KEY'
+    const error = isOfRule
+      ? 'secret: the address cannot be decrypted; give it again, or give the server its SECRET_KEY'
+      : 'secret: the signing secret cannot be decrypted; rotate it, or give the server its SECRET_KEY'
     const nothing = { ok: false, refused: false, postponed: false, statusCode: null, responseBody: null }
     return { ...nothing, startedAt: at, durationMs: 0, error }
   }
-  return await sender.send({ url: delivery.url, headers, body: delivery.body })
+  return await sender.send({ url, headers, body: delivery.body })
 }

@@ -107,7 +107,7 @@ function readDescription(given: unknown): Checked<string | null> {
  * Throws VALIDATION_ERROR when the URL's host is a name with a refused address. A name that cannot be
  * resolved within half a second is accepted: it may be created later, and is looked up again at each attempt.
  */
-export async function checkHost(url: string, egress: Egress, resolve: Resolve): Promise<void> {
+export async function checkHost(url: string, egress: Egress, resolve: Resolve, field = 'url'): Promise<void> {
   const checked = egress.checkUrl(url)
   if ('problem' in checked) return
   const host = hostOf(checked.url)
@@ -115,5 +115,5 @@ export async function checkHost(url: string, egress: Egress, resolve: Resolve): 
   if (isIP(host) !== 0) return
   const found = await lookUp(egress, resolve, host, LOOKUP_MS)
   if ('problem' in found && found.problem === 'refused')
-    throw validationError({ field: 'url', message: ADDRESS_REFUSED })
+    throw validationError({ field, message: ADDRESS_REFUSED })
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { Type } from '@sinclair/typebox'
 import { validationError } from '../base/errors.ts'
 import type { ISql } from '../database/client.ts'
 import { findResponse, insertResponse } from './idempotency-queries.ts'
@@ -6,6 +7,16 @@ import type { SecretBox } from './signing/secret-box.ts'
 
 const FIELD = 'Idempotency-Key'
 const MAX_KEY_LENGTH = 255
+
+export const IdempotencyHeader = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      description:
+        'A name of your own for what is to be made, at most 255 printable characters: the same request again within 24 hours makes nothing and has the first answer',
+      examples: ['make-hook-1'],
+    }),
+  ),
+})
 
 /** Identifies a request that must take effect once: by its Idempotency-Key, and a hash of its body. */
 export interface Idempotency {

@@ -23,6 +23,7 @@ const selectEndpoints = (sql: ISql, orgId: string, which: Fragment) => sql<Endpo
   from webhook_endpoints e
   left join webhook_health h on h.org_id = e.org_id and h.endpoint_id = e.id
   where e.org_id = ${orgId}
+    and e.owner is null
     ${which}
   order by e.created_at, e.id`
 
@@ -46,7 +47,8 @@ export async function countEndpoints(tx: ISql, orgId: string): Promise<number> {
   const [row] = await tx<{ endpoints: number }[]>`
     select count(*)::integer as endpoints
     from webhook_endpoints e
-    where e.org_id = ${orgId}`
+    where e.org_id = ${orgId}
+      and e.owner is null`
   return row?.endpoints ?? 0
 }
 
@@ -57,13 +59,17 @@ export interface StoredSecret {
   hint: string
 }
 
-/** Adds an endpoint, and with an organization's first endpoint the row that claims of its deliveries lock. */
+/**
+ * Adds an endpoint, of the rule `owner` or one that is registered, and with an organization's first endpoint the row that claims
+ * of its deliveries lock.
+ */
 export async function insertEndpointRow(
   tx: ISql,
   orgId: string,
   id: string,
   { url, events, enabled, description }: NewEndpoint,
   secret: StoredSecret,
+  owner: string | null = null,
 ): Promise<void> {
   await tx`
     insert into webhook_claims (org_id)
@@ -71,11 +77,11 @@ export async function insertEndpointRow(
     on conflict do nothing`
   await tx`
     insert into webhook_endpoints (
-      org_id, id, url, events, enabled, description, secret, secret_hint, created_at, updated_at
+      org_id, id, url, events, enabled, description, secret, secret_hint, owner, created_at, updated_at
     )
     select
       ${orgId}, ${id}, ${url}, ${events}::text[], ${enabled}, ${description}, ${secret.sealed}, ${secret.hint},
-      n.now, n.now
+      ${owner}, n.now, n.now
     from (select clock_timestamp() as now) n`
 }
 

@@ -13,7 +13,7 @@ import {
 } from './endpoints.ts'
 import type { Egress } from './http/egress.ts'
 import type { Resolve } from './http/resolve.ts'
-import { findStoredResponse, idempotencyOf } from './idempotency.ts'
+import { findStoredResponse, IdempotencyHeader, idempotencyOf } from './idempotency.ts'
 import {
   Catalogue,
   CreatedEndpoint,
@@ -35,16 +35,6 @@ interface WebhookDeps extends EndpointDeps {
 }
 
 const needs = { scope: 'webhooks', plan: 'cloud_team' } as const
-const IdempotencyHeader = Type.Object({
-  'idempotency-key': Type.Optional(
-    Type.String({
-      description:
-        'A name of your own for what is to be made, at most 255 printable characters: the same request again within 24 hours makes nothing and has the first answer',
-      examples: ['make-hook-1'],
-    }),
-  ),
-})
-
 export const webhookRoutes = ({ sql, api }: RouteDeps, webhooks: WebhookDeps) => {
   const { egress, resolve, box } = webhooks
   const check = ({ body }: { body: EndpointChangeBody }) => endpointProblems(body, egress)

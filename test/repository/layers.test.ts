@@ -51,6 +51,7 @@ const FOLDERS = [
   'features/keys',
   'features/budgets',
   'features/members',
+  'features/alerts',
   'features/findings',
   'features/security',
   'features/sessions/writing',

@@ -131,7 +131,7 @@ const report = (fields: Record<string, unknown> = {}) => ({
 })
 
 describe('the catalogue', () => {
-  test('has the six events, and each example is as its schema says', () => {
+  test('has the nine events, and each example is as its schema says', () => {
     expect(EVENT_NAMES).toEqual([
       'session.completed',
       'quality.score_changed',
@@ -139,11 +139,14 @@ describe('the catalogue', () => {
       'cost.budget_exceeded',
       'team.member_joined',
       'compliance.report_ready',
+      'alert.fired',
+      'alert.resolved',
+      'digest.ready',
     ])
     for (const name of EVENT_NAMES) {
       const { data, example } = EVENTS[name]
       expect([name, ajv.validate(data, example)]).toEqual([name, true])
-      expect(Object.keys(example).sort()).toEqual(Object.keys(data.properties).sort())
+      expect(Object.keys(example).sort()).toEqual([...(data.required ?? [])].sort())
     }
     expect(ajv.validate(TEST_EVENT.data, TEST_EVENT.example)).toBe(true)
     expect(isEventName(TEST_EVENT.name)).toBe(false)

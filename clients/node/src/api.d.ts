@@ -18,13 +18,19 @@ export type CostGranularity = 'day' | 'week' | 'month' | 'year'
 export type Rating = 'low' | 'medium' | 'high' | 'critical'
 export type OutcomesBy = 'month' | 'week' | 'project' | 'repo' | 'member' | 'team' | 'agent'
 export type SubscribedEvent = 'session.completed' | 'quality.score_changed' | 'security.alert' |
-'cost.budget_exceeded' | 'team.member_joined' | 'compliance.report_ready' | '*'
+'cost.budget_exceeded' | 'team.member_joined' | 'compliance.report_ready' | 'alert.fired' | 'alert.resolved' |
+'digest.ready' | '*'
 export type EventName = 'session.completed' | 'quality.score_changed' | 'security.alert' |
-'cost.budget_exceeded' | 'team.member_joined' | 'compliance.report_ready'
+'cost.budget_exceeded' | 'team.member_joined' | 'compliance.report_ready' | 'alert.fired' | 'alert.resolved' |
+'digest.ready'
 export type DeliveryStatus = 'pending' | 'pending_retry' | 'success' | 'failed' | 'cancelled'
 export type SentEvent = 'session.completed' | 'quality.score_changed' | 'security.alert' |
-'cost.budget_exceeded' | 'team.member_joined' | 'compliance.report_ready' | 'webhook.test'
+'cost.budget_exceeded' | 'team.member_joined' | 'compliance.report_ready' | 'alert.fired' | 'alert.resolved' |
+'digest.ready' | 'webhook.test'
 export type BadgeStyle = 'flat' | 'flat-square' | 'plastic' | 'for-the-badge' | 'social'
+export type AlertMetric = 'cost' | 'forecast' | 'budget_percent' | 'average_quality' | 'findings' |
+'unpriced_tokens' | 'silent_machines' | 'failing_endpoints'
+export type DigestWeekday = 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday'
 
 export interface PullRequest { repo: string; number: number }
 export interface SessionRecordTokens {
@@ -533,6 +539,52 @@ export interface MonthBudget {
  /** US dollars */ limit: number
 }
 export interface BudgetsDeleteParams { project?: string; member?: string; team?: string }
+/** Whose figures; {}: those of the organization */ export interface AlertScope {
+ project?: string; member?: string; team?: string; model?: string; agent?: string
+}
+export interface Destination { type: 'webhook' | 'slack' | 'teams'; url?: string }
+export interface AlertKey {
+ key: string | null; state: 'ok' | 'firing' | 'no_data'; since: string; last_value: number | null
+}
+export interface Alert {
+ id: string; name: string; metric: AlertMetric; scope: AlertScope; each: 'project' | 'member' | 'team' | null
+ window: 'day' | 'week' | 'month'; above?: number; below?: number; times?: number; no_data: 'ok' | 'fire'
+ renotify_minutes: number | null; enabled: boolean; destinations: Destination[]
+ state: 'ok' | 'firing' | 'no_data'; since: string; last_value: number | null; keys?: AlertKey[]
+}
+export interface AlertList { data: Alert[] }
+export interface NewDestination { type: 'webhook' | 'slack' | 'teams'; url?: string }
+export interface NewAlert {
+ name: string; metric: AlertMetric; window: 'day' | 'week' | 'month'; above?: number; below?: number
+ times?: number; destinations: NewDestination[]; each?: 'project' | 'member' | 'team' | null
+ no_data?: 'ok' | 'fire'; renotify_minutes?: number | null; enabled?: boolean; scope?: AlertScope
+}
+export interface AlertChange {
+ name?: string; metric?: AlertMetric; window?: 'day' | 'week' | 'month'; above?: number; below?: number
+ times?: number; destinations?: NewDestination[]; each?: 'project' | 'member' | 'team' | null
+ no_data?: 'ok' | 'fire'; renotify_minutes?: number | null; enabled?: boolean; scope?: AlertScope
+}
+export interface NotificationTestResult {
+ type: 'webhook' | 'slack' | 'teams'; success: boolean; status_code: number | null; error: string | null
+}
+export interface NotificationTest { results: NotificationTestResult[] }
+export interface NotificationDelivery extends Delivery { test: boolean }
+export type NotificationDeliveryPage = Page<NotificationDelivery>
+export interface NotificationDeliveryDetailRequest { body: string }
+export interface NotificationDeliveryDetail extends Omit<Delivery, 'attempts'> {
+ attempts: Attempt[]; request: NotificationDeliveryDetailRequest; test: boolean
+}
+export interface Digest {
+ id: string; name: string; weekday: DigestWeekday; hour: number; destinations: Destination[]; enabled: boolean
+ last_sent_at: string | null
+}
+export interface DigestList { data: Digest[] }
+export interface NewDigest {
+ name: string; weekday?: DigestWeekday; hour?: number; destinations?: NewDestination[]; enabled?: boolean
+}
+export interface DigestChange {
+ name?: string; weekday?: DigestWeekday; hour?: number; destinations?: NewDestination[]; enabled?: boolean
+}
 export interface SessionCompletedEventData {
  session_id: string; project_name: string | null; quality_score: number
 }
@@ -548,6 +600,27 @@ export interface ComplianceReportReadyEventData {
  report_id: string; report_type: ReportType
  /** UTC days, both inclusive */ date_range: AuditReportPeriod
 }
+export interface AlertFiredEventDataTop { key: string | null; value: number }
+export interface AlertFiredEventData {
+ alert_id: string; name: string; state: 'ok' | 'firing' | 'no_data'; metric: string; value: number | null
+ threshold: number; window: 'day' | 'week' | 'month'; key: string | null; top: AlertFiredEventDataTop[]
+ test?: boolean
+}
+export interface AlertResolvedEventData extends AlertFiredEventData {  }
+export interface DigestReadyEventDataByModel {
+ key: string | null
+ /** In US dollars */ cost: number
+}
+export interface DigestReadyEventDataBudget { limit: number; projected_cost: number }
+export interface DigestReadyEventDataPullRequests { merged: number; cost: number }
+export interface DigestReadyEventData {
+ digest_id: string; from: string
+ /** UTC days, both inclusive */ to: string
+ cost: number; previous_cost: number; by_model: DigestReadyEventDataByModel[]
+ by_project: DigestReadyEventDataByModel[]; budget: DigestReadyEventDataBudget | null
+ pull_requests: DigestReadyEventDataPullRequests; average_quality: number | null; new_findings: number
+ test?: boolean
+}
 export interface WebhookTestEventData { webhook_id: string; test: boolean; message: string }
 
 /** What a webhook delivery says: `event` tells which. */
@@ -558,6 +631,9 @@ export type WebhookEvent =
   | WebhookEventOf<'cost.budget_exceeded', CostBudgetExceededEventData>
   | WebhookEventOf<'team.member_joined', TeamMemberJoinedEventData>
   | WebhookEventOf<'compliance.report_ready', ComplianceReportReadyEventData>
+  | WebhookEventOf<'alert.fired', AlertFiredEventData>
+  | WebhookEventOf<'alert.resolved', AlertResolvedEventData>
+  | WebhookEventOf<'digest.ready', DigestReadyEventData>
   | WebhookEventOf<'webhook.test', WebhookTestEventData>
 /** `timestamp`: when it happened, UTC, milliseconds. `id` is the same at every attempt. */
 export interface WebhookEventOf<Name extends string, Data> {
@@ -671,5 +747,31 @@ export interface Resources {
   /** This month’s budgets of who works on a project. */ mine(params?: BudgetsMineParams): Promise<MyBudgets>
   set(month: string, params: BudgetsSetParams): Promise<MonthBudget>
   delete(month: string, params?: BudgetsDeleteParams): Promise<void>
+ }
+ alerts: {
+  list(): List<AlertList>
+  create(params: NewAlert): Promise<Alert>
+  get(alert_id: string): Promise<Alert>
+  update(alert_id: string, params: AlertChange): Promise<Alert>
+  /** Remove the alert; what waits for Slack and Teams is cancelled. */ delete(alert_id: string): Promise<void>
+  /** Send an example of the alert to its destinations now. */ test(alert_id: string): Promise<NotificationTest>
+  deliveries: {
+   /** List what was sent of the alert, newest first. */ list(alert_id: string, params?: WebhooksDeliveriesListParams): List<NotificationDeliveryPage>
+   /** One delivery with its body and attempts. */ get(alert_id: string, delivery_id: string): Promise<NotificationDeliveryDetail>
+   /** Send a delivery again, as that of a webhook. */ redeliver(alert_id: string, delivery_id: string): Promise<NotificationDelivery>
+  }
+ }
+ digests: {
+  list(): List<DigestList>
+  create(params: NewDigest): Promise<Digest>
+  get(digest_id: string): Promise<Digest>
+  /** Change the fields of a digest that are given. */ update(digest_id: string, params: DigestChange): Promise<Digest>
+  /** Remove the digest; what waits for Slack and Teams is cancelled. */ delete(digest_id: string): Promise<void>
+  /** Send an example of the digest to its destinations now. */ test(digest_id: string): Promise<NotificationTest>
+  deliveries: {
+   /** List what was sent of the digest, newest first. */ list(digest_id: string, params?: WebhooksDeliveriesListParams): List<NotificationDeliveryPage>
+   /** One delivery with its body and attempts. */ get(digest_id: string, delivery_id: string): Promise<NotificationDeliveryDetail>
+   /** Send a delivery again, as that of a webhook. */ redeliver(digest_id: string, delivery_id: string): Promise<NotificationDelivery>
+  }
  }
 }

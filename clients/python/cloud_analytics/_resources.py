@@ -5,10 +5,11 @@ Many methods have these:
 
 page: Page to return, from 1. per_page: Items on a page. project: Only this project; empty: only what has
 none. date_from: First UTC day, inclusive. date_to: Last UTC day, inclusive. team: Only what members of this
-team did, which they are in now; empty: of members in none, and of nobody. style: Shape of the badge; flat
-unless given. label: Text on the left instead of the organization's; cut after 40 characters. days: UTC days
-that count, today included. token: The organization's badge token, where its badges are private. project: Of
-this project. member: Of this member: an id, or an address in any case. team: Of this team.
+team did, which they are in now; empty: of members in none, and of nobody. status: Only deliveries in this
+state. event: Only deliveries of this event. style: Shape of the badge; flat unless given. label: Text on the
+left instead of the organization's; cut after 40 characters. days: UTC days that count, today included. token:
+The organization's badge token, where its badges are private. project: Of this project. member: Of this
+member: an id, or an address in any case. team: Of this team.
 """
 
 from __future__ import annotations
@@ -326,10 +327,7 @@ class WebhooksDeliveries(Resource):
         status: m.DeliveryStatus = UNSET, event: m.SentEvent = UNSET, date_from: str = UNSET,
         date_to: str = UNSET
     ) -> m.DeliveryPage:
-        """List deliveries of an endpoint, newest first. Scope: `webhooks`, and the plan `cloud_team` or `cloud_enterprise`.
-
-        status: Only deliveries in this state. event: Only deliveries of this event.
-        """
+        """List deliveries of an endpoint, newest first. Scope: `webhooks`, and the plan `cloud_team` or `cloud_enterprise`."""
         return self._list(m.DeliveryPage, "/v1/webhooks/{webhook_id}/deliveries", locals())
 
     def get(self, webhook_id: str, delivery_id: str) -> m.DeliveryDetail:
@@ -522,6 +520,135 @@ class Budgets(Resource):
         """Delete the limit of a month. Scope: `admin`."""
         self._call("DELETE", "/v1/budgets/{month}", locals())
 
+class Alerts(Resource):
+    def __init__(self, transport: Transport) -> None:
+        super().__init__(transport)
+        self.deliveries = AlertsDeliveries(transport)
+
+    def list(self) -> m.AlertList:
+        """List alerts, oldest first. Scope: `admin` or `cost:read` or `read`."""
+        return self._list(m.AlertList, "/v1/alerts", locals())
+
+    def create(
+        self, params: Params = None, *, name: str = UNSET, metric: m.AlertMetric = UNSET,
+        window: Literal["day", "week", "month"] = UNSET, above: float = UNSET, below: float = UNSET,
+        times: float = UNSET, destinations: Sequence[Mapping[str, Any]] = UNSET,
+        each: Optional[Literal["project", "member", "team"]] = UNSET, no_data: Literal["ok", "fire"] = UNSET,
+        renotify_minutes: Optional[int] = UNSET, enabled: bool = UNSET, scope: Mapping[str, Any] = UNSET,
+        idempotency_key: str = UNSET
+    ) -> m.Alert:
+        """Add an alert. Scope: `admin`.
+
+        window: The UTC day, week (from Monday) or month that is now. above: Fires above it; one of `above`,
+        `below` and `times` is there. below: Fires below it. times: Fires above this many times the median of
+        the 14 windows before. no_data: What happens where the figure has no value. renotify_minutes: Tells
+        again after this time; null: once. scope: Whose figures; {}: those of the organization.
+        """
+        return cast(m.Alert, self._call("POST", "/v1/alerts", locals()))
+
+    def get(self, alert_id: str) -> m.Alert:
+        """One alert, with the states of its keys. Scope: `admin` or `cost:read` or `read`."""
+        return cast(m.Alert, self._call("GET", "/v1/alerts/{alert_id}", locals()))
+
+    def update(
+        self, alert_id: str, params: Params = None, *, name: str = UNSET, metric: m.AlertMetric = UNSET,
+        window: Literal["day", "week", "month"] = UNSET, above: float = UNSET, below: float = UNSET,
+        times: float = UNSET, destinations: Sequence[Mapping[str, Any]] = UNSET,
+        each: Optional[Literal["project", "member", "team"]] = UNSET, no_data: Literal["ok", "fire"] = UNSET,
+        renotify_minutes: Optional[int] = UNSET, enabled: bool = UNSET, scope: Mapping[str, Any] = UNSET
+    ) -> m.Alert:
+        """Change an alert. Scope: `admin`.
+
+        window: The UTC day, week (from Monday) or month that is now. above: Fires above it; one of `above`,
+        `below` and `times` is there. below: Fires below it. times: Fires above this many times the median of
+        the 14 windows before. no_data: What happens where the figure has no value. renotify_minutes: Tells
+        again after this time; null: once. scope: Whose figures; {}: those of the organization.
+        """
+        return cast(m.Alert, self._call("PATCH", "/v1/alerts/{alert_id}", locals()))
+
+    def delete(self, alert_id: str) -> None:
+        """Remove the alert; what waits for Slack and Teams is cancelled. Scope: `admin`."""
+        self._call("DELETE", "/v1/alerts/{alert_id}", locals())
+
+    def test(self, alert_id: str) -> m.NotificationTest:
+        """Send an example of the alert to its destinations now. Scope: `admin`."""
+        return cast(m.NotificationTest, self._call("POST", "/v1/alerts/{alert_id}/test", locals()))
+
+class AlertsDeliveries(Resource):
+    def list(
+        self, alert_id: str, params: Params = None, *, page: int = UNSET, per_page: int = UNSET,
+        status: m.DeliveryStatus = UNSET, event: m.SentEvent = UNSET, date_from: str = UNSET,
+        date_to: str = UNSET
+    ) -> m.NotificationDeliveryPage:
+        """List what was sent of the alert, newest first. Scope: `admin` or `cost:read` or `read`."""
+        return self._list(m.NotificationDeliveryPage, "/v1/alerts/{alert_id}/deliveries", locals())
+
+    def get(self, alert_id: str, delivery_id: str) -> m.NotificationDeliveryDetail:
+        """One delivery with its body and attempts. Scope: `admin` or `cost:read` or `read`."""
+        return cast(m.NotificationDeliveryDetail, self._call("GET", "/v1/alerts/{alert_id}/deliveries/{delivery_id}", locals()))
+
+    def redeliver(self, alert_id: str, delivery_id: str) -> m.NotificationDelivery:
+        """Send a delivery again, as that of a webhook. Scope: `admin`."""
+        return cast(m.NotificationDelivery, self._call("POST", "/v1/alerts/{alert_id}/deliveries/{delivery_id}/redeliver", locals()))
+
+class Digests(Resource):
+    def __init__(self, transport: Transport) -> None:
+        super().__init__(transport)
+        self.deliveries = DigestsDeliveries(transport)
+
+    def list(self) -> m.DigestList:
+        """List digests, oldest first. Scope: `admin` or `cost:read` or `read`."""
+        return self._list(m.DigestList, "/v1/digests", locals())
+
+    def create(
+        self, params: Params = None, *, name: str = UNSET, weekday: m.DigestWeekday = UNSET, hour: int = UNSET,
+        destinations: Sequence[Mapping[str, Any]] = UNSET, enabled: bool = UNSET, idempotency_key: str = UNSET
+    ) -> m.Digest:
+        """Add a digest. Scope: `admin`.
+
+        weekday: Of UTC; monday unless given. hour: UTC; 8 unless given.
+        """
+        return cast(m.Digest, self._call("POST", "/v1/digests", locals()))
+
+    def get(self, digest_id: str) -> m.Digest:
+        """One digest. Scope: `admin` or `cost:read` or `read`."""
+        return cast(m.Digest, self._call("GET", "/v1/digests/{digest_id}", locals()))
+
+    def update(
+        self, digest_id: str, params: Params = None, *, name: str = UNSET, weekday: m.DigestWeekday = UNSET,
+        hour: int = UNSET, destinations: Sequence[Mapping[str, Any]] = UNSET, enabled: bool = UNSET
+    ) -> m.Digest:
+        """Change the fields of a digest that are given. Scope: `admin`.
+
+        weekday: Of UTC; monday unless given. hour: UTC; 8 unless given.
+        """
+        return cast(m.Digest, self._call("PATCH", "/v1/digests/{digest_id}", locals()))
+
+    def delete(self, digest_id: str) -> None:
+        """Remove the digest; what waits for Slack and Teams is cancelled. Scope: `admin`."""
+        self._call("DELETE", "/v1/digests/{digest_id}", locals())
+
+    def test(self, digest_id: str) -> m.NotificationTest:
+        """Send an example of the digest to its destinations now. Scope: `admin`."""
+        return cast(m.NotificationTest, self._call("POST", "/v1/digests/{digest_id}/test", locals()))
+
+class DigestsDeliveries(Resource):
+    def list(
+        self, digest_id: str, params: Params = None, *, page: int = UNSET, per_page: int = UNSET,
+        status: m.DeliveryStatus = UNSET, event: m.SentEvent = UNSET, date_from: str = UNSET,
+        date_to: str = UNSET
+    ) -> m.NotificationDeliveryPage:
+        """List what was sent of the digest, newest first. Scope: `admin` or `cost:read` or `read`."""
+        return self._list(m.NotificationDeliveryPage, "/v1/digests/{digest_id}/deliveries", locals())
+
+    def get(self, digest_id: str, delivery_id: str) -> m.NotificationDeliveryDetail:
+        """One delivery with its body and attempts. Scope: `admin` or `cost:read` or `read`."""
+        return cast(m.NotificationDeliveryDetail, self._call("GET", "/v1/digests/{digest_id}/deliveries/{delivery_id}", locals()))
+
+    def redeliver(self, digest_id: str, delivery_id: str) -> m.NotificationDelivery:
+        """Send a delivery again, as that of a webhook. Scope: `admin`."""
+        return cast(m.NotificationDelivery, self._call("POST", "/v1/digests/{digest_id}/deliveries/{delivery_id}/redeliver", locals()))
+
 class Resources(Resource):
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
@@ -544,6 +671,8 @@ class Resources(Resource):
         self.members = Members(transport)
         self.organization = Organization(transport)
         self.budgets = Budgets(transport)
+        self.alerts = Alerts(transport)
+        self.digests = Digests(transport)
 
     def sync(
         self, records: Sequence[Mapping[str, Any]], params: Params = None, *, machine: str = UNSET,

@@ -48,21 +48,29 @@ OutcomesBy = Literal[
 ]
 SubscribedEvent = Literal[
     "session.completed", "quality.score_changed", "security.alert", "cost.budget_exceeded",
-    "team.member_joined", "compliance.report_ready", "*"
+    "team.member_joined", "compliance.report_ready", "alert.fired", "alert.resolved", "digest.ready", "*"
 ]
 EventName = Literal[
     "session.completed", "quality.score_changed", "security.alert", "cost.budget_exceeded",
-    "team.member_joined", "compliance.report_ready"
+    "team.member_joined", "compliance.report_ready", "alert.fired", "alert.resolved", "digest.ready"
 ]
 DeliveryStatus = Literal[
     "pending", "pending_retry", "success", "failed", "cancelled"
 ]
 SentEvent = Literal[
     "session.completed", "quality.score_changed", "security.alert", "cost.budget_exceeded",
-    "team.member_joined", "compliance.report_ready", "webhook.test"
+    "team.member_joined", "compliance.report_ready", "alert.fired", "alert.resolved", "digest.ready",
+    "webhook.test"
 ]
 BadgeStyle = Literal[
     "flat", "flat-square", "plastic", "for-the-badge", "social"
+]
+AlertMetric = Literal[
+    "cost", "forecast", "budget_percent", "average_quality", "findings", "unpriced_tokens", "silent_machines",
+    "failing_endpoints"
+]
+DigestWeekday = Literal[
+    "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"
 ]
 
 class PullRequest(Model):
@@ -845,6 +853,89 @@ class MonthBudget(Model):
     month: str  # YYYY-MM; in force until a later month has one of the same scope
     limit: float  # US dollars
 
+class AlertScope(Model):
+    """Whose figures; {}: those of the organization."""
+    project: str  # absent where there is none
+    member: str  # An id, or an address in any case; it is shown as the id; absent where there is none
+    team: str  # absent where there is none
+    model: str  # absent where there is none
+    agent: str  # absent where there is none
+
+class Destination(Model):
+    type: Literal["webhook", "slack", "teams"]  # webhook: every endpoint that subscribes to the event
+    url: str  # Of Slack and Teams: only its last 4 characters; absent where there is none
+
+class AlertKey(Model):
+    key: Optional[str]  # null: without one
+    state: Literal["ok", "firing", "no_data"]  # With `each`: firing if one of the keys is
+    since: str  # Since when it has this state
+    last_value: Optional[float]  # At the last look; null: no data
+
+class Alert(Model):
+    id: str
+    name: str
+    metric: AlertMetric
+    scope: AlertScope  # Whose figures; {}: those of the organization
+    each: Optional[Literal["project", "member", "team"]]
+    window: Literal["day", "week", "month"]  # The UTC day, week (from Monday) or month that is now
+    above: float  # Fires above it; one of `above`, `below` and `times` is there; absent where there is none
+    below: float  # Fires below it; absent where there is none
+    times: float  # Fires above this many times the median of the 14 windows before; absent where there is none
+    no_data: Literal["ok", "fire"]  # What happens where the figure has no value
+    renotify_minutes: Optional[int]  # Tells again after this time; null: once
+    enabled: bool
+    destinations: List[Destination]
+    state: Literal["ok", "firing", "no_data"]  # With `each`: firing if one of the keys is
+    since: str  # Since when it has this state
+    last_value: Optional[float]  # At the last look; null: no data
+    # ["keys"]: List[AlertKey]  # With `each`, of one alert: the states of its keys, those that fire first
+
+class AlertList(Page["Alert"]):
+    """A page of Alert."""
+
+class NotificationTestResult(Model):
+    type: Literal["webhook", "slack", "teams"]  # webhook: every endpoint that subscribes to the event
+    success: bool  # The receiver answered with 2xx
+    status_code: Optional[int]  # null: no answer
+    error: Optional[str]
+
+class NotificationTest(Model):
+    results: List[NotificationTestResult]  # Of each receiver
+
+class NotificationDelivery(Delivery):
+    test: bool  # Whether it was only a test
+
+class NotificationDeliveryPage(Page["NotificationDelivery"]):
+    """A page of NotificationDelivery."""
+
+class NotificationDeliveryDetailRequest(Model):
+    body: str  # What is sent, to the byte
+
+class NotificationDeliveryDetail(Model):
+    id: str  # Also in the header X-Service-Delivery
+    event: str
+    event_id: str  # Also in the header webhook-id
+    status: DeliveryStatus  # pending: to be sent; pending_retry: failed, and sent again later; failed: given up; cancelled: its endpoint is gone
+    attempts: List[Attempt]  # Those that have ended, from the first
+    next_attempt_at: Optional[str]  # When it is sent next; null: it is finished, or an attempt is in flight
+    last_status_code: Optional[int]  # Of the latest attempt; null: no answer
+    created_at: str  # When the event happened
+    completed_at: Optional[str]  # When it was finished
+    request: NotificationDeliveryDetailRequest
+    test: bool  # Whether it was only a test
+
+class Digest(Model):
+    id: str
+    name: str
+    weekday: DigestWeekday  # Of UTC; monday unless given
+    hour: int  # UTC; 8 unless given
+    destinations: List[Destination]
+    enabled: bool
+    last_sent_at: Optional[str]  # When it was last sent; null: never
+
+class DigestList(Page["Digest"]):
+    """A page of Digest."""
+
 class SessionCompletedEventData(Model):
     session_id: str  # The session, as in `GET /v1/sessions/{id}`
     project_name: Optional[str]
@@ -875,6 +966,60 @@ class ComplianceReportReadyEventData(Model):
     report_type: ReportType
     date_range: AuditReportPeriod  # UTC days, both inclusive
 
+class AlertFiredEventDataTop(Model):
+    key: Optional[str]  # A project, member or model
+    value: float
+
+class AlertFiredEventData(Model):
+    alert_id: str
+    name: str
+    state: Literal["ok", "firing", "no_data"]
+    metric: str
+    value: Optional[float]  # Null: there is no data
+    threshold: float  # What the value is compared with
+    window: Literal["day", "week", "month"]
+    key: Optional[str]  # The project, member or team that it is about; null without `each`, and for what has none
+    top: List[AlertFiredEventDataTop]  # The three largest contributors
+    test: bool  # absent where there is none
+
+class AlertResolvedEventData(Model):
+    alert_id: str
+    name: str
+    state: Literal["ok", "firing", "no_data"]
+    metric: str
+    value: Optional[float]  # Null: there is no data
+    threshold: float  # What the value is compared with
+    window: Literal["day", "week", "month"]
+    key: Optional[str]  # The project, member or team that it is about; null without `each`, and for what has none
+    top: List[AlertFiredEventDataTop]  # The three largest contributors
+    test: bool  # absent where there is none
+
+class DigestReadyEventDataByModel(Model):
+    key: Optional[str]  # null: none
+    cost: float  # In US dollars
+
+class DigestReadyEventDataBudget(Model):
+    limit: float  # Of the month
+    projected_cost: float  # At the month's end
+
+class DigestReadyEventDataPullRequests(Model):
+    merged: int
+    cost: float  # Of the sessions that belong to them
+
+class DigestReadyEventData(Model):
+    digest_id: str
+    # ["from"]: str
+    to: str  # UTC days, both inclusive
+    cost: float  # Of these days
+    previous_cost: float  # Of the seven days before
+    by_model: List[DigestReadyEventDataByModel]
+    by_project: List[DigestReadyEventDataByModel]
+    budget: Optional[DigestReadyEventDataBudget]
+    pull_requests: DigestReadyEventDataPullRequests
+    average_quality: Optional[float]  # Null: no sessions
+    new_findings: int  # Findings of these days that were in no session before
+    test: bool  # absent where there is none
+
 class WebhookTestEventData(Model):
     webhook_id: str  # The endpoint that was tested
     test: bool
@@ -890,5 +1035,5 @@ class WebhookEvent(Model):
     data: Union[
         SessionCompletedEventData, QualityScoreChangedEventData, SecurityAlertEventData,
         CostBudgetExceededEventData, TeamMemberJoinedEventData, ComplianceReportReadyEventData,
-        WebhookTestEventData
+        AlertFiredEventData, AlertResolvedEventData, DigestReadyEventData, WebhookTestEventData
     ]

@@ -43,6 +43,7 @@ export type Need =
   | Scope
   | 'some write'
   | 'admin or read'
+  | 'admin or cost:read'
   | 'admin or developer'
   | 'cost:read and risk:read'
   | 'sessions:write or cost:read'
@@ -53,6 +54,7 @@ export function scopesFor(need: Need): Scope[] {
   if (need === 'any key') return []
   if (need === 'some write') return ['write', ...WRITE_SCOPES, 'audit:write']
   if (need === 'admin or read') return ['admin', 'read']
+  if (need === 'admin or cost:read') return ['admin', 'cost:read', 'read']
   if (need === 'admin or developer') return ['admin']
   if (need === 'sessions:write or cost:read') return ['sessions:write', 'write', 'cost:read', 'read']
   if (need === 'cost:read and risk:read') return ['cost:read', 'risk:read']

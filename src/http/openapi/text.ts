@@ -26,6 +26,7 @@ export const TAGS = [
   { name: 'Audit', description: 'Who changed what, and when' },
   { name: 'Risk', description: 'How risky pull requests are' },
   { name: 'Webhooks', description: 'Endpoints that are told of events' },
+  { name: 'Alerts', description: 'Alerts and weekly digests, to webhooks, Slack and Teams' },
   { name: 'Settings', description: 'API keys, members, budgets and the organization' },
   { name: 'Sync', description: 'Getting data in' },
   { name: 'Agents', description: 'Tools for coding agents, by the Model Context Protocol' },

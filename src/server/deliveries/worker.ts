@@ -6,29 +6,34 @@ import {
   createReconnectingPool,
   type ReconnectingPool,
 } from '../../database/pools/reconnecting-pool.ts'
+import { LANES, lookAtRules } from '../../features/alerts/look.ts'
 import { type Deliveries, startDeliveries } from '../../webhooks/worker/deliveries.ts'
 import { type FromWorker, HEARTBEAT_MS, type ToWorker } from '../../webhooks/worker/messages.ts'
 import { SETTLE_CONNECTIONS } from '../../webhooks/worker/result-batcher.ts'
 import { runHousekeeping } from './housekeeping.ts'
 
-// The entry point of the worker thread: delivers webhooks, runs the housekeeping once a minute, and sends a
-// heartbeat to the main thread every second.
+// The entry point of the worker thread: delivers webhooks, looks at alerts and digests, runs the housekeeping once a minute, and
+// sends a heartbeat to the main thread every second.
 
 declare const self: Worker
 
 const HOUSEKEEPING_MS = 60_000
+/** Alerts are looked at within a minute after a change, also where a look takes long. */
+const LOOK_MS = 20_000
 /** Settlements have SETTLE_CONNECTIONS; claims, polls and pings have one each. */
 const CONNECTIONS = SETTLE_CONNECTIONS + 3
 const END_TIMEOUT_S = 5
 /** Its statements read some rows; a connection that does not respond is replaced. */
 const PRESENCE_LIMIT_MS = 3_000
 
+type Chore = () => Promise<void>
+
 interface Running {
   deliveries: Deliveries
   pools: readonly ReconnectingPool[]
   timers: ReturnType<typeof setInterval>[]
-  /** The housekeeping in progress; a drain waits for it. */
-  housekeeping: Promise<void> | undefined
+  /** The repeated work that is in progress; a drain waits for it. */
+  chores: Map<Chore, Promise<void>>
 }
 
 let running: Running | undefined
@@ -53,7 +58,8 @@ function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start
     { max: 1, applicationName, keepOpen: true },
     PRESENCE_LIMIT_MS,
   )
-  const pools = [pool, housekeepingPool, presencePool]
+  const rulesPool = createReconnectingPool(target, { max: LANES, applicationName })
+  const pools = [pool, housekeepingPool, presencePool, rulesPool]
   const deliveries = startDeliveries({
     pool,
     presencePool,
@@ -63,14 +69,22 @@ function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start
     onAttempt: (outcome) => attempts.add([outcome]),
     log,
   })
-  const state: Running = { deliveries, pools, timers: [], housekeeping: undefined }
-  const housekeep = () => {
-    state.housekeeping ??= runHousekeeping(housekeepingPool.sql, settings, log).finally(() => {
-      state.housekeeping = undefined
-    })
+  const state: Running = { deliveries, pools, timers: [startHeartbeat(pools, log)], chores: new Map() }
+  /** Begins it now and every `ms`, unless the one before is in progress. */
+  const repeat = (chore: Chore, ms: number) => {
+    const begin = () => {
+      if (!state.chores.has(chore))
+        state.chores.set(
+          chore,
+          chore().finally(() => state.chores.delete(chore)),
+        )
+    }
+    begin()
+    state.timers.push(setInterval(begin, ms))
   }
-  housekeep()
-  state.timers.push(startHeartbeat(pools, log), setInterval(housekeep, HOUSEKEEPING_MS))
+  repeat(() => runHousekeeping(housekeepingPool.sql, settings, log), HOUSEKEEPING_MS)
+  const looking = { sql: rulesPool.sql, publicUrl: settings.publicUrl, log }
+  repeat(() => lookAtRules(looking, new Date()), LOOK_MS)
   return state
 }
 
@@ -89,11 +103,11 @@ function startHeartbeat(pools: readonly ReconnectingPool[], log: Log): ReturnTyp
 
 async function drain(): Promise<void> {
   if (running !== undefined) {
-    const { deliveries, pools, timers, housekeeping } = running
+    const { deliveries, pools, timers, chores } = running
     // heartbeats continue until the attempts in flight are settled, which takes up to 20 s
     const [heartbeat, ...others] = timers
     for (const timer of others) clearInterval(timer)
-    await Promise.all([deliveries.drain(), housekeeping])
+    await Promise.all([deliveries.drain(), ...chores.values()])
     clearInterval(heartbeat)
     await Promise.all(pools.map((pool) => pool.end(END_TIMEOUT_S)))
   }

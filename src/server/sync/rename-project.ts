@@ -3,6 +3,7 @@ import { OperatorError } from '../../base/errors.ts'
 import type { Sql } from '../../database/client.ts'
 import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
 import { type Renaming, WITHOUT_PROJECT } from '../../database/rollups.ts'
+import { renameInRules } from '../../features/alerts/rule-queries.ts'
 import { renameInCommits } from '../../features/commits/project-write.ts'
 import { renameInBudgets } from '../../features/cost/write.ts'
 import { renameInRisks } from '../../features/risk/project-write.ts'
@@ -38,6 +39,7 @@ export async function renameProject(
     const sessions = await renameInSessions(tx, orgId, renaming)
     await renameInFindings(tx, orgId, renaming)
     await renameInBudgets(tx, orgId, renaming)
+    await renameInRules(tx, orgId, renaming)
     await updatePartsOfProject(tx, orgId, renaming.to)
     const renamed = { sessions, commits, pull_requests }
     if (sessions + commits + pull_requests === 0) throw noProject()

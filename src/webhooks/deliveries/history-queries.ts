@@ -8,7 +8,7 @@ import type { Delivery, DeliveryDetail, DeliveryListQuery, DeliveryStatus } from
 const time = (sql: ISql, column: Fragment) => sql`to_char(${column} at time zone 'UTC', ${TIME_PATTERN})`
 
 /** A delivery `d` as JSON. The subqueries name the organization too: Citus then knows that all is on one node. */
-const deliveryItem = (sql: ISql, orgId: string) => {
+export const deliveryItem = (sql: ISql, orgId: string) => {
   const queued = (column: Fragment, condition: Fragment) => sql`
     (
       select ${column}

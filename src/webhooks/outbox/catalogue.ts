@@ -52,6 +52,57 @@ const ComplianceReportReady = Type.Object({
   ),
 })
 
+const STATES = ['ok', 'firing', 'no_data'] as const
+const Key = (description: string) => nullable(Type.String({ description }))
+
+const AlertData = Type.Object({
+  alert_id: Type.String({ pattern: '^alert_' }),
+  name: Type.String(),
+  state: literals(STATES),
+  metric: Type.String(),
+  value: nullable(Type.Number({ description: 'Null: there is no data' })),
+  threshold: Type.Number({ description: 'What the value is compared with' }),
+  window: literals(['day', 'week', 'month']),
+  key: Key('The project, member or team that it is about; null without `each`, and for what has none'),
+  top: Type.Array(Type.Object({ key: Key('A project, member or model'), value: Type.Number() }), {
+    description: 'The three largest contributors',
+  }),
+  test: Type.Optional(Type.Literal(true)),
+})
+
+const CostByKey = Type.Array(Type.Object({ key: Key('null: none'), cost: Dollars('In US dollars') }))
+
+const DigestReady = Type.Object({
+  digest_id: Type.String({ pattern: '^digest_' }),
+  from: Type.String({ format: 'date' }),
+  to: Type.String({ format: 'date', description: 'UTC days, both inclusive' }),
+  cost: Dollars('Of these days'),
+  previous_cost: Dollars('Of the seven days before'),
+  by_model: CostByKey,
+  by_project: CostByKey,
+  budget: nullable(
+    Type.Object({ limit: Dollars('Of the month'), projected_cost: Dollars("At the month's end") }),
+  ),
+  pull_requests: Type.Object({
+    merged: Type.Integer(),
+    cost: Dollars('Of the sessions that belong to them'),
+  }),
+  average_quality: nullable(Score('Null: no sessions')),
+  new_findings: Type.Integer({ description: 'Findings of these days that were in no session before' }),
+  test: Type.Optional(Type.Literal(true)),
+})
+
+const ALERT_EXAMPLE = {
+  ...{
+    alert_id: 'alert_6p2d9x4m',
+    name: 'Cost of a day',
+    metric: 'cost',
+    threshold: 100,
+    window: 'day' as const,
+  },
+  ...{ key: null, top: [{ key: 'checkout', value: 81.25 }] },
+}
+
 const WebhookTest = Type.Object({
   webhook_id: Type.String({ pattern: '^hook_', description: 'The endpoint that was tested' }),
   test: Type.Literal(true),
@@ -105,6 +156,35 @@ export const EVENTS = {
       report_id: 'report_9c6y3fma',
       report_type: 'soc2',
       date_range: { from: '2026-07-01', to: '2026-09-30' },
+    },
+  }),
+  'alert.fired': describe({
+    meaning:
+      'A figure went beyond the threshold of an alert, or has no data; again while that lasts, if the alert says so.',
+    data: AlertData,
+    example: { ...ALERT_EXAMPLE, state: 'firing', value: 128.4 },
+  }),
+  'alert.resolved': describe({
+    meaning: 'A figure is within the threshold of an alert again.',
+    data: AlertData,
+    example: { ...ALERT_EXAMPLE, state: 'ok', value: 12.5 },
+  }),
+  'digest.ready': describe({
+    meaning: 'The digest of a week was made.',
+    data: DigestReady,
+    example: {
+      ...{
+        digest_id: 'digest_1w8k3h5c',
+        from: '2026-11-09',
+        to: '2026-11-15',
+        cost: 412.5,
+        previous_cost: 380.1,
+      },
+      by_model: [{ key: 'claude-sonnet-5-5', cost: 412.5 }],
+      by_project: [{ key: 'checkout', cost: 412.5 }],
+      budget: { limit: 2500, projected_cost: 1768.2 },
+      pull_requests: { merged: 17, cost: 350.25 },
+      ...{ average_quality: 84.2, new_findings: 3 },
     },
   }),
 }

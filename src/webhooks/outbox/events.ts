@@ -5,8 +5,18 @@ import { bodyOf, EVENT_NAMES, type EventData, type EventName } from './catalogue
 import { updateCounts } from './counts.ts'
 import { CHANNEL } from './notify.ts'
 
-/** An event to be stored: its name and data. */
-export type NewEvent = { [Name in EventName]: { event: Name; data: EventData[Name] } }[EventName]
+/** An event to be stored: its name and data, and the alert or digest that caused it. */
+export type NewEvent = { [Name in EventName]: { event: Name; data: EventData[Name] } }[EventName] & {
+  source?: string
+}
+
+/** An event with the body that is sent to these endpoints. */
+interface Addressed {
+  event: EventName
+  source: string | null
+  endpoints: readonly string[]
+  bodyOf: (eventId: string) => string
+}
 
 /**
  * Deliveries inserted by one statement. 10,000 sessions for 20 endpoints are 200,000: as one statement they
@@ -27,6 +37,7 @@ export async function findSubscribers(tx: ISql, orgId: string): Promise<Subscrib
     from webhook_endpoints e
     join organizations o on o.org_id = e.org_id
     where e.org_id = ${orgId}
+      and e.owner is null
       and e.enabled
       and o.plan <> 'cloud_pro'
     order by e.created_at, e.id`
@@ -68,18 +79,40 @@ export async function emit(
   if (batch.length > 0) await store(tx, orgId, at, batch, endpointsOf)
 }
 
-/** No join of unnested arrays: PostgreSQL does not know their length when it plans one. */
-async function store(
+const store = (
   tx: ISql,
   orgId: string,
   at: Date,
   batch: readonly NewEvent[],
   endpointsOf: Subscribers,
+): Promise<void> =>
+  sendTo(
+    tx,
+    orgId,
+    at,
+    batch.map(({ event, data, source = null }) => ({
+      ...{ event, source, endpoints: endpointsOf(event) },
+      bodyOf: (id) => bodyOf(id, event, at, data),
+    })),
+  )
+
+/**
+ * Stores events and a delivery of each for each of its endpoints, as `emit` does. No join of unnested arrays: PostgreSQL does
+ * not know their length when it plans one.
+ */
+export async function sendTo(
+  tx: ISql,
+  orgId: string,
+  at: Date,
+  addressed: readonly Addressed[],
 ): Promise<void> {
-  const ids = orderedIds('evt', at, batch.length)
-  const events = batch.map((event, index) => rowOf(ids[index] ?? newOrderedId('evt', at), event, at))
-  const pairs = events.flatMap(({ id: event_id, event }) =>
-    endpointsOf(event).map((endpoint_id) => ({ endpoint_id, event_id, event })),
+  const ids = orderedIds('evt', at, addressed.length)
+  const events = addressed.map(({ bodyOf: bodyBy, ...event }, index) => {
+    const id = ids[index] ?? newOrderedId('evt', at)
+    return { ...event, id, body: bodyBy(id) }
+  })
+  const pairs = events.flatMap(({ id: event_id, event, endpoints }) =>
+    endpoints.map((endpoint_id) => ({ endpoint_id, event_id, event })),
   )
   const deliveryIds = orderedIds('dlv', at, pairs.length)
   const deliveries = pairs.map((pair, index) => ({ ...pair, id: deliveryIds[index] ?? '' }))
@@ -88,10 +121,10 @@ async function store(
       select clock_timestamp() as now
     ),
     events as (
-      insert into webhook_events (org_id, id, event, created_at, body)
-      select ${orgId}, n.id, n.event, c.now, n.body
+      insert into webhook_events (org_id, id, event, created_at, body, source)
+      select ${orgId}, n.id, n.event, c.now, n.body, n.source
       from clock c
-      cross join ${unnest(tx, events, { id: 'text', event: 'text', body: 'text' })}
+      cross join ${unnest(tx, events, { id: 'text', event: 'text', body: 'text', source: 'text' })}
     ),
     changed as (
       insert into webhook_deliveries as d (
@@ -116,9 +149,3 @@ async function store(
 /** `count` new ids in ascending order, so that events of one call are sent and listed in their order. */
 const orderedIds = (prefix: IdPrefix, at: Date, count: number): string[] =>
   Array.from({ length: count }, () => newOrderedId(prefix, at)).sort()
-
-const rowOf = (id: string, { event, data }: NewEvent, at: Date) => ({
-  id,
-  event,
-  body: bodyOf(id, event, at, data),
-})

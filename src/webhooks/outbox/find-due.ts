@@ -33,6 +33,6 @@ export async function findDueOrganizations(sql: Sql): Promise<string[]> {
       limit 1
     ) w
     where e.enabled
-      and o.plan <> 'cloud_pro'`
+      and (o.plan <> 'cloud_pro' or e.owner is not null)`
   return rows.map((row) => row.org_id)
 }

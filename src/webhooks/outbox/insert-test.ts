@@ -11,6 +11,8 @@ interface NewTest {
   at: Date
   /** The time after which the attempt counts as lost. */
   leaseMs: number
+  /** The alert or digest that is tested. */
+  source?: string
 }
 
 /**
@@ -21,7 +23,7 @@ export async function insertTest(
   tx: ISql,
   orgId: string,
   endpointId: string,
-  { deliveryId, eventId, event, body, at, leaseMs }: NewTest,
+  { deliveryId, eventId, event, body, at, leaseMs, source }: NewTest,
 ): Promise<Attemptable | undefined> {
   const [endpoint] = await tx<Pick<Attemptable, 'url' | 'secret' | 'previous_secret'>[]>`
     select
@@ -34,8 +36,8 @@ export async function insertTest(
   if (endpoint === undefined) return undefined
   await tx`
     with event as (
-      insert into webhook_events (org_id, id, event, created_at, body)
-      values (${orgId}, ${eventId}, ${event}, ${at}, ${body})
+      insert into webhook_events (org_id, id, event, created_at, body, source, test)
+      values (${orgId}, ${eventId}, ${event}, ${at}, ${body}, ${source ?? null}, true)
     ),
     queued as (
       insert into webhook_queue (

@@ -38,7 +38,7 @@ const dueDeliveries = (sql: Sql, limit: number) => sql`
     (${oldestOf(sql, sql`q.attempts > 0`, limit)})
   ) w
   where e.enabled
-    and o.plan <> 'cloud_pro'`
+    and (o.plan <> 'cloud_pro' or e.owner is not null)`
 
 /**
  * Reads the state without locks. Of the queue it reads two index entries of each endpoint for the oldest, MAX_COUNTED for
@@ -83,6 +83,7 @@ export async function findFailingEndpoints(sql: Sql): Promise<FailingEndpoint[]>
     join webhook_endpoints e on e.org_id = h.org_id and e.id = h.endpoint_id
     join organizations o on o.org_id = e.org_id
     where h.consecutive_failures >= ${FAILING_AFTER}
+      and e.owner is null
       and e.enabled
       and o.plan <> 'cloud_pro'
     order by h.consecutive_failures desc, e.id`

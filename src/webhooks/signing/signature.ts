@@ -29,6 +29,8 @@ interface Signatures {
   standard: string
 }
 
+export const USER_AGENT = `CloudAnalytics/${VERSION}`
+
 const SECRET_FORM = /^whsec_([A-Za-z0-9+/]+={0,2})$/
 
 /**
@@ -62,7 +64,7 @@ function headersOf(identity: AttemptIdentity, signatures: Signatures): Record<st
   const { prefix, eventId, event, deliveryId, attempt, at } = identity
   const headers: Record<string, string> = {
     'Content-Type': 'application/json',
-    'User-Agent': `CloudAnalytics/${VERSION}`,
+    'User-Agent': USER_AGENT,
     [`${prefix}-Signature-256`]: signatures.main,
     [`${prefix}-Signature`]: signatures.main,
     [`${prefix}-Event`]: event,

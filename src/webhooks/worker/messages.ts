@@ -14,6 +14,7 @@ const SETTINGS = [
   'webhookHeaderPrefix',
   'retentionDeliveriesDays',
   'retentionAuditDays',
+  'publicUrl',
 ] as const satisfies readonly (keyof Config)[]
 
 /** The settings that the worker needs. */

@@ -27,6 +27,8 @@ export interface Names {
   fingerprint: string
   hook: string
   delivery: string
+  alert: string
+  digest: string
 }
 
 /** Names that contain `word`: names of two words of equal length have equal forms and sort alike. */
@@ -52,8 +54,13 @@ export function namesOf(word: string, { day = '2025-11-10', micros = '000001', p
     fingerprint: `${word}-fingerprint`,
     hook: `hook_${word}`,
     delivery: `dlv_${word}`,
+    alert: `alert_${word}`,
+    digest: `digest_${word}`,
   }
 }
+
+/** The delivery of an alert or a digest with these names. */
+export const deliveryOf = ({ delivery }: Names, kind: 'alert' | 'digest') => `${delivery}_${kind}`
 
 /** The records of an organization with these names; `size` changes its amounts. */
 export function recordsOf(names: Names, size = 1): { type: string; [field: string]: unknown }[] {
@@ -204,52 +211,77 @@ export function changesOf(names: Names): { type: string; [field: string]: unknow
 }
 
 /**
- * Stores a webhook endpoint with these names, whose address is refused, and a finished delivery to it; `size`
- * changes the figures.
+ * Stores a webhook endpoint with these names, whose address is refused, and a finished delivery to it, also of an alert and of a
+ * digest to their own endpoint; `size` changes the figures.
  */
 export async function storeWebhook(sql: Sql, orgId: string, names: Names, size = 1): Promise<void> {
+  await storeDelivery(sql, orgId, names, { size, endpoint: names.hook, id: names.delivery })
+  const [alert, digest] = [
+    { metric: 'cost', scope: { member: names.user }, each: null, window: 'day', above: size, no_data: 'ok' },
+    { weekday: 'monday', hour: size },
+  ]
+  for (const [kind, definition] of Object.entries({ alert: { ...alert, renotify_minutes: null }, digest })) {
+    const id = names[kind as 'alert' | 'digest']
+    const owned = { endpoint: `dest_${id}`, id: deliveryOf(names, kind as 'alert'), owner: id }
+    const text = JSON.stringify({ name: kind, destinations: [], ...definition })
+    await sql`
+      insert into notification_rules (org_id, id, kind, definition, enabled, created_at, due_at)
+      values (${orgId}, ${id}, ${kind}, ${text}::text::jsonb, true, ${names.day}, ${names.day})`
+    await storeDelivery(sql, orgId, names, { size, ...owned })
+  }
+}
+
+/** Stores a delivery and its endpoint, of this alert or digest. */
+async function storeDelivery(
+  sql: Sql,
+  orgId: string,
+  names: Names,
+  { size, endpoint, id, owner = null }: { size: number; endpoint: string; id: string; owner?: string | null },
+): Promise<void> {
   const at = `${names.day}T10:00:00Z`
-  const event = names.hook.replace('hook', 'evt')
+  const event = id.replace('dlv', 'evt')
   const failed = size > 1
   const status = failed ? 'failed' : 'success'
   const code = failed ? 500 : 200
-  const secret = testSecrets.seal(`whsec_${names.hook}`, `${orgId}/${names.hook}`)
+  const secret = testSecrets.seal(`whsec_${names.hook}`, `${orgId}/${endpoint}`)
+  // messages of an alert name members
+  const body = JSON.stringify({ id: event, size, ...(owner === names.alert && { key: names.user }) })
   await sql`
     insert into webhook_claims (org_id)
     values (${orgId})
     on conflict do nothing`
   await sql`
     insert into webhook_endpoints (
-      org_id, id, url, events, enabled, description, secret, secret_hint, created_at, updated_at
+      org_id, id, url, events, enabled, description, secret, secret_hint, owner, created_at, updated_at
     )
     values (
-      ${orgId}, ${names.hook}, ${`https://127.0.0.1/${names.hook}`}, ${['*']}, true, ${`Hook ${size}`},
-      ${secret}, 'mmmm', ${at}, ${at}
+      ${orgId}, ${endpoint}, ${`https://127.0.0.1/${names.hook}`}, ${['*']}, true, ${`Hook ${size}`},
+      ${secret}, 'mmmm', ${owner}, ${at}, ${at}
     )`
   await sql`
     insert into webhook_health (
       org_id, endpoint_id, consecutive_failures, last_success_at, last_failure_at, last_status_code
     )
-    values (${orgId}, ${names.hook}, ${size}, null, ${at}, ${code})`
+    values (${orgId}, ${endpoint}, ${size}, null, ${at}, ${code})`
   await sql`
-    insert into webhook_events (org_id, id, event, created_at, body)
-    values (${orgId}, ${event}, 'session.completed', ${at}, ${JSON.stringify({ id: event, size })})`
+    insert into webhook_events (org_id, id, event, created_at, body, source)
+    values (${orgId}, ${event}, 'session.completed', ${at}, ${body}, ${owner})`
   await sql`
     insert into webhook_deliveries (
       org_id, id, endpoint_id, event_id, event, status, undelivered, attempts, last_status_code, created_at,
       completed_at, succeeded_at, duration_ms, response_body
     )
     values (
-      ${orgId}, ${names.delivery}, ${names.hook}, ${event}, 'session.completed', ${status},
-      ${status === 'failed'}, 1, ${code}, ${at}, ${at}, ${at}, ${size}, ${names.hook}
+      ${orgId}, ${id}, ${endpoint}, ${event}, 'session.completed', ${status},
+      ${status === 'failed'}, 1, ${code}, ${at}, ${at}, ${at}, ${size}, ${endpoint}
     )`
   await sql`
     insert into webhook_delivery_counts (org_id, endpoint_id, day, event, status, deliveries)
-    values (${orgId}, ${names.hook}, ${names.day}, 'session.completed', ${status}, 1)`
+    values (${orgId}, ${endpoint}, ${names.day}, 'session.completed', ${status}, 1)`
   await sql`
     insert into webhook_attempts (
       org_id, delivery_id, number, started_at, duration_ms, status_code, error, response_body
     )
-    select ${orgId}, ${names.delivery}, 1, ${at}, ${size}, ${code}::integer, null, ${names.hook}
+    select ${orgId}, ${id}, 1, ${at}, ${size}, ${code}::integer, null, ${endpoint}
     where ${status} <> 'success'`
 }

@@ -1,6 +1,6 @@
 import type { Declared } from '../../../src/http/declared.ts'
 import type { App } from '../../../src/server/app.ts'
-import type { Names } from './records.ts'
+import { deliveryOf, type Names } from './records.ts'
 
 // The routes of the proof of isolation (test/http/isolation.test.ts), and requests of each for an
 // organization's data.
@@ -13,6 +13,8 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   webhook_id: (names) => [names.hook],
   finding_id: (names) => [names.finding],
   delivery_id: (names) => [names.delivery],
+  alert_id: (names) => [names.alert],
+  digest_id: (names) => [names.digest],
   key_id: (_names, key) => [key],
   // the same months are everybody's
   month: ['2025-11'],
@@ -69,6 +71,14 @@ const OWN_VALUES: Record<string, string[]> = {
   'outcomes by': ['month', 'week', 'project', 'repo', 'member', 'team', 'agent'],
   'findings status': ['open', 'dismissed'],
 }
+/** The values of a parameter in this path; undefined where none are known. */
+export function valuesIn(path: string, parameter: string): Values | string[] | undefined {
+  const [, kind] = /\/(alert|digest)s\//.exec(path) ?? []
+  return parameter === 'delivery_id' && kind !== undefined
+    ? (names) => [deliveryOf(names, kind as 'alert')]
+    : PARAMETERS[parameter]
+}
+
 /** Routes whose answers are the same for every organization. */
 export const SHARED_PATHS = ['/v1/webhooks/events', '/api/v1/webhooks/events']
 /** The routes that change something, with a body that is good; null: without one. */
@@ -98,6 +108,16 @@ export const CHANGES: Record<string, object | null> = {
   'POST /webhooks/:webhook_id/retry': null,
   'PATCH /findings/:finding_id': { status: 'dismissed', note: 'a fixture' },
   'POST /webhooks/:webhook_id/recover': { since: '2020-01-01T00:00:00Z' },
+  'POST /alerts': { name: 'A', metric: 'cost', window: 'day', above: 1, destinations: [{ type: 'webhook' }] },
+  'PATCH /alerts/:alert_id': { above: 2 },
+  'DELETE /alerts/:alert_id': null,
+  'POST /alerts/:alert_id/test': null,
+  'POST /alerts/:alert_id/deliveries/:delivery_id/redeliver': null,
+  'POST /digests': { name: 'D' },
+  'PATCH /digests/:digest_id': { hour: 9 },
+  'DELETE /digests/:digest_id': null,
+  'POST /digests/:digest_id/test': null,
+  'POST /digests/:digest_id/deliveries/:delivery_id/redeliver': null,
 }
 
 /** The request of a route that changes something, but for its path. `route`: method and path below /v1. */
@@ -187,8 +207,8 @@ export const plainRoutes = (app: App): Route[] =>
   allRoutes(app).filter(({ path }) => !/^(\/api|\/otlp)?\/v1\//.test(path))
 
 /** The first value that names something of the organization. */
-function ownId(parameter: string, names: Names, keyId: string): string {
-  const values = PARAMETERS[parameter] ?? []
+function ownId(path: string, parameter: string, names: Names, keyId: string): string {
+  const values = valuesIn(path, parameter) ?? []
   return (typeof values === 'function' ? values(names, keyId) : values)[0] ?? ''
 }
 
@@ -203,7 +223,7 @@ export function pathOf(
   keyId = 'nokey',
 ): string {
   const path = route.path.replace(/:(\w+)/g, (_all, name) =>
-    name === parameter ? value : ownId(name, names, keyId),
+    name === parameter ? value : ownId(route.path, name, names, keyId),
   )
   const isBreakdown = route.path.endsWith('/breakdown') && parameter !== 'by'
   const required = isBreakdown ? ['by=project'] : []
@@ -219,7 +239,7 @@ export function pathOf(
 export function pathsOf(route: Route, names: Names, keyId: string): string[] {
   const withValues = route.parameters.flatMap((parameter) => {
     const name = `${route.path.split('/').at(-1)} ${parameter}`
-    const values = OWN_VALUES[name] ?? PARAMETERS[parameter] ?? []
+    const values = OWN_VALUES[name] ?? valuesIn(route.path, parameter) ?? []
     const given = typeof values === 'function' ? values(names, keyId) : values
     return given.map((value) => pathOf(route, parameter, value, names, keyId))
   })

@@ -1,0 +1,119 @@
+import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
+import type { Change } from '../../accounts/organizations/gate.ts'
+import { validationError } from '../../base/errors.ts'
+import { newId } from '../../base/ids.ts'
+import type { ISql } from '../../database/client.ts'
+import { findStoredResponse, type Idempotency, storeResponse } from '../../webhooks/idempotency.ts'
+import { deleteEndpointRow } from '../../webhooks/queries.ts'
+import type { DestinationBody } from './destination-model.ts'
+import { checkDestinations, type DestinationDeps, endpointsOf, storeDestinations } from './destinations.ts'
+import {
+  type Definitions,
+  deleteRuleRow,
+  getRule,
+  listRules,
+  lockRule,
+  putRule,
+  type Rule,
+  type RuleKind,
+} from './rule-queries.ts'
+
+// Changes of alerts and digests. Each is one transaction under the organization's lock, with an entry in the audit log.
+
+export interface RuleDeps extends DestinationDeps {
+  inTurn: Change
+  now: () => Date
+}
+
+/** Rules of one kind. */
+export interface Rules<Kind extends RuleKind, Shown extends object> {
+  kind: Kind
+  /** An organization has this many at most. */
+  most: number
+  show: (rule: Rule<Kind>) => Shown
+  /** When a new one is due. */
+  firstDue: (definition: Definitions[Kind], now: Date) => Date
+  /** Parts of the rule's state that a change replaces. */
+  renewed: (before: Rule<Kind>, after: Rule<Kind>, now: Date) => Partial<Pick<Rule, 'states' | 'due_at'>>
+}
+
+/** A rule as it is asked for. */
+export interface Wanted<Kind extends RuleKind> {
+  define: (tx: ISql) => Promise<Omit<Definitions[Kind], 'destinations'>>
+  destinations: readonly DestinationBody[]
+  enabled: boolean
+}
+
+const detailsOf = ({ id, definition, enabled }: Pick<Rule, 'id' | 'definition' | 'enabled'>) => ({
+  ...{ ids: [id], ...definition, enabled },
+  destinations: definition.destinations.map(({ type }) => type),
+})
+
+/** Adds a rule, once for an idempotency key. Throws VALIDATION_ERROR, also at the limit. */
+export async function createRule<Kind extends RuleKind, Shown extends object>(
+  deps: RuleDeps,
+  { kind, most, show, firstDue }: Rules<Kind, Shown>,
+  { orgId, actor, idempotency }: { orgId: string; actor: Actor; idempotency: Idempotency | undefined },
+  { define, destinations: given, enabled }: Wanted<Kind>,
+): Promise<Shown> {
+  await checkDestinations(deps, given, [])
+  return await deps.inTurn(orgId, async (tx) => {
+    const first = await findStoredResponse(tx, deps.box, orgId, idempotency)
+    if (first !== undefined) return JSON.parse(first) as Shown
+    if ((await listRules(tx, orgId, kind)).length >= most) {
+      const message = `an organization has at most ${most} ${kind}s; delete one first`
+      throw validationError({ field: 'body', message })
+    }
+    const id = newId(kind)
+    const destinations = await storeDestinations(tx, deps.box, orgId, id, given, [])
+    const definition = { ...(await define(tx)), destinations } as Definitions[Kind]
+    const due_at = firstDue(definition, deps.now())
+    await putRule(tx, orgId, { id, kind, definition, enabled, states: {}, due_at })
+    const rule = await getRule(tx, orgId, kind, id)
+    await recordEntries(tx, orgId, actor, [{ action: `${kind}.created`, details: detailsOf(rule) }])
+    await storeResponse(tx, deps.box, orgId, idempotency, JSON.stringify(show(rule)))
+    return show(rule)
+  })
+}
+
+/** Changes a rule, if anything differs. Throws NOT_FOUND and VALIDATION_ERROR. */
+export async function updateRule<Kind extends RuleKind, Shown extends object>(
+  deps: RuleDeps,
+  { kind, show, renewed }: Rules<Kind, Shown>,
+  { orgId, actor, before }: { orgId: string; actor: Actor; before: Rule<Kind> },
+  wantedOf: (before: Rule<Kind>) => Wanted<Kind>,
+): Promise<Shown> {
+  const { id } = before
+  await checkDestinations(deps, wantedOf(before).destinations, before.definition.destinations)
+  return await deps.inTurn(orgId, async (tx) => {
+    await lockRule(tx, orgId, id)
+    const rule = await getRule(tx, orgId, kind, id)
+    const { define, destinations: given, enabled } = wantedOf(rule)
+    const said = await define(tx)
+    const destinations = await storeDestinations(tx, deps.box, orgId, id, given, rule.definition.destinations)
+    const changed = { ...rule, definition: { ...said, destinations } as Definitions[Kind], enabled }
+    if (Bun.deepEquals(changed, rule)) return show(rule)
+    const after = { ...changed, ...renewed(rule, changed, deps.now()) }
+    await putRule(tx, orgId, after)
+    await recordEntries(tx, orgId, actor, [{ action: `${kind}.updated`, details: detailsOf(after) }])
+    return show(after)
+  })
+}
+
+/** Deletes a rule, and cancels what waits for its addresses. Throws NOT_FOUND. */
+export async function deleteRule(
+  { inTurn }: RuleDeps,
+  kind: RuleKind,
+  orgId: string,
+  actor: Actor,
+  id: string,
+): Promise<void> {
+  await inTurn(orgId, async (tx) => {
+    await lockRule(tx, orgId, id)
+    const { definition } = await getRule(tx, orgId, kind, id)
+    await deleteRuleRow(tx, orgId, id)
+    for (const endpoint of endpointsOf(definition.destinations)) await deleteEndpointRow(tx, orgId, endpoint)
+    const details = { ids: [id], name: definition.name }
+    await recordEntries(tx, orgId, actor, [{ action: `${kind}.deleted`, details }])
+  })
+}

@@ -1,0 +1,63 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { component, nullable, strict, Timestamp } from '../../analysis/records/fields.ts'
+import { addDays, DAY_MS, dateOf, mondayOf } from '../../base/dates.ts'
+import { oneOf } from '../../http/query.ts'
+import { Destination, DestinationBody } from './destination-model.ts'
+
+// A digest tells once a week of the seven UTC days before its day.
+
+const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const
+
+const fields = {
+  name: Type.String({ minLength: 1, maxLength: 200, examples: ['Week of the platform team'] }),
+  weekday: oneOf(WEEKDAYS, { description: 'Of UTC; monday unless given', examples: ['monday'] }),
+  hour: Type.Integer({ minimum: 0, maximum: 23, description: 'UTC; 8 unless given', examples: [8] }),
+}
+export type DigestDefinition = Static<typeof Fields>
+const Fields = Type.Object(fields)
+const Enabled = Type.Boolean({ examples: [true] })
+
+export const Digest = component('Digest', {
+  id: Type.String({ examples: ['digest_1w8k3h5c'] }),
+  ...fields,
+  destinations: Type.Array(Destination),
+  enabled: Enabled,
+  last_sent_at: nullable(Timestamp('When it was last sent; null: never')),
+})
+export type Digest = Static<typeof Digest>
+export const DigestList = component('DigestList', { data: Type.Array(Digest) })
+
+const { name, ...timed } = fields
+export const NewDigestBody = component('NewDigest', {
+  name,
+  ...Type.Partial(
+    Type.Object({
+      ...timed,
+      destinations: Type.Array(DestinationBody, { minItems: 1, maxItems: 10 }),
+      enabled: Enabled,
+    }),
+  ).properties,
+})
+export type NewDigestBody = Static<typeof NewDigestBody>
+export const DigestChangeBody = Type.Partial(NewDigestBody, { ...strict, title: 'DigestChange' })
+export type DigestChangeBody = Static<typeof DigestChangeBody>
+
+const HOUR_MS = 3_600_000
+/** An hour that was missed is made up for within this time. */
+const LATEST_MS = 12 * HOUR_MS
+
+/** The first time after `now` at which the digest is sent. */
+export function nextHour({ weekday, hour }: Pick<DigestDefinition, 'weekday' | 'hour'>, now: Date): Date {
+  const day = addDays(mondayOf(dateOf(now)), WEEKDAYS.indexOf(weekday))
+  const at = Date.parse(day) + hour * HOUR_MS
+  return new Date(at > now.getTime() ? at : at + 7 * DAY_MS)
+}
+
+/** Whether a digest of the hour `due`, which has come, is still sent. */
+export const isInTime = (due: Date, now: Date): boolean => now.getTime() - due.getTime() <= LATEST_MS
+
+/** The days that a digest of this time tells of. */
+export function weekBefore(at: Date): { from: string; to: string } {
+  const today = dateOf(at)
+  return { from: addDays(today, -7), to: addDays(today, -1) }
+}

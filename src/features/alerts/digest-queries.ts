@@ -1,0 +1,94 @@
+import { addDays, dateOf, monthOf } from '../../base/dates.ts'
+import { MONEY_DECIMALS, unscaled } from '../../base/decimals.ts'
+import type { ISql } from '../../database/client.ts'
+import type { EventData } from '../../webhooks/outbox/catalogue.ts'
+import { findBudgets } from '../usage/scope-queries.ts'
+import { usageRows } from '../usage/sources.ts'
+import { weekBefore } from './digest-model.ts'
+import { projected } from './evaluate.ts'
+
+/** Models and projects that an event names, by their cost. */
+const MAX_KEYS = 50
+
+async function costBy(
+  sql: ISql,
+  orgId: string,
+  by: 'model' | 'project',
+  range: { from: string; to: string },
+) {
+  const filters = { date_from: range.from, date_to: range.to }
+  const rows = await sql<{ key: string; cost: string }[]>`
+    select r.${sql(by)} as key, sum(r.cost)::text as cost
+    from (${usageRows(sql, orgId, filters, { columns: [by], buckets: 'day' })}) r
+    group by 1
+    order by sum(r.cost) desc, r.${sql(by)} collate "C"
+    limit ${MAX_KEYS}`
+  return rows.map(({ key, cost }) => ({ key: key === '' ? null : key, cost: Number(cost) }))
+}
+
+/** The data of a digest that is sent at this time. */
+export async function readDigest(
+  sql: ISql,
+  orgId: string,
+  digestId: string,
+  at: Date,
+): Promise<EventData['digest.ready']> {
+  const { from, to } = weekBefore(at)
+  const [figures] = await sql<Record<'cost' | 'previous_cost' | 'quality', string | null>[]>`
+    select
+      sum(r.cost) filter (where r.bucket >= ${from})::text as cost,
+      sum(r.cost) filter (where r.bucket < ${from})::text as previous_cost,
+      round(
+        sum(r.quality_sum) filter (where r.bucket >= ${from}) / sum(r.sessions) filter (where r.bucket >= ${from}), 2
+      )::text as quality
+    from session_rollups r
+    where r.org_id = ${orgId}
+      and r.grain = 'day'
+      and r.project = ''
+      and r.bucket >= ${addDays(from, -7)}
+      and r.bucket <= ${to}
+      and r.sessions > 0`
+  const [outcome] = await sql<{ merged: string | null; cost: string | null }[]>`
+    select sum(r.merged)::text as merged, sum(r.linked_cost)::text as cost
+    from outcome_rollups r
+    where r.org_id = ${orgId}
+      and r.dims = 'all'
+      and r.grain = 'day'
+      and r.bucket >= ${from}
+      and r.bucket <= ${to}`
+  const [found] = await sql<{ findings: number }[]>`
+    select count(*)::integer as findings
+    from (
+      select f.project, f.file_key, f.fingerprint
+      from findings f
+      where f.org_id = ${orgId}
+        and f.status = 'open'
+        and f.created_at >= ${from}::date::timestamp at time zone 'UTC'
+        and f.created_at < (${to}::date + 1)::timestamp at time zone 'UTC'
+      except
+      select f.project, f.file_key, f.fingerprint
+      from findings f
+      where f.org_id = ${orgId}
+        and f.created_at < ${from}::date::timestamp at time zone 'UTC'
+    ) n`
+  const [budget] = await findBudgets(
+    sql,
+    orgId,
+    [{ scope: 'organization', scope_key: '' }],
+    monthOf(dateOf(at)),
+  )
+  return {
+    ...{ digest_id: digestId, from, to },
+    cost: Number(figures?.cost ?? 0),
+    previous_cost: Number(figures?.previous_cost ?? 0),
+    by_model: await costBy(sql, orgId, 'model', { from, to }),
+    by_project: await costBy(sql, orgId, 'project', { from, to }),
+    budget:
+      budget === undefined
+        ? null
+        : { limit: unscaled(budget.limit, MONEY_DECIMALS), projected_cost: projected(budget.cost, at) },
+    pull_requests: { merged: Number(outcome?.merged ?? 0), cost: Number(outcome?.cost ?? 0) },
+    average_quality: figures?.quality == null ? null : Number(figures.quality),
+    new_findings: found?.findings ?? 0,
+  }
+}

@@ -1,0 +1,141 @@
+import { addDays, addMonths, DAY_MS, dateOf, daysBetween, mondayOf, monthOf } from '../../base/dates.ts'
+import { MONEY_DECIMALS, roundedQuotient, unscaled } from '../../base/decimals.ts'
+import type { Alert, State, Watched } from './model.ts'
+
+// The windows of alerts: UTC days, weeks from Monday and months, each named by its first day.
+
+type Window = Alert['window']
+
+/** The windows whose median is the usual value. */
+export const WINDOWS_BEFORE = 14
+
+/** The first day of the window `count` windows after that of `now`; before it when negative. */
+export function windowAt(window: Window, now: Date, count = 0): string {
+  const today = dateOf(now)
+  if (window === 'month') return addMonths(monthOf(today), count)
+  return window === 'week' ? addDays(mondayOf(today), 7 * count) : addDays(today, count)
+}
+
+/** The end of the UTC day: windows end then, and forecasts change. */
+export const endOfDay = (now: Date): Date => new Date((Math.floor(now.getTime() / DAY_MS) + 1) * DAY_MS)
+
+/** The middle value, the mean of the two where there are as many on both sides; 0 of none. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const half = sorted.length / 2
+  const [low = 0, high = low] = [sorted[Math.ceil(half) - 1], sorted[Math.floor(half)]]
+  return (low + high) / 2
+}
+
+/** The month's cost at its pace so far, as `projected_cost` of a budget; `cost` in micro-dollars was spent until now. */
+export function projected(cost: bigint, now: Date): number {
+  const month = windowAt('month', now)
+  const days = daysBetween(month, addMonths(month, 1))
+  const passed = daysBetween(month, dateOf(now)) + 1
+  return unscaled(roundedQuotient(cost * BigInt(days), BigInt(passed)), MONEY_DECIMALS)
+}
+
+/** The state of one key; times in milliseconds since 1970. */
+export interface KeyState {
+  state: State
+  since: number
+  value: number | null
+  /** When it was last told of; null: never. */
+  told: number | null
+}
+
+/** The states of an alert by key: '' of one without `each`, and for what has none. */
+export type States = Readonly<Record<string, KeyState>>
+
+/** The value of the window that is now, and of those before it where they are needed; null: no data. */
+export type Series = readonly [now: number | null, ...before: (number | null)[]]
+
+/** A key that is told of. */
+export interface Told {
+  key: string
+  state: State
+  value: number | null
+  threshold: number
+}
+
+const DECIMALS = 1e6
+export const rounded = (value: number): number => Math.round(value * DECIMALS) / DECIMALS
+
+/** Whether the value is beyond the threshold: undefined where there is no data. */
+function compare({ above, below, times }: Watched, [value, ...before]: Series) {
+  if (times !== undefined) {
+    const usual = median(before.map((each) => each ?? 0))
+    const threshold = rounded(times * usual)
+    return { threshold, value: usual === 0 ? null : value, isBeyond: (value ?? 0) > threshold }
+  }
+  const threshold = above ?? below ?? 0
+  return {
+    threshold,
+    value,
+    isBeyond: above === undefined ? (value ?? 0) < threshold : (value ?? 0) > threshold,
+  }
+}
+
+/**
+ * The states after a look at `now`, which keys are told of, and when the alert must be looked at again although no figure has
+ * changed. `series` has the keys that have figures; any other that was known has `empty`.
+ */
+export function evaluate(
+  watched: Watched,
+  known: States,
+  { series, empty }: { series: ReadonlyMap<string, Series>; empty: number | null },
+  now: Date,
+): { states: States; told: Told[]; due: Date } {
+  const at = now.getTime()
+  const repeatMs = (watched.renotify_minutes ?? Infinity) * 60_000
+  const states: [string, KeyState][] = []
+  const told: Told[] = []
+  let due = endOfDay(now).getTime()
+  const before = new Map(Object.entries(known))
+  for (const key of new Set([...before.keys(), ...series.keys()])) {
+    const { threshold, value, isBeyond } = compare(watched, series.get(key) ?? [empty])
+    const state: State =
+      value === null ? (watched.no_data === 'fire' ? 'no_data' : 'ok') : isBeyond ? 'firing' : 'ok'
+    const last = before.get(key) ?? { state: 'ok', since: at, told: null }
+    const isChanged = state !== last.state
+    const isRepeated = state !== 'ok' && at - (last.told ?? at) >= repeatMs
+    // that a figure ended is no news where it need not be there
+    const isTold = isRepeated || (isChanged && (state !== 'ok' || value !== null))
+    if (isTold) told.push({ key, state, value, threshold })
+    const isGone = !series.has(key) && state === 'ok'
+    // a key that is gone may still fall below a threshold, or miss data, in another window
+    if (isGone && watched.below === undefined && watched.no_data === 'ok') continue
+    const next = { state, since: isChanged ? at : last.since, value, told: isTold ? at : last.told }
+    states.push([key, next])
+    if (state !== 'ok') due = Math.min(due, (next.told ?? at) + repeatMs)
+  }
+  return { states: Object.fromEntries(states), told, due: new Date(due) }
+}
+
+const PLACES: Record<State, number> = { firing: 0, no_data: 1, ok: 2 }
+
+const shown = ({ state, since, value }: KeyState) => ({
+  ...{ state, since: new Date(since).toISOString(), last_value: value },
+})
+
+/** The states as the API shows them: those that fire first, then by key. */
+export const keysOf = (states: States): NonNullable<Alert['keys']> =>
+  Object.entries(states)
+    .toSorted(([a, { state: of }], [b, { state: than }]) => PLACES[of] - PLACES[than] || (a < b ? -1 : 1))
+    .map(([key, state]) => ({ key: key === '' ? null : key, ...shown(state) }))
+
+/**
+ * The state of the whole, of all its keys: the worst, since when there is a key in it, and the value that is furthest to the
+ * threshold's other side.
+ */
+export function summaryOf({ below }: Watched, states: States, createdAt: Date) {
+  const keys = Object.values(states).toSorted(
+    (a, b) => PLACES[a.state] - PLACES[b.state] || a.since - b.since,
+  )
+  // all are ok since the last of them is
+  const first = keys[0]?.state === 'ok' ? keys.at(-1) : keys[0]
+  if (first === undefined) return shown({ state: 'ok', since: createdAt.getTime(), value: null, told: null })
+  const values = keys.flatMap(({ value }) => value ?? [])
+  const value = values.length === 0 ? null : below === undefined ? Math.max(...values) : Math.min(...values)
+  return shown({ ...first, value })
+}

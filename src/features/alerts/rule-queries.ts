@@ -1,0 +1,175 @@
+import { ApiError } from '../../base/errors.ts'
+import type { Fragment, ISql, Sql } from '../../database/client.ts'
+import type { StoredDestination } from './destinations.ts'
+import type { DigestDefinition } from './digest-model.ts'
+import type { States } from './evaluate.ts'
+import type { Alert, Watched } from './model.ts'
+
+// The stored alerts and digests. Changes by a request need the organization's lock, looks the lock of the rule's row.
+
+/** The fields of a rule, as they are stored. */
+export interface Definitions {
+  alert: Watched & Pick<Alert, 'name'> & { destinations: StoredDestination[] }
+  digest: DigestDefinition & { destinations: StoredDestination[] }
+}
+export type RuleKind = keyof Definitions
+
+export interface Rule<Kind extends RuleKind = RuleKind> {
+  id: string
+  kind: Kind
+  definition: Definitions[Kind]
+  enabled: boolean
+  created_at: Date
+  states: States
+  due_at: Date
+  last_sent_at: Date | null
+}
+
+const columns = (sql: ISql) => sql`
+  r.id, r.kind, r.definition, r.enabled, r.created_at, r.states, r.due_at, r.last_sent_at`
+
+/** The rules of a kind, oldest first. */
+export async function listRules<Kind extends RuleKind>(
+  sql: ISql,
+  orgId: string,
+  kind: Kind,
+): Promise<Rule<Kind>[]> {
+  return await sql<Rule<Kind>[]>`
+    select ${columns(sql)}
+    from notification_rules r
+    where r.org_id = ${orgId}
+      and r.kind = ${kind}
+    order by r.created_at, r.id`
+}
+
+/** Throws NOT_FOUND. */
+export async function getRule<Kind extends RuleKind>(
+  sql: ISql,
+  orgId: string,
+  kind: Kind,
+  id: string,
+): Promise<Rule<Kind>> {
+  const [row] = await sql<Rule<Kind>[]>`
+    select ${columns(sql)}
+    from notification_rules r
+    where r.org_id = ${orgId}
+      and r.kind = ${kind}
+      and r.id = ${id}`
+  if (row === undefined) throw new ApiError('NOT_FOUND', `no such ${kind}`)
+  return row
+}
+
+/** Waits for a look at the rule, which writes its state. */
+export async function lockRule(tx: ISql, orgId: string, id: string): Promise<void> {
+  await tx`
+    select 1
+    from notification_rules r
+    where r.org_id = ${orgId}
+      and r.id = ${id}
+    for update`
+}
+
+/** Inserts the rule, or replaces it. Needs its lock. */
+export async function putRule(
+  tx: ISql,
+  orgId: string,
+  { id, kind, definition, enabled, due_at, states }: Omit<Rule, 'created_at' | 'last_sent_at'>,
+): Promise<void> {
+  await tx`
+    insert into notification_rules as r (org_id, id, kind, definition, enabled, created_at, states, due_at)
+    values (
+      ${orgId}, ${id}, ${kind}, ${JSON.stringify(definition)}::text::jsonb, ${enabled}, now(),
+      ${JSON.stringify(states)}::text::jsonb, ${due_at}
+    )
+    on conflict (org_id, id) do update set
+      definition = excluded.definition,
+      enabled = excluded.enabled,
+      states = excluded.states,
+      due_at = excluded.due_at`
+}
+
+export async function deleteRuleRow(tx: ISql, orgId: string, id: string): Promise<void> {
+  await tx`
+    delete from notification_rules r
+    where r.org_id = ${orgId}
+      and r.id = ${id}`
+}
+
+/**
+ * The condition that a rule `r` must be looked at: `l` has the version of its organization's data, which neither the state of
+ * endpoints nor time changes. Results of deliveries are written up to a minute before they are seen.
+ */
+const isDue = (sql: ISql, now: Date): Fragment => sql`
+  r.enabled
+  and (
+    r.due_at <= ${now}
+    or (
+      r.kind = 'alert'
+      and (
+        r.version is distinct from l.version
+        or (
+          r.definition ->> 'metric' = 'failing_endpoints'
+          and exists (
+            select
+            from webhook_health h
+            where h.org_id = r.org_id
+              and greatest(h.last_success_at, h.last_failure_at) > r.looked_at - interval '1 minute'
+          )
+        )
+      )
+    )
+  )`
+
+/** Organizations with rules that are due, in no order: one read without locks. */
+export async function findDueOrganizations(sql: Sql, now: Date): Promise<string[]> {
+  const rows = await sql<{ org_id: string }[]>`
+    select distinct r.org_id
+    from notification_rules r
+    join org_locks l on l.org_id = r.org_id
+    where ${isDue(sql, now)}`
+  return rows.map(({ org_id }) => org_id)
+}
+
+/** Locks the rules of the organization that are due and that nobody else looks at, with the version before the look. */
+export async function claimRules(
+  tx: ISql,
+  orgId: string,
+  now: Date,
+): Promise<(Rule & { version: string })[]> {
+  return await tx<(Rule & { version: string })[]>`
+    select ${columns(tx)}, l.version::text as version
+    from notification_rules r
+    join org_locks l on l.org_id = r.org_id
+    where r.org_id = ${orgId}
+      and ${isDue(tx, now)}
+    order by r.created_at, r.id
+    for update of r skip locked`
+}
+
+/** Stores what a look found. */
+export async function settleRule(
+  tx: ISql,
+  orgId: string,
+  { id, states, due_at, last_sent_at, version }: Rule & { version: string },
+  now: Date,
+): Promise<void> {
+  await tx`
+    update notification_rules r
+    set
+      states = ${JSON.stringify(states)}::text::jsonb,
+      due_at = ${due_at},
+      last_sent_at = ${last_sent_at},
+      version = ${version},
+      looked_at = ${now}
+    where r.org_id = ${orgId}
+      and r.id = ${id}`
+}
+
+/** Renames the project of alerts. Needs the organization's lock. */
+export async function renameInRules(tx: ISql, orgId: string, { from, to }: { from: string; to: string }) {
+  await tx`
+    update notification_rules r
+    set definition = jsonb_set(r.definition, '{scope,project}', to_jsonb(${to}::text))
+    where r.org_id = ${orgId}
+      and r.definition #>> '{scope,project}' = ${from}`
+}

@@ -1,0 +1,245 @@
+import { addDays } from '../../base/dates.ts'
+import { unitsOf } from '../../base/decimals.ts'
+import type { Fragment, ISql } from '../../database/client.ts'
+import { memberAddresses, memberKeys } from '../../database/member-addresses.ts'
+import { summedProject, WITHOUT_PROJECT } from '../../database/rollups.ts'
+import type { Dimension } from '../usage/model.ts'
+import { isOfTeam, teamsByKey } from '../usage/scope-queries.ts'
+import { matchingSessions, usageRows } from '../usage/sources.ts'
+import { projected, rounded, type Series, WINDOWS_BEFORE, windowAt } from './evaluate.ts'
+import { countFailingEndpoints, countSilentMachines, findLimits } from './figure-queries.ts'
+import type { Each, Metric, Watched } from './model.ts'
+
+// The figures of alerts, from the sums that are kept when sessions change. Those of a quality by member, model or agent, which no
+// sum has, are read from the usage of the window's sessions.
+
+/** An alert's figures: see `evaluate`. */
+export interface Values {
+  series: Map<string, Series>
+  /** The value of a key that is not in `series`. */
+  empty: number | null
+  /** When it changes although nothing is written. */
+  changesAt?: Date | undefined
+}
+
+/** The figures to read: `from` and `to` are days, both inclusive. */
+interface Context {
+  sql: ISql
+  orgId: string
+  watched: Watched
+  from: string
+  to: string
+}
+
+/** The first day of the window that a row's day `t.bucket` is in. */
+function windowOf({ sql, watched }: Context, day: Fragment): Fragment {
+  if (watched.window === 'week') return sql`(${day} - (${day} - '0001-01-01'::date) % 7)`
+  return watched.window === 'day' ? day : sql`date_trunc('month', ${day}::timestamp)::date`
+}
+
+/** A key as text, '' without one; the columns are those of a row of the table `alias`. */
+function keyOf({ sql, orgId }: Context, by: Each | Dimension | null, alias: 'r' | 'f' | 'u'): Fragment {
+  const column = (name: string) => sql.unsafe(`${alias}.${name}`)
+  switch (by) {
+    case null:
+      return sql`''::text`
+    case 'member':
+      return sql`
+        coalesce(
+          (select jsonb_object_agg(m.address, m.id) from ${memberAddresses(sql, orgId)} m) ->> ${column('member')},
+          ${column('member')}
+        )`
+    case 'team':
+      return sql`coalesce((${teamsByKey(sql, orgId)}) ->> ${column('member')}, '')`
+    default:
+      return sql`${column(by)}`
+  }
+}
+
+const filtersOf = ({ watched: { scope }, from, to }: Context) => ({ ...scope, date_from: from, date_to: to })
+
+/** Rows (key, part, period, value) of money or tokens. */
+function usageSums(context: Context, by: Dimension | null, measure: 'cost' | 'unpriced_tokens'): Fragment {
+  const { sql, orgId, watched } = context
+  const each = watched.each === 'team' ? 'member' : watched.each
+  const rows = usageRows(sql, orgId, filtersOf(context), {
+    columns: [each, by].filter((column) => column !== null),
+    buckets: watched.window === 'month' ? 'month' : 'day',
+  })
+  return sql`
+    select
+      ${keyOf(context, watched.each, 'r')} as key, ${keyOf(context, by, 'r')} as part,
+      ${windowOf(context, sql`r.bucket`)} as period, sum(r.${sql(measure)}) as value
+    from (${rows}) r
+    group by 1, 2, 3`
+}
+
+/** Rows of open findings, each file and fingerprint once. */
+function findingCounts(context: Context, by: Dimension | null): Fragment {
+  const { sql, orgId, watched, from, to } = context
+  const { project, member, team, model, agent } = watched.scope
+  const used = (name: 'model' | 'agent', value: string | undefined) =>
+    value === undefined
+      ? sql``
+      : sql`
+          and exists (
+            select
+            from session_usage u
+            where u.org_id = ${orgId}
+              and u.session_id = f.session_id
+              and u.${sql(name)} = ${value}
+          )`
+  const part =
+    by === 'model'
+      ? sql`
+          (
+            select u.model
+            from session_usage u
+            where u.org_id = ${orgId}
+              and u.session_id = f.session_id
+              and u.is_main
+          )`
+      : keyOf(context, by, 'f')
+  return sql`
+    select
+      ${keyOf(context, watched.each, 'f')} as key, ${part} as part,
+      ${windowOf(context, sql`(f.created_at at time zone 'UTC')::date`)} as period,
+      count(distinct (f.project, f.file_key, f.fingerprint)) as value
+    from findings f
+    where f.org_id = ${orgId}
+      and f.status = 'open'
+      and f.created_at >= ${from}::date::timestamp at time zone 'UTC'
+      and f.created_at < (${to}::date + 1)::timestamp at time zone 'UTC'
+      ${project === undefined ? sql`` : sql`and f.project = ${project}`}
+      ${member === undefined ? sql`` : sql`and f.member = ${memberKeys(sql, orgId, member)}`}
+      ${used('model', model)}
+      ${used('agent', agent)}
+      ${team === undefined ? sql`` : sql`and ${isOfTeam(sql, orgId, sql`f.member`, team)}`}
+    group by 1, 2, 3`
+}
+
+function qualityMeans(context: Context): Fragment {
+  const { sql, orgId, watched, from, to } = context
+  const { each, scope } = watched
+  const isSummed =
+    (each === null || each === 'project') && Object.keys(scope).every((name) => name === 'project')
+  if (!isSummed)
+    return sql`
+      select
+        ${keyOf(context, each, 'u')} as key, '' as part, ${windowOf(context, sql`u.day`)} as period,
+        round(avg(u.quality_score), 6) as value
+      ${matchingSessions(sql, orgId, filtersOf(context))}
+      group by 1, 2, 3`
+  const ofProject =
+    each === 'project' && scope.project === undefined ? sql`<> ''` : sql`= ${summedProject(scope.project)}`
+  const key = each === null ? sql`''::text` : sql`replace(r.project, ${WITHOUT_PROJECT}, '')`
+  return sql`
+    select
+      ${key} as key, '' as part, ${windowOf(context, sql`r.bucket`)} as period,
+      round(sum(r.quality_sum) / sum(r.sessions), 6) as value
+    from session_rollups r
+    where r.org_id = ${orgId}
+      and r.grain = ${watched.window === 'month' ? 'month' : 'day'}
+      and r.project ${ofProject}
+      and r.bucket >= ${from}
+      and r.bucket <= ${to}
+    group by 1, 2, 3
+    having sum(r.sessions) > 0`
+}
+
+const rowsOf = (context: Context, by: Dimension | null): Fragment => {
+  const { metric } = context.watched
+  if (metric === 'findings') return findingCounts(context, by)
+  if (metric === 'average_quality') return qualityMeans(context)
+  return usageSums(context, by, metric === 'unpriced_tokens' ? metric : 'cost')
+}
+
+/** Metrics that are 0 without sessions; the others have no data then. */
+const ZERO: ReadonlySet<Metric> = new Set(['cost', 'forecast', 'findings', 'unpriced_tokens'])
+
+/** The values of an alert at `now`, by key, and with `times` those of the windows before. */
+export async function readValues(sql: ISql, orgId: string, watched: Watched, now: Date): Promise<Values> {
+  const { metric, window, each, times } = watched
+  if (metric === 'failing_endpoints')
+    return { series: new Map([['', [await countFailingEndpoints(sql, orgId)]]]), empty: 0 }
+  if (metric === 'silent_machines') {
+    const { silent, next } = await countSilentMachines(sql, orgId, watched, now)
+    return { series: new Map([['', [silent]]]), empty: 0, changesAt: next }
+  }
+  const periods = Array.from({ length: times === undefined ? 1 : WINDOWS_BEFORE + 1 }, (_, back) =>
+    windowAt(window, now, -back),
+  )
+  const context = {
+    sql,
+    orgId,
+    watched,
+    from: periods.at(-1) ?? '',
+    to: addDays(windowAt(window, now, 1), -1),
+  }
+  const rows = await sql<{ key: string; period: string; value: string }[]>`
+    select q.key, q.period::text as period, q.value::text as value
+    from (${rowsOf(context, null)}) q`
+  const limitOf = metric === 'budget_percent' ? await findLimits(sql, orgId, watched) : undefined
+  const valueIn = (key: string, period: string, value: string | undefined): number | null => {
+    if (limitOf !== undefined) {
+      const limit = limitOf(key, period)
+      return limit === undefined ? null : rounded((100 * Number(value ?? 0)) / limit)
+    }
+    if (value === undefined) return ZERO.has(metric) ? 0 : null
+    return metric === 'forecast' && period === periods[0] ? projected(unitsOf(value), now) : Number(value)
+  }
+  const found = Map.groupBy(rows, ({ key }) => key)
+  if (each === null) found.set('', rows)
+  const series = new Map<string, Series>()
+  for (const [key, ofKey] of found) {
+    const values = new Map(ofKey.map(({ period, value }) => [period, value]))
+    const [current = null, ...before] = periods.map((period) => valueIn(key, period, values.get(period)))
+    series.set(key, [current, ...before])
+  }
+  return { series, empty: ZERO.has(metric) ? 0 : null }
+}
+
+/** Figures without contributors: means and counts of what has none. */
+const WHOLE: ReadonlySet<Metric> = new Set(['average_quality', 'silent_machines', 'failing_endpoints'])
+const LARGEST = 3
+
+/** The largest contributors to the values of these keys in the window of `now`: money of the month for its forecast. */
+export async function readTop(
+  sql: ISql,
+  orgId: string,
+  watched: Watched,
+  keys: readonly string[],
+  now: Date,
+): Promise<Map<string, { key: string | null; value: number }[]>> {
+  const { metric, window, each, scope } = watched
+  if (WHOLE.has(metric) || keys.length === 0) return new Map()
+  const by =
+    scope.member !== undefined || each === 'member'
+      ? 'model'
+      : scope.project !== undefined || each === 'project'
+        ? 'member'
+        : 'project'
+  const context = {
+    sql,
+    orgId,
+    watched,
+    from: windowAt(window, now),
+    to: addDays(windowAt(window, now, 1), -1),
+  }
+  const rows = await sql<{ key: string; part: string; value: string }[]>`
+    select t.key, t.part, t.value::text as value
+    from (
+      select q.key, q.part, q.value, row_number() over (partition by q.key order by q.value desc, q.part collate "C") as place
+      from (${rowsOf(context, by)}) q
+      where q.key = any (${[...keys]}::text[])
+        and q.value > 0
+    ) t
+    where t.place <= ${LARGEST}
+    order by t.key, t.place`
+  return new Map(
+    [...Map.groupBy(rows, ({ key }) => key)].map(([key, parts]) => [
+      key,
+      parts.map(({ part, value }) => ({ key: part === '' ? null : part, value: Number(value) })),
+    ]),
+  )
+}
