@@ -4,7 +4,7 @@ import { circlesOf, ROOT, readSources, type Source } from './sources.ts'
 
 /*
  * The structure of src: which folder may import which, where SQL may be, and how large files and folders may grow.
- * CONTRIBUTING.md says what each folder is for.
+ * docs/architecture.md has the table of imports by wing.
  */
 
 /** Every folder from the top down. A folder imports only from itself and from those below it, types included. */
@@ -251,4 +251,25 @@ test('no file re-exports another, and none has a name that says nothing', () => 
       : []),
   ]
   expect(offences(wrong)).toEqual([])
+})
+
+test('docs/architecture.md has the imports between wings', async () => {
+  const wingOf = (path: string): string => path.split('/')[0] ?? path
+  const arrows = new Set(
+    sources.flatMap(({ path, imports }) =>
+      imports.filter((to) => wingOf(to) !== wingOf(path)).map((to) => `${wingOf(path)} ${wingOf(to)}`),
+    ),
+  )
+  const wings = [...new Set(FOLDERS.map(wingOf))]
+  const imported = wings.filter((wing) => [...arrows].some((arrow) => arrow.endsWith(` ${wing}`)))
+  const rows = wings.map((wing) => {
+    const cells = imported.map((to) =>
+      (arrows.has(`${wing} ${to}`) ? '•' : '').padStart(to.length / 2).padEnd(to.length),
+    )
+    return `${wing.padEnd(10)} ${cells.join(' ')}`.trimEnd()
+  })
+  const page = await Bun.file(`${ROOT}/docs/architecture.md`).text()
+  expect(page.match(/```\n(imports[^`]*)\n```/)?.[1]).toBe(
+    [`imports    ${imported.join(' ')}`, ...rows].join('\n'),
+  )
 })
