@@ -57,7 +57,7 @@ export async function updateExpertiseOf(
 }
 
 /** The members' own addresses by their aliases. */
-export async function ownAddresses(tx: ISql, orgId: string): Promise<Map<string, string>> {
+async function ownAddresses(tx: ISql, orgId: string): Promise<Map<string, string>> {
   const rows = await tx<{ email: string; member_email: string }[]>`
     select l.email, l.member_email
     from member_aliases l
@@ -68,10 +68,7 @@ export async function ownAddresses(tx: ISql, orgId: string): Promise<Map<string,
 type FileAuthors = FileHistory['authors'][number][]
 
 /** The history with all addresses of a member as one, the own one; authors by address, the order in which sums are made. */
-export function withoutAliases(
-  { creator, authors }: FileHistory,
-  own: ReadonlyMap<string, string>,
-): FileHistory {
+function withoutAliases({ creator, authors }: FileHistory, own: ReadonlyMap<string, string>): FileHistory {
   const emailOf = (email: string) => own.get(email) ?? email
   if (!authors.some(({ email }) => own.has(email))) {
     return { creator: creator === null ? null : emailOf(creator), authors }

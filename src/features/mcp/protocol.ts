@@ -1,6 +1,7 @@
 import { ApiError } from '../../base/errors.ts'
 import { VERSION } from '../../base/version.ts'
-import { type Call, callTool, RouteError, toolsFor } from './tools.ts'
+import type { Call } from './call.ts'
+import { callTool, toolsFor } from './tools.ts'
 
 /** The text of a tool's answer; the model reads errors too. */
 const resultOf = (answer: object, isError: boolean) => ({
@@ -12,7 +13,12 @@ const resultOf = (answer: object, isError: boolean) => ({
  * Answers one message of the Model Context Protocol, of 2026-07-28 or of a revision of 2025, with a server that lives for this
  * message only. The package is loaded with the first one: it takes 70 ms.
  */
-export async function answerMessage(request: Request, message: unknown, call: Call): Promise<Response> {
+export async function answerMessage(
+  request: Request,
+  requestId: string,
+  message: unknown,
+  call: Call,
+): Promise<Response> {
   const { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } = await import(
     '@modelcontextprotocol/server'
   )
@@ -28,10 +34,9 @@ export async function answerMessage(request: Request, message: unknown, call: Ca
           const answer = await callTool(call, name, args)
           if (answer !== undefined) return resultOf(answer, false)
         } catch (error) {
-          if (error instanceof RouteError) return resultOf(error.body, true)
           if (!(error instanceof ApiError)) throw error
           const { message, code, options } = error
-          return resultOf({ error: message, code, details: options.details }, true)
+          return resultOf({ error: message, code, request_id: requestId, details: options.details }, true)
         }
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name}`)
       })

@@ -24,7 +24,7 @@ export const mcpRoutes = ({ sql, config, api, gate, admission, handle }: McpDeps
       const message = await readBody(request, {}, gate.pass(request, `changes of ${access.orgId}`))
       // each request counts as one
       if (Array.isArray(message)) throw bodyError('must be one message')
-      return await answerMessage(request, message, {
+      return await answerMessage(request, requestId, message, {
         access,
         sql,
         route: (target) => handle(admission.partOf(request, admitted, target, requestId)),

@@ -86,7 +86,7 @@ async function aliasCounts(sql: ISql, orgId: string): Promise<Map<string, AliasC
 }
 
 /** The author names of the latest commits of these e-mail addresses. */
-export async function authorNames(sql: ISql, orgId: string, emails: string[]): Promise<Map<string, string>> {
+async function authorNames(sql: ISql, orgId: string, emails: string[]): Promise<Map<string, string>> {
   if (emails.length === 0) return new Map()
   const rows = await sql<{ email: string; author_name: string }[]>`
     select n.email, c.author_name
