@@ -57,7 +57,7 @@ export async function whoKnows(call: Call, given: { paths: string[]; page?: numb
 const peopleOf = ({ sql, access: { orgId } }: Call, authors: readonly { email: string }[]) =>
   findPeople(sql, orgId, [...new Set(authors.map(({ email }) => email))])
 
-/** What is known of each of the files, the riskiest first. */
+/** Findings, churn, owners and pull requests of each file, the riskiest first. */
 export async function riskyFiles(
   call: Call,
   given: { paths: string[]; project?: string; page?: number },

@@ -7,6 +7,8 @@ import type { Rating } from '../risk/model.ts'
 const MAX_AUTHORS = 20
 /** Commits of a file by which its pull requests are found, the latest ones. */
 const MAX_COMMITS = 100
+/** Pull requests that are looked through for a file, the newest ones. */
+const MAX_RECENT = 500
 /** Pull requests of a file in an answer, the newest ones. */
 const MAX_PULL_REQUESTS = 5
 
@@ -95,8 +97,21 @@ interface OfFile {
   found: { repo: string; pr_number: number; rating: Rating }[]
 }
 
-/** The newest pull requests with commits that change a file, for each file that has some. */
+/** The newest pull requests that change a file, for each file that has some: by their commits, and the newest by their files. */
 export const findPullRequests = (sql: Sql, orgId: string, wanted: Wanted): Promise<OfFile[]> => sql<OfFile[]>`
+  with by_files as materialized (
+    select p.path, k.repo, k.pr_number
+    from (
+      select k.repo, k.pr_number, k.origin, k.projects
+      from pr_risks k
+      where k.org_id = ${orgId}
+      order by k.created_at desc, k.id desc
+      limit ${MAX_RECENT}
+    ) k
+    cross join lateral json_array_elements_text(k.origin -> 'paths') as p (path)
+    where p.path = any (${wanted.paths}::text[])
+      ${wanted.project === undefined ? sql`` : sql`and ${wanted.project} = any (k.projects)`}
+  )
   select
     n.path,
     json_agg(
@@ -106,7 +121,7 @@ export const findPullRequests = (sql: Sql, orgId: string, wanted: Wanted): Promi
   cross join lateral (
     select k.repo, k.pr_number, k.rating, k.created_at, k.id
     from (
-      select distinct g.repo, g.pr_number
+      select g.repo, g.pr_number
       from (
         select f.sha
         from commit_files f
@@ -117,6 +132,10 @@ export const findPullRequests = (sql: Sql, orgId: string, wanted: Wanted): Promi
         limit ${MAX_COMMITS}
       ) f
       join pr_commits g on g.org_id = ${orgId} and g.sha = f.sha
+      union
+      select b.repo, b.pr_number
+      from by_files b
+      where b.path = n.path
     ) g
     join pr_risks k on k.org_id = ${orgId} and k.repo = g.repo and k.pr_number = g.pr_number
     order by k.created_at desc, k.id desc

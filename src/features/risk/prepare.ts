@@ -26,7 +26,12 @@ export interface Origin {
   project: string | null
   branch: string | null
   commits: readonly string[]
+  /** The paths of its files, by which agents find it; absent where its record has no files. */
+  paths?: readonly string[]
 }
+
+/** Paths of a pull request that are kept: larger ones format or move code. */
+const MAX_PATHS = 300
 
 /** The state of a pull request, and its place at the host. */
 export interface Lifecycle {
@@ -122,9 +127,10 @@ function stateByTimes({ merged_at, closed_at }: PreparedRisk['lifecycle'], befor
   return closed_at !== null && before === 'open' ? 'closed' : before
 }
 
-function originOf({ project = null, branch = null, commits }: PrRiskRecord): Origin | null {
+function originOf({ project = null, branch = null, commits, files }: PrRiskRecord): Origin | null {
   if (project === null && branch === null && !commits?.length) return null
-  return { project, branch, commits: commits ?? [] }
+  const paths = files?.slice(0, MAX_PATHS).map(({ path }) => plainPath(path))
+  return { project, branch, commits: commits ?? [], ...(paths && { paths }) }
 }
 
 function changeOf(record: PrRiskRecord, createdAt: string): Change | null {

@@ -108,7 +108,7 @@ export async function writeRisks(
     owners.set(id, name)
     const lifecycle = lifecycleAfter(lifecycles.get(name), risk)
     lifecycles.set(name, lifecycle)
-    const row = rowOf(risk, id, lifecycle, parts[index])
+    const row = rowOf(withPaths(risk, stored.get(name)), id, lifecycle, parts[index])
     const event = stored.has(name) ? undefined : events.get(name)
     return event === undefined ? row : withEvent(row, event)
   })
@@ -168,6 +168,13 @@ function withEvent(row: RiskRow, { branch, lifecycle }: PullRequestEvent): RiskR
     origin: branch === null ? row.origin : { ...origin, branch },
     lifecycle: { ...row.lifecycle, ...said, state, merged_at, closed_at },
   }
+}
+
+/** Keeps the paths that are stored where the record has no files, as that of an export. */
+function withPaths(risk: PreparedRisk, stored: RiskRow | undefined): PreparedRisk {
+  const paths = stored?.origin?.paths
+  if (risk.origin === null || risk.origin.paths !== undefined || paths === undefined) return risk
+  return { ...risk, origin: { ...risk.origin, paths } }
 }
 
 const pullRequestKeyOf = ({ repo, prNumber }: { repo: string; prNumber: number }): string =>
