@@ -1,3 +1,4 @@
+import { AUDIT_ROLLUP } from '../../accounts/audit-log/rollup.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { addDifference, counting, type Rollup } from '../../database/rollups.ts'
 import { COMMIT_ROLLUP, countsOfCommits } from '../../features/commits/rollup.ts'
@@ -31,6 +32,10 @@ export async function countingTexts(
     case 'commit_ai': {
       const commits = rows.map(({ project, sha }) => ({ project: project ?? '', sha: sha ?? '' }))
       return await around(tx, orgId, COMMIT_ROLLUP, countsOfCommits(tx, orgId, commits), write)
+    }
+    case 'audit_log': {
+      const of = tx`s.id = any(${all('id')}::text[])`
+      return await counting(tx, orgId, [AUDIT_ROLLUP], { before: of, after: of }, write)
     }
     case 'session_tickets': {
       const of = tx`s.session_id = any(${all('session_id')}::text[])`

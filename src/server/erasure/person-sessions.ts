@@ -4,73 +4,48 @@ import { pagesOf } from '../../database/rows.ts'
 import { writeFindings } from '../../features/security/write.ts'
 import { readTexts, type StoredTexts } from '../../features/sessions/deleted-queries.ts'
 import { replaceTexts } from '../../features/sessions/writing/write.ts'
-import { inBatchesOfBytes, type SizedSession } from './batches.ts'
+import { inBatchesOfBytes, type Sized } from './batches.ts'
 import type { Erasure } from './person-tables.ts'
 import { mayHave } from './queries.ts'
 
 /** Sessions looked at in one statement. */
-const PAGE = 500
+const PAGE = 100
 
 /** Replaces the person in the sessions, their details and findings, with all counts. Returns how many changed. */
 export async function eraseInSessions(erasure: Erasure): Promise<number> {
-  const inDetails = await inPages(
-    (after) => findTraced(erasure, after),
-    (ids) => eraseInBatch(erasure, ids),
-  )
-  // packed parts say more than the details, as the files of calls that failed, and cannot be searched where they are
-  const inParts = await inPages(
-    (after) => findWithParts(erasure, after),
-    async (ids) => await eraseInBatch(erasure, await findTracedParts(erasure, ids)),
-  )
-  return inDetails + inParts
-}
-
-/** Calls `erase` with the ids of all that `find` gives after an id, and adds up its results. */
-async function inPages(
-  find: (after: string) => Promise<SizedSession[]>,
-  erase: (ids: string[]) => Promise<number>,
-): Promise<number> {
+  const { erase } = erasure.traces
   let changed = 0
-  for await (const found of pagesOf(PAGE, { id: '' }, ({ id }) => find(id)))
-    for (const ids of inBatchesOfBytes(found)) changed += await erase(ids)
+  for await (const found of pagesOf(PAGE, { id: '' }, ({ id }) => findSessions(erasure, id))) {
+    const traced = found.filter(({ parts }) => parts === null || changePacked(parts, erase) !== parts)
+    for (const ids of inBatchesOfBytes(traced)) changed += await eraseInBatch(erasure, ids)
+  }
   return changed
 }
 
-async function findWithParts({ sql, orgId }: Erasure, after: string): Promise<SizedSession[]> {
-  return await sql<SizedSession[]>`
-    select d.session_id as id, octet_length(d.parts) as bytes
-    from session_details d
-    where d.org_id = ${orgId}
-      and d.session_id > ${after}
-      and d.parts is not null
-    order by d.session_id
-    limit ${PAGE}`
-}
-
-async function findTracedParts({ sql, orgId, traces }: Erasure, ids: string[]): Promise<string[]> {
-  const rows = await sql<{ id: string; parts: string }[]>`
-    select d.session_id as id, d.parts
-    from session_details d
-    where d.org_id = ${orgId}
-      and d.session_id = any(${ids}::text[])
-      and d.parts is not null`
-  return rows.flatMap(({ id, parts }) => (changePacked(parts, traces.erase) === parts ? [] : [id]))
-}
-
-/** Sessions after `after` that may have something of the person, by id. */
-async function findTraced({ sql, orgId, person, traces }: Erasure, after: string): Promise<SizedSession[]> {
-  return await sql<SizedSession[]>`
-    select s.id, octet_length(d.detail::text) as bytes
+/**
+ * Sessions after `after` that may have something of the person, by id; with `parts` where only these may. Packed parts say more
+ * than the details, as the files of calls that failed, and no statement can search them.
+ */
+async function findSessions(
+  { sql, orgId, person, traces }: Erasure,
+  after: string,
+): Promise<(Sized & { parts: string | null })[]> {
+  return await sql<(Sized & { parts: string | null })[]>`
+    select s.id, octet_length(d.detail::text) as bytes, case when not m.is_traced then d.parts end as parts
     from sessions s
     join session_details d on d.org_id = s.org_id and d.session_id = s.id
-    where s.org_id = ${orgId}
-      and s.id > ${after}
-      and (
+    cross join lateral (
+      select coalesce(
         s.user_id = ${person.memberId}
         or ${mayHave(sql, traces, sql`s.user_email`)}
         or ${mayHave(sql, traces, sql`s.project`)}
-        or ${mayHave(sql, traces, sql`d.detail::text`)}
-      )
+        or ${mayHave(sql, traces, sql`d.detail::text`)}, false
+      ) as is_traced
+      offset 0
+    ) m
+    where s.org_id = ${orgId}
+      and s.id > ${after}
+      and (m.is_traced or d.parts is not null)
     order by s.id
     limit ${PAGE}`
 }
@@ -91,7 +66,6 @@ async function eraseInBatch(
       parts: session.parts && changePacked(session.parts, traces.erase),
     }
   }
-  if (ids.length === 0) return 0
   return await sql.begin(async (tx) => {
     await lockOrganization(tx, orgId)
     const stored = await readTexts(tx, orgId, ids)

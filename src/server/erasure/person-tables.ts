@@ -1,8 +1,8 @@
 import { codeOf, OperatorError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
-import { pagesOf } from '../../database/rows.ts'
 import type { ReportSummary } from '../../features/audit/model.ts'
+import { inBatchesOfBytes, type Sized } from './batches.ts'
 import { countingTexts } from './person-rollups.ts'
 import { listOrganizationTables, mayHave, type OrganizationTable } from './queries.ts'
 import type { Person, Pseudonym, Traces } from './traces.ts'
@@ -15,10 +15,6 @@ export interface Erasure {
   pseudonym: Pseudonym
   traces: Traces
 }
-
-/** Rows looked for by one statement, and rows changed in one transaction: a webhook's body may have 256 KiB. */
-const PAGE = 1_000
-const BATCH = 50
 
 /** PostgreSQL's code for a key that is there twice. */
 const UNIQUE_VIOLATION = '23505'
@@ -40,7 +36,6 @@ const REPLACED_BEFORE = new Set([
   'file_rollups',
   'file_risks',
   'risk_levels',
-  'audit_log',
   'audit_rollups',
 ])
 
@@ -54,44 +49,38 @@ type Row = Record<string, string | null>
  * Replaces the person in every other table. The same text becomes the same text everywhere, so that rows that refer to each
  * other by it still do. Returns how many rows changed.
  */
-export async function eraseInTables(erasure: Erasure): Promise<number> {
-  let changed = await eraseInOrganization(erasure)
+export async function eraseInTables(erasure: Erasure): Promise<{ audit_entries: number; others: number }> {
+  const changed = { audit_entries: 0, others: await eraseInOrganization(erasure) }
   for (const table of await listOrganizationTables(erasure.sql)) {
     if (REPLACED_BEFORE.has(table.name) || table.texts.length === 0) continue
     const rows = await eraseInTable(erasure, table)
     if (rows > 0 && table.name === 'webhook_endpoints') await forgetAnswers(erasure)
-    changed += rows
+    changed[table.name === 'audit_log' ? 'audit_entries' : 'others'] += rows
   }
   return changed
 }
 
 async function eraseInTable(erasure: Erasure, table: OrganizationTable): Promise<number> {
   let changed = 0
-  for await (const places of pagesOf(PAGE, '(0,0)', (after) => findTraced(erasure, table, after)))
-    for (let start = 0; start < places.length; start += BATCH) {
-      changed += await eraseInRows(erasure, table, places.slice(start, start + BATCH))
-    }
+  for (const places of inBatchesOfBytes(await findTraced(erasure, table))) {
+    changed += await eraseInRows(erasure, table, places)
+  }
   return changed
 }
 
-/** Finds the places of rows after `after` that may contain something of the person. Nobody waits for it. */
+/** Finds the places of rows that may contain something of the person. Nobody waits for it. */
 async function findTraced(
   { sql, orgId, traces }: Erasure,
   { name, texts }: OrganizationTable,
-  after: string,
-): Promise<string[]> {
-  const matches = texts
-    .map((column) => mayHave(sql, traces, sql`t.${sql(column.name)}::text`))
-    .reduce((all, match) => sql`${all} or ${match}`)
-  const rows = await sql<{ place: string }[]>`
-    select t.ctid::text as place
+): Promise<Sized[]> {
+  const columns = texts.map((column) => sql`t.${sql(column.name)}::text`)
+  const matches = columns.map((column) => mayHave(sql, traces, column))
+  return await sql<Sized[]>`
+    select t.ctid::text as id, octet_length(concat(${columns.reduce((all, column) => sql`${all}, ${column}`)})) as bytes
     from ${sql(name)} t
     where t.org_id = ${orgId}
-      and t.ctid > ${after}::tid
-      and (${matches})
-    order by t.ctid
-    limit ${PAGE}`
-  return rows.map(({ place }) => place)
+      and (${matches.reduce((all, match) => sql`${all} or ${match}`)})
+    order by t.ctid`
 }
 
 /** Rows that were moved meanwhile are found by the next pass. */

@@ -8,7 +8,6 @@ import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
 import { deleteBudgetsOf } from '../../features/cost/write.ts'
 import { removeAliases } from '../../features/team/alias-write.ts'
 import { findMember, findOwnAddress, removeMember } from '../../features/team/queries.ts'
-import { eraseInAudit } from './person-audit.ts'
 import { eraseAuthor, findAuthorNames } from './person-commits.ts'
 import { endKeys } from './person-keys.ts'
 import { eraseInSessions } from './person-sessions.ts'
@@ -64,13 +63,12 @@ export async function erasePerson(sql: Sql, orgId: string, actor: Actor, address
   for (let pass = 1; ; pass += 1) {
     const sessions = await eraseInSessions(erasure)
     const commits = await eraseAuthor(erasure)
-    const auditEntries = await eraseInAudit(erasure)
-    const others = await eraseInTables(erasure)
+    const { audit_entries, others } = await eraseInTables(erasure)
     erased.sessions += sessions
     erased.commits += commits
-    erased.audit_entries += auditEntries
+    erased.audit_entries += audit_entries
     erased.others += others
-    if (sessions + commits + auditEntries + others === 0) break
+    if (sessions + commits + audit_entries + others === 0) break
     if (pass === MAX_PASSES) {
       throw new OperatorError('data of the person keeps coming in: stop what sends it, and run this again')
     }

@@ -1,7 +1,7 @@
 import { keptDays } from '../../accounts/organizations/retention-queries.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'
-import type { SizedSession } from './batches.ts'
+import type { Sized } from './batches.ts'
 import type { Traces } from './traces.ts'
 
 /** Returns those of these sessions that are stored, with the address of the member who has them. */
@@ -39,8 +39,8 @@ const detailBytes = (sql: ISql) => sql`
   ), 0)`
 
 /** Returns those of these sessions that are stored. */
-export async function findSizes(sql: ISql, orgId: string, ids: readonly string[]): Promise<SizedSession[]> {
-  return await sql<SizedSession[]>`
+export async function findSizes(sql: ISql, orgId: string, ids: readonly string[]): Promise<Sized[]> {
+  return await sql<Sized[]>`
     select s.id, ${detailBytes(sql)} as bytes
     from sessions s
     where s.org_id = ${orgId}
@@ -57,8 +57,8 @@ export async function findExpired(
   orgId: string,
   firstDay: string,
   limit: number,
-): Promise<SizedSession[]> {
-  return await sql<SizedSession[]>`
+): Promise<Sized[]> {
+  return await sql<Sized[]>`
     select s.id, ${detailBytes(sql)} as bytes
     from sessions s
     where s.org_id = ${orgId}
