@@ -25,7 +25,7 @@ async function rename(context: Context, { org }: { org: string }, [from, to = ''
   if (to.trim() === '' || to.length > MAX_NAME || /\p{Cc}/u.test(to))
     throw new OperatorError(`the new name must have 1 to ${MAX_NAME} characters, and not blanks alone`, 2)
   if (from === to) throw new OperatorError('the two names are the same', 2)
-  const { renameProject } = await import('../../server/sync/rename-project.ts')
+  const { renameProject } = await import('../../server/sync/project-write.ts')
   const renaming = { from: from.replaceAll('\0', ''), to }
   const renamed = await withOrganization(context, org, (sql, orgId) =>
     renameProject(sql, orgId, commandLineActor(), renaming),

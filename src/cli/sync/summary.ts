@@ -1,7 +1,7 @@
 import type { RepositoryResult } from '../../analysis/agents/git/git.ts'
 import type { SourceResult } from '../../analysis/agents/read-sessions.ts'
 import type { RecordCounts } from '../../analysis/records/changes.ts'
-import type { MovedSessions } from '../../features/sessions/project-write.ts'
+import type { MovedSessions } from '../../features/sessions/moved-sessions.ts'
 import type { SessionUser } from '../client/user.ts'
 import { printMessage } from '../command/output.ts'
 import type { LeftOut } from './incremental.ts'

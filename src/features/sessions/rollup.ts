@@ -5,8 +5,6 @@ import {
   addDifference,
   countedProject,
   describeSummed,
-  moveProject,
-  type Renaming,
   type Rollup,
   rollup,
   WITHOUT_PROJECT,
@@ -154,9 +152,4 @@ function directoriesOf({ userId, userEmail, project, detail }: Touching) {
   if (user_key === null) return []
   const inside = (detail.files_touched ?? []).filter((file) => !file.startsWith('/'))
   return [...new Set(inside.map(directoryOf))].map((directory) => ({ user_key, project, directory }))
-}
-
-/** Renames the project of the counts. Needs the organization's lock. */
-export async function renameInRollups(tx: ISql, orgId: string, renaming: Renaming): Promise<void> {
-  for (const each of [FIGURES, DIRECTORIES]) await moveProject(tx, orgId, each, renaming)
 }

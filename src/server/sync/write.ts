@@ -15,8 +15,8 @@ import { writeBudgets } from '../../features/cost/write.ts'
 import { type ComputedRisks, computeRisks, writeRisks } from '../../features/risk/write.ts'
 import { writeFindings } from '../../features/security/write.ts'
 import type { SkippedSession } from '../../features/sessions/deleted-queries.ts'
+import type { MovedSessions } from '../../features/sessions/moved-sessions.ts'
 import type { PreparedSession } from '../../features/sessions/prepare.ts'
-import type { MovedSessions } from '../../features/sessions/project-write.ts'
 import {
   type SessionsWritten,
   type WriteOptions,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { renameProject } from '../../../src/server/sync/rename-project.ts'
+import { renameProject } from '../../../src/server/sync/project-write.ts'
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
 import { given } from '../../support/risk-records.ts'
 import { asOrganization } from '../../support/rls.ts'

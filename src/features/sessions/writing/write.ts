@@ -12,8 +12,8 @@ import {
   updateTexts,
   withoutDeleted,
 } from '../deleted-queries.ts'
+import { type MovedSessions, movedOf } from '../moved-sessions.ts'
 import type { PreparedSession } from '../prepare.ts'
-import { type MovedSessions, movedOf } from '../project-write.ts'
 import { SESSION_ROLLUPS, type Touching, updateDirectories } from '../rollup.ts'
 import { storeSessions } from '../store-write.ts'
 import { findAlerts, findStored, type StoredSession } from '../stored-queries.ts'
