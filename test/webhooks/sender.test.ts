@@ -101,7 +101,8 @@ describe('a request', () => {
     expect(receiver.connections).toBe(1)
     isAllowed = false
     expect(await own.to(url)).toMatchObject({ ok: false, refused: true })
-    expect(receiver.connections).toBe(1)
+    await receiver.untilEmpty()
+    expect([receiver.connections, receiver.requests.length]).toEqual([1, 2])
   })
 
   test('is never sent again by itself, also when its kept connection was closed meanwhile', async () => {
@@ -181,16 +182,18 @@ describe('addresses', () => {
     expect([asked, receiver.connections]).toEqual([2, 1])
   })
 
-  test('a connection that came to be with another address is not used', async () => {
+  test.each(['http', 'https'])('nothing is sent by %s to a peer that is refused', async (scheme) => {
     // the connection seems to have ignored its address
     const first = { count: 0 }
     const egress = { ...LOOPBACK, isAllowed: () => first.count++ === 0 }
-    await using receiver = await receive(answer(OK))
-    using own = sender({ egress })
-    expect(await own.to(`http://receiver.example:${receiver.port}/`)).toMatchObject({
+    await using receiver = await (scheme === 'http' ? receive(answer(OK)) : receiveTls('valid', answer(OK)))
+    using own = sender({ egress, ca: await authority() })
+    expect(await own.to(`${scheme}://receiver.example:${receiver.port}/`)).toMatchObject({
       refused: true,
       error: REFUSED,
     })
+    await receiver.untilEmpty()
+    expect(receiver.requests).toEqual([])
   })
 
   test.each(['10.0.0.1', '[::1]', '2130706434', '0x7f.2', '[::ffff:127.0.0.1]'])(

@@ -1,8 +1,7 @@
-import { isIP } from 'node:net'
-import type { Connection, RequestEvents } from './connection.ts'
-import type { ConnectionPool } from './connection-pool.ts'
+import { type Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { isOutOfDescriptors } from './descriptors.ts'
-import { ADDRESS_REFUSED, hostOf } from './egress.ts'
+import { ADDRESS_REFUSED } from './egress.ts'
 import {
   connectionFailure,
   type Failure,
@@ -15,15 +14,15 @@ import {
   timedOut,
 } from './failure.ts'
 import type { OutgoingRequest, SenderOptions } from './request.ts'
-import { requestText } from './request-text.ts'
 import { LOOKUP_TIMEOUT_MS, lookUp } from './resolve.ts'
 import { createResponseBody, type ResponseBody } from './response-body.ts'
-import { isInterim } from './response-head.ts'
 
 /** Limit of TCP and TLS together. */
 const CONNECT_TIMEOUT_MS = 5_000
 /** Limit from the head of a response to the end of its body, which is not needed: the status decides. */
 const BODY_TIMEOUT_MS = 5_000
+/** Limit for the head of a response, and for its trailers. */
+const MAX_HEAD_BYTES = 16_384
 /** Responses of 1xx before the final one. */
 const MAX_INTERIM = 16
 
@@ -38,14 +37,9 @@ export interface ExchangeResult {
 /** One request in flight. */
 interface Exchange {
   options: SenderOptions
-  pool: ConnectionPool
   url: URL
-  /** The request. */
-  text: string
+  request: ClientRequest | null
   phase: Phase
-  connection: Connection | null
-  /** Responses of 1xx so far. */
-  interim: number
   response: ExchangeResult['response']
   isOver: boolean
   /** The end of the time limit, by the clock of performance.now(). */
@@ -55,98 +49,118 @@ interface Exchange {
   resolve(result: ExchangeResult): void
 }
 
-/** Ends the exchange; only the first call counts. If there is a response, its status replaces `failure`. */
+/**
+ * Ends the exchange; only the first call counts. If there is a response, its status replaces `failure`. The connection
+ * is closed unless the response `isComplete`.
+ */
 function finish(exchange: Exchange, failure: Failure | null, isComplete = false): void {
   if (exchange.isOver) return
   exchange.isOver = true
   clearTimeout(exchange.timer)
-  const { response, connection } = exchange
-  if (connection !== null) exchange.pool.release(connection, isComplete)
+  const { response } = exchange
+  if (!isComplete) exchange.request?.destroy()
   exchange.resolve({ response, failure: response === null ? failure : statusFailure(response.status) })
 }
+
+const fail = (exchange: Exchange, error: unknown): void =>
+  finish(exchange, connectionFailure(error, exchange.phase))
 
 const expire = (exchange: Exchange, what: string, ms: number): void => finish(exchange, timedOut(what, ms))
 
 /** Ends the exchange after `ms`, or at `endsAt` if that is sooner. Replaces the timer that runs. */
 function startTimer(exchange: Exchange, what: string, ms: number): void {
   clearTimeout(exchange.timer)
+  if (exchange.isOver) return
   const { endsAt, options } = exchange
   const left = endsAt - performance.now()
   if (ms < left) exchange.timer = setTimeout(expire, ms, exchange, what, ms)
-  else exchange.timer = setTimeout(expire, left, exchange, 'no answer', options.timeoutMs)
+  else exchange.timer = setTimeout(expire, Math.max(left, 0), exchange, 'no answer', options.timeoutMs)
 }
+
+const startConnectTimer = (exchange: Exchange): void =>
+  startTimer(exchange, 'no connection', exchange.options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS)
+
+/**
+ * Finds the addresses for a new connection and checks all of them: it is made to these, and to no others. Not called
+ * for an address, which was checked with the URL.
+ */
+const lookupOf =
+  (exchange: Exchange): LookupFunction =>
+  (host, _options, callback) => {
+    const { egress, resolve, timeoutMs } = exchange.options
+    const lookupMs = Math.min(LOOKUP_TIMEOUT_MS, timeoutMs)
+    const connect = async () => {
+      const found = await lookUp(egress, resolve, host, lookupMs)
+      // the timeout may have ended the exchange meanwhile
+      if (exchange.isOver) return
+      if (!('addresses' in found)) return finish(exchange, lookupFailure(found, lookupMs))
+      // checked before connecting too: by the time a connection has failed, a descriptor may be free again
+      if (isOutOfDescriptors()) return finish(exchange, POSTPONED)
+      startConnectTimer(exchange)
+      const addresses = found.addresses.map((address) => ({ address, family: isIP(address) }))
+      callback(null, addresses)
+    }
+    // an unhandled rejection would end the thread
+    connect().catch((error: unknown) => fail(exchange, error))
+  }
 
 /** Checks the address in use too, independently of the look-up. */
-function isPeerAllowed({ options, connection }: Exchange): boolean {
-  const peer = connection?.socket.remoteAddress
-  return peer === undefined || options.egress.isAllowed(peer)
+function checkPeer(exchange: Exchange, { remoteAddress }: Socket): void {
+  const isAllowed = remoteAddress === undefined || exchange.options.egress.isAllowed(remoteAddress)
+  if (!isAllowed) finish(exchange, refused(ADDRESS_REFUSED))
 }
 
-function write(exchange: Exchange): void {
-  exchange.phase = 'response'
-  if (isPeerAllowed(exchange)) exchange.connection?.socket.write(exchange.text)
-  else finish(exchange, refused(ADDRESS_REFUSED))
-}
-
-function noteStatus(exchange: Exchange, status: number): void {
-  if (!isInterim(status)) {
-    exchange.response = { status, body: createResponseBody() }
+/** Follows the connection until it can be written to. Nothing is sent before the peer is checked. */
+function noteSocket(exchange: Exchange, socket: Socket): void {
+  if (exchange.request?.reusedSocket) {
+    exchange.phase = 'response'
+    checkPeer(exchange, socket)
     return
   }
-  exchange.interim += 1
-  if (exchange.interim > MAX_INTERIM)
-    finish(exchange, protocolFailure(`more than ${MAX_INTERIM} answers of 1xx`))
+  const isSecure = exchange.url.protocol === 'https:'
+  startConnectTimer(exchange)
+  socket.once('connect', () => {
+    if (isSecure) exchange.phase = 'handshake'
+    checkPeer(exchange, socket)
+  })
+  socket.once(isSecure ? 'secureConnect' : 'connect', () => {
+    exchange.phase = 'response'
+    startTimer(exchange, 'no answer', exchange.options.timeoutMs)
+  })
 }
 
-function eventsOf(exchange: Exchange): RequestEvents {
-  let isBodyTimed = false
-  return {
-    connected() {
-      if (exchange.url.protocol === 'https:') exchange.phase = 'handshake'
-      if (!isPeerAllowed(exchange)) finish(exchange, refused(ADDRESS_REFUSED))
-    },
-    ready() {
-      startTimer(exchange, 'no answer', exchange.options.timeoutMs)
-      write(exchange)
-    },
-    status: (status) => noteStatus(exchange, status),
-    body(chunk) {
-      if (exchange.response?.body.add(chunk) === false) finish(exchange, null)
-    },
-    waiting() {
-      if (exchange.response === null || isBodyTimed) return
-      isBodyTimed = true
-      startTimer(exchange, 'no whole body', exchange.options.bodyTimeoutMs ?? BODY_TIMEOUT_MS)
-    },
-    complete: () => finish(exchange, null, true),
-    failed: (error) => finish(exchange, connectionFailure(error, exchange.phase)),
-  }
+function noteResponse(exchange: Exchange, response: IncomingMessage): void {
+  const body = createResponseBody()
+  exchange.response = { status: response.statusCode ?? 0, body }
+  startTimer(exchange, 'no whole body', exchange.options.bodyTimeoutMs ?? BODY_TIMEOUT_MS)
+  response.on('data', (chunk: Buffer) => {
+    if (!body.add(chunk)) finish(exchange, null)
+  })
+  response.on('end', () => finish(exchange, null, true))
+  // cut off: 'close' follows
+  response.on('error', () => undefined)
+  response.on('close', () => finish(exchange, null))
 }
 
-/** The addresses of the URL's host, all of them checked; null when that ended the exchange. */
-async function allowedAddresses(exchange: Exchange): Promise<string[] | null> {
-  const { egress, resolve, timeoutMs } = exchange.options
-  const host = hostOf(exchange.url)
-  // an address was checked with the URL
-  if (isIP(host) !== 0) return [host]
-  const lookupMs = Math.min(LOOKUP_TIMEOUT_MS, timeoutMs)
-  const found = await lookUp(egress, resolve, host, lookupMs)
-  if ('addresses' in found) return found.addresses
-  finish(exchange, lookupFailure(found, lookupMs))
-  return null
-}
-
-async function connect(exchange: Exchange, request: RequestEvents): Promise<void> {
-  const addresses = await allowedAddresses(exchange)
-  // the timeout may have ended the exchange meanwhile
-  if (addresses === null || exchange.isOver) return
-  // checked before connecting too: by the time a connection has failed, a descriptor may be free again
-  if (isOutOfDescriptors()) {
-    finish(exchange, POSTPONED)
-    return
-  }
-  startTimer(exchange, 'no connection', exchange.options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS)
-  exchange.connection = exchange.pool.open(exchange.url, addresses, request)
+function follow(exchange: Exchange, sent: ClientRequest): void {
+  let interim = 0
+  sent.on('socket', (socket) => noteSocket(exchange, socket))
+  sent.on('information', () => {
+    interim += 1
+    if (interim > MAX_INTERIM) finish(exchange, protocolFailure(`more than ${MAX_INTERIM} answers of 1xx`))
+  })
+  sent.on('response', (response) => noteResponse(exchange, response))
+  // 101: what follows it is not HTTP
+  sent.on('upgrade', (response, socket) => {
+    noteResponse(exchange, response)
+    socket.destroy()
+    finish(exchange, null)
+  })
+  // never removed: an 'error' event without a listener ends the thread
+  sent.on('error', (error) => {
+    // a body that was received is still to be read
+    if (exchange.response === null) fail(exchange, error)
+  })
 }
 
 /**
@@ -156,31 +170,33 @@ async function connect(exchange: Exchange, request: RequestEvents): Promise<void
  */
 export function exchange(
   options: SenderOptions,
-  pool: ConnectionPool,
+  agent: Agent,
   url: URL,
-  outgoing: OutgoingRequest,
+  { headers, body }: OutgoingRequest,
 ): Promise<ExchangeResult> {
   const { promise, resolve } = Promise.withResolvers<ExchangeResult>()
   const { timeoutMs } = options
   const state: Exchange = {
     options,
-    pool,
     url,
-    text: requestText(url, outgoing),
+    request: null,
     phase: 'connect',
-    connection: null,
-    interim: 0,
     response: null,
     isOver: false,
     endsAt: performance.now() + timeoutMs,
     timer: undefined,
     resolve,
   }
-  state.timer = setTimeout(expire, timeoutMs, state, 'no answer', timeoutMs)
-  const events = eventsOf(state)
-  state.connection = pool.take(url.origin, events) ?? null
-  if (state.connection !== null) write(state)
-  // an unhandled rejection would end the thread
-  else connect(state, events).catch((error: unknown) => events.failed(error))
+  state.request = request(url, {
+    agent,
+    method: 'POST',
+    // identity, since responses are not decompressed
+    headers: { Host: url.host, ...headers, 'Accept-Encoding': 'identity' },
+    lookup: lookupOf(state),
+    maxHeaderSize: MAX_HEAD_BYTES,
+  })
+  follow(state, state.request)
+  startTimer(state, 'no answer', timeoutMs)
+  state.request.end(body)
   return promise
 }

@@ -2,7 +2,6 @@ import { isIPv6 } from 'node:net'
 import { isOutOfDescriptors } from './descriptors.ts'
 import { ADDRESS_REFUSED } from './egress.ts'
 import type { LookUpResult } from './resolve.ts'
-import { ResponseError } from './response-parser.ts'
 
 // The reasons of failed attempts, in words for the owner of the endpoint. They contain no address of this
 // network and no message of the operating system: the history must not show what only this machine can see.
@@ -95,10 +94,12 @@ const isExhausted = (error: unknown): boolean => {
 
 /** The failure for an error in this phase. A name with several addresses fails with an AggregateError. */
 export function connectionFailure(error: unknown, phase: Phase): Failure {
-  if (error instanceof ResponseError) return protocolFailure(error.message)
   const causes: unknown[] = error instanceof AggregateError ? error.errors : [error]
   if (causes.some(isExhausted) || (phase === 'connect' && isOutOfDescriptors())) return POSTPONED
   const code = field(error, 'code') || field(causes[0], 'code')
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return protocolFailure('the headers of the answer are larger than 16 KiB')
+  if (code.startsWith('HPE_')) return protocolFailure('the answer is not HTTP/1.1')
   const tls = TLS_TEXTS[code]
   if (tls !== undefined) return failed(`tls: ${tls}`)
   if (phase === 'handshake' || /^(ERR_SSL|ERR_TLS|EPROTO|CERT_|UNABLE_TO_|HOSTNAME_)/.test(code))

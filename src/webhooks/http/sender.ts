@@ -1,28 +1,26 @@
 import { memoize } from '../../base/memoize.ts'
+import { createAgents } from './agents.ts'
 import type { AttemptResult } from './attempt-result.ts'
-import { createConnectionPool } from './connection-pool.ts'
 import { type ExchangeResult, exchange } from './exchange.ts'
 import { protocolFailure, refused } from './failure.ts'
 import type { OutgoingRequest, SenderOptions } from './request.ts'
 
-// Attempts over sockets of node:net and node:tls. Not node:http: a request on a kept connection takes some
-// 130 µs of CPU time with it, and 45 µs without. Not fetch: it accepts no look-up, so that the address in use
-// may differ from the one that was checked, it uses the proxies of the environment, and it has at most 256
-// requests in flight.
+// Attempts by node:http, which takes a look-up. Not fetch: it takes none, so that the address in use may differ from the
+// one that was checked, it uses the proxies of the environment, and it has at most 256 requests in flight.
 
 const failed = (failure: ExchangeResult['failure']): ExchangeResult => ({ response: null, failure })
 
-/** A sender with its own connection pool. Checks each URL once, and its host's addresses at each attempt. */
+/** A sender with connections of its own. Checks each URL once, and its host's addresses at each attempt. */
 export function createSender(options: SenderOptions) {
   const { egress } = options
-  const pool = createConnectionPool(options.ca)
+  const agents = createAgents(options.ca)
   // may be cached: the rules do not change while the program runs
   const checkUrl = memoize(egress.checkUrl)
   const attempt = async (outgoing: OutgoingRequest): Promise<ExchangeResult> => {
     const checked = checkUrl(outgoing.url)
     if ('problem' in checked) return failed(refused(checked.problem))
     try {
-      return await exchange(options, pool, checked.url, outgoing)
+      return await exchange(options, agents.of(checked.url.protocol), checked.url, outgoing)
     } catch {
       return failed(protocolFailure('the request cannot be made'))
     }
@@ -45,7 +43,7 @@ export function createSender(options: SenderOptions) {
       }
     },
     /** Closes all connections, those in use too. */
-    close: pool.close,
+    close: agents.close,
   }
 }
 
