@@ -9,21 +9,37 @@ import { readLogin } from '../client/login-file.ts'
 import { replaceFile, writePrivate } from '../client/private-file.ts'
 import { askYesNo, isInteractive } from '../client/prompt.ts'
 import { NOT_SIGNED_IN } from '../client/server.ts'
-import { deleteState } from '../client/state-files.ts'
+import { deleteBudgets, deleteState } from '../client/state-files.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { programWords } from '../command/program-words.ts'
-import {
-  addHook,
-  findHook,
-  groupOf,
-  type HookCommand,
-  RUN_HOOK,
-  readSettings,
-  removeHooks,
-} from './session-end.ts'
+import { addHook, findHook, groupOf, type Hook, readSettings, removeHooks } from './settings-hook.ts'
 
-// The hook of Claude Code that sends sessions when one of them has ended.
+// The hooks in the settings of Claude Code: one sends sessions when one of them has ended, one asks for budgets before a prompt.
+
+/** A hook with what is said of it, and the file that remembers what it changed. */
+interface Kind extends Hook {
+  does: string
+  record: string
+}
+
+/** Seconds that Claude Code waits for a hook, which ends at once. */
+const TIMEOUT_S = 5
+
+function kindOf(isBudget: boolean): Kind {
+  const [program, ...words] = programWords()
+  const run = ['hook', isBudget ? 'budget' : 'run', 'claude-code']
+  const value = { command: program, args: [...words, ...run], timeout: TIMEOUT_S }
+  return isBudget
+    ? {
+        ...{ event: 'UserPromptSubmit', run: run.join(' '), value, record: 'hook-claude-code-budget.json' },
+        does: 'budgets are looked at before each prompt of Claude Code',
+      }
+    : {
+        ...{ event: 'SessionEnd', run: run.join(' '), value, record: 'hook-claude-code.json' },
+        does: 'sessions are sent when one of Claude Code has ended',
+      }
+}
 
 /** The changes of `install`, so that `uninstall` undoes exactly them. It holds at most blanks of the settings. */
 export interface Installed {
@@ -35,73 +51,95 @@ export interface Installed {
   after: string
 }
 
+const readSettingsOf = (path: string, { event }: Kind) =>
+  readText(path, (text) => readSettings(text, path, event))
+
+interface Options {
+  yes?: boolean
+  budget?: boolean
+}
+
 /** `hook install claude-code`: shows the change and makes it. Throws OperatorError without a login and for settings that cannot be read. */
-export async function installHook({ env, json }: Context, { yes = false }: { yes?: boolean }): Promise<void> {
+export async function installHook(
+  { env, json }: Context,
+  { yes = false, budget = false }: Options,
+): Promise<void> {
   const path = settingsPath(env)
-  const [program, ...words] = programWords()
-  const hook: HookCommand = { command: program, args: [...words, ...RUN_HOOK] }
-  const { bom, text } = readText(path)
+  const kind = kindOf(budget)
+  const { command, args } = kind.value
+  const { bom, text } = readSettingsOf(path, kind)
   requireLogin(env)
-  const known = text === undefined ? undefined : findHook(text)
-  if (known?.command === hook.command && Bun.deepEquals(known.args, hook.args)) {
-    return await printResult(json, { path, changed: false, ...hook }, `${path} has the hook already`)
+  const known = text === undefined ? undefined : findHook(text, kind)
+  if (known?.value.command === command && Bun.deepEquals(known.value.args, args)) {
+    return await printResult(json, { path, changed: false, command, args }, `${path} has the hook already`)
   }
   // an older hook, of a program that was elsewhere, is replaced
-  const before = text === undefined ? { text: '', existed: false } : withoutHook(env, path, text)
+  const before = text === undefined ? { text: '', existed: false } : withoutHook(env, path, text, kind)
   const base = before.text === '' ? '{}\n' : before.text
-  const after = addHook(base, path, hook)
-  await confirm(path, hook, yes)
+  const after = addHook(base, path, kind)
+  await confirm(path, kind, yes)
   replaceFile(path, bom + after, statSync(path, { throwIfNoEntry: false })?.mode ?? 0o600)
   const undo = editBetween(after, before.text)
   const record: Installed = { path, existed: before.existed, undo, after: hashOf(after) }
-  writePrivate(recordPath(env), `${JSON.stringify(record, null, 2)}\n`)
-  const done = `${path} has the hook: sessions are sent when one of Claude Code has ended`
-  await printResult(json, { path, changed: true, ...hook }, done)
+  writePrivate(recordPath(env, kind), `${JSON.stringify(record, null, 2)}\n`)
+  await printResult(json, { path, changed: true, command, args }, `${path} has the hook: ${kind.does}`)
 }
 
 /**
  * Throws OperatorError without a login. CLOUD_ANALYTICS_SERVER and CLOUD_ANALYTICS_KEY of this shell do not count: Claude Code may
- * be started elsewhere, and the hook, whose output nobody sees, would then write into a database of its own.
+ * be started elsewhere, and the hook that sends sessions, whose output nobody sees, would then write into a database of its own.
  */
 function requireLogin(env: Environment): void {
   if (readLogin(env) === undefined)
     throw new OperatorError(`nothing is changed: the hook uses the login: ${NOT_SIGNED_IN.split(',')[0]}`)
 }
 
-async function confirm(path: string, hook: HookCommand, yes: boolean): Promise<void> {
-  printMessage(`to be added to hooks.SessionEnd in ${path}:\n${JSON.stringify(groupOf(hook), null, 2)}`)
+async function confirm(path: string, kind: Kind, yes: boolean): Promise<void> {
+  const group = JSON.stringify(groupOf(kind), null, 2)
+  printMessage(`to be added to hooks.${kind.event} in ${path}:\n${group}`)
   if (yes) return
   if (!isInteractive())
     throw new OperatorError('nothing is changed: --yes is needed where nobody can be asked', 2)
   if (!(await askYesNo('Change the settings?'))) throw new OperatorError('nothing is changed')
 }
 
-/** `hook uninstall claude-code`: leaves the settings as they were before `install`, or takes only the hook out; deletes what is remembered of servers. */
-export async function uninstallHook({ env, json }: Context): Promise<void> {
+/**
+ * `hook uninstall claude-code`: leaves the settings as they were before `install`, or takes only the hook out; deletes what is
+ * remembered of servers, with --budget of budgets only.
+ */
+export async function uninstallHook({ env, json }: Context, { budget = false }: Options): Promise<void> {
   const path = settingsPath(env)
-  const { bom, text } = readText(path)
-  const installed = text !== undefined && findHook(text) !== undefined
+  const kind = kindOf(budget)
+  const { bom, text } = readSettingsOf(path, kind)
+  const installed = text !== undefined && findHook(text, kind) !== undefined
   if (installed) {
-    const before = withoutHook(env, path, text)
+    const before = withoutHook(env, path, text, kind)
     if (before.existed) replaceFile(path, bom + before.text, statSync(path).mode)
     else rmSync(path)
   }
-  rmSync(recordPath(env), { force: true })
-  deleteState(env)
+  rmSync(recordPath(env, kind), { force: true })
+  if (budget) deleteBudgets(env)
+  else deleteState(env)
   const done = installed ? `the hook is no longer in ${path}` : `${path} has no hook of cloud-analytics`
   await printResult(json, { path, changed: installed }, done)
 }
 
 /** The settings without the hook: as they were before it, where nothing else has changed since. */
-function withoutHook(env: Environment, path: string, text: string): { text: string; existed: boolean } {
+function withoutHook(
+  env: Environment,
+  path: string,
+  text: string,
+  kind: Kind,
+): { text: string; existed: boolean } {
   // without it only the hook is removed
-  const record = readJsonFile(recordPath(env)) as Installed | undefined
+  const record = readJsonFile(recordPath(env, kind)) as Installed | undefined
   if (record?.path === path && record.after === hashOf(text))
     return { text: applyEdits(text, [record.undo]), existed: record.existed }
-  return { text: removeHooks(text, path), existed: true }
+  return { text: removeHooks(text, path, kind), existed: true }
 }
 
-export const recordPath = (env: Environment): string => join(configFolder(env), 'hook-claude-code.json')
+export const recordPath = (env: Environment, { record }: Pick<Kind, 'record'> = kindOf(false)): string =>
+  join(configFolder(env), record)
 
 export const hashOf = (text: string): string => new Bun.CryptoHasher('sha256').update(text).digest('hex')
 
@@ -136,7 +174,7 @@ const BOM = '\ufeff'
  */
 export function readText(
   path: string,
-  check: (text: string, path: string) => unknown = readSettings,
+  check: (text: string, path: string) => unknown,
 ): { bom: string; text: string | undefined } {
   // a pipe waits for its writer
   if (isIrregular(path)) throw new OperatorError(`${path} is ${NOT_REGULAR}: nothing is changed`)

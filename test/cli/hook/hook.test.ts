@@ -9,8 +9,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { deleteLogin, keepLogin } from '../../src/cli/client/login-file.ts'
-import { eventually, PROGRAM, run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
+import { deleteLogin, keepLogin } from '../../../src/cli/client/login-file.ts'
+import { eventually, PROGRAM, run, runJson, type Serving, scratchFolder, serving } from '../../support/cli.ts'
 
 // The hook in the settings of Claude Code.
 
@@ -119,6 +119,27 @@ describe('install and uninstall', () => {
     expect(JSON.parse(read()).hooks.SessionEnd).toEqual([OTHER, GROUP])
     await runJson(UNINSTALL, env)
     expect(JSON.parse(read())).toEqual({ model: 'opus', hooks: { SessionEnd: [OTHER] } })
+  })
+
+  test('the hook before prompts and the one that sends sessions leave each other as they are', async () => {
+    const settings = '{ "model": "opus" }\n'
+    const { env, path, read, home } = user(settings)
+    const budgetHook = { command, args: [...entry, 'hook', 'budget', 'claude-code'] }
+    const before = { hooks: [{ type: 'command', ...budgetHook, timeout: 5 }] }
+    const inSettings = () => JSON.parse(read()).hooks
+    await runJson(INSTALL, env)
+    const alone = read()
+    expect(await runJson([...INSTALL, '--budget'], env)).toEqual({ path, changed: true, ...budgetHook })
+    expect(inSettings()).toEqual({ SessionEnd: [GROUP], UserPromptSubmit: [before] })
+    expect(await runJson([...INSTALL, '--budget'], env)).toMatchObject({ changed: false })
+    expect(await runJson([...UNINSTALL, '--budget'], env)).toEqual({ path, changed: true })
+    expect(read()).toBe(alone)
+    await runJson([...INSTALL, '--budget'], env)
+    expect(await runJson(UNINSTALL, env)).toEqual({ path, changed: true })
+    expect(inSettings()).toEqual({ UserPromptSubmit: [before] })
+    await runJson([...UNINSTALL, '--budget'], env)
+    expect(JSON.parse(read())).toEqual({ model: 'opus' })
+    expect(existsSync(join(home, '.config', 'cloud-analytics', 'hook-claude-code-budget.json'))).toBe(false)
   })
 
   test.each([

@@ -2,26 +2,25 @@ import { applyEdits, findNodeAtLocation, type JSONPath, modify, type Node, parse
 import { isObject } from '../../analysis/agents/transcript/json-fields.ts'
 import { messageOf, OperatorError } from '../../base/errors.ts'
 
-// The hook of the program in the text of Claude Code's settings:
+// Hooks of the program in the text of an agent's settings:
 // { "hooks": { "SessionEnd": [ { "hooks": [ { "type": "command", "command": "…", "args": ["…"] } ] } ] } }
 
-/** Claude Code starts this: with `args` it does so itself, without a shell, of which Windows may have any. */
-export interface HookCommand {
-  command: string
-  args: readonly string[]
+/** A hook that the program puts into settings. */
+export interface Hook {
+  /** Its list among the hooks of the settings. */
+  event: string
+  /** The last words of its command, by which it is found again. */
+  run: string
+  /** Its fields. With `args` Claude Code starts the program itself, without a shell, of which Windows may have any. */
+  value: { command: string; args: readonly string[]; timeout: number }
 }
 
-/** The last arguments of the hook, by which it is found again. */
-export const RUN_HOOK = ['hook', 'run', 'claude-code'] as const
-/** Seconds that Claude Code waits for the command, which ends at once. */
-const TIMEOUT_S = 5
-
 interface Settings {
-  hooks?: { SessionEnd?: { hooks?: unknown }[] }
+  hooks?: Record<string, { hooks?: unknown }[]>
 }
 
 /** The settings in the text. Throws OperatorError naming `path` for those that are not valid. */
-export function readSettings(text: string, path: string): Settings {
+export function readSettings(text: string, path: string, event: string): Settings {
   let settings: unknown
   try {
     settings = JSON.parse(text)
@@ -32,52 +31,48 @@ export function readSettings(text: string, path: string): Settings {
   if (!isObject(settings)) throw wrong('it is not an object')
   const { hooks } = settings
   if (hooks !== undefined && !isObject(hooks)) throw wrong('hooks is not an object')
-  if (hooks?.SessionEnd !== undefined && !Array.isArray(hooks.SessionEnd))
-    throw wrong('hooks.SessionEnd is not an array')
+  if (hooks?.[event] !== undefined && !Array.isArray(hooks[event]))
+    throw wrong(`hooks.${event} is not an array`)
   return settings as Settings
 }
 
-/** The value that is added to `hooks.SessionEnd`. */
-export const groupOf = ({ command, args }: HookCommand) => ({
-  hooks: [{ type: 'command', command, args, timeout: TIMEOUT_S }],
-})
-
-const PLACE = ['hooks', 'SessionEnd']
+/** The value that is added to the list of hooks. */
+export const groupOf = ({ value }: Hook) => ({ hooks: [{ type: 'command', ...value }] })
 
 /** JSON.parse takes the last of two equal names, and jsonc-parser the first. */
 const twice = (path: string): OperatorError =>
   new OperatorError(`${path}: hooks is there twice: nothing is changed`)
 
 /** Adds the hook behind others and leaves every other byte as it is: people order and indent their settings. */
-export function addHook(text: string, path: string, hook: HookCommand): string {
-  const [edit] = modify(text, [...PLACE, -1], groupOf(hook), {})
+export function addHook(text: string, path: string, hook: Hook): string {
+  const [edit] = modify(text, ['hooks', hook.event, -1], groupOf(hook), {})
   if (edit === undefined) return text
   const { offset, length, content } = edit
   // the hook gets a line of its own where the entry before it has one
   const line = /\r?\n[ \t]*(?=\S[^\n]*$)/.exec(text.slice(0, offset))?.[0] ?? ''
   const added = applyEdits(text, [{ offset, length, content: content.replace(/^,/, `,${line}`) }])
-  if (findHook(added) !== undefined) return added
+  if (findHook(added, hook) !== undefined) return added
   throw twice(path)
 }
 
-/** A place of our hook: the group's index in SessionEnd, and the hook's in the group. */
-interface Place extends HookCommand {
+/** A place of our hook: the group's index in the list, and the hook's in the group. */
+interface Place {
   group: number
   hook: number
+  value: Record<string, unknown>
 }
 
 /** The first of our hooks; undefined when there is none. */
-export function findHook(text: string): Place | undefined {
+export function findHook(text: string, { event, run }: Hook): Place | undefined {
   // an empty file has no settings
   if (text === '') return undefined
   const settings: Settings = JSON.parse(text)
-  for (const [group, entry] of (settings.hooks?.SessionEnd ?? []).entries()) {
+  for (const [group, entry] of (settings.hooks?.[event] ?? []).entries()) {
     const hooks: unknown[] = Array.isArray(entry?.hooks) ? entry.hooks : []
     for (const [hook, value] of hooks.entries()) {
       if (!isObject(value) || typeof value.command !== 'string') continue
-      const { command } = value
       const args = Array.isArray(value.args) ? value.args : []
-      if (Bun.deepEquals(args.slice(-RUN_HOOK.length), RUN_HOOK)) return { group, hook, command, args }
+      if ([value.command, ...args].join(' ').endsWith(` ${run}`)) return { group, hook, value }
     }
   }
   return undefined
@@ -87,13 +82,13 @@ export function findHook(text: string): Place | undefined {
  * The text without our hooks, and without the groups, lists and objects that had nothing else. Throws OperatorError naming
  * `path` where a name on the way to a hook is there twice.
  */
-export function removeHooks(text: string, path: string): string {
+export function removeHooks(text: string, path: string, ours: Hook): string {
   let rest = text
-  for (let place = findHook(rest); place !== undefined; place = findHook(rest)) {
+  for (let place = findHook(rest, ours); place !== undefined; place = findHook(rest, ours)) {
     const root = parseTree(rest)
-    const found = root && findNodeAtLocation(root, [...PLACE, place.group, 'hooks', place.hook])
+    const found = root && findNodeAtLocation(root, ['hooks', ours.event, place.group, 'hooks', place.hook])
     if (found === undefined || isBelowTwin(found)) throw twice(path)
-    rest = withoutEntry(rest, removable(JSON.parse(rest), place))
+    rest = withoutEntry(rest, removable(JSON.parse(rest), ours.event, place))
   }
   return rest
 }
@@ -107,12 +102,12 @@ function isBelowTwin({ type, children, parent }: Node): boolean {
   return isTwin || isBelowTwin(parent)
 }
 
-function removable({ hooks = {} }: Settings, { group, hook }: Place): JSONPath {
-  const groups = hooks.SessionEnd ?? []
+function removable({ hooks = {} }: Settings, event: string, { group, hook }: Place): JSONPath {
+  const groups = hooks[event] ?? []
   const list = groups[group]?.hooks
-  if (Array.isArray(list) && list.length > 1) return [...PLACE, group, 'hooks', hook]
-  if (groups.length > 1) return [...PLACE, group]
-  return Object.keys(hooks).length > 1 ? PLACE : ['hooks']
+  if (Array.isArray(list) && list.length > 1) return ['hooks', event, group, 'hooks', hook]
+  if (groups.length > 1) return ['hooks', event, group]
+  return Object.keys(hooks).length > 1 ? ['hooks', event] : ['hooks']
 }
 
 /** Takes an entry out of its object or array, with the comma that is then too many: `modify` cuts into lists on one line. */
