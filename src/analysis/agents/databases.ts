@@ -48,4 +48,4 @@ export async function sessionIdsInDatabase(path: string, format: Format): Promis
 }
 
 export const readAgentDatabase = (file: SourceFile, format: Format): Promise<void> =>
-  readDatabase(file, READERS[format] ?? OPENCODE_DATABASE, format)
+  readDatabase(file, READERS[format] ?? OPENCODE_DATABASE)

@@ -26,7 +26,7 @@ import {
 } from './transcript/source-file.ts'
 import { type StartedSession, startedSessions } from './transcript/sub-agents.ts'
 import type { Transcript } from './transcript/transcript.ts'
-import type { Format, Turn } from './transcript/transcript-model.ts'
+import { agentOf, type Format, type Turn } from './transcript/transcript-model.ts'
 import { type ProjectFrom, workspaceOf } from './transcript/workspace.ts'
 
 export interface ReadOptions {
@@ -112,7 +112,7 @@ export async function* readSessions(
     const group = newFileGroup({ owners, scan, subAgentIds, isShared, onSkipped })
     const files: { source: Source; file: SourceFile }[] = []
     for (const source of sources) {
-      const file = new SourceFile(source.path, group, (count) => {
+      const file = new SourceFile(source.path, agentOf(source.format), group, (count) => {
         read += count
         options.onProgress?.(Math.min(read, total), total, source.path)
       })

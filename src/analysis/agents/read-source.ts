@@ -29,8 +29,8 @@ interface ReadContext {
 
 type Read = (file: SourceFile, sessionId: string, source: Source, context: ReadContext) => Promise<void>
 
-const readCline: Read = async (file, sessionId, { layout, format }) => {
-  if (layout === 'tasks') await readClineTask(file, format, sessionId)
+const readCline: Read = async (file, sessionId, { layout }) => {
+  if (layout === 'tasks') await readClineTask(file, sessionId)
   else await readClineSession(file, sessionId)
 }
 
@@ -62,12 +62,12 @@ export async function readAs(source: Source, file: SourceFile, context: ReadCont
     return true
   }
   const sessionId = source.sessionId ?? (await derivedSessionId(source))
-  if (source.startedBy !== null) file.transcriptOf(format, sessionId).parentId = source.startedBy
+  if (source.startedBy !== null) file.transcriptOf(sessionId).parentId = source.startedBy
   if (format === 'codex' && source.sessionId === null) {
     context.onSkipped?.(path, 'its beginning is missing: nothing says which session it is of')
     return false
   }
-  if (layout === 'folder') await readOpencodeFolder(file, format)
+  if (layout === 'folder') await readOpencodeFolder(file)
   else await READERS[format]?.(file, sessionId, source, context)
   return true
 }

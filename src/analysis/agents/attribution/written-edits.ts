@@ -4,7 +4,6 @@ import type { FindRepository } from '../git/project-name.ts'
 import { pathsIn } from '../transcript/paths.ts'
 import type { StartedSession } from '../transcript/sub-agents.ts'
 import { byFirstUse, type Transcript } from '../transcript/transcript.ts'
-import { agentOf } from '../transcript/transcript-model.ts'
 import { withoutWorktree, workspaceOf } from '../transcript/workspace.ts'
 import { without } from '../transcript/written-lines.ts'
 
@@ -43,7 +42,7 @@ export const deedsOf = (
 ): (WrittenEdit | MadeCommit)[] =>
   transcripts.flatMap((transcript) => {
     const session = sessionIdOf(id)
-    const head = { session, agent: agentOf(transcript.format) }
+    const head = { session, agent: transcript.agent }
     const commits = [...transcript.madeCommits].map(([sha, at]) => ({
       ...{ id: idOf(session, sha), ...head, at: timeOf(transcript, at), sha },
     }))

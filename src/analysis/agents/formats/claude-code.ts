@@ -55,7 +55,7 @@ export async function readClaudeCode(
   { sessionId, sessionFromFolder }: { sessionId: string; sessionFromFolder: boolean },
 ): Promise<void> {
   const read = (owner: string, line: Json, number: number) =>
-    readTypedLine(state, file.transcriptOf('claude-code', owner), line, number)
+    readTypedLine(state, file.transcriptOf(owner), line, number)
   const state: State = { ...newLineage(file, sessionId, sessionFromFolder, read), subAgentMessages: [] }
   await readJsonLines(file, (value, lineNumber) => readLine(state, value, lineNumber), withoutResult)
   takeWaiting(state, state.sessionId, true)
@@ -67,7 +67,7 @@ export async function readClaudeCode(
   for (const { sessionId: owner, value } of state.subAgentMessages) {
     const agent = textOf(value.agentId)
     if (agent !== null && file.group.subAgentIds.has(agent)) continue
-    const transcript = file.transcriptOf('claude-code', owner)
+    const transcript = file.transcriptOf(owner)
     readTypedLine(state, transcript, { ...objectOf(value.message), isSidechain: true }, 0)
   }
 }

@@ -61,7 +61,7 @@ function isOlder(state: Lineage, line: Json): boolean {
 
 /** Totals of a fork go on from its parent's; those after `/branch` and of the SDK's forks begin at 0. */
 export function noteFork({ file, sessionId }: Lineage, transcript: Transcript): void {
-  if (transcript.id === sessionId) file.transcriptOf('claude-code', sessionId).isFork = true
+  if (transcript.id === sessionId) file.transcriptOf(sessionId).isFork = true
 }
 
 /**
@@ -86,7 +86,7 @@ function ownerOf(state: Lineage, line: Json): string | null {
   // the parent may have copied it too, and be read before
   const owner =
     asked ?? (parent === null ? null : (askedBy.get(message) ?? parent)) ?? (isCopy ? null : sessionId)
-  if (owner !== sessionId && parent === null) file.transcriptOf('claude-code', sessionId).isFork = true
+  if (owner !== sessionId && parent === null) file.transcriptOf(sessionId).isFork = true
   if (owner !== null && file.group.isShared) askedBy.set(message, owner)
   return owner
 }

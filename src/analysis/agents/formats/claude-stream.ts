@@ -56,7 +56,7 @@ export async function readClaudeStream(file: SourceFile, isDocument: boolean): P
 function readLine(file: SourceFile, runs: Run[], value: Json, number: number): string | undefined {
   const id = textOf(value.session_id)
   if (id === null) return value.type === undefined ? 'no type' : undefined
-  const transcript = file.transcriptOf('claude-stream-json', id)
+  const transcript = file.transcriptOf(id)
   const run = runOf(runs, transcript)
   // Claude Cowork's audit log, which repeats what its transcripts have
   const audited = timeOf(value._audit_timestamp)

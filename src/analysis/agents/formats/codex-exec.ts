@@ -51,7 +51,7 @@ export async function readCodexExec(file: SourceFile, rollouts: ReadonlySet<stri
 }
 
 function newThread(file: SourceFile, id: string): Thread {
-  const transcript = file.transcriptOf('codex-exec', id)
+  const transcript = file.transcriptOf(id)
   return { transcript, total: null, begun: 0, turns: new Set(), pending: [] }
 }
 

@@ -76,7 +76,7 @@ interface State {
 
 /** Reads one rollout; `sessionId` is the id in its head. */
 export async function readCodex(file: SourceFile, sessionId: string): Promise<void> {
-  const transcript = file.transcriptOf('codex', sessionId)
+  const transcript = file.transcriptOf(sessionId)
   const calls = newCodexCalls(transcript)
   const ownStart = await ownStartOf(file, sessionId)
   const state: State = {

@@ -43,7 +43,7 @@ export async function readGemini(
   isDocument: boolean,
   folder: string | null,
 ): Promise<void> {
-  const transcript = file.transcriptOf('gemini', sessionId)
+  const transcript = file.transcriptOf(sessionId)
   transcript.noteContext(null, folder)
   const messagesOf = messagesIn((chat) => {
     readHead(transcript, chat)

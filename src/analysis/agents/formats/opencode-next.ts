@@ -37,9 +37,7 @@ export function readNextRow(state: OpencodeState, row: Row, data: Json, isFork: 
   else if (row.type === 'location-switched') {
     const { directory } = objectOf(data.location)
     if (!isCopy)
-      state.file
-        .transcriptOf(state.format, sessionID)
-        .noteContext(timeOf(objectOf(data.time).created), textOf(directory))
+      state.file.transcriptOf(sessionID).noteContext(timeOf(objectOf(data.time).created), textOf(directory))
   }
 }
 

@@ -4,7 +4,6 @@ import { MAX_LINE_BYTES } from '../../../base/split-lines.ts'
 import { countedRows, type DatabaseReader, type Row, rowsIn, wholeText } from '../transcript/database.ts'
 import { isObject, type Json, parseJson, textOf } from '../transcript/json-fields.ts'
 import { addTokens, noTokens, reportedCost, type SourceFile } from '../transcript/source-file.ts'
-import type { Format } from '../transcript/transcript-model.ts'
 import { newOpencodeState, type OpencodeState, readObject, tokensOf } from './opencode.ts'
 import { readNextRow } from './opencode-next.ts'
 
@@ -13,8 +12,8 @@ import { readNextRow } from './opencode-next.ts'
 // tables of its own, into which it copies older sessions under their ids: those are in both.
 
 /** Reads a storage folder. The parts of a message are read right after it, so that memory holds few parts. */
-export async function readOpencodeFolder(file: SourceFile, format: Format): Promise<void> {
-  const state = newOpencodeState(file, format)
+export async function readOpencodeFolder(file: SourceFile): Promise<void> {
+  const state = newOpencodeState(file)
   const read = async (missing: Record<string, string>, ...path: string[]) =>
     await readJsonFile(state, join(file.path, ...path), missing)
   const namesIn = async (...path: string[]) => await names(join(file.path, ...path))
@@ -85,8 +84,8 @@ export const OPENCODE_DATABASE: DatabaseReader = {
       .filter((table) => tables.has(table))
       .map((table) => `select session_id as id from ${rowsIn(table)}`)
       .join(' union '),
-  async read(file, { tables, rowsOf }, format) {
-    const state = newOpencodeState(file, format)
+  async read(file, { tables, rowsOf }) {
+    const state = newOpencodeState(file)
     const rowsIf = (table: string, sql: string) => (tables.has(table) ? rowsOf(sql) : [])
     for (const row of rowsIf('project', `select * from ${rowsIn('project')}`)) readObject(state, row)
     const sessions = ['session', 'session_v2'].flatMap((table) => [
@@ -113,7 +112,7 @@ export const OPENCODE_DATABASE: DatabaseReader = {
 }
 
 /** OpenCode 2 adds up calls that are in no message too: for titles, and those that the user took back. */
-function noteOwnSum({ file, format, copies }: OpencodeState, row: Row): void {
+function noteOwnSum({ file, copies }: OpencodeState, row: Row): void {
   const { tokens_input: input, tokens_output: output, tokens_reasoning: reasoning } = row
   const cache = { read: row.tokens_cache_read, write: row.tokens_cache_write }
   const sum = tokensOf({ input, output, reasoning, cache }) ?? noTokens()
@@ -125,5 +124,5 @@ function noteOwnSum({ file, format, copies }: OpencodeState, row: Row): void {
     dollars -= Number(cost ?? 0)
   }
   const isSum = Object.values(sum).every((count) => count >= 0)
-  if (isSum) file.noteSum(file.transcriptOf(format, String(row.id)), sum, reportedCost(dollars))
+  if (isSum) file.noteSum(file.transcriptOf(String(row.id)), sum, reportedCost(dollars))
 }

@@ -8,7 +8,7 @@ import {
 } from '../transcript/source-file.ts'
 import { SHELL_TOOLS } from '../transcript/tool-effects.ts'
 import { noteChangedFiles, noteWritten, type Transcript } from '../transcript/transcript.ts'
-import type { Format, MessageTokens } from '../transcript/transcript-model.ts'
+import type { MessageTokens } from '../transcript/transcript-model.ts'
 import { addedKeys } from '../transcript/written-lines.ts'
 import { readObjects } from './json-objects.ts'
 
@@ -20,8 +20,6 @@ const MAX_WAITING = 200_000
 
 export interface OpencodeState {
   file: SourceFile
-  /** The agent: Kilo's program writes the same. */
-  format: Format
   /** The time of creation by session id. */
   createdAt: Map<string, string>
   /** The transcript by message id: parts contain only the id of their message. Null for a copy. */
@@ -41,10 +39,9 @@ export interface OpencodeState {
   copies: Map<string, Map<string, Json>>
 }
 
-export function newOpencodeState(file: SourceFile, format: Format = 'opencode'): OpencodeState {
+export function newOpencodeState(file: SourceFile): OpencodeState {
   return {
     file,
-    format,
     createdAt: new Map(),
     transcriptOfMessage: new Map(),
     callIds: new Map(),
@@ -86,8 +83,8 @@ export function readObject(state: OpencodeState, value: Json): void {
     state.worktrees.set(textOf(value.id) ?? '', textOf(value.worktree) ?? '')
 }
 
-function readSession({ file, format, createdAt, worktrees }: OpencodeState, info: Json): void {
-  const transcript = file.transcriptOf(format, textOf(info.id) ?? '')
+function readSession({ file, createdAt, worktrees }: OpencodeState, info: Json): void {
+  const transcript = file.transcriptOf(textOf(info.id) ?? '')
   transcript.parentId ??= textOf(info.parentID) ?? textOf(info.parent_id)
   transcript.title ??= textOf(info.title)
   transcript.repository ??= worktrees.get(textOf(info.projectID) ?? textOf(info.project_id) ?? '') ?? null
@@ -102,7 +99,7 @@ function readMessage(state: OpencodeState, message: Json): void {
   const id = textOf(message.id)
   const sessionId = textOf(message.sessionID)
   if (id === null || sessionId === null) return
-  const transcript = state.file.transcriptOf(state.format, sessionId)
+  const transcript = state.file.transcriptOf(sessionId)
   const time = objectOf(message.time)
   const at = timeOf(time.created)
   // a fork begins with copies of its parent's messages, under new ids and with their old times

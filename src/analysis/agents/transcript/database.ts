@@ -4,7 +4,6 @@ import { basename } from 'node:path'
 import { MAX_LINE_BYTES } from '../../../base/split-lines.ts'
 import { isIrregular, NOT_REGULAR } from '../git/regular-file.ts'
 import type { SourceFile } from './source-file.ts'
-import type { Format } from './transcript-model.ts'
 
 // Databases of agents (SQLite), opened for reading only, and never with what a hostile file could have without an end.
 
@@ -24,7 +23,7 @@ export interface DatabaseReader {
   columns: readonly Readonly<Record<string, readonly string[]>>[]
   /** A query of the agent's session ids. */
   sessionIds(database: Pick<AgentDatabase, 'tables'>): string
-  read(file: SourceFile, database: AgentDatabase, format: Format): Promise<void> | void
+  read(file: SourceFile, database: AgentDatabase): Promise<void> | void
 }
 
 /** No real table has more rows. The pages of a damaged file may lead to each other without an end. */
@@ -84,7 +83,7 @@ export const columnsOf = (
 ) => names.map((name) => (tables.get(table)?.has(name) ? name : `null as ${name}`)).join(', ')
 
 /** Reads all of a database by its reader. */
-export async function readDatabase(file: SourceFile, reader: DatabaseReader, format: Format): Promise<void> {
-  await useDatabase(file.path, (database) => reader.read(file, database, format))
+export async function readDatabase(file: SourceFile, reader: DatabaseReader): Promise<void> {
+  await useDatabase(file.path, (database) => reader.read(file, database))
   file.onBytes((await stat(file.path)).size)
 }

@@ -3,7 +3,7 @@ import { mergeById, mergeCall } from '../../fragments/merge.ts'
 import { type CallPart, partId, type SessionParts } from '../../records/session-parts.ts'
 import { countsOf } from './source-file.ts'
 import type { Transcript } from './transcript.ts'
-import { agentOf, type ToolCall, type Turn } from './transcript-model.ts'
+import type { ToolCall, Turn } from './transcript-model.ts'
 import type { Workspace } from './workspace.ts'
 
 const MAX_NAME = 200
@@ -25,7 +25,7 @@ export function partsOf(
 ): SessionParts {
   const isSubAgent = isStarted(transcript)
   return {
-    agent: agentOf(transcript.format),
+    agent: transcript.agent,
     isFork: transcript.isFork,
     times: { from: transcript.firstAt, to: transcript.lastAt },
     fileTimes: { from: transcript.fileFrom, to: transcript.fileTo },

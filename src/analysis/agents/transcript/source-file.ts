@@ -8,7 +8,6 @@ import { noteWhole, Transcript } from './transcript.ts'
 import {
   type ApiMessage,
   type Cursor,
-  type Format,
   type MessageTokens,
   mergeMessage,
   type SecretScan,
@@ -97,6 +96,7 @@ export class SourceFile {
 
   constructor(
     readonly path: string,
+    readonly agent: string,
     readonly group: FileGroup,
     readonly onBytes: (count: number) => void,
   ) {
@@ -110,11 +110,11 @@ export class SourceFile {
   }
 
   /** The transcript of the agent's session id; creates it on first use. */
-  transcriptOf(format: Format, agentId: string): Transcript {
+  transcriptOf(agentId: string): Transcript {
     const { group } = this
     const known = group.transcripts.get(agentId)
     if (known !== undefined) return known
-    const transcript = new Transcript(agentId, format, group)
+    const transcript = new Transcript(agentId, this.agent, group)
     group.transcripts.set(agentId, transcript)
     return transcript
   }

@@ -11,7 +11,6 @@ import {
   type ApiMessage,
   type Cursor,
   type EventType,
-  type Format,
   mergeMessage,
   type Place,
   type SecretScan,
@@ -95,7 +94,7 @@ interface Shared {
 export class Transcript {
   constructor(
     readonly id: string,
-    readonly format: Format,
+    readonly agent: string,
     private readonly shared: Shared,
   ) {}
 

@@ -25,7 +25,7 @@ import { readResponse, readUserContent } from '../claude-content.ts'
 // used. Compacting a session takes the usage of its messages away, and leaves their sum.
 
 export async function readClineSession(file: SourceFile, sessionId: string): Promise<void> {
-  const transcript = file.transcriptOf('cline', sessionId)
+  const transcript = file.transcriptOf(sessionId)
   const session = objectOf(
     parseJson(readText(file.path.replace(/\.messages\.json$/, '.json'), file.group.onSkipped) ?? ''),
   )

@@ -14,7 +14,7 @@ import {
 import { readJsonDocument } from '../../transcript/json-lines.ts'
 import { noTokens, reportedCost, type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
-import type { Format, MessageTokens, Turn } from '../../transcript/transcript-model.ts'
+import type { MessageTokens, Turn } from '../../transcript/transcript-model.ts'
 
 // Tasks of Cline, Roo Code and Kilo Code: `ui_messages.json` has what was shown, with the usage of each call of the API;
 // the conversation beside it names the model, the folder and the exit codes of commands.
@@ -46,20 +46,20 @@ interface State {
   hasPrompt: boolean
 }
 
-export async function readClineTask(file: SourceFile, format: Format, sessionId: string): Promise<void> {
+export async function readClineTask(file: SourceFile, sessionId: string): Promise<void> {
   let state: State | undefined
   const messagesOf = (document: unknown) => {
     if (!Array.isArray(document)) return 'not a JSON array'
     const messages = document.filter(isObject).filter(({ partial }) => partial !== true)
-    state = stateOf(file, format, sessionId, messages)
+    state = stateOf(file, sessionId, messages)
     return messages
   }
   await readJsonDocument(file, messagesOf, (message) => state && readMessage(state, message))
   if (state !== undefined) endCall(state)
 }
 
-function stateOf(file: SourceFile, format: Format, sessionId: string, messages: readonly Json[]): State {
-  const transcript = file.transcriptOf(format, sessionId)
+function stateOf(file: SourceFile, sessionId: string, messages: readonly Json[]): State {
+  const transcript = file.transcriptOf(sessionId)
   const beside = (name: string) =>
     parseJson(readText(join(dirname(file.path), name), file.group.onSkipped) ?? '')
   const conversation = listOf(beside('api_conversation_history.json')).flatMap(textsOf)
@@ -75,7 +75,7 @@ function stateOf(file: SourceFile, format: Format, sessionId: string, messages: 
     transcript,
     modelAt: (ms) => textOf(uses.findLast(({ ts }) => typeof ts === 'number' && ts <= ms)?.model_id) ?? named,
     exits: conversation.flatMap(exitsIn),
-    isInclusive: format !== 'cline' && !messages.some(hasMoreCache),
+    isInclusive: file.agent !== 'cline' && !messages.some(hasMoreCache),
     turn: null,
     callId: 'api',
     call: null,

@@ -43,7 +43,7 @@ export const CURSOR_DATABASE: DatabaseReader = {
       const model = textOf(objectOf(composer.modelConfig).modelName)
       if (model !== null) models.set(id, model)
       if (!Array.isArray(composer.fullConversationHeadersOnly)) continue
-      const transcript = file.transcriptOf('cursor', id)
+      const transcript = file.transcriptOf(id)
       transcript.title ??= textOf(composer.name)
       transcript.noteContext(timeOf(composer.createdAt), folders.get(id) ?? null)
     }
@@ -56,7 +56,7 @@ export const CURSOR_DATABASE: DatabaseReader = {
         file.noteUnreadable(1, `message ${bubbleId}: not a JSON object, or too large`)
         continue
       }
-      readBubble(file, file.transcriptOf('cursor', id), bubble, bubbleId, models.get(id) ?? null)
+      readBubble(file, file.transcriptOf(id), bubble, bubbleId, models.get(id) ?? null)
       await file.group.scan.flushIfFull()
     }
   },

@@ -64,7 +64,7 @@ function textOfThread({ data, data_type }: Row, budget: { left: number }): strin
 function readThread(file: SourceFile, row: Row, thread: Json): void {
   const id = textOf(row.id)
   if (id === null) return
-  const transcript = file.transcriptOf('zed', id)
+  const transcript = file.transcriptOf(id)
   const at = timeOf(row.updated_at) ?? timeOf(thread.updated_at)
   const from = timeOf(row.created_at) ?? at
   transcript.parentId ??= textOf(row.parent_id)

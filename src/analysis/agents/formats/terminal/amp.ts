@@ -20,7 +20,7 @@ import { readResponse } from '../claude-content.ts'
 // What sub-agents used is in no file.
 
 export async function readAmp(file: SourceFile, sessionId: string): Promise<void> {
-  const transcript = file.transcriptOf('amp', sessionId)
+  const transcript = file.transcriptOf(sessionId)
   let at: string | null = null
   let ledger: Json[] = []
   const messagesOf = messagesIn((thread) => {

@@ -113,7 +113,7 @@ export const COPILOT_DATABASE: DatabaseReader = {
   sessionIds: () => `select distinct session_id as id from ${rowsIn(TABLE)}`,
   read(file, database) {
     for (const { sessionId, at, ...call } of countedRows(file, storedCalls(database))) {
-      const transcript = file.transcriptOf('copilot', sessionId)
+      const transcript = file.transcriptOf(sessionId)
       transcript.noteContext(at)
       file.noteMessage(transcript, call, at)
     }

@@ -38,7 +38,7 @@ interface State {
 }
 
 export async function readCopilot(file: SourceFile, sessionId: string): Promise<void> {
-  const transcript = file.transcriptOf('copilot', sessionId)
+  const transcript = file.transcriptOf(sessionId)
   const stored = await callsBeside(file, sessionId)
   const state: State = {
     file,

@@ -21,7 +21,7 @@ import { readResponse, readUserContent } from '../claude-content.ts'
 const FAILED = /^Error: [^\n]*\(exit code: -?0*[1-9]/
 
 export async function readDroid(file: SourceFile, sessionId: string): Promise<void> {
-  const transcript = file.transcriptOf('droid', sessionId)
+  const transcript = file.transcriptOf(sessionId)
   const settings = objectOf(
     parseJson(readText(file.path.replace(/\.jsonl$/, '.settings.json'), file.group.onSkipped) ?? ''),
   )

@@ -61,7 +61,7 @@ function readSession(
 ): void {
   const id = textOf(row.id)
   if (id === null) return
-  const transcript = file.transcriptOf('goose', ids.get(id) ?? id)
+  const transcript = file.transcriptOf(ids.get(id) ?? id)
   const ledger = tables.has('usage_ledger') ? [...rowsOf(LEDGER, id)] : []
   const calls = ledger.filter((call) => !transcript.isCopied(keyOf(call)))
   transcript.parentId ??= ids.get(row.parent_session_id) ?? null

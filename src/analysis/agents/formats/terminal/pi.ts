@@ -26,7 +26,7 @@ interface State {
 }
 
 export async function readPi(file: SourceFile, sessionId: string): Promise<void> {
-  const state: State = { file, transcript: file.transcriptOf('pi', sessionId), from: null, model: null }
+  const state: State = { file, transcript: file.transcriptOf(sessionId), from: null, model: null }
   await readJsonLines(file, (entry) => readEntry(state, entry))
 }
 
@@ -36,7 +36,7 @@ function readEntry(state: State, entry: Json): undefined {
   const { file, from } = state
   const isOlder = from !== null && at !== null && at < from.until
   // entries before the parent began are of a session that this file does not name
-  const transcript = !isOlder ? state.transcript : at < from.since ? null : file.transcriptOf('pi', from.id)
+  const transcript = !isOlder ? state.transcript : at < from.since ? null : file.transcriptOf(from.id)
   const id = textOf(entry.id) ?? `${entry.type} ${at}`
   const message = entry.type === 'message' ? objectOf(entry.message) : {}
   if (message.role === 'assistant') state.model = textOf(message.model) ?? state.model

@@ -33,8 +33,8 @@ export async function readQwen(file: SourceFile, sessionId: string): Promise<voi
     const own = textOf(value.sessionId) ?? sessionId
     // a fork begins with a copy of the lines of another session, and names it in each
     const from = textOf(objectOf(value.forkedFrom).sessionId)
-    if (from !== null) file.transcriptOf('qwen', own).isFork = true
-    const transcript = file.transcriptOf('qwen', from ?? own)
+    if (from !== null) file.transcriptOf(own).isFork = true
+    const transcript = file.transcriptOf(from ?? own)
     const key = `qwen ${value.uuid} ${value.timestamp}`
     const isNew = !transcript.isCopied(key) && transcript.isFirst(key)
     if (isNew || textOf(value.uuid) === null) readLine(file, transcript, value)
