@@ -1,7 +1,12 @@
 import { cut } from '../../base/text.ts'
+import type { EventData } from '../../webhooks/outbox/catalogue.ts'
+import type { Alert, Metric } from './model.ts'
+
+type AlertData = EventData['alert.fired']
+type DigestData = EventData['digest.ready']
 
 // The messages that people read in Slack and Teams. Names come from users: Slack's marks are escaped, and Teams gets runs of text, in which
-// nothing is a mark.
+// nothing is a mark. The dashboard shows them too.
 
 export interface Line {
   label: string
@@ -85,3 +90,97 @@ const number = (digits: number) =>
 const [whole, cents] = [number(0), number(2)]
 export const dollars = (value: number): string => `$${cents.format(value)}`
 export const plain = (value: number): string => (Number.isInteger(value) ? whole : cents).format(value)
+
+/** Writes the figure of an alert. */
+export const UNITS: Record<Metric, (value: number) => string> = {
+  cost: dollars,
+  forecast: (value) => `${dollars(value)} at the end of the month`,
+  budget_percent: (value) => `${plain(value)} % of the budget`,
+  average_quality: (value) => `a mean quality of ${plain(value)}`,
+  findings: (value) => `${plain(value)} findings`,
+  unpriced_tokens: (value) => `${plain(value)} tokens without a price`,
+  silent_machines: (value) => `${plain(value)} silent machines`,
+  failing_endpoints: (value) => `${plain(value)} failing endpoints`,
+}
+
+/** Keys in one message. */
+export const MAX_KEYS = 20
+
+const WORDS = { firing: 'Firing', no_data: 'No data', ok: 'Resolved' } as const
+
+/** One message of all keys of an alert that are told of; `data` has at least one, those that fire first. */
+export function alertMessage(
+  { metric, window, each, below }: Pick<Alert, 'metric' | 'window' | 'each' | 'below'>,
+  data: readonly AlertData[],
+  nameOf: (key: string | null) => string,
+  publicUrl: string | null,
+): Message {
+  const side = below === undefined ? 'above' : 'below'
+  const isCount = metric === 'findings' || metric === 'unpriced_tokens'
+  const lines = data.slice(0, MAX_KEYS).map(({ key, state, value, threshold, top }): Line => {
+    const most = top.map((part) => `${nameOf(part.key)} ${(isCount ? plain : dollars)(part.value)}`)
+    const text =
+      value === null
+        ? `there is no data of this ${window}`
+        : `${UNITS[metric](value)} this ${window}, ${state === 'ok' ? 'no longer ' : ''}${side} ${plain(threshold)}${most.length === 0 ? '' : `; most of it: ${most.join(', ')}`}`
+    return {
+      label: each === null ? WORDS[state] : `${WORDS[state]}: ${nameOf(key)}`,
+      text,
+      url: undefined,
+    }
+  })
+  const more = data.length - lines.length
+  if (more > 0) lines.push({ label: `and ${more} more`, text: '', url: undefined })
+  const [first] = data
+  const kind = first?.test ? 'Test of an alert' : first?.state === 'ok' ? 'Resolved' : 'Alert'
+  return { title: `${kind}: ${first?.name}`, lines, url: pageUrl(publicUrl, `alerts/${first?.alert_id}`) }
+}
+
+/** Names in a line. */
+const LARGEST = 3
+
+const largest = (parts: DigestData['by_model']): string =>
+  parts
+    .slice(0, LARGEST)
+    .map(({ key, cost }) => `${key ?? 'none'} ${dollars(cost)}`)
+    .join(', ') || 'none'
+
+function comparedTo(cost: number, before: number): string {
+  if (before === 0) return 'nothing in the week before'
+  const percent = Math.round((100 * (cost - before)) / before)
+  const change = percent === 0 ? 'as much as' : `${Math.abs(percent)} % ${percent > 0 ? 'more' : 'less'} than`
+  return `${change} the week before`
+}
+
+/** The seven lines of a digest. */
+export function digestMessage(name: string, data: DigestData, publicUrl: string | null): Message {
+  const { from, to, cost, previous_cost, by_model, by_project, budget, pull_requests } = data
+  const line = (label: string, text: string, page: string, query: Record<string, string> = {}): Line => ({
+    ...{ label, text, url: pageUrl(publicUrl, page, { from, to, ...query }) },
+  })
+  const { average_quality: quality, new_findings: findings } = data
+  const { merged } = pull_requests
+  return {
+    title: `${data.test ? 'Test of a digest' : name}: ${from} to ${to}`,
+    lines: [
+      line('Cost', `${dollars(cost)}, ${comparedTo(cost, previous_cost)}`, 'cost'),
+      line('Models', largest(by_model), 'cost', { by: 'model' }),
+      line('Projects', largest(by_project), 'cost', { by: 'project' }),
+      line(
+        'Budget',
+        budget === null
+          ? 'none is set'
+          : `${dollars(budget.projected_cost)} expected this month, of ${dollars(budget.limit)}`,
+        'cost',
+      ),
+      line(
+        'Pull requests',
+        `${plain(merged)} merged, whose sessions cost ${dollars(pull_requests.cost)}`,
+        'outcomes',
+      ),
+      line('Quality', quality === null ? 'no sessions' : `${plain(quality)} on average`, 'quality'),
+      line('Findings', `${plain(findings)} new`, 'findings'),
+    ],
+    url: pageUrl(publicUrl, ''),
+  }
+}
