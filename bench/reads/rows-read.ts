@@ -10,7 +10,7 @@ const PER_PAGE = 50
  * more).
  */
 const REPORT_READS = 10_002
-/** Read all sessions that match (docs/breakdowns.md). */
+/** Read all sessions that match (docs/figures.md). */
 const READS_SESSIONS: ReadonlySet<string> = new Set(['breakdown by branch', 'sessions that cost a dollar'])
 
 /**

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { parseKey } from '../../src/accounts/keys/form.ts'
 import { connect, type Sql } from '../../src/database/client.ts'
 
-// The second run of the API's tests (`bun run test:rls`, docs/isolation.md). Every table with an
+// The second run of the API's tests (`bun run test:rls`, docs/security.md). Every table with an
 // organization's data has row level security, and the statements of a request use connections that are
 // limited to the request's organization. A statement without its `org_id` then has a different result than in
 // the first run, or fails. A test's own statements (`database.sql`) run as the owner of the tables, who sees

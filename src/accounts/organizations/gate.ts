@@ -4,7 +4,7 @@ import { inOrganization, type Kind } from '../../database/org-lock.ts'
 import { createShares, type Free, type Share, type Shares, type Wait } from './shares.ts'
 
 // The gate of an instance: what a request with a body takes of the memory and of the intake's work, until it is answered.
-// A request has one pass, and one queue divides each thing by organization (shares.ts). docs/http.md has the table.
+// A request has one pass, and one queue divides each thing by organization (shares.ts). docs/api.md has the table.
 
 const MIB = 1024 * 1024
 

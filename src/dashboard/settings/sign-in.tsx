@@ -22,7 +22,7 @@ export function SignInSettings() {
           <p class="note">
             {password && 'A member gets a password by a link of the section Members. '}
             {oidc && 'Roles come from the identity provider at each sign-in. '}
-            The server’s operator changes these by PASSWORDS and OIDC_ISSUER: docs/sign-in.md.
+            The server’s operator changes these by PASSWORDS and OIDC_ISSUER: docs/access.md.
           </p>
         </>
       )}
