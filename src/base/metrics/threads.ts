@@ -1,7 +1,5 @@
+import type { TallyCounts, ThreadMeter } from '../supervise.ts'
 import type { Counter, Registry } from './registry.ts'
-
-/** Values of labels, and counts since a thread last sent these to the main thread. */
-export type TallyCounts = [labels: string[], count: number][]
 
 /** Counts of a thread that wait for its next report. */
 export function createTally() {
@@ -21,13 +19,6 @@ export function createTally() {
       return taken
     },
   }
-}
-
-/** The supervisor of a thread reports to this. */
-export interface ThreadMeter {
-  count(counts: TallyCounts): void
-  /** The thread ended without being told to; what it counted since its last report is lost. */
-  failed(): void
 }
 
 /** Adds how often threads failed; returns what makes a thread's meter, whose counts go to `counter`. */

@@ -1,5 +1,6 @@
 import { createLog, type Log } from '../../base/log.ts'
 import { createTally } from '../../base/metrics/threads.ts'
+import { HEARTBEAT_MS } from '../../base/supervise.ts'
 import { connect } from '../../database/client.ts'
 import {
   createConnectionMonitor,
@@ -8,7 +9,7 @@ import {
 } from '../../database/pools/reconnecting-pool.ts'
 import { LANES, lookAtRules } from '../../features/alerts/look.ts'
 import { type Deliveries, startDeliveries } from '../../webhooks/worker/deliveries.ts'
-import { type FromWorker, HEARTBEAT_MS, type ToWorker } from '../../webhooks/worker/messages.ts'
+import type { FromWorker, ToWorker } from '../../webhooks/worker/messages.ts'
 import { SETTLE_CONNECTIONS } from '../../webhooks/worker/result-batcher.ts'
 import { runHousekeeping } from './housekeeping.ts'
 
@@ -43,7 +44,7 @@ const attempts = createTally()
 // The handler is set before any await: messages without a listener are lost.
 self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
   if (data.type === 'start') running = start(data)
-  else void drain()
+  else void stop()
 }
 
 const send = (message: FromWorker) => self.postMessage(message)
@@ -101,7 +102,7 @@ function startHeartbeat(pools: readonly ReconnectingPool[], log: Log): ReturnTyp
   return setInterval(sendHeartbeat, HEARTBEAT_MS)
 }
 
-async function drain(): Promise<void> {
+async function stop(): Promise<void> {
   if (running !== undefined) {
     const { deliveries, pools, timers, chores } = running
     // heartbeats continue until the attempts in flight are settled, which takes up to 20 s
@@ -111,5 +112,5 @@ async function drain(): Promise<void> {
     clearInterval(heartbeat)
     await Promise.all(pools.map((pool) => pool.end(END_TIMEOUT_S)))
   }
-  send({ type: 'drained', counts: attempts.take() })
+  send({ type: 'stopped', counts: attempts.take() })
 }

@@ -2,8 +2,8 @@ import type { Actor } from '../../accounts/audit-log/append.ts'
 import type { Signal } from '../../analysis/telemetry/model.ts'
 import { ApiError, codeOf, type ErrorCode } from '../../base/errors.ts'
 import type { LogFormat, LogLevel } from '../../base/log.ts'
-import type { TallyCounts } from '../../base/metrics/threads.ts'
 import type { PriceFile } from '../../base/model-prices.ts'
+import type { TallyCounts } from '../../base/supervise.ts'
 import type { ConnectTarget } from '../../database/client.ts'
 import type { PackedBody } from '../../http/body.ts'
 import type { SendOptions, SyncResult } from '../sync/write.ts'
@@ -62,14 +62,12 @@ export type ToIntake =
   /** Refuse what is not being written, wait for what is, then send `stopped`. */
   | { type: 'stop' }
 
-/** Messages of the thread: a heartbeat twice a second, and an answer for each request. */
+/** Messages of the thread: a heartbeat every second, and an answer for each request. */
 export type FromIntake =
   | { type: 'heartbeat'; counts: TallyCounts }
   | { type: 'done'; id: number; result: SyncResult }
   | { type: 'failed'; id: number; error: SentError }
   | { type: 'stopped'; counts: TallyCounts }
-
-export const HEARTBEAT_MS = 500
 
 /** An error as it is sent from thread to thread. */
 export type SentError =

@@ -1,6 +1,7 @@
 import { messageOf } from '../../base/errors.ts'
 import { createLog } from '../../base/log.ts'
 import { createTally } from '../../base/metrics/threads.ts'
+import { HEARTBEAT_MS } from '../../base/supervise.ts'
 import { isConnectionError } from '../../database/connection-errors.ts'
 import {
   createConnectionMonitor,
@@ -9,14 +10,7 @@ import {
 } from '../../database/pools/reconnecting-pool.ts'
 import { countSessions } from './count-sessions.ts'
 import { createIntake } from './intake.ts'
-import {
-  type FromIntake,
-  HEARTBEAT_MS,
-  type Intake,
-  receivedError,
-  sentError,
-  type ToIntake,
-} from './messages.ts'
+import { type FromIntake, type Intake, receivedError, sentError, type ToIntake } from './messages.ts'
 import { createPricerSource } from './pricer.ts'
 
 // The entry point of the intake thread: reads, checks and writes what is sent to the API, and tells the main thread only

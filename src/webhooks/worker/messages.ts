@@ -1,4 +1,4 @@
-import type { TallyCounts } from '../../base/metrics/threads.ts'
+import type { TallyCounts } from '../../base/supervise.ts'
 import type { Config } from '../../config.ts'
 import type { ConnectTarget } from '../../database/client.ts'
 
@@ -29,16 +29,13 @@ export type ToWorker =
       /** 32 bytes that encrypt signing secrets. */
       secretKey: Uint8Array
     }
-  /** Claim nothing more, settle the attempts in flight, then send `drained`. */
-  | { type: 'drain' }
+  /** Claim nothing more, settle the attempts in flight, then send `stopped`. */
+  | { type: 'stop' }
 
 /** Messages of the worker: every second a heartbeat with its last check of the database, and a last report. */
 export type FromWorker =
   | { type: 'heartbeat'; database: boolean; counts: TallyCounts }
-  | { type: 'drained'; counts: TallyCounts }
-
-/** The time between two heartbeats. */
-export const HEARTBEAT_MS = 1_000
+  | { type: 'stopped'; counts: TallyCounts }
 
 /** The part of the settings that goes to the worker. */
 export const workerSettingsOf = (config: WorkerSettings): WorkerSettings =>

@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-function startIntake({ idleTicks = 1_000, missedBeats = 100, modelPrices = null as PriceFile | null } = {}) {
+function startIntake({ idleMs = 100_000, missedBeats = 100, modelPrices = null as PriceFile | null } = {}) {
   const threads: Worker[] = []
   const lines: string[] = []
   const registry = createRegistry()
@@ -43,7 +43,10 @@ function startIntake({ idleTicks = 1_000, missedBeats = 100, modelPrices = null 
     settings: { logLevel: 'silent', logFormat: 'json', storeContent: false, modelPrices },
     log: createLog('warn', 'json', (line) => lines.push(line)),
     endConnections: (name) => endConnections(database.sql, name),
-    limits: { tickMs: 100, missedBeats, startTicks: 200, idleTicks, stopMs: 20_000 },
+    tickMs: 100,
+    missedBeats,
+    idleMs,
+    stopMs: 20_000,
   })
   return { intake, threads, lines, metrics: () => registry.text() }
 }
@@ -175,7 +178,7 @@ for (const way of ['throw', 'reject', 'exit', 'hang'] as const) {
 }
 
 test('a thread without requests ends with its connections, and the next request starts another', async () => {
-  const { intake, threads, lines } = startIntake({ idleTicks: 5 })
+  const { intake, threads, lines } = startIntake({ idleMs: 500 })
   await submit(intake, 'idle')
   await eventually(connections, (open) => open === 0, WAIT_MS)
   expect(await submit(intake, 'idle')).toMatchObject({ unchanged: 1 })

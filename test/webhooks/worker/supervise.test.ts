@@ -66,7 +66,7 @@ test('the worker beats, does its housekeeping, and drains', async () => {
   expect([...(await left())]).toEqual([{ org_id: 'org_new' }])
   await worker.stop()
   await worker.stop()
-  expect(messages.at(-1)).toEqual({ type: 'drained', counts: [] })
+  expect(messages.at(-1)).toEqual({ type: 'stopped', counts: [] })
 })
 
 test.each(['throw', 'reject', 'exit'])('a thread that ends by %s is replaced', async (way) => {
