@@ -103,7 +103,7 @@ const WHAT = 'a, button, summary, label, input, select'
 const found = (text: string) =>
   `[...document.querySelectorAll('main, header')].reverse().flatMap((part) => [...part.querySelectorAll('${WHAT}')])
      .map((one) => one.querySelector('[type=checkbox]') ?? one)
-     .filter((one) => one.checkVisibility() && ((one.innerText || one.labels?.[0].innerText || '').trim().startsWith(${quoted(text)}) || one.ariaLabel?.startsWith(${quoted(text)})))[0]`
+     .filter((one) => one.checkVisibility() && ((one.innerText || one.labels?.[0]?.innerText || '').trim().startsWith(${quoted(text)}) || one.ariaLabel?.startsWith(${quoted(text)})))[0]`
 
 /** Goes to what has this text, and clicks it or presses Enter. */
 async function use(text: string): Promise<void> {

@@ -5,6 +5,7 @@ import { createKey } from '../../src/accounts/keys/queries.ts'
 import { type HttpServer, listen } from '../../src/http/listen.ts'
 import { addPerson, invite, PASSWORD, post } from '../features/sign-in/people.ts'
 import { client, tenant, testApp } from '../support/api.ts'
+import { eventually } from '../support/cli.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { type Browser, findBrowser, type Page, startBrowser } from './browser.ts'
 
@@ -206,6 +207,16 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
     await sees('Saved')
     const [bob] = await db.sql<{ role: string }[]>`select role from members where email = 'bob@example.com'`
     expect(bob?.role).toBe('auditor')
+    await page.evaluate(`{
+      const row = [...document.querySelectorAll('tr')].find((one) => one.innerText.includes('bob@example.com'))
+      const team = row.querySelector('input')
+      team.value = 'payments'
+      team.dispatchEvent(new Event('change', { bubbles: true }))
+    }`)
+    await eventually(
+      () => db.sql<{ team: string }[]>`select team from members where email = 'bob@example.com'`,
+      ([row]) => row?.team === 'payments',
+    )
     expect(page.problems.splice(0)).toEqual([])
   }, 180_000)
 
@@ -214,6 +225,11 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
     await type('US dollars', '2500')
     await click('Set the limit')
     await sees('$2,500.00')
+    await type('Of', 'team')
+    await type('Its name', 'payments')
+    await type('US dollars', '300')
+    await click('Set the limit')
+    await sees('team payments')
     await checkAxe()
     await settings('badges')
     await sees('Label of cost')

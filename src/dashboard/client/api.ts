@@ -21,10 +21,12 @@ export class ApiFailure extends Error {
   }
 }
 
-/** Path and query of a request below `/v1`. What has no project is asked for by an empty one. */
-export function pathOf(path: string, { project, ...query }: Query = {}): string {
-  if (project !== NONE) return path + searchOf({ project, ...query })
-  return `${path}${searchOf(query) || '?'}&project=`
+/** Path and query of a request below `/v1`. What has no project, or nobody in a team, is asked for by an empty one. */
+export function pathOf(path: string, query: Query = {}): string {
+  const empty = ['project', 'team'].filter((name) => query[name] === NONE)
+  if (empty.length === 0) return path + searchOf(query)
+  const others = searchOf({ ...query, ...Object.fromEntries(empty.map((name) => [name, undefined])) })
+  return `${path}${others || '?'}&${empty.map((name) => `${name}=`).join('&')}`
 }
 
 interface Sent {

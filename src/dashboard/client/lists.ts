@@ -30,7 +30,7 @@ const getTeam = (): Promise<TeamOverview> => getKept<TeamOverview>('/team')
 /** The members, with their ids. */
 export const loadPeople = async (): Promise<TeamOverview['members']> => (await getTeam()).members
 
-export type Suggested = 'project' | 'model' | 'agent' | 'member' | 'branch'
+export type Suggested = 'project' | 'model' | 'agent' | 'member' | 'team' | 'branch'
 /** A value of a filter, and what it is called where that differs. */
 type Suggestion = readonly [value: string, name: string]
 
@@ -45,6 +45,10 @@ export const SUGGESTIONS: Record<Suggested, () => Promise<Suggestion[]>> = {
   model: () => namesOf('/models'),
   agent: () => namesOf('/agents'),
   member: async () => (await getTeam()).members.map(({ email, display_name }) => [email, display_name]),
+  team: async () => {
+    const teams = new Set((await getTeam()).members.flatMap(({ team }) => team ?? []))
+    return [...[...teams].sort().map((team) => [team, ''] as const), [NONE, 'of nobody in a team']]
+  },
   branch: async () => {
     const { from, to } = lastDays(BRANCH_DAYS)
     const query = { by: 'branch', sort: 'sessions', date_from: from, date_to: to, per_page: MAX_NAMES }

@@ -5,11 +5,12 @@ import { finestGranularity, type Granularity, periodsOf, type Range } from '../c
 import { NONE, type Query } from '../client/links.ts'
 
 /** `GET /v1/cost/breakdown` sums by these keys; a narrowed breakdown goes on in this order. */
-export const KEYS = ['project', 'member', 'model', 'agent', 'branch', 'ticket'] as const
+export const KEYS = ['project', 'member', 'team', 'model', 'agent', 'branch', 'ticket'] as const
 export type Key = (typeof KEYS)[number]
 export const KEY_NAMES: Record<Key, string> = {
   project: 'Project',
   member: 'Member',
+  team: 'Team',
   model: 'Model',
   agent: 'Agent',
   branch: 'Branch',

@@ -41,9 +41,9 @@ export function CostPage({ route: { query } }: PageProps) {
   const summary = useApi<CostSummary>('/cost', { project: filters.project, ...dates })
   const budget = summary.state === 'ready' ? summary.value.current_budget : null
   const nameOf = (key: string | null) => (key === null ? NONE : (members.get(key)?.name ?? key))
-  /** An address says more than an id in the field of the filter. Of what has no key only what has no project is found. */
+  /** An address says more than an id in the field of the filter. Of what has no key what has no project or team is found. */
   const filterOf = (of: Key, key: string | null) =>
-    key !== null ? (members.get(key)?.email ?? key) : of === 'project' ? NONE : undefined
+    key !== null ? (members.get(key)?.email ?? key) : of === 'project' || of === 'team' ? NONE : undefined
   const kept = { ...filters, from: query.get('from') ?? undefined, to: query.get('to') ?? undefined }
   /** This page with one key only, and that by the next key that is not narrowed yet. */
   const narrowed = (key: Key, value: string | null) => {

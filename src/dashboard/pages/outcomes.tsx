@@ -9,12 +9,12 @@ import { type Person, useMembers } from '../client/lists.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { dollarColumn, orUnknown, shareColumn, wholeColumn } from '../parts/columns.tsx'
 import { Facts } from '../parts/fact.tsx'
-import { Filters, pick, QueryChoice, rangeOf } from '../parts/filters.tsx'
+import { Chooser, Filters, pick, QueryChoice, rangeOf } from '../parts/filters.tsx'
 import { NamedLink } from '../parts/link.tsx'
 import { Empty, NoMatch, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
 
-const GROUPS = ['month', 'week', 'project', 'repo', 'member', 'agent'] as const
+const GROUPS = ['month', 'week', 'project', 'repo', 'member', 'team', 'agent'] as const
 type Group = (typeof GROUPS)[number]
 const NAMES: Record<Group, string> = {
   month: 'Month',
@@ -22,6 +22,7 @@ const NAMES: Record<Group, string> = {
   project: 'Project',
   repo: 'Repository',
   member: 'Member',
+  team: 'Team',
   agent: 'Agent',
 }
 const PER_PAGE = 50
@@ -35,7 +36,7 @@ export function OutcomesPage({ route: { query } }: PageProps) {
   const by = GROUPS.find((group) => group === query.get('by')) ?? 'month'
   const members = useMembers(by === 'member')
   const range = rangeOf(query, lastMonths(MONTHS))
-  const filters = { ...pick(query, 'project'), date_from: range.from, date_to: range.to }
+  const filters = { ...pick(query, 'project', 'team'), date_from: range.from, date_to: range.to }
   const outcomes = useApi<Outcomes>('/outcomes', {
     by,
     ...filters,
@@ -46,6 +47,7 @@ export function OutcomesPage({ route: { query } }: PageProps) {
     <>
       <Filters query={query} usual={lastMonths(MONTHS)}>
         <QueryChoice name="by" label="By" query={query} usual="month" options={Object.entries(NAMES)} />
+        <Chooser name="team" query={query} />
       </Filters>
       <Show loaded={outcomes} what="outcomes">
         {({ data, pagination, total }) =>

@@ -187,6 +187,7 @@ export function Chooser({ name, query }: ChooserProps) {
 export const SessionChoosers = ({ query }: { query: URLSearchParams }) => (
   <>
     <Chooser name="member" query={query} />
+    <Chooser name="team" query={query} />
     <Chooser name="model" query={query} />
     <Chooser name="agent" query={query} />
     <Chooser name="branch" query={query} />

@@ -25,6 +25,7 @@ const PER_PAGE = 25
 const FILTERS = [
   'project',
   'member',
+  'team',
   'model',
   'agent',
   'branch',

@@ -34,7 +34,8 @@ export function MemberSettings({ who, route: { query } }: PageProps) {
   }
   const change = (id: string, body: object) => run(() => request(`/members/${id}`, { method: 'PATCH', body }))
   const remove = (id: string) => run(() => request(`/members/${id}`, { method: 'DELETE' }), 'Removed')
-  const add = async (body: Fields): Promise<boolean> => {
+  const add = async ({ team, ...fields }: Fields): Promise<boolean> => {
+    const body = { ...fields, team: team || null }
     const made = await run(() => getJson<Member>('/members', { method: 'POST', body }), 'Added')
     if (made !== undefined) await invite(made)
     return made !== undefined
@@ -45,6 +46,7 @@ export function MemberSettings({ who, route: { query } }: PageProps) {
         <Input label="E-mail" name="email" type="email" required />
         <Input label="Name" name="display_name" required maxLength={200} />
         <Choice label="Role" name="role" value="developer" options={roles} />
+        <Input label="Team (may be empty)" name="team" maxLength={100} />
       </Form>
       <Saying said={said} />
       {link !== undefined && (
@@ -89,6 +91,18 @@ export function MemberSettings({ who, route: { query } }: PageProps) {
               ) : (
                 role
               ),
+          },
+          {
+            name: 'Team',
+            cell: ({ id, team }) => (
+              <input
+                aria-label="Team"
+                maxLength={100}
+                placeholder="none"
+                value={team ?? ''}
+                onChange={({ currentTarget: { value } }) => void change(id, { team: value.trim() || null })}
+              />
+            ),
           },
           {
             name: 'Signed in',

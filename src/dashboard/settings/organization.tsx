@@ -82,6 +82,15 @@ function OrganizationForm({ stored, onSaved }: { stored: Settings; onSaved: () =
           ]}
         />
         <Choice
+          label="Beyond a budget, on laptops with the hook"
+          name="budget_action"
+          value={stored.budget_action}
+          options={[
+            ['warn', 'prompts go through, with a warning'],
+            ['block', 'prompts are refused'],
+          ]}
+        />
+        <Choice
           label="Members in answers to API keys"
           name="hidden"
           value={String(stored.hide_members)}

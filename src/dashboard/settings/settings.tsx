@@ -12,7 +12,7 @@ import { TelemetrySettings } from './telemetry.tsx'
 const SECTIONS: readonly { name: string; title: string; Content: ComponentType<PageProps> }[] = [
   { name: 'keys', title: 'API keys', Content: KeySettings },
   { name: 'members', title: 'Members', Content: MemberSettings },
-  { name: 'budget', title: 'Budget', Content: BudgetSettings },
+  { name: 'budget', title: 'Budgets', Content: BudgetSettings },
   { name: 'badges', title: 'Badges', Content: BadgeSettings },
   { name: 'organization', title: 'Organization', Content: OrganizationSettings },
   { name: 'telemetry', title: 'Telemetry', Content: TelemetrySettings },
