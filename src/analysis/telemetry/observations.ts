@@ -1,7 +1,7 @@
 import { type Fact, numbered, prompt, type Refusal, type Seen, textOf, tool, usage } from './facts.ts'
 import type { TelemetryRecord } from './model.ts'
 
-// Reads what a record says of a session, by the conventions of each agent (docs/telemetry.md).
+// Reads what a record says of a session, by the conventions of each agent (docs/sync.md).
 
 /** A fact of a session that is kept of a record. */
 export type Observation = Fact & {

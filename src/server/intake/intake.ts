@@ -15,7 +15,7 @@ import { createTurns } from './turns.ts'
  * `maxProcessorMs`: processor time that this thread takes to unpack, check and prepare a request, however busy the machine is.
  * `drainMs`: how long telemetry is gathered until it is written to its sessions, each of which is composed as a whole.
  * `inTimeMs`: more is taken while it is likely to be written within this time: with sessions that grow meanwhile, the 5 s
- * that docs/telemetry.md promises.
+ * that docs/sync.md promises.
  */
 const LIMITS = { maxProcessorMs: 10_000, drainMs: 2_000, inTimeMs: 3_500 }
 

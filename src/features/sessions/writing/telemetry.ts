@@ -18,7 +18,7 @@ export interface MergeOptions {
   onBeyond?: ((id: string) => void) | undefined
 }
 
-// Joins telemetry of a session with what else is known of it (docs/telemetry.md).
+// Joins telemetry of a session with what else is known of it (docs/sync.md).
 
 /**
  * A session of telemetry, whose record is composed once: when it is written, of all that is known (merge-parts.ts). Until
