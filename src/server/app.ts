@@ -250,7 +250,7 @@ export function createApp(deps: AppDeps) {
       }),
     )
     .use(githubRoutes(api, { writes, config, gate, box: secrets, now }))
-    .use(mcpRoutes({ ...routeDeps, gate, admission, handle: (request) => app.handle(request) }))
+    .use(mcpRoutes({ ...routeDeps, gate, admission, log, handle: (request) => app.handle(request) }))
     .use(docs({ config, routes: () => app.routes, events: sentEvents }))
     .use(badgeRoutes({ sql, config, now, cache: badgeCache, limit: requests.limits.badge }))
     .use(new Elysia({ prefix: '/v1' }).use(v1))

@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process'
 import { existsSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { claudeFolder, type Environment } from '../client/folders.ts'
+import { recordPath } from '../client/settings-file.ts'
 import type { Context } from '../command/context.ts'
 import { programWords } from '../command/program-words.ts'
-import { recordPath } from './claude-code.ts'
+import { SYNC_RECORD } from './claude-code.ts'
 
 /** All transcripts are looked at after this time, for sessions that could not be sent when they ended. */
 const LOOK_MS = 86_400_000
@@ -41,7 +42,7 @@ const projectsOf = (env: Environment, transcript: string | undefined): string =>
 
 /** Whether all transcripts were last looked at a day ago; notes that they are looked at now, as the time of the record's file. */
 function isLookDue(env: Environment): boolean {
-  const path = recordPath(env)
+  const path = recordPath(env, SYNC_RECORD)
   const lastMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs
   const nowMs = Date.now()
   if (lastMs === undefined) return true

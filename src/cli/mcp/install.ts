@@ -1,113 +1,144 @@
-import { existsSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { applyEdits } from 'jsonc-parser'
+import { applyEdits, modify, type ParseError, parse } from 'jsonc-parser'
+import { isObject } from '../../analysis/agents/transcript/json-fields.ts'
 import { OperatorError } from '../../base/errors.ts'
-import { readJsonFile } from '../../base/json-file.ts'
-import { configFolder, type Environment } from '../client/folders.ts'
-import { readLogin } from '../client/login-file.ts'
-import { replaceFile, writePrivate } from '../client/private-file.ts'
-import { askYesNo, isInteractive } from '../client/prompt.ts'
-import { NOT_SIGNED_IN } from '../client/server.ts'
+import { claudeFolder, type Environment, homeOf, programFolder } from '../client/folders.ts'
+import {
+  type Entry,
+  installEntry,
+  realPath,
+  type SettingsEntry,
+  uninstallEntry,
+} from '../client/settings-file.ts'
 import type { Args, Context } from '../command/context.ts'
-import { printMessage, printResult } from '../command/output.ts'
 import { programWords } from '../command/program-words.ts'
-import { editBetween, hashOf, type Installed, readText } from '../hook/claude-code.ts'
-import { AGENTS, type Agent, type Entry, NAME } from './agent-config.ts'
 import { type AgentId, DEFAULT_AGENT } from './agent-ids.ts'
 
-/** `mcp install`: shows the change of the agent's settings and makes it. Throws OperatorError without a login and for settings that cannot be changed. */
-export async function installTools(
-  { env, json }: Context,
-  { yes = false }: { yes?: boolean },
-  [given]: Args,
-): Promise<void> {
-  const { id, agent, path } = agentOf(env, given)
-  if (readLogin(env) === undefined)
-    throw new OperatorError(`nothing is changed: the tools use the login: ${NOT_SIGNED_IN.split(',')[0]}`)
-  const [command, ...words] = programWords()
-  const entry: Entry = { ...(agent.isTyped && { type: 'stdio' }), command, args: [...words, 'mcp'] }
-  const { bom, text } = readSettings(path)
-  if (
-    Bun.deepEquals(
-      named(path, () => agent.format.find(text ?? '')),
-      entry,
-    )
-  )
-    return await printResult(json, { path, changed: false, ...entry }, `${path} has the tools already`)
-  const before = text === undefined ? { text: '', existed: false } : withoutTools(env, id, agent, path, text)
-  const after = named(path, () => agent.format.change(before.text, entry))
-  // the entry is read again before anything is written
-  if (
-    !Bun.deepEquals(
-      named(path, () => agent.format.find(after)),
-      entry,
-    )
-  )
-    throw new OperatorError(`${path} has ${NAME} in another form: nothing is changed`)
-  printMessage(`to be added to ${path}:\n${agent.format.change('', entry)}`)
-  await confirm(yes)
-  replaceFile(path, bom + after, statSync(path, { throwIfNoEntry: false })?.mode ?? 0o600)
-  const undo = editBetween(after, before.text)
-  const record: Installed = { path, existed: before.existed, undo, after: hashOf(after) }
-  writePrivate(recordPath(env, id), `${JSON.stringify(record, null, 2)}\n`)
-  await printResult(
-    json,
-    { path, changed: true, ...entry },
-    `${path} has the tools: start ${agent.name} again`,
-  )
+/** The name under which an agent knows the tools. */
+const NAME = 'cloud-analytics'
+
+type Parsed = Record<string, unknown>
+
+/** The texts of an agent's settings. */
+interface Format {
+  /** The object of the settings that has the servers of tools by name. */
+  servers: string
+  /** Throws where the text is not valid. */
+  read: (text: string) => Parsed
+  /** Adds the entry, or takes it out. */
+  change: (text: string, entry: Entry | undefined) => string
 }
 
-async function confirm(yes: boolean): Promise<void> {
-  if (yes) return
-  if (!isInteractive())
-    throw new OperatorError('nothing is changed: --yes is needed where nobody can be asked', 2)
-  if (!(await askYesNo('Change the settings?'))) throw new OperatorError('nothing is changed')
+function readJson(text: string): Parsed {
+  const errors: ParseError[] = []
+  const settings: unknown = parse(text, errors, { allowTrailingComma: true, allowEmptyContent: true })
+  if (errors.length > 0) throw new Error('not valid')
+  return (settings ?? {}) as Parsed
+}
+
+/** JSON with comments. */
+const json = (servers: string): Format => ({
+  servers,
+  read: readJson,
+  change(text, entry) {
+    const formattingOptions = { insertSpaces: true, tabSize: 2, eol: '\n' }
+    return applyEdits(text, modify(text, [servers, NAME], entry, { formattingOptions }))
+  },
+})
+
+/** The lines of the program's table. */
+const OWN_TABLE = /^\[mcp_servers\.cloud-analytics\][^\n]*\n(?:[^[\n][^\n]*(?:\n|$))*/m
+
+const toml: Format = {
+  servers: 'mcp_servers',
+  read: (text) => Bun.TOML.parse(text) as Parsed,
+  change(text, entry) {
+    const rest = text.replace(OWN_TABLE, '')
+    if (entry === undefined) return rest
+    const gap = rest === '' || rest.endsWith('\n\n') ? '' : rest.endsWith('\n') ? '\n' : '\n\n'
+    const [command, args] = [JSON.stringify(entry.command), JSON.stringify(entry.args)]
+    return `${rest}${gap}[mcp_servers.${NAME}]\ncommand = ${command}\nargs = ${args}\n`
+  },
+}
+
+interface Agent {
+  name: string
+  /** The folder that is there where the agent is installed. */
+  folder: string
+  path: string
+  format: Format
+  /** Whether an entry says that it is started. */
+  isTyped?: true
+}
+
+function agentOf(env: Environment, id: AgentId): Agent {
+  const inHome = (name: string) => join(homeOf(env), name)
+  const codex = env.CODEX_HOME || inHome('.codex')
+  const code = join(programFolder(env, process.platform), 'Code', 'User')
+  const servers = json('mcpServers')
+  const agents: Record<AgentId, Agent> = {
+    'claude-code': {
+      ...{ name: 'Claude Code', folder: claudeFolder(env), format: servers, isTyped: true },
+      path: join(env.CLAUDE_CONFIG_DIR || homeOf(env), '.claude.json'),
+    },
+    codex: { name: 'Codex', folder: codex, path: join(codex, 'config.toml'), format: toml },
+    gemini: {
+      ...{ name: 'Gemini CLI', folder: inHome('.gemini'), format: servers },
+      path: inHome('.gemini/settings.json'),
+    },
+    cursor: {
+      ...{ name: 'Cursor', folder: inHome('.cursor'), path: inHome('.cursor/mcp.json'), format: servers },
+    },
+    vscode: {
+      ...{ name: 'Visual Studio Code', folder: code, path: join(code, 'mcp.json') },
+      ...{ format: json('servers'), isTyped: true },
+    },
+  }
+  return agents[id]
+}
+
+function entryOf(env: Environment, [given]: Args): SettingsEntry {
+  // one of the choices of the argument, or none
+  const id = given === '' ? DEFAULT_AGENT : (given as AgentId)
+  const { name, folder, format, isTyped, ...agent } = agentOf(env, id)
+  if (!existsSync(folder) && !existsSync(agent.path))
+    throw new OperatorError(`${folder} does not exist: is ${name} installed?`)
+  const path = realPath(agent.path)
+  const [command, ...words] = programWords()
+  const entry = { ...(isTyped && { type: 'stdio' }), command, args: [...words, 'mcp'] }
+  const wrong = () => new OperatorError(`${path} is not valid, or in another form: nothing is changed`)
+  /** The servers of tools, and the settings without the program's. */
+  const parsed = (text: string) => {
+    try {
+      const { [format.servers]: servers = {}, ...settings } = format.read(text)
+      if (!isObject(servers)) throw wrong()
+      const { [NAME]: own, ...others } = servers
+      return { own, others, settings }
+    } catch {
+      throw wrong()
+    }
+  }
+  const change = (text: string, next: Entry | undefined): string => {
+    const changed = format.change(text, next)
+    if (Bun.deepEquals({ ...parsed(changed), own: next }, { ...parsed(text), own: next })) return changed
+    throw wrong()
+  }
+  return {
+    ...{ path, entry, name: 'the tools', does: `start ${name} again`, record: `mcp-${id}.json` },
+    shown: `${path}:\n${format.change('', entry)}`,
+    find: (text) => parsed(text).own,
+    add: (text) => change(text, entry),
+    remove: (text) => change(text, undefined),
+  }
+}
+
+/** `mcp install`: shows the change of the agent's settings and makes it. */
+export async function installTools(context: Context, options: { yes?: boolean }, args: Args): Promise<void> {
+  await installEntry(context, entryOf(context.env, args), options.yes === true)
 }
 
 /** `mcp uninstall`: leaves the settings as they were before `install`, or takes only the tools out. */
-export async function uninstallTools({ env, json }: Context, _options: object, [given]: Args): Promise<void> {
-  const { id, agent, path } = agentOf(env, given)
-  const { bom, text } = readSettings(path)
-  const isInstalled = text !== undefined && named(path, () => agent.format.find(text)) !== undefined
-  if (isInstalled) {
-    const before = withoutTools(env, id, agent, path, text)
-    if (before.existed) replaceFile(path, bom + before.text, statSync(path).mode)
-    else rmSync(path)
-  }
-  rmSync(recordPath(env, id), { force: true })
-  const done = isInstalled ? `the tools are no longer in ${path}` : `${path} has no tools of ${NAME}`
-  await printResult(json, { path, changed: isInstalled }, done)
+export async function uninstallTools(context: Context, _options: object, args: Args): Promise<void> {
+  await uninstallEntry(context, entryOf(context.env, args))
 }
-
-/** An agent and its settings of the user, where they really are: the file may be a link. */
-function agentOf(env: Environment, given: string) {
-  // one of the choices of the argument, or none
-  const id = given === '' ? DEFAULT_AGENT : (given as AgentId)
-  const agent = AGENTS[id]
-  const [folder, path] = [agent.folder(env), agent.path(env)]
-  if (!existsSync(folder) && !existsSync(path))
-    throw new OperatorError(`${folder} does not exist: is ${agent.name} installed?`)
-  return { id, agent, path: existsSync(path) ? realpathSync(path) : path }
-}
-
-const readSettings = (path: string) => readText(path, () => {})
-
-/** Names the file in an error. */
-function named<Result>(path: string, read: () => Result): Result {
-  try {
-    return read()
-  } catch (error) {
-    throw error instanceof OperatorError ? new OperatorError(`${path} ${error.message}`) : error
-  }
-}
-
-/** The settings without the tools: as they were before, where nothing else has changed since. */
-function withoutTools(env: Environment, id: string, { format }: Agent, path: string, text: string) {
-  const record = readJsonFile(recordPath(env, id)) as Installed | undefined
-  if (record?.path === path && record.after === hashOf(text))
-    return { text: applyEdits(text, [record.undo]), existed: record.existed }
-  const rest = () => (format.find(text) === undefined ? text : format.change(text, undefined))
-  return { text: named(path, rest), existed: true }
-}
-
-const recordPath = (env: Environment, id: string): string => join(configFolder(env), `mcp-${id}.json`)

@@ -1,5 +1,4 @@
 import { createInterface } from 'node:readline'
-import { isObject } from '../../analysis/agents/transcript/json-fields.ts'
 import { messageOf } from '../../base/errors.ts'
 import { getServer, type Server } from '../client/server.ts'
 import type { Context } from '../command/context.ts'
@@ -29,20 +28,34 @@ export async function serveTools({ env }: Context): Promise<void> {
 const errorText = (id: unknown, code: number, message: string): string =>
   JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } })
 
+/** The fields of a message that are looked at. */
+interface Message {
+  id?: unknown
+  method?: string
+  params?: { name?: string; _meta?: Record<string, string> }
+}
+
 /** The answers to a message, as lines; none to a notification. */
 async function passOn({ url, key }: Server, line: string): Promise<string[]> {
-  let message: unknown
+  let message: Message | null
   try {
     message = JSON.parse(line)
   } catch {
     return [errorText(null, PARSE_ERROR, 'the line is not valid JSON')]
   }
-  const failed = (reason: string) =>
-    isObject(message) && message.id !== undefined ? [errorText(message.id, SERVER_ERROR, reason)] : []
+  const failed = (reason: unknown) =>
+    message?.id === undefined ? [] : [errorText(message.id, SERVER_ERROR, String(reason))]
+  const revision = message?.params?._meta?.[REVISION]
   try {
     const response = await fetch(`${url}/mcp`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${key}`, ...headersOf(message) },
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...(revision && { 'mcp-protocol-version': revision, 'mcp-method': message?.method ?? '' }),
+        ...(revision && { 'mcp-name': message?.params?.name ?? '' }),
+      },
       body: line,
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
@@ -50,23 +63,10 @@ async function passOn({ url, key }: Server, line: string): Promise<string[]> {
     if (response.headers.get('content-type')?.startsWith('text/event-stream'))
       return text.split('\n').flatMap((each) => (each.startsWith('data: {') ? [each.slice(6)] : []))
     if (text === '') return []
-    const answer: unknown = JSON.parse(text)
-    if (!isObject(answer)) return failed(`${url} is no server of Cloud Analytics`)
+    const answer: { jsonrpc?: string; error?: unknown } = JSON.parse(text)
     // the API refuses a request with a body of its own
-    return 'jsonrpc' in answer ? [text] : failed(String(answer.error))
+    return answer.jsonrpc === undefined ? failed(answer.error) : [text]
   } catch (error) {
     return failed(`${url} cannot be reached (${messageOf(error)})`)
-  }
-}
-
-function headersOf(message: unknown): Record<string, string> {
-  const params = isObject(message) && isObject(message.params) ? message.params : {}
-  const revision = isObject(params._meta) ? params._meta[REVISION] : undefined
-  return {
-    'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
-    ...(typeof revision === 'string' &&
-      isObject(message) && { 'mcp-protocol-version': revision, 'mcp-method': String(message.method) }),
-    ...(typeof revision === 'string' && typeof params.name === 'string' && { 'mcp-name': params.name }),
   }
 }

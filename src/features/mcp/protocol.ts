@@ -1,7 +1,10 @@
 import { ApiError } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
 import { VERSION } from '../../base/version.ts'
 import type { Call } from './call.ts'
 import { callTool, toolsFor } from './tools.ts'
+
+const UNKNOWN = 'Something went wrong on our side'
 
 /** The text of a tool's answer; the model reads errors too. */
 const resultOf = (answer: object, isError: boolean) => ({
@@ -18,6 +21,7 @@ export async function answerMessage(
   requestId: string,
   message: unknown,
   call: Call,
+  log: Log,
 ): Promise<Response> {
   const { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } = await import(
     '@modelcontextprotocol/server'
@@ -34,8 +38,9 @@ export async function answerMessage(
           const answer = await callTool(call, name, args)
           if (answer !== undefined) return resultOf(answer, false)
         } catch (error) {
-          if (!(error instanceof ApiError)) throw error
-          const { message, code, options } = error
+          const known = error instanceof ApiError ? error : new ApiError('INTERNAL_ERROR', UNKNOWN)
+          if (known !== error) log.error('a tool failed', { error, request_id: requestId, tool: name })
+          const { message, code, options } = known
           return resultOf({ error: message, code, request_id: requestId, details: options.details }, true)
         }
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name}`)

@@ -36,9 +36,8 @@ export interface StoredFile {
 }
 
 /** The histories of these files, by path and project. */
-export const findFiles = (sql: Sql, orgId: string, wanted: Wanted): Promise<StoredFile[]> => sql<
-  StoredFile[]
->`
+export const findFiles = async (sql: Sql, orgId: string, wanted: Wanted): Promise<StoredFile[]> =>
+  await sql<StoredFile[]>`
   select
     n.path, f.project, f.commits, f.additions::double precision as additions, f.deletions::double precision as deletions,
     coalesce(o.member_email, f.creator_email) as creator, a.authors
@@ -78,7 +77,8 @@ export interface Person {
 }
 
 /** The people with these addresses. */
-export const findPeople = (sql: Sql, orgId: string, emails: string[]): Promise<Person[]> => sql<Person[]>`
+export const findPeople = async (sql: Sql, orgId: string, emails: string[]): Promise<Person[]> =>
+  await sql<Person[]>`
   select e.email, m.id as user_id, coalesce(m.display_name, nullif(c.author_name, ''), split_part(e.email, '@', 1)) as display_name
   from unnest(${emails}::text[]) as e (email)
   left join members m on m.org_id = ${orgId} and m.email = e.email
@@ -98,7 +98,8 @@ interface OfFile {
 }
 
 /** The newest pull requests that change a file, for each file that has some: by their commits, and the newest by their files. */
-export const findPullRequests = (sql: Sql, orgId: string, wanted: Wanted): Promise<OfFile[]> => sql<OfFile[]>`
+export const findPullRequests = async (sql: Sql, orgId: string, wanted: Wanted): Promise<OfFile[]> =>
+  await sql<OfFile[]>`
   with by_files as materialized (
     select p.path, k.repo, k.pr_number
     from (

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Gate } from '../../accounts/organizations/gate.ts'
 import { ApiError } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
 import { type Admission, accessOf } from '../../http/admission.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { bodyError, JSON_TYPE, readBody } from '../../http/body.ts'
@@ -9,13 +10,14 @@ import { answerMessage } from './protocol.ts'
 interface McpDeps extends RouteDeps {
   gate: Gate
   admission: Pick<Admission, 'partOf'>
+  log: Log
   handle: (request: Request) => Promise<Response>
 }
 
 const MESSAGE = { type: 'object' } as const
 
 /** The Model Context Protocol: tools for coding agents, each of which answers as a route of the API does. */
-export const mcpRoutes = ({ sql, config, api, gate, admission, handle }: McpDeps) =>
+export const mcpRoutes = ({ sql, config, api, gate, admission, log, handle }: McpDeps) =>
   new Elysia({ tags: ['Agents'] }).use(api).post(
     '/mcp',
     async ({ request, admitted, requestId }) => {
@@ -24,11 +26,8 @@ export const mcpRoutes = ({ sql, config, api, gate, admission, handle }: McpDeps
       const message = await readBody(request, {}, gate.pass(request, `changes of ${access.orgId}`))
       // each request counts as one
       if (Array.isArray(message)) throw bodyError('must be one message')
-      return await answerMessage(request, requestId, message, {
-        access,
-        sql,
-        route: (target) => handle(admission.partOf(request, admitted, target, requestId)),
-      })
+      const route = (target: string) => handle(admission.partOf(request, admitted, target, requestId))
+      return await answerMessage(request, requestId, message, { access, sql, route }, log)
     },
     {
       open: true,

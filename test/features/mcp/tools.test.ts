@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { updateOrganization } from '../../../src/accounts/organizations/queries.ts'
+import { createLog } from '../../../src/base/log.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, limitOf, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
@@ -255,6 +256,30 @@ test('what does not exist and wrong arguments are errors that the model reads', 
   await expect(call(mcp, 'no_tool')).rejects.toThrow('There is no tool no_tool')
 })
 
+test('a fault of the database says nothing of it', async () => {
+  const failing = Object.assign(
+    () => {
+      throw new Error('a table of ours')
+    },
+    { options: database.sql.options },
+  )
+  const lines: string[] = []
+  const app = testApp(failing as never, {
+    ...{ config: { rateLimits: PLENTY }, lookUp: (statement) => statement(database.sql) },
+    log: createLog('error', 'json', (line) => lines.push(line)),
+  })
+  const params = { name: 'risky_files', arguments: { paths: ['a.ts'] } }
+  const answer = await client(app, owner.key)('/mcp', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+  })
+  const text = await answer.text()
+  expect(text).toContain('INTERNAL_ERROR')
+  expect(text).not.toContain('a table of ours')
+  expect(lines.join('')).toContain('a table of ours')
+})
+
 test('only the tools that the scopes allow are listed; another is refused, naming the scope', async () => {
   for (const scope of new Set(Object.values(TOOLS))) {
     const mcp = await connect(await keyOf([scope]))
@@ -353,7 +378,7 @@ test('only POST is served, of no other site, and of a bounded size', async () =>
 
   expect((await post({}, `"${'x'.repeat(1024 * 1024)}"`)).status).toBe(413)
   expect((await post({ 'content-type': 'text/plain' })).status).toBe(415)
-  expect((await post({}, '{')).status).toBe(400)
+  for (const body of ['{', '"\\u0000"']) expect((await post({}, body)).status).toBe(400)
   expect((await post({}, [{ jsonrpc: '2.0', id: 1, method: 'ping' }])).status).toBe(400)
   const without = await client(app)('/mcp', { ...init, headers })
   expect([without.status, without.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
