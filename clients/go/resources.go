@@ -446,7 +446,7 @@ func (r *OrganizationResource) NewBadgeToken(ctx context.Context) (*BadgeToken, 
 // BudgetsResource has the methods of budgets.
 type BudgetsResource struct{ core *core }
 
-// List: list the monthly limits, newest first. Scope: `admin`.
+// List: list the monthly limits, newest first. Scope: `admin` or `cost:read` or `read`.
 func (r *BudgetsResource) List(ctx context.Context, params *BudgetsListParams) (*ScopedBudgetPage, error) {
 	return call[ScopedBudgetPage](ctx, r.core, request{method: "GET", path: "/v1/budgets", query: params})
 }

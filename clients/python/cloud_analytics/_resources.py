@@ -496,7 +496,7 @@ class Budgets(Resource):
         self, params: Params = None, *, project: str = UNSET, member: str = UNSET, team: str = UNSET,
         page: int = UNSET, per_page: int = UNSET
     ) -> m.ScopedBudgetPage:
-        """List the monthly limits, newest first. Scope: `admin`."""
+        """List the monthly limits, newest first. Scope: `admin` or `cost:read` or `read`."""
         return self._list(m.ScopedBudgetPage, "/v1/budgets", locals())
 
     def mine(self, params: Params = None, *, project: str = UNSET) -> m.MyBudgets:

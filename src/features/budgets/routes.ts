@@ -24,7 +24,6 @@ const isMonth = (text: string): boolean => /^\d{4}-\d{2}$/.test(text) && isDate(
 
 /** Options of the routes whose query may name a scope. */
 const ofScope = {
-  scope: 'admin',
   check: ({ query }: { query: NamedScope }) => [budgetProblem(query, '') ?? []].flat(),
 } as const
 
@@ -33,9 +32,11 @@ export const budgetRoutes = ({ sql, now, api }: RouteDeps, { inTurn: change }: {
     .use(api)
     .get(
       '',
-      ({ query, access: { orgId }, hidesMembers }) => listBudgetPage(sql, orgId, query, hidesMembers),
+      ({ query, access: { orgId, own }, hidesMembers }) =>
+        listBudgetPage(sql, orgId, query, { hidesMembers, own }),
       {
         ...ofScope,
+        scope: 'admin or cost:read',
         query: BudgetListQuery,
         members: ({ member }: BudgetListQuery) => member !== undefined || 'left out',
         response: BudgetPage,
@@ -82,6 +83,7 @@ export const budgetRoutes = ({ sql, now, api }: RouteDeps, { inTurn: change }: {
       },
       {
         ...ofScope,
+        scope: 'admin',
         query: ScopeQuery,
         body: BudgetBody,
         response: MonthBudget,
@@ -107,6 +109,7 @@ export const budgetRoutes = ({ sql, now, api }: RouteDeps, { inTurn: change }: {
       },
       {
         ...ofScope,
+        scope: 'admin',
         query: ScopeQuery,
         response: { 204: Type.Void({ description: 'Deleted' }) },
         detail: {

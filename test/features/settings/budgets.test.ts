@@ -131,6 +131,30 @@ test('budgets of each scope are set, listed, replaced and deleted apart from eac
   })
 })
 
+test('are listed for those who read costs, without those of members whose figures are not theirs', async () => {
+  const { own, ask, set } = await organization(member('ada'), member('bob'))
+  await set('2026-11', 1, '?project=web')
+  await set('2026-11', 2, '?member=user_ada')
+  await set('2026-11', 3, '?member=user_bob')
+  await ask('PATCH', '/v1/organization', { member_visibility: 'own' })
+  const keyOf = async (scopes: string[], email?: string) =>
+    asker(
+      app,
+      (await createKey(db.sql, own.orgId, { name: 'k', scopes, ...(email && { member: email }) })).key,
+    )
+  const reader = await keyOf(['cost:read'])
+  expect(await listed(reader)).toHaveLength(3)
+  expect((await reader('PUT', '/v1/budgets/2026-11', { limit: 1 })).status).toBe(403)
+  expect((await reader('DELETE', '/v1/budgets/2026-11?project=web')).status).toBe(403)
+  const ada = await keyOf(['cost:read'], 'ada@example.com')
+  expect(await listed(ada)).toEqual([
+    ['2026-11', 2, { member: 'user_ada' }],
+    ['2026-11', 1, { project: 'web' }],
+  ])
+  expect((await ada('GET', '/v1/budgets?member=user_bob')).status).toBe(403)
+  expect((await (await keyOf(['sessions:read']))('GET', '/v1/budgets')).status).toBe(403)
+})
+
 test('each scope tells once a month when it is exceeded, a team by the members that it has then', async () => {
   const { ask, set, told } = await organization(member('ada', 'payments'), member('bob'))
   await set('2026-10', 100)

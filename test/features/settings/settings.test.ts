@@ -40,6 +40,8 @@ test('PATCH with {} is 200 and changes nothing, on every route', async () => {
     role: 'developer',
   })
   const webhook = await ask('POST', '/v1/webhooks', CHANGES['POST /webhooks'])
+  const alert = await ask('POST', '/v1/alerts', CHANGES['POST /alerts'])
+  const digest = await ask('POST', '/v1/digests', CHANGES['POST /digests'])
   const finding = {
     ...{ id: 'finding_1', rule_id: 'aws-access-key', category: 'secret', severity: 'high', title: 'A key' },
     ...{ turn_number: 1, fingerprint: 'print' },
@@ -51,11 +53,12 @@ test('PATCH with {} is 200 and changes nothing, on every route', async () => {
   expect((await ask('POST', '/v1/sync', { records: [session] })).status).toBe(200)
   const ids: Record<string, unknown> = {
     ...{ user_id: member.body.id, webhook_id: webhook.body.id, finding_id: 'finding_1' },
+    ...{ alert_id: alert.body.id, digest_id: digest.body.id },
   }
   const routes = declaredRoutes(app).filter(
     ({ method, path }) => method === 'PATCH' && path.startsWith('/v1'),
   )
-  expect(routes).toHaveLength(4)
+  expect(routes).toHaveLength(6)
   const dismissed = { status: 'dismissed', note: 'known' }
   expect((await ask('PATCH', '/v1/findings/finding_1', dismissed)).status).toBe(200)
   const before = await actions(own)
