@@ -72,17 +72,21 @@ export const PROJECTS: readonly Project[] = [
   project('docs', 'guides:md site:ts', 'quickstart api-reference'),
 ]
 
+/** The teams of who works mainly on two of the projects each. */
+const TEAMS = ['payments', 'product', 'data', 'platform']
+
 const MONTHLY_LIMIT_USD = 160
 const TEAM_AGE_DAYS = 240
 const DAYS_BETWEEN = 7
 
 /** The people as members, in the order in which they joined. */
 export const demoMembers = (now: Date): MemberRecord[] =>
-  PEOPLE.map(({ name, email, role }, index) => ({
+  PEOPLE.map(({ name, email, role, projects: [main = 0] }, index) => ({
     type: 'member',
     email,
     display_name: name,
     role,
+    team: TEAMS[Math.floor(main / 2)] ?? null,
     joined_at: `${addDays(dateOf(now), index * DAYS_BETWEEN - TEAM_AGE_DAYS)}T09:00:00.000Z`,
   }))
 
