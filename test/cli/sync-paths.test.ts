@@ -135,7 +135,7 @@ test(
       if (seen === undefined || layout === 'folder') throw new Error(file)
       const detected = {
         kind: 'sessions' as const,
-        format,
+        format: format.name,
         layout,
         sessionId,
         startedBy,

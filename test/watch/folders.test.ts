@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { agentFolders, stateFolder } from '../../src/cli/client/folders.ts'
+import { agentFolders } from '../../src/cli/client/agent-folders.ts'
+import { stateFolder } from '../../src/cli/client/folders.ts'
 
 test.each([
   ['linux', { HOME: '/home/a' }, '/home/a/.local/state/cloud-analytics'],

@@ -1,31 +1,23 @@
 import { type Dirent, realpathSync, type Stats } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { basename, dirname, extname, join, resolve } from 'node:path'
+import { extname, join, resolve } from 'node:path'
 import { codeOf, messageOf, OperatorError } from '../../base/errors.ts'
-import { isOfKilo, sessionIdsInDatabase } from './databases.ts'
-import {
-  type DetectedFormat,
-  detectFormat,
-  HEAD_BYTES,
-  isCompanion,
-  type Layout,
-  NO_HEAD,
-} from './file-format.ts'
-import { sessionIdsInFolder } from './formats/opencode-storage.ts'
+import { type DetectedFormat, detectFormat, HEAD_BYTES, isCompanion, NO_HEAD } from './file-format.ts'
+import { agentOf, FORMATS, formatNamed } from './format-list.ts'
+import type { Format, Layout } from './formats/format.ts'
 import { NOT_REGULAR } from './git/regular-file.ts'
 import { type KnownFile, type Look, lookAt, lookAtFolder, statsOf } from './known-files.ts'
-import { hasOneSession } from './other-formats.ts'
 import { inOrder, sortedByOrigin } from './source-order.ts'
+import { useDatabase } from './transcript/database.ts'
 import { bytesOf } from './transcript/file-bytes.ts'
-import { copyText } from './transcript/json-fields.ts'
-import { agentOf, type Format } from './transcript/transcript-model.ts'
+import { copyText, textOf } from './transcript/json-fields.ts'
 
 // Finds the files with sessions below the given paths, and groups those that must be read together.
 
 export interface Source {
   path: string
   format: Format
-  layout: Layout | 'folder'
+  layout: Layout
   /** The agent's session id, from the head of the file or the name of its folder. */
   sessionId: string | null
   /** True for a sub-agent's file: its session is that of its folder, whatever session ids its lines contain. */
@@ -58,26 +50,12 @@ interface Discovery {
 
 const MAX_FILES = 2_000_000
 const IGNORED_FOLDERS = new Set(['.git', 'node_modules'])
-const SUB_AGENT_FILE = /^agent-([A-Za-z0-9_-]+)\.jsonl$/
 /** Extensions of files that may contain sessions; the last is that of a file without one. */
 const SESSION_FILE_EXTENSIONS = new Set('.jsonl,.ndjson,.json,.db,.sqlite,.vscdb,.log,.txt,'.split(','))
 /** Ends of the names of packed files. */
 const PACKED = /\.(?:gz|zst)$/i
 /** Bytes on both sides of the end of a chunk that are searched together: the longest id with its key. */
 const OVERLAP = 512
-/** The beginning of all keys of session ids, and the key with its value. The second names the session that was forked. */
-const SESSION_KEYS = [
-  { start: '"session', id: /^"session(?:Id|_id|ID)"\s*:\s*"([^"\\]{1,200})"/ },
-  { start: '"requestSessionId"', id: /^"requestSessionId"\s*:\s*"([^"\\]{1,200})"/ },
-]
-const KEYS: Partial<Record<Format, typeof SESSION_KEYS>> = {
-  'codex-exec': [{ start: '"thread_id"', id: /^"thread_id"\s*:\s*"([^"\\]{1,200})"/ }],
-  // a fork names the file of its parent
-  pi: [{ start: '"parentSession"', id: /^"parentSession"\s*:\s*"[^"]*Z_([^"\\/]{1,200})\.jsonl"/ }],
-  // this key names the session that started a sub-agent's
-  opencode: [...SESSION_KEYS, { start: '"parentID"', id: /^"parentID"\s*:\s*"(ses[^"\\]{1,200})"/ }],
-}
-
 /**
  * Walks the paths in the order of file names. With `memory` a file that is as it was is not opened for more than its ends,
  * and one that grew is searched for sessions from its old end on. Throws OperatorError (exit code 2) for a path that does
@@ -112,12 +90,13 @@ async function walk(folder: string, real: string, found: Found): Promise<void> {
     return
   }
   entries.sort((a, b) => (a.name < b.name ? -1 : 1))
-  const isFolder = (name: string) => entries.some((entry) => entry.name === name && entry.isDirectory())
-  if (isFolder('message') && isFolder('part')) {
+  const has = (name: string) => entries.some((entry) => entry.name === name && entry.isDirectory())
+  const format = FORMATS.find((each) => each.folder?.isOf(folder, has))
+  if (format !== undefined) {
     if (!found.known.has(real))
       found.sources.push({
         path: folder,
-        format: isOfKilo(join(folder, 'storage')) ? 'kilo-code' : 'opencode',
+        format,
         layout: 'folder',
         ...NO_HEAD,
         sessionFromFolder: false,
@@ -161,16 +140,15 @@ async function inspect(path: string, real: string, stats: Stats, found: Found, i
       look = found.memory && lookAt(path, stats, found.memory.find(path))
       detected = formatKnown(look) ?? (await detectFormat(path))
     }
+    if (detected.kind === 'sessions')
+      found.sources.push({ path, bytes: stats.size, ...withFolder(path, detected), look, ids: [] })
   } catch (error) {
     found.skipped.push({ path, reason: codeOf(error) ?? messageOf(error) })
     return
   }
-  if (look !== undefined && detected.kind !== 'sessions')
-    found.memory?.keepOther(path, { ...look.now, detected, ids: [] })
-  if (detected.kind === 'sessions')
-    found.sources.push({ path, bytes: stats.size, ...withFolder(path, detected), look, ids: [] })
-  else if (detected.kind === 'unknown' && !isCompanion(path))
-    found.skipped.push({ path, reason: detected.reason })
+  if (detected.kind === 'sessions') return
+  if (look !== undefined) found.memory?.keepOther(path, { ...look.now, detected, ids: [] })
+  if (detected.kind === 'unknown' && !isCompanion(path)) found.skipped.push({ path, reason: detected.reason })
   else if (isNamed) found.skipped.push({ path, reason: 'no sessions in it' })
   else found.ignored.push(path)
 }
@@ -185,18 +163,9 @@ function withFolder(
   path: string,
   detected: Extract<DetectedFormat, { kind: 'sessions' }>,
 ): Omit<Source, 'path' | 'bytes' | 'look' | 'ids'> {
-  const inSubagents = detected.format === 'claude-code' && basename(dirname(path)) === 'subagents'
-  const parent = basename(dirname(dirname(path)))
-  return {
-    ...detected,
-    sessionId: inSubagents ? parent : detected.sessionId,
-    sessionFromFolder: inSubagents,
-  }
-}
-
-/** The id of the sub-agent that wrote the file; null for any other file. */
-export function subAgentIdOf(path: string): string | null {
-  return SUB_AGENT_FILE.exec(basename(path))?.[1] ?? null
+  const format = formatNamed(detected.format)
+  const id = format.idOfFolder?.(path) ?? null
+  return { ...detected, format, sessionId: id ?? detected.sessionId, sessionFromFolder: id !== null }
 }
 
 // Files that contain the same session id belong to one group, so that a session spread over several files is one record.
@@ -229,11 +198,11 @@ async function groupBySession(sources: readonly Source[]): Promise<Source[][]> {
 
 async function sessionIds(source: Source): Promise<Set<string>> {
   const { before, change } = source.look ?? {}
+  const { database, folder, keys } = source.format
   const ids = new Set([source.sessionId, source.startedBy].filter((id) => id !== null))
-  if (source.layout === 'folder') return new Set(await sessionIdsInFolder(source.path))
-  if (source.layout === 'database') return new Set(await sessionIdsInDatabase(source.path, source.format))
-  if (source.sessionFromFolder || hasOneSession(source.format)) return ids
-  const keys = KEYS[source.format] ?? SESSION_KEYS
+  if (source.layout === 'folder') return new Set(await folder?.sessionIds(source.path))
+  if (source.layout === 'database') return new Set(await idsInDatabase(source.path, database))
+  if (source.sessionFromFolder || keys === undefined) return ids
   const isGrown = before !== undefined && change === 'grown'
   if (isGrown) for (const id of before.ids) ids.add(id)
   const from = isGrown ? Math.max(0, before.size - OVERLAP) : 0
@@ -250,8 +219,19 @@ async function sessionIds(source: Source): Promise<Set<string>> {
   return ids
 }
 
+/** None when it cannot be read. */
+async function idsInDatabase(path: string, database: Format['database']): Promise<string[]> {
+  try {
+    return await useDatabase(path, ({ tables, rowsOf }) =>
+      [...rowsOf(database?.sessionIds({ tables }) ?? '')].flatMap(({ id }) => textOf(id) ?? []),
+    )
+  } catch {
+    return []
+  }
+}
+
 // searches the bytes: to decode a file as text takes four times as long
-function* idsIn(bytes: Buffer, keys: typeof SESSION_KEYS): Generator<string> {
+function* idsIn(bytes: Buffer, keys: NonNullable<Format['keys']>): Generator<string> {
   for (const key of keys) {
     let last = ''
     for (let at = bytes.indexOf(key.start); at !== -1; at = bytes.indexOf(key.start, at + 1)) {

@@ -3,6 +3,7 @@ import { closeSync, readSync, type Stats, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DetectedFormat } from './file-format.ts'
+import { FORMATS } from './format-list.ts'
 import { openRegular } from './git/regular-file.ts'
 import { isDatabase } from './transcript/file-bytes.ts'
 
@@ -75,16 +76,14 @@ export function lookAt(path: string, { size, mtimeMs }: Stats, known: KnownFile 
   }
 }
 
-const DROID_SESSION = /[/\\]\.factory[/\\].*\.jsonl$/
-
 /**
- * Size and time of a database's log, which some change before the database, and of the settings beside a session of
- * Droid, which have its usage; empty for other files.
+ * Size and time of a database's log, which some change before the database, and of a file that has a part of a session;
+ * empty for other files.
  */
 function besideOf(path: string, isOfDatabase: boolean): string {
-  const settings = DROID_SESSION.test(path) ? path.replace(/\.jsonl$/, '.settings.json') : null
-  const beside = isOfDatabase ? `${path}-wal` : settings
-  const stats = beside === null ? null : statsOf(beside)
+  const found = FORMATS.map((format) => format.beside?.(path)).find((each) => each != null)
+  const beside = isOfDatabase ? `${path}-wal` : found
+  const stats = beside == null ? null : statsOf(beside)
   return stats === null ? '' : ` ${stats.size} ${stats.mtimeMs}`
 }
 

@@ -8,10 +8,10 @@ import type { SessionRecord } from '../records/session.ts'
 import { packParts, type SessionParts } from '../records/session-parts.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { deedsOf, type MadeCommit, type WrittenEdit } from './attribution/written-edits.ts'
-import { discover, type FileMemory, type Source, subAgentIdOf } from './discover.ts'
-import { createGeminiFolders, type FindGeminiFolder } from './formats/gemini-folder.ts'
+import { discover, type FileMemory, type Source } from './discover.ts'
+import { agentOf } from './format-list.ts'
 import { createRepositoryFinder, type FindRepository } from './git/project-name.ts'
-import { readAs } from './read-source.ts'
+import { readSource } from './read-source.ts'
 import { settleTotals } from './transcript/earlier-totals.ts'
 import { createLineOwners, type LineOwners } from './transcript/line-owners.ts'
 import { newSecretScan, noScan } from './transcript/secret-scan.ts'
@@ -26,7 +26,7 @@ import {
 } from './transcript/source-file.ts'
 import { type StartedSession, startedSessions } from './transcript/sub-agents.ts'
 import type { Transcript } from './transcript/transcript.ts'
-import { agentOf, type Format, type Turn } from './transcript/transcript-model.ts'
+import type { Turn } from './transcript/transcript-model.ts'
 import { type ProjectFrom, workspaceOf } from './transcript/workspace.ts'
 
 export interface ReadOptions {
@@ -57,7 +57,7 @@ export interface ReadOptions {
 /** The content of one file (or OpenCode storage folder). */
 export interface SourceResult {
   path: string
-  format: Format
+  format: string
   /** A session that spans several files is returned once, with the last of them. */
   records: SessionRecord[]
   unreadable: Unreadable[]
@@ -98,25 +98,20 @@ export async function* readSessions(
     ...options,
     onSkipped,
     findRepository: createRepositoryFinder(onSkipped),
-    geminiFolder: createGeminiFolders(onSkipped),
   }
   let read = 0
   const readGroup = async (sources: readonly Source[]) => {
     owners ??= options.owners?.() ?? createLineOwners()
-    const subAgentIds = new Set(sources.flatMap((source) => subAgentIdOf(source.path) ?? []))
-    const rollouts = new Set(
-      sources.flatMap(({ format, sessionId }) => (format === 'codex' ? sessionId : [])),
-    )
     const scan = options.withoutRecords === true ? noScan : newSecretScan(options.content === true)
     const isShared = new Set(sources.flatMap(({ ids }) => ids)).size > 1
-    const group = newFileGroup({ owners, scan, subAgentIds, isShared, onSkipped })
+    const group = newFileGroup({ owners, scan, sources, isShared, onSkipped })
     const files: { source: Source; file: SourceFile }[] = []
     for (const source of sources) {
       const file = new SourceFile(source.path, agentOf(source.format), group, (count) => {
         read += count
         options.onProgress?.(Math.min(read, total), total, source.path)
       })
-      if (await readSource(source, file, { ...run, rollouts })) files.push({ source, file })
+      if (await readSource(source, file)) files.push({ source, file })
     }
     await group.scan.flush()
     return { group, files, isSettled: settleTotals(group) }
@@ -136,23 +131,6 @@ export async function* readSessions(
 /** The options, and what a run looks up once. */
 interface Run extends ReadOptions {
   findRepository: FindRepository
-  geminiFolder: FindGeminiFolder
-}
-
-/** False when the file contains no sessions after all. */
-async function readSource(
-  source: Source,
-  file: SourceFile,
-  context: Parameters<typeof readAs>[2],
-): Promise<boolean> {
-  try {
-    return await readAs(source, file, context)
-  } catch (error) {
-    // the file changed or was removed during the read; the other files are still read
-    const reason = error instanceof Error ? error.message : String(error)
-    file.noteUnreadable(1, `reading stopped: ${reason}`)
-    return true
-  }
 }
 
 /** A session with more messages is large: its transcript takes some megabytes. */
@@ -247,7 +225,7 @@ async function* resultsOf(
     const isLast = file === last
     yield {
       path: source.path,
-      format: source.format,
+      format: source.format.name,
       records: isLast ? records : [],
       unreadable: file.unreadable,
       unreadableCount: file.unreadableCount,

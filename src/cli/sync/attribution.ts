@@ -9,7 +9,7 @@ import {
 import type { MadeCommit, WrittenEdit } from '../../analysis/agents/attribution/written-edits.ts'
 import { type ReadOptions, readSessions } from '../../analysis/agents/read-sessions.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
-import { agentFolders } from '../client/folders.ts'
+import { agentFolders } from '../client/agent-folders.ts'
 import type { Context } from '../command/context.ts'
 import { pricerOf } from '../command/sync-deps.ts'
 import { createIncremental } from './incremental.ts'

@@ -146,7 +146,7 @@ function fileOf({ look, ids, ...source }: Source): KnownFile | undefined {
   const detected: DetectedFormat =
     layout === 'folder'
       ? { kind: 'other' }
-      : { kind: 'sessions', format, layout, sessionId, startedBy, startedAt, isBackground }
+      : { kind: 'sessions', format: format.name, layout, sessionId, startedBy, startedAt, isBackground }
   return { ...look.now, detected, ids }
 }
 

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { dangerousAction } from '../../detection/dangerous-actions.ts'
 import { noteTotal } from '../transcript/earlier-totals.ts'
 import {
@@ -42,6 +43,7 @@ import {
 
 /** Messages of sub-agents inside their parent's file, which count only if the sub-agent has no file of its own. */
 const MAX_SUB_AGENT_MESSAGES = 20_000
+const SUB_AGENT_FILE = /^agent-([A-Za-z0-9_-]+)\.jsonl$/
 /** Lines between two messages of the model. */
 const MAX_WAITING = 1_000
 
@@ -64,9 +66,11 @@ export async function readClaudeCode(
   // the end of a file may be totals alone
   for (const transcript of file.group.transcripts.values())
     if (transcript.firstAt === null && transcript.whole !== null) transcript.noteFileTimes(written, written)
+  if (state.subAgentMessages.length === 0) return
+  const agents = new Set(file.group.sources.map(({ path }) => SUB_AGENT_FILE.exec(basename(path))?.[1]))
   for (const { sessionId: owner, value } of state.subAgentMessages) {
     const agent = textOf(value.agentId)
-    if (agent !== null && file.group.subAgentIds.has(agent)) continue
+    if (agent !== null && agents.has(agent)) continue
     const transcript = file.transcriptOf(owner)
     readTypedLine(state, transcript, { ...objectOf(value.message), isSidechain: true }, 0)
   }

@@ -23,8 +23,9 @@ interface Thread {
 
 const TEXTS = new Set(['agent_message', 'assistant_message', 'reasoning'])
 
-/** Reads one log. `rollouts`: ids of the threads whose rollout is read with it. */
-export async function readCodexExec(file: SourceFile, rollouts: ReadonlySet<string | null>): Promise<void> {
+export async function readCodexExec(file: SourceFile): Promise<void> {
+  const rollouts = file.group.sources.filter(({ format }) => format.name === 'codex')
+  const hasRollout = new Set(rollouts.map(({ sessionId }) => sessionId))
   const threads = new Map<string, Thread>()
   let thread: Thread | undefined
   await readJsonLines(file, (value) => {
@@ -32,7 +33,7 @@ export async function readCodexExec(file: SourceFile, rollouts: ReadonlySet<stri
     if (value.type === 'thread.started') {
       if (thread !== undefined) endTurn(file, thread, null)
       const id = textOf(value.thread_id) ?? 'unnamed'
-      thread = rollouts.has(id) ? undefined : (threads.get(id) ?? newThread(file, id))
+      thread = hasRollout.has(id) ? undefined : (threads.get(id) ?? newThread(file, id))
       if (thread !== undefined) threads.set(id, thread)
     } else if (thread !== undefined) {
       readEvent(file, thread, value)

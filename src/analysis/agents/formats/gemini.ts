@@ -1,3 +1,4 @@
+import { basename, dirname, join } from 'node:path'
 import {
   blockText,
   countOf,
@@ -15,6 +16,8 @@ import { SHELL_TOOLS } from '../transcript/tool-effects.ts'
 import { noteChangedFiles, noteWritten, type Transcript } from '../transcript/transcript.ts'
 import type { MessageTokens } from '../transcript/transcript-model.ts'
 import { addedKeys } from '../transcript/written-lines.ts'
+import { type Format, type Head, valueIn } from './format.ts'
+import { folderOfChat } from './gemini-folder.ts'
 
 // Chat files of Gemini CLI: one JSON document, in newer versions a head and one message per line. They
 // contain a hash of the working folder, not its name: see gemini-folder.ts.
@@ -34,17 +37,11 @@ export const isPrompt = (text: string): boolean => !NO_PROMPT.test(text)
 const SHELL_END_LENGTH = 1_000
 
 /**
- * Reads a chat file of either layout. `sessionId`: from its head, or one derived from it. `folder`: the one that it is of;
- * null where that is not known.
+ * Reads a chat file of either layout. `sessionId`: from its head, or one derived from it.
  */
-export async function readGemini(
-  file: SourceFile,
-  sessionId: string,
-  isDocument: boolean,
-  folder: string | null,
-): Promise<void> {
+async function readGemini(file: SourceFile, sessionId: string, isDocument: boolean): Promise<void> {
   const transcript = file.transcriptOf(sessionId)
-  transcript.noteContext(null, folder)
+  transcript.noteContext(null, folderOfChat(file))
   const messagesOf = messagesIn((chat) => {
     readHead(transcript, chat)
     return listOf(chat.messages)
@@ -127,4 +124,36 @@ function tokensOf(tokens: unknown): MessageTokens | null {
   const thoughts = countOf(tokens.thoughts)
   const [used, output] = [input + countOf(tokens.tool), countOf(tokens.output) + thoughts]
   return tokensOfCall({ input: used, output, read: cached, reasoning: thoughts }, true)
+}
+
+export const GEMINI: Format = {
+  name: 'gemini',
+  folders: ({ home }) => [join(home, '.gemini', 'tmp')],
+  detect: {
+    line({ projectHash, sessionId, id }, type) {
+      const isHead = textOf(projectHash) !== null && textOf(sessionId) !== null
+      return isHead || (type === 'gemini' && textOf(id) !== null)
+    },
+    document({ text }) {
+      const sessionId = valueIn(text, 'sessionId')
+      const isOf =
+        /^\s*\{/.test(text) &&
+        valueIn(text, 'projectHash') !== null &&
+        sessionId !== null &&
+        /"messages"\s*:\s*\[/.test(text)
+      return isOf ? { layout: 'document', sessionId } : null
+    },
+  },
+  isDocument({ objects }) {
+    const [first, second] = objects()
+    return second === undefined && Array.isArray(first?.messages)
+  },
+  read: (file, sessionId, { layout }) => readGemini(file, sessionId, layout === 'document'),
+  startedBy,
+}
+
+/** The folder of a sub-agent's chat is all that names the session that started it. */
+function startedBy({ path, text }: Head): string | null {
+  const folder = basename(dirname(path))
+  return folder !== 'chats' && /"kind"\s*:\s*"subagent"/.test(text) ? folder : null
 }

@@ -1,10 +1,11 @@
 import { readdir, stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { MAX_LINE_BYTES } from '../../../base/split-lines.ts'
 import { countedRows, type DatabaseReader, type Row, rowsIn, wholeText } from '../transcript/database.ts'
-import { isObject, type Json, parseJson, textOf } from '../transcript/json-fields.ts'
+import { isObject, type Json, objectOf, parseJson, textOf } from '../transcript/json-fields.ts'
 import { addTokens, noTokens, reportedCost, type SourceFile } from '../transcript/source-file.ts'
-import { newOpencodeState, type OpencodeState, readObject, tokensOf } from './opencode.ts'
+import { type FolderReader, type Format, type Places, SESSION_KEYS, valueIn } from './format.ts'
+import { newOpencodeState, type OpencodeState, readObject, readOpencode, tokensOf } from './opencode.ts'
 import { readNextRow } from './opencode-next.ts'
 
 // OpenCode's storage folder, `session/<project>/*.json`, `message/<session>/*.json` and `part/<message>/*.json`, and the
@@ -12,7 +13,7 @@ import { readNextRow } from './opencode-next.ts'
 // tables of its own, into which it copies older sessions under their ids: those are in both.
 
 /** Reads a storage folder. The parts of a message are read right after it, so that memory holds few parts. */
-export async function readOpencodeFolder(file: SourceFile): Promise<void> {
+async function readOpencodeFolder(file: SourceFile): Promise<void> {
   const state = newOpencodeState(file)
   const read = async (missing: Record<string, string>, ...path: string[]) =>
     await readJsonFile(state, join(file.path, ...path), missing)
@@ -41,9 +42,10 @@ async function names(folder: string): Promise<string[]> {
   }
 }
 
-/** The ids of the sessions in a storage folder, without reading them. */
-export async function sessionIdsInFolder(path: string): Promise<string[]> {
-  return await names(join(path, 'message'))
+export const OPENCODE_FOLDER: FolderReader = {
+  isOf: (_path, has) => has('message') && has('part'),
+  sessionIds: (path) => names(join(path, 'message')),
+  read: readOpencodeFolder,
 }
 
 /** Reads one object; `missing`: fields that only the path contains. Returns its id, null for an unreadable file. */
@@ -125,4 +127,46 @@ function noteOwnSum({ file, copies }: OpencodeState, row: Row): void {
   }
   const isSum = Object.values(sum).every((count) => count >= 0)
   if (isSum) file.noteSum(file.transcriptOf(String(row.id)), sum, reportedCost(dollars))
+}
+
+/** Kilo's program has OpenCode's tables: only the place distinguishes them. */
+export const isOfKilo = (path: string): boolean => /[/\\](?:kilo[/\\]|kilo[^/\\]*\.db$)/.test(path)
+
+/** The folder and databases: versions other than the stable ones have their own, as `opencode-next.db`. */
+export function opencodePaths(
+  { data, namesIn }: Places,
+  name: string,
+  database: string | undefined,
+): string[] {
+  const folder = join(data, name)
+  const named = database && database !== ':memory:' ? [resolve(folder, database)] : []
+  const isOther = (each: string) => each.startsWith(`${name}-`) && each.endsWith('.db')
+  const others = namesIn(folder).filter(isOther)
+  return [...['storage', `${name}.db`, ...others].map((each) => join(folder, each)), ...named]
+}
+
+export const OPENCODE: Format = {
+  name: 'opencode',
+  folders: (places) => opencodePaths(places, 'opencode', places.env.OPENCODE_DB),
+  detect: {
+    line({ messageID, sessionID, role, time, info, messages }) {
+      const isPart = textOf(messageID)?.startsWith('msg') === true && textOf(sessionID) !== null
+      const isMessage = textOf(sessionID) !== null && textOf(role) !== null && isObject(time)
+      const isExport = textOf(objectOf(info).id)?.startsWith('ses') === true && Array.isArray(messages)
+      return isPart || isMessage || isExport
+    },
+    document({ text }) {
+      const sessionId = valueIn(text, 'sessionID')
+      const isPart =
+        sessionId?.startsWith('ses') === true &&
+        (valueIn(text, 'messageID') !== null || valueIn(text, 'role') !== null)
+      const isExport = /"info"\s*:\s*\{\s*"id"\s*:\s*"ses/.test(text)
+      return /^\s*\{/.test(text) && (isPart || isExport) ? { layout: 'lines', sessionId } : null
+    },
+  },
+  read: readOpencode,
+  database: OPENCODE_DATABASE,
+  folder: OPENCODE_FOLDER,
+  // the last key names the session that started a sub-agent's
+  keys: [...SESSION_KEYS, { start: '"parentID"', id: /^"parentID"\s*:\s*"(ses[^"\\]{1,200})"/ }],
 }

@@ -21,6 +21,10 @@ export interface AgentDatabase {
 export interface DatabaseReader {
   /** The columns of its tables by which it is recognized: all of one of these. */
   columns: readonly Readonly<Record<string, readonly string[]>>[]
+  /** Whether the place is the agent's, where another agent has the same tables. */
+  isAt?(path: string): boolean
+  /** Whether the files beside it are read in its place. */
+  isReadElsewhere?(path: string): boolean
   /** A query of the agent's session ids. */
   sessionIds(database: Pick<AgentDatabase, 'tables'>): string
   read(file: SourceFile, database: AgentDatabase): Promise<void> | void

@@ -32,8 +32,7 @@ export interface FileGroup {
   cursor: Cursor
   /** Shared by all groups of a run. */
   owners: LineOwners
-  /** Ids of the sub-agents whose own file is in the group. */
-  subAgentIds: ReadonlySet<string>
+  sources: readonly { path: string; format: { name: string }; sessionId: string | null }[]
   /** Its files have several sessions. */
   isShared: boolean
   /** The session that asked for a message, by the message, where the files have several sessions. */
@@ -76,7 +75,7 @@ export interface Unreadable {
 const MAX_LISTED = 10_000
 
 export const newFileGroup = (
-  given: Pick<FileGroup, 'owners' | 'scan' | 'subAgentIds' | 'isShared' | 'onSkipped'>,
+  given: Pick<FileGroup, 'owners' | 'scan' | 'sources' | 'isShared' | 'onSkipped'>,
 ): FileGroup => ({
   ...given,
   cursor: { line: 0, item: 0, items: new Map() },

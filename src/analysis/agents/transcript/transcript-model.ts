@@ -3,17 +3,6 @@ import type { FoundSecret } from '../../detection/secrets.ts'
 import type { PricedTokens } from '../../scoring/prices.ts'
 import type { CallEffects } from './tool-effects.ts'
 
-export type Format =
-  | ('claude-code' | 'claude-stream-json' | 'codex' | 'codex-exec' | 'gemini' | 'opencode')
-  | ('copilot' | 'qwen' | 'pi' | 'droid' | 'goose' | 'amp')
-  | ('cline' | 'roo-code' | 'kilo-code' | 'zed' | 'cursor')
-
-/** The agent whose format it is: a run's log and its transcript are of one agent, and may have the same session. */
-export function agentOf(format: Format): string {
-  if (format === 'claude-stream-json') return 'claude-code'
-  return format === 'codex-exec' ? 'codex' : format
-}
-
 /** `input` excludes cached tokens, `output` includes `reasoning`, `cache_creation` includes `cache_creation_1h`. */
 export type MessageTokens = Required<Omit<PricedTokens, 'cache_creation_1h'>> & {
   cache_creation_1h: number

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { agentFolders } from '../../../../src/cli/client/folders.ts'
+import { agentFolders } from '../../../../src/cli/client/agent-folders.ts'
 import { agentFiles, lines } from '../reading.ts'
 
 // Claude Cowork: the agent of Claude's desktop program, which keeps transcripts of Claude Code and an audit log of the same.

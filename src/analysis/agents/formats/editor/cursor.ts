@@ -22,6 +22,7 @@ import {
 import { type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { MessageTokens, Turn } from '../../transcript/transcript-model.ts'
+import type { Format } from '../format.ts'
 
 // Cursor's `state.vscdb`: the messages ("bubbles") of its chats ("composers"). Only their keys are asked for: the database
 // has the user's tokens too. Versions from 3 on keep no counts of tokens, and none keeps the cache or the costs.
@@ -31,7 +32,7 @@ const keysFrom = (start: string) =>
   `select key, ${wholeText('value')} from ${rowsIn('cursorDiskKV')} where key >= '${start}:' and key < '${start};' order by key`
 const SESSION_IDS = `select distinct substr(key, 10, instr(substr(key, 10), ':') - 1) as id from ${rowsIn('cursorDiskKV')} where key >= 'bubbleId:' and key < 'bubbleId;'`
 
-export const CURSOR_DATABASE: DatabaseReader = {
+const CURSOR_DATABASE: DatabaseReader = {
   columns: [{ cursorDiskKV: ['key', 'value'] }],
   sessionIds: () => SESSION_IDS,
   async read(file, { rowsOf }) {
@@ -140,4 +141,10 @@ function tokensOf(count: unknown): MessageTokens | null {
   const { inputTokens, outputTokens } = objectOf(count)
   const tokens = tokensOfCall({ input: inputTokens, output: outputTokens }, false)
   return tokens.input + tokens.output === 0 ? null : tokens
+}
+
+export const CURSOR: Format = {
+  name: 'cursor',
+  folders: ({ programs }) => [join(programs, 'Cursor', 'User', 'globalStorage', 'state.vscdb')],
+  database: CURSOR_DATABASE,
 }

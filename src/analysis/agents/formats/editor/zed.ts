@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { codeOf } from '../../../../base/errors.ts'
 import {
@@ -21,6 +22,7 @@ import {
 import { countsOf, type SourceFile } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { claudeTokens } from '../claude-usage.ts'
+import type { Format } from '../format.ts'
 
 // Zed's `threads.db`: a row for each thread, as JSON that may be packed by zstd. Messages have no times: all are of the
 // thread's last change. Of the calls that answer a prompt only the last one's usage is kept, so what the thread used in all
@@ -31,7 +33,7 @@ const MAX_UNPACKED = 128 * 1024 * 1024
 /** Bytes unpacked of all threads: what comes after them is not read. */
 const MAX_UNPACKED_ALL = 4 * 1024 ** 3
 
-export const ZED_DATABASE: DatabaseReader = {
+const ZED_DATABASE: DatabaseReader = {
   columns: [{ threads: ['data_type', 'data'] }],
   sessionIds: () => `select id from ${rowsIn('threads')}`,
   async read(file, database) {
@@ -116,4 +118,13 @@ function readMessages(
       }
     }
   }
+}
+
+export const ZED: Format = {
+  name: 'zed',
+  folders({ platform, programs, local, data }) {
+    const folder = { darwin: join(programs, 'Zed'), win32: join(local, 'Zed') }[String(platform)]
+    return [join(folder ?? join(data, 'zed'), 'threads', 'threads.db')]
+  },
+  database: ZED_DATABASE,
 }

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
   blockText,
@@ -15,11 +16,12 @@ import { type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { MessageTokens } from '../../transcript/transcript-model.ts'
 import { readResponse } from '../claude-content.ts'
+import { type Format, textIn } from '../format.ts'
 
 // Threads of Amp: one JSON document each, `threads/T-….json`. Usage is in messages, in a ledger of the thread, or in both.
 // What sub-agents used is in no file.
 
-export async function readAmp(file: SourceFile, sessionId: string): Promise<void> {
+async function readAmp(file: SourceFile, sessionId: string): Promise<void> {
   const transcript = file.transcriptOf(sessionId)
   let at: string | null = null
   let ledger: Json[] = []
@@ -112,4 +114,16 @@ function tokensOf(usage: unknown): MessageTokens | null {
   const { inputTokens: input, outputTokens: output } = usage
   const { cacheReadInputTokens: read, cacheCreationInputTokens: written } = usage
   return tokensOfCall({ input, output, read, written }, false)
+}
+
+export const AMP: Format = {
+  name: 'amp',
+  folders: ({ data }) => [join(data, 'amp', 'threads')],
+  detect: {
+    document({ text }) {
+      const sessionId = textIn(text, /^\s*\{[\s\S]{0,2000}?"id"\s*:\s*"(T-[0-9a-f-]{30,40})"/)
+      return sessionId !== null && /"messages"\s*:\s*\[/.test(text) ? { layout: 'document', sessionId } : null
+    },
+  },
+  read: readAmp,
 }

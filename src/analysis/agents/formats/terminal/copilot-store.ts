@@ -105,12 +105,11 @@ export const creditCost = (nanoCredits: unknown): bigint | null =>
     ? picodollarsOf(nanoCredits / NANO_CREDITS_PER_DOLLAR)
     : null
 
-/** Whether the folder of events is beside the store: of a session without them nothing tells whether it was read before. */
-export const hasEvents = (store: string): boolean => existsSync(join(dirname(store), 'session-state'))
-
 export const COPILOT_DATABASE: DatabaseReader = {
   columns: [{ [TABLE]: ['session_id'], sessions: ['id'] }],
   sessionIds: () => `select distinct session_id as id from ${rowsIn(TABLE)}`,
+  // a session without events may have been read before: nothing tells
+  isReadElsewhere: (path) => existsSync(join(dirname(path), 'session-state')),
   read(file, database) {
     for (const { sessionId, at, ...call } of countedRows(file, storedCalls(database))) {
       const transcript = file.transcriptOf(sessionId)

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { ModelTotal } from '../../../records/session-parts.ts'
 import {
   isObject,
@@ -12,7 +13,8 @@ import { readJsonLines } from '../../transcript/json-lines.ts'
 import { countsOf, type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
 import { noteChangedFiles, type Transcript } from '../../transcript/transcript.ts'
 import type { MessageTokens, Turn } from '../../transcript/transcript-model.ts'
-import { callsBeside, creditCost, type StoredCall } from './copilot-store.ts'
+import type { Format } from '../format.ts'
+import { COPILOT_DATABASE, callsBeside, creditCost, type StoredCall } from './copilot-store.ts'
 
 // Copilot CLI's `session-state/<id>/events.jsonl`. Newer versions write a `session.usage_record` for each call of the API,
 // before its message; what older ones wrote of their calls is in the store (copilot-store.ts), and the sums of the session
@@ -37,7 +39,7 @@ interface State {
   turn: Turn | null
 }
 
-export async function readCopilot(file: SourceFile, sessionId: string): Promise<void> {
+async function readCopilot(file: SourceFile, sessionId: string): Promise<void> {
   const transcript = file.transcriptOf(sessionId)
   const stored = await callsBeside(file, sessionId)
   const state: State = {
@@ -203,4 +205,21 @@ function readSums({ sums }: State, data: Json): void {
   }
   if (!sums.current.every(isIn)) sums.before.push(...sums.current)
   sums.current = totals
+}
+
+const TYPE = /^(?:session|user|assistant|tool|subagent|hook|system)\.[a-z_]+$/
+
+export const COPILOT: Format = {
+  name: 'copilot',
+  folders: ({ env, home }) => [join(env.COPILOT_HOME || join(home, '.copilot'), 'session-state')],
+  variables: ['COPILOT_HOME'],
+  detect: {
+    line: ({ data, parentId }, type) =>
+      type !== null && TYPE.test(type) && isObject(data) && parentId !== undefined,
+  },
+  read: readCopilot,
+  database: COPILOT_DATABASE,
+  idIn: ({ type, data }) => (type === 'session.start' ? textOf(objectOf(data).sessionId) : null),
+  idInPath: (path) => /[/\\]session-state[/\\]([^/\\]+)[/\\]events\.jsonl/.exec(path)?.[1] ?? null,
+  isCompanion: (name) => name === 'session.db',
 }

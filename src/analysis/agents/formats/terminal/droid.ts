@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { readText } from '../../git/regular-file.ts'
 import {
   blockText,
@@ -14,17 +15,16 @@ import { readJsonLines } from '../../transcript/json-lines.ts'
 import type { SourceFile } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { readResponse, readUserContent } from '../claude-content.ts'
+import type { Format } from '../format.ts'
 
 // Sessions of Factory's Droid. Their messages have no usage: the settings beside a session have its sums.
 
 /** The result of a command that failed begins so. */
 const FAILED = /^Error: [^\n]*\(exit code: -?0*[1-9]/
 
-export async function readDroid(file: SourceFile, sessionId: string): Promise<void> {
+async function readDroid(file: SourceFile, sessionId: string): Promise<void> {
   const transcript = file.transcriptOf(sessionId)
-  const settings = objectOf(
-    parseJson(readText(file.path.replace(/\.jsonl$/, '.settings.json'), file.group.onSkipped) ?? ''),
-  )
+  const settings = objectOf(parseJson(readText(settingsOf(file.path), file.group.onSkipped) ?? ''))
   const model = modelOf(settings.model)
   await readJsonLines(file, (entry) => readEntry(file, transcript, entry, model))
   const usage = settings.tokenUsage
@@ -64,3 +64,15 @@ const withFailure = (block: unknown): unknown =>
   isObject(block) && block.type === 'tool_result' && FAILED.test(blockText(block.content))
     ? { ...block, is_error: true }
     : block
+
+/** The file with a session's usage. */
+const settingsOf = (path: string): string => path.replace(/\.jsonl$/, '.settings.json')
+
+export const DROID: Format = {
+  name: 'droid',
+  folders: ({ home }) => [join(home, '.factory', 'sessions')],
+  detect: { line: ({ id }, type) => type === 'session_start' && textOf(id) !== null },
+  read: readDroid,
+  idIn: ({ type, id }) => (type === 'session_start' ? textOf(id) : null),
+  beside: (path) => (/[/\\]\.factory[/\\].*\.jsonl$/.test(path) ? settingsOf(path) : null),
+}

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import {
   type AgentDatabase,
   countedRows,
@@ -19,6 +20,7 @@ import {
 import { countsOf, reportedCost, type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { MessageTokens, Turn } from '../../transcript/transcript-model.ts'
+import type { Format } from '../format.ts'
 
 // Goose's `sessions.db`. Newer versions have a ledger with a row for each call of the API, older ones the sums of a session.
 // A row names no message: it is written after those of its answer. A copy of a session has its rows under new ids.
@@ -28,7 +30,7 @@ const LEDGER = `select * from ${rowsIn('usage_ledger')} where session_id = ? ord
 /** Tools that only read when they are told to. */
 const EDITOR = /(?:^|__)text_editor$/
 
-export const GOOSE_DATABASE: DatabaseReader = {
+const GOOSE_DATABASE: DatabaseReader = {
   columns: [{ sessions: ['working_dir'], messages: ['content_json'] }],
   sessionIds: () => `select id from ${rowsIn('sessions')}`,
   async read(file, database) {
@@ -151,4 +153,14 @@ function tokensOf(row: Row, prefix = ''): MessageTokens {
     (name) => row[`${prefix}${name}_tokens`],
   )
   return tokensOfCall({ input, output, read, written }, true)
+}
+
+export const GOOSE: Format = {
+  name: 'goose',
+  folders({ env, platform, data, roaming }) {
+    const root = env.GOOSE_PATH_ROOT || (platform === 'win32' && join(roaming, 'Block', 'goose'))
+    return [join(root ? join(root, 'data') : join(data, 'goose'), 'sessions', 'sessions.db')]
+  },
+  variables: ['GOOSE_PATH_ROOT'],
+  database: GOOSE_DATABASE,
 }

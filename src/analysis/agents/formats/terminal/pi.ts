@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import {
   blockText,
   isObject,
@@ -12,6 +13,7 @@ import { readJsonLines } from '../../transcript/json-lines.ts'
 import { reportedCost, type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { ApiMessage, Turn } from '../../transcript/transcript-model.ts'
+import type { Format } from '../format.ts'
 
 // Sessions of Pi and Oh My Pi: a head, then entries that form a tree. All branches of it were paid for. A fork begins with a
 // copy of its parent's entries. What summaries, tools and calls beside the conversation used is in entries of their own.
@@ -25,7 +27,7 @@ interface State {
   model: string | null
 }
 
-export async function readPi(file: SourceFile, sessionId: string): Promise<void> {
+async function readPi(file: SourceFile, sessionId: string): Promise<void> {
   const state: State = { file, transcript: file.transcriptOf(sessionId), from: null, model: null }
   await readJsonLines(file, (entry) => readEntry(state, entry))
 }
@@ -115,4 +117,22 @@ function readMessage(
     const call = textOf(message.toolCallId)
     if (call !== null) transcript.addResult(call, message.isError !== true, textsIn(message.content))
   }
+}
+
+export const PI: Format = {
+  name: 'pi',
+  folders: ({ env, home }) => [
+    join(env.PI_CODING_AGENT_DIR || join(home, '.pi', 'agent'), 'sessions'),
+    join(home, '.omp', 'agent', 'sessions'),
+  ],
+  variables: ['PI_CODING_AGENT_DIR'],
+  detect: {
+    line: ({ id, version }, type) => type === 'session' && textOf(id) !== null && typeof version === 'number',
+  },
+  read: readPi,
+  idIn: ({ type, id }) => (type === 'session' ? textOf(id) : null),
+  // a fork names the file of its parent
+  keys: [{ start: '"parentSession"', id: /^"parentSession"\s*:\s*"[^"]*Z_([^"\\/]{1,200})\.jsonl"/ }],
+  // Oh My Pi keeps the sessions of sub-agents in a folder that has the name of their session's file
+  startedBy: ({ path }) => /[/\\]\d{4}-\d\d-\d\dT[\d-]+Z_([^/\\]+)[/\\]/.exec(path)?.[1] ?? null,
 }

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import {
   countOf,
   isObject,
@@ -13,6 +14,7 @@ import { type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
 import { SHELL_TOOLS } from '../../transcript/tool-effects.ts'
 import { noteChangedFiles, type Transcript } from '../../transcript/transcript.ts'
 import type { MessageTokens, Turn } from '../../transcript/transcript-model.ts'
+import { type Format, SESSION_KEYS } from '../format.ts'
 import { hasFailed, isPrompt } from '../gemini.ts'
 
 // Qwen Code's `projects/<folder>/chats/<session>.jsonl`, and those of sub-agents in `subagents/<session>/`. An answer of the
@@ -28,7 +30,7 @@ type Unpaired = Map<string, string[]>
 const unpaired = new WeakMap<Transcript, { answers: Unpaired; lines: Unpaired }>()
 
 /** Reads a file of either kind. `sessionId`: from its lines, or one derived from them. */
-export async function readQwen(file: SourceFile, sessionId: string): Promise<void> {
+async function readQwen(file: SourceFile, sessionId: string): Promise<void> {
   await readJsonLines(file, (value) => {
     const own = textOf(value.sessionId) ?? sessionId
     // a fork begins with a copy of the lines of another session, and names it in each
@@ -164,3 +166,19 @@ const put = (kept: Unpaired, key: string, id: string): void => {
   kept.set(key, [...(kept.get(key) ?? []), id])
 }
 const take = (kept: Unpaired, key: string): string | undefined => kept.get(key)?.shift()
+
+export const QWEN: Format = {
+  name: 'qwen',
+  folders: ({ env, home }) => [
+    join(env.QWEN_RUNTIME_DIR || env.QWEN_HOME || join(home, '.qwen'), 'projects'),
+  ],
+  variables: ['QWEN_HOME', 'QWEN_RUNTIME_DIR'],
+  detect: {
+    line({ message, systemPayload, sessionId, uuid }, type) {
+      const hasParts = Array.isArray(objectOf(message).parts) || isObject(systemPayload)
+      return type !== null && hasParts && textOf(sessionId) !== null && textOf(uuid) !== null
+    },
+  },
+  read: readQwen,
+  keys: SESSION_KEYS,
+}

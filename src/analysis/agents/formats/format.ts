@@ -1,0 +1,121 @@
+import type { DatabaseReader } from '../transcript/database.ts'
+import { copyText, type Json, textOf } from '../transcript/json-fields.ts'
+import type { SourceFile } from '../transcript/source-file.ts'
+
+// A format of agents' sessions is one object, which has all that is special about it. All are in format-list.ts.
+
+/**
+ * `lines`: one JSON value per line, or over several; `document`: one JSON value; `tasks`: one JSON value beside other files of
+ * its folder; `database`: SQLite.
+ */
+export type Layout = 'document' | 'lines' | 'database' | 'tasks' | 'folder'
+
+/** Iterates over the objects of the first lines. A line is parsed when it is asked for: mostly the first few tell all. */
+export type Objects = () => IteratorObject<Json>
+
+/** The beginning of a file. */
+export interface Head {
+  path: string
+  text: string
+  objects: Objects
+}
+
+/** The beginning of a key of a session id, and the key with its value. */
+interface SessionKey {
+  start: string
+  id: RegExp
+}
+
+/** The keys of most formats. The second names the session that was forked. */
+export const SESSION_KEYS: readonly SessionKey[] = [
+  { start: '"session', id: /^"session(?:Id|_id|ID)"\s*:\s*"([^"\\]{1,200})"/ },
+  { start: '"requestSessionId"', id: /^"requestSessionId"\s*:\s*"([^"\\]{1,200})"/ },
+]
+
+/** Folders of a user's machine, in which agents have theirs. */
+export interface Places {
+  env: Readonly<Record<string, string | undefined>>
+  platform: NodeJS.Platform
+  home: string
+  /** `$XDG_CONFIG_HOME` and `$XDG_DATA_HOME`, or what these are by default. */
+  config: string
+  data: string
+  /** Programs with a window keep their files here. */
+  programs: string
+  /** `%APPDATA%` and `%LOCALAPPDATA%` of Windows. */
+  roaming: string
+  local: string
+  /** The names in a folder in their order; none where it cannot be read. */
+  namesIn(folder: string): string[]
+}
+
+/** A folder that is read as one file. */
+export interface FolderReader {
+  /** `has`: whether a folder of this name is in it. */
+  isOf(path: string, has: (name: string) => boolean): boolean
+  /** The agent's session ids, without reading the sessions. */
+  sessionIds(path: string): Promise<string[]>
+  read(file: SourceFile): Promise<void>
+}
+
+export interface Format {
+  readonly name: string
+  /** The agent, whose name is another one: a run's log and its transcript are of one agent, and may have the same session. */
+  readonly agent?: string
+  /** The places of the agent's sessions, whether or not a folder or file exists. */
+  folders?(places: Places): string[]
+  /** Variables of the agent that change these places. */
+  readonly variables?: readonly string[]
+
+  /** A file is recognized by its content: by one of its first objects, or by the keys in the head of a document. */
+  readonly detect?: {
+    line?(object: Json, type: string | null): boolean
+    /** `hasLines`: a line is an object. */
+    document?(head: Head, hasLines: boolean): { layout: Layout; sessionId: string | null } | null
+  }
+  /** Whether a file that was recognized by an object is one JSON value. */
+  isDocument?(head: Head): boolean
+  /** Reads a file. `sessionId`: from its head or path, or one derived from its first line. */
+  read?(
+    file: SourceFile,
+    sessionId: string,
+    found: { layout: Layout; sessionFromFolder: boolean },
+  ): Promise<void>
+  readonly database?: DatabaseReader
+  readonly folder?: FolderReader
+
+  /** The session id in an object of the head, where the agent's messages have ids of their own. */
+  idIn?(object: Json): string | null
+  /** The session id in the path of a file without its beginning. */
+  idInPath?(path: string): string | null
+  /** The session of the folder of a file: it counts, whatever session ids the file's lines contain. */
+  idOfFolder?(path: string): string | null
+  /** The reason why a file is not read whose head and path have no session id. */
+  readonly withoutId?: string
+  /** The keys of session ids, where a file may have several sessions. */
+  readonly keys?: readonly SessionKey[]
+  /** The session that started that of the file, a sub-agent's. */
+  startedBy?(head: Head): string | null
+  /** When the session began, of a file without times. */
+  startedAt?(head: Head): string | null
+  /** Whether the session was put into the background: it begins with a copy of the one before. */
+  isBackground?(head: Head): boolean
+  /** Whether a file is about sessions and contains none. */
+  isCompanion?(name: string, head: string): boolean
+  /** The file beside a session's that has a part of it. */
+  beside?(path: string): string | null
+}
+
+/** The session id in an object of most formats. */
+export const sessionIdIn = ({ sessionId, session_id, sessionID }: Json): string | null =>
+  textOf(sessionId) ?? textOf(session_id) ?? textOf(sessionID)
+
+/** The text of a pattern's first group; null where the head has none. */
+export function textIn(head: string, pattern: RegExp): string | null {
+  const found = pattern.exec(head)?.[1]
+  return found === undefined ? null : copyText(found)
+}
+
+/** The value of a key anywhere in the head of a document. */
+export const valueIn = (head: string, key: string): string | null =>
+  textIn(head, new RegExp(`"${key}"\\s*:\\s*"([^"\\\\]{1,200})"`))

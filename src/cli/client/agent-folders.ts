@@ -1,0 +1,38 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { FORMATS } from '../../analysis/agents/format-list.ts'
+import type { Places } from '../../analysis/agents/formats/format.ts'
+import { type Environment, homeOf, local, programFolder, roaming } from './folders.ts'
+
+/** Coding agents keep their sessions in these places on this machine, whether or not a folder or file exists. */
+export function agentFolders(env: Environment, platform: NodeJS.Platform = process.platform): string[] {
+  const home = homeOf(env)
+  const places: Places = {
+    env,
+    platform,
+    home,
+    config: env.XDG_CONFIG_HOME || join(home, '.config'),
+    data: env.XDG_DATA_HOME || join(home, '.local', 'share'),
+    programs: programFolder(env, platform),
+    roaming: roaming(env),
+    local: local(env),
+    namesIn,
+  }
+  return FORMATS.flatMap((format) => format.folders?.(places) ?? [])
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort()
+  } catch {
+    return []
+  }
+}
+
+/** Variables that change where files are: a program started outside of the user's shell needs them again. */
+export const FOLDER_VARIABLES: readonly string[] = [
+  'XDG_CONFIG_HOME',
+  'XDG_STATE_HOME',
+  'XDG_DATA_HOME',
+  ...FORMATS.flatMap(({ variables }) => variables ?? []),
+]
