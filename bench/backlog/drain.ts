@@ -1,7 +1,7 @@
 import { loadavg } from 'node:os'
 import { loadPricer } from '../../src/analysis/scoring/prices.ts'
 import type { Sql } from '../../src/database/client.ts'
-import { seedSessions } from '../../src/server/seed/seed.ts'
+import { seed } from '../../src/server/seed/seed.ts'
 import { writeRecords } from '../../src/server/sync/write.ts'
 import { ask } from '../support/load.ts'
 import { cpuSecondsOf, memoryOf, type Program } from '../support/program.ts'
@@ -32,7 +32,7 @@ async function prepare(sql: Sql, receivers: Receivers, options: DrainOptions) {
   const today = new Date().toISOString().slice(0, 10)
   const deps = { sql, now: () => new Date(), pricer: async () => loadPricer({}), storeContent: false }
   const amounts = { sessions: options.sessions, audit: 0, risk: 0, commits: 0 }
-  await seedSessions(deps, tenant.orgId, { ...amounts, projects: 20, days: DAYS, seed: SEED, today })
+  await seed(deps, tenant.orgId, { ...amounts, projects: 20, days: DAYS, seed: SEED, today })
   await writeRecords(deps, tenant.orgId, [{ type: 'budget', month: today.slice(0, 7), limit: 2_500 }])
   const endpoints: string[] = []
   for (let at = 0; at < ENDPOINTS; at += 1) {

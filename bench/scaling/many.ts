@@ -12,7 +12,7 @@ import { createLog } from '../../src/base/log.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { generateSessions } from '../../src/server/seed/generate.ts'
-import { seedSessions } from '../../src/server/seed/seed.ts'
+import { seed } from '../../src/server/seed/seed.ts'
 import { runCommand } from '../intake/measure.ts'
 import { EXECUTABLE, memoryOf, startProgram } from '../support/program.ts'
 import { print, quantile } from '../support/table.ts'
@@ -52,14 +52,14 @@ async function fill(): Promise<{ large: string; small: string[] }> {
   try {
     const { sql } = database
     await migrate(sql, createLog('warn', 'pretty'))
-    const deps = { sql, now: () => new Date(), pricer: async () => loadPricer({}) }
+    const deps = { sql, now: () => new Date(), pricer: async () => loadPricer({}), storeContent: false }
     const make = async (slug: string) => {
       const { id } = await createOrganization(sql, { slug, name: slug, plan: 'cloud_enterprise' })
       const { key } = await createKey(sql, id, { name: 'bench', scopes: ['read', 'write', 'webhooks'] })
       return { id, key }
     }
     const large = await make('large')
-    await seedSessions(deps, large.id, { ...plan, sessions: Number(values.large) })
+    await seed(deps, large.id, { ...plan, sessions: Number(values.large) })
     const small: string[] = []
     for (let made = 0; made < organizations; made += 1) small.push((await make(`org-${made}`)).key)
     return { large: large.key, small }

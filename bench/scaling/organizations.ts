@@ -13,7 +13,7 @@ import { createLog } from '../../src/base/log.ts'
 import { isDistributed } from '../../src/database/citus.ts'
 import { connect } from '../../src/database/client.ts'
 import { migrate } from '../../src/database/migrate.ts'
-import { seedSessions } from '../../src/server/seed/seed.ts'
+import { seed } from '../../src/server/seed/seed.ts'
 import { SEED } from '../support/fill.ts'
 import { startProgram } from '../support/program.ts'
 import { median, print } from '../support/table.ts'
@@ -48,7 +48,7 @@ const keys: string[] = []
 for (let made = 0; made < Number(values.organizations); made += 1) {
   const slug = `org-${made}`
   const { id } = await createOrganization(sql, { slug, name: slug, plan: 'cloud_enterprise' })
-  await seedSessions(deps, id, plan)
+  await seed(deps, id, plan)
   keys.push((await createKey(sql, id, { name: 'bench', scopes: ['read'] })).key)
 }
 const isCluster = await isDistributed(sql)

@@ -1,9 +1,7 @@
 import { loadPricer } from '../../src/analysis/scoring/prices.ts'
 import type { Sql } from '../../src/database/client.ts'
 import { updateBadges } from '../../src/features/badges/queries.ts'
-import { seedCommits } from '../../src/server/seed/commits.ts'
-import { seedRisks } from '../../src/server/seed/risks.ts'
-import { seedAudit, seedSessions } from '../../src/server/seed/seed.ts'
+import { seed } from '../../src/server/seed/seed.ts'
 import { writeRecords } from '../../src/server/sync/write.ts'
 import { seedBudget, seedMembers } from './members.ts'
 
@@ -21,15 +19,13 @@ export interface Amounts {
 /** Creates missing data: that of `seed`, 12 of its 25 people as members, a budget, and public badges. */
 export async function fill(sql: Sql, orgId: string, slug: string, amounts: Amounts): Promise<void> {
   const today = new Date().toISOString().slice(0, 10)
-  const plan = { ...amounts, audit: amounts.sessions, projects: PROJECTS, days: DAYS, seed: SEED, today }
+  const plan = { projects: PROJECTS, days: DAYS, seed: SEED, today }
   const deps = { sql, now: () => new Date(), pricer: async () => loadPricer({}), storeContent: false }
   const existing = await findExisting(sql, orgId)
-  if (!existing.sessions) {
-    await timed(`${amounts.sessions} sessions`, () => seedSessions(deps, orgId, plan))
+  for (const [kind, amount] of Object.entries({ ...amounts, audit: amounts.sessions })) {
+    if (existing[kind as keyof typeof existing]) continue
+    await timed(`${amount} ${kind}`, () => seed(deps, orgId, { ...plan, [kind]: amount }))
   }
-  if (!existing.audit) await timed(`${plan.audit} audit entries`, () => seedAudit(deps, orgId, plan))
-  if (!existing.risk) await timed(`${amounts.risk} risk scores`, () => seedRisks(sql, orgId, plan))
-  if (!existing.commits) await timed(`${amounts.commits} commits`, () => seedCommits(sql, orgId, plan))
   if (!existing.members) {
     const now = new Date()
     await writeRecords(deps, orgId, [...seedMembers(now), seedBudget(now, DAYS)])

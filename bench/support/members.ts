@@ -17,6 +17,7 @@ const NAMES = [
   'Joan',
   'Ken',
 ] as const
+const TEAMS = ['Shop', 'Data', 'Platform'] as const
 const ROLES = ['owner', 'admin', 'auditor'] as const
 const MONTHLY_LIMIT_USD = 1_000
 const TEAM_AGE_DAYS = 240
@@ -28,6 +29,7 @@ export const seedMembers = (now: Date): MemberRecord[] =>
     email: `dev${index + 1}@example.com`,
     display_name: name,
     role: ROLES[index] ?? 'developer',
+    team: TEAMS[index % TEAMS.length] ?? null,
     joined_at: `${addDays(dateOf(now), index * 7 - TEAM_AGE_DAYS)}T09:00:00.000Z`,
   }))
 

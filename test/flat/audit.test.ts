@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { loadPricer } from '../../src/analysis/scoring/prices.ts'
 import type { ISql } from '../../src/database/client.ts'
 import type { AuditListQuery } from '../../src/features/audit/model.ts'
 import { listEntries } from '../../src/features/audit/queries.ts'
-import { seedAudit } from '../../src/server/seed/seed.ts'
+import { seed } from '../../src/server/seed/seed.ts'
 import { tenant } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -22,9 +23,15 @@ beforeAll(async () => {
   const { sql } = database
   ;({ orgId } = await tenant(sql))
   const other = await tenant(sql)
-  const plan = { audit: ENTRIES, days: DAYS, today: '2026-11-01' }
-  await seedAudit({ sql }, orgId, { ...plan, seed: 1 })
-  await seedAudit({ sql }, other.orgId, { ...plan, seed: 2 })
+  const plan = { audit: ENTRIES, projects: 1, days: DAYS, today: '2026-11-01' }
+  const deps = {
+    sql,
+    now: () => new Date('2026-11-01'),
+    pricer: async () => loadPricer({}),
+    storeContent: false,
+  }
+  await seed(deps, orgId, { ...plan, seed: 1 })
+  await seed(deps, other.orgId, { ...plan, seed: 2 })
   const [row] = await sql<{ fullest: number }[]>`
     select max(r.entries)::int as fullest
     from audit_rollups r

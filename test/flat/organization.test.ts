@@ -13,9 +13,7 @@ import { getHeatmap } from '../../src/features/security/heatmap-queries.ts'
 import { getSecurity } from '../../src/features/security/queries.ts'
 import { getExpertise } from '../../src/features/team/expertise-queries.ts'
 import { getTeam } from '../../src/features/team/queries.ts'
-import { seedCommits } from '../../src/server/seed/commits.ts'
-import { seedRisks } from '../../src/server/seed/risks.ts'
-import { seedAudit, seedSessions } from '../../src/server/seed/seed.ts'
+import { seed } from '../../src/server/seed/seed.ts'
 import { writeRecords } from '../../src/server/sync/write.ts'
 import { tenant } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
@@ -61,13 +59,10 @@ async function slugOf(sql: Sql): Promise<string> {
   return row?.slug ?? ''
 }
 
-async function fill(sql: Sql, id: string, seed: number): Promise<void> {
-  const plan = { ...AMOUNTS, days: DAYS, seed, today: TODAY }
+async function fill(sql: Sql, id: string, number: number): Promise<void> {
+  const plan = { ...AMOUNTS, days: DAYS, seed: number, today: TODAY }
   const deps = { sql, now: () => NOW, pricer: async () => loadPricer({}), storeContent: false }
-  await seedSessions(deps, id, plan)
-  await seedAudit({ sql }, id, plan)
-  await seedRisks(sql, id, plan)
-  await seedCommits(sql, id, plan)
+  await seed(deps, id, plan)
   await writeRecords(deps, id, [...seedMembers(NOW), seedBudget(NOW, DAYS), ...pullRequestWithSessions()])
 }
 

@@ -9,7 +9,7 @@ import { getQuality, getQualityTrend } from '../../src/features/quality/queries.
 import type { SessionListQuery } from '../../src/features/sessions/model.ts'
 import { listNames } from '../../src/features/sessions/name-queries.ts'
 import { getSession, listSessions } from '../../src/features/sessions/queries.ts'
-import { seedSessions } from '../../src/server/seed/seed.ts'
+import { seed } from '../../src/server/seed/seed.ts'
 import { writeRecords } from '../../src/server/sync/write.ts'
 import { tenant } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
@@ -35,9 +35,12 @@ beforeAll(async () => {
   ;({ orgId } = await tenant(sql))
   const other = await tenant(sql)
   const plan = { sessions: SESSIONS, projects: 3, days: 60, seed: 1, today: '2026-11-15' }
-  const deps = { sql, now: () => NOW, pricer: async () => loadPricer({}) }
-  await seedSessions(deps, orgId, plan)
-  await seedSessions(deps, other.orgId, { ...plan, seed: 2 })
+  const deps = { sql, now: () => NOW, pricer: async () => loadPricer({}), storeContent: false }
+  await seed(deps, orgId, plan)
+  await seed(deps, other.orgId, { ...plan, seed: 2 })
+  // commits of a scratch server are flushed later: until then VACUUM marks no page as visible to all
+  await sql`checkpoint`
+  await sql`vacuum session_usage`
   const [row] = await sql<{ fullest: number }[]>`
     select max(d.sessions)::int as fullest
     from (select count(*) as sessions from sessions s where s.org_id = ${orgId} group by s.day) d`

@@ -1,47 +1,28 @@
-import { seedCommits } from '../../server/seed/commits.ts'
-import { seedRisks } from '../../server/seed/risks.ts'
-import { seedAudit, seedSessions } from '../../server/seed/seed.ts'
+import type { SeedPlan } from '../../server/seed/generate.ts'
+import { seed as writeSeed } from '../../server/seed/seed.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Context, withOrganization } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
-import { pricerOf } from '../command/sync-deps.ts'
+import { syncDepsOf } from '../command/sync-deps.ts'
 
-interface SeedOptions {
-  org: string
-  sessions: number
-  audit: number
-  commits: number
-  risk: number
-  projects: number
-  branches?: number
-  tickets?: number
-  days: number
-  seed: number
-}
+type Counts = Record<'sessions' | 'audit' | 'commits' | 'risk', number>
 
 /** `seed` */
-export async function seed(context: Context, { org, ...wanted }: SeedOptions): Promise<void> {
+export async function seed(
+  context: Context,
+  { org, ...wanted }: { org: string } & Counts & Omit<SeedPlan, keyof Counts | 'today'>,
+): Promise<void> {
   const startedMs = performance.now()
+  const total = wanted.sessions + wanted.commits + wanted.risk + wanted.audit
   await withOrganization(context, org, async (sql, id) => {
-    const progress = await startProgress('seeding', wanted.sessions)
+    const progress = await startProgress('seeding', total)
     try {
       const plan = { ...wanted, today: new Date().toISOString().slice(0, 10) }
-      const deps = { sql, now: () => new Date(), pricer: pricerOf(context.config), actor: commandLineActor() }
-      await seedSessions(deps, id, plan, (done) =>
-        progress.set(done, `${done} of ${wanted.sessions} sessions`),
-      )
-      if (wanted.commits > 0) {
-        await seedCommits(sql, id, plan, (done) =>
-          progress.set(wanted.sessions, `${done} of ${wanted.commits} commits`),
-        )
-      }
-      if (wanted.risk > 0) {
-        await seedRisks(sql, id, plan, (done) =>
-          progress.set(wanted.sessions, `${done} of ${wanted.risk} risk scores`),
-        )
-      }
-      if (wanted.audit > 0) await seedAudit(deps, id, plan)
+      await writeSeed(syncDepsOf(context, sql), id, plan, {
+        actor: commandLineActor(),
+        onProgress: (done) => progress.set(done, `${done} of ${total} records`),
+      })
     } finally {
       progress.stop()
     }

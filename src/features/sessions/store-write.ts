@@ -119,7 +119,7 @@ export async function storeIncludes(
  * Inserts sessions that are not stored, and their details, by COPY, without rollups. Needs the organization's lock. 10,000
  * take half as long as by `insert … on conflict`, for PostgreSQL and for this program.
  */
-export async function copySessions(
+async function copySessions(
   tx: ISql,
   orgId: string,
   rows: readonly PreparedSession[],

@@ -75,11 +75,6 @@ export async function updateUsage(
   })
 }
 
-/** Inserts the usage of sessions that are not stored by COPY, without the sums. */
-export async function copyUsage(tx: ISql, orgId: string, sessions: readonly UsedSession[]): Promise<void> {
-  await copyRows(tx, orgId, 'session_usage', sessions.flatMap(rowsOf), COLUMNS)
-}
-
 function rowsOf(session: UsedSession): UsageRow[] {
   const { detail } = session
   return partsOf(session).map((part) => ({

@@ -1,28 +1,19 @@
 import type { CommitRecord } from '../../analysis/records/commit.ts'
 import { addDays, DAY_MS } from '../../base/dates.ts'
-import type { Sql } from '../../database/client.ts'
-import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
-import { analyzeGrownTables } from '../../features/commits/statistics.ts'
-import { writeCommits } from '../../features/commits/write.ts'
-import { batchesOf, MEMBERS, type Random, randomFrom, type SeedPlan } from './generate.ts'
-import { refreshStatistics } from './queries.ts'
+import { addressOf, MEMBERS, projectName, type Random, randomFrom, type SeedPlan } from './generate.ts'
 
-type CommitPlan = Omit<SeedPlan, 'sessions'> & { commits: number }
-
-/** Commits in one transaction. */
-const BATCH = 5_000
 const DIRECTORIES = ['src', 'test', 'docs', 'web', '.'] as const
 
 /** Plausible commits in order of time: most change a few existing files, some add, rename or delete one. */
-function* generateCommits(plan: CommitPlan): Generator<CommitRecord> {
+export function* generateCommits({ commits = 0, ...plan }: SeedPlan): Generator<CommitRecord> {
   const random = randomFrom(plan.seed)
   const filesOf = new Map<string, string[]>()
   const first = Date.parse(addDays(plan.today, -plan.days))
-  for (let index = 0; index < plan.commits; index += 1) {
-    const project = `project-${String(1 + random.below(plan.projects)).padStart(2, '0')}`
+  for (let index = 0; index < commits; index += 1) {
+    const project = projectName(random.below(plan.projects))
     const files = filesOf.get(project) ?? []
     filesOf.set(project, files)
-    const author = 1 + Math.floor(random() ** 2 * MEMBERS)
+    const author = Math.floor(random() ** 2 * MEMBERS)
     const changed = new Map<string, CommitRecord['files'][number]>()
     for (let left = 1 + Math.floor(random() ** 3 * 8); left > 0; left -= 1) {
       const file = changeOf(files, `${index}-${left}`, random, changed)
@@ -32,10 +23,10 @@ function* generateCommits(plan: CommitPlan): Generator<CommitRecord> {
       type: 'commit',
       project,
       sha: new Bun.CryptoHasher('sha1').update(`${plan.seed} ${index}`).digest('hex'),
-      author_email: `dev${author}@example.com`,
-      author_name: `Developer ${author}`,
+      author_email: addressOf(author),
+      author_name: `Developer ${1 + author}`,
       committed_at: new Date(
-        first + Math.floor(((index + random()) / plan.commits) * plan.days * DAY_MS),
+        first + Math.floor(((index + random()) / commits) * plan.days * DAY_MS),
       ).toISOString(),
       subject: `Change ${changed.size} files`,
       files: [...changed.values()],
@@ -70,25 +61,4 @@ function changeOf(
     return { path, status: 'deleted', additions: 0, deletions: lines.additions }
   }
   return { path, status: 'modified', ...lines }
-}
-
-/** Writes the commits of `plan` as sync does: the same plan again changes nothing. */
-export async function seedCommits(
-  sql: Sql,
-  orgId: string,
-  plan: CommitPlan,
-  onProgress: (done: number) => void = () => {},
-): Promise<void> {
-  let done = 0
-  for (const records of batchesOf(generateCommits(plan), BATCH)) {
-    await sql.begin(async (tx) => {
-      await lockHistory(tx, orgId)
-      await writeCommits(tx, orgId, records)
-      await lockOrganization(tx, orgId)
-    })
-    await analyzeGrownTables(sql)
-    done += records.length
-    onProgress(done)
-  }
-  await refreshStatistics(sql, 'commits')
 }

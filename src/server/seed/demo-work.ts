@@ -91,7 +91,7 @@ export function generateWork({ days, seed, now }: DemoPlan): DemoWork {
     const topic = topics[below(topics.length)] ?? 'core'
     const noun = random.pick(NOUNS)
     const number = 100 + nth
-    const branch = { project, who, branch: `${kind}/${topic}-${noun}-${number}` }
+    const branch = { project, who, branch: `${kind}/ACME-${number}-${topic}-${noun}` }
     const changed = new Map<string, CommitFile>()
     const shas: string[] = []
     const span = (0.5 + random() * 4) * DAY_MS

@@ -6,7 +6,12 @@ import { addDays, DAY_MS } from '../../base/dates.ts'
 import { findingOf, type Rule } from './findings.ts'
 
 export interface SeedPlan {
-  sessions: number
+  sessions?: number
+  commits?: number
+  /** Scores of pull requests. */
+  risk?: number
+  /** Audit entries. */
+  audit?: number
   projects: number
   /** Days before `today` that the sessions are spread over. */
   days: number
@@ -14,7 +19,7 @@ export interface SeedPlan {
   branches?: number | undefined
   /** Tickets of the other half of the sessions, each with a branch of its own. */
   tickets?: number | undefined
-  /** The same seed, plan and day give the same sessions. */
+  /** The same seed, plan and day give the same records. */
   seed: number
   /** UTC date; nothing is generated for this day or later. */
   today: string
@@ -78,18 +83,30 @@ const TICKETS = 5_000
 /** Part of the days in which a ticket is worked on. */
 const OF_TICKET = 0.05
 
+export const projectName = (index: number): string => `project-${String(1 + index).padStart(2, '0')}`
+
+/** The ticket at this part of the days: its branch in one project, on which one member works. */
+export function ticketOf({ projects, tickets = TICKETS }: SeedPlan, part: number, ofProject?: number) {
+  const at = Math.floor(part * tickets) % Math.max(1, tickets)
+  const ticket = ofProject === undefined ? at : Math.min(tickets - 1, at - (at % projects) + ofProject)
+  return {
+    project: projectName(ticket % projects),
+    branch: `feature/SHOP-${1 + ticket}`,
+    author_email: addressOf(ticket % MEMBERS),
+  }
+}
+
+export const addressOf = (member: number): string => `dev${1 + member}@example.com`
+
 /**
  * Chooses branches: for every second session that of a ticket, on which a member works for some days in one project. Its random
  * numbers are its own, so that the rest of a session does not depend on the number of branches.
  */
-function branchChooser({ sessions, projects, branches = BRANCHES, tickets = TICKETS, seed }: SeedPlan) {
+function branchChooser(plan: SeedPlan) {
+  const { sessions = 0, branches = BRANCHES, tickets = TICKETS, seed } = plan
   const random = randomFrom(seed ^ 0x6272_616e)
-  return (index: number, project: number): { branch: string; member?: number } => {
-    if (tickets > 0 && random() < 0.5) {
-      const at = Math.floor((index / sessions + random() * OF_TICKET) * tickets) % tickets
-      const ticket = Math.min(tickets - 1, at - (at % projects) + project)
-      return { branch: `feature/SHOP-${1 + ticket}`, member: ticket % MEMBERS }
-    }
+  return (index: number, project: number): { branch: string; author_email?: string } => {
+    if (tickets > 0 && random() < 0.5) return ticketOf(plan, index / sessions + random() * OF_TICKET, project)
     const branch = random.below(Math.max(1, branches))
     return { branch: branch === 0 ? 'main' : `topic-${branch}` }
   }
@@ -100,8 +117,9 @@ export function* generateSessions(plan: SeedPlan): Generator<SessionRecord> {
   const random = randomFrom(plan.seed)
   const choose = branchChooser(plan)
   const first = Date.parse(addDays(plan.today, -plan.days))
-  for (let index = 0; index < plan.sessions; index += 1) {
-    const at = first + Math.floor(((index + random()) / plan.sessions) * plan.days * DAY_MS)
+  const { sessions = 0 } = plan
+  for (let index = 0; index < sessions; index += 1) {
+    const at = first + Math.floor(((index + random()) / sessions) * plan.days * DAY_MS)
     const createdAt = new Date(at).toISOString()
     const model = random.pick(MODELS)
     const calls = 1 + Math.floor(random() ** 2 * 120)
@@ -109,13 +127,13 @@ export function* generateSessions(plan: SeedPlan): Generator<SessionRecord> {
     const output = Math.floor(calls * (100 + random() * 600))
     const project = random.below(plan.projects)
     const someone = random.below(MEMBERS)
-    const { branch, member = someone } = choose(index, project)
+    const { branch, author_email = addressOf(someone) } = choose(index, project)
     yield {
       type: 'session',
       id: `sess_seed${plan.seed}_${index}`,
-      project_name: `project-${String(1 + project).padStart(2, '0')}`,
+      project_name: projectName(project),
       created_at: createdAt,
-      user_email: `dev${1 + member}@example.com`,
+      user_email: author_email,
       source: random.pick(SOURCES),
       branch,
       model,

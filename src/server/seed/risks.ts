@@ -1,22 +1,12 @@
 import type { PrRiskRecord } from '../../analysis/records/risk.ts'
 import { addDays, DAY_MS } from '../../base/dates.ts'
-import type { Sql } from '../../database/client.ts'
-import { rebuildTables } from '../../database/derived-tables.ts'
-import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
-import { RISK_TABLES } from '../../features/risk/check.ts'
 import { couplingScore } from '../../features/risk/coupling.ts'
 import { impactScore } from '../../features/risk/impact.ts'
 import { riskParts } from '../../features/risk/prepare.ts'
 import { regressionScore } from '../../features/risk/regression.ts'
 import { securityPart } from '../../features/risk/sensitive-paths.ts'
-import { writeRisks } from '../../features/risk/write.ts'
-import { PULL_REQUEST_PARTS } from '../../features/usage/check.ts'
-import { OUTCOME_ROLLUP } from '../../features/usage/outcome-rollup.ts'
-import { batchesOf, lifecycleOf, randomFrom, type SeedPlan } from './generate.ts'
-import { analyzeRisks, refreshStatistics } from './queries.ts'
+import { lifecycleOf, randomFrom, type SeedPlan, ticketOf } from './generate.ts'
 
-/** Scores in one statement. */
-const BATCH = 5_000
 const TITLES = [
   'Add export',
   'Fix rounding',
@@ -34,17 +24,15 @@ const PATHS = [
   '.github/workflows/ci.yml',
 ] as const
 
-type RiskPlan = Pick<SeedPlan, 'projects' | 'days' | 'seed' | 'today'> & { risk: number }
-
-/** Plausible scores of pull requests in order of time, spread evenly over the days. */
-function* generateRisks(plan: RiskPlan): Generator<PrRiskRecord> {
+/** Plausible scores of pull requests in order of time, spread evenly over the days; each is of a ticket's branch. */
+export function* generateRisks({ risk = 0, ...plan }: SeedPlan): Generator<PrRiskRecord> {
   const random = randomFrom(plan.seed)
   const { below } = random
   const first = Date.parse(addDays(plan.today, -plan.days))
   const last = Date.parse(plan.today)
-  for (let index = 0; index < plan.risk; index += 1) {
-    const at = first + Math.floor(((index + random()) / plan.risk) * plan.days * DAY_MS)
-    const project = `project-${String(1 + below(plan.projects)).padStart(2, '0')}`
+  for (let index = 0; index < risk; index += 1) {
+    const at = first + Math.floor(((index + random()) / risk) * plan.days * DAY_MS)
+    const { project, branch, author_email } = ticketOf(plan, index / risk)
     const title = random.pick(TITLES)
     const files = 1 + Math.floor(random() ** 3 * 40)
     const entropy = Math.log2(files) * random()
@@ -73,6 +61,9 @@ function* generateRisks(plan: RiskPlan): Generator<PrRiskRecord> {
       pr_title: title,
       files_changed: files,
       created_at: new Date(at).toISOString(),
+      project,
+      branch,
+      author_email,
       impact_score: scores.impact,
       regression_score: scores.regression,
       security_score: scores.security,
@@ -82,27 +73,4 @@ function* generateRisks(plan: RiskPlan): Generator<PrRiskRecord> {
       ...lifecycleOf(at, last, index % 10 === 0),
     }
   }
-}
-
-/** Writes the risk scores of `plan` as sync does, in one transaction: the same plan again changes nothing. */
-export async function seedRisks(
-  sql: Sql,
-  orgId: string,
-  plan: RiskPlan,
-  onProgress: (done: number) => void = () => {},
-): Promise<void> {
-  await sql.begin(async (tx) => {
-    await lockHistory(tx, orgId)
-    await lockOrganization(tx, orgId)
-    let done = 0
-    for (const records of batchesOf(generateRisks(plan), BATCH)) {
-      await writeRisks(tx, orgId, records, { prepared: new Map(), parts: new Map() })
-      // without it the next batch is looked for row by row
-      if (done === 0) await analyzeRisks(tx)
-      done += records.length
-      onProgress(done)
-    }
-    await rebuildTables(tx, orgId, [...RISK_TABLES, PULL_REQUEST_PARTS, OUTCOME_ROLLUP])
-  })
-  await refreshStatistics(sql, 'risks')
 }

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { rebuildTables } from '../../../src/database/derived-tables.ts'
 import { RISK_TABLES } from '../../../src/features/risk/check.ts'
 import type { App } from '../../../src/server/app.ts'
-import { seedRisks } from '../../../src/server/seed/risks.ts'
+import { seed } from '../../../src/server/seed/seed.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
 import { repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
@@ -289,13 +290,19 @@ test('an export has the scores, and taken in it gives the same answers', async (
 
 test('seeded scores are counted, and the same for the same seed, also again', async () => {
   const plan = { risk: 400, projects: 3, days: 30, seed: 7, today: '2026-11-15' }
+  const deps = {
+    sql: database.sql,
+    now: () => new Date(),
+    pricer: async () => loadPricer({}),
+    storeContent: false,
+  }
   const [{ ask, own }, { ask: other, own: there }] = [await newTenant(), await newTenant()]
-  await seedRisks(database.sql, own.orgId, plan)
-  await seedRisks(database.sql, there.orgId, plan)
+  await seed(deps, own.orgId, plan)
+  await seed(deps, there.orgId, plan)
   expect((await list(ask)).pagination.total).toBe(400)
   expect(await list(ask, { page: 3 })).toEqual(await list(other, { page: 3 }))
   expect(await findDifferences(database.sql, own.orgId, RISK_TABLES)).toEqual([])
-  await seedRisks(database.sql, own.orgId, plan)
+  await seed(deps, own.orgId, plan)
   expect(await list(ask, { page: 3 })).toEqual(await list(other, { page: 3 }))
   expect(await findDifferences(database.sql, own.orgId, RISK_TABLES)).toEqual([])
 })
