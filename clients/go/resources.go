@@ -493,12 +493,12 @@ func (r *AlertsResource) Create(ctx context.Context, params *NewAlert, options .
 	return call[Alert](ctx, r.core, request{method: "POST", path: "/v1/alerts", body: params, options: options})
 }
 
-// Get: one alert, with the states of its keys. Scope: `admin` or `cost:read` or `read`.
+// Get: one alert, with all that is known of it. Scope: `admin` or `cost:read` or `read`.
 func (r *AlertsResource) Get(ctx context.Context, alertID string) (*Alert, error) {
 	return call[Alert](ctx, r.core, request{method: "GET", path: path("/v1/alerts/{alert_id}", alertID)})
 }
 
-// Update: change an alert. Scope: `admin`.
+// Update: change the fields of the alert that are given. Scope: `admin`.
 func (r *AlertsResource) Update(ctx context.Context, alertID string, params *AlertChange) (*Alert, error) {
 	return call[Alert](ctx, r.core, request{method: "PATCH", path: path("/v1/alerts/{alert_id}", alertID), body: params})
 }
@@ -558,12 +558,12 @@ func (r *DigestsResource) Create(ctx context.Context, params *NewDigest, options
 	return call[Digest](ctx, r.core, request{method: "POST", path: "/v1/digests", body: params, options: options})
 }
 
-// Get: one digest. Scope: `admin` or `cost:read` or `read`.
+// Get: one digest, with all that is known of it. Scope: `admin` or `cost:read` or `read`.
 func (r *DigestsResource) Get(ctx context.Context, digestID string) (*Digest, error) {
 	return call[Digest](ctx, r.core, request{method: "GET", path: path("/v1/digests/{digest_id}", digestID)})
 }
 
-// Update: change the fields of a digest that are given. Scope: `admin`.
+// Update: change the fields of the digest that are given. Scope: `admin`.
 func (r *DigestsResource) Update(ctx context.Context, digestID string, params *DigestChange) (*Digest, error) {
 	return call[Digest](ctx, r.core, request{method: "PATCH", path: path("/v1/digests/{digest_id}", digestID), body: params})
 }

@@ -751,8 +751,8 @@ export interface Resources {
  alerts: {
   list(): List<AlertList>
   create(params: NewAlert): Promise<Alert>
-  get(alert_id: string): Promise<Alert>
-  update(alert_id: string, params: AlertChange): Promise<Alert>
+  /** One alert, with all that is known of it. */ get(alert_id: string): Promise<Alert>
+  /** Change the fields of the alert that are given. */ update(alert_id: string, params: AlertChange): Promise<Alert>
   /** Remove the alert; what waits for Slack and Teams is cancelled. */ delete(alert_id: string): Promise<void>
   /** Send an example of the alert to its destinations now. */ test(alert_id: string): Promise<NotificationTest>
   deliveries: {
@@ -764,8 +764,8 @@ export interface Resources {
  digests: {
   list(): List<DigestList>
   create(params: NewDigest): Promise<Digest>
-  get(digest_id: string): Promise<Digest>
-  /** Change the fields of a digest that are given. */ update(digest_id: string, params: DigestChange): Promise<Digest>
+  /** One digest, with all that is known of it. */ get(digest_id: string): Promise<Digest>
+  /** Change the fields of the digest that are given. */ update(digest_id: string, params: DigestChange): Promise<Digest>
   /** Remove the digest; what waits for Slack and Teams is cancelled. */ delete(digest_id: string): Promise<void>
   /** Send an example of the digest to its destinations now. */ test(digest_id: string): Promise<NotificationTest>
   deliveries: {

@@ -547,7 +547,7 @@ class Alerts(Resource):
         return cast(m.Alert, self._call("POST", "/v1/alerts", locals()))
 
     def get(self, alert_id: str) -> m.Alert:
-        """One alert, with the states of its keys. Scope: `admin` or `cost:read` or `read`."""
+        """One alert, with all that is known of it. Scope: `admin` or `cost:read` or `read`."""
         return cast(m.Alert, self._call("GET", "/v1/alerts/{alert_id}", locals()))
 
     def update(
@@ -557,7 +557,7 @@ class Alerts(Resource):
         each: Optional[Literal["project", "member", "team"]] = UNSET, no_data: Literal["ok", "fire"] = UNSET,
         renotify_minutes: Optional[int] = UNSET, enabled: bool = UNSET, scope: Mapping[str, Any] = UNSET
     ) -> m.Alert:
-        """Change an alert. Scope: `admin`.
+        """Change the fields of the alert that are given. Scope: `admin`.
 
         window: The UTC day, week (from Monday) or month that is now. above: Fires above it; one of `above`,
         `below` and `times` is there. below: Fires below it. times: Fires above this many times the median of
@@ -611,14 +611,14 @@ class Digests(Resource):
         return cast(m.Digest, self._call("POST", "/v1/digests", locals()))
 
     def get(self, digest_id: str) -> m.Digest:
-        """One digest. Scope: `admin` or `cost:read` or `read`."""
+        """One digest, with all that is known of it. Scope: `admin` or `cost:read` or `read`."""
         return cast(m.Digest, self._call("GET", "/v1/digests/{digest_id}", locals()))
 
     def update(
         self, digest_id: str, params: Params = None, *, name: str = UNSET, weekday: m.DigestWeekday = UNSET,
         hour: int = UNSET, destinations: Sequence[Mapping[str, Any]] = UNSET, enabled: bool = UNSET
     ) -> m.Digest:
-        """Change the fields of a digest that are given. Scope: `admin`.
+        """Change the fields of the digest that are given. Scope: `admin`.
 
         weekday: Of UTC; monday unless given. hour: UTC; 8 unless given.
         """

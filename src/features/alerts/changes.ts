@@ -25,16 +25,28 @@ export interface RuleDeps extends DestinationDeps {
   now: () => Date
 }
 
+/** An alert or a digest as the API shows it. */
+export type Shown = { id: string }
+
 /** Rules of one kind. */
-export interface Rules<Kind extends RuleKind, Shown extends object> {
+export interface Rules<Kind extends RuleKind> {
   kind: Kind
   /** An organization has this many at most. */
   most: number
   show: (rule: Rule<Kind>) => Shown
+  /** Reads the rule that a body asks for, new or changed. */
+  wantedOf: (body: object, orgId: string, before?: Rule<Kind>) => Wanted<Kind>
   /** When a new one is due. */
   firstDue: (definition: Definitions[Kind], now: Date) => Date
   /** Parts of the rule's state that a change replaces. */
   renewed: (before: Rule<Kind>, after: Rule<Kind>, now: Date) => Partial<Pick<Rule, 'states' | 'due_at'>>
+}
+
+/** The request of a change. */
+interface Asked {
+  orgId: string
+  actor: Actor
+  body: object
 }
 
 /** A rule as it is asked for. */
@@ -50,12 +62,13 @@ const detailsOf = ({ id, definition, enabled }: Pick<Rule, 'id' | 'definition' |
 })
 
 /** Adds a rule, once for an idempotency key. Throws VALIDATION_ERROR, also at the limit. */
-export async function createRule<Kind extends RuleKind, Shown extends object>(
+export async function createRule<Kind extends RuleKind>(
   deps: RuleDeps,
-  { kind, most, show, firstDue }: Rules<Kind, Shown>,
-  { orgId, actor, idempotency }: { orgId: string; actor: Actor; idempotency: Idempotency | undefined },
-  { define, destinations: given, enabled }: Wanted<Kind>,
+  { kind, most, show, wantedOf, firstDue }: Rules<Kind>,
+  { orgId, actor, body }: Asked,
+  idempotency: Idempotency | undefined,
 ): Promise<Shown> {
+  const { define, destinations: given, enabled } = wantedOf(body, orgId)
   await checkDestinations(deps, given, [])
   return await deps.inTurn(orgId, async (tx) => {
     const first = await findStoredResponse(tx, deps.box, orgId, idempotency)
@@ -77,18 +90,18 @@ export async function createRule<Kind extends RuleKind, Shown extends object>(
 }
 
 /** Changes a rule, if anything differs. Throws NOT_FOUND and VALIDATION_ERROR. */
-export async function updateRule<Kind extends RuleKind, Shown extends object>(
+export async function updateRule<Kind extends RuleKind>(
   deps: RuleDeps,
-  { kind, show, renewed }: Rules<Kind, Shown>,
-  { orgId, actor, before }: { orgId: string; actor: Actor; before: Rule<Kind> },
-  wantedOf: (before: Rule<Kind>) => Wanted<Kind>,
+  { kind, show, wantedOf, renewed }: Rules<Kind>,
+  { orgId, actor, body }: Asked,
+  before: Rule<Kind>,
 ): Promise<Shown> {
   const { id } = before
-  await checkDestinations(deps, wantedOf(before).destinations, before.definition.destinations)
+  await checkDestinations(deps, wantedOf(body, orgId, before).destinations, before.definition.destinations)
   return await deps.inTurn(orgId, async (tx) => {
     await lockRule(tx, orgId, id)
     const rule = await getRule(tx, orgId, kind, id)
-    const { define, destinations: given, enabled } = wantedOf(rule)
+    const { define, destinations: given, enabled } = wantedOf(body, orgId, rule)
     const said = await define(tx)
     const destinations = await storeDestinations(tx, deps.box, orgId, id, given, rule.definition.destinations)
     const changed = { ...rule, definition: { ...said, destinations } as Definitions[Kind], enabled }

@@ -47,11 +47,15 @@ const HOUR_MS = 3_600_000
 const LATEST_MS = 12 * HOUR_MS
 
 /** The first time after `now` at which the digest is sent. */
-export function nextHour({ weekday, hour }: Pick<DigestDefinition, 'weekday' | 'hour'>, now: Date): Date {
+export function nextHour({ weekday, hour }: Hour, now: Date): Date {
   const day = addDays(mondayOf(dateOf(now)), WEEKDAYS.indexOf(weekday))
   const at = Date.parse(day) + hour * HOUR_MS
   return new Date(at > now.getTime() ? at : at + 7 * DAY_MS)
 }
+
+type Hour = Pick<DigestDefinition, 'weekday' | 'hour'>
+
+export const isSameHour = (a: Hour, b: Hour): boolean => a.weekday === b.weekday && a.hour === b.hour
 
 /** Whether a digest of the hour `due`, which has come, is still sent. */
 export const isInTime = (due: Date, now: Date): boolean => now.getTime() - due.getTime() <= LATEST_MS

@@ -1,5 +1,6 @@
 import { ApiError } from '../../base/errors.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
+import { unnest } from '../../database/rows.ts'
 import type { StoredDestination } from './destinations.ts'
 import type { DigestDefinition } from './digest-model.ts'
 import type { States } from './evaluate.ts'
@@ -55,9 +56,11 @@ export async function getRule<Kind extends RuleKind>(
     where r.org_id = ${orgId}
       and r.kind = ${kind}
       and r.id = ${id}`
-  if (row === undefined) throw new ApiError('NOT_FOUND', `no such ${kind}`)
+  if (row === undefined) throw noRule(kind)
   return row
 }
+
+export const noRule = (kind: RuleKind) => new ApiError('NOT_FOUND', `no such ${kind}`)
 
 /** Waits for a look at the rule, which writes its state. */
 export async function lockRule(tx: ISql, orgId: string, id: string): Promise<void> {
@@ -147,22 +150,28 @@ export async function claimRules(
 }
 
 /** Stores what a look found. */
-export async function settleRule(
+export async function settleRules(
   tx: ISql,
   orgId: string,
-  { id, states, due_at, last_sent_at, version }: Rule & { version: string },
+  rules: readonly (Rule & { version: string })[],
   now: Date,
 ): Promise<void> {
   await tx`
     update notification_rules r
     set
-      states = ${JSON.stringify(states)}::text::jsonb,
-      due_at = ${due_at},
-      last_sent_at = ${last_sent_at},
-      version = ${version},
+      states = n.states::jsonb,
+      due_at = n.due_at,
+      last_sent_at = n.last_sent_at,
+      version = n.version::uuid,
       looked_at = ${now}
+    from ${unnest(tx, rules, {
+      ...({ id: 'text', version: 'text' } as const),
+      states: ['json', ({ states }) => JSON.stringify(states)],
+      due_at: ['timestamptz', ({ due_at }) => due_at.toISOString()],
+      last_sent_at: ['timestamptz', ({ last_sent_at }) => last_sent_at?.toISOString() ?? null],
+    })}
     where r.org_id = ${orgId}
-      and r.id = ${id}`
+      and r.id = n.id`
 }
 
 /** Renames the project of alerts. Needs the organization's lock. */

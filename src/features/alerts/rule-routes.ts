@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { recordEntries } from '../../accounts/audit-log/append.ts'
 import type { Own } from '../../accounts/people/visibility-queries.ts'
@@ -10,25 +10,33 @@ import type { TestLimit } from '../../webhooks/deliveries/concurrent-tests.ts'
 import { getDelivery, getHistory } from '../../webhooks/deliveries/history-queries.ts'
 import { DeliveryListQuery } from '../../webhooks/deliveries/model.ts'
 import type { RedeliveryDeps } from '../../webhooks/deliveries/redelivery.ts'
+import { IdempotencyHeader, idempotencyOf } from '../../webhooks/idempotency.ts'
 import { wakeWorker } from '../../webhooks/outbox/notify.ts'
 import { redeliverOne } from '../../webhooks/outbox/redeliver.ts'
-import { deleteRule, type RuleDeps } from './changes.ts'
+import { createRule, deleteRule, type RuleDeps, type Rules, type Shown, updateRule } from './changes.ts'
 import { getRuleDelivery, listRuleDeliveries } from './delivery-queries.ts'
 import { RuleDelivery, RuleDeliveryDetail, RuleTest } from './destination-model.ts'
 import { type Notice, testRule } from './notice.ts'
-import { getRule, type Rule, type RuleKind } from './rule-queries.ts'
+import { getRule, listRules, noRule, type Rule, type RuleKind } from './rule-queries.ts'
 
 export type RuleRouteDeps = RuleDeps & RedeliveryDeps & { limitTests: TestLimit }
 
-/** The differences between alerts and digests in these routes. `noticeOf` makes the message of a test. */
-interface Shared<Kind extends RuleKind> {
-  kind: Kind
+/** One kind of rules as its routes need it. */
+export interface RoutedRules<Kind extends RuleKind> extends Rules<Kind> {
+  /** The rule as somebody sees it who sees only their own figures; undefined where it is about another member. */
+  seenBy: (rule: Rule<Kind>, own: Own | null) => Rule<Kind> | undefined
+  /** Shows one rule with all that is known of it. */
+  showWhole: (rule: Rule<Kind>) => Shown
+  /** Makes the message of a test. */
   noticeOf: (
     sql: ISql,
     orgId: string,
     rule: Rule<Kind>,
     how: { now: Date; publicUrl: string | null; test: true },
   ) => Promise<Notice>
+  schemas: { one: TSchema; list: TSchema; added: TObject; changed: TObject }
+  /** Whether answers name members. The macro takes undefined as if it were not there, its type does not. */
+  members: true
 }
 
 /** Added to the time of an attempt, as for tests of webhooks. */
@@ -43,13 +51,14 @@ function refuseOwn(own: Own | null): void {
     throw new ApiError('FORBIDDEN', 'this organization shows developers only their own figures')
 }
 
-/** The routes that alerts and digests have alike: removing, testing, and what was sent. */
-export function sharedRoutes<Kind extends RuleKind>(
+/** The routes of one kind of rules. */
+export function ruleRoutes<Kind extends RuleKind>(
   { sql, api, config }: RouteDeps,
   deps: RuleRouteDeps,
-  { kind, noticeOf }: Shared<Kind>,
+  rules: RoutedRules<Kind>,
 ) {
   const { inTurn, now, timeoutMs, limitTests } = deps
+  const { kind, show, seenBy, schemas, members } = rules
   const { publicUrl } = config
   const operation = (verb: string, noun = '') => `${verb}${kind === 'alert' ? 'Alert' : 'Digest'}${noun}`
   // the name of the parameter is `digest_id` for digests
@@ -57,6 +66,60 @@ export function sharedRoutes<Kind extends RuleKind>(
   const read = { scope: 'admin or cost:read' } as const
   return new Elysia({ prefix: `/${kind}s`, tags: ['Alerts'] })
     .use(api)
+    .get(
+      '',
+      async ({ access: { orgId, own } }) => {
+        const stored = await listRules(sql, orgId, kind)
+        return { data: stored.flatMap((rule) => seenBy(rule, own) ?? []).map(show) }
+      },
+      {
+        ...{ ...read, members, response: schemas.list },
+        detail: { operationId: operation('list', 's'), summary: `List ${kind}s, oldest first` },
+      },
+    )
+    .post(
+      '',
+      async ({ body, headers, path: at, set, status, access: { orgId, actor } }) => {
+        const idempotency = idempotencyOf(headers['idempotency-key'], body)
+        const made = await createRule(deps, rules, { orgId, actor, body: body as object }, idempotency)
+        set.headers.location = `${at}/${made.id}`
+        // a schema that is a parameter has no type
+        return status(201, made as never)
+      },
+      {
+        ...{ scope: 'admin', members, headers: IdempotencyHeader, body: schemas.added },
+        response: { 201: schemas.one },
+        detail: { operationId: operation('create'), summary: `Add a ${kind}`.replace('a a', 'an a') },
+      },
+    )
+    .get(
+      path,
+      async ({ params, access: { orgId, own } }) => {
+        const rule = seenBy(await getRule(sql, orgId, kind, idOf(params)), own)
+        if (rule === undefined) throw noRule(kind)
+        return rules.showWhole(rule)
+      },
+      {
+        ...{ ...read, members, response: schemas.one },
+        detail: { operationId: operation('get'), summary: `One ${kind}, with all that is known of it` },
+      },
+    )
+    .patch(
+      path,
+      async ({ params, body, access: { orgId, actor } }) => {
+        const before = await getRule(sql, orgId, kind, idOf(params))
+        return await updateRule(deps, rules, { orgId, actor, body: body as object }, before)
+      },
+      {
+        ...{ scope: 'admin', members, body: schemas.changed, response: schemas.one },
+        detail: {
+          operationId: operation('update'),
+          summary: `Change the fields of the ${kind} that are given`,
+          description:
+            'One of `above`, `below` and `times` replaces another; an address that is sent as it is shown stays.',
+        },
+      },
+    )
     .delete(
       path,
       async ({ params, status, access: { orgId, actor } }) => {
@@ -77,7 +140,7 @@ export function sharedRoutes<Kind extends RuleKind>(
       async ({ params, request, server, access: { orgId, actor } }) => {
         server?.timeout(request, Math.ceil(timeoutMs / 1_000) + TEST_MARGIN_S)
         const rule = await getRule(sql, orgId, kind, idOf(params))
-        const notice = await noticeOf(sql, orgId, rule, { now: now(), publicUrl, test: true })
+        const notice = await rules.noticeOf(sql, orgId, rule, { now: now(), publicUrl, test: true })
         return await limitTests(`${orgId}/${rule.id}`, () => testRule(deps, orgId, actor, rule, notice))
       },
       {
@@ -119,8 +182,7 @@ export function sharedRoutes<Kind extends RuleKind>(
       },
       {
         ...read,
-        // messages of a digest name nobody; the macro takes undefined as if it were not there, its type does not
-        members: (kind === 'alert' ? true : undefined) as true,
+        members,
         response: RuleDeliveryDetail,
         detail: {
           operationId: operation('get', 'Delivery'),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { send } from '../../../src/features/alerts/notice.ts'
-import { claimRules, settleRule } from '../../../src/features/alerts/rule-queries.ts'
+import { claimRules, settleRules } from '../../../src/features/alerts/rule-queries.ts'
 import { makeAttempt } from '../../../src/webhooks/attempt.ts'
 import { createEgress } from '../../../src/webhooks/http/egress.ts'
 import { resolveByDns } from '../../../src/webhooks/http/resolve.ts'
@@ -53,7 +53,7 @@ describe('a change of state is told once', () => {
       for (const rule of await claimRules(tx, orgId, now)) {
         const state = { state: 'firing', since: 0, value: 150, told: 0 } as const
         await send(tx, orgId, rule, { events: [], message: { title: '', lines: [], url: undefined } }, now)
-        await settleRule(tx, orgId, { ...rule, states: { '': state } }, now)
+        await settleRules(tx, orgId, [{ ...rule, states: { '': state } }], now)
       }
       const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`
       claimed.resolve(row?.pid ?? 0)

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { endOrganization } from '../../../src/server/erasure/queries.ts'
 import { type Tenant, tenant } from '../../support/api.ts'
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
@@ -164,7 +165,6 @@ describe('an alert', () => {
     const { ask, orgId } = await admin(['admin'], 'cloud_pro')
     const { status, body } = await add(ask)
     expect(status).toBe(201)
-    const { createKey } = await import('../../../src/accounts/keys/queries.ts')
     for (const [scope, read] of [
       ['cost:read', 200],
       ['read', 200],
@@ -179,6 +179,42 @@ describe('an alert', () => {
       expect((await by('POST', `/v1/alerts/${body.id}/test`)).status).toBe(403)
     }
   })
+})
+
+test('a developer who sees only their own figures sees no others in an alert', async () => {
+  const { ask, orgId } = await admin()
+  const member = async (name: string) =>
+    (
+      await ask('POST', '/v1/members', {
+        email: `${name}@example.com`,
+        display_name: name,
+        role: 'developer',
+      })
+    ).body.id
+  const [ada, bob] = [await member('ada'), await member('bob')]
+  const of = async (over: object) => (await add(ask, over)).body.id
+  const [mine, theirs, each] = [
+    await of({ scope: { member: ada } }),
+    await of({ scope: { member: bob } }),
+    await of({ each: 'member' }),
+  ]
+  const states = Object.fromEntries(
+    [ada, bob].map((id) => [id, { state: 'firing', since: 0, value: 7, told: 0 }]),
+  )
+  await database.sql`
+    update notification_rules set states = ${JSON.stringify(states)}::text::jsonb
+    where org_id = ${orgId} and id = ${each}`
+  await ask('PATCH', '/v1/organization', { member_visibility: 'own' })
+  const { key } = await createKey(database.sql, orgId, {
+    name: 'ada',
+    scopes: ['cost:read', 'team:read'],
+    member: 'ada@example.com',
+  })
+  const by = asker(app, key)
+  expect((await by('GET', '/v1/alerts')).body.data.map(({ id }) => id)).toEqual([mine, each])
+  expect((await by('GET', `/v1/alerts/${theirs}`)).status).toBe(404)
+  expect((await by('GET', `/v1/alerts/${each}`)).body.keys).toMatchObject([{ key: ada, last_value: 7 }])
+  expect((await by('GET', `/v1/alerts/${mine}/deliveries`)).status).toBe(403)
 })
 
 describe('a digest', () => {
