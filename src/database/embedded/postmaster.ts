@@ -10,7 +10,7 @@ import { addressSpaceError } from './system-limits.ts'
 import type { SystemUser } from './system-user.ts'
 
 /** Connections beside the server's pool: for versions, the threads, commands (two each) and interactive sessions. */
-const EXTRA_CONNECTIONS = 26
+const EXTRA_CONNECTIONS = 28
 
 /** Sized for a small machine: an idle server takes about 35 MB; a million rows can be grouped in memory. */
 const SETTINGS = {

@@ -8,7 +8,7 @@ import { isInTime, nextHour } from './digest-model.ts'
 import { digestNotice } from './digest-notice.ts'
 import { evaluate } from './evaluate.ts'
 import { send } from './notice.ts'
-import { claimRules, findDueOrganizations, type Rule, settleRule } from './rule-queries.ts'
+import { claimRules, findDueOrganizations, type Rule, settleRules } from './rule-queries.ts'
 import { readValues } from './value-queries.ts'
 
 /** Organizations that are looked at at once: one whose figures take long delays no other. */
@@ -54,12 +54,14 @@ const isDigest = (rule: Rule): rule is Rule<'digest'> => rule.kind === 'digest'
 
 async function lookAtOrganization(tx: ISql, orgId: string, at: At): Promise<void> {
   await refuseNewerSchema(tx)
-  for (const { version, ...rule } of await claimRules(tx, orgId, at.now)) {
-    const seen = isAlert(rule)
+  const seen = []
+  for (const rule of await claimRules(tx, orgId, at.now)) {
+    const found = isAlert(rule)
       ? await lookAtAlert(tx, orgId, rule, at)
       : await lookAtDigest(tx, orgId, rule, at)
-    await settleRule(tx, orgId, { ...rule, ...seen, version }, at.now)
+    seen.push({ ...rule, ...found })
   }
+  if (seen.length > 0) await settleRules(tx, orgId, seen, at.now)
 }
 
 async function lookAtAlert(tx: ISql, orgId: string, rule: Rule<'alert'>, at: At): Promise<Partial<Rule>> {

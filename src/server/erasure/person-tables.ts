@@ -39,6 +39,9 @@ const REPLACED_BEFORE = new Set([
   'audit_rollups',
 ])
 
+/** Tables of which answers are kept for requests that are repeated. */
+const ANSWERED = new Set(['webhook_endpoints', 'notification_rules'])
+
 /** Columns with the names of people: another person's may be the same. */
 const NAMES = new Set(['members.display_name', 'commits.author_name'])
 
@@ -54,7 +57,7 @@ export async function eraseInTables(erasure: Erasure): Promise<{ audit_entries: 
   for (const table of await listOrganizationTables(erasure.sql)) {
     if (REPLACED_BEFORE.has(table.name) || table.texts.length === 0) continue
     const rows = await eraseInTable(erasure, table)
-    if (rows > 0 && table.name === 'webhook_endpoints') await forgetAnswers(erasure)
+    if (rows > 0 && ANSWERED.has(table.name)) await forgetAnswers(erasure)
     changed[table.name === 'audit_log' ? 'audit_entries' : 'others'] += rows
   }
   return changed
@@ -228,7 +231,7 @@ async function eraseInOrganization({ sql, orgId, traces }: Erasure): Promise<num
   })
 }
 
-/** The answers that repeated requests get hold the endpoints as they were; they are encrypted. */
+/** The answers that repeated requests get hold the endpoints, alerts and digests as they were; they are encrypted. */
 async function forgetAnswers({ sql, orgId }: Erasure): Promise<void> {
   await sql`
     delete from webhook_idempotency_keys k
