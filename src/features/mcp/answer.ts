@@ -48,9 +48,9 @@ export function partOfPage(
   return { data: runs[part] ?? [], ...rest, next_page: next }
 }
 
-/** An answer without pages: where it is too large, the longest of its lists is halved until it fits. */
-export function whole(found: object): object {
-  const answer: object = { ...found, next_page: null }
+/** The answer with `next_page`; where it is too large still, the longest of its lists is halved until it fits. */
+export function fitted(found: object): object {
+  const answer: object = { next_page: null, ...found }
   while (bytesOf(answer) > MAX_BYTES) {
     const longest = listsIn(answer).reduce((a, b) => (b.length > a.length ? b : a), [])
     longest.length = Math.floor(longest.length / 2)

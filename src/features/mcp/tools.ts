@@ -8,7 +8,7 @@ import { MAX_PROBLEMS, validationError } from '../../base/errors.ts'
 import { refuseUnlessGranted } from '../../http/declared.ts'
 import { oneOf } from '../../http/query.ts'
 import { BREAKDOWN_KEYS } from '../cost/breakdown-model.ts'
-import { apiPage, partOfPage, whole } from './answer.ts'
+import { apiPage, fitted, partOfPage } from './answer.ts'
 import { type Call, get } from './call.ts'
 import { riskyFiles, whoKnows } from './files.ts'
 import { findRiskId } from './queries.ts'
@@ -60,7 +60,7 @@ const TOOLS: readonly Tool[] = [
   ),
   tool('budget_left', 'cost:read', 'What is left of this month’s budget.', {}, async (call) => {
     const { current_budget } = await get<{ current_budget: unknown }>(call, '/v1/cost')
-    return whole({ current_budget })
+    return { current_budget }
   }),
   tool(
     'session_quality',
@@ -72,7 +72,7 @@ const TOOLS: readonly Tool[] = [
         call,
         `/v1/sessions/${encodeURIComponent(session_id)}`,
       )
-      return whole({ quality_score, quality_metadata })
+      return { quality_score, quality_metadata }
     },
   ),
   tool(
@@ -105,7 +105,7 @@ const TOOLS: readonly Tool[] = [
     async (call, { repo, pr_number }) => {
       const id = await findRiskId(call.sql, call.access.orgId, repo, pr_number)
       // the route says that there is none
-      return whole(await get(call, `/v1/risk/${encodeURIComponent(id ?? 'none')}`))
+      return await get(call, `/v1/risk/${encodeURIComponent(id ?? 'none')}`)
     },
   ),
 ]
@@ -124,5 +124,5 @@ export async function callTool(call: Call, name: string, args: object): Promise<
   refuseUnlessGranted(call.access, found.needs, {})
   const problems = problemsIn(Value.Errors(found.inputSchema, args), '', MAX_PROBLEMS)
   if (problems.length > 0) throw validationError(...problems)
-  return await found.run(call, args as never)
+  return fitted(await found.run(call, args as never))
 }

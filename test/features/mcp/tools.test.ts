@@ -359,6 +359,57 @@ test('large answers come in pages of less than 25,600 bytes, with each item once
   })
 })
 
+test('a pull request whose explanation does not fit is cut, and says so', async () => {
+  const list = Array.from({ length: 100 }, (_, index) => ({
+    ...{ name: `${index} ${'x'.repeat(1_000)}`, value: 1, points: 0.5 },
+  }))
+  const scores = { impact_score: 50, regression_score: 50, security_score: 50, coupling_score: 50 }
+  await send([
+    {
+      ...{ type: 'pr_risk', repo: 'acme/long', pr_number: 1, pr_title: 'Long', files_changed: 1, ...scores },
+      created_at: '2026-06-02T00:00:00Z',
+      contributions: { impact: list, regression: list, security: list, coupling: list },
+    },
+  ])
+  const { answer } = await call(await connect(owner.key), 'pr_risk', { repo: 'acme/long', pr_number: 1 })
+  expect(answer).toMatchObject({ risk_score: 50, truncated: true, next_page: null })
+  expect(answer.contributions.impact.length).toBeGreaterThan(1)
+})
+
+test('a developer who sees only their own figures learns of no other owner', async () => {
+  const { sql } = database
+  const own = await tenant(sql, { scopes: ['write', 'admin'] })
+  const ask = client(app, own.key)
+  await send(
+    [
+      ...['ada', 'bob'].map(member),
+      ...['ada', 'bob'].map((name) =>
+        commit(name, name, '2026-01-01T00:00:00Z', [change('src/shared.ts', 9, 'added')]),
+      ),
+      ...['b2', 'b3'].map((sha) => commit(sha, 'bob', '2026-02-01T00:00:00Z', [change('src/shared.ts', 1)])),
+    ],
+    ask,
+  )
+  const keyFor = async (email: string) =>
+    (await createKey(sql, own.orgId, { name: email, scopes: ['read'], member: email })).key
+  const asked = async (key: string) => {
+    const mcp = await connect(key)
+    const paths = ['src/shared.ts']
+    const { data } = (await call(mcp, 'risky_files', { paths })).answer
+    const known = (await call(mcp, 'who_knows', { paths })).answer
+    const idOf = ({ user_id }: { user_id: string }) => user_id
+    return [data[0].owners.map(idOf), known.data.map(idOf)]
+  }
+  const both = ['user_ada', 'user_bob']
+  expect((await asked(await keyFor('bob@example.com'))).map((ids) => ids.sort())).toEqual([both, both])
+  const changed = await ask('/v1/organization', {
+    ...{ method: 'PATCH', headers: { 'content-type': 'application/json' } },
+    body: '{"member_visibility":"own"}',
+  })
+  expect(changed.status).toBe(200)
+  expect(await asked(await keyFor('bob@example.com'))).toEqual([['user_bob'], ['user_bob']])
+})
+
 test('only POST is served, of no other site, and of a bounded size', async () => {
   for (const method of ['GET', 'DELETE', 'PUT']) {
     const response = await ask('/mcp', { method })
