@@ -14,10 +14,10 @@ import { NOT_SIGNED_IN } from './server.ts'
 
 // An entry of this program in the settings of another, which is added and taken out without a change of anything else.
 
-/** The command by which an agent starts the program. */
+/** The command by which an agent starts the program; without `args` it is one for a shell. */
 export interface Entry {
   command: string
-  args: readonly string[]
+  args?: readonly string[]
 }
 
 export interface SettingsEntry {

@@ -6,8 +6,8 @@ const BUDGET = [
   'the hook that looks at budgets before each prompt, not the one that sends sessions',
 ] as const
 
-const agent = () =>
-  new Argument('[agent]', 'the coding agent').choices(['claude-code']).default('claude-code')
+const agent = (agents = ['claude-code', 'codex', 'gemini', 'qwen']) =>
+  new Argument('[agent]', 'the coding agent').choices(agents).default('claude-code')
 
 /** `hook` */
 export function addHook(program: Command, action: Actions): void {
@@ -24,24 +24,25 @@ export function addHook(program: Command, action: Actions): void {
       'after',
       `
 Adds a SessionEnd hook to ~/.claude/settings.json (CLAUDE_CONFIG_DIR) that runs sync in the background, with the login,
-which is needed first; the rest of the file stays as it is. Needs Claude Code 2.1.139 or newer. With --budget a UserPromptSubmit
-hook that says when a budget is at 80 %, and beyond it warns or refuses prompts, as the organization has decided.
+which is needed first; the rest of the file stays as it is. Needs Claude Code 2.1.139 or newer. With --budget a hook before
+prompts, of Codex, Gemini CLI and Qwen Code too, that says when a budget is at 80 %, and beyond it warns or refuses the prompt,
+as the organization has decided.
 
 Examples:
   cloud-analytics hook install claude-code
   cloud-analytics hook install claude-code --budget`,
     )
-    .action(action(lazy(async () => (await import('./claude-code.ts')).installHook)))
+    .action(action(lazy(async () => (await import('./install.ts')).installHook)))
   hook
     .command('uninstall')
     .description('leave the settings as they were before install')
     .addArgument(agent())
     .option(...BUDGET)
     .option('--yes', 'nothing is asked: taken as install takes it')
-    .action(action(lazy(async () => (await import('./claude-code.ts')).uninstallHook)))
+    .action(action(lazy(async () => (await import('./install.ts')).uninstallHook)))
   hook
     .command('run', { hidden: true })
     .description('what the hook runs: reads which session has ended from standard input')
-    .addArgument(agent())
+    .addArgument(agent(['claude-code']))
     .action(action(lazy(async () => (await import('./run.ts')).runHook)))
 }

@@ -5,7 +5,7 @@ import { claudeFolder, type Environment } from '../client/folders.ts'
 import { recordPath } from '../client/settings-file.ts'
 import type { Context } from '../command/context.ts'
 import { programWords } from '../command/program-words.ts'
-import { SYNC_RECORD } from './claude-code.ts'
+import { SYNC_RECORD } from './install.ts'
 
 /** All transcripts are looked at after this time, for sessions that could not be sent when they ended. */
 const LOOK_MS = 86_400_000

@@ -1,6 +1,7 @@
 import { applyEdits, findNodeAtLocation, type JSONPath, modify, type Node, parseTree } from 'jsonc-parser'
 import { isObject } from '../../analysis/agents/transcript/json-fields.ts'
 import { messageOf, OperatorError } from '../../base/errors.ts'
+import type { HookValue } from './agents.ts'
 
 // Hooks of the program in the text of an agent's settings:
 // { "hooks": { "SessionEnd": [ { "hooks": [ { "type": "command", "command": "…", "args": ["…"] } ] } ] } }
@@ -11,8 +12,8 @@ export interface Hook {
   event: string
   /** The last words of its command, by which it is found again. */
   run: string
-  /** Its fields. With `args` Claude Code starts the program itself, without a shell, of which Windows may have any. */
-  value: { command: string; args: readonly string[]; timeout: number }
+  /** Its fields but for the type. */
+  value: HookValue
 }
 
 interface Settings {

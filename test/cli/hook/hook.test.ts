@@ -143,6 +143,32 @@ describe('install and uninstall', () => {
   })
 
   test.each([
+    ['codex', '.codex/hooks.json', 'UserPromptSubmit', 5],
+    ['gemini', '.gemini/settings.json', 'BeforeAgent', 5_000],
+    ['qwen', '.qwen/settings.json', 'UserPromptSubmit', 5_000],
+  ])('the hook before prompts of %s', async (agent, file, event, timeout) => {
+    const { env, home } = user()
+    const path = join(home, file)
+    const install = ['hook', 'install', agent, '--yes']
+    expect(await run([...install, '--budget'], env)).toMatchObject({
+      ...{ code: 1, stderr: expect.stringContaining('does not exist: is ') },
+    })
+    await Bun.write(path, '{ "theme": "dark" }')
+    const words = [...entry, 'hook', 'budget', agent].join(' ')
+    expect(await runJson([...install, '--budget'], env)).toMatchObject({ path, changed: true })
+    const settings = JSON.parse(readFileSync(path, 'utf8'))
+    expect(settings).toEqual({ theme: 'dark', hooks: { [event]: [{ hooks: [expect.anything()] }] } })
+    expect(settings.hooks[event][0].hooks[0]).toEqual({
+      ...{ type: 'command', command: expect.stringMatching(new RegExp(`${words}$`)), timeout },
+    })
+    expect(await runJson([...install, '--budget'], env)).toMatchObject({ changed: false })
+    await runJson(['hook', 'uninstall', agent, '--budget'], env)
+    expect(readFileSync(path, 'utf8')).toBe('{ "theme": "dark" }')
+    // sessions of these agents are not sent by a hook
+    expect(await run(install, env)).toMatchObject({ code: 2, stderr: expect.stringContaining('--budget') })
+  })
+
+  test.each([
     ['comments', '{\n  // mine\n}'],
     ['a comma too many', '{"a": 1,}'],
     ['a list', '[]'],
