@@ -26,11 +26,18 @@ export async function packDashboard(): Promise<void> {
   replaceFile(keyFile, key)
 }
 
-/** Changes with every source of the dashboard; of other folders it has types only. */
+/** The dashboard has these of other folders, besides types. */
+const SHARED = [
+  ...['analysis/telemetry/agent-settings.ts', 'features/alerts/evaluate.ts', 'features/alerts/message.ts'],
+  ...['base/dates.ts', 'base/decimals.ts', 'base/text.ts'],
+]
+
+/** Changes with every source of the dashboard. */
 function keyOfSources(): string {
   const hasher = new Bun.CryptoHasher('sha256').update(readPackage('node_modules/preact').version)
   for (const name of [...new Bun.Glob('**/*').scanSync(FOLDER)].sort())
     hasher.update(`${name}\0`).update(readFileSync(join(FOLDER, name)))
+  for (const name of SHARED) hasher.update(`${name}\0`).update(readFileSync(join(FOLDER, '..', name)))
   return hasher.digest('hex')
 }
 

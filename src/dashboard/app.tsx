@@ -2,6 +2,8 @@ import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { WhoAmI } from '../features/whoami/model.ts'
 import { AcceptPage } from './accept.tsx'
+import { AlertsPage } from './alerts/alerts.tsx'
+import { DigestsPage, WeekPage } from './alerts/digests.tsx'
 import { ApiFailure, getJson, KEY_REFUSED } from './client/api.ts'
 import { basePath, pageName } from './client/base.ts'
 import { linkTo } from './client/links.ts'
@@ -48,6 +50,9 @@ const PAGES: readonly { page: string; name: string; Content: ComponentType<PageP
   { page: 'team', name: 'Team', Content: TeamPage },
   { page: 'pull-requests', name: 'Pull requests', Content: PullRequestsPage },
   { page: 'outcomes', name: 'Outcomes', Content: OutcomesPage },
+  { page: 'week', name: 'This week', Content: WeekPage, isInMenu: true },
+  { page: 'alerts', name: 'Alerts', Content: AlertsPage, isInMenu: true },
+  { page: 'digests', name: 'Digests', Content: DigestsPage, isInMenu: true },
   { page: 'devices', name: 'Devices', Content: DevicesPage, isInMenu: true },
   { page: 'audit', name: 'Audit', Content: AuditPage, isInMenu: true },
   { page: 'webhooks', name: 'Webhooks', Content: WebhooksPage, isInMenu: true },

@@ -25,6 +25,8 @@ const PAGES = [
   'devices',
   'pull-requests',
   'audit',
+  'week',
+  'alerts',
   'webhooks',
   'badges',
   'settings',

@@ -30,6 +30,7 @@ const FOLDERS = [
   'dashboard',
   'dashboard/overview',
   'dashboard/sessions',
+  'dashboard/alerts',
   'dashboard/webhooks',
   'dashboard/pages',
   'dashboard/settings',

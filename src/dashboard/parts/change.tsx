@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks'
+import { request } from '../client/api.ts'
+import { linkTo } from '../client/links.ts'
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
@@ -35,6 +37,14 @@ export function useChanges() {
       }
     },
   }
+}
+
+/** Deletes what a page of its own shows, and goes to the list. */
+export async function removeAndLeave(path: string, page: string): Promise<void> {
+  await request(path, { method: 'DELETE' })
+  location.hash = linkTo(page)
+  // the page must be gone before what was deleted is loaded again
+  await new Promise((resolve) => addEventListener('hashchange', resolve, { once: true }))
 }
 
 /** Shows the message, for people and screen readers. */

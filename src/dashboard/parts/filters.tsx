@@ -3,6 +3,7 @@ import { useId, useState } from 'preact/hooks'
 import type { CostTrend } from '../../features/cost/model.ts'
 import { getJson, useLoaded } from '../client/api.ts'
 import { addDays, isDay, lastDays, lastMonths, monthOf, type Range, today, weekOf } from '../client/days.ts'
+import { NONE } from '../client/links.ts'
 import { SUGGESTIONS, type Suggested } from '../client/lists.ts'
 import { setQuery } from '../client/router.ts'
 import { Copy } from './copied.tsx'
@@ -154,10 +155,13 @@ interface ChooserProps {
   /** The parameter of the page's URL. */
   name: Suggested
   query: URLSearchParams
+  /** In a form, which reads it under this name instead. */
+  field?: string
 }
 
 /** A text field that suggests values once it has the focus; any other may be typed. */
-export function Chooser({ name, query }: ChooserProps) {
+export function Chooser({ name, query, field }: ChooserProps) {
+  const value = query.get(name) ?? ''
   const id = useId()
   const [isAsked, setAsked] = useState(false)
   const known = useLoaded(`suggestions ${name} ${isAsked}`, async () =>
@@ -169,15 +173,20 @@ export function Chooser({ name, query }: ChooserProps) {
       <input
         type="search"
         list={id}
-        placeholder="all"
-        value={query.get(name) ?? ''}
+        {...(field === undefined
+          ? { placeholder: 'all', value }
+          : { name: field, defaultValue: value, required: true })}
         onFocus={() => setAsked(true)}
-        onChange={({ currentTarget: { value } }) => setQuery({ [name]: value.trim() })}
+        onChange={({ currentTarget }) =>
+          field === undefined && setQuery({ [name]: currentTarget.value.trim() })
+        }
       />
       <datalist id={id}>
-        {(known.state === 'ready' ? known.value : []).map(([value, called]) => (
-          <option key={value} value={value} label={called} />
-        ))}
+        {(known.state === 'ready' ? known.value : []).map(
+          ([one, called]) =>
+            // an alert cannot be of what has none
+            (field === undefined || one !== NONE) && <option key={one} value={one} label={called} />,
+        )}
       </datalist>
     </label>
   )

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
+import type { RuleDeliveryDetail } from '../../features/alerts/destination-model.ts'
 import type { DeliveryDetail } from '../../webhooks/deliveries/model.ts'
 import { request, useApi } from '../client/api.ts'
 import { Saying, useChanges } from '../parts/change.tsx'
@@ -16,7 +17,7 @@ interface OpenedDeliveryProps {
 
 /** One delivery: its request and attempts. */
 export function OpenedDelivery({ path, count, onDone }: OpenedDeliveryProps) {
-  const delivery = useApi<DeliveryDetail>(path, {}, count)
+  const delivery = useApi<DeliveryDetail | RuleDeliveryDetail>(path, {}, count)
   const section = useRef<HTMLElement>(null)
   // it is below a list that fills the window
   useEffect(() => section.current?.scrollIntoView({ block: 'nearest' }), [delivery.state])
@@ -58,11 +59,13 @@ export function OpenedDelivery({ path, count, onDone }: OpenedDeliveryProps) {
             />
             <details>
               <summary>Request</summary>
-              <pre>
-                {Object.entries(value.request.headers)
-                  .map(([name, content]) => `${name}: ${content}`)
-                  .join('\n')}
-              </pre>
+              {'headers' in value.request && (
+                <pre>
+                  {Object.entries(value.request.headers)
+                    .map(([name, content]) => `${name}: ${content}`)
+                    .join('\n')}
+                </pre>
+              )}
               <pre>{value.request.body}</pre>
             </details>
           </>

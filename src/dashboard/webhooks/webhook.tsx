@@ -1,40 +1,26 @@
 import { useState } from 'preact/hooks'
-import type { Delivery, TestResponse } from '../../webhooks/deliveries/model.ts'
+import type { TestResponse } from '../../webhooks/deliveries/model.ts'
 import type { Endpoint } from '../../webhooks/model.ts'
-import { getJson, type Page, request, useApi } from '../client/api.ts'
+import { getJson, request, useApi } from '../client/api.ts'
 import { addDays, today } from '../client/days.ts'
 import { countOf, formatTime, formatWhole } from '../client/format.ts'
-import { linkTo } from '../client/links.ts'
 import { Asked } from '../parts/asked.tsx'
-import { Saying, useChanges } from '../parts/change.tsx'
-import { orUnknown, textColumn, timeColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
+import { removeAndLeave, Saying, useChanges } from '../parts/change.tsx'
+import { orUnknown } from '../parts/columns.tsx'
 import { Facts } from '../parts/fact.tsx'
 import { DayField } from '../parts/field.tsx'
-import { FilterForm, pick, QueryChoice } from '../parts/filters.tsx'
 import { Button } from '../parts/form.tsx'
 import { Back } from '../parts/link.tsx'
-import { List } from '../parts/list.tsx'
-import { Empty, Show } from '../parts/show.tsx'
+import { Show } from '../parts/show.tsx'
 import { timeOf } from '../parts/time.tsx'
-import { OpenedDelivery } from './delivery.tsx'
+import { Deliveries } from './deliveries.tsx'
 import { EndpointForm, type EndpointText } from './endpoint-form.tsx'
-
-const PER_PAGE = 25
-const STATUSES = ['pending', 'pending_retry', 'success', 'failed', 'cancelled'] as const
 
 /** One endpoint: what can be done with it, and its deliveries. */
 export function EndpointPage({ id, query }: { id: string; query: URLSearchParams }) {
   const { count, said, run, reload } = useChanges()
   const path = `/webhooks/${encodeURIComponent(id)}`
   const endpoint = useApi<Endpoint>(path, {}, count)
-  const deliveries = useApi<Page<Delivery>>(
-    `${path}/deliveries`,
-    { ...pick(query, 'status', 'page'), per_page: PER_PAGE },
-    count,
-  )
-  const opened = query.get('delivery')
-  const resend = (delivery: string) =>
-    request(`${path}/deliveries/${encodeURIComponent(delivery)}/redeliver`, { method: 'POST' })
   const edit = async (body: EndpointText): Promise<boolean> => {
     await run(() => request(path, { method: 'PATCH', body }))
     return false
@@ -68,51 +54,7 @@ export function EndpointPage({ id, query }: { id: string; query: URLSearchParams
       </Show>
       <Saying said={said} />
       <h2>Deliveries</h2>
-      <FilterForm>
-        <QueryChoice name="status" label="Status" values={STATUSES} query={query} />
-        <Button act={reload}>Load again</Button>
-      </FilterForm>
-      <List
-        loaded={deliveries}
-        {...{ page: 'webhooks', id, query, noun: 'deliveries' }}
-        empty={<Empty>No deliveries yet. A test sends one.</Empty>}
-        caption="Deliveries"
-        keyOf={(delivery) => delivery.id}
-        columns={[
-          timeColumn('At', 'created_at'),
-          textColumn('Event', 'event'),
-          {
-            name: 'Status',
-            cell: ({ status }) => <span class={`status ${status}`}>{status.replace('_', ' ')}</span>,
-          },
-          wholeColumn('Attempts', 'attempts'),
-          timeColumn('Next', 'next_attempt_at'),
-          { name: 'Response', number: ({ last_status_code }) => last_status_code ?? UNKNOWN },
-          {
-            name: 'Again',
-            cell: ({ id: delivery, status }) =>
-              status === 'failed' && (
-                <Button act={() => run(() => resend(delivery), 'It is sent again')}>Resend</Button>
-              ),
-          },
-          {
-            name: 'Delivery',
-            cell: (delivery) => (
-              <a href={linkTo('webhooks', { ...Object.fromEntries(query), delivery: delivery.id }, id)}>
-                <code>{delivery.id}</code>
-              </a>
-            ),
-          },
-        ]}
-      />
-      {opened !== null && (
-        <OpenedDelivery
-          key={opened}
-          count={count}
-          path={`${path}/deliveries/${encodeURIComponent(opened)}`}
-          onDone={reload}
-        />
-      )}
+      <Deliveries {...{ page: 'webhooks', id, query, path, count, run, reload }} />
     </>
   )
 }
@@ -158,13 +100,7 @@ function Actions({ path, endpoint: { enabled }, run }: ActionsProps) {
         `The new secret, shown only now: ${secret}${until === null ? '' : `; the old one is valid until ${formatTime(until)} UTC`}`,
     )
   const finish = () => run(() => post('rotate-secret', { finish: true }), 'Only the new secret is valid now')
-  const remove = () =>
-    run(async () => {
-      await request(path, { method: 'DELETE' })
-      location.hash = linkTo('webhooks')
-      // the page must be gone before a deleted endpoint is loaded again
-      await new Promise((resolve) => addEventListener('hashchange', resolve, { once: true }))
-    }, 'Deleted')
+  const remove = () => run(() => removeAndLeave(path, 'webhooks'), 'Deleted')
   const recover = (dry_run: boolean) =>
     run(
       () => post<{ count: number }>('recover', { since: `${since}T00:00:00Z`, dry_run }),

@@ -1,0 +1,174 @@
+import type { Digest } from '../../features/alerts/digest-model.ts'
+import { projected } from '../../features/alerts/evaluate.ts'
+import { digestMessage, type Message } from '../../features/alerts/message.ts'
+import type { Breakdown } from '../../features/cost/breakdown-model.ts'
+import type { CostTrend } from '../../features/cost/model.ts'
+import type { Outcomes } from '../../features/outcomes/model.ts'
+import type { QualityOverview } from '../../features/quality/model.ts'
+import { getJson, type Loaded, type Page, pathOf, useLoaded } from '../client/api.ts'
+import { serverUrl, syncCommand } from '../client/base.ts'
+import { addDays, isDay, monthOf, today, weekOf } from '../client/days.ts'
+import { countOf, formatDay } from '../client/format.ts'
+import { linkTo, type Query } from '../client/links.ts'
+import type { PageProps } from '../client/page-props.ts'
+import { setQuery } from '../client/router.ts'
+import { timeColumn } from '../parts/columns.tsx'
+import { Choice, DayField, named } from '../parts/field.tsx'
+import { FilterForm } from '../parts/filters.tsx'
+import { Form, Input } from '../parts/form.tsx'
+import { Empty, Show } from '../parts/show.tsx'
+import { Later, type RuleFormProps, type RuleKind, RulesPage } from './rules.tsx'
+import { Destinations, destinationsOf, Lines, MessagePreview } from './words.tsx'
+
+const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const
+const NAME = 'The week'
+
+function DigestForm({ stored, save, children }: RuleFormProps<Digest>) {
+  const { name = NAME, weekday = 'monday', hour = 8, destinations } = stored ?? {}
+  return (
+    <>
+      <Form
+        send={children}
+        onSend={(fields) =>
+          save({
+            ...{ name: fields.name, weekday: fields.weekday, hour: Number(fields.hour) },
+            destinations: destinationsOf(fields),
+          })
+        }
+      >
+        <Input label="Name" name="name" required maxLength={200} defaultValue={name} />
+        <fieldset class="actions">
+          <legend>When</legend>
+          <Choice label="Day" name="weekday" value={weekday} options={named(WEEKDAYS)} />
+          <Input
+            label="Hour (UTC)"
+            {...{ name: 'hour', type: 'number', required: true, min: 0, max: 23, defaultValue: hour }}
+          />
+        </fieldset>
+        <Destinations event="digest.ready" stored={destinations} />
+      </Form>
+      <Later summary="What Slack and Teams would get today">
+        <Today name={name} />
+      </Later>
+    </>
+  )
+}
+
+/** The message of the seven days before today. */
+const Today = ({ name }: { name: string }) => (
+  <Show loaded={useWeek(addDays(today(), -7), name)} what="the week">
+    {(message) => (
+      <div class="answers">
+        {message === null ? 'Nothing: no sessions in these days' : <MessagePreview {...message} />}
+      </div>
+    )}
+  </Show>
+)
+
+const DIGESTS: RuleKind<Digest> = {
+  ...{ page: 'digests', one: 'digest', Form: DigestForm },
+  empty: 'No digests yet: the week in seven lines, sent to people who do not look here.',
+  columns: () => [
+    {
+      name: 'Sent',
+      cell: ({ weekday, hour, enabled }) => (enabled ? `${weekday} at ${hour}:00 UTC` : 'silenced'),
+    },
+    timeColumn('Last sent', 'last_sent_at'),
+  ],
+}
+
+/** Makes digests, and shows what they sent. */
+export const DigestsPage = (props: PageProps) => (
+  <>
+    <p class="note">
+      A digest of any week is <a href={linkTo('week')}>a page</a>, too.
+    </p>
+    <RulesPage kind={DIGESTS} {...props} />
+  </>
+)
+
+const NAMES = 3
+const DOLLAR = 1_000_000
+
+/** The seven lines of the week that begins on this day; null without sessions. */
+export function useWeek(from: string, name: string): Loaded<Message | null> {
+  const to = addDays(from, 6)
+  // a digest is sent on the day after, and a week that goes on ends today
+  const [at = to] = [addDays(to, 1), today()].sort()
+  const dates = { date_from: from, date_to: to }
+  return useLoaded(`week ${from} ${at} ${name}`, async (signal) => {
+    const get = <Body,>(path: string, query: Query) => getJson<Body>(pathOf(path, query), { signal })
+    const [models, projects, trend, outcomes, quality, findings] = await Promise.all([
+      get<Breakdown>('/cost/breakdown', { by: 'model', ...dates, compare: 'previous', per_page: NAMES }),
+      get<Breakdown>('/cost/breakdown', { by: 'project', ...dates, per_page: NAMES }),
+      get<CostTrend>('/cost/trend', { granularity: 'month', date_from: monthOf(at).from, date_to: at }),
+      get<Outcomes>('/outcomes', { ...dates, per_page: 1 }),
+      get<QualityOverview>('/quality', dates),
+      get<Page<unknown>>('/findings', { status: 'open', ...dates, per_page: 1 }),
+    ])
+    const { total, data: by_model } = models
+    if (total.sessions === 0) return null
+    const { pull_requests, linked_cost } = outcomes.total
+    const { cost: spent, budget } = trend.data[0] ?? { cost: 0, budget: null }
+    const projected_cost = projected(BigInt(Math.round(spent * DOLLAR)), new Date(at))
+    const message = digestMessage(
+      name,
+      {
+        ...{ digest_id: '', from, to, cost: total.cost, by_model, by_project: projects.data },
+        previous_cost: total.previous?.cost ?? 0,
+        budget: budget === null ? null : { limit: budget, projected_cost },
+        pull_requests: { merged: pull_requests.merged, cost: linked_cost },
+        average_quality: quality.total_sessions === 0 ? null : quality.average_score,
+        new_findings: 0,
+      },
+      serverUrl(),
+    )
+    // no route says which of them are new
+    const text = countOf(findings.pagination.total, 'open one')
+    const lines = message.lines.map((line) => (line.label === 'Findings' ? { ...line, text } : line))
+    return { ...message, lines }
+  })
+}
+
+/** Shows what a digest tells, of any week from Monday to Sunday. */
+export function WeekPage({ route: { query } }: PageProps) {
+  const asked = query.get('from')
+  const now = weekOf(today())
+  const from = isDay(asked) ? weekOf(asked) : now
+  const week = useWeek(from, 'Week')
+  const go = (weeks: number) => linkTo('week', { from: addDays(from, 7 * weeks) })
+  return (
+    <>
+      <FilterForm>
+        <a class="button" href={go(-1)}>
+          Previous
+        </a>
+        <DayField label="Week of" value={from} onChange={(day) => setQuery({ from: day })} />
+        {from < now && (
+          <a class="button" href={go(1)}>
+            Next
+          </a>
+        )}
+        <a class="button" href={linkTo('digests')}>
+          Get it every week
+        </a>
+      </FilterForm>
+      <h2>
+        {formatDay(from)} to {formatDay(addDays(from, 6))}
+      </h2>
+      <Show loaded={week} what="the week">
+        {(message) =>
+          message === null ? (
+            <Empty command={syncCommand()}>
+              No sessions in this week. To send those that coding agents left on a disk:
+            </Empty>
+          ) : (
+            <section class="chart message" aria-label="The week">
+              <Lines lines={message.lines} />
+            </section>
+          )
+        }
+      </Show>
+    </>
+  )
+}

@@ -1,0 +1,61 @@
+import * as rules from '../../features/alerts/evaluate.ts'
+import type { Watched } from '../../features/alerts/model.ts'
+import { addDays, periodsOf, type Range } from '../client/days.ts'
+
+// An alert is tried on the past, by the server's own rules.
+
+const DOLLAR = 1_000_000
+
+/** The part of a day in the figure of a key. */
+export interface DaySum {
+  day: string
+  key: string
+  sum: number
+  sessions: number
+}
+
+export type Firing = rules.Told & { day: string }
+
+/** When the alert would have fired, looked at when each day began and ended. `sums` are in the order of time. */
+export function firingsOf(watched: Watched, sums: readonly DaySum[], range: Range): Firing[] {
+  const { metric, window, each, times } = watched
+  const isMean = metric === 'average_quality'
+  const windows = times === undefined ? 1 : rules.WINDOWS_BEFORE + 1
+  /** Sum and sessions, by key and window. */
+  const known = new Map<string, Map<string, readonly [number, number]>>(
+    each === null ? [['', new Map()]] : [],
+  )
+  let [next, states]: [number, rules.States] = [0, {}]
+  const addBefore = (end: string) => {
+    for (let one = sums[next]; one !== undefined && one.day < end; one = sums[++next]) {
+      const period = rules.windowAt(window, new Date(one.day))
+      const ofKey = known.get(one.key) ?? new Map()
+      const [sum, sessions] = ofKey.get(period) ?? [0, 0]
+      known.set(one.key, ofKey.set(period, [sum + one.sum, sessions + one.sessions]))
+    }
+  }
+  const look = (day: string, now: Date): Firing[] => {
+    const periods = Array.from({ length: windows }, (_, back) => rules.windowAt(window, now, -back))
+    const series = new Map<string, rules.Series>()
+    for (const [key, ofKey] of known) {
+      const [current = null, ...before] = periods.map((period, back) => {
+        const [sum, sessions] = ofKey.get(period) ?? [0, 0]
+        if (isMean) return sessions === 0 ? null : sum / sessions
+        return metric === 'forecast' && back === 0
+          ? rules.projected(BigInt(Math.round(sum * DOLLAR)), now)
+          : sum
+      })
+      if (each === null || periods.some((period) => ofKey.has(period))) series.set(key, [current, ...before])
+    }
+    const values = { series, empty: isMean ? null : 0 }
+    const seen = rules.evaluate({ ...watched, renotify_minutes: null }, states, values, now)
+    states = seen.states
+    return seen.told.flatMap((told) => (told.state === 'firing' ? { ...told, day } : []))
+  }
+  return periodsOf(range, 'day').flatMap((day) => {
+    addBefore(day)
+    const atFirst = look(day, new Date(day))
+    addBefore(addDays(day, 1))
+    return [...atFirst, ...look(day, new Date(`${day}T23:59:59Z`))]
+  })
+}

@@ -1,0 +1,173 @@
+import type { ComponentChildren, ComponentType } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Destination, RuleTest } from '../../features/alerts/destination-model.ts'
+import { getJson, request, useApi } from '../client/api.ts'
+import { linkTo } from '../client/links.ts'
+import { useMembers } from '../client/lists.ts'
+import { isAdmin, type PageProps } from '../client/page-props.ts'
+import { Asked } from '../parts/asked.tsx'
+import { removeAndLeave, Saying, useChanges } from '../parts/change.tsx'
+import { Facts } from '../parts/fact.tsx'
+import { Button } from '../parts/form.tsx'
+import { Back, NamedLink } from '../parts/link.tsx'
+import { Empty, Show } from '../parts/show.tsx'
+import { type Column, Table } from '../parts/table.tsx'
+import { Deliveries } from '../webhooks/deliveries.tsx'
+import { type NameOf, toldOf } from './words.tsx'
+
+/** Alerts and digests have these in common. */
+interface Rule {
+  id: string
+  name: string
+  enabled: boolean
+  destinations: Destination[]
+}
+
+export interface RuleFormProps<Of extends Rule> {
+  /** The one that is changed. */
+  stored?: Of
+  nameOf: NameOf
+  save: (body: object) => Promise<unknown>
+  /** The words of the button. */
+  children: string
+}
+
+/** The difference between alerts and digests. */
+export interface RuleKind<Of extends Rule> {
+  page: 'alerts' | 'digests'
+  one: 'alert' | 'digest'
+  empty: string
+  /** The columns of the list, and the facts of one. */
+  columns: (nameOf: NameOf) => readonly Column<Of>[]
+  Form: ComponentType<RuleFormProps<Of>>
+  /** Shown below the facts of one. */
+  more?: (rule: Of, nameOf: NameOf) => ComponentChildren
+}
+
+type OfKind<Of extends Rule> = PageProps & { kind: RuleKind<Of> }
+
+/** The alerts or digests, or one of them when the URL names it. */
+export function RulesPage<Of extends Rule>(props: OfKind<Of>) {
+  const { id } = props.route
+  return id === undefined ? <RuleList {...props} /> : <RulePage key={id} {...props} id={id} />
+}
+
+/** The columns with those that both have. */
+function useColumns<Of extends Rule>({ page, columns }: RuleKind<Of>) {
+  const members = useMembers(page === 'alerts')
+  const nameOf: NameOf = (key) => (key === null ? 'none' : (members.get(key)?.name ?? key))
+  const told = { name: 'Told', cell: ({ destinations }: Of) => toldOf(destinations) }
+  return { nameOf, columns: [...columns(nameOf), told] }
+}
+
+function RuleList<Of extends Rule>({ kind, who }: OfKind<Of>) {
+  const { page, one, empty, Form } = kind
+  const { said, run } = useChanges()
+  const rules = useApi<{ data: Of[] }>(`/${page}`)
+  const { nameOf, columns } = useColumns(kind)
+  const add = async (body: object): Promise<void> => {
+    const made = await run(() => getJson<Rule>(`/${page}`, { method: 'POST', body }), 'Made')
+    if (made !== undefined) location.hash = linkTo(page, {}, made.id)
+  }
+  const name = ({ id, name }: Of) => <NamedLink to={linkTo(page, {}, id)}>{name}</NamedLink>
+  return (
+    <>
+      <Show loaded={rules} what={page}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty>{empty}</Empty>
+          ) : (
+            <Table
+              {...{ caption: page, rows: data, columns: [{ name: 'Name', cell: name }, ...columns] }}
+              keyOf={({ id }) => id}
+            />
+          )
+        }
+      </Show>
+      {isAdmin(who) && (
+        <section>
+          <h2>New {one}</h2>
+          <Form {...{ nameOf, save: add }}>Make it</Form>
+          <Saying said={said} />
+        </section>
+      )}
+    </>
+  )
+}
+
+function RulePage<Of extends Rule>({ kind, id, who, route: { query } }: OfKind<Of> & { id: string }) {
+  const { page, one, Form, more } = kind
+  const { count, said, run, reload } = useChanges()
+  const path = `/${page}/${encodeURIComponent(id)}`
+  const rule = useApi<Of>(path, {}, count)
+  const { nameOf, columns } = useColumns(kind)
+  const save = (body: object) => run(() => request(path, { method: 'PATCH', body }))
+  return (
+    <>
+      <Back to={page}>{`All ${page}`}</Back>
+      <Show loaded={rule} what={`the ${one}`}>
+        {(stored) => (
+          <>
+            <h2>
+              <bdi>{stored.name}</bdi>
+            </h2>
+            <Facts kind="facts" of={columns.map(({ name, cell }) => [name, cell?.(stored)])} />
+            {isAdmin(who) && (
+              <>
+                <Actions {...{ page, path, run, save }} enabled={stored.enabled} />
+                <Later summary="Edit">
+                  {/* an address that was stored is shown no longer */}
+                  <Form key={toldOf(stored.destinations)} {...{ stored, nameOf, save }}>
+                    Save
+                  </Form>
+                </Later>
+              </>
+            )}
+            {more?.(stored, nameOf)}
+          </>
+        )}
+      </Show>
+      <Saying said={said} />
+      <h2>What was sent</h2>
+      <Deliveries {...{ page, id, query, path, count, run, reload }} />
+    </>
+  )
+}
+
+/** Keeps its content behind a click, and asks for it only then. */
+export function Later({ summary, children }: { summary: string; children: ComponentChildren }) {
+  const [isOpened, setOpened] = useState(false)
+  return (
+    <details onToggle={() => setOpened(true)}>
+      <summary>{summary}</summary>
+      {isOpened && children}
+    </details>
+  )
+}
+
+type ActionsProps = Pick<ReturnType<typeof useChanges>, 'run'> &
+  Pick<RuleFormProps<Rule>, 'save'> & { page: string; path: string; enabled: boolean }
+
+function Actions({ page, path, enabled, run, save }: ActionsProps) {
+  const [results, setResults] = useState<RuleTest['results']>([])
+  const test = async (): Promise<void> => {
+    const made = await run(() => getJson<RuleTest>(`${path}/test`, { method: 'POST' }), 'Tested')
+    setResults(made?.results ?? [])
+  }
+  return (
+    <>
+      <div class="actions">
+        <Button act={test}>Send a test</Button>
+        <Button act={() => save({ enabled: !enabled })}>{enabled ? 'Silence' : 'Tell again'}</Button>
+        <Asked question="Delete it?" act={() => run(() => removeAndLeave(path, page), 'Deleted')}>
+          Delete
+        </Asked>
+      </div>
+      {results.map(({ type, success, status_code, error }, index) => (
+        <p key={index} class={success ? 'good' : 'bad'}>
+          {type}: {error ?? `answered ${status_code}`}
+        </p>
+      ))}
+    </>
+  )
+}

@@ -1,0 +1,83 @@
+import type { Delivery } from '../../webhooks/deliveries/model.ts'
+import { type Page, request, useApi } from '../client/api.ts'
+import { linkTo } from '../client/links.ts'
+import type { useChanges } from '../parts/change.tsx'
+import { timeColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
+import { FilterForm, pick, QueryChoice } from '../parts/filters.tsx'
+import { Button } from '../parts/form.tsx'
+import { List } from '../parts/list.tsx'
+import { Empty } from '../parts/show.tsx'
+import { OpenedDelivery } from './delivery.tsx'
+
+const PER_PAGE = 25
+const STATUSES = ['pending', 'pending_retry', 'success', 'failed', 'cancelled'] as const
+
+interface DeliveriesProps extends Pick<ReturnType<typeof useChanges>, 'count' | 'run' | 'reload'> {
+  /** The page of the dashboard. */
+  page: string
+  id: string
+  query: URLSearchParams
+  /** That of the API, without `/deliveries`. */
+  path: string
+}
+
+/** The deliveries of an endpoint, an alert or a digest, and the one that the URL names. */
+export function Deliveries({ page, id, query, path, count, run, reload }: DeliveriesProps) {
+  const deliveries = useApi<Page<Delivery & { test?: boolean }>>(
+    `${path}/deliveries`,
+    { ...pick(query, 'status', 'page'), per_page: PER_PAGE },
+    count,
+  )
+  const opened = query.get('delivery')
+  const resend = (delivery: string) =>
+    request(`${path}/deliveries/${encodeURIComponent(delivery)}/redeliver`, { method: 'POST' })
+  return (
+    <>
+      <FilterForm>
+        <QueryChoice name="status" label="Status" values={STATUSES} query={query} />
+        <Button act={reload}>Load again</Button>
+      </FilterForm>
+      <List
+        loaded={deliveries}
+        {...{ page, id, query, noun: 'deliveries' }}
+        empty={<Empty>No deliveries yet. A test sends one.</Empty>}
+        caption="Deliveries"
+        keyOf={(delivery) => delivery.id}
+        columns={[
+          timeColumn('At', 'created_at'),
+          { name: 'Event', cell: ({ event, test }) => (test ? `${event} (test)` : event) },
+          {
+            name: 'Status',
+            cell: ({ status }) => <span class={`status ${status}`}>{status.replace('_', ' ')}</span>,
+          },
+          wholeColumn('Attempts', 'attempts'),
+          timeColumn('Next', 'next_attempt_at'),
+          { name: 'Response', number: ({ last_status_code }) => last_status_code ?? UNKNOWN },
+          {
+            name: 'Again',
+            cell: ({ id: delivery, status }) =>
+              status === 'failed' && (
+                <Button act={() => run(() => resend(delivery), 'It is sent again')}>Resend</Button>
+              ),
+          },
+          {
+            name: 'Delivery',
+            cell: (delivery) => (
+              <a href={linkTo(page, { ...Object.fromEntries(query), delivery: delivery.id }, id)}>
+                <code>{delivery.id}</code>
+              </a>
+            ),
+          },
+        ]}
+      />
+      {opened !== null && (
+        <OpenedDelivery
+          key={opened}
+          count={count}
+          path={`${path}/deliveries/${encodeURIComponent(opened)}`}
+          onDone={reload}
+        />
+      )}
+    </>
+  )
+}
