@@ -35,6 +35,10 @@ test('links of the pages lead somewhere', () => {
   expect(PAGES.flatMap((page) => brokenLinks(page).map((link) => `${page}: ${link}`))).toEqual([])
 })
 
+test('there are at most 20 pages', () => {
+  expect(PAGES.filter((page) => page.startsWith('docs/')).length).toBeLessThanOrEqual(20)
+})
+
 test('each promise of docs/security.md names tests that exist', () => {
   const [, section = ''] = textOf('docs/security.md').split('## What is checked, by which test')
   const rows = section.split('\n## ')[0]?.match(/^\| (?!promise|---).*$/gm) ?? []
