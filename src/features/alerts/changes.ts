@@ -12,7 +12,6 @@ import {
   deleteRuleRow,
   getRule,
   listRules,
-  lockRule,
   putRule,
   type Rule,
   type RuleKind,
@@ -99,8 +98,7 @@ export async function updateRule<Kind extends RuleKind>(
   const { id } = before
   await checkDestinations(deps, wantedOf(body, orgId, before).destinations, before.definition.destinations)
   return await deps.inTurn(orgId, async (tx) => {
-    await lockRule(tx, orgId, id)
-    const rule = await getRule(tx, orgId, kind, id)
+    const rule = await getRule(tx, orgId, kind, id, { toChange: true })
     const { define, destinations: given, enabled } = wantedOf(body, orgId, rule)
     const said = await define(tx)
     const destinations = await storeDestinations(tx, deps.box, orgId, id, given, rule.definition.destinations)
@@ -122,8 +120,7 @@ export async function deleteRule(
   id: string,
 ): Promise<void> {
   await inTurn(orgId, async (tx) => {
-    await lockRule(tx, orgId, id)
-    const { definition } = await getRule(tx, orgId, kind, id)
+    const { definition } = await getRule(tx, orgId, kind, id, { toChange: true })
     await deleteRuleRow(tx, orgId, id)
     for (const endpoint of endpointsOf(definition.destinations)) await deleteEndpointRow(tx, orgId, endpoint)
     const details = { ids: [id], name: definition.name }

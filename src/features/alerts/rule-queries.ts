@@ -43,34 +43,26 @@ export async function listRules<Kind extends RuleKind>(
     order by r.created_at, r.id`
 }
 
-/** Throws NOT_FOUND. */
+/** One rule; to change it, after a look that writes its state. Throws NOT_FOUND. */
 export async function getRule<Kind extends RuleKind>(
   sql: ISql,
   orgId: string,
   kind: Kind,
   id: string,
+  { toChange = false } = {},
 ): Promise<Rule<Kind>> {
   const [row] = await sql<Rule<Kind>[]>`
     select ${columns(sql)}
     from notification_rules r
     where r.org_id = ${orgId}
       and r.kind = ${kind}
-      and r.id = ${id}`
+      and r.id = ${id}
+    ${toChange ? sql`for update` : sql``}`
   if (row === undefined) throw noRule(kind)
   return row
 }
 
 export const noRule = (kind: RuleKind) => new ApiError('NOT_FOUND', `no such ${kind}`)
-
-/** Waits for a look at the rule, which writes its state. */
-export async function lockRule(tx: ISql, orgId: string, id: string): Promise<void> {
-  await tx`
-    select 1
-    from notification_rules r
-    where r.org_id = ${orgId}
-      and r.id = ${id}
-    for update`
-}
 
 /** Inserts the rule, or replaces it. Needs its lock. */
 export async function putRule(
