@@ -302,6 +302,30 @@ test('a budget holds from its month on', async () => {
   ])
 })
 
+test('teams, their budgets, and what happens on laptops beyond them', async () => {
+  const add = ['--org', 'acme', '--email', 'tess@example.com', '--name', 'Tess', '--role', 'developer']
+  expect(await runJson(['member', 'add', ...add, '--team', 'payments'], env)).toMatchObject({
+    team: 'payments',
+  })
+  expect(await runJson(['member', 'add', ...add], env)).toMatchObject({ team: 'payments' })
+  const set = ['budget', 'set', '--org', 'acme', '--limit', '5', '--month', '2026-11']
+  expect(await runJson([...set, '--team', 'payments'], env)).toEqual({
+    ...{ org: 'acme', month: '2026-11', limit: 5, currency: 'USD', team: 'payments' },
+  })
+  expect((await run([...set, '--team', 'payments', '--project', 'web'], env)).code).toBe(2)
+  expect((await run([...set, '--project', ''], env)).code).toBe(2)
+  expect((await run([...set, '--member', 'nobody@example.com'], env)).code).toBe(1)
+  expect(await runJson(['budget', 'show', '--org', 'acme'], env)).toContainEqual({
+    ...{ month: '2026-11', limit: 5, currency: 'USD', team: 'payments' },
+  })
+  expect((await run(['budget', 'show', '--org', 'acme'], env)).stdout).toContain('team payments')
+  expect(await runJson(['member', 'add', ...add, '--team', ''], env)).toMatchObject({ team: null })
+  const update = ['org', 'update', 'acme', '--budget-action']
+  expect(await runJson([...update, 'block'], env)).toMatchObject({ budget_action: 'block' })
+  expect((await run([...update, 'refuse'], env)).code).toBe(2)
+  expect(await runJson([...update, 'warn'], env)).toMatchObject({ budget_action: 'warn' })
+})
+
 test('reports are listed, newest first', async () => {
   const generate = (from: string) =>
     runJson(

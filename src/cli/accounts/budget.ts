@@ -47,14 +47,7 @@ const nameOf = ({ project, member, team }: NamedScope): string | undefined =>
         ? `team ${team}`
         : undefined
 
-interface SetOptions {
-  org: string
-  limit: string
-  month?: string
-  project?: string
-  member?: string
-  team?: string
-}
+type SetOptions = { org: string; limit: string; month?: string } & NamedScope
 
 async function set(
   context: Context,

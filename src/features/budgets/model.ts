@@ -20,7 +20,6 @@ const scope = closed(
 )
 
 export const MonthBudget = component('MonthBudget', { month, limit })
-export type MonthBudget = Static<typeof MonthBudget>
 
 const ScopedBudget = component('ScopedBudget', { month, limit, scope })
 export type ScopedBudget = Static<typeof ScopedBudget>

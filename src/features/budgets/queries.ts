@@ -13,7 +13,7 @@ import {
   ORGANIZATION,
   shownScope,
 } from '../usage/scope-queries.ts'
-import type { BudgetListQuery, BudgetPage, MonthBudget, MyBudgets, ScopedBudget } from './model.ts'
+import type { BudgetListQuery, BudgetPage, MyBudgets, ScopedBudget } from './model.ts'
 
 type BudgetRow = { month: string; limit: string } & BudgetScope
 
@@ -50,23 +50,6 @@ export async function listBudgetPage(
       ${conditions}`,
   ])
   return page(rows.map(budgetOf), query, counted?.total ?? 0)
-}
-
-/** The limit that is stored for this month. Throws NOT_FOUND. */
-export async function getBudget(
-  sql: ISql,
-  orgId: string,
-  scope: BudgetScope,
-  month: string,
-): Promise<MonthBudget> {
-  const [row] = await sql<{ limit: string }[]>`
-    select b.limit_usd::text as limit
-    from budgets b
-    where b.org_id = ${orgId}
-      and ${isOfScope(sql, scope)}
-      and b.month = ${`${month}-01`}`
-  if (row === undefined) throw noBudget()
-  return { month, limit: Number(row.limit) }
 }
 
 /** Deletes the limit of this month, so that the one before it holds. Throws NOT_FOUND. */

@@ -4,6 +4,7 @@ import { recordEntries } from '../../accounts/audit-log/append.ts'
 import type { Change } from '../../accounts/organizations/gate.ts'
 import { budgetProblem, type NamedScope } from '../../analysis/records/budget.ts'
 import { dateOf, isDate, monthOf } from '../../base/dates.ts'
+import { MONEY_DECIMALS, scaled, unscaled } from '../../base/decimals.ts'
 import { validationError } from '../../base/errors.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { emitBudgetAlerts } from '../cost/budget-alerts.ts'
@@ -18,7 +19,7 @@ import {
   MyBudgetsQuery,
   ScopeQuery,
 } from './model.ts'
-import { deleteBudgetRow, findMyBudgets, getBudget, listBudgetPage, noBudget } from './queries.ts'
+import { deleteBudgetRow, findMyBudgets, listBudgetPage, noBudget } from './queries.ts'
 
 const isMonth = (text: string): boolean => /^\d{4}-\d{2}$/.test(text) && isDate(`${text}-01`)
 
@@ -78,7 +79,7 @@ export const budgetRoutes = ({ sql, now, api }: RouteDeps, { inTurn: change }: {
             ])
             await emitBudgetAlerts(tx, orgId, [{ month: monthOf(dateOf(at)), ...scope }], at)
           }
-          return await getBudget(tx, orgId, scope, month)
+          return { month, limit: unscaled(scaled(body.limit, MONEY_DECIMALS), MONEY_DECIMALS) }
         })
       },
       {
