@@ -89,7 +89,7 @@ try {
         ).length,
     )
     await measured(probe, id, 'member erase', () => erasePerson(sql, id, ACTOR, 'dev3@example.com'))
-    await updateOrganization(sql, SLUG, { retentionSessions: '400d' })
+    await updateOrganization(sql, SLUG, { retentionSessions: '400d', isConfirmed: true })
     await measured(probe, id, 'retention', () => deleteExpiredSessions(sql, new Date()))
     process.stdout.write(`${(await checkRollups(sql, false)).message}\n`)
     const startedMs = performance.now()

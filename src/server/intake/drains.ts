@@ -1,9 +1,10 @@
 import { SYSTEM } from '../../accounts/audit-log/append.ts'
 import type { EnqueueWrite } from '../../accounts/organizations/gate.ts'
+import { createShares } from '../../accounts/organizations/shares.ts'
 import { mergeParts } from '../../analysis/fragments/merge.ts'
 import type { SessionParts } from '../../analysis/records/session-parts.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'
-import { ApiError, busy } from '../../base/errors.ts'
+import { ApiError } from '../../base/errors.ts'
 import { findFirstKeptDay } from '../../features/sessions/deleted-queries.ts'
 import type { PreparedSession } from '../../features/sessions/prepare.ts'
 import { toldSession } from '../../features/sessions/writing/telemetry.ts'
@@ -13,12 +14,12 @@ import { type SyncDeps, storeBatch } from '../sync/write.ts'
 /** Writes what is in the inbox of telemetry to its sessions, organization by organization. */
 export interface Drains {
   /**
-   * Waits until what a request says of these sessions is likely to be written in time. Throws INTERNAL_ERROR with 503 when
-   * that takes too long.
+   * Waits until the organization has room for what a request says of these sessions. Throws INTERNAL_ERROR with 503 when that
+   * takes too long.
    */
-  ready(orgId: string, sessions: readonly string[]): Promise<void>
+  ready(orgId: string, sessions: readonly string[], signal: AbortSignal): Promise<void>
   /** Drains the organization's inbox after `delayMs`, or `afterMs`; calls until then are one. */
-  note(orgId: string, sessions: readonly string[], afterMs?: number): void
+  note(orgId: string, afterMs?: number): void
   /** Begins no other drain and waits for those that run; what they leave, another instance or the next start writes. */
   stop(): Promise<void>
 }
@@ -30,121 +31,116 @@ interface DrainDeps extends SyncDeps {
 
 interface DrainOptions {
   delayMs: number
-  /**
-   * A request is taken while all that waits is likely to be written within this time, and waits half as long again for
-   * that.
-   */
-  inTimeMs: number
+  /** The time that it may take to write all that waits of an organization. */
+  workMs: number
   enqueueWrite: EnqueueWrite
   pauseOf: (orgId: string) => () => Promise<void> | undefined
 }
 
 /** Sessions that are written in one transaction: the others wait less long than for all. */
 const SESSIONS = 16
-/** A drain that is due while one runs, and a request that waits, are tried again at this interval. */
+/** A drain that is due while one runs is tried again at this interval. */
 const AGAIN_MS = 100
+/** Requests of an organization that wait for room at most. */
+const REQUESTS = 2_000
 /** The time to write a session, until the first drain has ended. */
 const SESSION_MS = 50
 
 /** The telemetry of an organization that waits, since it was last without any. */
 interface Inbox {
-  /** Sessions that no drain has begun to write. */
-  waiting: Set<string>
+  /** Sessions that no drain has begun to write, each with what frees its room. */
+  waiting: Map<string, () => void>
   timer: ReturnType<typeof setTimeout> | undefined
-  /** The time at which the next drain is due, while there is a timer. */
-  dueMs: number
   /** Ends with the drain that runs. */
   over: Promise<void> | undefined
-  beganMs: number
-  /** Sessions of the drain that runs, or ran last, and those of them that are written. */
-  sessions: number
-  written: number
   /** Time that the organization's last drain took for each session, at first that of any organization. */
   sessionMs: number
 }
 
-/** The time until all that waits is written, by the time that sessions took: after the drain that runs, when it is due. */
-function predictedMs(inbox: Inbox, delayMs: number): number {
-  const { waiting, timer, dueMs, over, beganMs, sessions, written, sessionMs } = inbox
-  const nowMs = performance.now()
-  const untilDueMs = timer === undefined ? delayMs : dueMs - nowMs
-  if (over === undefined) return untilDueMs + waiting.size * sessionMs
-  const tookMs = Math.max(sessionMs, (nowMs - beganMs) / Math.max(1, written))
-  return Math.max(untilDueMs, (sessions - written) * tookMs) + waiting.size * tookMs
-}
-
 export function createDrains(
   deps: DrainDeps,
-  { delayMs, inTimeMs, enqueueWrite, pauseOf }: DrainOptions,
+  { delayMs, workMs, enqueueWrite, pauseOf }: DrainOptions,
 ): Drains {
   const inboxes = new Map<string, Inbox>()
   const stopping = new AbortController()
+  const room = createShares({
+    total: Infinity,
+    each: workMs,
+    waiting: REQUESTS,
+    what: 'sessions of telemetry',
+  })
   let sessionMs = SESSION_MS
   const inboxOf = (orgId: string): Inbox => {
-    const inbox = inboxes.get(orgId) ?? {
-      ...{ waiting: new Set(), timer: undefined, dueMs: 0, over: undefined },
-      ...{ beganMs: 0, sessions: 0, written: 0, sessionMs },
-    }
+    const inbox = inboxes.get(orgId) ?? { waiting: new Map(), timer: undefined, over: undefined, sessionMs }
     inboxes.set(orgId, inbox)
     return inbox
   }
 
   const drain = async (orgId: string, inbox: Inbox) => {
-    inbox.beganMs = performance.now()
-    inbox.sessions = inbox.waiting.size
-    inbox.written = 0
-    inbox.waiting.clear()
+    const beganMs = performance.now()
+    const begun = inbox.waiting
+    inbox.waiting = new Map()
+    const free = (ids: Iterable<string>) => {
+      for (const id of ids) {
+        begun.get(id)?.()
+        begun.delete(id)
+      }
+    }
     try {
       const sessions = await listSessions(deps.sql, orgId)
-      inbox.sessions = sessions.length
       // at least once, for requests that tell of no session
       for (let start = 0; start === 0 || start < sessions.length; start += SESSIONS) {
         const some = sessions.slice(start, start + SESSIONS)
         const write = () => drainSome(deps, orgId, some, pauseOf(orgId))
         let isAll = false
         while (!isAll && !stopping.signal.aborted) isAll = await enqueueWrite(orgId, write, stopping.signal)
-        inbox.written += some.length
+        free(some)
       }
-      if (sessions.length > 0) sessionMs = (performance.now() - inbox.beganMs) / sessions.length
+      if (sessions.length > 0) sessionMs = (performance.now() - beganMs) / sessions.length
       inbox.sessionMs = sessionMs
     } catch (error) {
       if (!stopping.signal.aborted) deps.onDrainFailed?.(orgId, error)
     }
+    free([...begun.keys()])
     inbox.over = undefined
     if (inbox.timer === undefined && inbox.waiting.size === 0) inboxes.delete(orgId)
   }
-  const note = (orgId: string, sessions: readonly string[], afterMs = delayMs) => {
+  const note = (orgId: string, afterMs = delayMs) => {
     const inbox = inboxOf(orgId)
-    for (const id of sessions) inbox.waiting.add(id)
     if (stopping.signal.aborted || (inbox.timer !== undefined && afterMs > 0)) return
     clearTimeout(inbox.timer)
     const begin = () => {
       inbox.timer = undefined
-      if (inbox.over !== undefined) note(orgId, [], AGAIN_MS)
+      if (inbox.over !== undefined) note(orgId, AGAIN_MS)
       else inbox.over = drain(orgId, inbox)
     }
     inbox.timer = setTimeout(begin, afterMs)
-    inbox.dueMs = performance.now() + afterMs
   }
   return {
     note,
-    async ready(orgId, sessions) {
-      const sinceMs = performance.now()
-      for (;;) {
-        const inbox = inboxOf(orgId)
-        const own = sessions.filter((id) => !inbox.waiting.has(id))
-        const isIdle = inbox.waiting.size === 0 && inbox.over === undefined
-        for (const id of own) inbox.waiting.add(id)
-        // noted also in case the request ends before it is stored
-        if (isIdle || predictedMs(inbox, delayMs) <= inTimeMs) return note(orgId, [])
-        for (const id of own) inbox.waiting.delete(id)
-        if (performance.now() - sinceMs > 1.5 * inTimeMs)
-          throw busy('More telemetry comes than can be written')
-        await Bun.sleep(AGAIN_MS)
+    async ready(orgId, sessions, signal) {
+      const known = inboxOf(orgId)
+      const own = sessions.filter((id) => !known.waiting.has(id))
+      if (own.length > 0) {
+        const units = Math.min(workMs, Math.ceil(own.length * known.sessionMs))
+        const free = await room.take(orgId, units, { units: 1, signal, waitMs: 2 * workMs })
+        const { waiting } = inboxOf(orgId)
+        let left = own.length
+        for (const id of own) {
+          const before = waiting.get(id)
+          waiting.set(id, () => {
+            before?.()
+            left -= 1
+            if (left === 0) free()
+          })
+        }
       }
+      // also in case the request ends before it is stored
+      note(orgId)
     },
     async stop() {
       stopping.abort()
+      room.stop()
       for (const { timer } of inboxes.values()) clearTimeout(timer)
       await Promise.all([...inboxes.values()].map(({ over }) => over))
     },
