@@ -28,6 +28,7 @@ test('each agent has its usual folders, on each system', () => {
   for (const path of [
     '/home/a/.copilot/session-state',
     '/home/a/.qwen/projects',
+    '/home/a/.kimi-code/sessions',
     '/home/a/.pi/agent/sessions',
     '/home/a/.factory/sessions',
     '/home/a/.cline/data/sessions',
@@ -55,6 +56,7 @@ test('variables of the agents move their folders', () => {
     HOME: '/home/a',
     COPILOT_HOME: '/copilot',
     QWEN_HOME: '/qwen',
+    KIMI_CODE_HOME: '/kimi',
     PI_CODING_AGENT_DIR: '/pi',
     GOOSE_PATH_ROOT: '/goose',
     CLINE_DATA_DIR: '/cline',
@@ -62,6 +64,7 @@ test('variables of the agents move their folders', () => {
   for (const path of [
     '/copilot/session-state',
     '/qwen/projects',
+    '/kimi/sessions',
     '/pi/sessions',
     '/cline/tasks',
     '/cline/sessions',

@@ -198,8 +198,9 @@ async function groupBySession(sources: readonly Source[]): Promise<Source[][]> {
 
 async function sessionIds(source: Source): Promise<Set<string>> {
   const { before, change } = source.look ?? {}
-  const { database, folder, keys } = source.format
-  const ids = new Set([source.sessionId, source.startedBy].filter((id) => id !== null))
+  const { database, folder, keys, forkedFrom } = source.format
+  const named = [source.sessionId, source.startedBy, forkedFrom?.(source.path) ?? null]
+  const ids = new Set(named.filter((id) => id !== null))
   if (source.layout === 'folder') return new Set(await folder?.sessionIds(source.path))
   if (source.layout === 'database') return new Set(await idsInDatabase(source.path, database))
   if (source.sessionFromFolder || keys === undefined) return ids

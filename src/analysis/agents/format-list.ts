@@ -10,6 +10,7 @@ import { AMP } from './formats/terminal/amp.ts'
 import { COPILOT } from './formats/terminal/copilot.ts'
 import { DROID } from './formats/terminal/droid.ts'
 import { GOOSE } from './formats/terminal/goose.ts'
+import { KIMI } from './formats/terminal/kimi.ts'
 import { PI } from './formats/terminal/pi.ts'
 import { QWEN } from './formats/terminal/qwen.ts'
 
@@ -20,6 +21,7 @@ export const FORMATS: readonly Format[] = [
   PI,
   DROID,
   QWEN,
+  KIMI,
   CODEX_EXEC,
   CLAUDE_CODE,
   GEMINI,

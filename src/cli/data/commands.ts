@@ -78,8 +78,8 @@ function addSync(program: Command, action: Actions): void {
     .addHelpText(
       'after',
       `
-Reads the sessions of Claude Code, Codex, Gemini CLI, OpenCode, Copilot CLI, Qwen Code, Cline, Roo Code, Kilo Code, Pi,
-Droid, Goose, Zed, Amp and Cursor, distinguished by content; and of a git repository the commits of its current branch.
+Reads the sessions of Claude Code, Codex, Gemini CLI, OpenCode, Copilot CLI, Cursor and the other agents of docs/agents.md,
+distinguished by content; and of a git repository the commits of its current branch.
 Prompts, answers and tool outputs stay on this machine unless --content is given.
 Without a path the agents' usual folders are listed and, after a yes, read. A file that is as it was when the server answered for it is not read again.
 

@@ -30,6 +30,7 @@ import {
   cursorDatabase,
   droidSession,
   gooseDatabase,
+  kimiWire,
   piSession,
   qwenChat,
   zedDatabase,
@@ -106,6 +107,7 @@ const AGENTS: [string, () => Promise<Record<string, string> | string>][] = [
   ['OpenCode, its database', () => database(opencodeSession(DANGER))],
   ['Copilot CLI', async () => ({ 'session-state/c1/events.jsonl': copilotEvents(DANGER) })],
   ['Qwen Code', async () => ({ 'chats/q1.jsonl': qwenChat(DANGER) })],
+  ['Kimi Code', async () => ({ 's1/agents/main/wire.jsonl': kimiWire(DANGER) })],
   ['Pi', async () => ({ 'p1.jsonl': piSession(DANGER) })],
   ['Droid', async () => ({ 'd1.jsonl': droidSession(DANGER) })],
   ['Amp', async () => ({ 'T-1.json': ampThread(DANGER) })],
@@ -164,6 +166,7 @@ const CUT: [string, string][] = [
   ['Gemini CLI', geminiChat(DANGER)],
   ['Copilot CLI', copilotEvents(DANGER)],
   ['Qwen Code', qwenChat(DANGER)],
+  ['Kimi Code', kimiWire(DANGER)],
   ['Pi', piSession(DANGER)],
   ['Droid', droidSession(DANGER)],
 ]

@@ -97,6 +97,45 @@ export function qwenChat(steps: readonly Step[]): string {
   ])
 }
 
+export function kimiWire(steps: readonly Step[]): string {
+  const event = (second: number, event: object) => ({
+    type: 'context.append_loop_event',
+    event,
+    time: ms(second),
+  })
+  return lines([
+    { type: 'metadata', protocol_version: '1.4', created_at: ms(0) },
+    { type: 'config.update', cwd: FOLDER, time: ms(0) },
+    {
+      type: 'turn.prompt',
+      input: [{ type: 'text', text: 'Do it' }],
+      origin: { kind: 'user' },
+      time: ms(0),
+    },
+    ...steps.flatMap((step, index) => {
+      const uuid = `step ${index}`
+      const second = index * 2 + 1
+      const call =
+        'file' in step
+          ? { name: 'Write', args: { path: path(step), content: step.text } }
+          : { name: 'Bash', args: { command: step.command } }
+      const result = { output: outputOf(step), isError: failed(step) }
+      return [
+        event(second, { type: 'step.begin', uuid }),
+        event(second, { type: 'tool.call', stepUuid: uuid, toolCallId: `call_${index}`, ...call }),
+        event(second + 1, { type: 'tool.result', toolCallId: `call_${index}`, result }),
+        {
+          type: 'usage.record',
+          model: 'moonshot-ai/kimi-k2',
+          usage: { inputOther: 10, output: 5, inputCacheRead: 0, inputCacheCreation: 0 },
+          usageScope: 'turn',
+          time: ms(second),
+        },
+      ]
+    }),
+  ])
+}
+
 export function piSession(steps: readonly Step[]): string {
   const message = (second: number, id: string, more: object) => ({
     type: 'message',

@@ -96,6 +96,8 @@ export interface Format {
   readonly keys?: readonly SessionKey[]
   /** The session that started that of the file, a sub-agent's. */
   startedBy?(head: Head): string | null
+  /** The session that the file begins with a copy of, where only a file beside it names it. */
+  forkedFrom?(path: string): string | null
   /** When the session began, of a file without times. */
   startedAt?(head: Head): string | null
   /** Whether the session was put into the background: it begins with a copy of the one before. */
