@@ -156,6 +156,8 @@ async function inspect(path: string, real: string, stats: Stats, found: Found, i
 /** The format found before, when the bytes that it was detected by are the same. */
 function formatKnown(look: Look | undefined): DetectedFormat | undefined {
   if (look?.before === undefined || look.change === 'other') return undefined
+  // an earlier version may have had no reader for it
+  if (look.before.detected.kind === 'unknown') return undefined
   return look.change === 'same' || look.before.size >= HEAD_BYTES ? look.before.detected : undefined
 }
 

@@ -1,7 +1,10 @@
 import { expect, test } from 'bun:test'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { type KnownFile, lookAt } from '../../../../src/analysis/agents/known-files.ts'
 import { agentFiles, lines } from '../reading.ts'
 
-const { read, readOne } = agentFiles()
+const { write, read, readOne } = agentFiles()
 
 const ms = (second: number) => Date.UTC(2026, 7, 1, 10, 0, second)
 const head = { type: 'metadata', protocol_version: '1.5', created_at: ms(0) }
@@ -153,4 +156,16 @@ test('a provider that tells no usage leaves it unknown', async () => {
     }),
   )
   expect(found.turn_records?.map(({ tokens }) => tokens)).toEqual([null, null])
+})
+
+test('a file that an earlier version had no reader for is read', async () => {
+  const path = await write(session('s-1', SHOP, { main: [prompt(1, 'user'), ...step(2, 's1', 10)] }))
+  const file = join(path, 'wd_shop/s-1/agents/main/wire.jsonl')
+  const known: KnownFile = {
+    ...lookAt(file, statSync(file), undefined).now,
+    detected: { kind: 'unknown', reason: 'not a format we read' },
+    ids: [],
+  }
+  const memory = { find: (asked: string) => (asked === file ? known : undefined), keepOther() {} }
+  expect((await readOne(path, { memory })).id).toBe('sess_s-1')
 })
