@@ -94,7 +94,7 @@ export const plain = (value: number): string => (Number.isInteger(value) ? whole
 /** Writes the figure of an alert. */
 export const UNITS: Record<Metric, (value: number) => string> = {
   cost: dollars,
-  forecast: (value) => `${dollars(value)} at the end of the month`,
+  forecast: (value) => `${dollars(value)} expected`,
   budget_percent: (value) => `${plain(value)} % of the budget`,
   average_quality: (value) => `a mean quality of ${plain(value)}`,
   findings: (value) => `${plain(value)} findings`,
