@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DaySum, firingsOf } from '../../src/dashboard/alerts/firings.ts'
+import { lookAtRules } from '../../src/features/alerts/look.ts'
 import type { Watched } from '../../src/features/alerts/model.ts'
 import { type HttpServer, listen } from '../../src/http/listen.ts'
 import { type Tenant, tenant } from '../support/api.ts'
@@ -248,4 +249,46 @@ describe.skipIf(program === null)('in Chromium', () => {
     await page.until(`location.hash.startsWith('#/cost?from=${before}')`)
     expect(page.problems.splice(0)).toEqual([])
   }, 300_000)
+
+  test('an alert of each project shows the state of each, and what only the API can ask for stays', async () => {
+    const records = [sessionOf(0, 'checkout', 11), sessionOf(0, 'docs', 2)]
+    expect((await ask('POST', '/v1/sync', { records })).status).toBe(200)
+    const alert = {
+      metric: 'cost',
+      window: 'day',
+      above: 3,
+      destinations: [{ type: 'slack', url: slack.url }],
+    }
+    const { id } = (await ask('POST', '/v1/alerts', { ...alert, name: 'Each', each: 'project' })).body
+    const scope = { project: 'docs', agent: 'claude-code' }
+    const both = await ask('POST', '/v1/alerts', { ...alert, name: 'Both', scope })
+    await lookAtRules({ sql: db.sql, log: silent, publicUrl: null }, new Date())
+    const cells = (caption: string) =>
+      page.evaluate<string[][]>(
+        `[...document.querySelectorAll('section[aria-label="${caption}"] tbody tr')].map((row) => [...row.cells].map((cell) => cell.innerText))`,
+      )
+    await visit('#/alerts')
+    expect((await cells('alerts')).map((row) => [row[0], row[2], row[4]])).toEqual([
+      ['Each', 'firing', '$11.00'],
+      ['Both', 'ok', '$2.00'],
+    ])
+    await visit(`#/alerts/${id}`)
+    expect((await cells('State of each project')).map((row) => [row[0], row[1], row[3]])).toEqual([
+      ['checkout', 'firing', '$11.00'],
+      ['docs', 'ok', '$2.00'],
+    ])
+    expect((await cells('Deliveries')).map((row) => row[1])).toEqual(['alert.fired'])
+    await visit(`#/alerts/${both.body.id}`)
+    await clickOn('Edit')
+    await sees('as it is')
+    await fill('limit', '1')
+    await clickOn('Save')
+    await sees('above $1.00 in a day')
+    expect((await ask('GET', `/v1/alerts/${both.body.id}`)).body).toMatchObject({
+      name: 'Both',
+      above: 1,
+      scope,
+    })
+    expect(page.problems.splice(0)).toEqual([])
+  }, 180_000)
 })

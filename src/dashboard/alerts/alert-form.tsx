@@ -138,7 +138,8 @@ function Preview({ watched, name, nameOf }: PreviewProps) {
   const key = JSON.stringify(['history', metric, scope, each, window, times === undefined])
   const history = useLoaded(key, (signal) => loadSums(watched, signal))
   const limit = above ?? below ?? 10 * (times ?? 0)
-  const example = { key: `${each} A`, threshold: limit, value: limit * (below === undefined ? 1.1 : 0.9) }
+  const value = below === undefined ? Math.ceil(limit * 1.1) || 1 : Math.floor(limit * 0.9)
+  const example = { key: `${each} A`, threshold: limit, value }
   return (
     <Show loaded={history} what="the history">
       {(sums) => {

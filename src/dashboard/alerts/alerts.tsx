@@ -29,7 +29,7 @@ const ALERTS: RuleKind<Alert> = {
         rows={keys}
         keyOf={({ key }) => key ?? ''}
         columns={[
-          { name: each ?? '', cell: ({ key }) => <bdi>{nameOf(key)}</bdi> },
+          { name: 'Key', cell: ({ key }) => <bdi>{nameOf(key)}</bdi> },
           ...stateColumns(() => metric),
         ]}
       />
