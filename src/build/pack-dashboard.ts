@@ -17,6 +17,8 @@ export async function packDashboard(): Promise<void> {
     entrypoints: [join(FOLDER, 'main.tsx'), join(FOLDER, 'style.css')],
     target: 'browser',
     minify: true,
+    // otherwise each element names its place in the sources
+    jsx: { development: false },
   })
   const [script, style] = ['.js', '.css'].map((end) => outputs.find(({ path }) => path.endsWith(end)))
   if (script === undefined || style === undefined) throw new Error('the dashboard was not bundled')
