@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createKey } from '../../accounts/keys/queries.ts'
 import { createOrganization } from '../../accounts/organizations/queries.ts'
+import { dateOf } from '../../base/dates.ts'
 import type { Log } from '../../base/log.ts'
 import { MAX_EMBEDDED_POOL } from '../../config.ts'
 import type { Sql } from '../../database/client.ts'
@@ -11,9 +12,9 @@ import { migrate } from '../../database/migrate.ts'
 import type { OpenDatabase } from '../../database/open.ts'
 import { createReconnectingPool } from '../../database/pools/reconnecting-pool.ts'
 import { updateBadges } from '../../features/badges/queries.ts'
-import { demoAudit, demoReport } from '../../server/seed/demo-audit.ts'
+import { generateAudit } from '../../server/seed/audit.ts'
 import { generateHotWork } from '../../server/seed/demo-hot.ts'
-import { demoBudget, demoMembers } from '../../server/seed/demo-team.ts'
+import { demoBudget, demoMembers, demoReport } from '../../server/seed/demo-team.ts'
 import { generateWork } from '../../server/seed/demo-work.ts'
 import { writeRecords } from '../../server/sync/write.ts'
 import { commandLineActor } from '../command/actor.ts'
@@ -26,6 +27,8 @@ import { serveUntilSignal } from './server.ts'
 const ORG = 'demo'
 const DAYS = 183
 const SEED = 2
+/** Audit entries. */
+const ENTRIES = 90
 
 const LOOPBACK = '127.0.0.0/8'
 
@@ -116,7 +119,9 @@ async function fill(context: Context, sql: Sql, webhooks: DemoWebhooks): Promise
     const machine = `${email?.split('@')[0]}-laptop`
     await writeRecords(deps, id, sessions, actor, { machine })
   }
-  await writeRecords(deps, id, [...pullRequests, ...demoAudit(now, DAYS, SEED), demoReport(now)], actor)
+  const managers = members.flatMap(({ email, role }) => (role === 'developer' ? [] : [email]))
+  const audit = generateAudit({ audit: ENTRIES, days: DAYS, seed: SEED, today: dateOf(now) }, managers)
+  await writeRecords(deps, id, [...pullRequests, ...audit, demoReport(now)], actor)
   await updateBadges(sql, ORG, { public: true, look: (known) => known })
   const { key } = await createKey(sql, id, { name: 'demo', scopes: ['read', 'write', 'webhooks'] }, actor)
   return {

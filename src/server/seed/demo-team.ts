@@ -1,3 +1,4 @@
+import type { ReportRecord } from '../../analysis/records/audit.ts'
 import type { BudgetRecord } from '../../analysis/records/budget.ts'
 import type { MemberRecord } from '../../analysis/records/member.ts'
 import { addDays, dateOf } from '../../base/dates.ts'
@@ -96,3 +97,10 @@ export const demoBudget = (now: Date, days: number): BudgetRecord => ({
   month: addDays(dateOf(now), -days).slice(0, 7),
   limit: MONTHLY_LIMIT_USD,
 })
+
+/** A report of the last three whole months. */
+export function demoReport(now: Date): ReportRecord {
+  const firstOf = (months: number) =>
+    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, 1)).toISOString().slice(0, 10)
+  return { type: 'report', report_type: 'soc2', from: firstOf(-3), to: addDays(firstOf(0), -1) }
+}
