@@ -33,7 +33,7 @@ export interface Check {
 }
 
 /** The derived tables of each feature; the message names one differing row of a feature. */
-const TABLES: readonly (readonly CheckedTable[])[] = [
+export const TABLES: readonly (readonly CheckedTable[])[] = [
   SESSION_TABLES,
   USAGE_TABLES,
   [AUDIT_ROLLUP],

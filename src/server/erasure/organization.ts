@@ -22,6 +22,7 @@ export async function deleteOrganization(sql: Sql, orgId: string): Promise<numbe
   await sql.begin((tx) => endOrganization(tx, orgId))
   let rows = 0
   for (const { name } of await listOrganizationTables(sql)) {
+    if (name === 'organizations') continue
     rows += await inBatches(BATCH, () => deleteSomeRows(sql, name, orgId, BATCH))
   }
   await deleteOrganizationRow(sql, orgId)

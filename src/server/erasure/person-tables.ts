@@ -2,6 +2,7 @@ import { codeOf, OperatorError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
 import type { ReportSummary } from '../../features/audit/model.ts'
+import { TABLES } from '../doctor/checks.ts'
 import { inBatchesOfBytes, type Sized } from './batches.ts'
 import { countingTexts } from './person-rollups.ts'
 import { listOrganizationTables, mayHave, type OrganizationTable } from './queries.ts'
@@ -19,24 +20,10 @@ export interface Erasure {
 /** PostgreSQL's code for a key that is there twice. */
 const UNIQUE_VIOLATION = '23505'
 
-/** Tables whose texts are replaced together with the counts and hashes that are computed of them. */
-const REPLACED_BEFORE = new Set([
-  'sessions',
-  'session_details',
-  'session_rollups',
-  'session_hours',
-  'session_usage',
-  'usage_rollups',
-  'branch_rollups',
-  'ticket_rollups',
-  'findings',
-  'finding_rollups',
-  'outcome_rollups',
-  'commit_rollups',
-  'file_rollups',
-  'file_risks',
-  'risk_levels',
-  'audit_rollups',
+/** Tables that follow from others, whose writers compute them again, but for the commits that a pull request lists. */
+const COMPUTED = new Set([
+  ...['sessions', 'session_details'],
+  ...TABLES.flatMap((tables) => tables.map(({ name }) => name)).filter((name) => name !== 'pr_commits'),
 ])
 
 /** Tables of which answers are kept for requests that are repeated. */
@@ -49,13 +36,13 @@ const NAMES = new Set(['members.display_name', 'commits.author_name'])
 type Row = Record<string, string | null>
 
 /**
- * Replaces the person in every other table. The same text becomes the same text everywhere, so that rows that refer to each
+ * Replaces the person in every table that does not follow from others. The same text becomes the same text everywhere, so that rows that refer to each
  * other by it still do. Returns how many rows changed.
  */
 export async function eraseInTables(erasure: Erasure): Promise<{ audit_entries: number; others: number }> {
-  const changed = { audit_entries: 0, others: await eraseInOrganization(erasure) }
+  const changed = { audit_entries: 0, others: 0 }
   for (const table of await listOrganizationTables(erasure.sql)) {
-    if (REPLACED_BEFORE.has(table.name) || table.texts.length === 0) continue
+    if (COMPUTED.has(table.name) || table.texts.length === 0) continue
     const rows = await eraseInTable(erasure, table)
     if (rows > 0 && ANSWERED.has(table.name)) await forgetAnswers(erasure)
     changed[table.name === 'audit_log' ? 'audit_entries' : 'others'] += rows
@@ -210,25 +197,6 @@ async function mergeMachine(
     delete from machines m
     where m.org_id = ${orgId}
       and m.ctid = ${place}::tid`
-}
-
-/** The organization's own name and what its badges show. */
-async function eraseInOrganization({ sql, orgId, traces }: Erasure): Promise<number> {
-  return await sql.begin(async (tx) => {
-    const [row] = await tx<{ name: string; look: string }[]>`
-      select o.name, o.badge_look::text as look
-      from organizations o
-      where o.org_id = ${orgId}`
-    if (row === undefined) return 0
-    const [name, look] = [traces.erase(row.name), traces.erase(row.look)]
-    if (name === row.name && look === row.look) return 0
-    await lockOrganization(tx, orgId)
-    await tx`
-      update organizations
-      set name = ${name}, badge_look = ${look}::text::json
-      where org_id = ${orgId}`
-    return 1
-  })
 }
 
 /** The answers that repeated requests get hold the endpoints, alerts and digests as they were; they are encrypted. */

@@ -90,7 +90,7 @@ export interface OrganizationTable {
   texts: readonly { name: string; type: string }[]
 }
 
-/** Every table whose rows name their organization, but the table of organizations. */
+/** Every table whose rows name their organization. */
 export async function listOrganizationTables(sql: ISql): Promise<OrganizationTable[]> {
   return await sql<OrganizationTable[]>`
     select c.relname as name, coalesce(t.texts, '[]') as texts
@@ -108,7 +108,6 @@ export async function listOrganizationTables(sql: ISql): Promise<OrganizationTab
     ) t
     where c.relnamespace = current_schema()::regnamespace
       and c.relkind = 'r'
-      and c.relname <> 'organizations'
     order by c.relname collate "C"`
 }
 
@@ -116,6 +115,7 @@ export async function listOrganizationTables(sql: ISql): Promise<OrganizationTab
 export async function countRows(sql: Sql, orgId: string): Promise<{ table: string; rows: number }[]> {
   const counts: { table: string; rows: number }[] = []
   for (const { name } of await listOrganizationTables(sql)) {
+    if (name === 'organizations') continue
     const [row] = await sql<{ rows: number }[]>`
       select count(*)::float8 as rows
       from ${sql(name)} t

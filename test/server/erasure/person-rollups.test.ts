@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { AUDIT_ROLLUP } from '../../../src/accounts/audit-log/rollup.ts'
 import type { Sql } from '../../../src/database/client.ts'
 import { COMMIT_ROLLUP } from '../../../src/features/commits/rollup.ts'
+import { RISK_ROLLUP } from '../../../src/features/risk/rollup.ts'
 import { OUTCOME_ROLLUP } from '../../../src/features/usage/outcome-rollup.ts'
+import { TICKET_ROLLUP } from '../../../src/features/usage/rollup.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { findDifferences, testDatabase } from '../../support/postgres.ts'
 import { given } from '../../support/risk-records.ts'
@@ -15,6 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
+const ROLLUPS = [OUTCOME_ROLLUP, COMMIT_ROLLUP, RISK_ROLLUP, AUDIT_ROLLUP, TICKET_ROLLUP]
 const ACTOR = { userId: 'cli:operator', ipAddress: null }
 const ADA = 'ada@example.com'
 const BOB = 'bob@example.com'
@@ -69,11 +73,11 @@ function checked(sql: Sql, check: () => Promise<void>, last = Number.POSITIVE_IN
   return { pool, done }
 }
 
-test('sums of commits and pull requests are right after each transaction, also of an interrupted erasure', async () => {
+test('sums are right after each transaction, also of an interrupted erasure', async () => {
   const [one, two] = [await account(database), await account(database)]
   for (const { sync } of [one, two]) await sync(RECORDS)
   const checkOf = (orgId: string) => async () =>
-    expect(await findDifferences(database.sql, orgId, [OUTCOME_ROLLUP, COMMIT_ROLLUP])).toEqual([])
+    expect(await findDifferences(database.sql, orgId, ROLLUPS)).toEqual([])
   const outcomes = async ({ get }: typeof one) => (await get('/v1/outcomes?by=member')).total
   const before = await outcomes(one)
   expect(before).toMatchObject({ commits: 6, pull_requests: { open: 5 }, linked_cost: 5 })
