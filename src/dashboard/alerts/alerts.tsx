@@ -19,7 +19,7 @@ const ALERTS: RuleKind<Alert> = {
   ...{ page: 'alerts', one: 'alert', Form: AlertForm },
   empty: 'No alerts yet. The first one is three choices away.',
   columns: (nameOf) => [
-    { name: 'Fires when', cell: (alert) => sentenceOf(alert, nameOf) },
+    { name: 'Fires when', cell: (alert) => <bdi>{sentenceOf(alert, nameOf)}</bdi> },
     ...stateColumns<Alert>(({ metric }) => metric),
   ],
   more: ({ keys = [], metric, each }, nameOf) =>

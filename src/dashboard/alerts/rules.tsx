@@ -1,6 +1,7 @@
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Destination, RuleTest } from '../../features/alerts/destination-model.ts'
+import type { RuleTest } from '../../features/alerts/destination-model.ts'
+import type { Alert } from '../../features/alerts/model.ts'
 import { getJson, request, useApi } from '../client/api.ts'
 import { linkTo } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
@@ -16,12 +17,7 @@ import { Deliveries } from '../webhooks/deliveries.tsx'
 import { type NameOf, toldOf } from './words.tsx'
 
 /** Alerts and digests have these in common. */
-interface Rule {
-  id: string
-  name: string
-  enabled: boolean
-  destinations: Destination[]
-}
+type Rule = Pick<Alert, 'id' | 'name' | 'enabled' | 'destinations'>
 
 export interface RuleFormProps<Of extends Rule> {
   /** The one that is changed. */
