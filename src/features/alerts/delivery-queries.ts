@@ -39,17 +39,24 @@ export async function listRuleDeliveries(
   }
 }
 
-/** The endpoint of a delivery of the rule, and whether it is a test. Throws NOT_FOUND. */
+interface RuleDeliveryPlace {
+  endpointId: string
+  hasEndpoint: boolean
+  test: boolean
+}
+
+/** The endpoint of a delivery of the rule, whether it is still there, and whether it was a test. Throws NOT_FOUND. */
 export async function getRuleDelivery(
   sql: ISql,
   orgId: string,
   ruleId: string,
   id: string,
-): Promise<{ endpointId: string; test: boolean }> {
-  const [row] = await sql<{ endpointId: string; test: boolean }[]>`
-    select d.endpoint_id as "endpointId", v.test
+): Promise<RuleDeliveryPlace> {
+  const [row] = await sql<RuleDeliveryPlace[]>`
+    select d.endpoint_id as "endpointId", v.test, e.id is not null as "hasEndpoint"
     from webhook_deliveries d
     join webhook_events v on v.org_id = d.org_id and v.id = d.event_id
+    left join webhook_endpoints e on e.org_id = d.org_id and e.id = d.endpoint_id
     where d.org_id = ${orgId}
       and d.id = ${id}
       and v.source = ${ruleId}`

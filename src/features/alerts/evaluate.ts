@@ -78,12 +78,13 @@ function compare({ above, below, times }: Watched, [value, ...before]: Series) {
 
 /**
  * The states after a look at `now`, which keys are told of, and when the alert must be looked at again although no figure has
- * changed. `series` has the keys that have figures; any other that was known has `empty`.
+ * changed. `series` has the keys that have figures; any other that was known has `empty`. A key
+ * that is new is ok `since` then.
  */
 export function evaluate(
   watched: Watched,
   known: States,
-  { series, empty }: { series: ReadonlyMap<string, Series>; empty: number | null },
+  { series, empty, since }: { series: ReadonlyMap<string, Series>; empty: number | null; since?: Date },
   now: Date,
 ): { states: States; told: Told[]; due: Date } {
   const at = now.getTime()
@@ -96,7 +97,7 @@ export function evaluate(
     const { threshold, value, isBeyond } = compare(watched, series.get(key) ?? [empty])
     const state: State =
       value === null ? (watched.no_data === 'fire' ? 'no_data' : 'ok') : isBeyond ? 'firing' : 'ok'
-    const last = before.get(key) ?? { state: 'ok', since: at, told: null }
+    const last = before.get(key) ?? { state: 'ok', since: (since ?? now).getTime(), told: null }
     const isChanged = state !== last.state
     const isRepeated = state !== 'ok' && at - (last.told ?? at) >= repeatMs
     // that a figure ended is no news where it need not be there

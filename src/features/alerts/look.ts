@@ -66,7 +66,10 @@ async function lookAtOrganization(tx: ISql, orgId: string, at: At): Promise<void
 
 async function lookAtAlert(tx: ISql, orgId: string, rule: Rule<'alert'>, at: At): Promise<Partial<Rule>> {
   const values = await readValues(tx, orgId, rule.definition, at.now)
-  const { states, told, due } = evaluate(rule.definition, rule.states, values, at.now)
+  const { definition, created_at } = rule
+  // a new alert is ok since it was made
+  const since = definition.each === null ? created_at : at.now
+  const { states, told, due } = evaluate(definition, rule.states, { ...values, since }, at.now)
   if (told.length > 0) await send(tx, orgId, rule, await alertNotice(tx, orgId, rule, told, at), at.now)
   const { changesAt } = values
   return { states, due_at: changesAt !== undefined && changesAt < due ? changesAt : due }

@@ -195,7 +195,8 @@ export function ruleRoutes<Kind extends RuleKind>(
       async ({ params, status, access: { orgId, actor } }) => {
         const { delivery_id: id } = params
         const again = await inTurn(orgId, async (tx) => {
-          const { endpointId, test } = await getRuleDelivery(tx, orgId, idOf(params), id)
+          const { endpointId, hasEndpoint, test } = await getRuleDelivery(tx, orgId, idOf(params), id)
+          if (!hasEndpoint) throw new ApiError('NOT_FOUND', 'its destination was removed')
           if (await redeliverOne(tx, orgId, endpointId, id)) {
             const details = { ids: [idOf(params), id] }
             await recordEntries(tx, orgId, actor, [{ action: `${kind}.redelivered`, details }])

@@ -59,7 +59,7 @@ const state = (over: Partial<KeyState> = {}): KeyState => ({
 })
 const FIRING = state({ state: 'firing', told: NOW.getTime() - 10 * MINUTE })
 const look = (rule: Watched, known: States, series: Record<string, Series>, empty: number | null = 0) =>
-  evaluate(rule, known, { series: new Map(Object.entries(series)), empty }, NOW)
+  evaluate(rule, known, { series: new Map(Object.entries(series)), empty, since: NOW }, NOW)
 
 describe('a look', () => {
   const noData = watched({ no_data: 'fire' })
@@ -113,7 +113,7 @@ describe('a look', () => {
     const later = evaluate(
       each,
       JSON.parse(JSON.stringify(first.states)),
-      { series: new Map([['web', [30]]]), empty: 0 },
+      { series: new Map([['web', [30]]]), empty: 0, since: NOW },
       NOW,
     )
     expect(later.told).toHaveLength(3)

@@ -107,7 +107,9 @@ test('is looked at again when the data, the day or the alert change, or when it 
       await database.sql`select r.looked_at from notification_rules r where r.org_id = ${orgId} and r.id = ${id}`
     return (row?.looked_at as Date | null)?.toISOString().slice(5, 19)
   }
+  const { since } = (await ask('GET', `/v1/alerts/${id}`)).body
   await look('2026-11-11T10:01:00Z')
+  expect((await ask('GET', `/v1/alerts/${id}`)).body).toMatchObject({ since, last_value: 0 } as object)
   await look('2026-11-11T10:02:00Z')
   expect(await lookedAt()).toBe('11-11T10:01:00')
   await work([{ cost: 101 }])

@@ -330,6 +330,10 @@ describe('a test of an alert', () => {
     const again = await ask('POST', `/v1/alerts/${id}/deliveries/${failed[0]?.id}/redeliver`)
     expect([again.status, again.body.status, again.body.test]).toEqual([202, 'pending', true] as never)
     expect((await ask('GET', `/v1/alerts/${id}`)).body.state).toBe('ok')
+    await ask('PATCH', `/v1/alerts/${id}`, { destinations: destinations.slice(2) })
+    const removed = `/v1/alerts/${id}/deliveries/${failed[0]?.id}`
+    expect((await ask('POST', `${removed}/redeliver`)).status).toBe(404)
+    expect((await ask('GET', removed)).body.status).toBe('cancelled')
     // the endpoint's own history has what was sent to it
     expect((await ask('GET', `/v1/webhooks/${endpoint.id}/deliveries`)).body.pagination.total).toBe(1)
     const digest = (await ask('POST', '/v1/digests', { name: 'W', destinations: destinations.slice(0, 1) }))
