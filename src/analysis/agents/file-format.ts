@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { FORMATS } from './format-list.ts'
-import { type Format, type Head, type Layout, type Objects, sessionIdIn } from './formats/format.ts'
+import { type Format, type Head, type HeadFacts, idIn, type Objects, sessionIdIn } from './formats/format.ts'
 import { useDatabase } from './transcript/database.ts'
 import { isDatabase, isPackedFile, readHead } from './transcript/file-bytes.ts'
 import { copyText, isObject, type Json, parseJson, textOf } from './transcript/json-fields.ts'
@@ -8,17 +8,8 @@ import { copyText, isObject, type Json, parseJson, textOf } from './transcript/j
 // The format of a file is detected from its first bytes, never from its name: a file called "Gemini" may be Claude's.
 
 export type DetectedFormat =
-  | {
-      kind: 'sessions'
-      /** Its name. */
-      format: string
-      layout: Layout
-      sessionId: string | null
-      /** The session that started this one, a sub-agent's. Null for every other. */
-      startedBy: string | null
-      startedAt: string
-      isBackground: boolean
-    }
+  /** `format`: its name. */
+  | ({ kind: 'sessions'; format: string } & HeadFacts)
   /** Looks like an agent's file, in a format that is not supported. */
   | { kind: 'unknown'; reason: string }
   /** Any other file. */
@@ -79,16 +70,19 @@ function detectText(head: Head, isWhole: boolean): DetectedFormat {
   const hasLines = !objects().next().done
   const found = findLines(head) ?? findDocument(head, hasLines)
   if (found !== undefined) {
-    const { format, layout, sessionId } = found
+    const { format, ...document } = found
+    const { facts = () => ({}), name } = format
     const written = copyText(/"(?:timestamp|startTime)"\s*:\s*"([^"]{10,40})"/.exec(text)?.[1] ?? '')
+    const said: Partial<HeadFacts> = { ...facts(head), ...document }
+    const { sessionId = idIn(head, sessionIdIn) } = said
     return {
       kind: 'sessions',
-      format: format.name,
-      layout,
+      format: name,
+      ...NO_HEAD,
+      layout: 'lines',
+      ...said,
       sessionId,
-      startedBy: format.startedBy?.(head) ?? null,
-      startedAt: written || (format.startedAt?.(head) ?? ''),
-      isBackground: format.isBackground?.(head) === true,
+      startedAt: written || said.startedAt || '',
     }
   }
   const isJson = hasLines || /^\s*[{[]\s*["{[]/.test(text)
@@ -110,27 +104,14 @@ function objectsIn(head: string): Objects {
   }
 }
 
-interface Found {
-  format: Format
-  layout: Layout
-  sessionId: string | null
-}
+type Found = { format: Format } & Partial<HeadFacts>
 
 /** The format of the first object that is of one. */
-function findLines(head: Head): Found | undefined {
-  for (const object of head.objects()) {
+function findLines({ objects }: Head): Found | undefined {
+  for (const object of objects()) {
     const type = textOf(object.type)
     const format = FORMATS.find(({ detect }) => detect?.line?.(object, type))
-    if (format === undefined) continue
-    const { isDocument, idIn = sessionIdIn, idInPath } = format
-    const sessionId =
-      head
-        .objects()
-        .map(idIn)
-        .find((id) => id !== null) ??
-      idInPath?.(head.path) ??
-      null
-    return { format, layout: isDocument?.(head) ? 'document' : 'lines', sessionId }
+    if (format !== undefined) return { format }
   }
   return undefined
 }

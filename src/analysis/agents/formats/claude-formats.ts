@@ -21,8 +21,9 @@ export const CLAUDE_CODE: Format = {
   read: (file, sessionId, { sessionFromFolder }) => readClaudeCode(file, { sessionId, sessionFromFolder }),
   idOfFolder: (path) => (basename(dirname(path)) === 'subagents' ? basename(dirname(dirname(path))) : null),
   keys: SESSION_KEYS,
-  isBackground: ({ text, objects }) =>
-    text.includes('"sessionKind"') && objects().some(({ sessionKind }) => sessionKind === 'bg'),
+  facts: ({ text, objects }) => ({
+    isBackground: text.includes('"sessionKind"') && objects().some(({ sessionKind }) => sessionKind === 'bg'),
+  }),
   // Claude Cowork's files beside its sessions
   isCompanion: (name) => /^(?:local_[\w-]+|\.claude|cowork[\w-]+)\.json$/.test(name),
 }
@@ -40,7 +41,7 @@ export const CLAUDE_STREAM: Format = {
       return isOf ? { layout: 'document', sessionId } : null
     },
   },
-  isDocument: ({ text }) => text.trimStart().startsWith('['),
+  facts: ({ text }) => ({ layout: text.trimStart().startsWith('[') ? 'document' : 'lines' }),
   read: (file, _sessionId, { layout }) => readClaudeStream(file, layout === 'document'),
   keys: SESSION_KEYS,
 }

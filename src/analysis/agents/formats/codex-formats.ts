@@ -3,7 +3,7 @@ import { isObject, objectOf, textOf, timeOf, timeOfUuid7 } from '../transcript/j
 import { readCodex } from './codex.ts'
 import { readCodexExec } from './codex-exec.ts'
 import { starterOf } from './codex-forks.ts'
-import { type Format, sessionIdIn } from './format.ts'
+import { type Format, idIn, sessionIdIn } from './format.ts'
 
 const TYPES = new Set(['session_meta', 'turn_context', 'response_item', 'event_msg', 'compacted'])
 
@@ -16,10 +16,13 @@ export const CODEX: Format = {
   variables: ['CODEX_HOME'],
   detect: { line: ({ payload }, type) => type !== null && TYPES.has(type) && isObject(payload) },
   read: readCodex,
-  idIn: ({ type, payload }) => (type === 'session_meta' ? textOf(objectOf(payload).id) : null),
   withoutId: 'its beginning is missing: nothing says which session it is of',
-  startedBy: ({ objects }) =>
-    starterOf(objectOf(objects().find(({ type }) => type === 'session_meta')?.payload)),
+  facts: (head) => ({
+    sessionId: idIn(head, ({ type, payload }) =>
+      type === 'session_meta' ? textOf(objectOf(payload).id) : null,
+    ),
+    startedBy: starterOf(objectOf(head.objects().find(({ type }) => type === 'session_meta')?.payload)),
+  }),
 }
 
 export const CODEX_EXEC: Format = {
@@ -32,13 +35,10 @@ export const CODEX_EXEC: Format = {
         : type === 'item.completed' && textOf(objectOf(item).id) !== null,
   },
   read: readCodexExec,
-  idIn: (object) => textOf(object.thread_id) ?? sessionIdIn(object),
   keys: [{ start: '"thread_id"', id: /^"thread_id"\s*:\s*"([^"\\]{1,200})"/ }],
-  // the time in the first id of a thread that has one
-  startedAt: ({ objects }) =>
-    timeOf(
-      objects()
-        .map(({ thread_id }) => timeOfUuid7(textOf(thread_id)))
-        .find((time) => time !== undefined),
-    ),
+  facts: (head) => ({
+    sessionId: idIn(head, (object) => textOf(object.thread_id) ?? sessionIdIn(object)),
+    // the time in the first id of a thread that has one
+    startedAt: idIn(head, ({ thread_id }) => timeOf(timeOfUuid7(textOf(thread_id)))) ?? '',
+  }),
 }

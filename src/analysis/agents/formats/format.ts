@@ -20,6 +20,18 @@ export interface Head {
   objects: Objects
 }
 
+/** The facts that the head of a file has of its session. */
+export interface HeadFacts {
+  layout: Layout
+  sessionId: string | null
+  /** The session that started this one, a sub-agent's. Null for every other. */
+  startedBy: string | null
+  /** The first time in the file, else another that is known. */
+  startedAt: string
+  /** The session was put into the background: it begins with a copy of the one before. */
+  isBackground: boolean
+}
+
 /** The beginning of a key of a session id, and the key with its value. */
 interface SessionKey {
   start: string
@@ -71,10 +83,10 @@ export interface Format {
   readonly detect?: {
     line?(object: Json, type: string | null): boolean
     /** `hasLines`: a line is an object. */
-    document?(head: Head, hasLines: boolean): { layout: Layout; sessionId: string | null } | null
+    document?(head: Head, hasLines: boolean): Pick<HeadFacts, 'layout' | 'sessionId'> | null
   }
-  /** Whether a file that was recognized by an object is one JSON value. */
-  isDocument?(head: Head): boolean
+  /** The facts of a head, as far as they differ: an id in another field than `sessionIdIn`, a layout other than lines. */
+  facts?(head: Head): Partial<HeadFacts>
   /** Reads a file. `sessionId`: from its head or path, or one derived from its first line. */
   read?(
     file: SourceFile,
@@ -84,29 +96,25 @@ export interface Format {
   readonly database?: DatabaseReader
   readonly folder?: FolderReader
 
-  /** The session id in an object of the head, where the agent's messages have ids of their own. */
-  idIn?(object: Json): string | null
-  /** The session id in the path of a file without its beginning. */
-  idInPath?(path: string): string | null
   /** The session of the folder of a file: it counts, whatever session ids the file's lines contain. */
   idOfFolder?(path: string): string | null
   /** The reason why a file is not read whose head and path have no session id. */
   readonly withoutId?: string
   /** The keys of session ids, where a file may have several sessions. */
   readonly keys?: readonly SessionKey[]
-  /** The session that started that of the file, a sub-agent's. */
-  startedBy?(head: Head): string | null
   /** The session that the file begins with a copy of, where only a file beside it names it. */
   forkedFrom?(path: string): string | null
-  /** When the session began, of a file without times. */
-  startedAt?(head: Head): string | null
-  /** Whether the session was put into the background: it begins with a copy of the one before. */
-  isBackground?(head: Head): boolean
   /** Whether a file is about sessions and contains none. */
   isCompanion?(name: string, head: string): boolean
   /** The file beside a session's that has a part of it. */
   beside?(path: string): string | null
 }
+
+/** The session id in the first objects of a file, by where the format has it. */
+export const idIn = ({ objects }: Head, of: (object: Json) => string | null): string | null =>
+  objects()
+    .map(of)
+    .find((id) => id !== null) ?? null
 
 /** The session id in an object of most formats. */
 export const sessionIdIn = ({ sessionId, session_id, sessionID }: Json): string | null =>

@@ -16,7 +16,7 @@ import { SHELL_TOOLS } from '../transcript/tool-effects.ts'
 import { noteChangedFiles, noteWritten, type Transcript } from '../transcript/transcript.ts'
 import type { MessageTokens } from '../transcript/transcript-model.ts'
 import { addedKeys } from '../transcript/written-lines.ts'
-import { type Format, type Head, valueIn } from './format.ts'
+import { type Format, valueIn } from './format.ts'
 import { folderOfChat } from './gemini-folder.ts'
 
 // Chat files of Gemini CLI: one JSON document, in newer versions a head and one message per line. They
@@ -144,16 +144,13 @@ export const GEMINI: Format = {
       return isOf ? { layout: 'document', sessionId } : null
     },
   },
-  isDocument({ objects }) {
-    const [first, second] = objects()
-    return second === undefined && Array.isArray(first?.messages)
-  },
   read: (file, sessionId, { layout }) => readGemini(file, sessionId, layout === 'document'),
-  startedBy,
-}
-
-/** The folder of a sub-agent's chat is all that names the session that started it. */
-function startedBy({ path, text }: Head): string | null {
-  const folder = basename(dirname(path))
-  return folder !== 'chats' && /"kind"\s*:\s*"subagent"/.test(text) ? folder : null
+  facts({ path, text, objects }) {
+    const [first, second] = objects()
+    const isChat = second === undefined && Array.isArray(first?.messages)
+    // the folder of a sub-agent's chat is all that names the session that started it
+    const folder = basename(dirname(path))
+    const isSubAgent = folder !== 'chats' && /"kind"\s*:\s*"subagent"/.test(text)
+    return { layout: isChat ? 'document' : 'lines', startedBy: isSubAgent ? folder : null }
+  },
 }

@@ -20,12 +20,12 @@ const taskOf = ({ path, text }: Head) =>
     ? ({ layout: 'tasks', sessionId: basename(dirname(path)) } as const)
     : null
 
-/** The task that started this one, beside it in a task's folder or in the head of a session. */
-function starterOf({ path, text }: Head): string | null {
+/** The task that started this one is named beside it in a task's folder, or in the head of a session. */
+function facts({ path, text }: Head) {
   const parent = textIn(text, /"parentThreadId"\s*:\s*"([^"\\]{1,200})"/)
-  if (parent !== null) return parent
+  if (parent !== null) return { startedBy: parent }
   const item = parseJson(readText(join(dirname(path), 'history_item.json'), () => {}) ?? '')
-  return textOf(objectOf(item).parentTaskId)
+  return { startedBy: textOf(objectOf(item).parentTaskId) }
 }
 
 export const ROO_CODE: Format = {
@@ -35,7 +35,7 @@ export const ROO_CODE: Format = {
     document: (head) => (/[/\\]rooveterinaryinc\.roo-/i.test(head.path) ? taskOf(head) : null),
   },
   read: readClineTask,
-  startedBy: starterOf,
+  facts,
 }
 
 export const KILO_CODE: Format = {
@@ -48,7 +48,7 @@ export const KILO_CODE: Format = {
     document: (head) => (/[/\\]kilocode\.kilo-code[/\\]/i.test(head.path) ? taskOf(head) : null),
   },
   read: readClineTask,
-  startedBy: starterOf,
+  facts,
   database: { ...OPENCODE_DATABASE, isAt: isOfKilo },
   folder: {
     ...OPENCODE_FOLDER,
@@ -74,7 +74,7 @@ export const CLINE: Format = {
   },
   read: (file, sessionId, { layout }) =>
     layout === 'tasks' ? readClineTask(file, sessionId) : readClineSession(file, sessionId),
-  startedBy: starterOf,
+  facts,
   isCompanion: (name, head) =>
     /^(?:api_conversation_history|context_history|history_item|task_metadata|tracking)\.json$/.test(name) ||
     // a session's messages are beside what it says of the session

@@ -13,7 +13,7 @@ import { readJsonLines } from '../../transcript/json-lines.ts'
 import { countsOf, type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
 import { noteChangedFiles, type Transcript } from '../../transcript/transcript.ts'
 import type { MessageTokens, Turn } from '../../transcript/transcript-model.ts'
-import type { Format } from '../format.ts'
+import { type Format, idIn, textIn } from '../format.ts'
 import { COPILOT_DATABASE, callsBeside, creditCost, type StoredCall } from './copilot-store.ts'
 
 // Copilot CLI's `session-state/<id>/events.jsonl`. Newer versions write a `session.usage_record` for each call of the API,
@@ -219,7 +219,10 @@ export const COPILOT: Format = {
   },
   read: readCopilot,
   database: COPILOT_DATABASE,
-  idIn: ({ type, data }) => (type === 'session.start' ? textOf(objectOf(data).sessionId) : null),
-  idInPath: (path) => /[/\\]session-state[/\\]([^/\\]+)[/\\]events\.jsonl/.exec(path)?.[1] ?? null,
+  facts: (head) => ({
+    sessionId:
+      idIn(head, ({ type, data }) => (type === 'session.start' ? textOf(objectOf(data).sessionId) : null)) ??
+      textIn(head.path, /[/\\]session-state[/\\]([^/\\]+)[/\\]events\.jsonl/),
+  }),
   isCompanion: (name) => name === 'session.db',
 }

@@ -15,7 +15,7 @@ import { readJsonLines } from '../../transcript/json-lines.ts'
 import type { SourceFile } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { readResponse, readUserContent } from '../claude-content.ts'
-import type { Format } from '../format.ts'
+import { type Format, idIn } from '../format.ts'
 
 // Sessions of Factory's Droid. Their messages have no usage: the settings beside a session have its sums.
 
@@ -73,6 +73,8 @@ export const DROID: Format = {
   folders: ({ home }) => [join(home, '.factory', 'sessions')],
   detect: { line: ({ id }, type) => type === 'session_start' && textOf(id) !== null },
   read: readDroid,
-  idIn: ({ type, id }) => (type === 'session_start' ? textOf(id) : null),
+  facts: (head) => ({
+    sessionId: idIn(head, ({ type, id }) => (type === 'session_start' ? textOf(id) : null)),
+  }),
   beside: (path) => (/[/\\]\.factory[/\\].*\.jsonl$/.test(path) ? settingsOf(path) : null),
 }

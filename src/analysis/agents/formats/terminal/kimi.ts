@@ -13,7 +13,7 @@ import { readJsonLines } from '../../transcript/json-lines.ts'
 import { type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { ApiMessage, Turn } from '../../transcript/transcript-model.ts'
-import type { Format } from '../format.ts'
+import { type Format, textIn } from '../format.ts'
 
 // Kimi Code's `sessions/<folder>/<session>/agents/<agent>/wire.jsonl`, of the main agent and of each sub-agent, and `state.json`
 // of the session. An answer of the model is a step: its texts and calls name it, and its usage is written while it lasts. A
@@ -149,7 +149,9 @@ export const KIMI: Format = {
       type === 'metadata' && textOf(protocol_version) !== null && typeof created_at === 'number',
   },
   read: readKimi,
-  idInPath: (path) => /[/\\]([^/\\]+)[/\\]agents[/\\][^/\\]+[/\\]wire\.jsonl/.exec(path)?.[1] ?? null,
-  startedAt: ({ objects }) => timeOf(objects().find(({ type }) => type === 'metadata')?.created_at),
+  facts: ({ path, objects }) => ({
+    sessionId: textIn(path, /[/\\]([^/\\]+)[/\\]agents[/\\][^/\\]+[/\\]wire\.jsonl/),
+    startedAt: timeOf(objects().find(({ type }) => type === 'metadata')?.created_at) ?? '',
+  }),
   forkedFrom: (path) => textOf(stateBeside(path, () => {}).forkedFrom),
 }

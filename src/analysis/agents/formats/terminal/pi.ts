@@ -13,7 +13,7 @@ import { readJsonLines } from '../../transcript/json-lines.ts'
 import { reportedCost, type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { ApiMessage, Turn } from '../../transcript/transcript-model.ts'
-import type { Format } from '../format.ts'
+import { type Format, idIn, textIn } from '../format.ts'
 
 // Sessions of Pi and Oh My Pi: a head, then entries that form a tree. All branches of it were paid for. A fork begins with a
 // copy of its parent's entries. What summaries, tools and calls beside the conversation used is in entries of their own.
@@ -130,9 +130,11 @@ export const PI: Format = {
     line: ({ id, version }, type) => type === 'session' && textOf(id) !== null && typeof version === 'number',
   },
   read: readPi,
-  idIn: ({ type, id }) => (type === 'session' ? textOf(id) : null),
   // a fork names the file of its parent
   keys: [{ start: '"parentSession"', id: /^"parentSession"\s*:\s*"[^"]*Z_([^"\\/]{1,200})\.jsonl"/ }],
-  // Oh My Pi keeps the sessions of sub-agents in a folder that has the name of their session's file
-  startedBy: ({ path }) => /[/\\]\d{4}-\d\d-\d\dT[\d-]+Z_([^/\\]+)[/\\]/.exec(path)?.[1] ?? null,
+  facts: (head) => ({
+    sessionId: idIn(head, ({ type, id }) => (type === 'session' ? textOf(id) : null)),
+    // Oh My Pi keeps the sessions of sub-agents in a folder that has the name of their session's file
+    startedBy: textIn(head.path, /[/\\]\d{4}-\d\d-\d\dT[\d-]+Z_([^/\\]+)[/\\]/),
+  }),
 }
