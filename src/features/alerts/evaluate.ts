@@ -61,8 +61,8 @@ export interface Told {
 const DECIMALS = 1e6
 export const rounded = (value: number): number => Math.round(value * DECIMALS) / DECIMALS
 
-/** Whether the value is beyond the threshold: undefined where there is no data. */
-function compare({ above, below, times }: Watched, [value, ...before]: Series) {
+/** Compares the value of now with the threshold; `value` is null where there is no data. */
+export function compare({ above, below, times }: Watched, [value, ...before]: Series) {
   if (times !== undefined) {
     const usual = median(before.map((each) => each ?? 0))
     const threshold = rounded(times * usual)

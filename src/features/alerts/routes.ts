@@ -7,10 +7,11 @@ import type { Wanted } from './changes.ts'
 import { shownDestination } from './destinations.ts'
 import { Digest, DigestChangeBody, DigestList, isSameHour, NewDigestBody, nextHour } from './digest-model.ts'
 import { digestNotice } from './digest-notice.ts'
-import { keysOf, summaryOf } from './evaluate.ts'
+import { compare, keysOf, type Series, summaryOf } from './evaluate.ts'
 import { Alert, AlertChangeBody, AlertList, changed, NewAlertBody, watchedProblems } from './model.ts'
 import type { Rule } from './rule-queries.ts'
 import { type RoutedRules, type RuleRouteDeps, ruleRoutes } from './rule-routes.ts'
+import { readValues } from './value-queries.ts'
 
 type AlertRule = Rule<'alert'>
 
@@ -66,12 +67,13 @@ const ALERTS: RoutedRules<'alert'> = {
     ...alertOf(rule),
     ...(rule.definition.each !== null && { keys: keysOf(rule.states) }),
   }),
-  // a test tells that it fires at its last value
-  noticeOf: (sql, orgId, rule, how) => {
-    const { definition, states, created_at } = rule
-    const { last_value: value } = summaryOf(definition, states, created_at)
-    const threshold = definition.above ?? definition.below ?? definition.times ?? 0
-    const told = { key: '', state: 'firing', value: value ?? threshold, threshold } as const
+  // a test tells that one of its keys fires with the figure of now
+  async noticeOf(sql, orgId, rule, how) {
+    const { series, empty } = await readValues(sql, orgId, rule.definition, how.now)
+    const [first] = series
+    const [key, values]: readonly [string, Series] = first ?? ['', [empty]]
+    const { threshold, value } = compare(rule.definition, values)
+    const told = { key, state: 'firing', value: value ?? threshold, threshold } as const
     return alertNotice(sql, orgId, rule, [told], how)
   },
 }

@@ -347,6 +347,23 @@ describe('a test of an alert', () => {
     ])
   })
 
+  test('has the figure of now, of one of its keys, and what it is compared with', async () => {
+    const { ask } = await admin()
+    const hook = receiver()
+    open.push(hook)
+    await addHook(ask, hook.url, { events: ['alert.fired'] })
+    const sessions = Array.from({ length: 15 }, (_, back) => ({
+      ...{ type: 'session', id: `sess_${back}`, project_name: 'web', estimated_cost: back === 0 ? 9 : 2 },
+      created_at: new Date(NOW.getTime() - back * 86_400_000).toISOString(),
+    }))
+    await ask('POST', '/v1/sync', { records: sessions })
+    const { id } = (await add(ask, { above: undefined, times: 3, each: 'project' })).body
+    await ask('POST', `/v1/alerts/${id}/test`)
+    expect(JSON.parse(hook.got[0]?.body ?? '').data).toMatchObject({
+      ...{ key: 'web', value: 9, threshold: 6, top: [{ value: 9 }] },
+    })
+  })
+
   test('says so where no endpoint subscribes', async () => {
     const { ask } = await admin()
     const { id } = (await add(ask)).body
