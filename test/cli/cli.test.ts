@@ -304,9 +304,8 @@ test('a budget holds from its month on', async () => {
 
 test('teams, their budgets, and what happens on laptops beyond them', async () => {
   const add = ['--org', 'acme', '--email', 'tess@example.com', '--name', 'Tess', '--role', 'developer']
-  expect(await runJson(['member', 'add', ...add, '--team', 'payments'], env)).toMatchObject({
-    team: 'payments',
-  })
+  const tess = (await runJson(['member', 'add', ...add, '--team', 'payments'], env)) as { id: string }
+  expect(tess).toMatchObject({ team: 'payments' })
   expect(await runJson(['member', 'add', ...add], env)).toMatchObject({ team: 'payments' })
   const set = ['budget', 'set', '--org', 'acme', '--limit', '5', '--month', '2026-11']
   expect(await runJson([...set, '--team', 'payments'], env)).toEqual({
@@ -314,7 +313,9 @@ test('teams, their budgets, and what happens on laptops beyond them', async () =
   })
   expect((await run([...set, '--team', 'payments', '--project', 'web'], env)).code).toBe(2)
   expect((await run([...set, '--project', ''], env)).code).toBe(2)
-  expect((await run([...set, '--member', 'nobody@example.com'], env)).code).toBe(1)
+  expect(await runJson([...set, '--member', 'TESS@example.com'], env)).toMatchObject({ member: tess.id })
+  const unknown = await run([...set, '--member', 'nobody@example.com'], env)
+  expect([unknown.code, unknown.stderr]).toEqual([1, 'error: member: there is no such member\n'])
   expect(await runJson(['budget', 'show', '--org', 'acme'], env)).toContainEqual({
     ...{ month: '2026-11', limit: 5, currency: 'USD', team: 'payments' },
   })

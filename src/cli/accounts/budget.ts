@@ -3,6 +3,7 @@ import type { NamedScope } from '../../analysis/records/budget.ts'
 import { isDate } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { listBudgets } from '../../features/cost/export.ts'
+import { findScope, shownScope } from '../../features/usage/scope-queries.ts'
 import { type Actions, type Context, withOrganization } from '../command/context.ts'
 import { example } from '../command/help.ts'
 import { printResult } from '../command/output.ts'
@@ -57,14 +58,19 @@ async function set(
   if (!/^\d+(\.\d+)?$/.test(limit))
     throw new OperatorError('limit must be an amount of US dollars, as 2500 or 99.50', 2)
   if (!isDate(`${month}-01`)) throw new OperatorError('month must be a month, as 2026-11', 2)
-  const scope = {
+  const named = {
     ...(project !== undefined && { project }),
     ...(member !== undefined && { member }),
     ...(team !== undefined && { team }),
   }
-  const record = { type: 'budget', month, limit: Number(limit), ...scope }
-  checkUsage(record)
-  await withOrganization(context, org, (sql, orgId) => writeRecord(context, sql, orgId, record))
+  const record = { type: 'budget', month, limit: Number(limit) }
+  checkUsage({ ...record, ...named })
+  const scope = await withOrganization(context, org, async (sql, orgId) => {
+    // a member's address becomes the id
+    const found = shownScope(await findScope(sql, orgId, named))
+    await writeRecord(context, sql, orgId, { ...record, ...found })
+    return found
+  })
   const budget = { org, month, limit: record.limit, currency: 'USD', ...scope }
   await printResult(
     context.json,
