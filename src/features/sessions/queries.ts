@@ -158,18 +158,18 @@ async function laterByTime(sql: Sql, orgId: string, query: SessionListQuery): Pr
 
 /**
  * The whole record of one session, as JSON text: the stored detail is put behind the list's fields as it is. With
- * `hidesUser` its user is null. Throws NOT_FOUND, also for an id of another organization, and with `own` for one of somebody
+ * `hidesMembers` its user is null. Throws NOT_FOUND, also for an id of another organization, and with `own` for one of somebody
  * else.
  */
 export async function getSession(
   sql: Sql,
   orgId: string,
   id: string,
-  { hidesUser = false, own = null }: { hidesUser?: boolean; own?: Own | null } = {},
+  { hidesMembers = false, own = null }: { hidesMembers?: boolean; own?: Own | null } = {},
 ): Promise<JsonText> {
   const [row] = await sql<{ head: string; detail: string }[]>`
     select
-      ${sql.unsafe(listItem(DETAIL_COST))} || ',"user_id":' || ${hidesUser ? sql`'null'` : sql`coalesce(to_json(coalesce(s.user_id, m.id))::text, 'null')`}
+      ${sql.unsafe(listItem(DETAIL_COST))} || ',"user_id":' || ${hidesMembers ? sql`'null'` : sql`coalesce(to_json(coalesce(s.user_id, m.id))::text, 'null')`}
         || ',"unpriced_tokens":' || s.unpriced_tokens || l.text as head,
       d.detail::text as detail
     from sessions s

@@ -47,7 +47,7 @@ export const sessionRoutes = ({ sql, api }: RouteDeps) =>
     .get(
       '/sessions/:session_id',
       ({ params, access: { orgId, own }, hidesMembers }) =>
-        getSession(sql, orgId, params.session_id, { hidesUser: hidesMembers, own }),
+        getSession(sql, orgId, params.session_id, { hidesMembers, own }),
       {
         scope: 'sessions:read',
         response: textOf(SessionDetail),
