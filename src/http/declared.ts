@@ -12,9 +12,9 @@ import type { AllRows } from './whole-list.ts'
 // A route's options, and what they mean: who may call it, whose figures they see, and how the API's document says it.
 
 /**
- * Whether the responses name members: always; with some queries; or not where members are hidden, since the handler leaves
- * them out then (`hidesMembers`). Absent: never. A key that the organization hides its members from gets FORBIDDEN for one
- * that would.
+ * Whether the responses name members. `true`: they do, and a caller whom the organization hides its members from gets
+ * FORBIDDEN. 'left out': the handler leaves members out for this caller, when its `hidesMembers` is true. A function decides
+ * by the query, false: no. Absent: no.
  */
 export type Members = true | 'left out' | ((query: never) => boolean | 'left out')
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 // Comments are sentences, and one thing has one name.
@@ -72,6 +72,19 @@ test('comments and pages use no other words', () => {
     ({ place, text }) => (withoutCode(text).match(banned) ?? []).map((word) => `${place}: ${word}`),
   )
   expect(used).toEqual([])
+})
+
+test('files that comments name exist', () => {
+  const file = new RegExp(
+    String.raw`\b(?:${readdirSync(join(ROOT, 'src')).join('|')})/[\w/-]+\.(?:tsx?|sql)\b`,
+    'g',
+  )
+  const missing = comments.flatMap(({ place, text }) =>
+    (text.match(file) ?? []).flatMap((path) =>
+      existsSync(join(ROOT, 'src', path)) ? [] : [`${place}: ${path}`],
+    ),
+  )
+  expect(missing).toEqual([])
 })
 
 test('the glossary has at most 30 words, and src uses each of them', () => {

@@ -21,7 +21,7 @@ export interface Person {
 
 /**
  * The access of a request: the organization of its key or signed-in person, their scopes, and the data that they may see.
- * A key acts for a program, and may be bound to one member; a person acts by the scopes of their role. `http/access.ts`
+ * A key acts for a program, and may be bound to one member; a person acts by the scopes of their role. `http/declared.ts`
  * compares it with the needs of the route before a handler runs.
  */
 export interface Access {
@@ -36,9 +36,9 @@ export interface Access {
   scopes: readonly Scope[]
   /** The key sends sessions of this member only; null: of any member. */
   memberEmail: string | null
-  /** Whether no answer may name a member: the organization hides them from keys without the scope team:read. */
+  /** Whether no response may name a member: the setting `hide_members`, for a caller without the scope team:read. */
   mustHideMembers: boolean
-  /** The caller sees only these figures, their own; null: the caller sees everybody's. */
+  /** The caller sees only these figures, their own: the setting `member_visibility`; null: the caller sees everybody's. */
   own: Own | null
   /** Named in the audit log. The address is not determined for GET and HEAD, which change nothing. */
   actor: Actor

@@ -11,7 +11,7 @@ import { type BreakdownKey, type BreakdownQuery, columnsOf, isTime } from './bre
 /** The key of what is summed without being named. */
 const OTHERS = '(others)'
 
-/** Keys whose values tell what others do, and are named to somebody who sees only their own figures as far as these have them. */
+/** Keys whose values tell what a member does: somebody who sees only their own figures gets them of their own sessions only. */
 const TELLING: readonly BreakdownKey[] = ['member', 'team', 'branch', 'ticket', 'model', 'agent']
 
 /** A key as text, of a row `r`, `who` of the sessions of others; weeks begin on Monday, as 0001-01-01 was. */
