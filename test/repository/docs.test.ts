@@ -60,7 +60,7 @@ test('files that the pages name exist', () => {
     ),
   )
   // docs/architecture.md names files below src
-  for (const [, path = ''] of textOf('docs/architecture.md').matchAll(/\b((?:[a-z-]+\/)+[\w-]+\.ts)\b/g)) {
+  for (const [, path = ''] of textOf('docs/architecture.md').matchAll(/\b((?:[a-z-]+\/)+[\w-]+\.tsx?)\b/g)) {
     if (!existsSync(join(ROOT, 'src', path))) missing.push(`docs/architecture.md: ${path}`)
   }
   expect(missing).toEqual([])
