@@ -256,7 +256,10 @@ export const createApi = (deps: ApiDeps) =>
      * figures may be seen, whether members are hidden, and what the function returns.
      */
     cached: (_further: true | (() => Record<string, string>)) => ({}),
-    /** The 200 is a page of a list, which may be asked for as CSV with these columns. */
+    /**
+     * The 200 is a page of a list, which may be asked for as CSV with these columns. The route is `cached`, which makes the CSV
+     * of the handler's `pageText`, and has `all`, which the API's document promises.
+     */
     csv: (_columns: CsvColumns<never> | ((query: never) => CsvColumns<never>)) => ({}),
     /** All rows of that list, for `per_page=all`; the route is `cached`. */
     all: (_rows: AllRows<never>) => ({}),

@@ -130,7 +130,7 @@ export const PageOf = <Item extends TSchema>(item: Item) =>
     { additionalProperties: false, ...(item.title !== undefined && { title: `${item.title}Page` }) },
   )
 
-/** A page of a list: `data` are its items, `total` those on all pages. */
+/** A page of a list: `data` are its items, `total` those on all pages. A list with CSV needs `pageText`. */
 export function page<Item>(
   data: Item[],
   query: { page: number; per_page: number },

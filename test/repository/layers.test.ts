@@ -162,6 +162,7 @@ const WITH_SQL =
 /** No SQL, no network, no clock: bytes and values in, values out. */
 const PURE =
   /^analysis\/(agents|detection|fragments|scoring|telemetry)\/|^features\/risk\/(contributions|coupling|impact|regression|sensitive-paths)\.ts$/
+/** Features that import no other. `usage` is for all; those above them in FOLDERS may join several. */
 const FEATURES = [
   'sessions',
   'outcomes',
