@@ -1,6 +1,6 @@
 import { loadavg } from 'node:os'
 import type { Sql } from '../../src/database/client.ts'
-import { type Claimed, type ClaimLimits, claim } from '../../src/webhooks/outbox/claim.ts'
+import { type ClaimedDelivery, type ClaimLimits, claim } from '../../src/webhooks/outbox/claim.ts'
 import { findDueOrganizations } from '../../src/webhooks/outbox/find-due.ts'
 import { settle } from '../../src/webhooks/outbox/settle.ts'
 import { statementsOf } from '../support/plans.ts'
@@ -24,7 +24,7 @@ interface ClaimOptions extends StageOptions {
   rounds: number
 }
 
-const outcomesOf = (claimed: readonly Claimed[]) =>
+const outcomesOf = (claimed: readonly ClaimedDelivery[]) =>
   claimed.map(({ id, endpoint_id, attempt }) => ({
     deliveryId: id,
     endpointId: endpoint_id,
@@ -109,7 +109,7 @@ async function measureRounds(sql: Sql, orgId: string, name: string, rounds: numb
       throw new Error(`${settled.length} of ${claimed.length} were settled`)
     count += claimed.length
   }
-  let held: Claimed[] = []
+  let held: ClaimedDelivery[] = []
   const ofClaim = await touchedBy(sql, async () => {
     held = await claim(sql, orgId, LIMITS)
     // the explained statement claims as many again

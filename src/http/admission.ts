@@ -177,7 +177,16 @@ function createPresentedKeys(): (request: Request) => ParsedKey | undefined {
 
 /** The token of their session derives from the cookie: another site knows neither. */
 function accessOfPerson(
-  { id, orgId, memberId, plan, email, role, hideMembers, own }: FoundSession & Pick<Access, 'own'>,
+  {
+    id,
+    orgId,
+    memberId,
+    plan,
+    email,
+    role,
+    hideMembers,
+    onlyMember,
+  }: FoundSession & Pick<Access, 'onlyMember'>,
   token: string,
   request: Request,
   ipAddress: string | null,
@@ -193,7 +202,7 @@ function accessOfPerson(
     scopes,
     memberEmail: null,
     mustHideMembers: hideMembers && !grants(scopes, 'team:read'),
-    own,
+    onlyMember,
     actor: { userId: memberId, ipAddress, session: id },
   }
 }

@@ -221,12 +221,12 @@ function createSteps({ need, before }: Callers, deps: ApiDeps) {
     findCached: async ({ access, hidesMembers, query, params = {}, request, call }: Allowed) => {
       const { all } = route
       if (call?.isWhole === true && all !== undefined) {
-        const { orgId, own } = access
-        const rows = (sql: Sql) => all(sql, orgId, query, { own, hidesMembers })
+        const { orgId, onlyMember } = access
+        const rows = (sql: Sql) => all(sql, orgId, query, { onlyMember, hidesMembers })
         return await wholeLists.send(request, { orgId, columns: columnsOf(query), rows })
       }
       const further = typeof route.cached === 'function' ? route.cached() : {}
-      const seen = { hidesMembers: hidesMembers || undefined, own: access.own?.keys.join(' ') }
+      const seen = { hidesMembers: hidesMembers || undefined, onlyMember: access.onlyMember?.keys.join(' ') }
       const key = cacheKeyOf(String(route.detail?.operationId), params, query, further, seen)
       const found = await cache.find(access.orgId, sourceOf(request, key, query))
       if (found instanceof CachedResponse) return found

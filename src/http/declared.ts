@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
 import { grants, type Need, scopesFor } from '../accounts/keys/model.ts'
 import type { Access } from '../accounts/people/callers.ts'
-import type { Own } from '../accounts/people/visibility-queries.ts'
+import type { VisibleMember } from '../accounts/people/visibility-queries.ts'
 import { ApiError, type FieldProblem } from '../base/errors.ts'
 import { asciiLower } from '../base/text.ts'
 import type { Plan } from '../config.ts'
@@ -69,11 +69,11 @@ export function refuseUnlessGranted(
 
 /** Decides whether the response must leave members out. Throws FORBIDDEN where the query asks for what may not be seen. */
 export function hidesMembersOf(
-  { own, mustHideMembers }: Access,
+  { onlyMember, mustHideMembers }: Access,
   members: Members | undefined,
   query: unknown,
 ): boolean {
-  if (own !== null && isOfAnother(own, query)) {
+  if (onlyMember !== null && isOfAnother(onlyMember, query)) {
     throw new ApiError('FORBIDDEN', 'member: this organization shows developers only their own figures')
   }
   if (!mustHideMembers) return false
@@ -83,7 +83,7 @@ export function hidesMembersOf(
 }
 
 /** Whether the filter `member` of a query names somebody else: by an id, or an address in any case. */
-function isOfAnother({ keys }: Own, query: unknown): boolean {
+function isOfAnother({ keys }: VisibleMember, query: unknown): boolean {
   const { member } = query as { member?: string }
   return member !== undefined && !keys.includes(member.includes('@') ? asciiLower(member) : member)
 }

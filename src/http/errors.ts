@@ -81,7 +81,6 @@ function createApiError({ log, diskPlace, app }: ErrorDeps): (failed: FailedRequ
       return validationError(...firstOfEach([...(call?.problems() ?? []), ...problemsOf(error)]))
     }
     if (request.signal.aborted) return new ApiError('VALIDATION_ERROR', 'The client went away')
-    if (error instanceof SyntaxError) return new ApiError('VALIDATION_ERROR', 'body: must be valid JSON')
     if (error instanceof RangeError && error.message.includes('call stack')) {
       return new ApiError('VALIDATION_ERROR', 'The request is nested too deeply')
     }

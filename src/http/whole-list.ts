@@ -1,5 +1,5 @@
 import { createShares } from '../accounts/organizations/shares.ts'
-import type { Own } from '../accounts/people/visibility-queries.ts'
+import type { VisibleMember } from '../accounts/people/visibility-queries.ts'
 import type { FieldProblem } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { withTimeout } from '../base/timeout.ts'
@@ -25,7 +25,7 @@ export type AllRows<Query> = (
   sql: Sql,
   orgId: string,
   query: Query,
-  shown: { own: Own | null; hidesMembers: boolean },
+  shown: { onlyMember: VisibleMember | null; hidesMembers: boolean },
 ) => Fragment
 
 /** Finds what does not go together with `per_page=all`. */

@@ -9,7 +9,7 @@ import { type FoundKey, findKeys, touchKey } from '../keys/queries.ts'
 import { createKeyCache } from './key-cache.ts'
 import { cutToRole, type Rights } from './roles.ts'
 import { findSessions, touchSession } from './sign-in-queries.ts'
-import { findStanding, type Own } from './visibility-queries.ts'
+import { findStanding, type VisibleMember } from './visibility-queries.ts'
 
 /** Somebody who signed in. */
 export interface Person {
@@ -39,7 +39,7 @@ export interface Access {
   /** Whether no response may name a member: the setting `hide_members`, for a caller without the scope team:read. */
   mustHideMembers: boolean
   /** The caller sees only these figures, their own: the setting `member_visibility`; null: the caller sees everybody's. */
-  own: Own | null
+  onlyMember: VisibleMember | null
   /** Named in the audit log. The address is not determined for GET and HEAD, which change nothing. */
   actor: Actor
 }
@@ -85,10 +85,13 @@ export function createCallers({
       return await Promise.all(
         found.map(async (key) => {
           const { orgId, memberEmail } = key
-          if (memberEmail === null) return { ...key, access: accessBy({ ...key, own: null }) }
-          const { role, own } = (await standingOf(orgId, memberEmail)) ?? { role: null, own: null }
+          if (memberEmail === null) return { ...key, access: accessBy({ ...key, onlyMember: null }) }
+          const { role, onlyMember } = (await standingOf(orgId, memberEmail)) ?? {
+            role: null,
+            onlyMember: null,
+          }
           const scopes = role === null ? [] : cutToRole(key.scopes, role)
-          return { ...key, access: accessBy({ ...key, scopes, own }) }
+          return { ...key, access: accessBy({ ...key, scopes, onlyMember }) }
         }),
       )
     },
@@ -102,7 +105,7 @@ export function createCallers({
         found.map(async (session) => {
           const { orgId, email, memberVisibility } = session
           const standing = memberVisibility === 'all' ? undefined : await standingOf(orgId, email)
-          return { ...session, own: standing?.own ?? null }
+          return { ...session, onlyMember: standing?.onlyMember ?? null }
         }),
       )
     },
@@ -121,8 +124,8 @@ export function createCallers({
 }
 
 /** The access by a key of a request that changes nothing: its address is not determined. */
-function accessBy(found: FoundKey & Pick<Access, 'own'>): Access {
-  const { orgId, id, plan, scopes, memberEmail, hideMembers, own } = found
+function accessBy(found: FoundKey & Pick<Access, 'onlyMember'>): Access {
+  const { orgId, id, plan, scopes, memberEmail, hideMembers, onlyMember } = found
   const mustHideMembers = hideMembers && !grants(scopes, 'team:read')
   return {
     orgId,
@@ -133,7 +136,7 @@ function accessBy(found: FoundKey & Pick<Access, 'own'>): Access {
     scopes,
     memberEmail,
     mustHideMembers,
-    own,
+    onlyMember,
     actor: { userId: `key_${id}`, ipAddress: null },
   }
 }

@@ -3,7 +3,7 @@ import type { Sql } from '../../database/client.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'
 
 /** A member who sees no figures but their own. */
-export interface Own {
+export interface VisibleMember {
   id: string
   /** The id and all addresses: a session has one of them. */
   keys: readonly string[]
@@ -12,7 +12,7 @@ export interface Own {
 /** A member's role, and whose figures they see: null for everybody's, else their own. */
 export interface Standing {
   role: Role
-  own: Own | null
+  onlyMember: VisibleMember | null
 }
 
 /** The standing of the member with this own address; undefined where it is no member's. */
@@ -28,5 +28,5 @@ export async function findStanding(sql: Sql, orgId: string, email: string): Prom
     group by m.id, m.role, o.member_visibility`
   if (row === undefined) return undefined
   const { id, role, addresses, seesOwn } = row
-  return { role, own: seesOwn ? { id, keys: [id, ...addresses] } : null }
+  return { role, onlyMember: seesOwn ? { id, keys: [id, ...addresses] } : null }
 }

@@ -45,7 +45,7 @@ export interface ReadOptions {
   /** Whether a group of files that share sessions is not read. */
   isLeftOut?: ((sources: readonly Source[]) => boolean) | undefined
   /** Called with the edits and commits of a session before its record is returned. */
-  onWritten?: ((deeds: readonly (WrittenEdit | MadeCommit)[]) => void) | undefined
+  onWritten?: ((actions: readonly (WrittenEdit | MadeCommit)[]) => void) | undefined
   /** Bytes read so far, bytes of all files, and the path of the current file. */
   onProgress?: (bytesRead: number, bytesTotal: number, file: string) => void
   /** A file that looks like an agent's but cannot be read, and why. */

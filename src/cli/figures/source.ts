@@ -104,7 +104,7 @@ async function localBody({ config, log }: Context, sql: Sql, orgId: string, url:
   const deps = { sql, config, now: () => new Date(), api }
   const access: Access = {
     ...{ orgId, keyId: null, person: null, isForged: false, plan: 'cloud_enterprise', scopes: ['read'] },
-    ...{ memberEmail: null, mustHideMembers: false, own: null, actor: commandLineActor() },
+    ...{ memberEmail: null, mustHideMembers: false, onlyMember: null, actor: commandLineActor() },
   }
   const limit = { admitted: true, limit: 1, remaining: 1, resetS: 0, retryAfterS: 1 }
   let failure: { error: unknown } | undefined

@@ -17,7 +17,7 @@ import type { SyncState } from './state.ts'
 
 /** Finds the commits that have the lines of sessions. The lines of earlier runs are read from the disk when they are needed. */
 export interface RunAttribution extends Pick<Attribution, 'attribute'> {
-  add(deeds: readonly (WrittenEdit | MadeCommit)[]): void
+  add(actions: readonly (WrittenEdit | MadeCommit)[]): void
   accept(record: SyncRecord): void
   finish(): void
 }
@@ -31,8 +31,8 @@ export function attributionOf(state: SyncState | undefined): RunAttribution {
     return memory
   }
   return {
-    add: (deeds) => {
-      if (deeds.length > 0) open().written.add(deeds)
+    add: (actions) => {
+      if (actions.length > 0) open().written.add(actions)
     },
     attribute: async (history) => {
       attribution ??= createAttribution(open(), () => Date.now())

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } fr
 import { join } from 'node:path'
 import type {
   AttributionMemory,
-  KeptCommit,
-  KeptRepository,
+  StoredCommit,
+  StoredRepository,
 } from '../../analysis/agents/attribution/attribute.ts'
 import { createWritten, type Written } from '../../analysis/agents/attribution/written.ts'
 import type { KnownFile } from '../../analysis/agents/known-files.ts'
@@ -57,9 +57,9 @@ export interface StateFile {
   /** The hash of each commit's record, and whether it was on the default branch, by project and hash of the commit. */
   commits: Record<string, string>
   /** The lines that agents wrote, by project and hash of a commit. */
-  attributed: Record<string, KeptCommit>
+  attributed: Record<string, StoredCommit>
   /** The state of each repository, by project. */
-  repositories: Record<string, KeptRepository>
+  repositories: Record<string, StoredRepository>
 }
 
 type Kept = 'keys' | 'files' | 'sessions' | 'commits' | 'attributed' | 'repositories'

@@ -9,7 +9,7 @@ const kept = storedAs('cloud-analytics.who', () => sessionStorage)
 /** Another value after each sign-in and sign-out of the browser, in any tab. */
 const signs = storedAs('cloud-analytics-signs', () => localStorage)
 
-interface Kept {
+interface Cached {
   at: number
   /** The value of `signedBy` before it was asked for. */
   by: string
@@ -21,7 +21,7 @@ export const signedBy = (): string => `${apiKey.read()} ${signs.read()}`
 
 /** `by`: the value of `signedBy` before it was asked for, since somebody may sign in before the answer. */
 export const keepWho = (who: WhoAmI, by: string): void =>
-  kept.write(JSON.stringify({ at: Date.now(), by, who } satisfies Kept))
+  kept.write(JSON.stringify({ at: Date.now(), by, who } satisfies Cached))
 
 /** Forgets it: something may have changed. */
 export const forgetWho = (): void => kept.write(null)
@@ -31,6 +31,6 @@ export const noteSign = (): void => signs.write(`${Date.now()} ${Math.random()}`
 
 /** The answer that this tab got within five minutes, unless somebody signed in or out since. */
 export function keptWho(): WhoAmI | undefined {
-  const { at, by, who } = JSON.parse(kept.read() ?? '{}') as Partial<Kept>
+  const { at, by, who } = JSON.parse(kept.read() ?? '{}') as Partial<Cached>
   return at !== undefined && at > Date.now() - KEPT_MS && by === signedBy() ? who : undefined
 }

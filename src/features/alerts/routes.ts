@@ -56,11 +56,11 @@ const ALERTS: RoutedRules<'alert'> = {
   firstDue: (_definition, now) => now,
   // states of other keys say nothing
   renewed: (before, after) => (before.definition.each === after.definition.each ? {} : { states: {} }),
-  seenBy(rule, own) {
+  seenBy(rule, onlyMember) {
     const { scope, each } = rule.definition
-    if (own === null || (scope.member === undefined && each !== 'member')) return rule
-    if (scope.member !== undefined && scope.member !== own.id) return undefined
-    const states = Object.entries(rule.states).filter(([key]) => each !== 'member' || key === own.id)
+    if (onlyMember === null || (scope.member === undefined && each !== 'member')) return rule
+    if (scope.member !== undefined && scope.member !== onlyMember.id) return undefined
+    const states = Object.entries(rule.states).filter(([key]) => each !== 'member' || key === onlyMember.id)
     return { ...rule, states: Object.fromEntries(states) }
   },
   showWhole: (rule) => ({

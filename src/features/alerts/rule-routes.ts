@@ -1,7 +1,7 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { recordEntries } from '../../accounts/audit-log/append.ts'
-import type { Own } from '../../accounts/people/visibility-queries.ts'
+import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import type { RouteDeps } from '../../http/api.ts'
@@ -24,7 +24,7 @@ export type RuleRouteDeps = RuleDeps & RedeliveryDeps & { limitTests: TestLimit 
 /** One kind of rules as its routes need it. */
 export interface RoutedRules<Kind extends RuleKind> extends Rules<Kind> {
   /** The rule as somebody sees it who sees only their own figures; undefined where it is about another member. */
-  seenBy: (rule: Rule<Kind>, own: Own | null) => Rule<Kind> | undefined
+  seenBy: (rule: Rule<Kind>, onlyMember: VisibleMember | null) => Rule<Kind> | undefined
   /** Shows one rule with all that is known of it. */
   showWhole: (rule: Rule<Kind>) => Shown
   /** Makes the message of a test. */
@@ -46,8 +46,8 @@ const idOf = (params: { alert_id?: string; digest_id?: string }): string =>
   params.alert_id ?? params.digest_id ?? ''
 
 /** Messages name figures of everybody. Throws FORBIDDEN for who sees their own only. */
-function refuseOwn(own: Own | null): void {
-  if (own !== null)
+function refuseOwn(onlyMember: VisibleMember | null): void {
+  if (onlyMember !== null)
     throw new ApiError('FORBIDDEN', 'this organization shows developers only their own figures')
 }
 
@@ -68,9 +68,9 @@ export function ruleRoutes<Kind extends RuleKind>(
     .use(api)
     .get(
       '',
-      async ({ access: { orgId, own } }) => {
+      async ({ access: { orgId, onlyMember } }) => {
         const stored = await listRules(sql, orgId, kind)
-        return { data: stored.flatMap((rule) => seenBy(rule, own) ?? []).map(show) }
+        return { data: stored.flatMap((rule) => seenBy(rule, onlyMember) ?? []).map(show) }
       },
       {
         ...{ ...read, members, response: schemas.list },
@@ -94,8 +94,8 @@ export function ruleRoutes<Kind extends RuleKind>(
     )
     .get(
       path,
-      async ({ params, access: { orgId, own } }) => {
-        const rule = seenBy(await getRule(sql, orgId, kind, idOf(params)), own)
+      async ({ params, access: { orgId, onlyMember } }) => {
+        const rule = seenBy(await getRule(sql, orgId, kind, idOf(params)), onlyMember)
         if (rule === undefined) throw noRule(kind)
         return rules.showWhole(rule)
       },
@@ -155,8 +155,8 @@ export function ruleRoutes<Kind extends RuleKind>(
     )
     .get(
       `${path}/deliveries`,
-      async ({ params, query, access: { orgId, own } }) => {
-        refuseOwn(own)
+      async ({ params, query, access: { orgId, onlyMember } }) => {
+        refuseOwn(onlyMember)
         const { id } = await getRule(sql, orgId, kind, idOf(params))
         const { rows, total } = await listRuleDeliveries(sql, orgId, id, query)
         return page(rows, query, total)
@@ -173,8 +173,8 @@ export function ruleRoutes<Kind extends RuleKind>(
     )
     .get(
       `${path}/deliveries/:delivery_id`,
-      async ({ params, access: { orgId, own } }) => {
-        refuseOwn(own)
+      async ({ params, access: { orgId, onlyMember } }) => {
+        refuseOwn(onlyMember)
         const { delivery_id: id } = params
         const { endpointId, test } = await getRuleDelivery(sql, orgId, idOf(params), id)
         const { delivery, body, attempts } = await getHistory(sql, orgId, endpointId, id)

@@ -1,5 +1,5 @@
 import type { Access } from '../../accounts/people/callers.ts'
-import type { Own } from '../../accounts/people/visibility-queries.ts'
+import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { dateOf, monthOf } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
@@ -23,19 +23,19 @@ const budgetOf = ({ month, limit, ...scope }: BudgetRow): ScopedBudget => ({
   scope: shownScope(scope),
 })
 
-/** A page of the monthly limits, newest first, those of the organization before others; of one scope where one is named. With `own` without those of other members. */
+/** A page of the monthly limits, newest first, those of the organization before others; of one scope where one is named. With `onlyMember` without those of other members. */
 export async function listBudgetPage(
   sql: ISql,
   orgId: string,
   query: BudgetListQuery,
-  { hidesMembers, own }: { hidesMembers: boolean; own: Own | null },
+  { hidesMembers, onlyMember }: { hidesMembers: boolean; onlyMember: VisibleMember | null },
 ): Promise<BudgetPage> {
   const named = await findScope(sql, orgId, query)
   const conditions: Fragment = sql`
     where b.org_id = ${orgId}
       ${named === ORGANIZATION ? sql`` : sql`and ${isOfScope(sql, named)}`}
       ${hidesMembers ? sql`and b.scope <> 'member'` : sql``}
-      ${own === null ? sql`` : sql`and (b.scope <> 'member' or b.scope_key = ${own.id})`}`
+      ${onlyMember === null ? sql`` : sql`and (b.scope <> 'member' or b.scope_key = ${onlyMember.id})`}`
   const [rows, [counted]] = await Promise.all([
     sql<BudgetRow[]>`
       select to_char(b.month, 'YYYY-MM') as month, b.limit_usd::text as limit, b.scope, b.scope_key

@@ -33,8 +33,8 @@ export const budgetRoutes = ({ sql, now, api }: RouteDeps, { inTurn: change }: {
     .use(api)
     .get(
       '',
-      ({ query, access: { orgId, own }, hidesMembers }) =>
-        listBudgetPage(sql, orgId, query, { hidesMembers, own }),
+      ({ query, access: { orgId, onlyMember }, hidesMembers }) =>
+        listBudgetPage(sql, orgId, query, { hidesMembers, onlyMember }),
       {
         ...ofScope,
         scope: 'admin or cost:read',

@@ -1,4 +1,4 @@
-import type { Own } from '../../accounts/people/visibility-queries.ts'
+import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { addDays, daysBetween, isDate } from '../../base/dates.ts'
 import { JsonText } from '../../base/json-text.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
@@ -15,7 +15,7 @@ const OTHERS = '(others)'
 const TELLING: readonly BreakdownKey[] = ['member', 'team', 'branch', 'ticket', 'model', 'agent']
 
 /** A key as text, of a row `r`, `who` of the sessions of others; weeks begin on Monday, as 0001-01-01 was. */
-function breakdownKeyOf(sql: Sql, key: BreakdownKey, who: 'all' | Own | 'others'): Fragment {
+function breakdownKeyOf(sql: Sql, key: BreakdownKey, who: 'all' | VisibleMember | 'others'): Fragment {
   if (who === 'others' && TELLING.includes(key)) return sql`${OTHERS}::text`
   switch (key) {
     case 'day':
@@ -91,15 +91,15 @@ function rangeBefore({ date_from = FIRST_DATE, date_to = FIRST_DATE }: Breakdown
 }
 
 /** The parts of a statement for sums by key, and for their total. */
-function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, own: Own | null) {
+function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember: VisibleMember | null) {
   const isTold = TELLING.some((key) => given[key as keyof BreakdownQuery] !== undefined)
-  const query = own !== null && isTold ? { ...given, member: own.id } : given
+  const query = onlyMember !== null && isTold ? { ...given, member: onlyMember.id } : given
   const { by, and_by, top, compare, sort } = query
   const keys = [by, and_by]
   const columns = keys.flatMap(columnsOf)
   const byDays = keys.includes('day') || keys.includes('week')
   const buckets = byDays ? 'day' : keys.includes('month') ? 'month' : undefined
-  const isDivided = own !== null && keys.some((key) => key !== undefined && TELLING.includes(key))
+  const isDivided = onlyMember !== null && keys.some((key) => key !== undefined && TELLING.includes(key))
   const isByBranch = !isDivided && by === 'branch' && and_by === undefined && isOfBranches(query)
   const isByTime = keys.some(isTime)
   // one value, looked up in: joined, each row was compared with each member. An address is of one member only.
@@ -129,16 +129,16 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, own: Own | 
     ${only}
     group by 1, 2`
   const none = sql`null::text`
-  const keysOf = (who: 'all' | Own | 'others') =>
+  const keysOf = (who: 'all' | VisibleMember | 'others') =>
     [breakdownKeyOf(sql, by, who), and_by === undefined ? none : breakdownKeyOf(sql, and_by, who)] as const
   const sumsIn = (filters: UsageFilters) => {
-    if (own === null || !isDivided) return sumsOf(...keysOf('all'), filters)
+    if (onlyMember === null || !isDivided) return sumsOf(...keysOf('all'), filters)
     // apart: both are read from sums, which have no column for each of two keys beside the member's
     const told = columns.filter((column) => !TELLING.includes(column))
     return sql`
-      ${sumsOf(...keysOf(own), { ...filters, member: own.id })}
+      ${sumsOf(...keysOf(onlyMember), { ...filters, member: onlyMember.id })}
       union all
-      ${sumsOf(...keysOf('others'), filters, [...told, 'member'], true, sql`where r.member <> all (${own.keys}::text[])`)}`
+      ${sumsOf(...keysOf('others'), filters, [...told, 'member'], true, sql`where r.member <> all (${onlyMember.keys}::text[])`)}`
   }
   // no key is an empty text
   const topped = (table: Fragment) => sql`
@@ -238,25 +238,25 @@ export function allBreakdown(
   sql: Sql,
   orgId: string,
   query: BreakdownQuery,
-  { own }: { own: Own | null },
+  { onlyMember }: { onlyMember: VisibleMember | null },
 ): Fragment {
-  const { tables, item, rows, order } = breakdownOf(sql, orgId, query, own)
+  const { tables, item, rows, order } = breakdownOf(sql, orgId, query, onlyMember)
   return sql`${tables} select ${item} as item from (${rows}) g order by ${order}`
 }
 
 /**
  * Sums the usage of the sessions that match, by one key or by pairs of two, with the total, as of one instant. A
- * member's sessions are together whether they were sent with the id or an address. With `own` the sessions of others are one
+ * member's sessions are together whether they were sent with the id or an address. With `onlyMember` the sessions of others are one
  * key in place of each that tells what they do, and are left out where a filter does.
  */
 export async function getBreakdown(
   sql: Sql,
   orgId: string,
   query: BreakdownQuery,
-  own: Own | null,
+  onlyMember: VisibleMember | null,
 ): Promise<JsonText> {
   const { page, per_page } = query
-  const { tables, item, rows, total, listed, order } = breakdownOf(sql, orgId, query, own)
+  const { tables, item, rows, total, listed, order } = breakdownOf(sql, orgId, query, onlyMember)
   const [row] = await sql<{ groups: string; total: string; items: string | null }[]>`
     ${tables}
     select

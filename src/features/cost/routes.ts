@@ -66,24 +66,28 @@ export const costRoutes = ({ sql, now, api }: RouteDeps) =>
       cached: () => ({ today: dateOf(now()) }),
       detail: { operationId: 'getCost', summary: 'Cost summary', description: WHOLE_SESSIONS },
     })
-    .get('/breakdown', ({ query, access: { orgId, own } }) => getBreakdown(sql, orgId, query, own), {
-      scope: 'cost:read',
-      query: BreakdownQuery,
-      check: ({ query }: { query: BreakdownQuery }) => breakdownProblems(query),
-      response: textOf(Breakdown),
-      members: ({ by, and_by, member }: BreakdownQuery) =>
-        by === 'member' || and_by === 'member' || member !== undefined,
-      cached: true,
-      csv: breakdownColumns,
-      all: allBreakdown,
-      detail: {
-        operationId: 'getCostBreakdown',
-        summary: 'Cost and tokens by project, member, team, model, agent, branch or time',
-        description:
-          'Sums of the sessions that match, by one key or by pairs of two. What a session of several models used is ' +
-          `divided among them; the session counts once under each. ${WHOLE_SESSIONS}`,
+    .get(
+      '/breakdown',
+      ({ query, access: { orgId, onlyMember } }) => getBreakdown(sql, orgId, query, onlyMember),
+      {
+        scope: 'cost:read',
+        query: BreakdownQuery,
+        check: ({ query }: { query: BreakdownQuery }) => breakdownProblems(query),
+        response: textOf(Breakdown),
+        members: ({ by, and_by, member }: BreakdownQuery) =>
+          by === 'member' || and_by === 'member' || member !== undefined,
+        cached: true,
+        csv: breakdownColumns,
+        all: allBreakdown,
+        detail: {
+          operationId: 'getCostBreakdown',
+          summary: 'Cost and tokens by project, member, team, model, agent, branch or time',
+          description:
+            'Sums of the sessions that match, by one key or by pairs of two. What a session of several models used is ' +
+            `divided among them; the session counts once under each. ${WHOLE_SESSIONS}`,
+        },
       },
-    })
+    )
     .get('/trend', ({ query, access: { orgId } }) => getCostTrend(sql, orgId, query), {
       scope: 'cost:read',
       query: CostTrendQuery,

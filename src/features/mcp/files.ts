@@ -63,7 +63,7 @@ export async function riskyFiles(
   given: { paths: string[]; project?: string; page?: number },
 ): Promise<object> {
   const { sql, access } = call
-  const { orgId, own, scopes } = access
+  const { orgId, onlyMember, scopes } = access
   const wanted = { paths: plain(given.paths), project: given.project }
   const [heatmap, stored, pullRequests] = await Promise.all([
     filesInHeatmap(sql, orgId, wanted.paths.map(fileKeyOf), given.project),
@@ -85,7 +85,7 @@ export async function riskyFiles(
       .filter(({ filesOwned }) => filesOwned > 0)
       .flatMap(({ email, score }) => {
         const { user_id = null, display_name = '' } = people?.get(email) ?? {}
-        return own === null || user_id === own.id ? [{ user_id, display_name, score }] : []
+        return onlyMember === null || user_id === onlyMember.id ? [{ user_id, display_name, score }] : []
       })
       .slice(0, MAX_OWNERS)
   const risks = new Map(heatmap.map((file) => [file.file, file]))

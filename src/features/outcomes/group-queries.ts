@@ -1,4 +1,4 @@
-import type { Own } from '../../accounts/people/visibility-queries.ts'
+import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import type { Group } from './model.ts'
 
@@ -10,9 +10,9 @@ export interface Columns {
   agent: string
 }
 
-/** The key of a row. With `own` other members, and agents that they alone use, are one. */
+/** The key of a row. With `onlyMember` other members, and agents that they alone use, are one. */
 export function groupKeyOf(
-  { sql, orgId, own }: { sql: Sql; orgId: string; own: Own | null },
+  { sql, orgId, onlyMember }: { sql: Sql; orgId: string; onlyMember: VisibleMember | null },
   by: Group | null,
   columns: Columns,
 ): Fragment {
@@ -24,15 +24,15 @@ export function groupKeyOf(
     case 'week':
       return sql`r.bucket::text`
     case 'member':
-      return own === null
+      return onlyMember === null
         ? sql`coalesce((select i.of_address from ids i) ->> ${column('member')}, nullif(${column('member')}, ''))`
-        : sql`case when ${column('member')} = any (${own.keys}::text[]) then ${own.id}::text else '(others)' end`
+        : sql`case when ${column('member')} = any (${onlyMember.keys}::text[]) then ${onlyMember.id}::text else '(others)' end`
     case 'team':
-      return own === null
+      return onlyMember === null
         ? sql`(select t.of_key from teams t) ->> ${column('member')}`
-        : sql`case when ${column('member')} = any (${own.keys}::text[]) then (select t.of_key from teams t) ->> ${own.id}::text else '(others)' end`
+        : sql`case when ${column('member')} = any (${onlyMember.keys}::text[]) then (select t.of_key from teams t) ->> ${onlyMember.id}::text else '(others)' end`
     case 'agent':
-      if (own === null) return sql`nullif(${column('agent')}, '')`
+      if (onlyMember === null) return sql`nullif(${column('agent')}, '')`
       return sql`
         case
           when ${column('agent')} = any (
@@ -42,7 +42,7 @@ export function groupKeyOf(
               where u.org_id = ${orgId}
                 and u.dims = 'member_agent_model'
                 and u.grain = 'month'
-                and u.member = any (${own.keys}::text[])
+                and u.member = any (${onlyMember.keys}::text[])
             ) || ''::text
           ) then nullif(${column('agent')}, '')
           else '(others)'

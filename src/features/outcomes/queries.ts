@@ -1,4 +1,4 @@
-import type { Own } from '../../accounts/people/visibility-queries.ts'
+import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import type { Sql } from '../../database/client.ts'
 import type { Group, Outcome, Outcomes, OutcomesQuery } from './model.ts'
 import { SUMS, sharedTables, sourcesBy } from './source-queries.ts'
@@ -21,17 +21,17 @@ interface SumsRow {
   of_30: string
 }
 
-/** The outcomes of each group, and of all, as of one instant. With `own` the other members are one group. */
+/** The outcomes of each group, and of all, as of one instant. With `onlyMember` the other members are one group. */
 export async function getOutcomes(
   sql: Sql,
   orgId: string,
   query: OutcomesQuery,
-  { own, now }: { own: Own | null; now: Date },
+  { onlyMember, now }: { onlyMember: VisibleMember | null; now: Date },
 ): Promise<Outcomes> {
   const { by, page, per_page } = query
   // a team's figures may be those of one other member
-  const seen = own !== null && query.team !== undefined ? { ...query, member: own.id } : query
-  const context = { sql, orgId, query: seen, own, now }
+  const seen = onlyMember !== null && query.team !== undefined ? { ...query, member: onlyMember.id } : query
+  const context = { sql, orgId, query: seen, onlyMember, now }
   const isPeriod = by === 'month' || by === 'week'
   const order = isPeriod ? sql`g.key collate "C"` : sql`g.cost desc, g.key collate "C" nulls last`
   const sums = sql.unsafe(SUMS.map((name) => `sum(r.${name}) as ${name}`).join(', '))

@@ -9,7 +9,8 @@ export const outcomeRoutes = ({ sql, now, api }: RouteDeps) =>
     .use(api)
     .get(
       '/outcomes',
-      ({ query, access: { orgId, own } }) => getOutcomes(sql, orgId, query, { own, now: now() }),
+      ({ query, access: { orgId, onlyMember } }) =>
+        getOutcomes(sql, orgId, query, { onlyMember, now: now() }),
       {
         scope: 'cost:read and risk:read',
         query: OutcomesQuery,

@@ -1,4 +1,4 @@
-import type { Own } from '../../accounts/people/visibility-queries.ts'
+import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { dateOf, daysOf, spansOf } from '../../base/dates.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { memberAddresses, memberKeys } from '../../database/member-addresses.ts'
@@ -33,7 +33,7 @@ export interface Context {
   sql: Sql
   orgId: string
   query: OutcomesQuery
-  own: Own | null
+  onlyMember: VisibleMember | null
   now: Date
 }
 

@@ -1,4 +1,4 @@
-import type { Own } from '../../accounts/people/visibility-queries.ts'
+import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import { JsonText } from '../../base/json-text.ts'
@@ -9,10 +9,15 @@ import { RISK_FIELDS, riskColumns } from './queries.ts'
 const MAX_SESSIONS = 50
 /**
  * One risk score with the sessions of the pull request, what of their cost is its (features/usage/pull-request-queries.ts), and the
- * effective lines of its commits with those that agents wrote. With `own` only their sessions are listed, and the sums are
+ * effective lines of its commits with those that agents wrote. With `onlyMember` only their sessions are listed, and the sums are
  * still of all. Throws NOT_FOUND.
  */
-export async function getRisk(sql: Sql, orgId: string, id: string, own: Own | null): Promise<JsonText> {
+export async function getRisk(
+  sql: Sql,
+  orgId: string,
+  id: string,
+  onlyMember: VisibleMember | null,
+): Promise<JsonText> {
   const [row] = await sql<{ text: string }[]>`
     with pr as materialized (
       select ${riskColumns(sql)}, k.state, k.merged_at, k.closed_at, k.url, k.projects
@@ -74,7 +79,7 @@ export async function getRisk(sql: Sql, orgId: string, id: string, own: Own | nu
         from (
           select f.*
           from found f
-          ${own === null ? sql`` : sql`where f.member = any (${own.keys}::text[])`}
+          ${onlyMember === null ? sql`` : sql`where f.member = any (${onlyMember.keys}::text[])`}
           order by f.created_at desc, f.session_id desc
           limit ${MAX_SESSIONS}
         ) s

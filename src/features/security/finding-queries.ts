@@ -1,4 +1,4 @@
-import type { Own } from '../../accounts/people/visibility-queries.ts'
+import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import { type JsonText, pageText } from '../../base/json-text.ts'
@@ -11,7 +11,7 @@ export interface Shown {
   /** Whether members are left out. */
   hidesMembers: boolean
   /** Only findings of these own sessions are shown; null: everybody's. */
-  own: Own | null
+  onlyMember: VisibleMember | null
 }
 
 /** Findings `f` as JSON text, with their members `m`. */
@@ -36,12 +36,17 @@ interface ItemRow {
 const textOf = ({ item, note }: ItemRow): string =>
   note === null ? item : `${item.slice(0, -1)},"note":${JSON.stringify(note)}}`
 
-function matchingFindings(sql: Sql, orgId: string, query: FindingListQuery, own: Own | null): Fragment {
+function matchingFindings(
+  sql: Sql,
+  orgId: string,
+  query: FindingListQuery,
+  onlyMember: VisibleMember | null,
+): Fragment {
   const { severity, rule_id, category, project, file, member, status, date_from, date_to } = query
   return sql`
     from findings f
     where f.org_id = ${orgId}
-      ${visible(sql, own)}
+      ${visible(sql, onlyMember)}
       ${severity === undefined ? sql`` : sql`and f.severity = ${severity}`}
       ${rule_id === undefined ? sql`` : sql`and f.rule_id = ${rule_id}`}
       ${category === undefined ? sql`` : sql`and f.category = ${category}`}
@@ -58,13 +63,13 @@ export const allFindings = (
   sql: Sql,
   orgId: string,
   query: FindingListQuery,
-  { hidesMembers, own }: Shown,
+  { hidesMembers, onlyMember }: Shown,
 ): Fragment => sql`
   select
     case when p.note is null then p.item else left(p.item, -1) || ',"note":' || to_json(p.note) || '}' end as item
   from (
     select f.created_at, f.session_id, f.position, ${itemOf(sql, hidesMembers)}
-    from (select f.* ${matchingFindings(sql, orgId, query, own)}) f
+    from (select f.* ${matchingFindings(sql, orgId, query, onlyMember)}) f
     ${memberOfKey(sql, orgId, sql`f.member`)}
   ) p
   order by p.created_at desc, p.session_id desc, p.position`
@@ -74,9 +79,9 @@ export async function listFindings(
   sql: Sql,
   orgId: string,
   query: FindingListQuery,
-  { hidesMembers, own }: Shown,
+  { hidesMembers, onlyMember }: Shown,
 ): Promise<JsonText> {
-  const matching = matchingFindings(sql, orgId, query, own)
+  const matching = matchingFindings(sql, orgId, query, onlyMember)
   const [row] = await sql<{ total: string; items: ItemRow[] | null }[]>`
     select
       (select count(*) ${matching}) as total,
@@ -105,22 +110,22 @@ export async function listFindings(
   return pageText(row?.items?.map(textOf).join(',') ?? null, query, row?.total ?? '0')
 }
 
-const visible = (sql: ISql, own: Own | null): Fragment =>
-  own === null ? sql`` : sql`and f.member = any (${own.keys}::text[])`
+const visible = (sql: ISql, onlyMember: VisibleMember | null): Fragment =>
+  onlyMember === null ? sql`` : sql`and f.member = any (${onlyMember.keys}::text[])`
 
 /** The sessions that have the finding. Throws NOT_FOUND. */
 export async function findSessionsOf(
   sql: ISql,
   orgId: string,
   id: string,
-  { own }: Shown,
+  { onlyMember }: Shown,
 ): Promise<string[]> {
   const rows = await sql<{ session_id: string }[]>`
     select distinct f.session_id
     from findings f
     where f.org_id = ${orgId}
       and f.id = ${id}
-      ${visible(sql, own)}`
+      ${visible(sql, onlyMember)}`
   if (rows.length === 0) throw new ApiError('NOT_FOUND', 'no such finding')
   return rows.map(({ session_id }) => session_id)
 }
@@ -130,7 +135,7 @@ export async function getFinding(
   sql: ISql,
   orgId: string,
   id: string,
-  { hidesMembers, own }: Shown,
+  { hidesMembers, onlyMember }: Shown,
 ): Promise<ListedFinding> {
   const [row] = await sql<ItemRow[]>`
     select ${itemOf(sql, hidesMembers)}
@@ -138,7 +143,7 @@ export async function getFinding(
     ${memberOfKey(sql, orgId, sql`f.member`)}
     where f.org_id = ${orgId}
       and f.id = ${id}
-      ${visible(sql, own)}
+      ${visible(sql, onlyMember)}
     order by f.created_at desc, f.session_id desc, f.position
     limit 1`
   if (row === undefined) throw new ApiError('NOT_FOUND', 'no such finding')

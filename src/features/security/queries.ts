@@ -1,4 +1,4 @@
-import type { Own } from '../../accounts/people/visibility-queries.ts'
+import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { JsonText } from '../../base/json-text.ts'
 import type { Sql } from '../../database/client.ts'
@@ -9,13 +9,13 @@ const RECENT_SESSIONS = 10
 
 /**
  * Scores of the sessions that match, from the rollup, and the newest of them, in one statement and so as of one instant.
- * Costs a row a month, with dates a row a day, and 10 sessions, however many match. With `own` the newest are only theirs.
+ * Costs a row a month, with dates a row a day, and 10 sessions, however many match. With `onlyMember` the newest are only theirs.
  */
 export async function getSecurity(
   sql: Sql,
   orgId: string,
   query: SecurityQuery,
-  own: Own | null,
+  onlyMember: VisibleMember | null,
 ): Promise<JsonText> {
   const { project, date_from, date_to } = query
   const grain = date_from === undefined && date_to === undefined ? 'month' : 'day'
@@ -45,7 +45,7 @@ export async function getSecurity(
           select s.id, s.project, s.created_at
           from sessions s
           where s.org_id = ${orgId}
-            ${own === null ? sql`` : sql`and coalesce(s.user_id, s.user_email) = any (${own.keys}::text[])`}
+            ${onlyMember === null ? sql`` : sql`and coalesce(s.user_id, s.user_email) = any (${onlyMember.keys}::text[])`}
             ${project === undefined ? sql`` : sql`and s.project = ${project}`}
             ${date_from === undefined ? sql`` : sql`and s.created_at >= ${date_from}::date::timestamp at time zone 'UTC'`}
             ${date_to === undefined ? sql`` : sql`and s.created_at < (${date_to}::date + 1)::timestamp at time zone 'UTC'`}

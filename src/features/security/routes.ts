@@ -11,13 +11,17 @@ import { getSecurity } from './queries.ts'
 export const securityRoutes = ({ sql, api }: RouteDeps) =>
   new Elysia({ tags: ['Security'] })
     .use(api)
-    .get('/security', ({ query, access: { orgId, own } }) => getSecurity(sql, orgId, query, own), {
-      scope: 'security:read',
-      query: SecurityQuery,
-      response: textOf(SecurityOverview),
-      cached: true,
-      detail: { operationId: 'getSecurity', summary: 'Security overview' },
-    })
+    .get(
+      '/security',
+      ({ query, access: { orgId, onlyMember } }) => getSecurity(sql, orgId, query, onlyMember),
+      {
+        scope: 'security:read',
+        query: SecurityQuery,
+        response: textOf(SecurityOverview),
+        cached: true,
+        detail: { operationId: 'getSecurity', summary: 'Security overview' },
+      },
+    )
     .get('/security/heatmap', ({ query, access: { orgId } }) => getHeatmap(sql, orgId, query), {
       scope: 'security:read',
       query: HeatmapQuery,
@@ -27,8 +31,8 @@ export const securityRoutes = ({ sql, api }: RouteDeps) =>
     })
     .get(
       '/findings',
-      ({ query, access: { orgId, own }, hidesMembers }) =>
-        listFindings(sql, orgId, query, { hidesMembers, own }),
+      ({ query, access: { orgId, onlyMember }, hidesMembers }) =>
+        listFindings(sql, orgId, query, { hidesMembers, onlyMember }),
       {
         scope: 'security:read',
         query: FindingListQuery,

@@ -1,4 +1,4 @@
-import type { Own } from '../../accounts/people/visibility-queries.ts'
+import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { type JsonText, pageText } from '../../base/json-text.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
@@ -8,9 +8,9 @@ import type { NamesQuery } from './model.ts'
 /** The names of one of these are listed. */
 export type Named = 'project' | 'model' | 'agent'
 
-/** Names with their numbers of sessions, from the sums; with `own` those of their sessions. */
-function countsOf(sql: Sql, orgId: string, named: Named, own: Own | null): Fragment {
-  if (named === 'project' && own === null) {
+/** Names with their numbers of sessions, from the sums; with `onlyMember` those of their sessions. */
+function countsOf(sql: Sql, orgId: string, named: Named, onlyMember: VisibleMember | null): Fragment {
+  if (named === 'project' && onlyMember === null) {
     return sql`
       select r.project as name, sum(r.sessions) as sessions
       from session_rollups r
@@ -20,7 +20,8 @@ function countsOf(sql: Sql, orgId: string, named: Named, own: Own | null): Fragm
       group by r.project`
   }
   const column = sql`r.${sql(named)}`
-  const dims = own === null ? 'agent_model' : named === 'project' ? 'project_member' : 'member_agent_model'
+  const dims =
+    onlyMember === null ? 'agent_model' : named === 'project' ? 'project_member' : 'member_agent_model'
   return sql`
     select ${column} as name, sum(${named === 'model' ? sql`r.sessions` : sql`r.main_sessions`}) as sessions
     from usage_rollups r
@@ -28,12 +29,12 @@ function countsOf(sql: Sql, orgId: string, named: Named, own: Own | null): Fragm
       and r.dims = ${dims}
       and r.grain = 'month'
       and ${column} not in ('', ${WITHOUT_PROJECT})
-      ${own === null ? sql`` : sql`and r.member = any (${own.keys}::text[])`}
+      ${onlyMember === null ? sql`` : sql`and r.member = any (${onlyMember.keys}::text[])`}
     group by ${column}`
 }
 
 /**
- * A page of the names that sessions have, in the order of their bytes; sessions without one are not counted. With `own` only
+ * A page of the names that sessions have, in the order of their bytes; sessions without one are not counted. With `onlyMember` only
  * their sessions are.
  */
 export async function listNames(
@@ -41,12 +42,12 @@ export async function listNames(
   orgId: string,
   named: Named,
   query: NamesQuery,
-  own: Own | null = null,
+  onlyMember: VisibleMember | null = null,
 ): Promise<JsonText> {
   const { page, per_page } = query
   const column = { project: sql`u.project`, model: sql`u.model`, agent: sql`u.agent` }[named]
   const [row] = await sql<{ total: string; items: string | null }[]>`
-    with names as materialized (${countsOf(sql, orgId, named, own)})
+    with names as materialized (${countsOf(sql, orgId, named, onlyMember)})
     select
       (select count(*) from names) as total,
       string_agg(
@@ -67,7 +68,7 @@ export async function listNames(
       from session_usage u
       where u.org_id = ${orgId}
         and ${column} = n.name
-        ${own === null ? sql`` : sql`and u.member = any (${own.keys}::text[])`}
+        ${onlyMember === null ? sql`` : sql`and u.member = any (${onlyMember.keys}::text[])`}
       order by u.created_at desc
       limit 1
     ) l`

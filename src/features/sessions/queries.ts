@@ -1,4 +1,4 @@
-import type { Own } from '../../accounts/people/visibility-queries.ts'
+import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { ApiError } from '../../base/errors.ts'
 import { JsonText, pageText } from '../../base/json-text.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
@@ -26,17 +26,17 @@ import {
 import type { SessionListQuery } from './model.ts'
 import { pageByValue } from './value-queries.ts'
 
-const seenBy = (own: Own | null, query: SessionListQuery): SessionListQuery =>
-  own === null ? query : { ...query, member: own.id }
+const seenBy = (onlyMember: VisibleMember | null, query: SessionListQuery): SessionListQuery =>
+  onlyMember === null ? query : { ...query, member: onlyMember.id }
 
-/** A page of the sessions that match, with `own` of these, and how many match in all, both as of one instant. */
+/** A page of the sessions that match, with `onlyMember` of these, and how many match in all, both as of one instant. */
 export async function listSessions(
   sql: Sql,
   orgId: string,
   given: SessionListQuery,
-  own: Own | null = null,
+  onlyMember: VisibleMember | null = null,
 ): Promise<JsonText> {
-  const query = seenBy(own, given)
+  const query = seenBy(onlyMember, given)
   const { items, total } = await pageOf(sql, orgId, query)
   return pageText(items, query, total)
 }
@@ -46,9 +46,9 @@ export function allSessions(
   sql: Sql,
   orgId: string,
   given: SessionListQuery,
-  { own }: { own: Own | null },
+  { onlyMember }: { onlyMember: VisibleMember | null },
 ): Fragment {
-  const query = seenBy(own, given)
+  const query = seenBy(onlyMember, given)
   const from = isFiltered(query)
     ? sql`select ${usageColumns(sql)} ${matchingUsage(sql, orgId, query)}`
     : sql`select ${listColumns(sql)} ${matchingSessions(sql, orgId, query)}`
@@ -158,14 +158,17 @@ async function laterByTime(sql: Sql, orgId: string, query: SessionListQuery): Pr
 
 /**
  * The whole record of one session, as JSON text: the stored detail is put behind the list's fields as it is. With
- * `hidesMembers` its user is null. Throws NOT_FOUND, also for an id of another organization, and with `own` for one of somebody
+ * `hidesMembers` its user is null. Throws NOT_FOUND, also for an id of another organization, and with `onlyMember` for one of somebody
  * else.
  */
 export async function getSession(
   sql: Sql,
   orgId: string,
   id: string,
-  { hidesMembers = false, own = null }: { hidesMembers?: boolean; own?: Own | null } = {},
+  {
+    hidesMembers = false,
+    onlyMember = null,
+  }: { hidesMembers?: boolean; onlyMember?: VisibleMember | null } = {},
 ): Promise<JsonText> {
   const [row] = await sql<{ head: string; detail: string }[]>`
     select
@@ -178,7 +181,7 @@ export async function getSession(
     cross join ${landingOf(sql, orgId, id)}
     where s.org_id = ${orgId}
       and s.id = ${id}
-      ${own === null ? sql`` : sql`and coalesce(s.user_id, s.user_email) = any (${own.keys}::text[])`}`
+      ${onlyMember === null ? sql`` : sql`and coalesce(s.user_id, s.user_email) = any (${onlyMember.keys}::text[])`}`
   if (row === undefined) throw new ApiError('NOT_FOUND', 'no such session')
   return new JsonText(`${row.head},${row.detail.slice(1)}`)
 }

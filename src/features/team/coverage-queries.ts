@@ -1,4 +1,4 @@
-import type { Own } from '../../accounts/people/visibility-queries.ts'
+import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { memberItem, memberOfKey } from '../../database/member-addresses.ts'
@@ -6,7 +6,7 @@ import { page } from '../../http/query.ts'
 import type { CoverageListQuery, CoveragePage } from './model.ts'
 
 /** Sums by member and agent: a member's id and addresses are one. */
-const sums = (sql: ISql, orgId: string, own: Own | null): Fragment => sql`
+const sums = (sql: ISql, orgId: string, onlyMember: VisibleMember | null): Fragment => sql`
   select
     coalesce(m.id, r.member) as user_key, m.id, m.email, r.agent,
     array_agg(distinct r.member) as keys, sum(r.main_sessions) as sessions,
@@ -17,22 +17,22 @@ const sums = (sql: ISql, orgId: string, own: Own | null): Fragment => sql`
   where r.org_id = ${orgId}
     and r.dims = 'member_agent_model'
     and r.grain = 'month'
-    ${own === null ? sql`` : sql`and r.member = any (${own.keys}::text[])`}
+    ${onlyMember === null ? sql`` : sql`and r.member = any (${onlyMember.keys}::text[])`}
   group by 1, 2, 3, 4
   having sum(r.main_sessions) > 0`
 
 /**
  * A page of what transcripts and telemetry say of the sessions of each member with each agent, the most tokens first; with
- * `own` of their own.
+ * `onlyMember` of their own.
  */
 export async function listCoverage(
   sql: Sql,
   orgId: string,
   query: CoverageListQuery,
-  own: Own | null,
+  onlyMember: VisibleMember | null,
 ): Promise<CoveragePage> {
   const [row] = await sql<{ total: number; items: CoveragePage['data'] | null }[]>`
-    with sums as materialized (${sums(sql, orgId, own)})
+    with sums as materialized (${sums(sql, orgId, onlyMember)})
     select
       (select count(*)::integer from sums) as total,
       (

@@ -1,4 +1,4 @@
-import type { Own } from '../../accounts/people/visibility-queries.ts'
+import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { compareText } from '../../base/text.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import type { DomainExpertise, Expertise } from './model.ts'
@@ -14,9 +14,13 @@ interface ExpertiseRow extends Omit<DomainExpertise, 'score' | 'ownership_percen
 
 /**
  * The expertise by person and domain, as computed when commits were written. The cost depends on the size of the result
- * only. With `own` only theirs, and no other owner of a domain is named.
+ * only. With `onlyMember` only theirs, and no other owner of a domain is named.
  */
-export async function getExpertise(sql: Sql, orgId: string, own: Own | null): Promise<Expertise> {
+export async function getExpertise(
+  sql: Sql,
+  orgId: string,
+  onlyMember: VisibleMember | null,
+): Promise<Expertise> {
   // one snapshot for all queries
   return await sql.begin('isolation level repeatable read read only', async (tx) => {
     const rows = await tx<ExpertiseRow[]>`
@@ -34,7 +38,7 @@ export async function getExpertise(sql: Sql, orgId: string, own: Own | null): Pr
       where e.org_id = ${orgId}
         and e.score is not null
         and (m.id is not null or e.files_owned > 0)
-        ${own === null ? sql`` : sql`and m.id = ${own.id}`}
+        ${onlyMember === null ? sql`` : sql`and m.id = ${onlyMember.id}`}
       order by m.joined_at nulls last, m.id, e.author_email, e.score desc,
         (e.project || '/' || e.directory) collate "C"`
     const others = await aliasCounts(tx, orgId)
@@ -50,7 +54,7 @@ export async function getExpertise(sql: Sql, orgId: string, own: Own | null): Pr
       select d.project || '/' || d.directory as domain, d.files, d.bus_factor, m.id as primary_owner_id
       from expertise_domains d
       left join members m on m.org_id = d.org_id and m.email = d.primary_email
-        ${own === null ? sql`` : sql`and m.id = ${own.id}`}
+        ${onlyMember === null ? sql`` : sql`and m.id = ${onlyMember.id}`}
       where d.org_id = ${orgId}
       order by (d.project || '/' || d.directory) collate "C"`
     return { data: peopleOf(rows, names), domains: [...domains] }

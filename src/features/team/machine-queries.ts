@@ -1,18 +1,18 @@
-import type { Own } from '../../accounts/people/visibility-queries.ts'
+import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { memberItem, memberOfKey } from '../../database/member-addresses.ts'
 import { page } from '../../http/query.ts'
 import type { MachineListQuery, MachinePage } from './model.ts'
 
-/** A page of the machines that send records, the one seen last first; with `own` of those that send theirs. */
+/** A page of the machines that send records, the one seen last first; with `onlyMember` of those that send theirs. */
 export async function listMachines(
   sql: Sql,
   orgId: string,
   query: MachineListQuery,
-  own: Own | null,
+  onlyMember: VisibleMember | null,
 ): Promise<MachinePage> {
-  const visible = own === null ? sql`` : sql`and k.user_key = any (${own.keys}::text[])`
+  const visible = onlyMember === null ? sql`` : sql`and k.user_key = any (${onlyMember.keys}::text[])`
   const [row] = await sql<{ total: number; items: MachinePage['data'] | null }[]>`
     select
       (

@@ -19,7 +19,7 @@ export const PACE_MS = 100
  * since a worker can end between the request and its result, and recognize it by the event's id. `claim` has begun this
  * attempt.
  */
-export interface Claimed {
+export interface ClaimedDelivery {
   id: string
   endpoint_id: string
   event_id: string
@@ -39,7 +39,7 @@ export interface Claimed {
 }
 
 /** The fields of a delivery that an attempt needs. */
-export type Attemptable = Omit<Claimed, 'is_first' | 'due_at'>
+export type Attemptable = Omit<ClaimedDelivery, 'is_first' | 'due_at'>
 
 /**
  * The `due_at` of the last claimed delivery per endpoint, from which the next claim searches. Without
@@ -71,8 +71,8 @@ export async function claim(
   limits: ClaimLimits,
   cursors: Cursors = new Map(),
   workerId: string | null = null,
-): Promise<Claimed[]> {
-  return await sql<Claimed[]>`
+): Promise<ClaimedDelivery[]> {
+  return await sql<ClaimedDelivery[]>`
     select
       c.id, c.endpoint_id, c.event_id, c.event, c.attempt, c.is_first, c.url, c.secret, c.previous_secret, c.body,
       c.due_at::text as due_at

@@ -1,6 +1,6 @@
 import { messageOf } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
-import type { Claimed, ClaimLimits, Cursors } from '../outbox/claim.ts'
+import type { ClaimedDelivery, ClaimLimits, Cursors } from '../outbox/claim.ts'
 import type { Slots } from './slots.ts'
 
 /** Deliveries in one claim at most: they are sent and settled while the next claim runs. */
@@ -8,13 +8,13 @@ const MAX_CLAIM = 128
 const RETRY_MS = 200
 
 export interface ClaimerDeps {
-  claim: (orgId: string, limits: ClaimLimits, cursors: Cursors) => Promise<Claimed[]>
+  claim: (orgId: string, limits: ClaimLimits, cursors: Cursors) => Promise<ClaimedDelivery[]>
   slots: Slots
   /** Deliveries in flight to one endpoint at most, over all instances. */
   endpointConcurrency: number
   leaseMs: number
   /** Called with deliveries whose slots are taken. */
-  onClaimed: (orgId: string, claimed: readonly Claimed[]) => void
+  onClaimed: (orgId: string, claimed: readonly ClaimedDelivery[]) => void
   log: Log
 }
 

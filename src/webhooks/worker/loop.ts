@@ -1,7 +1,7 @@
 import { messageOf } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { AttemptResult } from '../http/attempt-result.ts'
-import { type Claimed, PACE_MS } from '../outbox/claim.ts'
+import { type ClaimedDelivery, PACE_MS } from '../outbox/claim.ts'
 import type { Outcome } from '../outbox/settle.ts'
 import { type ClaimerDeps, createClaimer } from './claimer.ts'
 import { type PollerDeps, startPoller } from './poller.ts'
@@ -19,7 +19,7 @@ const RELEASE_RETRY_MS = 200
 interface LoopDeps
   extends Pick<ClaimerDeps, 'claim' | 'endpointConcurrency' | 'leaseMs'>,
     Pick<PollerDeps, 'findDueOrganizations'> {
-  attempt: (orgId: string, delivery: Claimed) => Promise<AttemptResult>
+  attempt: (orgId: string, delivery: ClaimedDelivery) => Promise<AttemptResult>
   settle: (orgId: string, outcomes: readonly Outcome[]) => Promise<string[]>
   /** Ends the lease of a delivery of which nothing was sent. */
   release: (orgId: string, outcome: Outcome, delayMs: number) => Promise<void>
@@ -37,7 +37,7 @@ interface HeldOutcome extends Outcome {
 export function startLoop(deps: LoopDeps) {
   const { log } = deps
   const slots = createSlots(deps.concurrency)
-  const startAttempts = startInChunks(({ orgId, delivery }: { orgId: string; delivery: Claimed }) => {
+  const startAttempts = startInChunks(({ orgId, delivery }: { orgId: string; delivery: ClaimedDelivery }) => {
     void attempt(orgId, delivery)
   })
   const claimer = createClaimer({
@@ -63,7 +63,7 @@ export function startLoop(deps: LoopDeps) {
     },
     log,
   })
-  const attempt = async (orgId: string, delivery: Claimed) => {
+  const attempt = async (orgId: string, delivery: ClaimedDelivery) => {
     const result = await deps.attempt(orgId, delivery)
     const { id: deliveryId, endpoint_id: endpointId, attempt: number, is_first: isFirst } = delivery
     const outcome = { deliveryId, endpointId, attempt: number, isFirst, result }

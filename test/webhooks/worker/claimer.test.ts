@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
-import type { Claimed } from '../../../src/webhooks/outbox/claim.ts'
+import type { ClaimedDelivery } from '../../../src/webhooks/outbox/claim.ts'
 import { createClaimer } from '../../../src/webhooks/worker/claimer.ts'
 import { createSlots } from '../../../src/webhooks/worker/slots.ts'
 import { eventually } from '../../support/cli.ts'
 import { silent as log } from '../../support/postgres.ts'
 import { LIMITS } from '../../support/webhook-rows.ts'
 
-const delivery = (id: string, over: Partial<Claimed> = {}): Claimed => ({
+const delivery = (id: string, over: Partial<ClaimedDelivery> = {}): ClaimedDelivery => ({
   id,
   endpoint_id: 'hook_1',
   event_id: 'evt_1',

@@ -14,7 +14,7 @@ import type { WrittenEdit } from './written-edits.ts'
 // Finds the lines of commits that agents wrote. docs/outcomes.md has the definitions.
 
 /** A commit with lines that agents wrote, as it is kept while it is needed. */
-export interface KeptCommit extends Omit<FollowedCommit, 'sha' | 'counted'> {
+export interface StoredCommit extends Omit<FollowedCommit, 'sha' | 'counted'> {
   /** 0.2.0 kept none. */
   counted?: FollowedCommit['counted']
   ai: CommitAi
@@ -22,7 +22,7 @@ export interface KeptCommit extends Omit<FollowedCommit, 'sha' | 'counted'> {
 }
 
 /** The state of a project's repository between runs. */
-export interface KeptRepository {
+export interface StoredRepository {
   /** The deeds that were added later than this, in ms since 1970, are new. */
   added: number
   notes: string | null
@@ -32,18 +32,18 @@ export interface KeptRepository {
 
 /** A memory that ends with the run. */
 export function memoryOfRun(now: () => number) {
-  const commits: Record<string, KeptCommit | undefined> = {}
-  const repositories: Record<string, KeptRepository | undefined> = {}
+  const commits: Record<string, StoredCommit | undefined> = {}
+  const repositories: Record<string, StoredRepository | undefined> = {}
   return {
     written: createWritten('', now),
     /** The commits by project and hash: see `commitKey`. */
     commits,
     /** The state of each repository, by project. */
     repositories,
-    setCommit: (key: string, commit: KeptCommit | undefined) => {
+    setCommit: (key: string, commit: StoredCommit | undefined) => {
       commits[key] = commit
     },
-    setRepository: (project: string, repository: KeptRepository) => {
+    setRepository: (project: string, repository: StoredRepository) => {
       repositories[project] = repository
     },
   }
@@ -68,8 +68,8 @@ const commitKey = ({ project, sha }: Pick<CommitRecord, 'project' | 'sha'>): str
 
 export function createAttribution(memory: AttributionMemory, now: () => number): Attribution {
   const { written } = memory
-  const pending = new Map<string, KeptCommit | undefined>()
-  const read = new Map<string, KeptRepository>()
+  const pending = new Map<string, StoredCommit | undefined>()
+  const read = new Map<string, StoredRepository>()
   return {
     async attribute(history) {
       const { root, repository, project, commits, known } = history
@@ -233,7 +233,7 @@ function whoWrote(
   at: number,
   written: Written,
   note: NotedLines[] | undefined,
-): Omit<KeptCommit, 'survival' | 'counted'> {
+): Omit<StoredCommit, 'survival' | 'counted'> {
   const { commit, files } = edited
   const makers = makersOf(edited, written)
   const used: Used = {}

@@ -8,7 +8,7 @@ import { withoutWorktree, workspaceOf } from '../transcript/workspace.ts'
 import { without } from '../transcript/written-lines.ts'
 
 /** An act of a session that a commit may contain. */
-interface Deed {
+interface AgentAction {
   id: string
   /** The id of its record. */
   session: string
@@ -18,7 +18,7 @@ interface Deed {
 }
 
 /** The lines that a call wrote in one file. */
-export interface WrittenEdit extends Deed {
+export interface WrittenEdit extends AgentAction {
   /** The repository's name; null where it is not known. */
   repository: string | null
   /** In the repository. */
@@ -28,7 +28,7 @@ export interface WrittenEdit extends Deed {
 }
 
 /** A commit that an agent noted as the session's own. */
-export interface MadeCommit extends Deed {
+export interface MadeCommit extends AgentAction {
   /** May be cut. */
   sha: string
 }
@@ -54,7 +54,7 @@ const timeOf = ({ firstAt, fileFrom }: Transcript, at: string | null): number =>
 
 function editsOf(
   transcript: Transcript,
-  head: Pick<Deed, 'session' | 'agent'>,
+  head: Pick<AgentAction, 'session' | 'agent'>,
   find: FindRepository,
 ): WrittenEdit[] {
   const placeOf = placesOf(transcript, find)

@@ -4,7 +4,7 @@ import { firstAtLeast } from './sorted.ts'
 import type { MadeCommit, WrittenEdit } from './written-edits.ts'
 
 /** An edit, or a commit, as it is kept. `added`: when this machine read it first, in ms since 1970; 0 for an old one. */
-type Kept = (WrittenEdit | MadeCommit) & { added: number }
+type Stored = (WrittenEdit | MadeCommit) & { added: number }
 
 type IsWanted = (edit: WrittenEdit) => boolean
 
@@ -16,34 +16,34 @@ const SHA_START = 4
 /** `stored`: the deeds of earlier runs, as lines of JSON. A damaged line is left out. */
 export function createWritten(stored: string, now: () => number) {
   const ids = new Set<string>()
-  const edits = new Map<string, (WrittenEdit & Kept)[]>()
+  const edits = new Map<string, (WrittenEdit & Stored)[]>()
   const commits = new Map<string, MadeCommit[]>()
-  const all: Kept[] = []
+  const all: Stored[] = []
   let inFiles: Float64Array | undefined
-  let added: Kept[] = []
+  let added: Stored[] = []
 
-  const keep = (deed: Kept): boolean => {
-    if (ids.has(deed.id)) return false
-    ids.add(deed.id)
-    all.push(deed)
-    if ('sha' in deed) pushTo(commits, deed.sha.slice(0, SHA_START), deed)
+  const keep = (action: Stored): boolean => {
+    if (ids.has(action.id)) return false
+    ids.add(action.id)
+    all.push(action)
+    if ('sha' in action) pushTo(commits, action.sha.slice(0, SHA_START), action)
     else {
-      pushTo(edits, deed.path, deed)
+      pushTo(edits, action.path, action)
       inFiles = undefined
     }
     return true
   }
   for (const line of stored.split('\n')) {
-    const deed = parseJson(line)
-    if (isKept(deed)) keep(deed)
+    const action = parseJson(line)
+    if (isKept(action)) keep(action)
   }
   return {
     /** Adds what is not known yet. */
-    add(deeds: readonly (WrittenEdit | MadeCommit)[]) {
-      for (const deed of deeds) {
+    add(actions: readonly (WrittenEdit | MadeCommit)[]) {
+      for (const action of actions) {
         // one that is too old to be kept is read again with its file, and is not new then
-        const isOld = deed.at < now() - KEPT_MS
-        const kept = { ...deed, added: isOld ? 0 : now() }
+        const isOld = action.at < now() - KEPT_MS
+        const kept = { ...action, added: isOld ? 0 : now() }
         if (keep(kept) && !isOld) added.push(kept)
       }
     },
@@ -79,14 +79,18 @@ export function createWritten(stored: string, now: () => number) {
     /** The time of the first edit in the repository, or commit, that was added after this time, or of all; undefined for none. */
     firstSince(repository: string, since = -1): number | undefined {
       let first: number | undefined
-      for (const deed of all)
-        if (deed.added > since && ('sha' in deed || isIn(deed, repository)) && deed.at < (first ?? Infinity))
-          first = deed.at
+      for (const action of all)
+        if (
+          action.added > since &&
+          ('sha' in action || isIn(action, repository)) &&
+          action.at < (first ?? Infinity)
+        )
+          first = action.at
       return first
     },
     /** Returns the deeds that were added since the last call, as lines of JSON. */
     takeAdded(): string {
-      const text = added.map((deed) => `${JSON.stringify(deed)}\n`).join('')
+      const text = added.map((action) => `${JSON.stringify(action)}\n`).join('')
       added = []
       return text
     },
@@ -117,7 +121,7 @@ function pushTo<Item>(lists: Map<string, Item[]>, key: string, item: Item): void
   else list.push(item)
 }
 
-const isKept = (value: unknown): value is Kept =>
+const isKept = (value: unknown): value is Stored =>
   isObject(value) &&
   typeof value.id === 'string' &&
   typeof value.session === 'string' &&
