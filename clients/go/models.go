@@ -1228,9 +1228,7 @@ type Alert struct {
 	LastValue       *float64      `json:"last_value"` // At the last look; null: no data
 	Keys            []AlertKey    `json:"keys"`       // With `each`, of one alert: the states of its keys, those that fire first
 }
-type AlertList struct {
-	Data []Alert `json:"data"`
-}
+type AlertPage = Page[Alert]
 type NewDestination struct {
 	Type *string `json:"type,omitempty"` // webhook: every endpoint that subscribes to the event
 	URL  *string `json:"url,omitempty"`  // Of Slack the address of an incoming webhook, of Teams that of a workflow; sent back as it is shown it stays
@@ -1302,9 +1300,7 @@ type Digest struct {
 	Enabled      bool          `json:"enabled"`
 	LastSentAt   *string       `json:"last_sent_at"` // When it was last sent; null: never
 }
-type DigestList struct {
-	Data []Digest `json:"data"`
-}
+type DigestPage = Page[Digest]
 type NewDigest struct {
 	Name         string           `json:"name"`
 	Weekday      string           `json:"weekday,omitempty"` // Of UTC; monday unless given

@@ -479,12 +479,12 @@ type AlertsResource struct {
 }
 
 // List: list alerts, oldest first. Scope: `admin` or `cost:read` or `read`.
-func (r *AlertsResource) List(ctx context.Context, params *NoParams) (*AlertList, error) {
-	return call[AlertList](ctx, r.core, request{method: "GET", path: "/v1/alerts", query: params})
+func (r *AlertsResource) List(ctx context.Context, params *PageParams) (*AlertPage, error) {
+	return call[AlertPage](ctx, r.core, request{method: "GET", path: "/v1/alerts", query: params})
 }
 
 // Iter iterates over the items of all pages, one request for each page.
-func (r *AlertsResource) Iter(ctx context.Context, params *NoParams) *Iter[Alert] {
+func (r *AlertsResource) Iter(ctx context.Context, params *PageParams) *Iter[Alert] {
 	return newIter[Alert](ctx, r.core, request{method: "GET", path: "/v1/alerts", query: params})
 }
 
@@ -544,12 +544,12 @@ type DigestsResource struct {
 }
 
 // List: list digests, oldest first. Scope: `admin` or `cost:read` or `read`.
-func (r *DigestsResource) List(ctx context.Context, params *NoParams) (*DigestList, error) {
-	return call[DigestList](ctx, r.core, request{method: "GET", path: "/v1/digests", query: params})
+func (r *DigestsResource) List(ctx context.Context, params *PageParams) (*DigestPage, error) {
+	return call[DigestPage](ctx, r.core, request{method: "GET", path: "/v1/digests", query: params})
 }
 
 // Iter iterates over the items of all pages, one request for each page.
-func (r *DigestsResource) Iter(ctx context.Context, params *NoParams) *Iter[Digest] {
+func (r *DigestsResource) Iter(ctx context.Context, params *PageParams) *Iter[Digest] {
 	return newIter[Digest](ctx, r.core, request{method: "GET", path: "/v1/digests", query: params})
 }
 

@@ -552,7 +552,7 @@ export interface Alert {
  renotify_minutes: number | null; enabled: boolean; destinations: Destination[]
  state: 'ok' | 'firing' | 'no_data'; since: string; last_value: number | null; keys?: AlertKey[]
 }
-export interface AlertList { data: Alert[] }
+export type AlertPage = Page<Alert>
 export interface NewDestination { type: 'webhook' | 'slack' | 'teams'; url?: string }
 export interface NewAlert {
  name: string; metric: AlertMetric; window: 'day' | 'week' | 'month'; above?: number; below?: number
@@ -578,7 +578,7 @@ export interface Digest {
  id: string; name: string; weekday: DigestWeekday; hour: number; destinations: Destination[]; enabled: boolean
  last_sent_at: string | null
 }
-export interface DigestList { data: Digest[] }
+export type DigestPage = Page<Digest>
 export interface NewDigest {
  name: string; weekday?: DigestWeekday; hour?: number; destinations?: NewDestination[]; enabled?: boolean
 }
@@ -749,7 +749,7 @@ export interface Resources {
   delete(month: string, params?: BudgetsDeleteParams): Promise<void>
  }
  alerts: {
-  list(): List<AlertList>
+  list(params?: PageParams): List<AlertPage>
   create(params: NewAlert): Promise<Alert>
   /** One alert, with all that is known of it. */ get(alert_id: string): Promise<Alert>
   /** Change the fields of the alert that are given. */ update(alert_id: string, params: AlertChange): Promise<Alert>
@@ -762,7 +762,7 @@ export interface Resources {
   }
  }
  digests: {
-  list(): List<DigestList>
+  list(params?: PageParams): List<DigestPage>
   create(params: NewDigest): Promise<Digest>
   /** One digest, with all that is known of it. */ get(digest_id: string): Promise<Digest>
   /** Change the fields of the digest that are given. */ update(digest_id: string, params: DigestChange): Promise<Digest>

@@ -525,9 +525,9 @@ class Alerts(Resource):
         super().__init__(transport)
         self.deliveries = AlertsDeliveries(transport)
 
-    def list(self) -> m.AlertList:
+    def list(self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET) -> m.AlertPage:
         """List alerts, oldest first. Scope: `admin` or `cost:read` or `read`."""
-        return self._list(m.AlertList, "/v1/alerts", locals())
+        return self._list(m.AlertPage, "/v1/alerts", locals())
 
     def create(
         self, params: Params = None, *, name: str = UNSET, metric: m.AlertMetric = UNSET,
@@ -596,9 +596,9 @@ class Digests(Resource):
         super().__init__(transport)
         self.deliveries = DigestsDeliveries(transport)
 
-    def list(self) -> m.DigestList:
+    def list(self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET) -> m.DigestPage:
         """List digests, oldest first. Scope: `admin` or `cost:read` or `read`."""
-        return self._list(m.DigestList, "/v1/digests", locals())
+        return self._list(m.DigestPage, "/v1/digests", locals())
 
     def create(
         self, params: Params = None, *, name: str = UNSET, weekday: m.DigestWeekday = UNSET, hour: int = UNSET,

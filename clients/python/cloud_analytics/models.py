@@ -890,7 +890,7 @@ class Alert(Model):
     last_value: Optional[float]  # At the last look; null: no data
     # ["keys"]: List[AlertKey]  # With `each`, of one alert: the states of its keys, those that fire first
 
-class AlertList(Page["Alert"]):
+class AlertPage(Page["Alert"]):
     """A page of Alert."""
 
 class NotificationTestResult(Model):
@@ -933,7 +933,7 @@ class Digest(Model):
     enabled: bool
     last_sent_at: Optional[str]  # When it was last sent; null: never
 
-class DigestList(Page["Digest"]):
+class DigestPage(Page["Digest"]):
     """A page of Digest."""
 
 class SessionCompletedEventData(Model):

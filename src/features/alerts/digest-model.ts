@@ -25,7 +25,6 @@ export const Digest = component('Digest', {
   last_sent_at: nullable(Timestamp('When it was last sent; null: never')),
 })
 export type Digest = Static<typeof Digest>
-export const DigestList = component('DigestList', { data: Type.Array(Digest) })
 
 const { name, ...timed } = fields
 export const NewDigestBody = component('NewDigest', {

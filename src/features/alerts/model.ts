@@ -87,7 +87,6 @@ export const Alert = component('Alert', {
 })
 export type Alert = Static<typeof Alert>
 export type State = Alert['state']
-export const AlertList = component('AlertList', { data: Type.Array(Alert) })
 
 const { name: Name, metric, window, above, below, times, scope, ...defaulted } = fields
 const destinations = Type.Array(DestinationBody, { minItems: 1, maxItems: 10 })

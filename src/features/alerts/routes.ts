@@ -5,10 +5,10 @@ import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
 import { alertNotice } from './alert-notice.ts'
 import type { Wanted } from './changes.ts'
 import { shownDestination } from './destinations.ts'
-import { Digest, DigestChangeBody, DigestList, isSameHour, NewDigestBody, nextHour } from './digest-model.ts'
+import { Digest, DigestChangeBody, isSameHour, NewDigestBody, nextHour } from './digest-model.ts'
 import { digestNotice } from './digest-notice.ts'
 import { compare, keysOf, type Series, summaryOf } from './evaluate.ts'
-import { Alert, AlertChangeBody, AlertList, changed, NewAlertBody, watchedProblems } from './model.ts'
+import { Alert, AlertChangeBody, changed, NewAlertBody, watchedProblems } from './model.ts'
 import type { Rule } from './rule-queries.ts'
 import { type RoutedRules, type RuleRouteDeps, ruleRoutes } from './rule-routes.ts'
 import { readValues } from './value-queries.ts'
@@ -22,9 +22,11 @@ const DEFAULTS: AlertRule['definition'] = {
 }
 
 function alertOf({ id, definition, enabled, states, created_at }: AlertRule): Alert {
-  const { destinations, ...fields } = definition
+  const { name, metric, scope, each, window, no_data, renotify_minutes, destinations, ...threshold } =
+    definition
   return {
-    ...{ id, ...fields, enabled, destinations: destinations.map(shownDestination) },
+    ...{ id, name, metric, scope, each, window, ...threshold, no_data, renotify_minutes },
+    ...{ destinations: destinations.map(shownDestination), enabled },
     ...summaryOf(definition, states, created_at),
   }
 }
@@ -52,7 +54,7 @@ function wantedOf(body: AlertChangeBody, orgId: string, before?: AlertRule): Wan
 
 const ALERTS: RoutedRules<'alert'> = {
   ...{ kind: 'alert', most: 100, members: true, show: alertOf, wantedOf },
-  schemas: { one: Alert, list: AlertList, added: NewAlertBody, changed: AlertChangeBody },
+  schemas: { one: Alert, added: NewAlertBody, changed: AlertChangeBody },
   firstDue: (_definition, now) => now,
   // states of other keys say nothing
   renewed: (before, after) => (before.definition.each === after.definition.each ? {} : { states: {} }),
@@ -79,9 +81,12 @@ const ALERTS: RoutedRules<'alert'> = {
 }
 
 function digestOf({ id, definition, enabled, last_sent_at }: Rule<'digest'>): Digest {
-  const { destinations, ...fields } = definition
+  const { name, weekday, hour, destinations } = definition
   const last = last_sent_at?.toISOString() ?? null
-  return { id, ...fields, destinations: destinations.map(shownDestination), enabled, last_sent_at: last }
+  return {
+    ...{ id, name, weekday, hour, destinations: destinations.map(shownDestination), enabled },
+    last_sent_at: last,
+  }
 }
 
 const NEW_DIGEST: Rule<'digest'>['definition'] = {
@@ -98,7 +103,7 @@ const DIGESTS: RoutedRules<'digest'> = {
     firstDue: nextHour,
   },
   ...{ seenBy: (rule) => rule, members: undefined as unknown as true },
-  schemas: { one: Digest, list: DigestList, added: NewDigestBody, changed: DigestChangeBody },
+  schemas: { one: Digest, added: NewDigestBody, changed: DigestChangeBody },
   wantedOf(body: DigestChangeBody, _orgId, before) {
     const { destinations, enabled, ...change } = body
     const { destinations: stored, ...said } = before?.definition ?? NEW_DIGEST

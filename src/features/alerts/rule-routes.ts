@@ -5,7 +5,7 @@ import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import type { RouteDeps } from '../../http/api.ts'
-import { PageOf, page } from '../../http/query.ts'
+import { Page, PageOf, PerPage, page } from '../../http/query.ts'
 import type { TestLimit } from '../../webhooks/deliveries/concurrent-tests.ts'
 import { getDelivery, getHistory } from '../../webhooks/deliveries/history-queries.ts'
 import { DeliveryListQuery } from '../../webhooks/deliveries/model.ts'
@@ -34,10 +34,13 @@ export interface RoutedRules<Kind extends RuleKind> extends Rules<Kind> {
     rule: Rule<Kind>,
     how: { now: Date; publicUrl: string | null; test: true },
   ) => Promise<Notice>
-  schemas: { one: TSchema; list: TSchema; added: TObject; changed: TObject }
+  schemas: { one: TSchema; added: TObject; changed: TObject }
   /** Whether answers name members. The macro takes undefined as if it were not there, its type does not. */
   members: true
 }
+
+/** There are so few that all of them are one page, unless less is asked for. */
+const ListQuery = Type.Object({ page: Page, per_page: { ...PerPage, default: 100, examples: [100] } })
 
 /** Added to the time of an attempt, as for tests of webhooks. */
 const TEST_MARGIN_S = 30
@@ -68,12 +71,13 @@ export function ruleRoutes<Kind extends RuleKind>(
     .use(api)
     .get(
       '',
-      async ({ access: { orgId, onlyMember } }) => {
-        const stored = await listRules(sql, orgId, kind)
-        return { data: stored.flatMap((rule) => seenBy(rule, onlyMember) ?? []).map(show) }
+      async ({ query, access: { orgId, onlyMember } }) => {
+        const seen = (await listRules(sql, orgId, kind)).flatMap((rule) => seenBy(rule, onlyMember) ?? [])
+        const first = (query.page - 1) * query.per_page
+        return page(seen.slice(first, first + query.per_page).map(show), query, seen.length)
       },
       {
-        ...{ ...read, members, response: schemas.list },
+        ...{ ...read, members, query: ListQuery, response: PageOf(schemas.one) },
         detail: { operationId: operation('list', 's'), summary: `List ${kind}s, oldest first` },
       },
     )
