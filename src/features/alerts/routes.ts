@@ -69,13 +69,14 @@ const ALERTS: RoutedRules<'alert'> = {
     ...alertOf(rule),
     ...(rule.definition.each !== null && { keys: keysOf(rule.states) }),
   }),
-  // a test tells that one of its keys fires with the figure of now
+  // a test tells that one of its keys fires with the figure of now, or the threshold where that is within it
   async noticeOf(sql, orgId, rule, how) {
     const { series, empty } = await readValues(sql, orgId, rule.definition, how.now)
     const [first] = series
     const [key, values]: readonly [string, Series] = first ?? ['', [empty]]
-    const { threshold, value } = compare(rule.definition, values)
-    const told = { key, state: 'firing', value: value ?? threshold, threshold } as const
+    const { threshold, value, isBeyond } = compare(rule.definition, values)
+    const shown = isBeyond && value !== null ? value : threshold
+    const told = { key, state: 'firing', value: shown, threshold } as const
     return alertNotice(sql, orgId, rule, [told], how)
   },
 }
