@@ -6,7 +6,7 @@ import { readUntil, scratchFolder } from '../support/cli.ts'
 // The data directory is on a file system of its own that becomes full while the program serves.
 
 const MAIN = resolve(import.meta.dir, '../../src/main.ts')
-const LIMIT_MS = 60_000
+const LIMIT_MS = 180_000
 const isRoot = process.getuid?.() === 0
 const UNSHARE = ['unshare', ...(isRoot ? [] : ['--user', '--map-current-user', '--keep-caps']), '--mount']
 const folder = scratchFolder()
