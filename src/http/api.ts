@@ -148,8 +148,10 @@ function createSteps({ need, before }: Callers, deps: ApiDeps) {
 
   const steps = {
     declare(hook: Declared) {
-      const { detail, query, response, cached } = hook
+      const { detail, query, response, cached, csv, all } = hook
       if (detail?.operationId === undefined) throw new Error('a route declares no operationId')
+      if (csv !== undefined && (cached === undefined || all === undefined))
+        throw new Error('a route with csv declares cached and all')
       route = { ...hook }
       if (need !== undefined)
         Object.assign(hook, { needs: need, detail: { ...detail, description: describeNeed(need, route) } })
