@@ -30,7 +30,9 @@ async function text(
     return { ...member, sessions, cost }
   })
   const greatest = Math.max(...rows.map((row) => row.sessions))
-  const columns = [...COLUMNS, ...(used === undefined ? [] : USED)]
+  const hasTeams = members.some(({ team }) => team !== null)
+  const shown = COLUMNS.filter(({ head }) => hasTeams || head !== 'TEAM')
+  const columns = [...shown, ...(used === undefined ? [] : USED)]
   const parts = [
     title(screen, `${counted(members.length, 'member')}, ${whole(active)} active; ${activity}`),
     draw(screen, rows, columns, {
