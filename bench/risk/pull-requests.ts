@@ -4,7 +4,7 @@ import { couplingScore } from '../../src/features/risk/coupling.ts'
 import { impactScore } from '../../src/features/risk/impact.ts'
 import { ratingOf, riskScoreOf } from '../../src/features/risk/prepare.ts'
 import { regressionScore } from '../../src/features/risk/regression.ts'
-import { securityPart } from '../../src/features/risk/sensitive-paths.ts'
+import { securityComponent } from '../../src/features/risk/sensitive-paths.ts'
 import { type PullRequest, readPullRequests } from './repository.ts'
 import { areaUnderCurve, fitLogistic } from './statistics.ts'
 
@@ -39,7 +39,7 @@ function scoresOf(pull: PullRequest): Scores {
     impact: impactScore({ files: files.length, lines, entropy: measures.entropy, hotspot, singleOwned })
       .score,
     regression: regressionScore(measures).score,
-    security: securityPart(files, NO_FINDINGS).score,
+    security: securityComponent(files, NO_FINDINGS).score,
     coupling: couplingScore(missing, lines).score,
   }
 }

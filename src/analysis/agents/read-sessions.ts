@@ -1,11 +1,11 @@
 import { sessionIdOf } from '../../base/ids.ts'
 import { cut } from '../../base/text.ts'
 import { cleanRecords } from '../detection/record-secrets.ts'
-import { isBetterName, mergeParts } from '../fragments/merge.ts'
+import { isBetterName, mergeFragments } from '../fragments/merge.ts'
 import { composeRecord } from '../fragments/session-record.ts'
 import { withEstimates } from '../fragments/turn-prices.ts'
+import { packFragments, type SessionFragments } from '../records/fragments.ts'
 import type { SessionRecord } from '../records/session.ts'
-import { packParts, type SessionParts } from '../records/session-parts.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { deedsOf, type MadeCommit, type WrittenEdit } from './attribution/written-edits.ts'
 import { discover, type FileMemory, type Source } from './discover.ts'
@@ -13,9 +13,9 @@ import { agentOf } from './format-list.ts'
 import { createRepositoryFinder, type FindRepository } from './git/project-name.ts'
 import { readSource } from './read-source.ts'
 import { settleTotals } from './transcript/earlier-totals.ts'
+import { fragmentsOf } from './transcript/fragments.ts'
 import { createLineOwners, type LineOwners } from './transcript/line-owners.ts'
 import { newSecretScan, noScan } from './transcript/secret-scan.ts'
-import { partsOf } from './transcript/session-parts.ts'
 import {
   type FileGroup,
   newFileGroup,
@@ -146,12 +146,12 @@ function recordOf({ id, transcripts }: StartedSession, options: Run) {
   const isNamed = project !== undefined || projectFrom !== undefined
   const all = transcripts.map((transcript) => {
     const workspace = workspaceOf(transcript, options.findRepository, projectFrom)
-    return { workspace, parts: partsOf(transcript, { workspace, isNamed, withTitle: content === true }) }
+    return { workspace, parts: fragmentsOf(transcript, { workspace, isNamed, withTitle: content === true }) }
   })
   const named = all.reduce((best, each) =>
     isBetterName(each.parts.project, best.parts.project) ? each : best,
   )
-  const parts = withEstimates(all.map((each) => each.parts).reduce(mergeParts), pricer)
+  const parts = withEstimates(all.map((each) => each.parts).reduce(mergeFragments), pricer)
   const head = {
     id: sessionIdOf(id),
     project_name: project ?? cut(named.workspace.project, MAX_NAME),
@@ -173,11 +173,11 @@ const MAX_INCLUDED = 1_000
 
 /** The records with their parts, without secrets: names of branches, files and tools may contain some too. */
 async function cleaned(
-  composed: readonly { record: SessionRecord; parts: SessionParts }[],
+  composed: readonly { record: SessionRecord; parts: SessionFragments }[],
 ): Promise<SessionRecord[]> {
   const clean = await cleanRecords(composed.map(({ record, parts }) => ({ ...record, unpacked: parts })))
   return clean.map(({ record: { unpacked, ...record } }) => {
-    const packed = packParts(unpacked)
+    const packed = packFragments(unpacked)
     return packed === undefined ? record : { ...record, parts: packed }
   })
 }
@@ -199,7 +199,7 @@ async function* resultsOf(
   options: Run,
   isOpen = false,
 ): AsyncGenerator<SourceResult> {
-  const composedRecords: { record: SessionRecord; parts: SessionParts }[] = []
+  const composedRecords: { record: SessionRecord; parts: SessionFragments }[] = []
   const unpriced = new Set<string>()
   const last = files.at(-1)?.file
   const isLarge = [...group.transcripts.values()].some(({ messages }) => messages.size > MANY_MESSAGES)

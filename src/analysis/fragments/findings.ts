@@ -2,8 +2,8 @@ import { compareText } from '../../base/text.ts'
 import { type DangerousAction, dangerousActionFinding } from '../detection/dangerous-actions.ts'
 import { secretFinding, securityScore, withOmittedCount } from '../detection/secrets.ts'
 import { type FindingRecord, SEVERITY_RANK } from '../records/finding.ts'
+import type { SessionFragments } from '../records/fragments.ts'
 import type { SessionRecord } from '../records/session.ts'
-import type { SessionParts } from '../records/session-parts.ts'
 
 /** The number of a turn, or of the last turn at the time `at`; null for neither. */
 type NumberOf = (turn: string | null, at: string | null) => number | null
@@ -13,7 +13,7 @@ const MAX_FINDINGS = 1_000
 
 /** Score and findings of a session: secrets, dangerous actions and modes, sensitive files. */
 export function securityMetadataOf(
-  parts: SessionParts,
+  parts: SessionFragments,
   numberOf: NumberOf,
 ): NonNullable<SessionRecord['security_metadata']> {
   const all = [...secretFindings(parts, numberOf), ...dangerousActionFindings(parts, numberOf)]
@@ -27,7 +27,7 @@ export function securityMetadataOf(
   return { score: securityScore(all), findings: withOmittedCount(findings, all.length - findings.length) }
 }
 
-function secretFindings({ secrets }: SessionParts, numberOf: NumberOf): FindingRecord[] {
+function secretFindings({ secrets }: SessionFragments, numberOf: NumberOf): FindingRecord[] {
   return secrets.map(({ turn, file, where, exposed, ...secret }) =>
     secretFinding(secret, {
       file,
@@ -39,7 +39,7 @@ function secretFindings({ secrets }: SessionParts, numberOf: NumberOf): FindingR
 }
 
 // One finding per rule and file, with its highest severity and its first turn.
-function dangerousActionFindings(parts: SessionParts, numberOf: NumberOf): FindingRecord[] {
+function dangerousActionFindings(parts: SessionFragments, numberOf: NumberOf): FindingRecord[] {
   const findings = new Map<string, FindingRecord>()
   const add = (action: DangerousAction, number: number | null) => {
     const finding = dangerousActionFinding(action, action.file, number)

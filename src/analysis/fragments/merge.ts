@@ -1,14 +1,14 @@
 import { compareText } from '../../base/text.ts'
 import {
-  type CallPart,
-  type EventPart,
+  type CallFragment,
+  type EventFragment,
   LIMITS,
-  type ModePart,
-  type RunPart,
-  type SecretPart,
-  type SessionParts,
-  type TurnPart,
-} from '../records/session-parts.ts'
+  type ModeFragment,
+  type RunFragment,
+  type SecretFragment,
+  type SessionFragments,
+  type TurnFragment,
+} from '../records/fragments.ts'
 import { originOf } from './telemetry.ts'
 import { largerTotals } from './totals.ts'
 
@@ -19,7 +19,7 @@ const MAX_PULL_REQUESTS = 100
 const MAX_TITLE = 10_000
 
 /** All that either has; of an item that both have, what is known of it in either. */
-export function mergeParts(a: SessionParts, b: SessionParts): SessionParts {
+export function mergeFragments(a: SessionFragments, b: SessionFragments): SessionFragments {
   return {
     agent: agentOf(a, b),
     isFork: a.isFork || b.isFork,
@@ -42,16 +42,16 @@ export function mergeParts(a: SessionParts, b: SessionParts): SessionParts {
 }
 
 /** The agent that a transcript is of; what telemetry names its sender may be anything. */
-function agentOf(a: SessionParts, b: SessionParts): string {
+function agentOf(a: SessionFragments, b: SessionFragments): string {
   const [isToldOnly, isOtherToldOnly] = [originOf(a) === 'telemetry', originOf(b) === 'telemetry']
   if (isToldOnly !== isOtherToldOnly) return isToldOnly ? b.agent : a.agent
   return least(a.agent, b.agent)
 }
 
 function mergeTelemetry(
-  a: SessionParts['telemetry'],
-  b: SessionParts['telemetry'],
-): Pick<SessionParts, 'telemetry'> {
+  a: SessionFragments['telemetry'],
+  b: SessionFragments['telemetry'],
+): Pick<SessionFragments, 'telemetry'> {
   const both = a ?? b
   if (both === undefined) return {}
   const other = b ?? both
@@ -59,7 +59,7 @@ function mergeTelemetry(
 }
 
 /** Whether the name of a project that `a` stands for counts rather than that of `b`. */
-export function isBetterName(a: SessionParts['project'], b: SessionParts['project']): boolean {
+export function isBetterName(a: SessionFragments['project'], b: SessionFragments['project']): boolean {
   if (a.rank !== b.rank) return a.rank > b.rank
   return a.at !== b.at && earliest(a.at, b.at) === a.at
 }
@@ -93,14 +93,17 @@ function choose<Value>(a: Value, b: Value): Value {
 }
 
 const earlierBranch = (
-  a: NonNullable<SessionParts['branch']>,
-  b: NonNullable<SessionParts['branch']>,
-): SessionParts['branch'] => (a.at === b.at ? choose(a, b) : earliest(a.at, b.at) === a.at ? a : b)
+  a: NonNullable<SessionFragments['branch']>,
+  b: NonNullable<SessionFragments['branch']>,
+): SessionFragments['branch'] => (a.at === b.at ? choose(a, b) : earliest(a.at, b.at) === a.at ? a : b)
 
-const earlier = (a: SessionParts['fileTimes'], b: SessionParts['fileTimes']): SessionParts['fileTimes'] =>
+const earlier = (
+  a: SessionFragments['fileTimes'],
+  b: SessionFragments['fileTimes'],
+): SessionFragments['fileTimes'] =>
   a.from === b.from ? { from: a.from, to: earliest(a.to, b.to) } : earliest(a.from, b.from) === a.from ? a : b
 
-function mergePullRequests(a: SessionParts, b: SessionParts): SessionParts['pullRequests'] {
+function mergePullRequests(a: SessionFragments, b: SessionFragments): SessionFragments['pullRequests'] {
   const all = new Map(
     [...a.pullRequests, ...b.pullRequests].map((each) => [`${each.repo}#${each.number}`, each]),
   )
@@ -114,7 +117,7 @@ function mergePullRequests(a: SessionParts, b: SessionParts): SessionParts['pull
  * Merges two lines of a message. The one with the most tokens counts: the first has the counts of the start of the
  * stream.
  */
-export function mergeTurn(a: TurnPart, b: TurnPart): TurnPart {
+export function mergeTurn(a: TurnFragment, b: TurnFragment): TurnFragment {
   const { tokens, estimate, lacks, tier } = hasMoreTokens(a, b) ? a : b
   const request = choose(a.request ?? null, b.request ?? null)
   return {
@@ -135,8 +138,8 @@ export function mergeTurn(a: TurnPart, b: TurnPart): TurnPart {
 }
 
 /** Compares the sums, then each kind, then whether a tier is known, by which the cost is estimated, then the costs. */
-function hasMoreTokens(a: TurnPart, b: TurnPart): boolean {
-  const sums = (tokens: TurnPart['tokens']) =>
+function hasMoreTokens(a: TurnFragment, b: TurnFragment): boolean {
+  const sums = (tokens: TurnFragment['tokens']) =>
     tokens === null ? [-1] : [tokens[0] + tokens[1] + tokens[2] + tokens[3], ...tokens]
   const [one, other] = [sums(a.tokens), sums(b.tokens)]
   for (const [index, count] of one.entries()) {
@@ -149,7 +152,7 @@ function hasMoreTokens(a: TurnPart, b: TurnPart): boolean {
 
 const amountOf = (cost: Text): bigint => (cost === null ? -1n : BigInt(cost))
 
-export const mergeCall = (a: CallPart, b: CallPart): CallPart => ({
+export const mergeCall = (a: CallFragment, b: CallFragment): CallFragment => ({
   id: a.id,
   turn: choose(a.turn, b.turn),
   position: Math.max(a.position, b.position),
@@ -166,7 +169,7 @@ export const mergeCall = (a: CallPart, b: CallPart): CallPart => ({
 
 const longer = <Item>(a: Item[], b: Item[]): Item[] => (a.length > b.length ? a : b)
 
-const mergeEvent = (a: EventPart, b: EventPart): EventPart => ({
+const mergeEvent = (a: EventFragment, b: EventFragment): EventFragment => ({
   ...a,
   type: least(a.type, b.type) === a.type ? a.type : b.type,
   at: earliest(a.at, b.at),
@@ -174,16 +177,16 @@ const mergeEvent = (a: EventPart, b: EventPart): EventPart => ({
 })
 
 /** The first place at which it was exposed, else the first. */
-function mergeSecret(a: SecretPart, b: SecretPart): SecretPart {
+function mergeSecret(a: SecretFragment, b: SecretFragment): SecretFragment {
   if (a.exposed !== b.exposed) return a.exposed ? a : b
   if (a.at !== b.at) return earliest(a.at, b.at) === a.at ? a : b
   return choose(a, b)
 }
 
-const mergeMode = (a: ModePart, b: ModePart): ModePart =>
+const mergeMode = (a: ModeFragment, b: ModeFragment): ModeFragment =>
   a.at === b.at ? choose(a, b) : earliest(a.at, b.at) === a.at ? a : b
 
-const mergeRun = (a: RunPart, b: RunPart): RunPart => ({
+const mergeRun = (a: RunFragment, b: RunFragment): RunFragment => ({
   id: a.id,
   totals: largerTotals(a.totals, b.totals) ?? a.totals,
   over: [...new Set([...a.over, ...b.over])].sort().slice(0, LIMITS.runs),

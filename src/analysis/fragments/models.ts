@@ -1,5 +1,5 @@
 import { cut } from '../../base/text.ts'
-import type { SessionParts, TurnPart } from '../records/session-parts.ts'
+import type { SessionFragments, TurnFragment } from '../records/fragments.ts'
 
 // Names of the models of a session.
 
@@ -14,7 +14,10 @@ export const modelsOf = (turns: readonly { model: string | null }[]): string[] =
   [...new Set(turns.flatMap(({ model }) => nameOf(model) ?? []))].slice(0, MAX_MODELS)
 
 /** The model of most turns; without any, the first that a total is of. */
-export function mainModelOf(turns: readonly TurnPart[], { runs, whole }: SessionParts): string | null {
+export function mainModelOf(
+  turns: readonly TurnFragment[],
+  { runs, whole }: SessionFragments,
+): string | null {
   const uses = new Map<string, number>()
   for (const { model } of turns) if (model !== null) uses.set(model, (uses.get(model) ?? 0) + 1)
   const most = [...uses].sort(([, a], [, b]) => b - a)[0]?.[0]

@@ -1,12 +1,12 @@
 import { compareText, cut } from '../../base/text.ts'
+import type { CallFragment, EventFragment, TurnFragment } from '../records/fragments.ts'
 import type { ObservationRecord, ToolUse } from '../records/session.ts'
-import type { CallPart, EventPart, TurnPart } from '../records/session-parts.ts'
 import type { QualitySignals } from '../scoring/quality.ts'
 
 // Short facts about a session, derived from counts: no prompt, response or output is quoted.
 
 /** An event, or a call that the user rejected. */
-export type SessionEvent = Omit<EventPart, 'id' | 'type'> & { type: EventPart['type'] | 'rejection' }
+export type SessionEvent = Omit<EventFragment, 'id' | 'type'> & { type: EventFragment['type'] | 'rejection' }
 
 /** Failed calls of one tool that make an observation. */
 const ERROR_CLUSTER = 3
@@ -29,13 +29,13 @@ export function observationsOf(
     calls,
   }: {
     events: readonly SessionEvent[]
-    turns: readonly TurnPart[]
-    calls: ReadonlyMap<string, readonly CallPart[]>
+    turns: readonly TurnFragment[]
+    calls: ReadonlyMap<string, readonly CallFragment[]>
   },
   tools: readonly ToolUse[],
   numberOf: (turn: string | null, at: string | null) => number | null,
 ): ObservationRecord[] {
-  const firstFailing = new Map<string, TurnPart>()
+  const firstFailing = new Map<string, TurnFragment>()
   for (const turn of turns)
     for (const { name, ok } of calls.get(turn.id) ?? [])
       if (ok === false && name !== null && !firstFailing.has(name)) firstFailing.set(name, turn)

@@ -1,6 +1,6 @@
 import { compareText, cut, makeStorable } from '../../base/text.ts'
+import type { CallFragment, SessionFragments, TurnFragment } from '../records/fragments.ts'
 import type { KnownTokens, Origin, SessionRecord, ToolUse, TurnRecord } from '../records/session.ts'
-import type { CallPart, SessionParts, TurnPart } from '../records/session-parts.ts'
 import { dollarsOf, type Pricer } from '../scoring/prices.ts'
 import { type QualitySignals, scoreQuality } from '../scoring/quality.ts'
 import { securityMetadataOf } from './findings.ts'
@@ -41,7 +41,7 @@ const MAX_SUMMARY = 10_000
 
 /** The record of these parts; null for parts without turns or without any time. Equal parts give equal records. */
 export function composeRecord(
-  merged: SessionParts,
+  merged: SessionFragments,
   head: RecordHead,
   { pricer, contents }: RecordOptions,
 ): ComposedRecord | null {
@@ -114,7 +114,7 @@ export function composeRecord(
 
 /** Null where nothing states tokens; a kind is null where telemetry, which is all there is, never states it. */
 function tokensOf(
-  turns: readonly TurnPart[],
+  turns: readonly TurnFragment[],
   { tokens, summed }: PricedTurns,
   origin: Origin,
 ): Partial<KnownTokens> | null {
@@ -127,10 +127,10 @@ function tokensOf(
 }
 
 /** A plan that the user rejects is not a failed call. */
-const withoutPlans = (call: CallPart): CallPart =>
+const withoutPlans = (call: CallFragment): CallFragment =>
   call.name === 'ExitPlanMode' && call.ok === false ? { ...call, ok: true, rejected: false } : call
 
-function eventsOf({ events, calls }: SessionParts, turns: readonly TurnPart[]): SessionEvent[] {
+function eventsOf({ events, calls }: SessionFragments, turns: readonly TurnFragment[]): SessionEvent[] {
   const times = new Map(turns.map(({ id, at }) => [id, at]))
   const rejections = calls.flatMap(({ rejected, turn }): SessionEvent[] =>
     rejected ? [{ type: 'rejection', at: times.get(turn ?? '') ?? null, turn }] : [],
@@ -139,7 +139,7 @@ function eventsOf({ events, calls }: SessionParts, turns: readonly TurnPart[]): 
 }
 
 /** Sorts turns by time; turns of the same time as in their file, prompts first. */
-function turnsOf({ turns }: SessionParts): TurnPart[] {
+function turnsOf({ turns }: SessionFragments): TurnFragment[] {
   return turns.toSorted(
     (a, b) =>
       compareText(a.at ?? '', b.at ?? '') ||
@@ -150,11 +150,12 @@ function turnsOf({ turns }: SessionParts): TurnPart[] {
 }
 
 /** The ids of the turns, in the order of the record's `turn_records`. */
-export const turnIds = (parts: SessionParts): string[] => turnsOf(withEachCallOnce(parts)).map(({ id }) => id)
+export const turnIds = (parts: SessionFragments): string[] =>
+  turnsOf(withEachCallOnce(parts)).map(({ id }) => id)
 
 /** The calls of each turn, by its id, in the order of the turns. Calls of which only the result is known are left out. */
-function callsOf({ calls }: SessionParts, turns: readonly TurnPart[]): Map<string, CallPart[]> {
-  const byTurn = new Map<string, CallPart[]>(turns.map(({ id }) => [id, []]))
+function callsOf({ calls }: SessionFragments, turns: readonly TurnFragment[]): Map<string, CallFragment[]> {
+  const byTurn = new Map<string, CallFragment[]>(turns.map(({ id }) => [id, []]))
   for (const call of calls.toSorted((a, b) => a.position - b.position || compareText(a.id, b.id)))
     if (call.turn !== null) byTurn.get(call.turn)?.push(call)
   return byTurn
@@ -168,8 +169,8 @@ function turnRecordsOf({
   to,
   contents,
 }: {
-  turns: readonly TurnPart[]
-  calls: ReadonlyMap<string, readonly CallPart[]>
+  turns: readonly TurnFragment[]
+  calls: ReadonlyMap<string, readonly CallFragment[]>
   priced: PricedTurns
   from: string
   to: string | null
@@ -211,7 +212,7 @@ function turnRecordsOf({
   return records
 }
 
-function toolsOf(calls: readonly CallPart[]): ToolUse[] {
+function toolsOf(calls: readonly CallFragment[]): ToolUse[] {
   const tools = new Map<string, ToolUse>()
   for (const { name, ok } of calls) {
     const tool = tools.get(name ?? 'unknown') ?? { name: name ?? 'unknown', calls: 0, errors: 0 }
@@ -223,7 +224,7 @@ function toolsOf(calls: readonly CallPart[]): ToolUse[] {
 }
 
 /** Number of edits by file. */
-function filesOf(calls: readonly CallPart[]): Map<string, number> {
+function filesOf(calls: readonly CallFragment[]): Map<string, number> {
   const files = new Map<string, number>()
   for (const { ok, edits } of calls)
     if (ok !== false) for (const path of edits) files.set(path, (files.get(path) ?? 0) + 1)
@@ -237,10 +238,10 @@ function signalsOf({
   calls,
   files,
 }: {
-  parts: SessionParts
+  parts: SessionFragments
   events: readonly SessionEvent[]
-  turns: readonly TurnPart[]
-  calls: readonly CallPart[]
+  turns: readonly TurnFragment[]
+  calls: readonly CallFragment[]
   files: ReadonlyMap<string, number>
 }): QualitySignals {
   // results count even if their calls are not known
@@ -261,7 +262,7 @@ function signalsOf({
 }
 
 // True when the last commit or test run succeeded and no file was edited after it.
-function endedWell(calls: readonly CallPart[]): boolean {
+function endedWell(calls: readonly CallFragment[]): boolean {
   const last = calls.findLast(({ commits, tests, edits }) => commits || tests || edits.length > 0)
   return last !== undefined && (last.commits || last.tests) && last.ok === true
 }
@@ -270,7 +271,7 @@ function endedWell(calls: readonly CallPart[]): boolean {
 function numberAt(
   turn: string | null,
   at: string | null,
-  turns: readonly TurnPart[],
+  turns: readonly TurnFragment[],
   numbers: ReadonlyMap<string, number>,
 ): number | null {
   if (turn !== null) return numbers.get(turn) ?? null

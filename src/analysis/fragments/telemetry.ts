@@ -1,10 +1,10 @@
 import { compareText } from '../../base/text.ts'
+import type { SessionFragments, TurnFragment } from '../records/fragments.ts'
 import type { Origin } from '../records/session.ts'
-import type { SessionParts, TurnPart } from '../records/session-parts.ts'
 import { statedTotals, sumTotals, unattributedTotals } from './totals.ts'
 
 /** Files of a session always have a time, by their lines or of their own. */
-export function originOf({ times, fileTimes, telemetry }: SessionParts): Origin {
+export function originOf({ times, fileTimes, telemetry }: SessionFragments): Origin {
   if (telemetry === undefined) return 'transcript'
   return times.from === null && fileTimes.from === null ? 'telemetry' : 'both'
 }
@@ -14,14 +14,15 @@ export function originOf({ times, fileTimes, telemetry }: SessionParts): Origin 
  * transcript has. A call is the same by the API's id of it. Where one of both notes no such id, each call of a transcript
  * stands for one call of telemetry with the same tokens. Prompts and calls of tools are a transcript's, where there is one.
  */
-export function withEachCallOnce(stored: SessionParts): SessionParts {
+export function withEachCallOnce(stored: SessionFragments): SessionFragments {
   const parts = withLinesOfAnswers(stored)
   if (originOf(parts) !== 'both') return parts
   const own = parts.turns.filter(({ telemetry }) => telemetry !== true)
   const told = parts.turns.filter(({ telemetry, role }) => telemetry === true && role === 'assistant')
-  const requestsOf = (turns: readonly TurnPart[]) => new Set(turns.flatMap(({ request }) => request ?? []))
+  const requestsOf = (turns: readonly TurnFragment[]) =>
+    new Set(turns.flatMap(({ request }) => request ?? []))
   const [ownRequests, toldRequests] = [requestsOf(own), requestsOf(told)]
-  const isIn = (requests: ReadonlySet<string>, { request }: TurnPart) =>
+  const isIn = (requests: ReadonlySet<string>, { request }: TurnFragment) =>
     request !== undefined && requests.has(request)
   const take = takerOfEqual(own.filter((turn) => !isIn(toldRequests, turn)))
   const added = told.filter((turn) => !isIn(ownRequests, turn) && !take(turn))
@@ -36,7 +37,7 @@ export function withEachCallOnce(stored: SessionParts): SessionParts {
  * Qwen Code writes the answer to a sub-agent with the API's id of it into the session's file, and as a line without it into
  * the sub-agent's, which may come by itself: a line is one of the answers with its tokens.
  */
-function withLinesOfAnswers(parts: SessionParts): SessionParts {
+function withLinesOfAnswers(parts: SessionFragments): SessionFragments {
   if (parts.agent !== 'qwen') return parts
   const calls = parts.turns
     .filter(({ role, telemetry }) => role === 'assistant' && telemetry !== true)
@@ -45,7 +46,7 @@ function withLinesOfAnswers(parts: SessionParts): SessionParts {
     calls.filter(({ request }) => request !== undefined),
     ({ tokens }) => keyOf(tokens ?? [], []),
   )
-  const lines = new Map<string, TurnPart>()
+  const lines = new Map<string, TurnFragment>()
   const lineOf = new Map<string, string>()
   for (const { id, request, tokens, at, position } of calls) {
     const answer = request !== undefined || tokens === null ? null : answers.get(keyOf(tokens, []))?.shift()
@@ -61,9 +62,9 @@ function withLinesOfAnswers(parts: SessionParts): SessionParts {
 }
 
 /** Returns a function that takes one of the transcript's calls which may be the call of telemetry; false where there is none. */
-function takerOfEqual(calls: readonly TurnPart[]): (told: TurnPart) => boolean {
+function takerOfEqual(calls: readonly TurnFragment[]): (told: TurnFragment) => boolean {
   const taken = new Set<string>()
-  const groups = new Map<string, Map<string, TurnPart[]>>()
+  const groups = new Map<string, Map<string, TurnFragment[]>>()
   return ({ request, tokens, lacks = [] }) => {
     if (tokens === null) return false
     // a call with an id is one of those without, and the other way round
@@ -101,7 +102,7 @@ export interface Coverage {
  * `total`: the session's tokens, as they are shown; of a session that a client sent without parts, all of them are what it
  * states.
  */
-export function coverageOf(parts: SessionParts, total: number, isOfClient: boolean): Coverage {
+export function coverageOf(parts: SessionFragments, total: number, isOfClient: boolean): Coverage {
   const telemetry = sumOf(parts.turns.filter(({ telemetry: isTold }) => isTold === true))
   if (isOfClient || parts.telemetry === undefined) return { transcript: total, telemetry }
   const own = withLinesOfAnswers(parts).turns.filter(({ telemetry: isTold }) => isTold !== true)
@@ -113,7 +114,7 @@ export function coverageOf(parts: SessionParts, total: number, isOfClient: boole
 }
 
 /** The part of a session that telemetry tells; undefined where there is none. */
-export function telemetryOf(parts: SessionParts): SessionParts | undefined {
+export function telemetryOf(parts: SessionFragments): SessionFragments | undefined {
   const { telemetry, agent } = parts
   if (telemetry === undefined) return undefined
   if (originOf(parts) === 'telemetry') return parts

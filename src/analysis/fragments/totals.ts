@@ -1,5 +1,5 @@
 import { compareText } from '../../base/text.ts'
-import type { ModelTotal, RunPart } from '../records/session-parts.ts'
+import type { ModelTotal, RunFragment } from '../records/fragments.ts'
 import { plainNameOf } from '../scoring/model-names.ts'
 
 // Totals that an agent states for a run or for the whole session, beside the calls that are known one by one.
@@ -42,7 +42,7 @@ const together = (a: ModelTotal, b: ModelTotal): ModelTotal => ({
 })
 
 /** Returns the agent's own totals: the sum of its runs, or those of the whole session if they are larger. */
-export function statedTotals(runs: readonly RunPart[], whole: Totals | null): Totals {
+export function statedTotals(runs: readonly RunFragment[], whole: Totals | null): Totals {
   const inOthers = new Set(runs.flatMap(({ over }) => over))
   const own = runs.filter(({ id }) => !inOthers.has(id)).flatMap(({ totals }) => totals)
   return largerTotals(sumTotals(own), whole) ?? []

@@ -1,5 +1,5 @@
+import type { ModelTotal, SessionFragments, TurnFragment } from '../records/fragments.ts'
 import type { Tokens } from '../records/session.ts'
-import type { ModelTotal, SessionParts, TurnPart } from '../records/session-parts.ts'
 import { type Pricer, tieredName, WEB_SEARCH_COST } from '../scoring/prices.ts'
 import { matchTotals, SAME_AMOUNT, statedTotals, sumTotals, unattributedTotals } from './totals.ts'
 
@@ -29,9 +29,9 @@ export interface PricedTurns {
 }
 
 /** The parts with what each API message costs by these prices, where none is noted. */
-export function withEstimates(parts: SessionParts, pricer: Pricer): SessionParts {
+export function withEstimates(parts: SessionFragments, pricer: Pricer): SessionFragments {
   const from = parts.times.from ?? parts.fileTimes.from ?? ''
-  const turns = parts.turns.map((turn): TurnPart => {
+  const turns = parts.turns.map((turn): TurnFragment => {
     const { tokens, at } = turn
     if (turn.estimate !== null) return turn
     const isDated = (at ?? from) !== ''
@@ -48,8 +48,8 @@ export function withEstimates(parts: SessionParts, pricer: Pricer): SessionParts
  * fork only single runs count, since totals of the whole include the session that it was forked from.
  */
 export function priceTurns(
-  parts: SessionParts,
-  turns: readonly TurnPart[],
+  parts: SessionFragments,
+  turns: readonly TurnFragment[],
   { pricer, maxTurns, mainModel }: { pricer: Pricer; maxTurns: number; mainModel: string | null },
 ): PricedTurns {
   const from = parts.times.from ?? parts.fileTimes.from ?? ''
@@ -145,7 +145,7 @@ const allOf = ([input, output, cacheRead, cacheCreation]: ModelTotal['tokens']):
 /** Undefined when tokens were used and the model has no known price in its tier. */
 function priceOf(
   pricer: Pricer,
-  { model, tier }: Pick<TurnPart, 'model' | 'tier'>,
+  { model, tier }: Pick<TurnFragment, 'model' | 'tier'>,
   [input, output, cache_read, cache_creation, cache_creation_1h]: ModelTotal['tokens'],
   at: string,
   aggregated = false,

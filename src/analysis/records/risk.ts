@@ -67,11 +67,11 @@ export const PrRiskRecord = closed({
 export type PrRiskRecord = Static<typeof PrRiskRecord>
 
 /** The parts of a risk score, in the order in which they are shown. */
-export const PARTS = ['impact', 'regression', 'security', 'coupling'] as const
-export type Part = (typeof PARTS)[number]
+export const COMPONENTS = ['impact', 'regression', 'security', 'coupling'] as const
+export type Component = (typeof COMPONENTS)[number]
 
 /** The field of a part. */
-export const scoreField = (part: Part) => `${part}_score` as const
+export const scoreField = (part: Component) => `${part}_score` as const
 
 /**
  * The first problem of a record with valid fields; undefined without one. It needs either all four scores, or
@@ -82,7 +82,7 @@ export function riskProblem(record: PrRiskRecord, at: string): FieldProblem | un
   const excluded = { message: `must not be given with the state ${state}` }
   if (merged_at != null && (state ?? 'merged') !== 'merged') return { field: `${at}.merged_at`, ...excluded }
   if (closed_at != null && state === 'open') return { field: `${at}.closed_at`, ...excluded }
-  const given = PARTS.filter((part) => record[scoreField(part)] != null)
+  const given = COMPONENTS.filter((part) => record[scoreField(part)] != null)
   if (record.files != null) {
     const [part] = given
     if (part !== undefined)
@@ -98,10 +98,10 @@ export function riskProblem(record: PrRiskRecord, at: string): FieldProblem | un
   }
   if (given.length === 0)
     return { field: `${at}.files`, message: 'is required, or all four of the scores that it gives' }
-  const missing = PARTS.find((part) => record[scoreField(part)] == null)
+  const missing = COMPONENTS.find((part) => record[scoreField(part)] == null)
   if (missing !== undefined)
     return { field: `${at}.${scoreField(missing)}`, message: 'is required with the other scores' }
-  const wrong = PARTS.find((part) => record.contributions && !addsUp(record, part))
+  const wrong = COMPONENTS.find((part) => record.contributions && !addsUp(record, part))
   if (wrong !== undefined)
     return {
       field: `${at}.contributions.${wrong}`,
@@ -112,6 +112,6 @@ export function riskProblem(record: PrRiskRecord, at: string): FieldProblem | un
 
 const hundredths = (value: number): number => Math.round(value * 100)
 
-const addsUp = (record: PrRiskRecord, part: Part): boolean =>
+const addsUp = (record: PrRiskRecord, part: Component): boolean =>
   (record.contributions?.[part] ?? []).reduce((sum, { points }) => sum + hundredths(points), 0) ===
   Number(scaled(record[scoreField(part)] ?? 0, SCORE_DECIMALS))

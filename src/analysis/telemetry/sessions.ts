@@ -1,6 +1,11 @@
 import { sessionIdOf } from '../../base/ids.ts'
-import { mergeParts } from '../fragments/merge.ts'
-import { type CallPart, partId, type SessionParts, type TurnPart } from '../records/session-parts.ts'
+import { mergeFragments } from '../fragments/merge.ts'
+import {
+  type CallFragment,
+  fragmentId,
+  type SessionFragments,
+  type TurnFragment,
+} from '../records/fragments.ts'
 import type { Usage } from './facts.ts'
 import type { Observation } from './observations.ts'
 
@@ -10,7 +15,7 @@ export interface ObservedSession {
   id: string
   project: string | null
   email: string | null
-  parts: SessionParts
+  parts: SessionFragments
   /** Records of the request that it was made of. */
   records: number
 }
@@ -36,8 +41,8 @@ export function sessionsOf(observations: readonly Observation[], now: Date): Obs
 function sessionOf(observations: readonly Observation[], now: string): ObservedSession {
   const [{ agent, session, at: first }] = observations as [Observation]
   const project = observations.find((each) => each.project !== null)?.project ?? null
-  const turns: TurnPart[] = []
-  const calls: CallPart[] = []
+  const turns: TurnFragment[] = []
+  const calls: CallFragment[] = []
   let [from, to] = [first ?? now, first ?? now]
   for (const each of observations) {
     const at = each.at ?? now
@@ -47,7 +52,7 @@ function sessionOf(observations: readonly Observation[], now: string): ObservedS
     else if (each.kind === 'prompt') turns.push(turnPart(`prompt ${each.key}`, 'user', at))
     else if (each.kind === 'tool') calls.push(callPart(each.key, each.name, each.ok))
   }
-  const parts: SessionParts = {
+  const parts: SessionFragments = {
     ...emptyParts(agent),
     project: { rank: project === null ? 0 : 1, at: null },
     telemetry: { from, to },
@@ -57,7 +62,7 @@ function sessionOf(observations: readonly Observation[], now: string): ObservedS
     project: project?.slice(0, MAX_PROJECT) ?? null,
     email: observations.find(({ email }) => email !== null && EMAIL.test(email))?.email ?? null,
     // merging joins the items that are there twice: a call that a log and a span tell of
-    parts: mergeParts(emptyParts(agent), { ...parts, turns, calls }),
+    parts: mergeFragments(emptyParts(agent), { ...parts, turns, calls }),
     records: observations.length,
   }
 }
@@ -65,7 +70,7 @@ function sessionOf(observations: readonly Observation[], now: string): ObservedS
 const MAX_PROJECT = 200
 const EMAIL = /^[^\s@]{1,250}@[^\s@]{1,60}$/
 
-const emptyParts = (agent: string): SessionParts => ({
+const emptyParts = (agent: string): SessionFragments => ({
   agent,
   isFork: false,
   times: { from: null, to: null },
@@ -83,8 +88,8 @@ const emptyParts = (agent: string): SessionParts => ({
   whole: null,
 })
 
-const turnPart = (key: string, role: TurnPart['role'], at: string): TurnPart => ({
-  id: partId(`telemetry ${key}`),
+const turnPart = (key: string, role: TurnFragment['role'], at: string): TurnFragment => ({
+  id: fragmentId(`telemetry ${key}`),
   role,
   at,
   position: 0,
@@ -96,7 +101,7 @@ const turnPart = (key: string, role: TurnPart['role'], at: string): TurnPart => 
   telemetry: true,
 })
 
-function usageTurn({ key, request, model, tier, tokens, hourTokens, cost }: Usage, at: string): TurnPart {
+function usageTurn({ key, request, model, tier, tokens, hourTokens, cost }: Usage, at: string): TurnFragment {
   const lacks = tokens.flatMap((count, kind) => (count === undefined ? [kind] : []))
   const [input = 0, output = 0, cacheRead = 0, cacheCreation = 0] = tokens
   return {
@@ -104,7 +109,7 @@ function usageTurn({ key, request, model, tier, tokens, hourTokens, cost }: Usag
     model: model?.slice(0, MAX_MODEL) ?? null,
     tokens: [input, output, cacheRead, cacheCreation, hourTokens],
     cost: cost === null ? null : String(cost),
-    ...(request === null ? {} : { request: partId(request) }),
+    ...(request === null ? {} : { request: fragmentId(request) }),
     ...(tier === null ? {} : { tier }),
     ...(lacks.length === 0 ? {} : { lacks }),
   }
@@ -113,8 +118,8 @@ function usageTurn({ key, request, model, tier, tokens, hourTokens, cost }: Usag
 const MAX_MODEL = 200
 
 /** Under the id that the call has in a transcript. */
-const callPart = (key: string, name: string | null, ok: boolean | null): CallPart => ({
-  id: partId(key),
+const callPart = (key: string, name: string | null, ok: boolean | null): CallFragment => ({
+  id: fragmentId(key),
   turn: null,
   position: 0,
   name: name?.slice(0, MAX_NAME) ?? null,

@@ -1,12 +1,12 @@
-import type { Part } from '../../analysis/records/risk.ts'
-import { PARTS, scoreField } from '../../analysis/records/risk.ts'
+import type { Component } from '../../analysis/records/risk.ts'
+import { COMPONENTS, scoreField } from '../../analysis/records/risk.ts'
 import type { RiskDetail } from '../../features/risk/model.ts'
 
 /** A later run finds its comment by this marker. */
 export const MARKER = '<!-- cloud-analytics pr -->'
 
 const MOST = 3
-const TITLES: Readonly<Record<Part, string>> = {
+const TITLES: Readonly<Record<Component, string>> = {
   impact: 'Impact',
   regression: 'Regression',
   security: 'Security',
@@ -19,7 +19,7 @@ const code = (text: string): string => `\`${text.replaceAll(/[`\r\n]/g, ' ').rep
 /** Risk with its reasons, and the sessions with what they cost, in a few lines. */
 export function markdownOf(risk: RiskDetail): string {
   const { sessions, effective_lines, ai_lines, ai_share } = risk
-  const rows = PARTS.map((part) => {
+  const rows = COMPONENTS.map((part) => {
     const reasons = [...risk.contributions[part]]
       .filter(({ points }) => points !== 0)
       .sort((a, b) => Math.abs(b.points) - Math.abs(a.points))

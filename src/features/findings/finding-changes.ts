@@ -6,7 +6,7 @@ import { findSessionsOf, getFinding, type Shown } from '../security/finding-quer
 import { writeFindings } from '../security/write.ts'
 import { readTexts } from '../sessions/deleted-queries.ts'
 import type { SessionDetailBody } from '../sessions/model.ts'
-import { withStatus } from '../sessions/writing/merge-parts.ts'
+import { withStatus } from '../sessions/writing/merge-fragments.ts'
 import { replaceTexts } from '../sessions/writing/write.ts'
 
 /**

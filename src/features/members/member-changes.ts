@@ -23,7 +23,7 @@ import {
   removeMember,
 } from '../team/queries.ts'
 import { hasOwner, writeMembers } from '../team/write.ts'
-import { updateParts } from '../usage/pull-request-write.ts'
+import { updateShares } from '../usage/pull-request-write.ts'
 
 // Changes of one member: by the API, the command line, and the identity provider. Each function needs a transaction, and
 // takes the organization's lock.
@@ -50,7 +50,7 @@ export interface MemberChange {
 
 /** Decides again which pull requests the sessions of these members belong to: commits tell, by their addresses. */
 const updatePartsOf = (tx: ISql, orgId: string, members: readonly string[]) =>
-  updateParts(tx, orgId, { pullRequests: [], formerBranches: [], commits: [], members })
+  updateShares(tx, orgId, { pullRequests: [], formerBranches: [], commits: [], members })
 
 const noMember = () => new ApiError('NOT_FOUND', 'There is no such member')
 

@@ -3,7 +3,7 @@ import type { Sql } from '../../database/client.ts'
 import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
 import { keepEvent, type PullRequestEvent } from '../risk/event-queries.ts'
 import { applyEvent } from '../risk/write.ts'
-import { updateParts } from '../usage/pull-request-write.ts'
+import { updateShares } from '../usage/pull-request-write.ts'
 
 /**
  * Stores what a repository's host says of a pull request. One whose record did not come yet gets it with its record. An
@@ -22,7 +22,7 @@ export async function storePullRequestEvent(
     const changed = await applyEvent(tx, orgId, event)
     if (changed === undefined) return
     await changed.updateRollups()
-    await updateParts(tx, orgId, { ...changed, commits: [], members: [] })
+    await updateShares(tx, orgId, { ...changed, commits: [], members: [] })
     const details = { created: 0, updated: 1, ids: changed.updatedIds }
     await recordEntries(tx, orgId, actor, [{ action: 'pr_risk.synced', details }])
   })

@@ -14,9 +14,9 @@ import {
   type StoredChange,
 } from './history-queries.ts'
 import { impactScore } from './impact.ts'
-import { type Change, type RiskParts, riskParts } from './prepare.ts'
+import { type Change, componentsOf, type RiskComponents } from './prepare.ts'
 import { measureChange, regressionScore } from './regression.ts'
-import { type OpenFindings, securityPart } from './sensitive-paths.ts'
+import { type OpenFindings, securityComponent } from './sensitive-paths.ts'
 
 /** 12 months: the history before a change. */
 const HISTORY_MS = 365 * 86_400_000
@@ -27,7 +27,7 @@ const FILES_PER_STATEMENT = 5_000
 const COMMITS_AHEAD = 500
 
 /** Computed parts, with what their findings are looked up by. */
-export interface ComputedParts extends RiskParts {
+export interface ComputedRisk extends RiskComponents {
   /** All names of the change's files: see ChangeInHistory. */
   names: readonly string[]
   findings: OpenFindings
@@ -35,7 +35,7 @@ export interface ComputedParts extends RiskParts {
 
 export interface ComputedChange {
   change: Change
-  parts: ComputedParts
+  parts: ComputedRisk
 }
 
 /** A change with what the history contains of its files. */
@@ -54,13 +54,13 @@ interface ChangeInHistory {
  * project in the 12 months before it (and each commit once for all the changes), and its own files' latest 200. `pause` is
  * called between two changes.
  */
-export async function computeParts(
+export async function computeComponents(
   tx: ISql,
   orgId: string,
   changes: readonly Change[],
   pause: () => Promise<void> | undefined = () => undefined,
-): Promise<ComputedParts[]> {
-  const parts = new Map<Change, ComputedParts>()
+): Promise<ComputedRisk[]> {
+  const parts = new Map<Change, ComputedRisk>()
   for (const [project, own] of Map.groupBy(changes, (change) => change.project)) {
     // the history can only advance in time
     const ordered = own.toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
@@ -175,7 +175,7 @@ async function computePartsOf(
   orgId: string,
   project: string,
   seen: readonly ChangeInHistory[],
-  parts: Map<Change, ComputedParts>,
+  parts: Map<Change, ComputedRisk>,
 ): Promise<void> {
   if (seen.length === 0) return
   const touched = seen.flatMap(({ change, files }, index) =>
@@ -197,11 +197,11 @@ async function computePartsOf(
         singleOwned: singleOwned.get(index) ?? 0,
       }),
       regression: regressionScore(measures),
-      security: securityPart(change.files, found),
+      security: securityComponent(change.files, found),
       coupling: couplingScore(missing, lines),
     }
     parts.set(change, {
-      ...riskParts(scored),
+      ...componentsOf(scored),
       names,
       findings: found,
     })
@@ -216,8 +216,8 @@ export async function withCurrentFindings(
   tx: ISql,
   orgId: string,
   computed: ReadonlyMap<string, ComputedChange>,
-): Promise<Map<string, ComputedParts>> {
-  const updated = new Map<string, ComputedParts>()
+): Promise<Map<string, ComputedRisk>> {
+  const updated = new Map<string, ComputedRisk>()
   for (const [project, own] of Map.groupBy(computed, ([, { change }]) => change.project)) {
     const lists = own.map(([, { parts }]) => parts.names)
     const findings = await findingsOfNames(tx, orgId, project, lists)
@@ -227,7 +227,7 @@ export async function withCurrentFindings(
         updated.set(key, parts)
         continue
       }
-      const { score, contributions } = securityPart(change.files, found)
+      const { score, contributions } = securityComponent(change.files, found)
       updated.set(key, {
         names: parts.names,
         findings: found,

@@ -8,7 +8,7 @@ export interface Contribution {
 }
 
 /** A score of 0 to 100 with 2 decimals, and its contributions, whose points add up to it exactly. */
-export interface ScorePart {
+export interface ScoreComponent {
   score: number
   contributions: Contribution[]
 }
@@ -30,7 +30,7 @@ export const extentOf = (lines: number): number => Math.min(1, Math.log1p(lines)
  * The sum of the points, rounded half up to 2 decimals, at most 100: a contribution `limit` subtracts what is
  * above. The points are rounded too, and the difference that this makes is added to the largest of them.
  */
-export function partOf(measured: readonly Contribution[]): ScorePart {
+export function componentOf(measured: readonly Contribution[]): ScoreComponent {
   const sum = measured.reduce((total, item) => total + item.points, 0)
   const items = [...measured]
   if (sum > MAX_SCORE) items.push({ name: 'limit', value: MAX_SCORE, points: MAX_SCORE - sum })

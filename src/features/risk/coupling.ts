@@ -1,4 +1,4 @@
-import { extentOf, partOf, type ScorePart } from './contributions.ts'
+import { componentOf, extentOf, type ScoreComponent } from './contributions.ts'
 
 // Files that usually change together (Gall, Hajek and Jazayeri, "Detection of logical coupling based on
 // product release history", ICSM 1998), with the usual thresholds, those of Tornhill's Code Maat. Pure.
@@ -66,7 +66,7 @@ export function missingFiles(history: ChangeHistory, changed: ReadonlySet<string
  * lines; the extent's share of it for a smaller one. Each file has points in proportion to its degree; those after the
  * tenth are one contribution, `others`, whose value is their number.
  */
-export function couplingScore(missing: readonly MissingFile[], lines: number): ScorePart {
+export function couplingScore(missing: readonly MissingFile[], lines: number): ScoreComponent {
   const sumOf = (files: readonly MissingFile[]) => files.reduce((sum, { degree }) => sum + degree, 0)
   const sum = sumOf(missing)
   const score = 100 * (1 - Math.exp(-sum / 100 / SCALE)) * extentOf(lines)
@@ -76,6 +76,9 @@ export function couplingScore(missing: readonly MissingFile[], lines: number): S
     value: degree,
     points: (score * degree) / sum,
   }))
-  if (others.length === 0) return partOf(named)
-  return partOf([...named, { name: 'others', value: others.length, points: (score * sumOf(others)) / sum }])
+  if (others.length === 0) return componentOf(named)
+  return componentOf([
+    ...named,
+    { name: 'others', value: others.length, points: (score * sumOf(others)) / sum },
+  ])
 }

@@ -1,4 +1,4 @@
-import { extentOf, partOf, type ScorePart } from './contributions.ts'
+import { componentOf, extentOf, type ScoreComponent } from './contributions.ts'
 
 // The impact of a change: hotspots after Tornhill, "Your Code as a Crime Scene" (change frequency × size), spread of the
 // changed lines, and files with one owner or none. Pure.
@@ -26,10 +26,10 @@ export const percentile = (less: number, count: number): number =>
   count <= 1 ? 0 : Math.min(1, less / (count - 1))
 
 /** extent · (40·hotspot + 50·entropy/log2(max(files, 2)) + 10·share of files with one owner or none). */
-export function impactScore({ files, lines, entropy, hotspot, singleOwned }: Impact): ScorePart {
+export function impactScore({ files, lines, entropy, hotspot, singleOwned }: Impact): ScoreComponent {
   const extent = extentOf(lines)
   const share = files === 0 ? 0 : singleOwned / files
-  return partOf([
+  return componentOf([
     { name: 'hotspot', value: hotspot, points: extent * WEIGHTS.hotspot * hotspot },
     {
       name: 'entropy',

@@ -1,10 +1,10 @@
 import { type CommitFile, plainPath } from '../../analysis/records/commit.ts'
 import type { PrRiskRecord, RiskContributions, State } from '../../analysis/records/risk.ts'
-import { PARTS, type Part, scoreField } from '../../analysis/records/risk.ts'
+import { COMPONENTS, type Component, scoreField } from '../../analysis/records/risk.ts'
 import { normalizeTimestamp } from '../../base/dates.ts'
 import { roundedQuotient, SCORE_DECIMALS, scaled, unscaled } from '../../base/decimals.ts'
 import { asciiLower } from '../../base/text.ts'
-import type { ScorePart } from './contributions.ts'
+import type { ScoreComponent } from './contributions.ts'
 import type { Rating } from './model.ts'
 
 /** The change of a pull request, from which and from the history the parts of a score are computed. */
@@ -16,8 +16,8 @@ export interface Change {
 }
 
 /** The parts of a score, each 0 to 100 with 2 decimals, and the contributions to each. */
-export interface RiskParts {
-  scores: Record<Part, number>
+export interface RiskComponents {
+  scores: Record<Component, number>
   contributions: RiskContributions
 }
 
@@ -57,7 +57,7 @@ export interface PreparedRisk {
   origin: Origin | null
   /** The fields as given; a field that was not given is null. */
   lifecycle: { [Field in keyof Lifecycle]: Lifecycle[Field] | null }
-  given: RiskParts | null
+  given: RiskComponents | null
   change: Change | null
   /** SHA-256, in hex, of a record with files, so that it is computed once. Null where the parts are given. */
   inputHash: string | null
@@ -153,12 +153,12 @@ function changeOf(record: PrRiskRecord, createdAt: string): Change | null {
   }
 }
 
-export const riskParts = ({
+export const componentsOf = ({
   impact,
   regression,
   security,
   coupling,
-}: Record<Part, ScorePart>): RiskParts => ({
+}: Record<Component, ScoreComponent>): RiskComponents => ({
   scores: {
     impact: impact.score,
     regression: regression.score,
@@ -174,13 +174,13 @@ export const riskParts = ({
 })
 
 /** The parts as given; one without contributions gets the contribution `reported`. */
-function givenParts(record: PrRiskRecord): RiskParts {
-  const given = (part: Part): ScorePart => {
+function givenParts(record: PrRiskRecord): RiskComponents {
+  const given = (part: Component): ScoreComponent => {
     const score = unscaled(scaled(record[scoreField(part)] ?? 0, SCORE_DECIMALS), SCORE_DECIMALS)
     const reported = [{ name: 'reported', value: score, points: score }]
     return { score, contributions: record.contributions?.[part] ?? reported }
   }
-  return riskParts({
+  return componentsOf({
     impact: given('impact'),
     regression: given('regression'),
     security: given('security'),
@@ -189,11 +189,19 @@ function givenParts(record: PrRiskRecord): RiskParts {
 }
 
 /** Percent; they add up to 100. */
-const WEIGHTS: Readonly<Record<Part, bigint>> = { impact: 30n, regression: 25n, security: 25n, coupling: 20n }
+const WEIGHTS: Readonly<Record<Component, bigint>> = {
+  impact: 30n,
+  regression: 25n,
+  security: 25n,
+  coupling: 20n,
+}
 
 /** 0.30·impact + 0.25·regression + 0.25·security + 0.20·coupling, rounded half up: 70, 55, 60, 75 give 65. */
-export function riskScoreOf(scores: Readonly<Record<Part, number>>): number {
-  const sum = PARTS.reduce((total, part) => total + WEIGHTS[part] * scaled(scores[part], SCORE_DECIMALS), 0n)
+export function riskScoreOf(scores: Readonly<Record<Component, number>>): number {
+  const sum = COMPONENTS.reduce(
+    (total, part) => total + WEIGHTS[part] * scaled(scores[part], SCORE_DECIMALS),
+    0n,
+  )
   return Number(roundedQuotient(sum, 10_000n))
 }
 

@@ -1,4 +1,4 @@
-import { MOST_LINES, partOf, type ScorePart } from './contributions.ts'
+import { componentOf, MOST_LINES, type ScoreComponent } from './contributions.ts'
 
 // The probability that a change introduces a defect: logistic regression on six measures of Kamei et al., "A large-scale
 // empirical study of just-in-time quality assurance" (TSE 2013). Pure.
@@ -104,13 +104,13 @@ export const defectPercent = (change: ChangeMeasures): number =>
  * 100·p of a change. `base` is the value of an empty change; the difference to it is distributed over the
  * terms in proportion to their parts of the logit: their Aumann–Shapley values ("integrated gradients").
  */
-export function regressionScore(change: ChangeMeasures): ScorePart {
+export function regressionScore(change: ChangeMeasures): ScoreComponent {
   const base = percent(INTERCEPT)
   const logits = logitsOf(change)
   const sum = logits.reduce((total, logit) => total + logit, 0)
   // a sum of 0 has the derivative at the intercept, which is the limit of the quotient
   const slope = sum === 0 ? (base * (100 - base)) / 100 : (percent(INTERCEPT + sum) - base) / sum
-  return partOf([
+  return componentOf([
     { name: 'base', value: INTERCEPT, points: base },
     ...TERMS.map(({ name, value }, index) => ({
       name,

@@ -1,5 +1,5 @@
 import { SEVERITY_POINTS } from '../../analysis/records/finding.ts'
-import { type Contribution, extentOf, partOf, type ScorePart } from './contributions.ts'
+import { type Contribution, componentOf, extentOf, type ScoreComponent } from './contributions.ts'
 import type { ChangedFile } from './regression.ts'
 
 // Kinds of files that matter to security, found by path. The weights are our own choice; each kind counts
@@ -91,12 +91,12 @@ export interface OpenFindings {
 }
 
 /** The points of the open findings in the files and of the kinds of sensitive files among them, at most 100. */
-export function securityPart(files: readonly ChangedFile[], findings: OpenFindings): ScorePart {
+export function securityComponent(files: readonly ChangedFile[], findings: OpenFindings): ScoreComponent {
   const found = (['critical', 'high', 'medium', 'low'] as const).flatMap((severity) => {
     const value = findings[severity]
     return value === 0
       ? []
       : [{ name: `${severity}_findings`, value, points: value * SEVERITY_POINTS[severity] }]
   })
-  return partOf([...found, ...sensitiveKinds(files)])
+  return componentOf([...found, ...sensitiveKinds(files)])
 }

@@ -1,12 +1,12 @@
-import type { Part } from '../../analysis/records/risk.ts'
+import type { Component } from '../../analysis/records/risk.ts'
 import { decimalText, SCORE_DECIMALS, scaled } from '../../base/decimals.ts'
 import type { ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
-import type { Lifecycle, Origin, RiskParts } from './prepare.ts'
+import type { Lifecycle, Origin, RiskComponents } from './prepare.ts'
 import { riskScoreOf } from './prepare.ts'
 
 /** A score as it is stored. */
-export interface RiskRow extends RiskParts {
+export interface RiskRow extends RiskComponents {
   id: string
   repo: string
   prNumber: number
@@ -91,7 +91,7 @@ export async function findRisks(
 /** Writes the scores; their commits are written by `replaceCommits`. */
 export async function upsertRisks(tx: ISql, orgId: string, rows: readonly RiskRow[]): Promise<void> {
   if (rows.length === 0) return
-  const score = (row: RiskRow, part: Part) =>
+  const score = (row: RiskRow, part: Component) =>
     decimalText(scaled(row.scores[part], SCORE_DECIMALS), SCORE_DECIMALS)
   await tx`
     insert into pr_risks (

@@ -6,9 +6,15 @@ import type { ISql } from '../../database/client.ts'
 import { beginCounting } from '../../database/rollups.ts'
 import { findCounted, recountPullRequests } from '../usage/outcome-rollup.ts'
 import { type Branch, findBranches } from '../usage/pull-request-write.ts'
-import { type ComputedChange, type ComputedParts, computeParts, withCurrentFindings } from './compute.ts'
+import { type ComputedChange, type ComputedRisk, computeComponents, withCurrentFindings } from './compute.ts'
 import { findEvents, type PullRequestEvent } from './event-queries.ts'
-import { type Lifecycle, lifecycleAfter, type PreparedRisk, prepareRisk, type RiskParts } from './prepare.ts'
+import {
+  type Lifecycle,
+  lifecycleAfter,
+  type PreparedRisk,
+  prepareRisk,
+  type RiskComponents,
+} from './prepare.ts'
 import { RISK_ROLLUP } from './rollup.ts'
 import { findRisks, type RiskRow, replaceCommits, upsertRisks } from './store-write.ts'
 
@@ -17,7 +23,7 @@ export interface ComputedRisks {
   /** Records with files, in their stored form. */
   prepared: ReadonlyMap<SyncRecord, PreparedRisk>
   /** Their parts, by `inputHash`, where they are not stored. */
-  parts: ReadonlyMap<string, ComputedParts>
+  parts: ReadonlyMap<string, ComputedRisk>
 }
 
 /**
@@ -44,7 +50,7 @@ export async function computeRisks(
   const changes = missing.flatMap(({ change, inputHash }) =>
     change === null || inputHash === null ? [] : [{ change, inputHash }],
   )
-  const computed = await computeParts(
+  const computed = await computeComponents(
     sql,
     orgId,
     changes.map(({ change }) => change),
@@ -62,7 +68,7 @@ export async function computeRisks(
 interface RisksWritten extends WriteResult {
   /** Updates the rollups of the scores that were written. Needs the organization's lock. */
   updateRollups: () => Promise<void>
-  /** The pull requests that were written, and their former places, for `updateParts`. */
+  /** The pull requests that were written, and their former places, for `updateShares`. */
   pullRequests: { repo: string; prNumber: number }[]
   formerBranches: Branch[]
 }
@@ -221,18 +227,23 @@ async function partsOf(
   risks: readonly PreparedRisk[],
   stored: ReadonlyMap<string, RiskRow>,
   before: ComputedRisks['parts'],
-): Promise<RiskParts[]> {
+): Promise<RiskComponents[]> {
   const known = risks.map((risk) => {
     const row = stored.get(pullRequestKeyOf(risk))
     if (row !== undefined && row.inputHash === risk.inputHash) return risk.given ?? row
     return risk.given ?? (risk.inputHash === null ? undefined : before.get(risk.inputHash))
   })
   const changes = risks.flatMap((risk, index) => (known[index] === undefined ? (risk.change ?? []) : []))
-  const computed = (await computeParts(tx, orgId, changes)).values()
+  const computed = (await computeComponents(tx, orgId, changes)).values()
   return known.flatMap((parts) => parts ?? computed.next().value ?? [])
 }
 
-function rowOf(risk: PreparedRisk, id: string, lifecycle: Lifecycle, parts: RiskParts | undefined): RiskRow {
+function rowOf(
+  risk: PreparedRisk,
+  id: string,
+  lifecycle: Lifecycle,
+  parts: RiskComponents | undefined,
+): RiskRow {
   if (parts === undefined) throw new Error('a risk score without its parts')
   const { repo, prNumber, title, filesChanged, createdAt, origin, inputHash } = risk
   const { scores, contributions } = parts

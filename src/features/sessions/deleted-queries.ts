@@ -17,7 +17,7 @@ export interface StoredTexts {
   userEmail: string | null
   /** JSON */
   detail: string
-  /** Packed: see `SessionParts`. */
+  /** Packed: see `SessionFragments`. */
   parts: string | null
 }
 

@@ -3,6 +3,7 @@ import type { Coverage } from '../../analysis/fragments/telemetry.ts'
 import { problemOf } from '../../analysis/records/check.ts'
 import { withoutNulls } from '../../analysis/records/fields.ts'
 import type { FindingRecord } from '../../analysis/records/finding.ts'
+import type { SessionFragments } from '../../analysis/records/fragments.ts'
 import type {
   KnownTokens,
   QualityFactor,
@@ -10,7 +11,6 @@ import type {
   QualityRecord,
   SessionRecord,
 } from '../../analysis/records/session.ts'
-import type { SessionParts } from '../../analysis/records/session-parts.ts'
 import { type Pricer, priceRecord } from '../../analysis/scoring/prices.ts'
 import {
   QUALITY_BASE,
@@ -31,7 +31,7 @@ interface PrepareOptions {
   /** Whether the texts of prompts and responses are stored. */
   storeContent: boolean
   /** The record's parts, where they are known: to unpack those of a long session takes 7 ms. */
-  unpacked?: SessionParts
+  unpacked?: SessionFragments
   /** Findings of a scan of the record; used where it has no `security_metadata`. */
   findings?: readonly FindingRecord[]
 }
@@ -52,7 +52,7 @@ export interface PreparedSession {
   security: bigint
   userId: string | null
   userEmail: string | null
-  /** Packed: see `SessionParts`. Null where the record has none. */
+  /** Packed: see `SessionFragments`. Null where the record has none. */
   parts: string | null
   /** The sessions of its sub-agents. */
   includes: readonly string[]
@@ -62,7 +62,7 @@ export interface PreparedSession {
     quality_metadata: Omit<QualityMetadata, 'scored_at'> & { scored_at: string | null }
   }
   /** Parts of telemetry that no record is composed of yet: see `toldSession` (writing/telemetry.ts). */
-  told?: SessionParts
+  told?: SessionFragments
   /** Names the record in errors: `records[3]`. */
   field: string
   /** SHA-256 of all above but `field` and `told`, without `scored_at` and `previous_score`: the same session has the same hash. */

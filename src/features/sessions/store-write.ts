@@ -32,7 +32,7 @@ export async function storeSessions(
   await upsertDetails(tx, orgId, upserted, stored, now)
 }
 
-export interface StoredParts {
+export interface StoredFragments {
   id: string
   parts: string
   /** Null unless asked for. */
@@ -40,14 +40,14 @@ export interface StoredParts {
 }
 
 /** The packed parts of those sessions that have some, and with `withTurns` their turns. */
-export async function findParts(
+export async function findFragments(
   tx: ISql,
   orgId: string,
   ids: readonly string[],
   withTurns: boolean,
-): Promise<StoredParts[]> {
+): Promise<StoredFragments[]> {
   if (ids.length === 0) return []
-  return await tx<StoredParts[]>`
+  return await tx<StoredFragments[]>`
     select d.session_id as id, d.parts, ${withTurns ? tx`d.detail->'turn_records'` : tx`null`} as turns
     from session_details d
     where d.org_id = ${orgId}

@@ -1,4 +1,5 @@
 import { type Coverage, coverageOf, originOf } from '../../analysis/fragments/telemetry.ts'
+import { type SessionFragments, unpackFragments } from '../../analysis/records/fragments.ts'
 import type {
   KnownTokens,
   SessionRecord,
@@ -6,7 +7,6 @@ import type {
   ToolUse,
   TurnRecord,
 } from '../../analysis/records/session.ts'
-import { type SessionParts, unpackParts } from '../../analysis/records/session-parts.ts'
 import { normalizeTimestamp } from '../../base/dates.ts'
 import { MONEY_DECIMALS, scaled, unscaled } from '../../base/decimals.ts'
 import type { TurnDetail } from './model.ts'
@@ -65,11 +65,11 @@ export function turnDetail(
 export function coverageOfRecord(
   { origin, parts }: SessionRecord,
   tokens: KnownTokens | null,
-  unpacked?: SessionParts,
+  unpacked?: SessionFragments,
 ): Coverage {
   const total = Object.values(tokens ?? {}).reduce((sum: number, count) => sum + (count ?? 0), 0)
   const isTranscript = (origin ?? 'transcript') === 'transcript'
-  const known = isTranscript || !parts ? undefined : (unpacked ?? unpackParts(parts))
+  const known = isTranscript || !parts ? undefined : (unpacked ?? unpackFragments(parts))
   if (known === undefined) return { transcript: total, telemetry: 0 }
   return coverageOf(known, total, origin === 'both' && originOf(known) === 'telemetry')
 }

@@ -1,7 +1,7 @@
 import type { ISql } from '../../database/client.ts'
 import type { CheckedTable, DerivedTable, OrgId } from '../../database/derived-tables.ts'
 import { OUTCOME_ROLLUP } from './outcome-rollup.ts'
-import { pullRequestParts } from './pull-request-queries.ts'
+import { pullRequestShares } from './pull-request-queries.ts'
 import { BRANCH_ROLLUP, TICKET_ROLLUP, USAGE_ROLLUP } from './rollup.ts'
 import { TICKETS } from './ticket-check.ts'
 
@@ -22,7 +22,7 @@ const shareOf = (name: string, total: string) => `
     else 0
   end`
 
-/** Recomputes the parts of all sessions from their details, as `partsOf` divides them. */
+/** Recomputes the parts of all sessions from their details, as `sharesOf` divides them. */
 const fromDetails = (sql: ISql, orgId: OrgId) => sql`
   with parts as materialized (
     select
@@ -135,7 +135,7 @@ const PART_COLUMNS = [
 export const PULL_REQUEST_PARTS: DerivedTable = {
   name: 'pr_sessions',
   columns: ['session_id', 'repo', 'pr_number', 'part', 'project', 'member', 'agent', 'day'],
-  query: (sql, orgId) => pullRequestParts(sql, orgId, sql``),
+  query: (sql, orgId) => pullRequestShares(sql, orgId, sql``),
   describe: ({ session_id }) => `part of ${session_id} in a pull request`,
 }
 

@@ -19,7 +19,7 @@ export const days = (sql: ISql, count: number) => sql`${count}::integer * interv
  * So no cost is counted twice. A pull request whose record names no project has the repository's name with and without its
  * owner.
  */
-export const pullRequestParts = (sql: ISql, orgId: OrgId, only: Fragment): Fragment => sql`
+export const pullRequestShares = (sql: ISql, orgId: OrgId, only: Fragment): Fragment => sql`
   with candidates as materialized (
     select
       u.session_id, u.project, u.member, u.agent, u.branch, u.day, u.session_cost, u.created_at, u.ended_at

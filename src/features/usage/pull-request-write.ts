@@ -2,8 +2,8 @@ import type { ISql } from '../../database/client.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'
 import { addDifference, counting } from '../../database/rollups.ts'
 import { unnest } from '../../database/rows.ts'
-import { countsOfParts, OUTCOME_ROLLUP } from './outcome-rollup.ts'
-import { days, pullRequestParts, RUNNING_DAYS } from './pull-request-queries.ts'
+import { countsOfShares, OUTCOME_ROLLUP } from './outcome-rollup.ts'
+import { days, pullRequestShares, RUNNING_DAYS } from './pull-request-queries.ts'
 import { TICKET_ROLLUP } from './rollup.ts'
 import { writeTickets } from './ticket-write.ts'
 
@@ -15,7 +15,7 @@ const BATCH = 5_000
 
 /** Removes what the sessions belong to, and their tickets. The caller counts the tickets. */
 export async function detachSessions(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
-  const before = countsOfParts(tx, orgId, ids)
+  const before = countsOfShares(tx, orgId, ids)
   await addDifference(tx, orgId, OUTCOME_ROLLUP, { before, after: undefined })
   await tx`
     delete from pr_sessions s
@@ -38,9 +38,9 @@ export async function attachSessions(tx: ISql, orgId: string, ids: readonly stri
   const { count } = await tx`
     insert into pr_sessions (org_id, session_id, repo, pr_number, part, project, member, agent, day)
     select ${orgId}, p.*
-    from (${pullRequestParts(tx, orgId, tx`and u.session_id = any(${[...ids]}::text[])`)}) p`
+    from (${pullRequestShares(tx, orgId, tx`and u.session_id = any(${[...ids]}::text[])`)}) p`
   if (count > 0) {
-    const after = countsOfParts(tx, orgId, ids)
+    const after = countsOfShares(tx, orgId, ids)
     await addDifference(tx, orgId, OUTCOME_ROLLUP, { before: undefined, after })
   }
   await writeTickets(tx, orgId, ids)
@@ -96,7 +96,7 @@ const listOf = (sql: ISql, pullRequests: Changed['pullRequests']) =>
   unnest(sql, pullRequests, { repo: 'text', pr_number: ['integer', ({ prNumber }) => prNumber] })
 
 /** Decides again what the sessions belong to that may be concerned by the changes. */
-export async function updateParts(tx: ISql, orgId: string, changed: Changed): Promise<void> {
+export async function updateShares(tx: ISql, orgId: string, changed: Changed): Promise<void> {
   const { pullRequests, formerBranches, commits, members } = changed
   if (pullRequests.length + commits.length + members.length === 0) return
   const named = await tx<{ repo: string; prNumber: number }[]>`
@@ -191,7 +191,7 @@ export async function updateParts(tx: ISql, orgId: string, changed: Changed): Pr
 }
 
 /** Decides again what all sessions of the project belong to. */
-export async function updatePartsOfProject(tx: ISql, orgId: string, project: string): Promise<void> {
+export async function updateSharesOfProject(tx: ISql, orgId: string, project: string): Promise<void> {
   const rows = await tx<{ session_id: string }[]>`
     select u.session_id
     from session_usage u

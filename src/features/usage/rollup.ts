@@ -1,5 +1,5 @@
 import { countedProject, describeSummed, rollup } from '../../database/rollups.ts'
-import { dividedSums, TICKET_SUMS } from './ticket-parts.ts'
+import { dividedSums, TICKET_SUMS } from './ticket-shares.ts'
 
 /**
  * The sums of breakdowns, each row of the columns that `dims` names. Rows that are not of models count a session by its

@@ -4,7 +4,7 @@ import { memberKeys } from '../../database/member-addresses.ts'
 import { summedProject } from '../../database/rollups.ts'
 import type { Dimension, UsageFilters } from './model.ts'
 import { isOfTeam } from './scope-queries.ts'
-import { dividedSums } from './ticket-parts.ts'
+import { dividedSums } from './ticket-shares.ts'
 
 // Sums of usage are read from the sums of days, months and all time. If these lack a column that is asked for, the sessions
 // themselves are summed.

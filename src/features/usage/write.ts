@@ -3,9 +3,9 @@ import type { ISql } from '../../database/client.ts'
 import { canCopyInto, copyRows } from '../../database/copy.ts'
 import { counting } from '../../database/rollups.ts'
 import { unnest } from '../../database/rows.ts'
-import { type Part, partsOf, type SessionTokens } from './parts.ts'
 import { attachSessions, detachSessions } from './pull-request-write.ts'
 import { BRANCH_ROLLUP, TICKET_ROLLUP, USAGE_ROLLUP } from './rollup.ts'
+import { type CostShare, type SessionTokens, sharesOf } from './shares.ts'
 
 /** A session as its usage is computed from it. */
 export interface UsedSession {
@@ -32,7 +32,7 @@ export interface UsedSession {
 }
 
 /** A row of session_usage. */
-interface UsageRow extends Part {
+interface UsageRow extends CostShare {
   session_id: string
   project: string
   member: string
@@ -77,7 +77,7 @@ export async function updateUsage(
 
 function rowsOf(session: UsedSession): UsageRow[] {
   const { detail } = session
-  return partsOf(session).map((part) => ({
+  return sharesOf(session).map((part) => ({
     ...part,
     transcript_tokens: part.is_main ? session.coverage.transcript : 0,
     telemetry_tokens: part.is_main ? session.coverage.telemetry : 0,

@@ -11,7 +11,7 @@ import {
   type HeaderName,
   headersOf,
   PARAMETERS,
-} from './parts.ts'
+} from './components.ts'
 import { type Components, createComponents, exampleOf, pascal, type Schema } from './schema.ts'
 import { DESCRIPTION, TAGS, TITLE } from './text.ts'
 import { type SentEvent, webhooksOf } from './webhooks.ts'

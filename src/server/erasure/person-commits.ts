@@ -4,7 +4,7 @@ import { countCommits, updateExpertise } from '../../features/commits/expertise.
 import { rebuildFiles } from '../../features/commits/files.ts'
 import { filesOfCommits, type ItemId, idTable } from '../../features/commits/item-ids.ts'
 import { useCustomPlans } from '../../features/commits/write.ts'
-import { updateParts } from '../../features/usage/pull-request-write.ts'
+import { updateShares } from '../../features/usage/pull-request-write.ts'
 import { inBatches } from '../../webhooks/outbox/batches.ts'
 import { countingTexts } from './person-rollups.ts'
 import type { Erasure } from './person-tables.ts'
@@ -45,7 +45,7 @@ export const eraseAuthor = ({ sql, orgId, person, pseudonym }: Erasure): Promise
       await lockOrganization(tx, orgId)
       // the person's sessions have the pseudonym by now: they belonged to nothing until their commits had it too
       const hashes = commits.map(({ name }) => name)
-      await updateParts(tx, orgId, { pullRequests: [], formerBranches: [], commits: hashes, members: [] })
+      await updateShares(tx, orgId, { pullRequests: [], formerBranches: [], commits: hashes, members: [] })
       return commits.length
     }),
   )

@@ -4,7 +4,7 @@ import { addDifference, counting } from '../../database/rollups.ts'
 import { COMMIT_ROLLUP, countsOfCommits } from '../../features/commits/rollup.ts'
 import { RISK_ROLLUP } from '../../features/risk/rollup.ts'
 import { findCounted, recountPullRequests } from '../../features/usage/outcome-rollup.ts'
-import { findBranches, updateParts } from '../../features/usage/pull-request-write.ts'
+import { findBranches, updateShares } from '../../features/usage/pull-request-write.ts'
 
 type Texts = Readonly<Record<string, string | null>>
 type Write = () => Promise<void>
@@ -44,7 +44,7 @@ export async function countingTexts(
       await recountPullRequests(tx, orgId, before, after)
       // sessions of repositories and branches that have another name by now
       const pullRequests = [...former, ...latter]
-      return await updateParts(tx, orgId, { pullRequests, formerBranches, commits: [], members: [] })
+      return await updateShares(tx, orgId, { pullRequests, formerBranches, commits: [], members: [] })
     }
     default:
       return await write()

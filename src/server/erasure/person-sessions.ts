@@ -1,4 +1,4 @@
-import { changePacked } from '../../analysis/records/session-parts.ts'
+import { changePacked } from '../../analysis/records/fragments.ts'
 import { lockOrganization } from '../../database/org-lock.ts'
 import { pagesOf } from '../../database/rows.ts'
 import { writeFindings } from '../../features/security/write.ts'

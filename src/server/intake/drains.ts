@@ -1,8 +1,8 @@
 import { SYSTEM } from '../../accounts/audit-log/append.ts'
 import type { EnqueueWrite } from '../../accounts/organizations/gate.ts'
 import { createShares } from '../../accounts/organizations/shares.ts'
-import { mergeParts } from '../../analysis/fragments/merge.ts'
-import type { SessionParts } from '../../analysis/records/session-parts.ts'
+import { mergeFragments } from '../../analysis/fragments/merge.ts'
+import type { SessionFragments } from '../../analysis/records/fragments.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'
 import { ApiError } from '../../base/errors.ts'
 import { findFirstKeptDay } from '../../features/sessions/deleted-queries.ts'
@@ -199,9 +199,9 @@ function sessionOf(
 ): PreparedSession {
   const email = sent.find((row) => row.email !== null)?.email ?? null
   const rows = sent.filter((row) => !row.bound || row.email === email)
-  const all = rows.map((row) => JSON.parse(row.parts) as SessionParts)
+  const all = rows.map((row) => JSON.parse(row.parts) as SessionFragments)
   const recent = all.filter(({ telemetry }) => (telemetry?.from ?? '') >= firstDay)
-  const told = (recent.length > 0 ? recent : all).reduce(mergeParts)
+  const told = (recent.length > 0 ? recent : all).reduce(mergeFragments)
   const project = rows.find((row) => row.project !== null)?.project ?? null
   return toldSession(told, { id, project_name: project, user_email: email }, field, options)
 }

@@ -1,5 +1,5 @@
 import { maskTexts } from '../../analysis/detection/record-secrets.ts'
-import type { SessionParts } from '../../analysis/records/session-parts.ts'
+import type { SessionFragments } from '../../analysis/records/fragments.ts'
 import { JsonFormError, readJson } from '../../analysis/telemetry/json.ts'
 import {
   MAX_TELEMETRY_BYTES,
@@ -76,7 +76,7 @@ export async function readTelemetry(
 const MAX_SESSION_TOKENS = 1e12
 const MAX_SESSION_COST = 10n ** 18n
 
-function isPossible({ turns }: SessionParts): boolean {
+function isPossible({ turns }: SessionFragments): boolean {
   const sums = [0, 0, 0, 0]
   let cost = 0n
   for (const turn of turns) {

@@ -2,9 +2,9 @@ import type { PrRiskRecord } from '../../analysis/records/risk.ts'
 import { addDays, DAY_MS } from '../../base/dates.ts'
 import { couplingScore } from '../../features/risk/coupling.ts'
 import { impactScore } from '../../features/risk/impact.ts'
-import { riskParts } from '../../features/risk/prepare.ts'
+import { componentsOf } from '../../features/risk/prepare.ts'
 import { regressionScore } from '../../features/risk/regression.ts'
-import { securityPart } from '../../features/risk/sensitive-paths.ts'
+import { securityComponent } from '../../features/risk/sensitive-paths.ts'
 import { lifecycleOf, randomFrom, type SeedPlan, ticketOf } from './generate.ts'
 
 const TITLES = [
@@ -44,7 +44,7 @@ export function* generateRisks({ risk = 0, ...plan }: SeedPlan): Generator<PrRis
     const parts = {
       impact: impactScore({ files, lines, entropy, hotspot: random() ** 2, singleOwned: below(files + 1) }),
       regression: regressionScore({ la, ld, nf: files, nd, entropy, fix }),
-      security: securityPart(
+      security: securityComponent(
         PATHS.filter(() => random() < 0.3).map((path) => ({ path, additions: la, deletions: ld })),
         { critical: 0, high: below(3), medium: below(3), low: below(3) },
       ),
@@ -53,7 +53,7 @@ export function* generateRisks({ risk = 0, ...plan }: SeedPlan): Generator<PrRis
         lines,
       ),
     }
-    const { scores, contributions } = riskParts(parts)
+    const { scores, contributions } = componentsOf(parts)
     yield {
       type: 'pr_risk',
       repo: `seed-${plan.seed}/${project}`,

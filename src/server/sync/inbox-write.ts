@@ -1,5 +1,5 @@
 import type { Actor, NewEntry } from '../../accounts/audit-log/append.ts'
-import type { SessionParts } from '../../analysis/records/session-parts.ts'
+import type { SessionFragments } from '../../analysis/records/fragments.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { refuseNewerSchema } from '../../database/newer-schema.ts'
@@ -15,13 +15,13 @@ interface SentSession {
   id: string
   project: string | null
   email: string | null
-  parts: SessionParts
+  parts: SessionFragments
 }
 
 /** A row of a session. */
 export interface InboxSession {
   session: string
-  /** JSON of SessionParts. */
+  /** JSON of SessionFragments. */
   parts: string
   project: string | null
   email: string | null

@@ -1,8 +1,8 @@
 import { cleanRecords } from '../../analysis/detection/record-secrets.ts'
 import { problemsOf } from '../../analysis/records/check.ts'
+import { packFragments, type SessionFragments, unpackFragments } from '../../analysis/records/fragments.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import type { SessionRecord } from '../../analysis/records/session.ts'
-import { packParts, type SessionParts, unpackParts } from '../../analysis/records/session-parts.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'
 import {
   ApiError,
@@ -186,19 +186,19 @@ export function createPreparer({
 }
 
 /** A session with its parts as they are, so that their secrets are masked too. */
-type Unpacked<Record> = Record & { unpacked?: SessionParts }
+type Unpacked<Record> = Record & { unpacked?: SessionFragments }
 
-/** Throws VALIDATION_ERROR for parts that `packParts` has not made. */
+/** Throws VALIDATION_ERROR for parts that `packFragments` has not made. */
 function withUnpacked(record: SyncRecord, name: string): Unpacked<SyncRecord> {
   if (record.type !== 'session' || !record.parts) return record
-  const unpacked = unpackParts(record.parts)
+  const unpacked = unpackFragments(record.parts)
   if (unpacked !== undefined) return { ...record, unpacked }
   throw validationError({ field: `${name}.parts`, message: 'must be what `sync` made of a session' })
 }
 
 function withPacked({ unpacked, ...record }: Unpacked<SessionRecord>): SessionRecord {
   const { parts, ...own } = record
-  const packed = unpacked === undefined ? undefined : packParts(unpacked)
+  const packed = unpacked === undefined ? undefined : packFragments(unpacked)
   return packed === undefined ? own : { ...own, parts: packed }
 }
 

@@ -10,7 +10,7 @@ import { updateFileRisks } from '../../features/security/file-risks.ts'
 import { FINDING_ROLLUPS } from '../../features/security/finding-rollups.ts'
 import { DIRECTORIES, SESSION_ROLLUPS } from '../../features/sessions/rollup.ts'
 import { findCounted, recountPullRequests } from '../../features/usage/outcome-rollup.ts'
-import { updatePartsOfProject } from '../../features/usage/pull-request-write.ts'
+import { updateSharesOfProject } from '../../features/usage/pull-request-write.ts'
 import { BRANCH_ROLLUP, TICKET_ROLLUP, USAGE_ROLLUP } from '../../features/usage/rollup.ts'
 
 /** The rollups of sessions and their findings that have a row of each project. */
@@ -48,7 +48,7 @@ export async function renameProject(
     const sessions = await renameInSessions(tx, orgId, renaming)
     await renameInBudgets(tx, orgId, renaming)
     await renameInRules(tx, orgId, renaming)
-    await updatePartsOfProject(tx, orgId, renaming.to)
+    await updateSharesOfProject(tx, orgId, renaming.to)
     const renamed = { sessions, commits, pull_requests }
     if (sessions + commits + pull_requests === 0) throw noProject()
     await recordEntries(tx, orgId, actor, [

@@ -1,7 +1,7 @@
 import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
 import { withEstimates } from '../../analysis/fragments/turn-prices.ts'
+import { packFragments, unpackFragments } from '../../analysis/records/fragments.ts'
 import type { SessionRecord } from '../../analysis/records/session.ts'
-import { packParts, unpackParts } from '../../analysis/records/session-parts.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'
 import { lockOrganization } from '../../database/org-lock.ts'
 import { emitBudgetAlerts } from '../../features/cost/budget-alerts.ts'
@@ -42,16 +42,16 @@ export async function repriceSessions(
       const session = prepareSession(record, id, options)
       return session.unpricedTokens === record.unpriced_tokens
         ? []
-        : [prepareSession(withPricedParts(record, pricer), id, options)]
+        : [prepareSession(withPricedFragments(record, pricer), id, options)]
     })
     if (priced.length > 0) repriced += await writeRepriced(deps, orgId, found, priced, { actor, pricer })
   }
 }
 
 /** The record with the prices in its parts too: what comes later is composed from these, by whoever knows no price. */
-function withPricedParts(record: SessionRecord, pricer: Pricer): SessionRecord {
-  const parts = unpackParts(record.parts ?? '')
-  const packed = parts && packParts(withEstimates(parts, pricer))
+function withPricedFragments(record: SessionRecord, pricer: Pricer): SessionRecord {
+  const parts = unpackFragments(record.parts ?? '')
+  const packed = parts && packFragments(withEstimates(parts, pricer))
   return packed === undefined ? record : { ...record, parts: packed }
 }
 

@@ -27,7 +27,7 @@ import { hasAliases, writeAliases } from '../../features/team/alias-write.ts'
 import { noteMachine } from '../../features/team/machine-write.ts'
 import { findKeysOf } from '../../features/team/queries.ts'
 import { writeMembers } from '../../features/team/write.ts'
-import { updateParts } from '../../features/usage/pull-request-write.ts'
+import { updateShares } from '../../features/usage/pull-request-write.ts'
 import { emit, findSubscribers } from '../../webhooks/outbox/events.ts'
 import { buildAuditEntries } from './audit-entries.ts'
 import { buildEvents, changedMonths } from './events.ts'
@@ -209,7 +209,7 @@ export async function storeBatch(
       report: await writeReports(tx, orgId, records),
     }
     await results.pr_risk.updateRollups()
-    await updateParts(tx, orgId, {
+    await updateShares(tx, orgId, {
       ...results.pr_risk,
       commits: [...commit.createdIds, ...commit.updatedIds],
       members: await findKeysOf(

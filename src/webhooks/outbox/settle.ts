@@ -13,7 +13,7 @@ export interface Outcome {
  * Splits outcomes into parts, in the order in which to settle them: failures before the last success of their
  * endpoint, successes, and failures after it, which are the consecutive ones.
  */
-export function inParts<Some extends Outcome>(outcomes: readonly Some[]): Some[][] {
+export function inBatches<Some extends Outcome>(outcomes: readonly Some[]): Some[][] {
   const successes = outcomes.filter(({ result }) => result.ok)
   if (successes.length === outcomes.length) return [successes]
   const lastOf = new Map<string, number>()

@@ -335,9 +335,9 @@ export function opencodeDatabase(path: string, sessions: readonly OpencodeSessio
           created,
           JSON.stringify(data),
         ])
-        for (const { id: partId, sessionID: __, messageID: ___, ...part } of parts)
+        for (const { id: fragmentId, sessionID: __, messageID: ___, ...part } of parts)
           database.run('insert into part values (?, ?, ?, ?, ?)', [
-            partId,
+            fragmentId,
             session.id,
             id,
             created,

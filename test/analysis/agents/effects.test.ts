@@ -3,9 +3,9 @@ import { basename, join } from 'node:path'
 import type { FileMemory } from '../../../src/analysis/agents/discover.ts'
 import type { KnownFile } from '../../../src/analysis/agents/known-files.ts'
 import { readSessions } from '../../../src/analysis/agents/read-sessions.ts'
-import { mergeParts } from '../../../src/analysis/fragments/merge.ts'
+import { mergeFragments } from '../../../src/analysis/fragments/merge.ts'
+import { unpackFragments } from '../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
-import { unpackParts } from '../../../src/analysis/records/session-parts.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { scratchFolder } from '../../support/cli.ts'
 import { PLANTED } from '../../support/planted-secrets.ts'
@@ -172,12 +172,12 @@ const CUT: [string, string][] = [
 ]
 
 test.each(CUT)('a file that is cut off adds nothing to the whole: %s', async (_, file) => {
-  const partsIn = async (text: string) => unpackParts((await readOne({ 'a.jsonl': text })).parts ?? '')
+  const partsIn = async (text: string) => unpackFragments((await readOne({ 'a.jsonl': text })).parts ?? '')
   const whole = await partsIn(file)
   const lines = file.trim().split('\n')
   for (let end = 5; end < lines.length; end += 1) {
     const part = await partsIn(lines.slice(0, end).join('\n'))
-    expect(part && whole && mergeParts(part, whole)).toEqual(whole)
+    expect(part && whole && mergeFragments(part, whole)).toEqual(whole)
   }
 })
 
@@ -552,10 +552,10 @@ describe('what sub-agents do belongs to the session that started them', () => {
       'c.jsonl': spawned(2, 1, { session_id: thread(1) }),
       'a.jsonl': spawned(3, 2, { session_id: thread(1) }),
     }
-    const partsIn = async (read: Record<string, string>) => unpackParts((await readOne(read)).parts ?? '')
+    const partsIn = async (read: Record<string, string>) => unpackFragments((await readOne(read)).parts ?? '')
     const alone = await Promise.all(Object.entries(files).map(([name, file]) => partsIn({ [name]: file })))
     const merged = [alone, alone.toReversed()].map((all) =>
-      all.reduce((one, other) => (one && other ? mergeParts(one, other) : undefined)),
+      all.reduce((one, other) => (one && other ? mergeFragments(one, other) : undefined)),
     )
     const together = await partsIn(files)
     expect(together?.calls).toHaveLength(3)

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { readSessions } from '../../../src/analysis/agents/read-sessions.ts'
-import { mergeParts } from '../../../src/analysis/fragments/merge.ts'
+import { mergeFragments } from '../../../src/analysis/fragments/merge.ts'
 import { composeRecord } from '../../../src/analysis/fragments/session-record.ts'
+import { type SessionFragments, unpackFragments } from '../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
-import { type SessionParts, unpackParts } from '../../../src/analysis/records/session-parts.ts'
 import { loadPricer, type Pricer } from '../../../src/analysis/scoring/prices.ts'
 import { putFile } from './transcripts.ts'
 
@@ -155,11 +155,11 @@ async function read(paths: readonly string[]): Promise<SessionRecord[]> {
 
 /** The records of parts that were merged in this order, by id. */
 function merged(records: readonly SessionRecord[]): Record<string, SessionRecord | undefined> {
-  const parts = new Map<string, SessionParts>()
+  const parts = new Map<string, SessionFragments>()
   for (const record of records) {
-    const own = unpackParts(record.parts ?? '')
+    const own = unpackFragments(record.parts ?? '')
     const known = parts.get(record.id)
-    if (own !== undefined) parts.set(record.id, known === undefined ? own : mergeParts(known, own))
+    if (own !== undefined) parts.set(record.id, known === undefined ? own : mergeFragments(known, own))
   }
   const entries = [...parts].map(([id, each]) => {
     const record = composeRecord(each, { id, project_name: null }, { pricer })?.record

@@ -1,24 +1,24 @@
 import { expect, test } from 'bun:test'
 import { withEachCallOnce } from '../../../src/analysis/fragments/telemetry.ts'
-import type { SessionParts, TurnPart } from '../../../src/analysis/records/session-parts.ts'
+import type { SessionFragments, TurnFragment } from '../../../src/analysis/records/fragments.ts'
 
 // Calls of transcripts and of telemetry: which of them are the same one.
 
 const AT = '2026-05-01T08:00:00.000Z'
 const TIMES = { from: AT, to: AT }
-const PARTS: SessionParts = {
+const PARTS: SessionFragments = {
   ...{ agent: 'claude-code', isFork: false, times: TIMES, fileTimes: TIMES, telemetry: TIMES },
   ...{ project: { rank: 3, at: AT }, branch: null, title: null, pullRequests: [], turns: [], calls: [] },
   ...{ events: [], secrets: [], modes: [], runs: [], whole: null },
 }
-const turn = (id: string, tokens: number[] | null, more: Partial<TurnPart> = {}): TurnPart => ({
+const turn = (id: string, tokens: number[] | null, more: Partial<TurnFragment> = {}): TurnFragment => ({
   ...{ id, role: 'assistant', at: AT, position: 0, model: 'm', cost: null, estimate: null, searches: 0 },
   tokens: tokens === null ? null : [tokens[0] ?? 0, tokens[1] ?? 0, tokens[2] ?? 0, tokens[3] ?? 0, 0],
   ...more,
 })
-const told = (id: string, tokens: number[] | null, more: Partial<TurnPart> = {}) =>
+const told = (id: string, tokens: number[] | null, more: Partial<TurnFragment> = {}) =>
   turn(id, tokens, { telemetry: true, ...more })
-const kept = (...turns: TurnPart[]) => withEachCallOnce({ ...PARTS, turns }).turns.map(({ id }) => id)
+const kept = (...turns: TurnFragment[]) => withEachCallOnce({ ...PARTS, turns }).turns.map(({ id }) => id)
 
 const SAME = [100, 10, 5, 1]
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { mergeParts, mergeTurn } from '../../../src/analysis/fragments/merge.ts'
+import { mergeFragments, mergeTurn } from '../../../src/analysis/fragments/merge.ts'
 import { composeRecord } from '../../../src/analysis/fragments/session-record.ts'
 import {
-  packParts,
-  type SessionParts,
-  type TurnPart,
-  unpackParts,
-} from '../../../src/analysis/records/session-parts.ts'
+  packFragments,
+  type SessionFragments,
+  type TurnFragment,
+  unpackFragments,
+} from '../../../src/analysis/records/fragments.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { getSession } from '../../../src/features/sessions/queries.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
@@ -32,7 +32,7 @@ const deps = (prices = {}) => ({
 })
 
 const AT = '2026-11-14T10:00:00.000Z'
-const empty: SessionParts = {
+const empty: SessionFragments = {
   agent: 'claude-code',
   isFork: false,
   times: { from: AT, to: AT },
@@ -49,7 +49,7 @@ const empty: SessionParts = {
   runs: [],
   whole: null,
 }
-const turn = (id: string, over: Partial<TurnPart> = {}): TurnPart => ({
+const turn = (id: string, over: Partial<TurnFragment> = {}): TurnFragment => ({
   id,
   role: 'assistant',
   at: AT,
@@ -61,12 +61,12 @@ const turn = (id: string, over: Partial<TurnPart> = {}): TurnPart => ({
   searches: 0,
   ...over,
 })
-const packed = (parts: SessionParts): string => {
-  const text = packParts(parts)
+const packed = (parts: SessionFragments): string => {
+  const text = packFragments(parts)
   if (text === undefined) throw new Error('too large to be packed')
   return text
 }
-const record = (parts: SessionParts) => ({
+const record = (parts: SessionFragments) => ({
   type: 'session' as const,
   id: 'sess_hostile',
   project_name: 'shop',
@@ -78,14 +78,14 @@ describe('packed parts', () => {
   const bomb = (json: string) => Buffer.from(Bun.gzipSync(json)).toString('base64')
 
   test('that unpack to far more than they are, or to many values, are none', () => {
-    expect(unpackParts(bomb(`[${'{},'.repeat(10_000_000)}{}]`))).toBeUndefined()
+    expect(unpackFragments(bomb(`[${'{},'.repeat(10_000_000)}{}]`))).toBeUndefined()
     const noise = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString('hex')
-    expect(unpackParts(bomb(`["${noise}",${'[],'.repeat(1_100_000)}[]]`))).toBeUndefined()
+    expect(unpackFragments(bomb(`["${noise}",${'[],'.repeat(1_100_000)}[]]`))).toBeUndefined()
   })
 
   test('of a session with very many calls are left out', () => {
     const turns = Array.from({ length: 90_000 }, (_, index) => turn(index.toString(36)))
-    expect(packParts({ ...empty, turns })).toBeUndefined()
+    expect(packFragments({ ...empty, turns })).toBeUndefined()
   })
 })
 
@@ -108,7 +108,11 @@ test('merging and composing takes time that grows with the number of items', asy
   const events = ids.slice(0, 10_000).map((id) => ({ id, type: 'api_error' as const, at: AT, turn: null }))
   const parts = { ...empty, turns: ids.map((id) => turn(id)), calls, events }
   const startedAt = performance.now()
-  composeRecord(mergeParts(parts, parts), { id: 'sess_x', project_name: 'p' }, { pricer: await loadPricer() })
+  composeRecord(
+    mergeFragments(parts, parts),
+    { id: 'sess_x', project_name: 'p' },
+    { pricer: await loadPricer() },
+  )
   // quadratic work takes more than a minute
   expect(performance.now() - startedAt).toBeLessThan(15_000)
 })
@@ -125,7 +129,7 @@ test('merging calls is commutative, associative and idempotent', () => {
   })
   fc.assert(
     fc.property(part, part, part, (...overs) => {
-      const [a, b, c] = overs.map((over) => turn('x', over)) as [TurnPart, TurnPart, TurnPart]
+      const [a, b, c] = overs.map((over) => turn('x', over)) as [TurnFragment, TurnFragment, TurnFragment]
       expect(mergeTurn(a, mergeTurn(b, c))).toEqual(mergeTurn(mergeTurn(a, b), c))
       expect(mergeTurn(a, b)).toEqual(mergeTurn(b, a))
       expect(mergeTurn(a, a)).toEqual(a)
@@ -146,7 +150,7 @@ test('secrets in parts are masked by the server, before and after a merge', asyn
   let lines = ''
   for await (const some of exportLines(database.sql, orgId)) lines += some
   const stored = lines.split('\n').find((line) => line.includes('"parts"')) ?? '{}'
-  expect(JSON.stringify(unpackParts(JSON.parse(stored).parts))).not.toContain(secret)
+  expect(JSON.stringify(unpackFragments(JSON.parse(stored).parts))).not.toContain(secret)
 })
 
 test('a session keeps the prices of the client that read it when another part comes', async () => {
@@ -178,7 +182,7 @@ test('a person who is erased leaves packed parts too', async () => {
   const parts = async () => {
     const [row] = await database.sql<{ parts: string }[]>`
       select d.parts from session_details d where d.org_id = ${orgId}`
-    return JSON.stringify(unpackParts(row?.parts ?? ''))
+    return JSON.stringify(unpackFragments(row?.parts ?? ''))
   }
   expect(await parts()).toContain('jane.doe@corp.example')
   await erasePerson(database.sql, orgId, { userId: 'cli:test', ipAddress: null }, 'jane.doe@corp.example')
@@ -189,7 +193,10 @@ test('a rejection that is read with the result alone counts', () => {
   const call = { id: 'c', position: 1, edits: [], commits: false, tests: false, searches: 0, actions: [] }
   const known = { ...call, turn: 'a', name: 'Bash', ok: null, rejected: false }
   const result = { ...call, turn: null, name: null, ok: false, rejected: true }
-  const merged = mergeParts({ ...empty, turns: [turn('a')], calls: [known] }, { ...empty, calls: [result] })
+  const merged = mergeFragments(
+    { ...empty, turns: [turn('a')], calls: [known] },
+    { ...empty, calls: [result] },
+  )
   expect(merged.calls).toEqual([{ ...known, ok: false, rejected: true }])
 })
 
@@ -205,7 +212,7 @@ test('more items than a session may have are left out, in any order the same', (
     { ...empty, events: events(0) },
     { ...empty, events: events(6_000) },
   ]
-  expect(mergeParts(a, b).events).toHaveLength(10_000)
-  expect(mergeParts(a, b)).toEqual(mergeParts(b, a))
-  expect(unpackParts(packed(mergeParts(a, b)))).toBeDefined()
+  expect(mergeFragments(a, b).events).toHaveLength(10_000)
+  expect(mergeFragments(a, b)).toEqual(mergeFragments(b, a))
+  expect(unpackFragments(packed(mergeFragments(a, b)))).toBeDefined()
 })

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import fc from 'fast-check'
 import { readSessions } from '../../../src/analysis/agents/read-sessions.ts'
-import { mergeParts } from '../../../src/analysis/fragments/merge.ts'
+import { mergeFragments } from '../../../src/analysis/fragments/merge.ts'
 import { composeRecord } from '../../../src/analysis/fragments/session-record.ts'
+import { type SessionFragments, unpackFragments } from '../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
-import { type SessionParts, unpackParts } from '../../../src/analysis/records/session-parts.ts'
 import { loadPricer, type Pricer } from '../../../src/analysis/scoring/prices.ts'
 import { type MadeFile, makeTranscripts, putFile, randomFrom } from './transcripts.ts'
 
@@ -32,8 +32,8 @@ async function read(paths: readonly string[]): Promise<SessionRecord[]> {
   return records
 }
 
-const partsOf = ({ parts }: SessionRecord): SessionParts => {
-  const unpacked = unpackParts(parts ?? '')
+const partsOf = ({ parts }: SessionRecord): SessionFragments => {
+  const unpacked = unpackFragments(parts ?? '')
   if (unpacked === undefined) throw new Error('a record without parts')
   return unpacked
 }
@@ -75,11 +75,11 @@ async function pieceRecords(files: readonly MadeFile[], seed: number): Promise<S
 }
 
 function merged(records: readonly SessionRecord[]): Map<string, SessionRecord> {
-  const parts = new Map<string, SessionParts>()
+  const parts = new Map<string, SessionFragments>()
   const names = new Map(records.map(({ id, project_name }) => [id, project_name]))
   for (const record of records) {
     const known = parts.get(record.id)
-    parts.set(record.id, known === undefined ? partsOf(record) : mergeParts(known, partsOf(record)))
+    parts.set(record.id, known === undefined ? partsOf(record) : mergeFragments(known, partsOf(record)))
   }
   return new Map(
     [...parts].flatMap(([id, each]) => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
-import { packParts, partId, type SessionParts } from '../../../src/analysis/records/session-parts.ts'
+import { fragmentId, packFragments, type SessionFragments } from '../../../src/analysis/records/fragments.ts'
 import { bodyOf, client, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
 import { AT, CLAUDE, call, claude, inboxEmpty, logs, metrics, traces } from './fixtures.ts'
@@ -37,7 +37,7 @@ const get = async ({ key }: Tenant, path: string) =>
 const detail = (own: Tenant, id: string) => get(own, `/v1/sessions/sess_${id}`)
 const totals = async (own: Tenant) => (await get(own, '/v1/cost/breakdown?by=agent')).total
 
-const emptyParts: SessionParts = {
+const emptyParts: SessionFragments = {
   ...{ agent: 'claude-code', isFork: false, times: { from: AT, to: AT } },
   ...{ fileTimes: { from: null, to: null }, project: { rank: 3, at: AT }, branch: null, title: null },
   ...{ pullRequests: [], turns: [], calls: [], events: [], secrets: [], modes: [], runs: [], whole: null },
@@ -45,13 +45,13 @@ const emptyParts: SessionParts = {
 /** A session as `sync` reads it of a transcript with these calls; `withIds`: the agent notes the API's ids. */
 const transcript = (id: string, calls: readonly number[], { withIds = true, tool = '' } = {}) => {
   const turns = calls.map((n) => ({
-    ...{ id: partId(`msg_${n}`), role: 'assistant' as const, at: AT, position: n },
+    ...{ id: fragmentId(`msg_${n}`), role: 'assistant' as const, at: AT, position: n },
     ...{ model: 'claude-sonnet-4-5', cost: null, estimate: null, searches: 0 },
     tokens: [1_000 + n, 100 + n, 10 * n, n, 0] as [number, number, number, number, number],
-    ...(withIds ? { request: partId(`req_${n}`) } : {}),
+    ...(withIds ? { request: fragmentId(`req_${n}`) } : {}),
   }))
   const first = turns[0]
-  const parts: SessionParts = {
+  const parts: SessionFragments = {
     ...emptyParts,
     turns,
     calls:
@@ -59,7 +59,14 @@ const transcript = (id: string, calls: readonly number[], { withIds = true, tool
         ? []
         : [
             {
-              ...{ id: partId(tool), turn: first.id, position: 1, name: 'Bash', ok: true, edits: ['a.ts'] },
+              ...{
+                id: fragmentId(tool),
+                turn: first.id,
+                position: 1,
+                name: 'Bash',
+                ok: true,
+                edits: ['a.ts'],
+              },
               ...{ commits: false, tests: false, searches: 0, rejected: false, actions: [] },
             },
           ],
@@ -74,7 +81,7 @@ const transcript = (id: string, calls: readonly number[], { withIds = true, tool
       tokens: { input, output, cache_read, cache_creation },
     })),
     files_touched: tool === '' ? [] : ['a.ts'],
-    parts: packParts(parts),
+    parts: packFragments(parts),
   }
 }
 const sync = async ({ key }: Tenant, ...records: object[]) => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
+import { fragmentId, packFragments, type SessionFragments } from '../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
-import { packParts, partId, type SessionParts } from '../../../src/analysis/records/session-parts.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { prepareSession } from '../../../src/features/sessions/prepare.ts'
 import { withKeptTelemetry } from '../../../src/features/sessions/writing/telemetry.ts'
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 const none = { from: null, to: null }
-const PARTS: SessionParts = {
+const PARTS: SessionFragments = {
   ...{ agent: 'claude-code', isFork: false, times: { from: AT, to: AT }, fileTimes: none, whole: null },
   ...{ project: { rank: 3, at: AT }, branch: null, title: null, pullRequests: [], turns: [], calls: [] },
   ...{ events: [], secrets: [], modes: [], runs: [] },
@@ -33,15 +33,15 @@ const transcript = (id: string, calls: readonly number[], more: object = {}, par
     output: calls.reduce((sum, n) => sum + 100 + n, 0),
   },
   ...more,
-  parts: packParts({
+  parts: packFragments({
     ...PARTS,
     turns: calls.map((n) => ({
-      ...{ id: partId(`msg_${n}`), role: 'assistant', at: AT, position: n, model: 'claude-sonnet-4-5' },
-      ...{ cost: null, estimate: null, searches: 0, request: partId(`req_${n}`) },
+      ...{ id: fragmentId(`msg_${n}`), role: 'assistant', at: AT, position: n, model: 'claude-sonnet-4-5' },
+      ...{ cost: null, estimate: null, searches: 0, request: fragmentId(`req_${n}`) },
       tokens: [1_000 + n, 100 + n, 10 * n, n, 0],
     })),
     ...parts,
-  } as SessionParts),
+  } as SessionFragments),
 })
 
 interface Shown {

@@ -1,32 +1,33 @@
 import { describe, expect, test } from 'bun:test'
 import { evaluate, hasCommitSets, meanOf } from '../../../bench/risk/risk.ts'
 import { fitLogistic } from '../../../bench/risk/statistics.ts'
-import { extentOf, partOf, type ScorePart } from '../../../src/features/risk/contributions.ts'
+import { componentOf, extentOf, type ScoreComponent } from '../../../src/features/risk/contributions.ts'
 import { couplingDegree, couplingScore, missingFiles } from '../../../src/features/risk/coupling.ts'
 import { type CommittedFile, createHistory } from '../../../src/features/risk/history.ts'
 import { impactScore } from '../../../src/features/risk/impact.ts'
 import { ratingOf, riskScoreOf } from '../../../src/features/risk/prepare.ts'
 import { entropyOf, measureChange, regressionScore } from '../../../src/features/risk/regression.ts'
-import { securityPart, sensitiveKinds } from '../../../src/features/risk/sensitive-paths.ts'
+import { securityComponent, sensitiveKinds } from '../../../src/features/risk/sensitive-paths.ts'
 
-const pointsOf = (part: ScorePart) => Object.fromEntries(part.contributions.map((c) => [c.name, c.points]))
-const sumOf = (part: ScorePart) =>
+const pointsOf = (part: ScoreComponent) =>
+  Object.fromEntries(part.contributions.map((c) => [c.name, c.points]))
+const sumOf = (part: ScoreComponent) =>
   part.contributions.reduce((sum, { points }) => sum + Math.round(points * 100), 0) / 100
 const file = (path: string, additions = 1, deletions = 0) => ({ path, additions, deletions })
 
 describe('parts', () => {
   test('points are rounded so that they add up, and what is above 100 is taken off', () => {
-    const thirds = partOf([1, 2, 3].map((value) => ({ name: `n${value}`, value, points: 100 / 3 })))
+    const thirds = componentOf([1, 2, 3].map((value) => ({ name: `n${value}`, value, points: 100 / 3 })))
     expect(thirds.score).toBe(100)
     expect(sumOf(thirds)).toBe(100)
     expect(thirds.contributions[0]?.points).toBe(33.34)
-    const above = partOf([
+    const above = componentOf([
       { name: 'a', value: 1, points: 80 },
       { name: 'b', value: 1, points: 40.5 },
     ])
     expect(above.score).toBe(100)
     expect(pointsOf(above)).toEqual({ a: 80, b: 40.5, limit: -20.5 })
-    expect(partOf([])).toEqual({ score: 0, contributions: [] })
+    expect(componentOf([])).toEqual({ score: 0, contributions: [] })
   })
 
   test('are weighed and rounded half up, and banded on the rounded score', () => {
@@ -241,7 +242,7 @@ describe('security', () => {
       file('bun.lock', 900, 800),
       file('src/sum.ts', 500),
     ]
-    const part = securityPart(files, { ...none, high: 2, low: 1 })
+    const part = securityComponent(files, { ...none, high: 2, low: 1 })
     expect(part.contributions).toEqual([
       { name: 'high_findings', value: 2, points: 30 },
       { name: 'low_findings', value: 1, points: 3 },
@@ -249,9 +250,9 @@ describe('security', () => {
       { name: 'dependencies', value: 1, points: 10 },
     ])
     expect(part.score).toBe(59.7)
-    expect(securityPart([file('.env')], none).score).toBe(40)
-    expect(securityPart([file('src/sum.ts')], none)).toEqual({ score: 0, contributions: [] })
-    expect(securityPart([], { ...none, critical: 5 }).score).toBe(100)
+    expect(securityComponent([file('.env')], none).score).toBe(40)
+    expect(securityComponent([file('src/sum.ts')], none)).toEqual({ score: 0, contributions: [] })
+    expect(securityComponent([], { ...none, critical: 5 }).score).toBe(100)
   })
 
   test.each([

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { dangerousAction } from '../../detection/dangerous-actions.ts'
-import type { ModelTotal } from '../../records/session-parts.ts'
+import type { ModelTotal } from '../../records/fragments.ts'
 import { noteTotal, totalKey } from '../transcript/earlier-totals.ts'
 import { countOf, type Json, objectOf, textOf, timeOf } from '../transcript/json-fields.ts'
 import { readJsonDocument, readJsonLines } from '../transcript/json-lines.ts'

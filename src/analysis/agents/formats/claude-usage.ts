@@ -1,4 +1,4 @@
-import type { ModelTotal } from '../../records/session-parts.ts'
+import type { ModelTotal } from '../../records/fragments.ts'
 import { plainNameOf } from '../../scoring/model-names.ts'
 import { tierOf } from '../../scoring/price-tiers.ts'
 import { countOf, isObject, listOf, objectOf, textOf } from '../transcript/json-fields.ts'

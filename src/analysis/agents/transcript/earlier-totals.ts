@@ -1,4 +1,4 @@
-import type { ModelTotal } from '../../records/session-parts.ts'
+import type { ModelTotal } from '../../records/fragments.ts'
 import type { FileGroup, LaterRun } from './source-file.ts'
 import type { Transcript } from './transcript.ts'
 

@@ -1,6 +1,6 @@
 import { compareText } from '../../../base/text.ts'
 import { largerTotals, statedTotals, sumTotals, unattributedTotals } from '../../fragments/totals.ts'
-import type { ModelTotal } from '../../records/session-parts.ts'
+import type { ModelTotal } from '../../records/fragments.ts'
 import { picodollarsOf } from '../../scoring/prices.ts'
 import { countOf } from './json-fields.ts'
 import type { LineOwners } from './line-owners.ts'

@@ -2,7 +2,7 @@ import { compareText, cut } from '../../../base/text.ts'
 import type { DangerousAction } from '../../detection/dangerous-actions.ts'
 import type { FoundSecret } from '../../detection/secrets.ts'
 import { largerTotals } from '../../fragments/totals.ts'
-import { type ModelTotal, partId } from '../../records/session-parts.ts'
+import { fragmentId, type ModelTotal } from '../../records/fragments.ts'
 import { dangerousActionsOf, sensitiveEdits } from './dangerous-calls.ts'
 import { objectOf, textOf, textsIn } from './json-fields.ts'
 import type { LineOwners } from './line-owners.ts'
@@ -51,7 +51,7 @@ export const byFirstUse = (folders: Transcript['folders']): string[] =>
   [...folders].sort(([a, at], [b, bt]) => compareText(at, bt) || compareText(a, b)).map(([folder]) => folder)
 
 const newTurn = (key: string, role: Turn['role'], at: string | null, position: number): Turn => ({
-  id: partId(`${role} ${key}`),
+  id: fragmentId(`${role} ${key}`),
   role,
   at,
   position,

@@ -1,8 +1,8 @@
-import { mergeParts } from '../../../analysis/fragments/merge.ts'
+import { mergeFragments } from '../../../analysis/fragments/merge.ts'
 import { composeRecord, type RecordHead } from '../../../analysis/fragments/session-record.ts'
 import { coverageOf, originOf, telemetryOf } from '../../../analysis/fragments/telemetry.ts'
+import { packFragments, type SessionFragments, unpackFragments } from '../../../analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../analysis/records/session.ts'
-import { packParts, type SessionParts, unpackParts } from '../../../analysis/records/session-parts.ts'
 import type { Pricer } from '../../../analysis/scoring/prices.ts'
 import type { ISql } from '../../../database/client.ts'
 import { hashOf, type PreparedSession, prepareSession } from '../prepare.ts'
@@ -21,11 +21,11 @@ export interface MergeOptions {
 // Joins telemetry of a session with what else is known of it (docs/sync.md).
 
 /**
- * A session of telemetry, whose record is composed once: when it is written, of all that is known (merge-parts.ts). Until
+ * A session of telemetry, whose record is composed once: when it is written, of all that is known (merge-fragments.ts). Until
  * then it has what identifies it.
  */
 export function toldSession(
-  told: SessionParts,
+  told: SessionFragments,
   head: RecordHead,
   field: string,
   options: MergeOptions,
@@ -36,8 +36,8 @@ export function toldSession(
 }
 
 /** The parts of a session; undefined where it has none. */
-export const partsOf = ({ told, parts }: PreparedSession): SessionParts | undefined =>
-  told ?? unpackParts(parts ?? '')
+export const fragmentsOf = ({ told, parts }: PreparedSession): SessionFragments | undefined =>
+  told ?? unpackFragments(parts ?? '')
 
 const isTelemetry = ({ detail }: PreparedSession): boolean => detail.origin === 'telemetry'
 
@@ -125,7 +125,7 @@ function underId(
   options: MergeOptions,
 ): PreparedSession {
   if (session.told !== undefined) return { ...session, id, userId, userEmail }
-  const parts = partsOf(session)
+  const parts = fragmentsOf(session)
   const head = {
     id,
     project_name: session.project === '' ? null : session.project,
@@ -145,25 +145,25 @@ export const isOfClient = ({ parts, detail }: PreparedSession): boolean =>
 /** A client's session with its telemetry and that of `known`. */
 export function withKeptTelemetry(
   session: PreparedSession,
-  known: SessionParts | undefined,
+  known: SessionFragments | undefined,
   options: MergeOptions,
 ): PreparedSession {
   const kept = known === undefined ? undefined : telemetryOf(known)
-  const own = partsOf(session)
-  const all = kept === undefined || own === undefined ? (kept ?? own) : mergeParts(kept, own)
-  return (all && withTelemetryParts(session, all, options)) ?? session
+  const own = fragmentsOf(session)
+  const all = kept === undefined || own === undefined ? (kept ?? own) : mergeFragments(kept, own)
+  return (all && withTelemetryFragments(session, all, options)) ?? session
 }
 
 /**
  * A session that a client of its own sent, without parts, and the parts of telemetry that are known of it; undefined where
  * these are too large.
  */
-function withTelemetryParts(
+function withTelemetryFragments(
   session: PreparedSession,
-  known: SessionParts,
+  known: SessionFragments,
   { onBeyond }: MergeOptions,
 ): PreparedSession | undefined {
-  const parts = packParts(known)
+  const parts = packFragments(known)
   if (parts === undefined) {
     onBeyond?.(session.id)
     return undefined
@@ -200,15 +200,15 @@ export async function addedToRecords(
   const added = new Map<string, PreparedSession | undefined>()
   for (const session of sent) {
     const record = records.get(session.id)
-    const parts = partsOf(session)
+    const parts = fragmentsOf(session)
     if (record === undefined || parts === undefined) continue
     // an earlier one of the batch may have added some
-    const known = unpackParts(added.get(session.id)?.parts ?? record.parts ?? '')
+    const known = unpackFragments(added.get(session.id)?.parts ?? record.parts ?? '')
     const { parts: _parts, origin: _origin, ...plain } = record
     const prepared = prepareSession(plain, session.field, options)
     added.set(
       session.id,
-      withTelemetryParts(prepared, known === undefined ? parts : mergeParts(known, parts), options),
+      withTelemetryFragments(prepared, known === undefined ? parts : mergeFragments(known, parts), options),
     )
   }
   return added
@@ -216,6 +216,6 @@ export async function addedToRecords(
 
 /** Whether these packed parts are of telemetry only. */
 export function hasOnlyTelemetry(packed: string): boolean {
-  const parts = unpackParts(packed)
+  const parts = unpackFragments(packed)
   return parts !== undefined && originOf(parts) === 'telemetry'
 }

@@ -17,7 +17,7 @@ import type { PreparedSession } from '../prepare.ts'
 import { SESSION_ROLLUPS, type Touching, updateDirectories } from '../rollup.ts'
 import { storeSessions } from '../store-write.ts'
 import { findAlerts, findStored, type StoredSession } from '../stored-queries.ts'
-import { keepDismissed, withKnownParts } from './merge-parts.ts'
+import { keepDismissed, withKnownFragments } from './merge-fragments.ts'
 import { type Reassignment, withUsers } from './reassignment-queries.ts'
 import { findSubAgents, type MergeOptions, withSubAgentsTelemetry } from './telemetry.ts'
 
@@ -78,7 +78,7 @@ export async function writeSessions(
     stored,
     reassignment,
   )
-  const sessions = await withKnownParts(tx, orgId, owned, stored, merging)
+  const sessions = await withKnownFragments(tx, orgId, owned, stored, merging)
   const { rows: changes, ...compared } = findLastChanges<Pick<StoredSession, 'hash'>, PreparedSession>(
     sessions,
     stored,

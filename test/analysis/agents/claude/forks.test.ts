@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createLineOwners } from '../../../../src/analysis/agents/transcript/line-owners.ts'
-import { mergeParts } from '../../../../src/analysis/fragments/merge.ts'
+import { mergeFragments } from '../../../../src/analysis/fragments/merge.ts'
 import { composeRecord } from '../../../../src/analysis/fragments/session-record.ts'
+import { unpackFragments } from '../../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../../src/analysis/records/session.ts'
-import { unpackParts } from '../../../../src/analysis/records/session-parts.ts'
 import { loadPricer } from '../../../../src/analysis/scoring/prices.ts'
 import { agentFiles, lines } from '../reading.ts'
 
@@ -114,8 +114,8 @@ async function merged(records: readonly SessionRecord[]): Promise<SessionRecord[
   const pricer = await loadPricer()
   const bySession = Map.groupBy(records, ({ id }) => id)
   return [...bySession].flatMap(([id, all]) => {
-    const parts = all.flatMap((record) => unpackParts(record.parts ?? '') ?? [])
-    return composeRecord(parts.reduce(mergeParts), { id, project_name: '' }, { pricer })?.record ?? []
+    const parts = all.flatMap((record) => unpackFragments(record.parts ?? '') ?? [])
+    return composeRecord(parts.reduce(mergeFragments), { id, project_name: '' }, { pricer })?.record ?? []
   })
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { mergeParts } from '../../../../src/analysis/fragments/merge.ts'
+import { mergeFragments } from '../../../../src/analysis/fragments/merge.ts'
 import { composeRecord } from '../../../../src/analysis/fragments/session-record.ts'
+import { unpackFragments } from '../../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../../src/analysis/records/session.ts'
-import { unpackParts } from '../../../../src/analysis/records/session-parts.ts'
 import { loadPricer } from '../../../../src/analysis/scoring/prices.ts'
 import { agentFiles, lines } from '../reading.ts'
 
@@ -213,7 +213,7 @@ describe('tiers', () => {
     const record = await readOne({
       'a.jsonl': lines([prompt, call(1, OPUS, { ...usageOf([1_000_000, 0]), speed: 'fast' })]),
     })
-    const parts = unpackParts(record.parts ?? '')
+    const parts = unpackFragments(record.parts ?? '')
     if (parts === undefined) throw new Error('no parts')
     const earlier = parts.turns.map(({ tier, ...turn }) => ({
       ...turn,
@@ -221,8 +221,8 @@ describe('tiers', () => {
     }))
     const pricer = await loadPricer()
     for (const both of [
-      mergeParts(parts, { ...parts, turns: earlier }),
-      mergeParts({ ...parts, turns: earlier }, parts),
+      mergeFragments(parts, { ...parts, turns: earlier }),
+      mergeFragments({ ...parts, turns: earlier }, parts),
     ])
       expect(composeRecord(both, { id: 's', project_name: '' }, { pricer })?.record.estimated_cost).toBe(30)
   })

@@ -3,10 +3,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { readSessions } from '../../../../src/analysis/agents/read-sessions.ts'
-import { mergeParts } from '../../../../src/analysis/fragments/merge.ts'
+import { mergeFragments } from '../../../../src/analysis/fragments/merge.ts'
 import { composeRecord } from '../../../../src/analysis/fragments/session-record.ts'
+import { unpackFragments } from '../../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../../src/analysis/records/session.ts'
-import { unpackParts } from '../../../../src/analysis/records/session-parts.ts'
 import { loadPricer } from '../../../../src/analysis/scoring/prices.ts'
 import { codexRollout, type Step } from '../agent-scripts.ts'
 import { agentFiles } from '../reading.ts'
@@ -26,7 +26,7 @@ async function read(folder: string, content = false): Promise<SessionRecord[]> {
 }
 
 const partsOf = (record: SessionRecord) => {
-  const parts = unpackParts(record.parts ?? '')
+  const parts = unpackFragments(record.parts ?? '')
   if (parts === undefined) throw new Error('a record without parts')
   return parts
 }
@@ -36,7 +36,7 @@ function merged(records: readonly SessionRecord[]): object {
   const [first] = records
   if (first === undefined) throw new Error('no record')
   const { id, project_name } = first
-  const parts = records.map(partsOf).reduce(mergeParts)
+  const parts = records.map(partsOf).reduce(mergeFragments)
   return { ...composeRecord(parts, { id, project_name }, { pricer })?.record, parts }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { unpackFragments } from '../../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../../src/analysis/records/session.ts'
-import { unpackParts } from '../../../../src/analysis/records/session-parts.ts'
 import { agentFiles } from '../reading.ts'
 import { calls, newRollout, threadId } from './rollouts.ts'
 
@@ -44,7 +44,7 @@ describe('records beside the running total', () => {
       }
     })
     expect(usedBy(record)).toEqual(used(5))
-    expect(unpackParts(record.parts ?? '')?.events.map(({ type }) => type)).toEqual(['compaction'])
+    expect(unpackFragments(record.parts ?? '')?.events.map(({ type }) => type)).toEqual(['compaction'])
   })
 
   test('after a restart of the program the running total begins again', async () => {

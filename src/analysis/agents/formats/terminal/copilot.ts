@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { ModelTotal } from '../../../records/session-parts.ts'
+import type { ModelTotal } from '../../../records/fragments.ts'
 import {
   isObject,
   type Json,

@@ -1,19 +1,19 @@
-import { isBetterName, mergeParts } from '../../../analysis/fragments/merge.ts'
+import { isBetterName, mergeFragments } from '../../../analysis/fragments/merge.ts'
 import { composeRecord, turnIds } from '../../../analysis/fragments/session-record.ts'
 import { MAX_FINDINGS } from '../../../analysis/records/finding.ts'
+import { packFragments, type SessionFragments, unpackFragments } from '../../../analysis/records/fragments.ts'
 import type { Origin } from '../../../analysis/records/session.ts'
-import { packParts, type SessionParts, unpackParts } from '../../../analysis/records/session-parts.ts'
 import { ApiError } from '../../../base/errors.ts'
 import type { ISql } from '../../../database/client.ts'
 import type { Finding } from '../model.ts'
 import { NO_PROJECT, type PreparedSession, prepareSession } from '../prepare.ts'
-import { findParts, type StoredParts } from '../store-write.ts'
+import { findFragments, type StoredFragments } from '../store-write.ts'
 import {
   addedToRecords,
+  fragmentsOf,
   hasOnlyTelemetry,
   isOfClient,
   type MergeOptions,
-  partsOf,
   withKeptTelemetry,
 } from './telemetry.ts'
 
@@ -29,14 +29,14 @@ interface Stored {
 /** A session that other parts are merged with. */
 interface Known extends Stored {
   parts: string
-  turns: NonNullable<StoredParts['turns']>
+  turns: NonNullable<StoredFragments['turns']>
 }
 
 /**
  * The sessions with what is already known of them: by earlier records of the batch, and in the database; without those that
  * add nothing. Sessions without parts are as they were sent.
  */
-export async function withKnownParts(
+export async function withKnownFragments(
   tx: ISql,
   orgId: string,
   sessions: readonly PreparedSession[],
@@ -49,7 +49,7 @@ export async function withKnownParts(
   const ids = sessions.flatMap((session) =>
     (session.parts !== null || hasTelemetry(session)) && isNew(session) ? [session.id] : [],
   )
-  const found = await findParts(tx, orgId, ids, options.storeContent)
+  const found = await findFragments(tx, orgId, ids, options.storeContent)
   const known = new Map<string, Known>()
   for (const { id, parts, turns } of found) {
     const session = stored.get(id)
@@ -74,12 +74,12 @@ export async function withKnownParts(
     const before = known.get(id)
     const isTold = session.detail.origin === 'telemetry'
     if (!isTold && isOfClient(session)) {
-      const kept = withKeptTelemetry(session, before && unpackParts(before.parts), options)
+      const kept = withKeptTelemetry(session, before && unpackFragments(before.parts), options)
       clients.set(id, kept)
       return kept
     }
     const client = isTold ? clients.get(id) : undefined
-    if (client !== undefined) return withKeptTelemetry(client, partsOf(session), options)
+    if (client !== undefined) return withKeptTelemetry(client, fragmentsOf(session), options)
     if (isTold && added.has(id)) return added.get(id)
     const merged = merge(session, before, options)
     if (merged === undefined) return undefined
@@ -114,10 +114,10 @@ function merge(
 ): PreparedSession | undefined {
   const isTold = session.told !== undefined || session.detail.origin === 'telemetry'
   if (known === undefined) return session.told ? composed(session, session.told, options) : session
-  const [given, had] = [partsOf(session), unpackParts(known.parts)]
+  const [given, had] = [fragmentsOf(session), unpackFragments(known.parts)]
   if (given === undefined || had === undefined) return isTold ? undefined : session
   const sent = isTold ? addedTo(had, given) : given
-  const parts = mergeParts(had, sent)
+  const parts = mergeFragments(had, sent)
   const hasAll = Bun.deepEquals(parts, sent)
   const [before, own] = [contentsOf(had, known.turns), contentsOf(sent, session.detail.turn_records)]
   const contents = new Map([...before, ...own])
@@ -139,7 +139,10 @@ const DAY_MS = 86_400_000
  * Telemetry as far as it adds to what is known. Whoever has a key for telemetry may know of the sessions of others: it gives no
  * call another model, by which it might cost nothing, no session another agent or project, and moves none to another time.
  */
-function addedTo(had: SessionParts, { telemetry, turns, project, ...sent }: SessionParts): SessionParts {
+function addedTo(
+  had: SessionFragments,
+  { telemetry, turns, project, ...sent }: SessionFragments,
+): SessionFragments {
   const models = new Map(had.turns.map(({ id, model }) => [id, model]))
   const isOther = (model: string | null, known: string | null | undefined) =>
     model !== null && known != null && model !== known
@@ -158,7 +161,7 @@ function addedTo(had: SessionParts, { telemetry, turns, project, ...sent }: Sess
 /** The session composed of these parts; undefined where they are beyond what a session keeps, and have telemetry. */
 function composed(
   { id, project, userId, userEmail, field }: PreparedSession,
-  parts: SessionParts,
+  parts: SessionFragments,
   options: MergeOptions,
   contents?: ReadonlyMap<string, string>,
 ): PreparedSession | undefined {
@@ -169,7 +172,7 @@ function composed(
     user_email: userEmail,
   }
   const { record } = composeRecord(parts, head, { pricer: options.pricer, contents }) ?? {}
-  const packed = packParts(parts)
+  const packed = packFragments(parts)
   const hasTelemetry = parts.telemetry !== undefined
   try {
     if (record !== undefined && (packed !== undefined || !hasTelemetry))
@@ -182,7 +185,7 @@ function composed(
 }
 
 /** The texts of a session's turns by the ids of their parts. */
-function contentsOf(parts: SessionParts, turns: Known['turns']): Map<string, string> {
+function contentsOf(parts: SessionFragments, turns: Known['turns']): Map<string, string> {
   if (turns.every(({ content }) => content === undefined)) return new Map()
   const ids = turnIds(parts)
   return new Map(

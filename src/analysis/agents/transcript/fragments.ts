@@ -1,6 +1,6 @@
 import { cut } from '../../../base/text.ts'
 import { mergeById, mergeCall } from '../../fragments/merge.ts'
-import { type CallPart, partId, type SessionParts } from '../../records/session-parts.ts'
+import { type CallFragment, fragmentId, type SessionFragments } from '../../records/fragments.ts'
 import { countsOf } from './source-file.ts'
 import type { Transcript } from './transcript.ts'
 import type { ToolCall, Turn } from './transcript-model.ts'
@@ -10,7 +10,7 @@ const MAX_NAME = 200
 const MAX_BRANCH = 500
 const MAX_TITLE = 10_000
 
-interface PartsOptions {
+interface FragmentsOptions {
   workspace: Workspace
   /** Whether the user said what the project's name is. */
   isNamed: boolean
@@ -19,10 +19,10 @@ interface PartsOptions {
 }
 
 /** Makes the parts of a session from its files, by ids. */
-export function partsOf(
+export function fragmentsOf(
   transcript: Transcript,
-  { workspace: { pathOf, isOfRepository }, isNamed, withTitle }: PartsOptions,
-): SessionParts {
+  { workspace: { pathOf, isOfRepository }, isNamed, withTitle }: FragmentsOptions,
+): SessionFragments {
   const isSubAgent = isStarted(transcript)
   return {
     agent: transcript.agent,
@@ -44,7 +44,7 @@ export function partsOf(
     calls: callParts(transcript, pathOf),
     events: sortedById(
       [...transcript.events].flatMap(([key, { type, at, turn }]) =>
-        type === 'rejection' ? [] : [{ id: partId(key), type, at, turn: turn?.id ?? null }],
+        type === 'rejection' ? [] : [{ id: fragmentId(key), type, at, turn: turn?.id ?? null }],
       ),
     ),
     secrets: sortedById(
@@ -52,7 +52,7 @@ export function partsOf(
         const path = place.call?.effects.file ?? null
         const file = path === null ? null : pathOf(path)
         const { ruleId, title, line, severity, fingerprint } = secret
-        const id = partId(`${fingerprint} ${file ?? ''}`)
+        const id = fragmentId(`${fingerprint} ${file ?? ''}`)
         const { turn, where, exposed } = place
         return {
           id,
@@ -69,12 +69,12 @@ export function partsOf(
         }
       }),
     ),
-    modes: sortedById([...transcript.modes].map(([rule, mode]) => ({ id: partId(rule), ...mode }))),
+    modes: sortedById([...transcript.modes].map(([rule, mode]) => ({ id: fragmentId(rule), ...mode }))),
     runs: sortedById(
       [...transcript.runs].map(([key, { totals, over }]) => ({
-        id: partId(key),
+        id: fragmentId(key),
         totals,
-        over: over.map(partId),
+        over: over.map(fragmentId),
       })),
     ),
     whole: transcript.whole,
@@ -94,7 +94,7 @@ function* turnsOf(transcript: Transcript): Generator<Turn> {
   for (const { turn } of messages.values()) yield turn
 }
 
-function turnPart({ id, role, at, position, message }: Turn): SessionParts['turns'][number] {
+function turnPart({ id, role, at, position, message }: Turn): SessionFragments['turns'][number] {
   return {
     id,
     role,
@@ -105,12 +105,12 @@ function turnPart({ id, role, at, position, message }: Turn): SessionParts['turn
     cost: message?.cost == null ? null : String(message.cost),
     estimate: null,
     searches: message?.searches ?? 0,
-    ...(message?.request == null ? {} : { request: partId(message.request) }),
+    ...(message?.request == null ? {} : { request: fragmentId(message.request) }),
     ...(message?.tier == null ? {} : { tier: message.tier }),
   }
 }
 
-function callParts(transcript: Transcript, pathOf: (path: string) => string): CallPart[] {
+function callParts(transcript: Transcript, pathOf: (path: string) => string): CallFragment[] {
   const calls = [...transcript.calls].map(([id, { call, turn }]) => ({
     ...emptyCall(id),
     turn: turn.id,
@@ -127,8 +127,8 @@ function callParts(transcript: Transcript, pathOf: (path: string) => string): Ca
   return mergeById(calls, results, mergeCall)
 }
 
-const emptyCall = (id: string): CallPart => ({
-  id: partId(id),
+const emptyCall = (id: string): CallFragment => ({
+  id: fragmentId(id),
   turn: null,
   position: 0,
   name: null,

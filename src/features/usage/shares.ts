@@ -2,7 +2,7 @@ import type { KnownTokens, Tokens } from '../../analysis/records/session.ts'
 import { MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
 
 /** The usage of one model in a session. */
-export interface Part extends Tokens {
+export interface CostShare extends Tokens {
   /** '' where the session has no model. */
   model: string
   /** Whether it is the session's `model`: each session has one such part. */
@@ -64,7 +64,7 @@ const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a),
  * by, the whole is that of the session's `model`. The parts add up to the session. `fromDetails` in `features/usage/check.ts`
  * computes the same.
  */
-export function partsOf({ cost, unpricedTokens, detail }: SessionToSplit): Part[] {
+export function sharesOf({ cost, unpricedTokens, detail }: SessionToSplit): CostShare[] {
   const main = detail.model ?? ''
   const tokens = knownTokens(detail.tokens)
   const byModel = new Map<string, Weights>([[main, noWeights()]])

@@ -23,7 +23,7 @@ const Counts = Type.Tuple([count(), count(), count(), count(), count()])
 const Cost = nullable(Type.String({ pattern: '^[0-9]{1,20}$' }))
 
 /** A prompt, or a message of the model: one call of its API. */
-export const TurnPart = closed({
+export const TurnFragment = closed({
   id: Id,
   role: literals(['user', 'assistant']),
   at: At,
@@ -46,7 +46,7 @@ export const TurnPart = closed({
   /** Kinds of tokens, by their index, that telemetry does not say. */
   lacks: Type.Optional(Type.Array(Type.Integer({ minimum: 0, maximum: 3 }), { maxItems: 4 })),
 })
-export type TurnPart = Static<typeof TurnPart>
+export type TurnFragment = Static<typeof TurnFragment>
 
 const Action = closed({
   ruleId: name(100),
@@ -58,7 +58,7 @@ const Action = closed({
 })
 
 /** A call of a tool, and its result. */
-const CallPart = closed({
+const CallFragment = closed({
   id: Id,
   /** Null while only the result is known. */
   turn: nullable(Id),
@@ -75,18 +75,18 @@ const CallPart = closed({
   rejected: Type.Boolean(),
   actions: Type.Array(Action, { maxItems: 50 }),
 })
-export type CallPart = Static<typeof CallPart>
+export type CallFragment = Static<typeof CallFragment>
 
-const EventPart = closed({
+const EventFragment = closed({
   id: Id,
   type: literals(['interruption', 'compaction', 'api_error']),
   at: At,
   turn: nullable(Id),
 })
-export type EventPart = Static<typeof EventPart>
+export type EventFragment = Static<typeof EventFragment>
 
 /** The place of a secret; its text is never kept. */
-const SecretPart = closed({
+const SecretFragment = closed({
   id: Id,
   at: At,
   turn: nullable(Id),
@@ -99,25 +99,25 @@ const SecretPart = closed({
   severity: Severity,
   fingerprint: name(100),
 })
-export type SecretPart = Static<typeof SecretPart>
+export type SecretFragment = Static<typeof SecretFragment>
 
-const ModePart = closed({ id: Id, at: At, action: Action })
-export type ModePart = Static<typeof ModePart>
+const ModeFragment = closed({ id: Id, at: At, action: Action })
+export type ModeFragment = Static<typeof ModeFragment>
 
 /** Totals that an agent states, by model; null where it names no model. */
 const ModelTotal = closed({ model: nullable(name(200)), tokens: Counts, cost: Cost })
 export type ModelTotal = Static<typeof ModelTotal>
-const RunPart = closed({
+const RunFragment = closed({
   id: Id,
   totals: Type.Array(ModelTotal, { maxItems: 100 }),
   /** Runs whose totals are in these. */
   over: Type.Array(Id, { maxItems: LIMITS.runs }),
 })
-export type RunPart = Static<typeof RunPart>
+export type RunFragment = Static<typeof RunFragment>
 
 const Times = closed({ from: At, to: At })
 
-export const SessionParts = closed({
+export const SessionFragments = closed({
   agent: name(100),
   /** It begins with a copy of another session. */
   isFork: Type.Boolean(),
@@ -132,17 +132,17 @@ export const SessionParts = closed({
   /** Sent only if texts are sent. */
   title: nullable(Type.String({ maxLength: 10_000 })),
   pullRequests: Type.Array(PullRequest, { maxItems: 100 }),
-  turns: Type.Array(TurnPart, { maxItems: 100_000 }),
-  calls: Type.Array(CallPart, { maxItems: 100_000 }),
-  events: Type.Array(EventPart, { maxItems: LIMITS.events }),
-  secrets: Type.Array(SecretPart, { maxItems: LIMITS.secrets }),
-  modes: Type.Array(ModePart, { maxItems: LIMITS.modes }),
+  turns: Type.Array(TurnFragment, { maxItems: 100_000 }),
+  calls: Type.Array(CallFragment, { maxItems: 100_000 }),
+  events: Type.Array(EventFragment, { maxItems: LIMITS.events }),
+  secrets: Type.Array(SecretFragment, { maxItems: LIMITS.secrets }),
+  modes: Type.Array(ModeFragment, { maxItems: LIMITS.modes }),
   /** Totals of single runs, which add up. */
-  runs: Type.Array(RunPart, { maxItems: LIMITS.runs }),
+  runs: Type.Array(RunFragment, { maxItems: LIMITS.runs }),
   /** The largest totals that the agent stated for the whole session. */
   whole: nullable(Type.Array(ModelTotal, { maxItems: 100 })),
 })
-export type SessionParts = Static<typeof SessionParts>
+export type SessionFragments = Static<typeof SessionFragments>
 
 /** Largest unpacked parts. Real ones have at most 12 times as many bytes as their packed text has characters. */
 const MAX_BYTES = 48 * 1024 * 1024
@@ -152,7 +152,7 @@ const MIN_BYTES = 64 * 1024
 const MAX_VALUES = 1_000_000
 
 /** The parts as a text of base64; undefined when they are too large to be kept, so that a record replaces the one before. */
-export function packParts(parts: SessionParts): string | undefined {
+export function packFragments(parts: SessionFragments): string | undefined {
   const json = JSON.stringify(parts)
   const packed = pack(json)
   const isSmall =
@@ -195,20 +195,20 @@ function hasFewValues(json: string): boolean {
 
 const [COMMA, BRACKET, BRACE] = [44, 91, 123]
 
-/** Undefined for a text that `packParts` has not made. */
-export function unpackParts(packed: string): SessionParts | undefined {
+/** Undefined for a text that `packFragments` has not made. */
+export function unpackFragments(packed: string): SessionFragments | undefined {
   try {
     const json = unpackedText(packed)
     if (!hasFewValues(json)) return undefined
     const parts: unknown = JSON.parse(json)
-    compiled ??= TypeCompiler.Compile(SessionParts)
+    compiled ??= TypeCompiler.Compile(SessionFragments)
     return compiled.Check(parts) ? parts : undefined
   } catch {
     return undefined
   }
 }
 
-let compiled: ReturnType<typeof TypeCompiler.Compile<typeof SessionParts>> | undefined
+let compiled: ReturnType<typeof TypeCompiler.Compile<typeof SessionFragments>> | undefined
 
 /** The id of a part, from an agent's own id. */
-export const partId = (key: string): string => Bun.hash.xxHash3(key).toString(36)
+export const fragmentId = (key: string): string => Bun.hash.xxHash3(key).toString(36)
