@@ -181,10 +181,12 @@ async function openPage({ send, listen }: Protocol): Promise<Page> {
   for (const domain of ['Page', 'Runtime', 'Log', 'Network']) await call(`${domain}.enable`)
   await call('Page.setLifecycleEventsEnabled', { enabled: true })
   const evaluate = async <Value>(expression: string): Promise<Value> => {
-    const { result, exceptionDetails } = await call('Runtime.evaluate', {
-      expression,
-      awaitPromise: true,
-      returnByValue: true,
+    const options = { expression, awaitPromise: true, returnByValue: true }
+    const ask = () => call('Runtime.evaluate', options)
+    // the page was left while it was asked: the next document answers
+    const { result, exceptionDetails } = await ask().catch((error: Error) => {
+      if (!/navigated or closed|context was destroyed/.test(error.message)) throw error
+      return ask()
     })
     if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails))
     return (result as { value: Value }).value

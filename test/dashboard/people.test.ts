@@ -123,8 +123,7 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
     for (const name of ['first', 'second']) {
       const { key } = await createKey(db.sql, orgId, { name, scopes: ['read'] })
       await tab.open(`${server.url}/#key=${key}`)
-      await tab.until(`document.querySelector('header nav') !== null`)
-      expect(await tab.evaluate<string>('location.href')).toBe(`${server.url}/`)
+      await tab.until(`document.querySelector('header nav') !== null && location.href === '${server.url}/'`)
       const { key: used } = await tab.evaluate<{ key: { name: string } }>(
         `fetch('/v1/whoami', { headers: { authorization: 'Bearer ' + sessionStorage['cloud-analytics.key'] } }).then((r) => r.json())`,
       )
