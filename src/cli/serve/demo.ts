@@ -123,7 +123,9 @@ async function fill(context: Context, sql: Sql, webhooks: DemoWebhooks): Promise
   const audit = generateAudit({ audit: ENTRIES, days: DAYS, seed: SEED, today: dateOf(now) }, managers)
   await writeRecords(deps, id, [...pullRequests, ...audit, demoReport(now)], actor)
   await updateBadges(sql, ORG, { public: true, look: (known) => known })
-  const { key } = await createKey(sql, id, { name: 'demo', scopes: ['read', 'write', 'webhooks'] }, actor)
+  // its reader tries everything: dismissing a finding and making an alert need an admin
+  const scopes = ['read', 'write', 'webhooks', 'admin'] as const
+  const { key } = await createKey(sql, id, { name: 'demo', scopes: [...scopes] }, actor)
   return {
     key,
     // last, so that the changes above send no webhooks

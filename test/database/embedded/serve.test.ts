@@ -229,6 +229,8 @@ test(
     }
     expect((await get('/v1/sessions')).pagination.total).toBeGreaterThan(1_000)
     expect((await get('/v1/cost')).current_budget).toMatchObject({ limit: 160 })
+    // its reader may dismiss a finding and make an alert
+    expect((await get('/v1/whoami')).scopes).toContain('admin')
     // each part of the product has something to show, findings only some of the sessions
     const some = (await get('/v1/sessions?has_findings=true')).pagination.total
     expect(some).toBeGreaterThan(10)
