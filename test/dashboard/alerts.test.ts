@@ -172,7 +172,7 @@ describe.skipIf(program === null)('in Chromium', () => {
       timeZone: 'UTC',
     })
     await sees(`It would have fired 1 time in the last 90 days, last on ${day}`)
-    await sees('Firing $100.00 this day, above 30')
+    await sees('Firing $100.00 this day, above $30.00')
     await choose('side', 'above')
     await fill('limit', '3.5')
     await choose('where', 'each project')
@@ -185,7 +185,7 @@ describe.skipIf(program === null)('in Chromium', () => {
     await sees('It would have fired 1 time')
     await page.click(`document.querySelector('[name=webhook]')`)
     await fill('slack', slack.url)
-    await clickOn('Make it')
+    await clickOn('Make the alert')
     await sees('Cost of search, "new" above $3.50 in a day')
     await page.until(`location.hash.startsWith('#/alerts/alert_')`)
     const fragment = await page.evaluate<string>('location.hash')
@@ -197,7 +197,7 @@ describe.skipIf(program === null)('in Chromium', () => {
     await sees('alert.fired (test)')
     expect(linesOf(slack.got[0]?.body)).toEqual([
       'Test of an alert: Cost of search, "new" above $3.50 in a day',
-      'Firing $3.50 this day, above 3.50',
+      'Firing $3.50 this day, above $3.50',
     ])
     await clickOn('Edit')
     await page.until(`document.querySelector('[name=slack]')?.value === ${quoted(shown)}`)
@@ -229,7 +229,7 @@ describe.skipIf(program === null)('in Chromium', () => {
     await page.click(`document.querySelector('[name=webhook]')`)
     await fill('slack', slack.url)
     await choose('weekday', 'friday')
-    await clickOn('Make it')
+    await clickOn('Make the digest')
     await sees('friday at 8:00 UTC')
     await clickOn('Send a test')
     await sees('slack: answered 200')

@@ -25,7 +25,7 @@ const WHERES: readonly [value: string, name: string][] = [
   [KEPT, KEPT],
 ]
 const WINDOWS = ['day', 'week', 'month'] as const
-const SIDES = { above: 'above', below: 'below', times: 'above the usual, times' }
+const SIDES = { above: 'above', below: 'below', times: 'above times the usual' }
 const UNITS: Partial<Record<Metric, string>> = {
   ...{ cost: 'US dollars', forecast: 'US dollars', budget_percent: 'Percent', average_quality: 'Points' },
 }
@@ -122,7 +122,10 @@ export function AlertForm({ stored, nameOf, save, children }: RuleFormProps<Aler
         </fieldset>
         <p class="note">The usual is the median of the 14 days, weeks or months before.</p>
         <Destinations event="alert.fired" stored={stored?.destinations} />
-        <Input label="Name (empty: the choices)" {...{ name: 'name', maxLength: 200, defaultValue: name }} />
+        <Input
+          label="Name (empty: what is chosen above)"
+          {...{ name: 'name', maxLength: 200, defaultValue: name }}
+        />
       </Form>
       {watched !== undefined && <Preview {...{ watched, nameOf }} name={nameFor(fields)} />}
     </div>

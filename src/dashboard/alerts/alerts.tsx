@@ -17,7 +17,7 @@ const stateColumns = <Row extends States>(metricOf: (row: Row) => Metric) => [
 
 const ALERTS: RuleKind<Alert> = {
   ...{ page: 'alerts', one: 'alert', Form: AlertForm },
-  empty: 'No alerts yet. The first one is three choices away.',
+  empty: 'No alerts yet: a message when a figure is not as usual.',
   columns: (nameOf) => [
     { name: 'Fires when', cell: (alert) => <bdi>{sentenceOf(alert, nameOf)}</bdi> },
     ...stateColumns<Alert>(({ metric }) => metric),

@@ -71,7 +71,9 @@ function RuleList<Of extends Rule>({ kind, who }: OfKind<Of>) {
       <Show loaded={rules} what={page}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty>{empty}</Empty>
+            <Empty>
+              {empty} {!isAdmin(who) && `An owner or admin makes ${page}.`}
+            </Empty>
           ) : (
             <Table
               {...{ caption: page, rows: data, columns: [{ name: 'Name', cell: name }, ...columns] }}
@@ -83,7 +85,7 @@ function RuleList<Of extends Rule>({ kind, who }: OfKind<Of>) {
       {isAdmin(who) && (
         <section>
           <h2>New {one}</h2>
-          <Form {...{ nameOf, save: add }}>Make it</Form>
+          <Form {...{ nameOf, save: add }}>{`Make the ${one}`}</Form>
           <Saying said={said} />
         </section>
       )}

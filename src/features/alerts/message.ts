@@ -117,12 +117,13 @@ export function alertMessage(
 ): Message {
   const side = below === undefined ? 'above' : 'below'
   const isCount = metric === 'findings' || metric === 'unpriced_tokens'
+  const isMoney = metric === 'cost' || metric === 'forecast'
   const lines = data.slice(0, MAX_KEYS).map(({ key, state, value, threshold, top }): Line => {
     const most = top.map((part) => `${nameOf(part.key)} ${(isCount ? plain : dollars)(part.value)}`)
     const text =
       value === null
         ? `there is no data of this ${window}`
-        : `${UNITS[metric](value)} this ${window}, ${state === 'ok' ? 'no longer ' : ''}${side} ${plain(threshold)}${most.length === 0 ? '' : `; most of it: ${most.join(', ')}`}`
+        : `${UNITS[metric](value)} this ${window}, ${state === 'ok' ? 'no longer ' : ''}${side} ${(isMoney ? dollars : plain)(threshold)}${most.length === 0 ? '' : `; most of it: ${most.join(', ')}`}`
     return {
       label: each === null ? WORDS[state] : `${WORDS[state]}: ${nameOf(key)}`,
       text,

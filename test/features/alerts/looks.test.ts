@@ -195,7 +195,7 @@ describe('Slack and Teams', () => {
       expect(lines).toHaveLength(kind === 'slack' ? 23 : 22)
       expect(lines[0]).toBe('Alert: A <day> *of* [all](x)')
       expect(
-        lines.filter((line) => line.includes('this day, above 100; most of it: ada@example.com')),
+        lines.filter((line) => line.includes('this day, above $100.00; most of it: ada@example.com')),
       ).toHaveLength(20)
       expect(lines[21]).toContain('and 5 more')
       if (kind === 'slack') expect(body).not.toContain('<!here>')
