@@ -69,22 +69,24 @@ const COLUMNS: readonly Column<ListedFinding>[] = [
     name: 'Finding',
     cell: ({ title, rule_id, description }) => (
       <>
-        <strong>{title}</strong> <code>{rule_id}</code>
+        <strong>{title}</strong>
+        <p class="note">
+          <code>{rule_id}</code>
+        </p>
         {description !== null && <p class="note">{description}</p>}
       </>
     ),
   },
   textColumn('Project', 'project'),
   {
-    name: 'File',
-    cell: ({ file, line }) => file !== null && <code>{line === null ? file : `${file}:${line}`}</code>,
-  },
-  {
     name: 'Where',
-    cell: ({ session_id, turn_number }) => (
-      <a href={linkTo('sessions', {}, session_id)}>
-        {turn_number === null ? 'session' : `turn ${turn_number}`}
-      </a>
+    cell: ({ file, line, session_id, turn_number }) => (
+      <>
+        {file !== null && <code>{line === null ? file : `${file}:${line}`}</code>}{' '}
+        <a href={linkTo('sessions', {}, session_id)}>
+          {turn_number === null ? 'session' : `turn ${turn_number}`}
+        </a>
+      </>
     ),
   },
   { name: 'Member', cell: ({ member }) => member !== null && <bdi>{member.email ?? member.id}</bdi> },
