@@ -404,7 +404,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     await send(own, [{ type: 'session', id: 'sess_turns', project_name: 'shop', created_at, turn_records }])
     await visit(own, '#/sessions/sess_turns')
     await page.until(`document.querySelector('section[aria-label="Turns"] tbody') !== null`)
-    expect((await cellsOf('Turns')).map((cells) => cells[6])).toEqual(['–', 'not known', '$0.50'])
+    expect((await cellsOf('Turns')).map((cells) => cells[6])).toEqual(['–', 'not known', '$0.5000'])
     // a CSV file has the name of what it breaks down
     await visit(own, '#/cost?by=model')
     await page.evaluate(

@@ -13,9 +13,11 @@ import {
   formatDollars,
   formatDollarTick,
   formatDuration,
+  formatParts,
   formatPercent,
   formatScore,
   formatShare,
+  namesOf,
   signed,
 } from '../../src/dashboard/client/format.ts'
 import { linkTo, routeOf } from '../../src/dashboard/client/links.ts'
@@ -135,6 +137,16 @@ test('shares, scores and changes have one form', () => {
   expect(formatPercent(12.34)).toBe('12.3%')
   expect([75, 79.29, -1.85].map(formatScore)).toEqual(['75.0', '79.3', '−1.9'])
   expect([0.25, -0.25, 0].map((value) => signed(value, formatShare))).toEqual(['+25.0%', '−25.0%', '0.0%'])
+})
+
+test('months are named without a day, days and weeks with one', () => {
+  expect(namesOf(['2026-01-01', '2026-02-01'])).toEqual(['2026-01', '2026-02'])
+  expect(namesOf(['2026-02-01', '2026-02-02'])).toEqual(['2026-02-01', '2026-02-02'])
+  expect(namesOf(['2026-02-01'])).toEqual(['2026-02-01'])
+})
+
+test('costs of turns have the same decimals, whether above a cent or below', () => {
+  expect([0.007752, 0.0231, 1.5].map(formatParts)).toEqual(['$0.0078', '$0.0231', '$1.5000'])
 })
 
 test('a period has the days of it that are in the range', () => {

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { namesOf } from '../client/format.ts'
 import { UNKNOWN } from '../parts/columns.tsx'
 import { Axes, MARGIN, middleOf } from './axes.tsx'
 import { Figure } from './figure.tsx'
@@ -37,6 +38,7 @@ interface LineChartProps {
 export function LineChart(props: LineChartProps) {
   const { title, description, periods, lines, band = [], also = [], format, formatTick } = props
   const { height = 240, children } = props
+  const names = namesOf(periods)
   const all = [...lines, ...band]
   const ticks = ticksTo(
     props.max ?? Math.max(0, ...all.flatMap(({ values }) => values.map((one) => one ?? 0))),
@@ -50,7 +52,7 @@ export function LineChart(props: LineChartProps) {
     const [low, high] = band.map(({ values }) => placesOf(values))
     return (
       <>
-        <Axes width={width} height={height} ticks={ticks} y={y} format={formatTick} labels={periods} />
+        <Axes width={width} height={height} ticks={ticks} y={y} format={formatTick} labels={names} />
         {low !== undefined && high !== undefined && (
           <polygon class="band" points={[...high, ...low.reverse()].join(' ')} />
         )}
@@ -86,7 +88,7 @@ export function LineChart(props: LineChartProps) {
         periods.map((period, index) => ({
           x: middleOf(width, periods.length, index),
           y: MARGIN.top + y(lines.map(({ values }) => values[index]).find((value) => value != null) ?? 0),
-          title: period,
+          title: names[index] ?? period,
           lines: [
             ...all.map(({ name, values }) => {
               const value = values[index] ?? null

@@ -1,4 +1,4 @@
-import { formatDollars, formatDollarTick } from '../client/format.ts'
+import { formatDollars, formatDollarTick, namesOf } from '../client/format.ts'
 import { Axes, MARGIN, middleOf, partOf } from './axes.tsx'
 import { Figure } from './figure.tsx'
 import { Legend, type Named, seriesClass } from './legend.tsx'
@@ -46,11 +46,12 @@ export function PeriodChart(props: PeriodChartProps) {
   const inner = HEIGHT - MARGIN.top - MARGIN.bottom
   const y = upwards(max, inner)
   const isStacked = series.length > 1
+  const names = namesOf(periods)
   const marks = (width: number) =>
     periods.map((period, index) => ({
       x: middleOf(width, periods.length, index),
       y: MARGIN.top + y(sums[index] ?? 0),
-      title: period,
+      title: names[index] ?? period,
       lines: [
         ...series.map(
           ({ name, values }) => [name, format(values[index] ?? 0), isStacked && values[index] === 0] as const,
@@ -65,7 +66,7 @@ export function PeriodChart(props: PeriodChartProps) {
     const bar = Math.max(1, Math.min(MAX_BAR, partOf(width, periods.length) * 0.8))
     return (
       <>
-        <Axes width={width} height={height} ticks={ticks} y={y} format={formatTick} labels={periods} />
+        <Axes width={width} height={height} ticks={ticks} y={y} format={formatTick} labels={names} />
         {flags.map(({ name, kind, values }, row) => (
           <g key={name}>
             {values.map((value, index) =>

@@ -6,6 +6,7 @@ const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
 const cents = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
 const small = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 6 })
+const parts = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', minimumFractionDigits: 4 })
 const short = new Intl.NumberFormat('en-US', {
   style: 'currency',
   currency: 'USD',
@@ -25,6 +26,8 @@ export const formatCompact = (value: number): string => compact.format(value)
 /** Writes dollars; an amount below a cent has all of its six decimals. */
 export const formatDollars = (value: number): string =>
   value !== 0 && Math.abs(value) < 0.01 ? small.format(value) : cents.format(value)
+/** Writes dollars of a turn, of which many cost about a cent: `$0.0231`. */
+export const formatParts = (value: number): string => parts.format(value)
 /** Writes dollars short enough for an axis: `$2.5K`. */
 export const formatDollarTick = (value: number): string =>
   (value !== 0 && value < 0.01 ? small : value < 1_000 ? short : shorter).format(value)
@@ -40,6 +43,12 @@ export const formatTime = (timestamp: string, hasSeconds = false): string =>
   timestamp.slice(0, hasSeconds ? 19 : 16).replace('T', ' ')
 
 const dayMonth = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', timeZone: 'UTC' })
+/** Names periods by their first days; those that are months without a day: `2026-01`. */
+export const namesOf = (periods: readonly string[]): readonly string[] =>
+  periods.length > 1 && periods.every((period) => /^\d{4}-\d\d-01$/.test(period))
+    ? periods.map((period) => period.slice(0, 7))
+    : periods
+
 /** `3 August`, with the year where it is another than today's. */
 export const formatDay = (day: string): string =>
   dayMonth.format(new Date(day)) +

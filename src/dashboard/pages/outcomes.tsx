@@ -187,7 +187,7 @@ const columnsOf = (by: Group, members: ReadonlyMap<string | null, Person>): read
       ) : by === 'repo' ? (
         <NamedLink to={linkTo('pull-requests', { repo: key })}>{key}</NamedLink>
       ) : (
-        <bdi>{members.get(key)?.name ?? key}</bdi>
+        <bdi>{by === 'month' ? key.slice(0, 7) : (members.get(key)?.name ?? key)}</bdi>
       ),
   },
   { name: 'Merged', number: ({ pull_requests: { merged } }) => formatWhole(merged) },

@@ -6,6 +6,7 @@ import {
   formatCompact,
   formatDollars,
   formatDuration,
+  formatParts,
   formatScore,
   formatShare,
   formatWhole,
@@ -157,7 +158,7 @@ function Turns({ turns }: { turns: readonly TurnDetail[] }) {
             name: 'Cost',
             // tokens without a known price cost something
             number: ({ cost, tokens }) =>
-              cost === null && tokens !== null ? 'not known' : orUnknown(cost, formatDollars),
+              cost === null && tokens !== null ? 'not known' : orUnknown(cost, formatParts),
           },
           {
             name: 'Tools',
