@@ -54,7 +54,6 @@ export function PullRequestPage({ id }: { id: string }) {
                 ['Agents’ share of lines', orUnknown(value.ai_share, formatShare)],
               ]}
             />
-            <FixRate rate={value.fix_rate} />
             <p>{wordsOf(value.fix_rate)}</p>
             <Table
               caption="Parts of the risk score"
@@ -102,29 +101,17 @@ const Risk = ({ item: { risk_score, rating } }: { item: RiskDetail }) => (
 /** Shares of pull requests that broke, of the five repositories that the fit did not see; too few were high or critical. */
 const FITTED: Partial<Record<RiskDetail['rating'], number>> = { low: 0.058, medium: 0.227 }
 
-/** Says how often pull requests of the rating were followed by a fix, here and where the score was measured. */
-function FixRate({
-  rate: { rating, pull_requests, followed_by_fix, share },
-}: {
-  rate: RiskDetail['fix_rate']
-}) {
+/** Says what happened to such pull requests before, here and where the score was measured. */
+function wordsOf({ rating, pull_requests, followed_by_fix, share }: RiskDetail['fix_rate']): string {
   const fitted = FITTED[rating]
-  return (
-    <p class="note">
-      {share === null
-        ? `Of ${rating} risk, ${countOf(pull_requests, 'pull request')} were merged here: too few to say how often a fix follows.`
-        : `Of ${countOf(pull_requests, 'merged pull request')} of ${rating} risk here ${formatWhole(followed_by_fix)} (${formatShare(share)}) were followed by a fix of the same files within 30 days.`}
-      {fitted !== undefined &&
-        ` Of public repositories ${formatShare(fitted)} of such pull requests broke: a fix changed their lines within a year.`}
-    </p>
-  )
+  const here =
+    share === null
+      ? `Too few pull requests of the rating ${rating} were merged (${formatWhole(pull_requests)}) to say how often a fix followed.`
+      : `A fix followed ${formatWhole(followed_by_fix)} of the ${formatWhole(pull_requests)} newest merged pull requests of the rating ${rating} within 30 days: ${formatShare(share)}.`
+  return fitted === undefined
+    ? here
+    : `${here} Of public repositories ${formatShare(fitted)} of such pull requests broke: a fix changed their lines within a year.`
 }
-
-/** Says what happened to such pull requests before. */
-const wordsOf = ({ rating, pull_requests, followed_by_fix, share }: RiskDetail['fix_rate']): string =>
-  share === null
-    ? `Too few pull requests of the rating ${rating} were merged (${formatWhole(pull_requests)}) to say how often a fix followed.`
-    : `A fix followed ${formatWhole(followed_by_fix)} of the ${formatWhole(pull_requests)} newest merged pull requests of the rating ${rating} within 30 days: ${formatShare(share)}.`
 
 /** `merged 2026-03-02 14:05, 1.2 d after it was opened`. */
 function State({ item: { state, created_at, merged_at, closed_at } }: { item: RiskDetail }) {

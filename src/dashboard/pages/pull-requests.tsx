@@ -64,7 +64,6 @@ function ListPage({ route: { query }, who }: PageProps) {
           ) : (
             <>
               <PullRequests data={data} byRisk={byRisk} />
-              <Csv path="/risk" query={{ ...filters, rating, include: 'cost' }} name="pull-requests" />
               {byRisk ? (
                 <p class="note">
                   {countOf(data.length, 'pull request')} with the highest scores, at most {RISKIEST} of a
@@ -73,6 +72,7 @@ function ListPage({ route: { query }, who }: PageProps) {
               ) : (
                 <Pager pagination={pagination} {...place} />
               )}
+              <Csv path="/risk" query={{ ...filters, rating, include: 'cost' }} name="pull-requests" />
             </>
           )
         }
