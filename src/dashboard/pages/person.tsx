@@ -6,12 +6,13 @@ import type { Expertise } from '../../features/team/model.ts'
 import type { WhoAmI } from '../../features/whoami/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { type Page, useApi } from '../client/api.ts'
+import { syncCommand } from '../client/base.ts'
 import { addDays, daysOfPeriod, lastDays, today, weekOf } from '../client/days.ts'
 import { countOf, formatDollars, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import type { PageProps } from '../client/page-props.ts'
-import { SESSION_COLUMNS } from '../parts/columns.tsx'
+import { SESSION_COLUMNS, UNKNOWN } from '../parts/columns.tsx'
 import { Facts } from '../parts/fact.tsx'
 import { Findings } from '../parts/findings.tsx'
 import { Back } from '../parts/link.tsx'
@@ -71,7 +72,9 @@ export function PersonPage({ id, me = null, page, query }: PersonProps) {
       <Show loaded={stack} what="cost">
         {({ periods, series }) =>
           series.length === 0 ? (
-            <Empty>No sessions in these weeks.</Empty>
+            <Empty {...(me !== null && { command: syncCommand() })}>
+              No sessions in these weeks.{me !== null && ' To send those that coding agents left on a disk:'}
+            </Empty>
           ) : (
             <PeriodChart
               title="Cost by week and model"
@@ -97,6 +100,7 @@ export function PersonPage({ id, me = null, page, query }: PersonProps) {
             )}
             <p>
               <a href={linkTo('sessions', links)}>All sessions</a>,{' '}
+              <a href={linkTo('sessions', { ...links, sort: 'estimated_cost' })}>those that cost most</a>,{' '}
               <a href={linkTo('cost', links)}>cost by project</a>
             </p>
           </>
@@ -162,7 +166,11 @@ function Compared({ id }: { id: string }) {
               [`Cost, ${DAYS} days`, formatDollars(mine?.cost ?? 0)],
               [
                 `Against the ${DAYS} before`,
-                <Change key="change" now={mine?.cost ?? 0} before={mine?.previous?.cost} />,
+                mine === undefined ? (
+                  UNKNOWN
+                ) : (
+                  <Change key="change" now={mine.cost} before={mine.previous?.cost} />
+                ),
               ],
               ['Sessions', formatWhole(mine?.sessions ?? 0)],
               [
