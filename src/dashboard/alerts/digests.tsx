@@ -8,7 +8,7 @@ import type { QualityOverview } from '../../features/quality/model.ts'
 import { getJson, type Loaded, type Page, pathOf, useLoaded } from '../client/api.ts'
 import { serverUrl, syncCommand } from '../client/base.ts'
 import { addDays, isDay, monthOf, today, weekOf } from '../client/days.ts'
-import { countOf, formatDay } from '../client/format.ts'
+import { formatDay, formatWhole } from '../client/format.ts'
 import { linkTo, type Query } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { setQuery } from '../client/router.ts'
@@ -124,7 +124,7 @@ export function useWeek(from: string, name: string): Loaded<Message | null> {
       serverUrl(),
     )
     // no route says which of them are new
-    const text = countOf(findings.pagination.total, 'open one')
+    const text = `${formatWhole(findings.pagination.total)} open`
     const lines = message.lines.map((line) => (line.label === 'Findings' ? { ...line, text } : line))
     return { ...message, lines }
   })

@@ -95,7 +95,7 @@ export const plain = (value: number): string => (Number.isInteger(value) ? whole
 export const UNITS: Record<Metric, (value: number) => string> = {
   cost: dollars,
   forecast: (value) => `${dollars(value)} expected`,
-  budget_percent: (value) => `${plain(value)} % of the budget`,
+  budget_percent: (value) => `${plain(value)}% of the budget`,
   average_quality: (value) => `a mean quality of ${plain(value)}`,
   findings: (value) => `${plain(value)} findings`,
   unpriced_tokens: (value) => `${plain(value)} tokens without a price`,
@@ -149,7 +149,7 @@ const largest = (parts: DigestData['by_model']): string =>
 function comparedTo(cost: number, before: number): string {
   if (before === 0) return 'nothing in the week before'
   const percent = Math.round((100 * (cost - before)) / before)
-  const change = percent === 0 ? 'as much as' : `${Math.abs(percent)} % ${percent > 0 ? 'more' : 'less'} than`
+  const change = percent === 0 ? 'as much as' : `${Math.abs(percent)}% ${percent > 0 ? 'more' : 'less'} than`
   return `${change} the week before`
 }
 

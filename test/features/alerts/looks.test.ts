@@ -225,7 +225,7 @@ describe('Slack and Teams', () => {
       expect(lines.slice(0, 1)).toEqual(['Platform: 2026-11-05 to 2026-11-11'])
       const plain = lines.slice(1, 8).map((line) => line.replace(/^\*<[^|]*\|(.*?)>\* /, '$1 '))
       expect(plain).toEqual([
-        'Cost $412.50, 100 % more than the week before',
+        'Cost $412.50, 100% more than the week before',
         'Models sonnet $300.00, opus $112.50',
         'Projects shop $300.00, web $112.50',
         'Budget $1,546.88 expected this month, of $2,500.00',
