@@ -18,6 +18,16 @@ import { Time } from '../parts/time.tsx'
 
 const PARTS = ['impact', 'regression', 'security', 'coupling'] as const
 
+/** Names of points that do not explain themselves. */
+const POINTS: Readonly<Record<string, string>> = {
+  ...{
+    hotspot: 'often changed files',
+    entropy: 'spread over files',
+    single_owner: 'files that one person knows',
+  },
+  ...{ base: 'to begin with', fix: 'it is a fix', others: 'other files', limit: 'above 100' },
+}
+
 /** One pull request: how its score came about, and the sessions that made it. */
 export function PullRequestPage({ id }: { id: string }) {
   const item = useApi<RiskDetail>(`/risk/${encodeURIComponent(id)}`)
@@ -66,10 +76,15 @@ export function PullRequestPage({ id }: { id: string }) {
                   number: (part) => <ScoreBar score={value[`${part}_score`]} kind="bad" />,
                 },
                 {
-                  name: 'From',
+                  name: 'Points, the most first',
                   cell: (part) =>
                     value.contributions[part]
-                      .map(({ name, points }) => `${name.replaceAll('_', ' ')} ${formatScore(points)}`)
+                      .filter(({ points }) => points !== 0)
+                      .sort((a, b) => b.points - a.points)
+                      .map(
+                        ({ name, points }) =>
+                          `${POINTS[name] ?? name.replaceAll('_', ' ')} ${formatScore(points)}`,
+                      )
                       .join(', '),
                 },
               ]}
