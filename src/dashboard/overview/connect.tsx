@@ -8,8 +8,9 @@ export function Connect() {
     <section class="connect">
       <h2>Connect your first machine</h2>
       <p>
-        On a machine where coding agents work, with the program <code>cloud-analytics</code>: sign in, approve
-        it in the browser, and send what is there. Prompts and answers stay on the machine.
+        On a machine where coding agents work, with the program that runs this server,{' '}
+        <code>cloud-analytics</code>: sign in, approve it in the browser, and send what is there. Prompts and
+        answers stay on the machine.
       </p>
       <Copied text={`cloud-analytics login --server ${serverUrl()}\ncloud-analytics sync`} />
       <p class="note" role="status">

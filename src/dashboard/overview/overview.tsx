@@ -101,6 +101,7 @@ function Figures({ summary, now, before, by, who }: FiguresProps) {
               now={critical?.now ?? 0}
               {...critical}
               format={critical?.isWhole === false ? (value) => `${formatWhole(value)}+` : formatWhole}
+              isCount
               isGoodUp={false}
             />
           )}

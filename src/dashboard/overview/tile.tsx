@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { formatShare, signed } from '../client/format.ts'
+import { formatShare, formatWhole, signed } from '../client/format.ts'
 
 interface TileProps {
   name: string
@@ -10,6 +10,8 @@ interface TileProps {
   /** The figure of the 30 days before, where it is known. */
   before?: number
   format: (value: number) => string
+  /** Its change is a number of its own: a share of few says little. */
+  isCount?: boolean
   /** The change that is good, where one is. */
   isGoodUp?: boolean
   note?: ComponentChildren
@@ -18,7 +20,7 @@ interface TileProps {
 }
 
 /** One figure of the overview. */
-export function Tile({ name, href, now, before, format, isGoodUp, note, days }: TileProps) {
+export function Tile({ name, href, now, before, format, isCount = false, isGoodUp, note, days }: TileProps) {
   return (
     <a class="tile" href={href}>
       <h2>{name}</h2>
@@ -26,7 +28,7 @@ export function Tile({ name, href, now, before, format, isGoodUp, note, days }: 
       {days !== undefined && <Sparkline values={days} />}
       {before !== undefined && !Number.isNaN(now) && (
         <p class="note">
-          <Change now={now} before={before} isGoodUp={isGoodUp} />
+          <Change {...{ now, before, isCount, isGoodUp }} />
         </p>
       )}
       {note !== undefined && <p class="note">{note}</p>}
@@ -37,10 +39,11 @@ export function Tile({ name, href, now, before, format, isGoodUp, note, days }: 
 interface ChangeProps {
   now: number
   before: number
+  isCount: boolean
   isGoodUp: boolean | undefined
 }
 
-function Change({ now, before, isGoodUp }: ChangeProps) {
+function Change({ now, before, isCount, isGoodUp }: ChangeProps) {
   if (!(before > 0)) return <>none in the 30 days before</>
   const change = (now - before) / before
   if (Math.abs(change) < 0.0005) return <>as in the 30 days before</>
@@ -48,7 +51,8 @@ function Change({ now, before, isGoodUp }: ChangeProps) {
     isGoodUp === undefined || Math.abs(change) < 0.01 ? '' : change > 0 === isGoodUp ? 'good' : 'bad'
   return (
     <>
-      <span class={kind}>{signed(change, formatShare)}</span> against the 30 days before
+      <span class={kind}>{isCount ? signed(now - before, formatWhole) : signed(change, formatShare)}</span>{' '}
+      against the 30 days before
     </>
   )
 }
