@@ -2,7 +2,7 @@ import type { AuditEntry } from '../../features/audit/model.ts'
 import { type Page, useApi } from '../client/api.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { setQuery } from '../client/router.ts'
-import { codeColumn, textColumn } from '../parts/columns.tsx'
+import { codeColumn, textColumn, UNKNOWN } from '../parts/columns.tsx'
 import { DayField, RangeProblem } from '../parts/field.tsx'
 import { FilterForm, pick, QueryField } from '../parts/filters.tsx'
 import { List } from '../parts/list.tsx'
@@ -41,7 +41,7 @@ export function AuditPage({ route: { query } }: PageProps) {
           { name: 'At', cell: ({ created_at }) => <Time at={created_at} hasSeconds /> },
           codeColumn('Action', 'action'),
           textColumn('By', 'user_id'),
-          textColumn('Address', 'ip_address'),
+          { name: 'Address', cell: ({ ip_address }) => ip_address || UNKNOWN },
           {
             name: 'Details',
             cell: ({ details }) => (

@@ -84,7 +84,7 @@ const COLUMNS: readonly Column<ListedFinding>[] = [
       <>
         {file !== null && <code>{line === null ? file : `${file}:${line}`}</code>}{' '}
         <a href={linkTo('sessions', {}, session_id)}>
-          {turn_number === null ? 'session' : `turn ${turn_number}`}
+          {turn_number === null ? 'session' : `turn\u00a0${turn_number}`}
         </a>
       </>
     ),

@@ -31,7 +31,7 @@ export function QualityPage({ route: { query } }: PageProps) {
             of={[
               ['Mean score', total_sessions === 0 ? UNKNOWN : formatScore(average_score)],
               ['Sessions', formatWhole(total_sessions)],
-              ['Trend', direction],
+              ['Trend', total_sessions === 0 ? UNKNOWN : direction],
             ]}
           />
         )}
