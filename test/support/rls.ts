@@ -18,6 +18,8 @@ export const rlsMode = readMode(process.env.TEST_RLS)
 const SHARED_TABLES = ['organizations', 'api_keys']
 /** Pools kept open for a database; the least recently used one is closed. */
 const MAX_POOLS = 8
+/** Connections of a pool: the tests' server has 128 for the pools of all processes. */
+const MAX_CONNECTIONS = 4
 /** The organization of a request that has none. */
 const NOBODY = ''
 
@@ -79,7 +81,7 @@ export function scopedPool(owner: Sql, url: string, role: string, max: number): 
   const current = (): Sql => {
     const orgId = caller.getStore()
     if (orgId === undefined) return owner
-    const pool = pools.get(orgId) ?? openPool(url, role, orgId, max)
+    const pool = pools.get(orgId) ?? openPool(url, role, orgId, Math.min(max, MAX_CONNECTIONS))
     // deletes first, so that the order of the map is the order of use
     pools.delete(orgId)
     pools.set(orgId, pool)
