@@ -25,7 +25,8 @@ import type { Sql } from '../database/client.ts'
 import { placeOfDisk } from '../database/disk.ts'
 import { newerSchema, type SchemaState } from '../database/newer-schema.ts'
 import { gathered } from '../database/pools/gathered.ts'
-import { alertRoutes, digestRoutes } from '../features/alerts/routes.ts'
+import { ruleRoutes } from '../features/alerts/routes.ts'
+import { ALERTS, DIGESTS } from '../features/alerts/rules.ts'
 import { auditRoutes } from '../features/audit/routes.ts'
 import { badgeRoutes } from '../features/badges/routes.ts'
 import { budgetRoutes } from '../features/budgets/routes.ts'
@@ -216,8 +217,8 @@ export function createApp(deps: AppDeps) {
     .use(telemetry)
     .use(webhookRoutes(routeDeps, webhookDeps))
     .use(deliveryRoutes(routeDeps, webhookDeps))
-    .use(alertRoutes(routeDeps, webhookDeps))
-    .use(digestRoutes(routeDeps, webhookDeps))
+    .use(ruleRoutes(routeDeps, webhookDeps, ALERTS))
+    .use(ruleRoutes(routeDeps, webhookDeps, DIGESTS))
   for (const { method, path, hooks } of v1.routes) {
     // no route is open to any key by mistake
     if (!('needs' in hooks)) throw new Error(`${method} ${path} declares no scope`)

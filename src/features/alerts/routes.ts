@@ -1,125 +1,224 @@
-import { validationError } from '../../base/errors.ts'
+import { type TObject, type TSchema, Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { recordEntries } from '../../accounts/audit-log/append.ts'
+import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
+import { ApiError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import type { RouteDeps } from '../../http/api.ts'
-import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
-import { alertNotice } from './alert-notice.ts'
-import type { Wanted } from './changes.ts'
-import { shownDestination } from './destinations.ts'
-import { Digest, DigestChangeBody, isSameHour, NewDigestBody, nextHour } from './digest-model.ts'
-import { digestNotice } from './digest-notice.ts'
-import { compare, keysOf, type Series, summaryOf } from './evaluate.ts'
-import { Alert, AlertChangeBody, changed, NewAlertBody, watchedProblems } from './model.ts'
-import type { Rule } from './rule-queries.ts'
-import { type RoutedRules, type RuleRouteDeps, ruleRoutes } from './rule-routes.ts'
-import { readValues } from './value-queries.ts'
+import { Page, PageOf, PerPage, page } from '../../http/query.ts'
+import type { TestLimit } from '../../webhooks/deliveries/concurrent-tests.ts'
+import { getDelivery, getHistory } from '../../webhooks/deliveries/history-queries.ts'
+import { DeliveryListQuery } from '../../webhooks/deliveries/model.ts'
+import type { RedeliveryDeps } from '../../webhooks/deliveries/redelivery.ts'
+import { IdempotencyHeader, idempotencyOf } from '../../webhooks/idempotency.ts'
+import { wakeWorker } from '../../webhooks/outbox/notify.ts'
+import { redeliverOne } from '../../webhooks/outbox/redeliver.ts'
+import { createRule, deleteRule, type RuleDeps, type Rules, type Shown, updateRule } from './changes.ts'
+import { getRuleDelivery, listRuleDeliveries } from './delivery-queries.ts'
+import { RuleDelivery, RuleDeliveryDetail, RuleTest } from './destination-model.ts'
+import { type Notice, testRule } from './notice.ts'
+import { getRule, listRules, noRule, type Rule, type RuleKind } from './rule-queries.ts'
 
-type AlertRule = Rule<'alert'>
+export type RuleRouteDeps = RuleDeps & RedeliveryDeps & { limitTests: TestLimit }
 
-/** The fields that a new alert has unless they are given; the first ones are required. */
-const DEFAULTS: AlertRule['definition'] = {
-  ...{ name: '', metric: 'cost', window: 'day', destinations: [] },
-  ...{ scope: {}, each: null, no_data: 'ok', renotify_minutes: null },
+/** One kind of rules as its routes need it. */
+export interface RoutedRules<Kind extends RuleKind> extends Rules<Kind> {
+  /** The rule as somebody sees it who sees only their own figures; undefined where it is about another member. */
+  seenBy: (rule: Rule<Kind>, onlyMember: VisibleMember | null) => Rule<Kind> | undefined
+  /** Shows one rule with all that is known of it. */
+  showWhole: (rule: Rule<Kind>) => Shown
+  /** Makes the message of a test. */
+  noticeOf: (
+    sql: ISql,
+    orgId: string,
+    rule: Rule<Kind>,
+    how: { now: Date; publicUrl: string | null; test: true },
+  ) => Promise<Notice>
+  schemas: { one: TSchema; added: TObject; changed: TObject }
+  /** Whether answers name members. */
+  members?: true
 }
 
-function alertOf({ id, definition, enabled, states, created_at }: AlertRule): Alert {
-  const { name, metric, scope, each, window, no_data, renotify_minutes, destinations, ...threshold } =
-    definition
-  return {
-    ...{ id, name, metric, scope, each, window, ...threshold, no_data, renotify_minutes },
-    ...{ destinations: destinations.map(shownDestination), enabled },
-    ...summaryOf(definition, states, created_at),
-  }
+/** There are so few that all of them are one page, unless less is asked for. */
+const ListQuery = Type.Object({ page: Page, per_page: { ...PerPage, default: 100, examples: [100] } })
+
+/** Added to the time of an attempt, as for tests of webhooks. */
+const TEST_MARGIN_S = 30
+
+const idOf = (params: { alert_id?: string; digest_id?: string }): string =>
+  params.alert_id ?? params.digest_id ?? ''
+
+/** Messages name figures of everybody. Throws FORBIDDEN for who sees their own only. */
+function refuseOwn(onlyMember: VisibleMember | null): void {
+  if (onlyMember !== null)
+    throw new ApiError('FORBIDDEN', 'this organization shows developers only their own figures')
 }
 
-/** Reads the alert that a body asks for. `define` throws VALIDATION_ERROR for an unknown member. */
-function wantedOf(body: AlertChangeBody, orgId: string, before?: AlertRule): Wanted<'alert'> {
-  const { destinations, enabled, ...change } = body
-  const { destinations: stored, ...said } = before?.definition ?? DEFAULTS
-  const definition = changed(said, change)
-  const problems = watchedProblems(definition, change)
-  if (problems.length > 0) throw validationError(...problems)
-  const define = async (tx: ISql) => {
-    const { member } = change.scope ?? {}
-    if (member === undefined) return definition
-    const id = (await findMemberIds(tx, orgId, [member])).get(member)
-    if (id === undefined) throw validationError({ field: 'scope.member', message: NO_MEMBER })
-    return { ...definition, scope: { ...definition.scope, member: id } }
-  }
-  return {
-    define,
-    destinations: destinations ?? stored.map(shownDestination),
-    enabled: enabled ?? before?.enabled ?? true,
-  }
+/** The routes of one kind of rules. */
+export function ruleRoutes<Kind extends RuleKind>(
+  { sql, api, config }: RouteDeps,
+  deps: RuleRouteDeps,
+  rules: RoutedRules<Kind>,
+) {
+  const { inTurn, now, timeoutMs, limitTests } = deps
+  const { kind, show, seenBy, schemas } = rules
+  // the macro takes undefined as if it were not there, its type does not
+  const members = rules.members as true
+  const { publicUrl } = config
+  const operation = (verb: string, noun = '') => `${verb}${kind === 'alert' ? 'Alert' : 'Digest'}${noun}`
+  // the name of the parameter is `digest_id` for digests
+  const path = `/:${kind}_id` as '/:alert_id'
+  const read = { scope: 'admin or cost:read' } as const
+  return new Elysia({ prefix: `/${kind}s`, tags: ['Alerts'] })
+    .use(api)
+    .get(
+      '',
+      async ({ query, access: { orgId, onlyMember } }) => {
+        const seen = (await listRules(sql, orgId, kind)).flatMap((rule) => seenBy(rule, onlyMember) ?? [])
+        const first = (query.page - 1) * query.per_page
+        return page(seen.slice(first, first + query.per_page).map(show), query, seen.length)
+      },
+      {
+        ...{ ...read, members, query: ListQuery, response: PageOf(schemas.one) },
+        detail: { operationId: operation('list', 's'), summary: `List ${kind}s, oldest first` },
+      },
+    )
+    .post(
+      '',
+      async ({ body, headers, path: at, set, status, access: { orgId, actor } }) => {
+        const idempotency = idempotencyOf(headers['idempotency-key'], body)
+        const made = await createRule(deps, rules, { orgId, actor, body: body as object }, idempotency)
+        set.headers.location = `${at}/${made.id}`
+        // a schema that is a parameter has no type
+        return status(201, made as never)
+      },
+      {
+        ...{ scope: 'admin', members, headers: IdempotencyHeader, body: schemas.added },
+        response: { 201: schemas.one },
+        detail: { operationId: operation('create'), summary: `Add a ${kind}`.replace('a a', 'an a') },
+      },
+    )
+    .get(
+      path,
+      async ({ params, access: { orgId, onlyMember } }) => {
+        const rule = seenBy(await getRule(sql, orgId, kind, idOf(params)), onlyMember)
+        if (rule === undefined) throw noRule(kind)
+        return rules.showWhole(rule)
+      },
+      {
+        ...{ ...read, members, response: schemas.one },
+        detail: { operationId: operation('get'), summary: `One ${kind}, with all that is known of it` },
+      },
+    )
+    .patch(
+      path,
+      async ({ params, body, access: { orgId, actor } }) => {
+        const before = await getRule(sql, orgId, kind, idOf(params))
+        return await updateRule(deps, rules, { orgId, actor, body: body as object }, before)
+      },
+      {
+        ...{ scope: 'admin', members, body: schemas.changed, response: schemas.one },
+        detail: {
+          operationId: operation('update'),
+          summary: `Change the fields of the ${kind} that are given`,
+          description:
+            'One of `above`, `below` and `times` replaces another; an address that is sent as it is shown stays.',
+        },
+      },
+    )
+    .delete(
+      path,
+      async ({ params, status, access: { orgId, actor } }) => {
+        await deleteRule(deps, kind, orgId, actor, idOf(params))
+        return status(204, undefined)
+      },
+      {
+        scope: 'admin',
+        response: { 204: Type.Void({ description: 'Removed' }) },
+        detail: {
+          operationId: operation('delete'),
+          summary: `Remove the ${kind}; what waits for Slack and Teams is cancelled`,
+        },
+      },
+    )
+    .post(
+      `${path}/test`,
+      async ({ params, request, server, access: { orgId, actor } }) => {
+        server?.timeout(request, Math.ceil(timeoutMs / 1_000) + TEST_MARGIN_S)
+        const rule = await getRule(sql, orgId, kind, idOf(params))
+        const notice = await rules.noticeOf(sql, orgId, rule, { now: now(), publicUrl, test: true })
+        return await limitTests(`${orgId}/${rule.id}`, () => testRule(deps, orgId, actor, rule, notice))
+      },
+      {
+        scope: 'admin',
+        response: RuleTest,
+        detail: {
+          operationId: operation('test'),
+          summary: `Send an example of the ${kind} to its destinations now`,
+          description: 'One attempt, no retry. The answer is 200 however the receivers answer.',
+        },
+      },
+    )
+    .get(
+      `${path}/deliveries`,
+      async ({ params, query, access: { orgId, onlyMember } }) => {
+        refuseOwn(onlyMember)
+        const { id } = await getRule(sql, orgId, kind, idOf(params))
+        const { rows, total } = await listRuleDeliveries(sql, orgId, id, query)
+        return page(rows, query, total)
+      },
+      {
+        ...read,
+        query: DeliveryListQuery,
+        response: PageOf(RuleDelivery),
+        detail: {
+          operationId: operation('list', 'Deliveries'),
+          summary: `List what was sent of the ${kind}, newest first`,
+        },
+      },
+    )
+    .get(
+      `${path}/deliveries/:delivery_id`,
+      async ({ params, access: { orgId, onlyMember } }) => {
+        refuseOwn(onlyMember)
+        const { delivery_id: id } = params
+        const { endpointId, test } = await getRuleDelivery(sql, orgId, idOf(params), id)
+        const { delivery, body, attempts } = await getHistory(sql, orgId, endpointId, id)
+        return { ...delivery, attempts, request: { body }, test }
+      },
+      {
+        ...read,
+        members,
+        response: RuleDeliveryDetail,
+        detail: {
+          operationId: operation('get', 'Delivery'),
+          summary: 'One delivery with its body and attempts',
+        },
+      },
+    )
+    .post(
+      `${path}/deliveries/:delivery_id/redeliver`,
+      async ({ params, status, access: { orgId, actor } }) => {
+        const { delivery_id: id } = params
+        const again = await inTurn(orgId, async (tx) => {
+          const { endpointId, hasEndpoint, test } = await getRuleDelivery(tx, orgId, idOf(params), id)
+          if (!hasEndpoint) throw new ApiError('NOT_FOUND', 'its destination was removed')
+          if (await redeliverOne(tx, orgId, endpointId, id)) {
+            const details = { ids: [idOf(params), id] }
+            await recordEntries(tx, orgId, actor, [{ action: `${kind}.redelivered`, details }])
+            await wakeWorker(tx, orgId)
+          }
+          return { ...(await getDelivery(tx, orgId, endpointId, id)), test }
+        })
+        return status(202, again)
+      },
+      {
+        scope: 'admin',
+        response: { 202: RuleDelivery },
+        detail: {
+          operationId: operation('redeliver', 'Delivery'),
+          summary: 'Send a delivery again, as that of a webhook',
+        },
+      },
+    )
 }
-
-const ALERTS: RoutedRules<'alert'> = {
-  ...{ kind: 'alert', most: 100, members: true, show: alertOf, wantedOf },
-  schemas: { one: Alert, added: NewAlertBody, changed: AlertChangeBody },
-  firstDue: (_definition, now) => now,
-  // states of other keys say nothing
-  renewed: (before, after) => (before.definition.each === after.definition.each ? {} : { states: {} }),
-  seenBy(rule, onlyMember) {
-    const { scope, each } = rule.definition
-    if (onlyMember === null || (scope.member === undefined && each !== 'member')) return rule
-    if (scope.member !== undefined && scope.member !== onlyMember.id) return undefined
-    const states = Object.entries(rule.states).filter(([key]) => each !== 'member' || key === onlyMember.id)
-    return { ...rule, states: Object.fromEntries(states) }
-  },
-  showWhole: (rule) => ({
-    ...alertOf(rule),
-    ...(rule.definition.each !== null && { keys: keysOf(rule.states) }),
-  }),
-  // a test tells that one of its keys fires with the figure of now, or the threshold where that is within it
-  async noticeOf(sql, orgId, rule, how) {
-    const { series, empty } = await readValues(sql, orgId, rule.definition, how.now)
-    const [first] = series
-    const [key, values]: readonly [string, Series] = first ?? ['', [empty]]
-    const { threshold, value, isBeyond } = compare(rule.definition, values)
-    const shown = isBeyond && value !== null ? value : threshold
-    const told = { key, state: 'firing', value: shown, threshold } as const
-    return alertNotice(sql, orgId, rule, [told], how)
-  },
-}
-
-function digestOf({ id, definition, enabled, last_sent_at }: Rule<'digest'>): Digest {
-  const { name, weekday, hour, destinations } = definition
-  const last = last_sent_at?.toISOString() ?? null
-  return {
-    ...{ id, name, weekday, hour, destinations: destinations.map(shownDestination), enabled },
-    last_sent_at: last,
-  }
-}
-
-const NEW_DIGEST: Rule<'digest'>['definition'] = {
-  ...{ name: '', weekday: 'monday', hour: 8, destinations: [{ type: 'webhook' }] },
-}
-
-const DIGESTS: RoutedRules<'digest'> = {
-  ...{
-    kind: 'digest',
-    most: 20,
-    show: digestOf,
-    showWhole: digestOf,
-    noticeOf: digestNotice,
-    firstDue: nextHour,
-  },
-  ...{ seenBy: (rule) => rule, members: undefined as unknown as true },
-  schemas: { one: Digest, added: NewDigestBody, changed: DigestChangeBody },
-  wantedOf(body: DigestChangeBody, _orgId, before) {
-    const { destinations, enabled, ...change } = body
-    const { destinations: stored, ...said } = before?.definition ?? NEW_DIGEST
-    return {
-      define: async () => ({ ...said, ...change }),
-      destinations: destinations ?? stored.map(shownDestination),
-      enabled: enabled ?? before?.enabled ?? true,
-    }
-  },
-  renewed: (before, after, now) =>
-    before.enabled === after.enabled && isSameHour(before.definition, after.definition)
-      ? {}
-      : { due_at: nextHour(after.definition, now) },
-}
-
-export const alertRoutes = (routeDeps: RouteDeps, deps: RuleRouteDeps) => ruleRoutes(routeDeps, deps, ALERTS)
-export const digestRoutes = (routeDeps: RouteDeps, deps: RuleRouteDeps) =>
-  ruleRoutes(routeDeps, deps, DIGESTS)
