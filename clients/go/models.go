@@ -475,7 +475,7 @@ type CostSummary struct {
 	CurrentBudget  *Budget                `json:"current_budget"`
 }
 type CostBreakdownParams struct {
-	By          string   `json:"by,omitempty"`           // What an item is of. Reading time does not grow with the number of sessions, except by ticket, by branch of some days, and with the filters `branch`, `ticket`, `min_cost`, `max_cost`, `min_quality`, `max_quality` and `has_findings`, or more than two of project, member and agent or model together: those read the sessions that match
+	By          string   `json:"by,omitempty"`           // What an item is of. Sums answer in a time that does not grow with the number of sessions. The sessions that match are read with the filters `ticket`, `min_cost`, `max_cost`, `min_quality`, `max_quality` and `has_findings`; by ticket with member, agent, model or branch; by branch with agent or model; by project and member together with agent, model or branch; and by two keys of days that make no whole months
 	AndBy       string   `json:"and_by,omitempty"`       // A second key, other than `by`: an item for each pair
 	Top         int64    `json:"top,omitempty"`          // Only so many values of `and_by`, which it needs: those that cost most in the whole range; the others are summed as `(others)`
 	Compare     string   `json:"compare,omitempty"`      // Adds `previous`: cost and sessions of the same key in the equally long range before; needs both dates. With a key of time only the total has it

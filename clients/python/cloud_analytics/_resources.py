@@ -103,22 +103,23 @@ class Cost(Resource):
     ) -> m.Breakdown:
         """Cost and tokens by project, member, team, model, agent, branch or time. Scope: `cost:read` or `read`.
 
-        by: What an item is of. Reading time does not grow with the number of sessions, except by ticket, by
-        branch of some days, and with the filters `branch`, `ticket`, `min_cost`, `max_cost`, `min_quality`,
-        `max_quality` and `has_findings`, or more than two of project, member and agent or model together:
-        those read the sessions that match. and_by: A second key, other than `by`: an item for each pair. top:
-        Only so many values of `and_by`, which it needs: those that cost most in the whole range; the others
-        are summed as `(others)`. compare: Adds `previous`: cost and sessions of the same key in the equally
-        long range before; needs both dates. With a key of time only the total has it. member: Only sessions
-        of this member: an id, or an address in any case. model: Only sessions that used this model; a
-        breakdown counts what they used of it. agent: Only sessions of this coding agent: their `source`.
-        branch: Only sessions on this branch. ticket: Only sessions of this ticket, by `ticket_pattern`.
-        min_cost: Only sessions that cost at least this, in US dollars. max_cost: Only sessions that cost at
-        most this, in US dollars. min_quality: Only sessions with at least this quality score. max_quality:
-        Only sessions with at most this quality score. has_findings: Only sessions with, or without, security
-        findings. sort: What to sort by: `tokens` is the sum of the four kinds; `change` is the size of the
-        change of cost, needs `compare`, and includes keys that only the range before has; ties are broken by
-        key. order: Direction of the sort.
+        by: What an item is of. Sums answer in a time that does not grow with the number of sessions. The
+        sessions that match are read with the filters `ticket`, `min_cost`, `max_cost`, `min_quality`,
+        `max_quality` and `has_findings`; by ticket with member, agent, model or branch; by branch with agent
+        or model; by project and member together with agent, model or branch; and by two keys of days that
+        make no whole months. and_by: A second key, other than `by`: an item for each pair. top: Only so many
+        values of `and_by`, which it needs: those that cost most in the whole range; the others are summed as
+        `(others)`. compare: Adds `previous`: cost and sessions of the same key in the equally long range
+        before; needs both dates. With a key of time only the total has it. member: Only sessions of this
+        member: an id, or an address in any case. model: Only sessions that used this model; a breakdown
+        counts what they used of it. agent: Only sessions of this coding agent: their `source`. branch: Only
+        sessions on this branch. ticket: Only sessions of this ticket, by `ticket_pattern`. min_cost: Only
+        sessions that cost at least this, in US dollars. max_cost: Only sessions that cost at most this, in US
+        dollars. min_quality: Only sessions with at least this quality score. max_quality: Only sessions with
+        at most this quality score. has_findings: Only sessions with, or without, security findings. sort:
+        What to sort by: `tokens` is the sum of the four kinds; `change` is the size of the change of cost,
+        needs `compare`, and includes keys that only the range before has; ties are broken by key. order:
+        Direction of the sort.
         """
         return self._list(m.Breakdown, "/v1/cost/breakdown", locals())
 

@@ -26,9 +26,10 @@ export const columnsOf = (key: BreakdownKey | undefined): Dimension[] =>
 export const BreakdownQuery = Type.Object({
   by: oneOf(BREAKDOWN_KEYS, {
     description:
-      'What an item is of. Reading time does not grow with the number of sessions, except by ticket, by branch of some days, and with the ' +
-      'filters `branch`, `ticket`, `min_cost`, `max_cost`, `min_quality`, `max_quality` and `has_findings`, or more than two ' +
-      'of project, member and agent or model together: those read the sessions that match',
+      'What an item is of. Sums answer in a time that does not grow with the number of sessions. The sessions that match are read ' +
+      'with the filters `ticket`, `min_cost`, `max_cost`, `min_quality`, `max_quality` and `has_findings`; by ticket with member, ' +
+      'agent, model or branch; by branch with agent or model; by project and member together with agent, model or branch; and ' +
+      'by two keys of days that make no whole months',
     examples: ['project'],
   }),
   and_by: Type.Optional(
