@@ -66,6 +66,31 @@ export function unnest<Row extends object, Name extends string>(
   return sql`unnest(${list}) as ${sql.unsafe(`${alias} (${described.map(({ name }) => name).join(', ')})`)}`
 }
 
+/** The columns that an upsert sets to the values of the row that it was to insert. */
+export const replaced = (tx: ISql, columns: readonly string[]): Fragment =>
+  tx.unsafe(columns.map((name) => `${name} = excluded.${name}`).join(', '))
+
+/** Inserts rows of the organization, in place of those with the same `key`, which is without the organization. */
+export async function upsert<Row extends object, Name extends string>(
+  tx: ISql,
+  orgId: string,
+  { table, key }: { table: string; key: readonly NoInfer<Name>[] },
+  rows: readonly Row[],
+  columns: Columns<Row, Name>,
+): Promise<void> {
+  if (rows.length === 0) return
+  const names = Object.keys(columns) as Name[]
+  await tx`
+    insert into ${tx(table)} (org_id, ${tx.unsafe(names.join(', '))})
+    select ${orgId}, n.*
+    from ${unnest(tx, rows, columns)}
+    on conflict (org_id, ${tx.unsafe(key.join(', '))}) do update set
+      ${replaced(
+        tx,
+        names.filter((name) => !key.includes(name)),
+      )}`
+}
+
 /** RFC 7464's separator of JSON texts, which have no such character. */
 const RECORD_SEPARATOR = '\x1e'
 

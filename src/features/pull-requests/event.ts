@@ -38,7 +38,7 @@ export function eventOf(body: unknown): PullRequestEvent | undefined {
   const state = told.state === 'open' ? 'open' : merged_at === null ? 'closed' : 'merged'
   return {
     repo: repository.full_name,
-    prNumber: told.number,
+    pr_number: told.number,
     updatedAt: normalizeTimestamp(told.updated_at),
     title: told.title.slice(0, MAX_TITLE).toWellFormed().replaceAll('\0', '\uFFFD'),
     branch: told.head.ref === '' || told.head.ref.length > MAX_BRANCH ? null : told.head.ref,

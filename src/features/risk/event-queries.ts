@@ -1,11 +1,10 @@
 import type { ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
+import type { PullRequestId } from '../usage/pull-request-write.ts'
 import type { Lifecycle } from './prepare.ts'
 
 /** The state of a pull request, as its repository's host reported it. */
-export interface PullRequestEvent {
-  repo: string
-  prNumber: number
+export interface PullRequestEvent extends PullRequestId {
   /** Time of the host's last change: an earlier event that comes later changes nothing. */
   updatedAt: string
   title: string
@@ -15,10 +14,10 @@ export interface PullRequestEvent {
 
 /** Keeps the event unless a later one, or the same, is known; returns whether it is kept. Needs the organization's lock. */
 export async function keepEvent(tx: ISql, orgId: string, event: PullRequestEvent): Promise<boolean> {
-  const { repo, prNumber, updatedAt, ...told } = event
+  const { repo, pr_number, updatedAt, ...told } = event
   const { count } = await tx`
     insert into pr_events as e (org_id, repo, pr_number, updated_at, told)
-    values (${orgId}, ${repo}, ${prNumber}, ${updatedAt}, ${JSON.stringify(told)}::text::json)
+    values (${orgId}, ${repo}, ${pr_number}, ${updatedAt}, ${JSON.stringify(told)}::text::json)
     on conflict (org_id, repo, pr_number) do update set
       updated_at = excluded.updated_at,
       told = excluded.told
@@ -30,14 +29,12 @@ export async function keepEvent(tx: ISql, orgId: string, event: PullRequestEvent
 export async function findEvents(
   sql: ISql,
   orgId: string,
-  pullRequests: readonly { repo: string; prNumber: number }[],
+  pullRequests: readonly PullRequestId[],
 ): Promise<PullRequestEvent[]> {
   if (pullRequests.length === 0) return []
-  const rows = await sql<
-    { repo: string; prNumber: number; updatedAt: Date; told: Omit<PullRequestEvent, 'updatedAt'> }[]
-  >`
-    select e.repo, e.pr_number as "prNumber", e.updated_at as "updatedAt", e.told
-    from ${unnest(sql, pullRequests, { repo: 'text', pr_number: ['integer', ({ prNumber }) => prNumber] })}
+  const rows = await sql<(PullRequestId & { updatedAt: Date; told: Omit<PullRequestEvent, 'updatedAt'> })[]>`
+    select e.repo, e.pr_number, e.updated_at as "updatedAt", e.told
+    from ${unnest(sql, pullRequests, { repo: 'text', pr_number: 'integer' })}
     join pr_events e
       on e.org_id = ${orgId}
       and e.repo = n.repo

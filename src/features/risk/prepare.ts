@@ -4,6 +4,7 @@ import { COMPONENTS, type Component, scoreField } from '../../analysis/records/r
 import { normalizeTimestamp } from '../../base/dates.ts'
 import { roundedQuotient, SCORE_DECIMALS, scaled, unscaled } from '../../base/decimals.ts'
 import { asciiLower } from '../../base/text.ts'
+import type { PullRequestId } from '../usage/pull-request-write.ts'
 import type { ScoreComponent } from './contributions.ts'
 import type { Rating } from './model.ts'
 
@@ -46,64 +47,47 @@ export interface Lifecycle {
 }
 
 /** A record in its stored form: the parts as they were given, or the change to compute them from. */
-export interface PreparedRisk {
+export interface PreparedRisk extends PullRequestId {
   /** The id as given; null: the stored id is kept, or one is derived. */
   id: string | null
-  repo: string
-  prNumber: number
-  title: string
-  filesChanged: number
-  createdAt: string
+  pr_title: string
+  files_changed: number
+  created_at: string
   origin: Origin | null
   /** The fields as given; a field that was not given is null. */
   lifecycle: { [Field in keyof Lifecycle]: Lifecycle[Field] | null }
   given: RiskComponents | null
   change: Change | null
   /** SHA-256, in hex, of a record with files, so that it is computed once. Null where the parts are given. */
-  inputHash: string | null
+  input_hash: string | null
 }
 
 /** The stored form of a record without a `riskProblem`. */
 export function prepareRisk(record: PrRiskRecord): PreparedRisk {
-  const createdAt = normalizeTimestamp(record.created_at)
-  const change = changeOf(record, createdAt)
-  const prepared = {
-    id: record.id ?? null,
-    repo: record.repo,
-    prNumber: record.pr_number,
-    title: record.pr_title,
-    filesChanged: record.files_changed,
-    createdAt,
-    origin: originOf(record),
-    given: change === null ? givenParts(record) : null,
-    change,
-  }
-  const lifecycle = givenLifecycle(record)
-  if (change === null) return { ...prepared, lifecycle, inputHash: null }
+  const { id = null, repo, pr_number, pr_title, files_changed } = record
+  const created_at = normalizeTimestamp(record.created_at)
+  const change = changeOf(record, created_at)
   const author = record.author_email && asciiLower(record.author_email)
-  const { id: _id, origin: _origin, ...input } = { ...prepared, author }
-  const inputHash = new Bun.CryptoHasher('sha256').update(JSON.stringify(input)).digest('hex')
-  return { ...prepared, lifecycle, inputHash }
+  const given = change === null ? givenParts(record) : null
+  // stored hashes are of these names in this order
+  const input = {
+    ...{ repo, prNumber: pr_number, title: pr_title, filesChanged: files_changed, createdAt: created_at },
+    ...{ given, change, author },
+  }
+  return {
+    ...{ id, repo, pr_number, pr_title, files_changed, created_at, given, change },
+    origin: originOf(record),
+    lifecycle: givenLifecycle(record),
+    input_hash: change && new Bun.CryptoHasher('sha256').update(JSON.stringify(input)).digest('hex'),
+  }
 }
 
 function givenLifecycle(record: PrRiskRecord): PreparedRisk['lifecycle'] {
-  const {
-    state = null,
-    merged_at,
-    closed_at,
-    merge_commit = null,
-    url = null,
-    default_branch = null,
-    author_email,
-  } = record
+  const { state = null, merge_commit = null, url = null, default_branch = null, author_email } = record
+  const time = (given: string | null | undefined) => (given == null ? null : normalizeTimestamp(given))
   return {
-    state,
-    merged_at: merged_at == null ? null : normalizeTimestamp(merged_at),
-    closed_at: closed_at == null ? null : normalizeTimestamp(closed_at),
-    merge_commit,
-    url,
-    default_branch,
-    author_email: author_email == null ? null : asciiLower(author_email),
+    ...{ state, merged_at: time(record.merged_at), closed_at: time(record.closed_at), merge_commit, url },
+    ...{ default_branch, author_email: author_email == null ? null : asciiLower(author_email) },
   }
 }
 
@@ -153,39 +137,20 @@ function changeOf(record: PrRiskRecord, createdAt: string): Change | null {
   }
 }
 
-export const componentsOf = ({
-  impact,
-  regression,
-  security,
-  coupling,
-}: Record<Component, ScoreComponent>): RiskComponents => ({
-  scores: {
-    impact: impact.score,
-    regression: regression.score,
-    security: security.score,
-    coupling: coupling.score,
-  },
-  contributions: {
-    impact: impact.contributions,
-    regression: regression.contributions,
-    security: security.contributions,
-    coupling: coupling.contributions,
-  },
-})
+export function componentsOf(scored: Record<Component, ScoreComponent>): RiskComponents {
+  const of = <Value>(read: (component: ScoreComponent) => Value) =>
+    Object.fromEntries(COMPONENTS.map((part) => [part, read(scored[part])])) as Record<Component, Value>
+  return { scores: of(({ score }) => score), contributions: of(({ contributions }) => contributions) }
+}
 
 /** The parts as given; one without contributions gets the contribution `reported`. */
 function givenParts(record: PrRiskRecord): RiskComponents {
-  const given = (part: Component): ScoreComponent => {
+  const given = COMPONENTS.map((part): [Component, ScoreComponent] => {
     const score = unscaled(scaled(record[scoreField(part)] ?? 0, SCORE_DECIMALS), SCORE_DECIMALS)
     const reported = [{ name: 'reported', value: score, points: score }]
-    return { score, contributions: record.contributions?.[part] ?? reported }
-  }
-  return componentsOf({
-    impact: given('impact'),
-    regression: given('regression'),
-    security: given('security'),
-    coupling: given('coupling'),
+    return [part, { score, contributions: record.contributions?.[part] ?? reported }]
   })
+  return componentsOf(Object.fromEntries(given) as Record<Component, ScoreComponent>)
 }
 
 /** Percent; they add up to 100. */

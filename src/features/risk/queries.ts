@@ -2,41 +2,12 @@ import { TIME_PATTERN } from '../../base/dates.ts'
 import { type JsonText, pageText } from '../../base/json-text.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { pagesOf } from '../../database/rows.ts'
-import type { RiskListQuery, RiskScore } from './model.ts'
-import type { Lifecycle, Origin } from './prepare.ts'
-import { lifecycleColumns, lifecycleOf, type StoredLifecycle } from './store-write.ts'
-
-interface RiskRow
-  extends Omit<
-    RiskScore,
-    'created_at' | 'impact_score' | 'regression_score' | 'security_score' | 'coupling_score'
-  > {
-  created_at: Date
-  impact_score: string
-  regression_score: string
-  security_score: string
-  coupling_score: string
-}
+import type { RiskListQuery } from './model.ts'
+import { timeOf } from './store-write.ts'
 
 export const riskColumns = (sql: Sql) => sql`
   k.id, k.repo, k.pr_number, k.pr_title, k.risk_score, k.impact_score, k.regression_score, k.security_score,
   k.coupling_score, k.files_changed, k.created_at, k.rating, k.contributions`
-
-const riskOf = (row: RiskRow): RiskScore => ({
-  id: row.id,
-  repo: row.repo,
-  pr_number: row.pr_number,
-  pr_title: row.pr_title,
-  risk_score: row.risk_score,
-  impact_score: Number(row.impact_score),
-  regression_score: Number(row.regression_score),
-  security_score: Number(row.security_score),
-  coupling_score: Number(row.coupling_score),
-  files_changed: row.files_changed,
-  created_at: row.created_at.toISOString(),
-  rating: row.rating,
-  contributions: row.contributions,
-})
 
 /** The row of a statement for a page: the number of all that match, and the JSON of its items, null for none. */
 interface PageRow {
@@ -149,34 +120,31 @@ const PAGE = 1_000
  * contributions, so that an import gives the same scores whatever commits the other instance has.
  */
 export async function* riskRecords(sql: Sql, orgId: string): AsyncGenerator<object[]> {
+  // a field without a value is left out, so that exports of scores without it stay as they were
   const risksAfter = async ({ position, id }: { position: string; id: string }) =>
-    await sql<(RiskRow & StoredLifecycle & { position: string; origin: Origin | null })[]>`
-      select ${riskColumns(sql)}, ${lifecycleColumns(sql)}, k.origin, k.created_at::text as position
+    await sql<{ position: string; id: string; record: object }[]>`
+      select
+        k.created_at::text as position, k.id,
+        json_strip_nulls(
+          json_build_object(
+            'type', 'pr_risk', 'id', k.id, 'repo', k.repo, 'pr_number', k.pr_number, 'pr_title', k.pr_title,
+            'impact_score', k.impact_score, 'regression_score', k.regression_score, 'security_score', k.security_score,
+            'coupling_score', k.coupling_score, 'files_changed', k.files_changed,
+            'created_at', ${timeOf(sql, 'created_at')}, 'contributions', k.contributions,
+            'project', k.origin->'project', 'branch', k.origin->'branch',
+            'commits', case when json_array_length(k.origin->'commits') > 0 then k.origin->'commits' end,
+            'state', k.state, 'merged_at', ${timeOf(sql, 'merged_at')}, 'closed_at', ${timeOf(sql, 'closed_at')},
+            'merge_commit', k.merge_commit, 'url', k.url, 'default_branch', k.default_branch, 'author_email', k.author_email
+          )
+        ) as record
       from pr_risks k
       where k.org_id = ${orgId}
         and (k.created_at, k.id) > (${position}::timestamptz, ${id})
       order by k.created_at, k.id
       limit ${PAGE}`
   for await (const rows of pagesOf(PAGE, { position: '-infinity', id: '' }, risksAfter))
-    yield rows.map(({ position: _position, origin, ...row }) => {
-      const { risk_score: _score, rating: _rating, ...record } = riskOf(row)
-      return { type: 'pr_risk', ...record, ...recordedOrigin(origin), ...recordedLifecycle(row) }
-    })
+    yield rows.map(({ record }) => record)
 }
-
-/** The fields of a record that have a value: exports of scores without them stay as they were. */
-function recordedOrigin(origin: Origin | null): Partial<Origin> {
-  if (origin === null) return {}
-  const { project, branch, commits } = origin
-  return {
-    ...(project === null ? {} : { project }),
-    ...(branch === null ? {} : { branch }),
-    ...(commits.length === 0 ? {} : { commits }),
-  }
-}
-
-const recordedLifecycle = (row: StoredLifecycle): Partial<Lifecycle> =>
-  Object.fromEntries(Object.entries(lifecycleOf(row)).filter(([, value]) => value !== null))
 
 /** The number of records that `riskRecords` yields. */
 export async function countRisks(sql: Sql, orgId: string): Promise<number> {

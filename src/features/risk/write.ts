@@ -5,7 +5,7 @@ import { derivedId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
 import { beginCounting } from '../../database/rollups.ts'
 import { findCounted, recountPullRequests } from '../usage/outcome-rollup.ts'
-import { type Branch, findBranches } from '../usage/pull-request-write.ts'
+import { type Branch, findBranches, type PullRequestId } from '../usage/pull-request-write.ts'
 import { type ComputedChange, type ComputedRisk, computeComponents, withCurrentFindings } from './compute.ts'
 import { findEvents, type PullRequestEvent } from './event-queries.ts'
 import {
@@ -22,7 +22,7 @@ import { findRisks, type RiskRow, replaceCommits, upsertRisks } from './store-wr
 export interface ComputedRisks {
   /** Records with files, in their stored form. */
   prepared: ReadonlyMap<SyncRecord, PreparedRisk>
-  /** Their parts, by `inputHash`, where they are not stored. */
+  /** Their parts, by `input_hash`, where they are not stored. */
   parts: ReadonlyMap<string, ComputedRisk>
 }
 
@@ -46,9 +46,9 @@ export async function computeRisks(
   if (risks.length === 0) return { prepared, parts: new Map() }
   const found = await findStored(sql, orgId, risks)
   const stored = new Map(found.map((row) => [pullRequestKeyOf(row), row]))
-  const missing = risks.filter((risk) => stored.get(pullRequestKeyOf(risk))?.inputHash !== risk.inputHash)
-  const changes = missing.flatMap(({ change, inputHash }) =>
-    change === null || inputHash === null ? [] : [{ change, inputHash }],
+  const missing = risks.filter((risk) => stored.get(pullRequestKeyOf(risk))?.input_hash !== risk.input_hash)
+  const changes = missing.flatMap(({ change, input_hash }) =>
+    change === null || input_hash === null ? [] : [{ change, input_hash }],
   )
   const computed = await computeComponents(
     sql,
@@ -57,9 +57,9 @@ export async function computeRisks(
     pause,
   )
   const parts = new Map(
-    changes.flatMap(({ inputHash }, index) => {
+    changes.flatMap(({ input_hash }, index) => {
       const found = computed[index]
-      return found === undefined ? [] : [[inputHash, found]]
+      return found === undefined ? [] : [[input_hash, found]]
     }),
   )
   return { prepared, parts }
@@ -69,7 +69,7 @@ interface RisksWritten extends WriteResult {
   /** Updates the rollups of the scores that were written. Needs the organization's lock. */
   updateRollups: () => Promise<void>
   /** The pull requests that were written, and their former places, for `updateShares`. */
-  pullRequests: { repo: string; prNumber: number }[]
+  pullRequests: readonly PullRequestId[]
   formerBranches: Branch[]
 }
 
@@ -105,7 +105,7 @@ export async function writeRisks(
   const events = new Map(
     (await findEvents(tx, orgId, newOnes)).map((event) => [pullRequestKeyOf(event), event]),
   )
-  const lifecycles = new Map(found.map((row) => [pullRequestKeyOf(row), row.lifecycle]))
+  const lifecycles = new Map<string, Lifecycle>(stored)
   const scored = risks.map(({ risk, field }, index) => {
     const name = pullRequestKeyOf(risk)
     const id = ids.get(name) ?? risk.id ?? idOf(risk)
@@ -134,10 +134,9 @@ export async function applyEvent(
   orgId: string,
   event: PullRequestEvent,
 ): Promise<RisksWritten | undefined> {
-  const pullRequests = [{ repo: event.repo, prNumber: event.prNumber }]
-  const [stored] = await findRisks(tx, orgId, pullRequests, [])
+  const [stored] = await findRisks(tx, orgId, [event], [])
   if (stored === undefined) return undefined
-  const row = withEvent({ ...stored, title: event.title }, event)
+  const row = withEvent({ ...stored, pr_title: event.title }, event)
   if (isSame(row, stored)) return undefined
   return { ...NOTHING_WRITTEN, updated: 1, updatedIds: [row.id], ...(await storeRows(tx, orgId, [row])) }
 }
@@ -157,11 +156,7 @@ async function storeRows(
     await finish(written)
     await recountPullRequests(tx, orgId, before, after)
   }
-  return {
-    updateRollups,
-    pullRequests: rows.map(({ repo, prNumber }) => ({ repo, prNumber })),
-    formerBranches,
-  }
+  return { updateRollups, pullRequests: rows, formerBranches }
 }
 
 /** Replaces the record's fields by those that the host reported. */
@@ -170,9 +165,8 @@ function withEvent(row: RiskRow, { branch, lifecycle }: PullRequestEvent): RiskR
   const said = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null))
   const origin = row.origin ?? { project: null, branch: null, commits: [] }
   return {
-    ...row,
+    ...{ ...row, ...said, state, merged_at, closed_at },
     origin: branch === null ? row.origin : { ...origin, branch },
-    lifecycle: { ...row.lifecycle, ...said, state, merged_at, closed_at },
   }
 }
 
@@ -183,10 +177,8 @@ function withPaths(risk: PreparedRisk, stored: RiskRow | undefined): PreparedRis
   return { ...risk, origin: { ...risk.origin, paths } }
 }
 
-const pullRequestKeyOf = ({ repo, prNumber }: { repo: string; prNumber: number }): string =>
-  `${prNumber} ${repo}`
-const idOf = ({ repo, prNumber }: { repo: string; prNumber: number }): string =>
-  derivedId('risk', repo, prNumber)
+const pullRequestKeyOf = ({ repo, pr_number }: PullRequestId): string => `${pr_number} ${repo}`
+const idOf = ({ repo, pr_number }: PullRequestId): string => derivedId('risk', repo, pr_number)
 const findStored = (sql: ISql, orgId: string, risks: readonly PreparedRisk[]): Promise<RiskRow[]> =>
   findRisks(
     sql,
@@ -212,10 +204,10 @@ async function withSessions(
   computed: ComputedRisks['parts'],
 ): Promise<ComputedRisks['parts']> {
   const changes = new Map<string, ComputedChange>()
-  for (const { change, inputHash } of risks) {
-    const parts = computed.get(inputHash ?? '')
-    if (change !== null && inputHash !== null && parts !== undefined)
-      changes.set(inputHash, { change, parts })
+  for (const { change, input_hash } of risks) {
+    const parts = computed.get(input_hash ?? '')
+    if (change !== null && input_hash !== null && parts !== undefined)
+      changes.set(input_hash, { change, parts })
   }
   return await withCurrentFindings(tx, orgId, changes)
 }
@@ -230,8 +222,8 @@ async function partsOf(
 ): Promise<RiskComponents[]> {
   const known = risks.map((risk) => {
     const row = stored.get(pullRequestKeyOf(risk))
-    if (row !== undefined && row.inputHash === risk.inputHash) return risk.given ?? row
-    return risk.given ?? (risk.inputHash === null ? undefined : before.get(risk.inputHash))
+    if (row !== undefined && row.input_hash === risk.input_hash) return risk.given ?? row
+    return risk.given ?? (risk.input_hash === null ? undefined : before.get(risk.input_hash))
   })
   const changes = risks.flatMap((risk, index) => (known[index] === undefined ? (risk.change ?? []) : []))
   const computed = (await computeComponents(tx, orgId, changes)).values()
@@ -239,22 +231,18 @@ async function partsOf(
 }
 
 function rowOf(
-  risk: PreparedRisk,
+  { lifecycle: _given, given: _parts, change: _change, ...risk }: PreparedRisk,
   id: string,
   lifecycle: Lifecycle,
   parts: RiskComponents | undefined,
 ): RiskRow {
   if (parts === undefined) throw new Error('a risk score without its parts')
-  const { repo, prNumber, title, filesChanged, createdAt, origin, inputHash } = risk
   const { scores, contributions } = parts
-  return {
-    ...{ id, repo, prNumber, title, filesChanged, createdAt, origin, lifecycle, inputHash },
-    ...{ scores, contributions },
-  }
+  return { ...risk, ...lifecycle, id, scores, contributions }
 }
 
 /** True for rows that give the same response, whatever they were computed from. */
 function isSame(a: RiskRow, b: RiskRow): boolean {
-  const shown = ({ inputHash: _hash, ...row }: RiskRow) => JSON.stringify(row)
-  return shown(a) === shown(b)
+  const shown = (row: RiskRow): unknown => JSON.parse(JSON.stringify({ ...row, input_hash: null }))
+  return Bun.deepEquals(shown(a), shown(b))
 }

@@ -120,12 +120,12 @@ export const countsOfShares = (sql: ISql, orgId: string, ids: readonly string[])
 export async function findCounted(
   sql: ISql,
   orgId: string,
-  pullRequests: readonly { repo: string; prNumber: number }[],
+  pullRequests: readonly { repo: string; pr_number: number }[],
 ): Promise<CountedPullRequest[]> {
   if (pullRequests.length === 0) return []
   return await sql<CountedPullRequest[]>`
     select k.repo, k.pr_number, k.state, k.project, k.member, k.day::text as day
-    from ${unnest(sql, pullRequests, { repo: 'text', pr_number: ['integer', ({ prNumber }) => prNumber] })}
+    from ${unnest(sql, pullRequests, { repo: 'text', pr_number: 'integer' })}
     join (${storedPullRequests(sql, orgId, sql``)}) k on k.repo = n.repo and k.pr_number = n.pr_number`
 }
 

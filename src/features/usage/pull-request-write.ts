@@ -63,9 +63,15 @@ export interface Branch {
   project: string
 }
 
+/** Identifies a pull request. */
+export interface PullRequestId {
+  repo: string
+  pr_number: number
+}
+
 /** Changes besides those of sessions. */
 export interface Changed {
-  pullRequests: readonly { repo: string; prNumber: number }[]
+  pullRequests: readonly PullRequestId[]
   /** The former branches of the pull requests. */
   formerBranches: readonly Branch[]
   /** Hashes of commits that were written. */
@@ -93,14 +99,14 @@ export async function findBranches(
 }
 
 const listOf = (sql: ISql, pullRequests: Changed['pullRequests']) =>
-  unnest(sql, pullRequests, { repo: 'text', pr_number: ['integer', ({ prNumber }) => prNumber] })
+  unnest(sql, pullRequests, { repo: 'text', pr_number: 'integer' })
 
 /** Decides again what the sessions belong to that may be concerned by the changes. */
 export async function updateShares(tx: ISql, orgId: string, changed: Changed): Promise<void> {
   const { pullRequests, formerBranches, commits, members } = changed
   if (pullRequests.length + commits.length + members.length === 0) return
-  const named = await tx<{ repo: string; prNumber: number }[]>`
-    select distinct g.repo, g.pr_number as "prNumber"
+  const named = await tx<PullRequestId[]>`
+    select distinct g.repo, g.pr_number
     from pr_commits g
     where g.org_id = ${orgId}
       and g.sha = any(${[...commits]}::text[])`

@@ -4,7 +4,7 @@ import { addDifference, counting } from '../../database/rollups.ts'
 import { COMMIT_ROLLUP, countsOfCommits } from '../../features/commits/rollup.ts'
 import { RISK_ROLLUP } from '../../features/risk/rollup.ts'
 import { findCounted, recountPullRequests } from '../../features/usage/outcome-rollup.ts'
-import { findBranches, updateShares } from '../../features/usage/pull-request-write.ts'
+import { findBranches, type PullRequestId, updateShares } from '../../features/usage/pull-request-write.ts'
 
 type Texts = Readonly<Record<string, string | null>>
 type Write = () => Promise<void>
@@ -52,8 +52,8 @@ export async function countingTexts(
 }
 
 async function findPullRequests(tx: ISql, orgId: string, ids: readonly string[]) {
-  const found = await tx<{ repo: string; prNumber: number }[]>`
-    select k.repo, k.pr_number as "prNumber"
+  const found = await tx<PullRequestId[]>`
+    select k.repo, k.pr_number
     from pr_risks k
     where k.org_id = ${orgId}
       and k.id = any(${[...ids]}::text[])`

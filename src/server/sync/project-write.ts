@@ -10,7 +10,7 @@ import { updateFileRisks } from '../../features/security/file-risks.ts'
 import { FINDING_ROLLUPS } from '../../features/security/finding-rollups.ts'
 import { DIRECTORIES, SESSION_ROLLUPS } from '../../features/sessions/rollup.ts'
 import { findCounted, recountPullRequests } from '../../features/usage/outcome-rollup.ts'
-import { updateSharesOfProject } from '../../features/usage/pull-request-write.ts'
+import { type PullRequestId, updateSharesOfProject } from '../../features/usage/pull-request-write.ts'
 import { BRANCH_ROLLUP, TICKET_ROLLUP, USAGE_ROLLUP } from '../../features/usage/rollup.ts'
 
 /** The rollups of sessions and their findings that have a row of each project. */
@@ -60,8 +60,8 @@ export async function renameProject(
 
 /** Renames the project of pull requests; of those that name none it is their repository's name, with or without its owner. */
 async function renameInPullRequests(tx: ISql, orgId: string, { from, to }: Renaming): Promise<number> {
-  const renamed = await tx<{ repo: string; prNumber: number }[]>`
-    select k.repo, k.pr_number as "prNumber"
+  const renamed = await tx<PullRequestId[]>`
+    select k.repo, k.pr_number
     from pr_risks k
     where k.org_id = ${orgId}
       and ${from} = any (k.projects)`
