@@ -1,11 +1,11 @@
-import type { ReportRecord, ReportType } from '../../analysis/records/audit.ts'
+import type { ReportType } from '../../analysis/records/audit.ts'
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { microsOf, TIME_PATTERN_US, timestampOf } from '../../base/dates.ts'
 import { validationError } from '../../base/errors.ts'
 import { derivedId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
-import { unnest } from '../../database/rows.ts'
+import { replaced, unnest } from '../../database/rows.ts'
 import type { ReportSummary } from './model.ts'
 import { type CountRow, findLastTime, summaryOf } from './report-queries.ts'
 
@@ -54,22 +54,11 @@ function prepare(records: readonly SyncRecord[]): Wanted[] {
     if (record.type !== 'report') return []
     const { report_type, from, to } = record
     if (from > to) throw validationError({ field: `records[${index}].from`, message: 'must not be after to' })
-    return [
-      {
-        ...timesOf(record),
-        id: record.id ?? derivedId('report', report_type, from, to),
-        report_type,
-        from,
-        to,
-      },
-    ]
+    const id = record.id ?? derivedId('report', report_type, from, to)
+    const [generated_at, through] = [sixDecimals(record.generated_at), sixDecimals(record.through)]
+    return [{ id, report_type, from, to, generated_at, through }]
   })
 }
-
-const timesOf = ({ generated_at, through }: ReportRecord) => ({
-  generated_at: sixDecimals(generated_at),
-  through: sixDecimals(through),
-})
 
 const isSame = (wanted: Wanted, known: Wanted): boolean =>
   wanted.report_type === known.report_type &&
@@ -89,18 +78,20 @@ async function findReports(tx: ISql, orgId: string, ids: string[]): Promise<Map<
   return new Map(rows.map((row) => [row.id, row]))
 }
 
+const COLUMNS = [
+  ...['report_type', 'period_from', 'period_to', 'generated_at', 'through', 'snapshot_at', 'summary'],
+]
+
 async function buildReports(tx: ISql, orgId: string, reports: readonly Wanted[]): Promise<void> {
   if (reports.length === 0) return
   const last = await findLastTime(tx, orgId, TIME_PATTERN_US)
   const bounded = reports.map((report) => ({ ...report, through: report.through ?? last }))
   const summaries = await summarize(tx, orgId, bounded)
   await tx`
-    insert into reports (
-      org_id, id, report_type, period_from, period_to, generated_at, through, snapshot_at, summary
-    )
+    insert into reports (org_id, id, ${tx.unsafe(COLUMNS.join(', '))})
     select
       ${orgId}, n.id, n.report_type, n.period_from, n.period_to, coalesce(n.generated_at, c.now), n.through, c.now,
-      n.summary::json
+      n.summary
     from ${unnest(tx, bounded, {
       id: 'text',
       report_type: 'text',
@@ -108,17 +99,10 @@ async function buildReports(tx: ISql, orgId: string, reports: readonly Wanted[])
       period_to: ['date', ({ to }) => to],
       generated_at: 'timestamptz',
       through: 'timestamptz',
-      summary: ['text', ({ id }) => JSON.stringify(summaries.get(id) ?? summaryOf([]))],
+      summary: ['json', ({ id }) => JSON.stringify(summaries.get(id) ?? summaryOf([]))],
     })}
     cross join (select clock_timestamp() as now) c
-    on conflict (org_id, id) do update set
-      report_type = excluded.report_type,
-      period_from = excluded.period_from,
-      period_to = excluded.period_to,
-      generated_at = excluded.generated_at,
-      through = excluded.through,
-      snapshot_at = excluded.snapshot_at,
-      summary = excluded.summary`
+    on conflict (org_id, id) do update set ${replaced(tx, COLUMNS)}`
 }
 
 /** Summaries by id: whole days are read from the counts, the day of `through` from the log itself. */

@@ -8,7 +8,7 @@ import {
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { validationError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
-import { unnest } from '../../database/rows.ts'
+import { replaced, unnest } from '../../database/rows.ts'
 
 /** A row of commit_ai. */
 interface AiRow {
@@ -96,38 +96,28 @@ async function findRows(tx: ISql, orgId: string, records: readonly CommitRecord[
       and a.sha = n.sha`
 }
 
+/** The columns beside the commit's own. */
+const COLUMNS = {
+  lines: 'integer',
+  effective_lines: 'integer',
+  by_agent: ['json', ({ by_agent }: AiRow) => by_agent && JSON.stringify(by_agent)],
+  provenance: 'text',
+  sessions: ['json', ({ sessions }: AiRow) => JSON.stringify(sessions ?? [])],
+  survival_14: 'integer',
+  survival_30: 'integer',
+  on_default_branch: 'boolean',
+} as const
+
 export async function upsertAi(tx: ISql, orgId: string, rows: readonly AiRow[]): Promise<void> {
   if (rows.length === 0) return
+  const columns = Object.keys(COLUMNS)
   await tx`
-    insert into commit_ai (
-      org_id, project, sha, lines, effective_lines, by_agent, provenance, sessions, survival_14, survival_30,
-      on_default_branch
-    )
+    insert into commit_ai (org_id, project, sha, ${tx.unsafe(columns.join(', '))})
     select
-      ${orgId}, n.project, n.sha, n.lines, n.effective_lines, n.by_agent::json, n.provenance,
-      array(select json_array_elements_text(n.sessions::json)), n.survival_14, n.survival_30,
-      n.on_default_branch
-    from ${unnest(tx, rows, {
-      project: 'text',
-      sha: 'text',
-      lines: 'integer',
-      effective_lines: 'integer',
-      by_agent: ['text', (row) => (row.by_agent === null ? null : JSON.stringify(row.by_agent))],
-      provenance: 'text',
-      sessions: ['text', (row) => JSON.stringify(row.sessions ?? [])],
-      survival_14: 'integer',
-      survival_30: 'integer',
-      on_default_branch: 'boolean',
-    })}
-    on conflict (org_id, project, sha) do update set
-      lines = excluded.lines,
-      effective_lines = excluded.effective_lines,
-      by_agent = excluded.by_agent,
-      provenance = excluded.provenance,
-      sessions = excluded.sessions,
-      survival_14 = excluded.survival_14,
-      survival_30 = excluded.survival_30,
-      on_default_branch = excluded.on_default_branch`
+      ${orgId}, n.project, n.sha, n.lines, n.effective_lines, n.by_agent, n.provenance,
+      array(select json_array_elements_text(n.sessions)), n.survival_14, n.survival_30, n.on_default_branch
+    from ${unnest(tx, rows, { project: 'text', sha: 'text', ...COLUMNS })}
+    on conflict (org_id, project, sha) do update set ${replaced(tx, columns)}`
 }
 
 /** Moves what is known of a project's commits to another, which keeps what it has. */

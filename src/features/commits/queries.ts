@@ -1,5 +1,6 @@
 import type { CommitAi, CommitFile, CommitRecord } from '../../analysis/records/commit.ts'
 import type { ISql, Sql } from '../../database/client.ts'
+import { pagesOf } from '../../database/rows.ts'
 
 /** Commits per page of an export. */
 const PAGE = 500
@@ -57,9 +58,8 @@ export async function* commitPages(
   orgId: string,
   { project, size }: { project?: string; size: number },
 ): AsyncGenerator<CommitRecord[]> {
-  let after = { project: '', sha: '' }
-  for (;;) {
-    const rows = await commitsAfter(sql, orgId, after, project, size)
+  const read = (after: { project: string; sha: string }) => commitsAfter(sql, orgId, after, project, size)
+  for await (const rows of pagesOf(size, { project: '', sha: '' }, read))
     yield rows.map(({ ai, survival, on_default_branch, ...row }) => ({
       type: 'commit',
       ...row,
@@ -69,10 +69,6 @@ export async function* commitPages(
       committed_at: row.committed_at.toISOString(),
       files: row.files ?? [],
     }))
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < size) return
-    after = last
-  }
 }
 
 async function commitsAfter(

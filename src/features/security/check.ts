@@ -1,6 +1,6 @@
 import type { Fragment, ISql } from '../../database/client.ts'
 import type { DerivedTable, OrgId } from '../../database/derived-tables.ts'
-import { risksOfFiles } from './file-risks.ts'
+import { FILE_RISK_COLUMNS, risksOfFiles } from './file-risks.ts'
 import { FINDING_ROLLUPS, RISK_LEVELS } from './finding-rollups.ts'
 
 // The heatmap's tables, computed from the sessions' details.
@@ -63,10 +63,7 @@ export const FINDING_TABLES: readonly DerivedTable[] = [
   ...FINDING_ROLLUPS,
   {
     name: 'file_risks',
-    columns: [
-      ...['project', 'file_key', 'file', 'critical', 'high', 'medium', 'low'],
-      ...['sessions', 'first_seen_at', 'last_seen_at'],
-    ],
+    columns: FILE_RISK_COLUMNS,
     query: (sql, orgId) => risksOfFiles(sql, orgId, filesFromFindings(sql, orgId)),
     describe: ({ project }) => `file_risks ${project || 'no project'}`,
   },

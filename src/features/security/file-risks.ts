@@ -1,7 +1,7 @@
 import type { Fragment, ISql } from '../../database/client.ts'
 import type { OrgId } from '../../database/derived-tables.ts'
 import { counting } from '../../database/rollups.ts'
-import { unnest } from '../../database/rows.ts'
+import { replaced, unnest } from '../../database/rows.ts'
 import { RISK_LEVELS } from './finding-rollups.ts'
 
 /** A file of a project with the first 16 bytes of SHA-256 of its name, in hex. */
@@ -10,6 +10,12 @@ interface FileOfProject {
   file: string
   file_key: string
 }
+
+/** The key and name of a file, and what is computed of it. */
+export const FILE_RISK_COLUMNS = [
+  ...['project', 'file_key', 'file', 'critical', 'high', 'medium', 'low'],
+  ...['sessions', 'first_seen_at', 'last_seen_at'],
+]
 
 /** Computes the rows of those files `n` that have a finding, from their fingerprints of all time and their months. */
 export const risksOfFiles = (sql: ISql, orgId: OrgId, files: Fragment) => sql`
@@ -60,19 +66,10 @@ export async function updateFileRisks(
   const written = tx`(s.project, s.file_key) in (select n.project, n.file_key from ${files})`
   await counting(tx, orgId, [RISK_LEVELS], { before: written, after: written }, async () => {
     await tx`
-      insert into file_risks (
-        org_id, project, file_key, file, critical, high, medium, low, sessions, first_seen_at, last_seen_at
-      )
+      insert into file_risks (org_id, ${tx.unsafe(FILE_RISK_COLUMNS.join(', '))})
       select ${orgId}, q.*
       from (${risksOfFiles(tx, orgId, files)}) q
-      on conflict (org_id, project, file_key) do update set
-        critical = excluded.critical,
-        high = excluded.high,
-        medium = excluded.medium,
-        low = excluded.low,
-        sessions = excluded.sessions,
-        first_seen_at = excluded.first_seen_at,
-        last_seen_at = excluded.last_seen_at`
+      on conflict (org_id, project, file_key) do update set ${replaced(tx, FILE_RISK_COLUMNS.slice(3))}`
     await tx`
       delete from file_risks k
       using ${files}
