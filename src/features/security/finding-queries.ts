@@ -14,27 +14,18 @@ export interface Shown {
   onlyMember: VisibleMember | null
 }
 
-/** Findings `f` as JSON text, with their members `m`. */
+/** Findings `f` as JSON text, with their members `m`, and with the note that only some have. */
 const itemOf = (sql: ISql, hidesMembers: boolean): Fragment => sql`
-  f.note,
-  json_build_object(
-    'id', f.id, 'rule_id', f.rule_id, 'category', f.category, 'severity', f.severity, 'title', f.title,
-    'description', f.description, 'file', f.file, 'line', f.line, 'turn_number', f.turn_number,
-    'fingerprint', f.fingerprint, 'status', f.status,
-    'created_at', to_char(f.created_at at time zone 'UTC', ${TIME_PATTERN}),
-    'session_id', f.session_id, 'project', nullif(f.project, ''),
-    'member', ${hidesMembers ? sql`null::json` : memberItem(sql, sql`f.member`)}
-  )::text as item`
-
-interface ItemRow {
-  /** JSON */
-  item: string
-  note: string | null
-}
-
-/** An item with its note, which only some have. */
-const textOf = ({ item, note }: ItemRow): string =>
-  note === null ? item : `${item.slice(0, -1)},"note":${JSON.stringify(note)}}`
+  left(
+    json_build_object(
+      'id', f.id, 'rule_id', f.rule_id, 'category', f.category, 'severity', f.severity, 'title', f.title,
+      'description', f.description, 'file', f.file, 'line', f.line, 'turn_number', f.turn_number,
+      'fingerprint', f.fingerprint, 'status', f.status,
+      'created_at', to_char(f.created_at at time zone 'UTC', ${TIME_PATTERN}),
+      'session_id', f.session_id, 'project', nullif(f.project, ''),
+      'member', ${hidesMembers ? sql`null::json` : memberItem(sql, sql`f.member`)}
+    )::text, -1
+  ) || coalesce(',"note":' || to_json(f.note), '') || '}' as item`
 
 function matchingFindings(
   sql: Sql,
@@ -65,8 +56,7 @@ export const allFindings = (
   query: FindingListQuery,
   { hidesMembers, onlyMember }: Shown,
 ): Fragment => sql`
-  select
-    case when p.note is null then p.item else left(p.item, -1) || ',"note":' || to_json(p.note) || '}' end as item
+  select p.item
   from (
     select f.created_at, f.session_id, f.position, ${itemOf(sql, hidesMembers)}
     from (select f.* ${matchingFindings(sql, orgId, query, onlyMember)}) f
@@ -82,14 +72,11 @@ export async function listFindings(
   { hidesMembers, onlyMember }: Shown,
 ): Promise<JsonText> {
   const matching = matchingFindings(sql, orgId, query, onlyMember)
-  const [row] = await sql<{ total: string; items: ItemRow[] | null }[]>`
+  const [row] = await sql<{ total: string; items: string | null }[]>`
     select
       (select count(*) ${matching}) as total,
       (
-        select json_agg(
-          json_build_object('item', p.item, 'note', p.note)
-          order by p.created_at desc, p.session_id desc, p.position
-        )
+        select string_agg(p.item, ',' order by p.created_at desc, p.session_id desc, p.position)
         from (
           select f.created_at, f.session_id, f.position, ${itemOf(sql, hidesMembers)}
           from (
@@ -107,7 +94,7 @@ export async function listFindings(
           ${memberOfKey(sql, orgId, sql`f.member`)}
         ) p
       ) as items`
-  return pageText(row?.items?.map(textOf).join(',') ?? null, query, row?.total ?? '0')
+  return pageText(row?.items ?? null, query, row?.total ?? '0')
 }
 
 const visible = (sql: ISql, onlyMember: VisibleMember | null): Fragment =>
@@ -137,7 +124,7 @@ export async function getFinding(
   id: string,
   { hidesMembers, onlyMember }: Shown,
 ): Promise<ListedFinding> {
-  const [row] = await sql<ItemRow[]>`
+  const [row] = await sql<{ item: string }[]>`
     select ${itemOf(sql, hidesMembers)}
     from findings f
     ${memberOfKey(sql, orgId, sql`f.member`)}
@@ -147,5 +134,5 @@ export async function getFinding(
     order by f.created_at desc, f.session_id desc, f.position
     limit 1`
   if (row === undefined) throw new ApiError('NOT_FOUND', 'no such finding')
-  return JSON.parse(textOf(row)) as ListedFinding
+  return JSON.parse(row.item) as ListedFinding
 }

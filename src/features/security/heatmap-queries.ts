@@ -1,4 +1,4 @@
-import { spansOf } from '../../base/dates.ts'
+import { spansOf, TIME_PATTERN } from '../../base/dates.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { summedProject } from '../../database/rollups.ts'
 import { unnest } from '../../database/rows.ts'
@@ -10,17 +10,21 @@ interface HeatmapRow {
   average_risk: string
   above: string
   /** null in the only row of an empty page */
-  file: string | null
-  project: string
-  risk_score: number
-  critical: string
-  high: string
-  medium: string
-  low: string
-  sessions: string
-  first_seen_at: Date
-  last_seen_at: Date
+  item: HeatmapFile | null
 }
+
+/** The file `k`. */
+const itemOf = (sql: Sql): Fragment => sql`
+  json_build_object(
+    'file', k.file, 'project', nullif(k.project, ''), 'risk_score', k.risk_score,
+    'findings', json_build_object(
+      'critical', k.critical, 'high', k.high, 'medium', k.medium, 'low', k.low,
+      'total', k.critical + k.high + k.medium + k.low
+    ),
+    'sessions', k.sessions,
+    'first_seen_at', to_char(k.first_seen_at at time zone 'UTC', ${TIME_PATTERN}),
+    'last_seen_at', to_char(k.last_seen_at at time zone 'UTC', ${TIME_PATTERN})
+  ) as item`
 
 /** A page of the files with findings, by risk descending, and the totals of all matching files, from one snapshot. */
 export async function getHeatmap(sql: Sql, orgId: string, query: HeatmapQuery): Promise<Heatmap> {
@@ -29,7 +33,11 @@ export async function getHeatmap(sql: Sql, orgId: string, query: HeatmapQuery): 
   const [first] = rows
   const files = Number(first?.files ?? 0)
   return {
-    ...page(rows.flatMap(fileOf), query, files),
+    ...page(
+      rows.flatMap(({ item }) => item ?? []),
+      query,
+      files,
+    ),
     summary: {
       files,
       average_risk: Number(first?.average_risk ?? 0),
@@ -37,30 +45,6 @@ export async function getHeatmap(sql: Sql, orgId: string, query: HeatmapQuery): 
       threshold: RISK_THRESHOLD,
     },
   }
-}
-
-function fileOf(row: HeatmapRow): HeatmapFile[] {
-  if (row.file === null) return []
-  const findings = {
-    critical: Number(row.critical),
-    high: Number(row.high),
-    medium: Number(row.medium),
-    low: Number(row.low),
-  }
-  return [
-    {
-      file: row.file,
-      project: row.project || null,
-      risk_score: row.risk_score,
-      findings: {
-        ...findings,
-        total: findings.critical + findings.high + findings.medium + findings.low,
-      },
-      sessions: Number(row.sessions),
-      first_seen_at: row.first_seen_at.toISOString(),
-      last_seen_at: row.last_seen_at.toISOString(),
-    },
-  ]
 }
 
 /** The files with these keys (ids.ts) that have findings; of a file of several projects the one with the highest risk score. */
@@ -71,8 +55,8 @@ export async function filesInHeatmap(
   project: string | undefined,
 ): Promise<HeatmapFile[]> {
   const keys = fileKeys.map((fileKey) => ({ fileKey }))
-  const rows = await sql<HeatmapRow[]>`
-    select k.*
+  const rows = await sql<{ item: HeatmapFile }[]>`
+    select ${itemOf(sql)}
     from ${unnest(sql, keys, { file_key: ['bytea', ({ fileKey }) => fileKey] })}
     cross join lateral (
       select
@@ -84,7 +68,7 @@ export async function filesInHeatmap(
       order by k.risk_score desc, k.project
       limit 1
     ) k`
-  return rows.flatMap(fileOf)
+  return rows.map(({ item }) => item)
 }
 
 /** The minimum risk score as an integer: scores are integers, so 12.5 means 13. */
@@ -117,7 +101,7 @@ function pageOfAllTime(sql: Sql, orgId: string, query: HeatmapQuery): Promise<He
       order by l.through
       limit 1
     )
-    select t.files, t.average_risk, t.above, k.*
+    select t.files, t.average_risk, t.above, k.item
     from (
       select
         coalesce(sum(l.files), 0) as files,
@@ -129,9 +113,7 @@ function pageOfAllTime(sql: Sql, orgId: string, query: HeatmapQuery): Promise<He
       select p.*
       from start b
       cross join lateral (
-        select
-          k.file, k.file_key, k.project, k.risk_score, k.critical, k.high, k.medium, k.low,
-          k.sessions, k.first_seen_at, k.last_seen_at
+        select k.file, k.file_key, k.project, k.risk_score, ${itemOf(sql)}
         from file_risks k
         where k.org_id = ${orgId}
           ${project === undefined ? sql`` : sql`and k.project = ${project}`}
@@ -185,7 +167,7 @@ function pageOfRange(sql: Sql, orgId: string, query: HeatmapQuery): Promise<Heat
       limit ${query.per_page}
       offset ${offsetOf(query)}::bigint
     )
-    select t.*, p.*, s.sessions, s.first_seen_at, s.last_seen_at
+    select t.*, k.item
     from (
       select
         count(*) as files,
@@ -195,16 +177,20 @@ function pageOfRange(sql: Sql, orgId: string, query: HeatmapQuery): Promise<Heat
       where c.risk_score >= ${leastRisk(query)}
     ) t
     left join (
-      paged p
-      cross join lateral (
-        select
-          sum(r.sessions) as sessions, min(r.first_seen_at) as first_seen_at, max(r.last_seen_at) as last_seen_at
-        from (
-          ${rowsIn(sql, orgId, 'file_rollups', query, 'r.sessions, r.first_seen_at, r.last_seen_at', ofFile)}
-        ) r
-      ) s
-    ) on true
-    order by p.risk_score desc, left(p.file, 300) collate "C", p.project collate "C", p.file_key`
+      select k.risk_score, k.file, k.project, k.file_key, ${itemOf(sql)}
+      from (
+        select p.*, s.*
+        from paged p
+        cross join lateral (
+          select
+            sum(r.sessions) as sessions, min(r.first_seen_at) as first_seen_at, max(r.last_seen_at) as last_seen_at
+          from (
+            ${rowsIn(sql, orgId, 'file_rollups', query, 'r.sessions, r.first_seen_at, r.last_seen_at', ofFile)}
+          ) r
+        ) s
+      ) k
+    ) k on true
+    order by k.risk_score desc, left(k.file, 300) collate "C", k.project collate "C", k.file_key`
 }
 
 /** These columns of the table's rows `r` that cover the range: of the months in it, and of the days before and after them. */
