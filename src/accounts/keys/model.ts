@@ -26,14 +26,7 @@ export const SCOPES = [
 export type Scope = (typeof SCOPES)[number]
 
 /** `write` includes these, but not `audit:write`, by which entries get into the audit log under anybody's name. */
-const WRITE_SCOPES = [
-  'sessions:write',
-  'commits:write',
-  'risk:write',
-  'members:write',
-  'budgets:write',
-  'reports:write',
-] as const satisfies readonly Scope[]
+const WRITE_SCOPES = SCOPES.filter((scope) => scope.endsWith(':write') && scope !== 'audit:write')
 
 /**
  * A route needs this of a key: a scope; `some write`: any scope that writes records, since the records say which;

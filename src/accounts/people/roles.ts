@@ -1,15 +1,8 @@
 import type { Role } from '../../analysis/records/member.ts'
-import { contains, type Scope } from '../keys/model.ts'
+import { contains, SCOPES, type Scope } from '../keys/model.ts'
 
 /** `read` without `audit:read`. */
-const READ_OF_DEVELOPERS = [
-  'sessions:read',
-  'quality:read',
-  'cost:read',
-  'security:read',
-  'team:read',
-  'risk:read',
-] as const satisfies readonly Scope[]
+const READ_OF_DEVELOPERS = SCOPES.filter((scope) => scope.endsWith(':read') && scope !== 'audit:read')
 
 /** A signed-in person of the role has these scopes. */
 export const SCOPES_OF_ROLE: Readonly<Record<Role, readonly Scope[]>> = {
