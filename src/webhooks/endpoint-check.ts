@@ -26,10 +26,10 @@ const LOOKUP_MS = 500
 type Checked<Value> = { value: Value } | { problem: string }
 
 /** The new endpoint of a body without problems. */
-export function newEndpointOf(body: NewEndpointBody, egress: Egress): NewEndpoint {
-  const { url = '', events = [], enabled = true, description = null } = changeOf(body, egress)
-  return { url, events, enabled, description }
-}
+export const newEndpointOf = (body: NewEndpointBody, egress: Egress): NewEndpoint => ({
+  ...{ url: '', events: [], enabled: true, description: null },
+  ...changeOf(body, egress),
+})
 
 /** The change of a body without problems. */
 export const changeOf = (body: EndpointChangeBody, egress: Egress): EndpointChange =>
@@ -39,25 +39,20 @@ export const changeOf = (body: EndpointChangeBody, egress: Egress): EndpointChan
 export const endpointProblems = (body: EndpointChangeBody, egress: Egress): FieldProblem[] =>
   readChange(body, egress).problems
 
-function readChange(
-  body: EndpointChangeBody,
-  egress: Egress,
-): { change: EndpointChange; problems: FieldProblem[] } {
+function readChange(body: EndpointChangeBody, egress: Egress) {
+  const readers = new Map<string, (given: unknown) => Checked<unknown>>([
+    ['url', (given) => readUrl(given, egress)],
+    ['events', readEvents],
+    ['description', readDescription],
+  ])
   const problems: FieldProblem[] = []
-  const take = <Value>(field: string, given: unknown, read: (given: unknown) => Checked<Value>) => {
-    const taken = read(given)
-    if ('value' in taken) return taken.value
-    problems.push({ field, message: taken.problem })
-    return undefined
+  const change: Record<string, unknown> = {}
+  for (const [field, given] of Object.entries(body)) {
+    const taken = readers.get(field)?.(given) ?? { value: given }
+    if ('value' in taken) change[field] = taken.value
+    else problems.push({ field, message: taken.problem })
   }
-  const change: EndpointChange = {}
-  for (const field of Object.keys(body)) {
-    if (field === 'url') change.url = take(field, body.url, (given) => readUrl(given, egress)) ?? ''
-    if (field === 'events') change.events = take(field, body.events, readEvents) ?? []
-    if (field === 'description') change.description = take(field, body.description, readDescription) ?? null
-  }
-  if (body.enabled !== undefined) change.enabled = body.enabled
-  return { change, problems }
+  return { change: change as EndpointChange, problems }
 }
 
 /** Stored as given, not normalized, so that clients can compare it with theirs. */

@@ -5,7 +5,8 @@ import { validationError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import { secretContext } from './attempt.ts'
 import type { EndpointChange, NewEndpoint } from './endpoint-check.ts'
-import { findStoredResponse, type Idempotency, storeResponse } from './idempotency.ts'
+import type { Idempotency } from './idempotency.ts'
+import { findStoredResponse, storeResponse } from './idempotency-queries.ts'
 import type { CreatedEndpoint, Endpoint, RotatedSecret } from './model.ts'
 import {
   countEndpoints,

@@ -1,45 +1,58 @@
+import { sumOf } from '../base/batches.ts'
+import { validationError } from '../base/errors.ts'
 import type { ISql, Sql } from '../database/client.ts'
+import { replaced } from '../database/rows.ts'
+import { FIELD, type Idempotency } from './idempotency.ts'
+import type { SecretBox } from './signing/secret-box.ts'
 
 /** A response is repeated for this long. */
 const KEPT = '24 hours'
 
-/** The response to the first request with an Idempotency-Key. */
-interface StoredResponse {
-  /** SHA-256 of that request's body. */
-  request_hash: Uint8Array
-  /** Encrypted: it contains a signing secret. */
-  answer: Uint8Array
-}
+const contextOf = (orgId: string, { key }: Idempotency) => `${orgId}/idempotency/${key}`
 
-/** The response stored for `key` in the last 24 hours, by the database's clock. */
-export async function findResponse(
+/**
+ * The response to the first request with this idempotency key in the last 24 hours by the database's clock, as JSON. Throws
+ * VALIDATION_ERROR when that had another body. Ignores a response that was encrypted with another secret key: that is only
+ * replaced while there are no endpoints.
+ */
+export async function findStoredResponse(
   sql: ISql,
+  box: SecretBox,
   orgId: string,
-  key: string,
-): Promise<StoredResponse | undefined> {
-  const [row] = await sql<StoredResponse[]>`
+  idempotency: Idempotency | undefined,
+): Promise<string | undefined> {
+  if (idempotency === undefined) return undefined
+  const [stored] = await sql<{ request_hash: Uint8Array; answer: Uint8Array }[]>`
     select k.request_hash, k.answer
     from webhook_idempotency_keys k
     where k.org_id = ${orgId}
-      and k.key = ${key}
+      and k.key = ${idempotency.key}
       and k.created_at > now() - ${KEPT}::interval`
-  return row
+  if (stored === undefined) return undefined
+  if (!Buffer.from(idempotency.bodyHash).equals(stored.request_hash)) {
+    throw validationError({ field: FIELD, message: 'was given with another body before' })
+  }
+  try {
+    return box.open(stored.answer, contextOf(orgId, idempotency))
+  } catch {
+    return undefined
+  }
 }
 
-/** Inserts a response, or replaces an expired one. */
-export async function insertResponse(
+/** Stores the first response, encrypted since it contains a signing secret, in place of one that is too old. */
+export async function storeResponse(
   tx: ISql,
+  box: SecretBox,
   orgId: string,
-  key: string,
-  { request_hash, answer }: StoredResponse,
+  idempotency: Idempotency | undefined,
+  response: string,
 ): Promise<void> {
+  if (idempotency === undefined) return
+  const { key, bodyHash } = idempotency
   await tx`
     insert into webhook_idempotency_keys (org_id, key, request_hash, answer, created_at)
-    values (${orgId}, ${key}, ${request_hash}, ${answer}, now())
-    on conflict (org_id, key) do update set
-      request_hash = excluded.request_hash,
-      answer = excluded.answer,
-      created_at = excluded.created_at`
+    values (${orgId}, ${key}, ${bodyHash}, ${box.seal(response, contextOf(orgId, idempotency))}, now())
+    on conflict (org_id, key) do update set ${replaced(tx, ['request_hash', 'answer', 'created_at'])}`
 }
 
 /** Deletes the organization's responses: the key that opens them is lost. */
@@ -59,13 +72,11 @@ export async function deleteOldIdempotencyKeys(sql: Sql): Promise<number> {
     from webhook_idempotency_keys k
     where k.created_at <= now() - ${KEPT}::interval
     limit ${MAX_ORGANIZATIONS}`
-  let deleted = 0
-  for (const { org_id } of organizations) {
-    const result = await sql`
+  return await sumOf(organizations, async ({ org_id }) => {
+    const { count } = await sql`
       delete from webhook_idempotency_keys k
       where k.org_id = ${org_id}
         and k.created_at <= now() - ${KEPT}::interval`
-    deleted += result.count
-  }
-  return deleted
+    return count
+  })
 }

@@ -1,11 +1,8 @@
 import { createHash } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import { validationError } from '../base/errors.ts'
-import type { ISql } from '../database/client.ts'
-import { findResponse, insertResponse } from './idempotency-queries.ts'
-import type { SecretBox } from './signing/secret-box.ts'
 
-const FIELD = 'Idempotency-Key'
+export const FIELD = 'Idempotency-Key'
 const MAX_KEY_LENGTH = 255
 
 export const IdempotencyHeader = Type.Object({
@@ -40,43 +37,4 @@ function canonical(value: unknown): string {
       ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
       : item,
   )
-}
-
-const contextOf = (orgId: string, { key }: Idempotency) => `${orgId}/idempotency/${key}`
-
-/**
- * The first response to this idempotency key, as JSON. Throws VALIDATION_ERROR when its request had another
- * body. Ignores a response that was encrypted with another secret key: that is only replaced while there are
- * no endpoints.
- */
-export async function findStoredResponse(
-  sql: ISql,
-  box: SecretBox,
-  orgId: string,
-  idempotency: Idempotency | undefined,
-): Promise<string | undefined> {
-  if (idempotency === undefined) return undefined
-  const stored = await findResponse(sql, orgId, idempotency.key)
-  if (stored === undefined) return undefined
-  if (!Buffer.from(idempotency.bodyHash).equals(stored.request_hash)) {
-    throw validationError({ field: FIELD, message: 'was given with another body before' })
-  }
-  try {
-    return box.open(stored.answer, contextOf(orgId, idempotency))
-  } catch {
-    return undefined
-  }
-}
-
-/** Stores the first response for a day. */
-export async function storeResponse(
-  tx: ISql,
-  box: SecretBox,
-  orgId: string,
-  idempotency: Idempotency | undefined,
-  response: string,
-): Promise<void> {
-  if (idempotency === undefined) return
-  const answer = box.seal(response, contextOf(orgId, idempotency))
-  await insertResponse(tx, orgId, idempotency.key, { request_hash: idempotency.bodyHash, answer })
 }

@@ -1,3 +1,4 @@
+import { inBatches, sumOf } from '../../base/batches.ts'
 import type { Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import { deleteOldest } from './append.ts'
@@ -22,15 +23,9 @@ export async function deleteOldAuditEntries(sql: Sql, before: Date): Promise<num
         and l.created_at < ${before}
     )
     limit ${MAX_ORGANIZATIONS}`
-  let deleted = 0
-  for (const { org_id } of organizations) {
-    let batch: number
-    do {
-      batch = await inOrganization(sql, org_id, async (tx) => {
-        return await deleteOldest(tx, org_id, before, AUDIT_BATCH)
-      })
-      deleted += batch
-    } while (batch === AUDIT_BATCH)
-  }
-  return deleted
+  return await sumOf(organizations, ({ org_id }) =>
+    inBatches(AUDIT_BATCH, () =>
+      inOrganization(sql, org_id, (tx) => deleteOldest(tx, org_id, before, AUDIT_BATCH)),
+    ),
+  )
 }

@@ -1,14 +1,10 @@
 import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
-import { newOrderedId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
-import { makeAttempt } from '../../webhooks/attempt.ts'
-import type { RedeliveryDeps } from '../../webhooks/deliveries/redelivery.ts'
+import { attemptTest, type RedeliveryDeps } from '../../webhooks/deliveries/redelivery.ts'
 import { bodyOf } from '../../webhooks/outbox/catalogue.ts'
 import type { Attemptable } from '../../webhooks/outbox/claim.ts'
 import { emit, findSubscribers, type NewEvent, sendTo } from '../../webhooks/outbox/events.ts'
 import { insertTest } from '../../webhooks/outbox/insert-test.ts'
-import { leaseMsOf } from '../../webhooks/outbox/lease.ts'
-import { settle } from '../../webhooks/outbox/settle.ts'
 import type { RuleTest } from './destination-model.ts'
 import { endpointsOf, type StoredDestination } from './destinations.ts'
 import { BODIES, type Message } from './message.ts'
@@ -79,10 +75,9 @@ export async function testRule(
       const endpoints = receiversOf(destination)
       if (endpoints.length === 0) made.push({ type, delivery: undefined })
       for (const endpoint of endpoints) {
-        const [eventId, deliveryId] = [newOrderedId('evt', at), newOrderedId('dlv', at)]
-        const body = type === 'webhook' ? bodyOf(eventId, event, at, data) : BODIES[type](message)
-        const leaseMs = leaseMsOf(deps.timeoutMs)
-        const test = { deliveryId, eventId, event, body, at, leaseMs, source }
+        const bodyOfTest = (eventId: string) =>
+          type === 'webhook' ? bodyOf(eventId, event, at, data) : BODIES[type](message)
+        const test = { event, bodyOf: bodyOfTest, at, timeoutMs: deps.timeoutMs, source }
         made.push({ type, delivery: await insertTest(tx, orgId, endpoint, test) })
       }
     }
@@ -91,9 +86,7 @@ export async function testRule(
   })
   const results = tests.map(async ({ type, delivery }): Promise<Result> => {
     if (delivery === undefined) return UNHEARD
-    const { id: deliveryId, endpoint_id: endpointId, attempt } = delivery
-    const result = await makeAttempt(deps, orgId, delivery)
-    await settle(deps.writes, orgId, [{ deliveryId, endpointId, attempt, result }], deps.retryDelaysS)
+    const result = await attemptTest(deps, orgId, delivery)
     return { type, success: result.ok, status_code: result.statusCode, error: result.error }
   })
   return { results: await Promise.all(results) }

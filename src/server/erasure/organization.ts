@@ -1,5 +1,5 @@
+import { inBatches } from '../../base/batches.ts'
 import type { Sql } from '../../database/client.ts'
-import { inBatches } from '../../webhooks/outbox/batches.ts'
 import {
   deleteOrganizationRow,
   deleteSomeRows,

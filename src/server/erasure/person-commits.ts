@@ -1,3 +1,4 @@
+import { inBatches } from '../../base/batches.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
 import { countCommits, updateExpertise } from '../../features/commits/expertise.ts'
@@ -5,7 +6,6 @@ import { rebuildFiles } from '../../features/commits/files.ts'
 import { filesOfCommits, type ItemId, idTable } from '../../features/commits/item-ids.ts'
 import { useCustomPlans } from '../../features/commits/write.ts'
 import { updateShares } from '../../features/usage/pull-request-write.ts'
-import { inBatches } from '../../webhooks/outbox/batches.ts'
 import { countingTexts } from './person-rollups.ts'
 import type { Erasure } from './person-tables.ts'
 

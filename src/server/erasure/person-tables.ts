@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/batches.ts'
 import { codeOf, OperatorError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
@@ -43,17 +44,10 @@ export async function eraseInTables(erasure: Erasure): Promise<{ audit_entries: 
   const changed = { audit_entries: 0, others: 0 }
   for (const table of await listOrganizationTables(erasure.sql)) {
     if (COMPUTED.has(table.name) || table.texts.length === 0) continue
-    const rows = await eraseInTable(erasure, table)
+    const batches = inBatchesOfBytes(await findTraced(erasure, table))
+    const rows = await sumOf(batches, (places) => eraseInRows(erasure, table, places))
     if (rows > 0 && ANSWERED.has(table.name)) await forgetAnswers(erasure)
     changed[table.name === 'audit_log' ? 'audit_entries' : 'others'] += rows
-  }
-  return changed
-}
-
-async function eraseInTable(erasure: Erasure, table: OrganizationTable): Promise<number> {
-  let changed = 0
-  for (const places of inBatchesOfBytes(await findTraced(erasure, table))) {
-    changed += await eraseInRows(erasure, table, places)
   }
   return changed
 }

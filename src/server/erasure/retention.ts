@@ -1,8 +1,8 @@
 import { recordEntries, SYSTEM } from '../../accounts/audit-log/append.ts'
+import { inBatches, sumOf } from '../../base/batches.ts'
 import type { Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import { firstKeptDay } from '../../features/sessions/deleted-queries.ts'
-import { inBatches } from '../../webhooks/outbox/batches.ts'
 import { inBatchesOfBytes } from './batches.ts'
 import { removeSessions, SESSIONS_AT_A_TIME } from './delete-sessions.ts'
 import { findExpired, listRetentions, onlyExpired } from './queries.ts'
@@ -12,21 +12,15 @@ import { findExpired, listRetentions, onlyExpired } from './queries.ts'
  * Whole days (UTC), so that there is something to do once a day. Returns how many.
  */
 export async function deleteExpiredSessions(sql: Sql, now: Date): Promise<number> {
-  let deleted = 0
-  for (const { orgId, days } of await listRetentions(sql)) {
-    const firstDay = firstKeptDay(days, now)
-    deleted += await inBatches(SESSIONS_AT_A_TIME, () => deleteOldest(sql, orgId, firstDay))
-  }
-  return deleted
+  return await sumOf(await listRetentions(sql), ({ orgId, days }) =>
+    inBatches(SESSIONS_AT_A_TIME, () => deleteOldest(sql, orgId, firstKeptDay(days, now))),
+  )
 }
 
 async function deleteOldest(sql: Sql, orgId: string, firstDay: string): Promise<number> {
-  let deleted = 0
   // read before the lock, which makes every response in memory out of date: most minutes there is nothing
-  for (const ids of inBatchesOfBytes(await findExpired(sql, orgId, firstDay, SESSIONS_AT_A_TIME))) {
-    deleted += await deleteBatch(sql, orgId, firstDay, ids)
-  }
-  return deleted
+  const expired = await findExpired(sql, orgId, firstDay, SESSIONS_AT_A_TIME)
+  return await sumOf(inBatchesOfBytes(expired), (ids) => deleteBatch(sql, orgId, firstDay, ids))
 }
 
 async function deleteBatch(

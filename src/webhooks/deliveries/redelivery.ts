@@ -2,12 +2,12 @@ import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
 import type { Change } from '../../accounts/organizations/gate.ts'
 import { microsOf, timestampOf } from '../../base/dates.ts'
 import { validationError } from '../../base/errors.ts'
-import { newOrderedId } from '../../base/ids.ts'
 import type { Sql } from '../../database/client.ts'
 import { type AttemptDeps, makeAttempt } from '../attempt.ts'
+import type { AttemptResult } from '../http/attempt-result.ts'
 import { bodyOf, EVENTS, type EventName, TEST_EVENT } from '../outbox/catalogue.ts'
+import type { Attemptable } from '../outbox/claim.ts'
 import { insertTest } from '../outbox/insert-test.ts'
-import { leaseMsOf } from '../outbox/lease.ts'
 import { wakeWorker } from '../outbox/notify.ts'
 import {
   countUndelivered,
@@ -47,31 +47,23 @@ export async function testEndpoint(
   id: string,
   event: EventName | undefined,
 ): Promise<TestResponse> {
-  const at = deps.now()
-  const eventId = newOrderedId('evt', at)
-  const deliveryId = newOrderedId('dlv', at)
+  const { now, timeoutMs } = deps
+  const at = now()
   const name = event ?? TEST_EVENT.name
-  const body =
+  const bodyOfTest = (eventId: string) =>
     event === undefined
       ? bodyOf(eventId, TEST_EVENT.name, at, { webhook_id: id, test: true, message: MESSAGE })
       : bodyOf(eventId, event, at, EVENTS[event].example)
   const delivery = await deps.inTurn(orgId, async (tx) => {
-    const leaseMs = leaseMsOf(deps.timeoutMs)
-    const made = await insertTest(tx, orgId, id, { deliveryId, eventId, event: name, body, at, leaseMs })
+    const made = await insertTest(tx, orgId, id, { event: name, bodyOf: bodyOfTest, at, timeoutMs })
     if (made === undefined) throw noEndpoint()
-    const details = { ids: [id, deliveryId], event: name }
+    const details = { ids: [id, made.id], event: name }
     await recordEntries(tx, orgId, actor, [{ action: 'webhook.tested', details }])
     return made
   })
-  const result = await makeAttempt(deps, orgId, delivery)
-  await settle(
-    deps.writes,
-    orgId,
-    [{ deliveryId, endpointId: id, attempt: delivery.attempt, result }],
-    deps.retryDelaysS,
-  )
+  const result = await attemptTest(deps, orgId, delivery)
   return {
-    delivery_id: deliveryId,
+    delivery_id: delivery.id,
     event: name,
     success: result.ok,
     status_code: result.statusCode,
@@ -79,6 +71,18 @@ export async function testEndpoint(
     error: result.error,
     response_body: result.responseBody,
   }
+}
+
+/** Makes the attempt of a test, and stores its result. */
+export async function attemptTest(
+  deps: RedeliveryDeps,
+  orgId: string,
+  delivery: Attemptable,
+): Promise<AttemptResult> {
+  const { id: deliveryId, endpoint_id: endpointId, attempt } = delivery
+  const result = await makeAttempt(deps, orgId, delivery)
+  await settle(deps.writes, orgId, [{ deliveryId, endpointId, attempt, result }], deps.retryDelaysS)
+  return result
 }
 
 /**

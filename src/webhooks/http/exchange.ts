@@ -1,7 +1,7 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { isOutOfDescriptors } from './descriptors.ts'
-import { ADDRESS_REFUSED } from './egress.ts'
+import { ADDRESS_REFUSED, type Egress } from './egress.ts'
 import {
   connectionFailure,
   type Failure,
@@ -13,8 +13,7 @@ import {
   statusFailure,
   timedOut,
 } from './failure.ts'
-import type { OutgoingRequest, SenderOptions } from './request.ts'
-import { LOOKUP_TIMEOUT_MS, lookUp } from './resolve.ts'
+import { LOOKUP_TIMEOUT_MS, lookUp, type Resolve } from './resolve.ts'
 import { createResponseBody, type ResponseBody } from './response-body.ts'
 
 /** Limit of TCP and TLS together. */
@@ -25,6 +24,27 @@ const BODY_TIMEOUT_MS = 5_000
 const MAX_HEAD_BYTES = 16_384
 /** Responses of 1xx before the final one. */
 const MAX_INTERIM = 16
+
+/** A POST to a receiver. */
+export interface OutgoingRequest {
+  url: string
+  /** Host, Content-Length, Accept-Encoding and Connection are added. */
+  headers: Record<string, string>
+  body: string
+}
+
+export interface SenderOptions {
+  egress: Egress
+  resolve: Resolve
+  /** Limit from the start to the complete response: the setting WEBHOOK_TIMEOUT_MS. */
+  timeoutMs: number
+  /** Limit of TCP and TLS together; 5 s by default. */
+  connectTimeoutMs?: number
+  /** Limit from the headers to the end of the body; 5 s by default. */
+  bodyTimeoutMs?: number
+  /** Certificate authorities in PEM, in place of the system's. */
+  ca?: string
+}
 
 /** The end of an exchange. */
 export interface ExchangeResult {

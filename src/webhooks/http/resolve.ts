@@ -1,6 +1,7 @@
 import { promises as dns } from 'node:dns'
 import { networkInterfaces } from 'node:os'
 import { codeOf } from '../../base/errors.ts'
+import { withTimeout } from '../../base/timeout.ts'
 import { type Egress, loopbackOf } from './egress.ts'
 
 // Names are resolved here and not by the connection, so that every address is checked before it is used. Only
@@ -63,20 +64,13 @@ export async function lookUp(
   const loopback = loopbackOf(host)?.filter(egress.isAllowed)
   if (loopback !== undefined) return loopback.length > 0 ? { addresses: loopback } : { problem: 'refused' }
   const abort = new AbortController()
-  const late = Promise.withResolvers<LookUpResult>()
-  const timer = setTimeout(() => {
-    late.resolve({ problem: 'timeout' })
-    abort.abort()
-  }, timeoutMs)
   const resolved = Promise.try(resolve, host, abort.signal).then(
     (addresses): LookUpResult => check(egress, addresses),
     (error: unknown): LookUpResult => ({ problem: 'failed', code: codeOf(error) ?? 'EUNKNOWN' }),
   )
-  try {
-    return await Promise.race([resolved, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+  const found = await withTimeout(resolved, timeoutMs, { problem: 'timeout' } as const)
+  abort.abort()
+  return found
 }
 
 function check(egress: Egress, addresses: string[]): LookUpResult {

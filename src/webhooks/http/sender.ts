@@ -1,9 +1,8 @@
 import { memoize } from '../../base/memoize.ts'
 import { createAgents } from './agents.ts'
 import type { AttemptResult } from './attempt-result.ts'
-import { type ExchangeResult, exchange } from './exchange.ts'
+import { type ExchangeResult, exchange, type OutgoingRequest, type SenderOptions } from './exchange.ts'
 import { protocolFailure, refused } from './failure.ts'
-import type { OutgoingRequest, SenderOptions } from './request.ts'
 
 // Attempts by node:http, which takes a look-up. Not fetch: it takes none, so that the address in use may differ from the
 // one that was checked, it uses the proxies of the environment, and it has at most 256 requests in flight.

@@ -1,5 +1,5 @@
+import { inBatches, sumOf } from '../../base/batches.ts'
 import type { Sql } from '../../database/client.ts'
-import { inBatches } from './batches.ts'
 import { cancelWaiting } from './cancel.ts'
 
 /** Endpoints in one call; the next call continues. */
@@ -24,10 +24,9 @@ export async function cancelOfDeletedEndpoints(sql: Sql): Promise<number> {
           and e.id = c.endpoint_id
       )
     limit ${MAX_ENDPOINTS}`
-  let cancelled = 0
-  for (const { org_id, endpoint_id } of endpoints) {
-    cancelled += await inBatches(BATCH, () => cancelWaiting(sql, org_id, endpoint_id, BATCH))
-  }
+  const cancelled = await sumOf(endpoints, ({ org_id, endpoint_id }) =>
+    inBatches(BATCH, () => cancelWaiting(sql, org_id, endpoint_id, BATCH)),
+  )
   await deleteHealthOfDeleted(sql)
   return cancelled
 }

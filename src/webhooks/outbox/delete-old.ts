@@ -1,6 +1,6 @@
+import { inBatches, sumOf } from '../../base/batches.ts'
 import { orderedIdFloor } from '../../base/ids.ts'
 import type { ISql, Sql } from '../../database/client.ts'
-import { inBatches } from './batches.ts'
 import { updateCounts } from './counts.ts'
 
 /** Endpoints in one call; the next call continues. */
@@ -19,10 +19,9 @@ export async function deleteOldDeliveries(sql: Sql, before: Date): Promise<numbe
     where c.day <= ${before}::timestamptz::date
       and c.status in ('success', 'failed', 'cancelled')
     limit ${MAX_ENDPOINTS}`
-  let deleted = 0
-  for (const { org_id, endpoint_id } of endpoints) {
-    deleted += await inBatches(BATCH, () => deleteBatch(sql, org_id, endpoint_id, before))
-  }
+  const deleted = await sumOf(endpoints, ({ org_id, endpoint_id }) =>
+    inBatches(BATCH, () => deleteBatch(sql, org_id, endpoint_id, before)),
+  )
   for (const orgId of new Set(endpoints.map((endpoint) => endpoint.org_id))) {
     await inBatches(BATCH, () => deleteEvents(sql, orgId, before))
     await deleteEmptyCounts(sql, orgId, before)

@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/batches.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { endUndelivered } from './end-undelivered.ts'
 import { MAX_LOST } from './lease.ts'
@@ -30,9 +31,7 @@ export async function failAbandoned(sql: Sql): Promise<number> {
       limit 1
     ) a
     limit ${MAX_ENDPOINTS}`
-  let failed = 0
-  for (const { org_id, endpoint_id } of endpoints) failed += await failAbandonedOf(sql, org_id, endpoint_id)
-  return failed
+  return await sumOf(endpoints, ({ org_id, endpoint_id }) => failAbandonedOf(sql, org_id, endpoint_id))
 }
 
 async function failAbandonedOf(sql: ISql, orgId: string, endpointId: string): Promise<number> {

@@ -1,16 +1,16 @@
+import { newOrderedId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
 import type { Attemptable } from './claim.ts'
 import { updateCounts } from './counts.ts'
+import { leaseMsOf } from './lease.ts'
 
 /** A test event for one endpoint. */
 interface NewTest {
-  deliveryId: string
-  eventId: string
   event: string
-  body: string
+  bodyOf: (eventId: string) => string
   at: Date
-  /** The time after which the attempt counts as lost. */
-  leaseMs: number
+  /** The attempt may take this long. */
+  timeoutMs: number
   /** The alert or digest that is tested. */
   source?: string
 }
@@ -23,7 +23,7 @@ export async function insertTest(
   tx: ISql,
   orgId: string,
   endpointId: string,
-  { deliveryId, eventId, event, body, at, leaseMs, source }: NewTest,
+  { event, bodyOf, at, timeoutMs, source }: NewTest,
 ): Promise<Attemptable | undefined> {
   const [endpoint] = await tx<Pick<Attemptable, 'url' | 'secret' | 'previous_secret'>[]>`
     select
@@ -34,6 +34,8 @@ export async function insertTest(
     where e.org_id = ${orgId}
       and e.id = ${endpointId}`
   if (endpoint === undefined) return undefined
+  const [eventId, deliveryId] = [newOrderedId('evt', at), newOrderedId('dlv', at)]
+  const body = bodyOf(eventId)
   await tx`
     with event as (
       insert into webhook_events (org_id, id, event, created_at, body, source, test)
@@ -45,7 +47,7 @@ export async function insertTest(
       )
       values (
         ${orgId}, ${deliveryId}, ${endpointId}, ${eventId}, 'test', 1, 0, 0, true,
-        statement_timestamp(), statement_timestamp() + ${leaseMs} * interval '1 millisecond'
+        statement_timestamp(), statement_timestamp() + ${leaseMsOf(timeoutMs)} * interval '1 millisecond'
       )
     ),
     changed as (
@@ -54,13 +56,5 @@ export async function insertTest(
       returning endpoint_id, created_at, event, null::text as was, status
     )
     ${updateCounts(tx, orgId)}`
-  return {
-    ...endpoint,
-    id: deliveryId,
-    endpoint_id: endpointId,
-    event_id: eventId,
-    event,
-    attempt: 1,
-    body,
-  }
+  return { ...endpoint, id: deliveryId, endpoint_id: endpointId, event_id: eventId, event, attempt: 1, body }
 }

@@ -27,11 +27,7 @@ export function startListener(deps: ListenerDeps) {
   const closing = Promise.withResolvers<void>()
   let isClosing = false
   let isReceived = false
-  const pause = (ms: number) => {
-    const elapsed = Promise.withResolvers<void>()
-    const timer = setTimeout(elapsed.resolve, ms)
-    return Promise.race([elapsed.promise, closing.promise]).finally(() => clearTimeout(timer))
-  }
+  const pause = (ms: number) => Promise.race([Bun.sleep(ms), closing.promise])
   const onPayload = (payload: string) => {
     if (payload === heartbeat) isReceived = true
     else if (!payload.startsWith('beat ')) deps.onNotify(payload)

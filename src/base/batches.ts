@@ -1,3 +1,13 @@
+/** Runs `run`, which returns a number, for one item after the other. Returns the sum. */
+export async function sumOf<Item>(
+  items: readonly Item[],
+  run: (item: Item) => Promise<number>,
+): Promise<number> {
+  let sum = 0
+  for (const item of items) sum += await run(item)
+  return sum
+}
+
 /** Repeats `run`, which returns how many rows it changed, until that is below `limit`. Returns the sum. */
 export async function inBatches(limit: number, run: () => Promise<number>): Promise<number> {
   let sum = 0
