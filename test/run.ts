@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
-import { availableParallelism, freemem } from 'node:os'
+import { availableParallelism, freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packForHost } from '../src/build/pack.ts'
 import { packDashboard } from '../src/build/pack-dashboard.ts'
 import { packFiles } from '../src/build/pack-files.ts'
+import { DATA_TEMPLATE } from './support/data-folder.ts'
 import { SHARED_SERVER, startTestServer } from './support/postgres.ts'
 
 // `bun test` in several processes, with one PostgreSQL for all of them. Arguments are passed on: folders, files, options.
@@ -29,6 +30,7 @@ await packForHost()
 packFiles()
 await packDashboard()
 const { server, stop } = await startTestServer()
+const template = join(tmpdir(), `ca-tests-data-${process.pid}`)
 const tests = Bun.spawn({
   cmd: [
     process.execPath,
@@ -41,12 +43,13 @@ const tests = Bun.spawn({
     '--timeout=90000',
     ...process.argv.slice(2),
   ],
-  env: { ...process.env, [SHARED_SERVER]: JSON.stringify(server) },
+  env: { ...process.env, [SHARED_SERVER]: JSON.stringify(server), [DATA_TEMPLATE]: template },
   stdio: ['inherit', 'inherit', 'inherit'],
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tests.kill(signal))
 process.exitCode = await tests.exited
 await stop()
+rmSync(template, { recursive: true, force: true })
 if (inMemory) rmSync(inMemory, { recursive: true, force: true })
 
 /**

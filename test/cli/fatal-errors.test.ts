@@ -5,6 +5,7 @@ import { findMisspelt } from '../../src/cli/command/misspelt.ts'
 import { connect } from '../../src/database/client.ts'
 import { MIGRATIONS } from '../../src/database/migrate.ts'
 import { run, runJson, scratchFolder, serving } from '../support/cli.ts'
+import { newDataFolder } from '../support/data-folder.ts'
 import { testDatabase } from '../support/postgres.ts'
 
 // The program tells an operator why it cannot go on, and builds can be told apart.
@@ -174,6 +175,7 @@ test(
   'a data directory that is removed makes the server not ready, and its last line says what is lost',
   async () => {
     const DATA_DIR = join(folder.path, 'removed')
+    await newDataFolder(DATA_DIR)
     const server = await serving('serve', { ...env, DATA_DIR, LOG_FORMAT: 'json' })
     const pid = Number((await Bun.file(join(DATA_DIR, 'data-18/postmaster.pid')).text()).split('\n')[0])
     expect((await fetch(`${server.url}/ready`)).status).toBe(200)
@@ -208,6 +210,7 @@ test(
   async () => {
     const backups = join(folder.path, 'later', 'backups')
     const DATA_DIR = join(folder.path, 'backed-up')
+    await newDataFolder(DATA_DIR)
     const server = await serving('serve', { ...env, DATA_DIR, BACKUP_DIR: backups })
     const ready = async () => {
       const answer = await fetch(`${server.url}/ready`)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { barOf, cut, draw, screenOf, sparkOf } from '../../src/cli/command/table.ts'
 import { PROGRAM, run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
+import { newDataFolder } from '../support/data-folder.ts'
 
 // cost, sessions, quality, risk and team: on the local database and by a server's API, the same figures.
 
@@ -74,6 +75,7 @@ const RECORDS = [
   ])
 
 beforeAll(async () => {
+  await newDataFolder(local.DATA_DIR)
   server = await serving('serve', local)
   for (const slug of ['acme', 'empty'])
     await runJson(['org', 'create', '--slug', slug, '--name', slug, '--plan', 'cloud_team'], local)

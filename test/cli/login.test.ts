@@ -6,12 +6,14 @@ import { configFolder } from '../../src/cli/client/folders.ts'
 import { machineName } from '../../src/cli/client/machine.ts'
 import { takeLock } from '../../src/cli/client/watch-lock.ts'
 import { run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
+import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // Signing in, and which server, key and user the commands then take, against a real server.
 
 const SLOW_MS = 90_000
 const folder = scratchFolder()
-const serverEnv = { DATA_DIR: join(folder.path, 'data') }
+const serverEnv = { DATA_DIR: join(folder.path, 'data'), DATABASE_URL: '' }
+let database: TestDatabase
 let server: Serving
 let key: string
 let adasKey: string
@@ -19,6 +21,8 @@ let keyId: string
 const transcripts = join(folder.path, 'transcripts')
 
 beforeAll(async () => {
+  database = await testDatabase()
+  serverEnv.DATABASE_URL = database.url
   server = await serving('serve', serverEnv)
   await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], serverEnv)
   const member = ['--email', 'Ada@example.com', '--name', 'Ada', '--role', 'developer']
@@ -30,6 +34,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await server.end()
+  await database.drop()
   folder.remove()
 })
 

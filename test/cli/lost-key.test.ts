@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run, runJson, type Serving, scratchFolder, serving } from '../support/cli.ts'
+import { newDataFolder } from '../support/data-folder.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
 // secret.key is lost, as after a restore without it: two organizations have endpoints.
@@ -37,6 +38,7 @@ let receiver: Receiver
 
 beforeAll(async () => {
   receiver = await startReceiver()
+  await newDataFolder(env.DATA_DIR)
   server = await serving('serve', env)
   for (const org of ['acme', 'beta']) {
     await runJson(['org', 'create', '--slug', org, '--name', org, '--plan', 'cloud_team'], env)

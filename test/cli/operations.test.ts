@@ -2,6 +2,7 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run, scratchFolder, serving } from '../support/cli.ts'
+import { newDataFolder } from '../support/data-folder.ts'
 import { testDatabase } from '../support/postgres.ts'
 
 // docs/operations.md, followed: its commands are run in its order, in folders of the test, and its errors exist.
@@ -46,6 +47,7 @@ function putKey(dataDir: string): void {
 
 test('its commands do what it says', async () => {
   const database = await testDatabase()
+  await newDataFolder(join(scratch.path, 'data'))
   writeFileSync(join(scratch.path, 'database-url'), database.url)
   writeFileSync(join(scratch.path, 'environment'), 'LOG_LEVEL=warn\n')
   const ran: string[] = []

@@ -4,13 +4,15 @@ import { join } from 'node:path'
 import { keepLogin } from '../../../src/cli/client/login-file.ts'
 import { budgetsPath } from '../../../src/cli/client/state-files.ts'
 import { eventually, PROGRAM, runJson, type Serving, scratchFolder, serving } from '../../support/cli.ts'
+import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
 
 // The hook before a prompt of Claude Code: what it says of budgets, and that it is never in the way.
 
 const SLOW_MS = 180_000
 const MINUTE_MS = 60_000
 const folder = scratchFolder()
-const serverEnv = { DATA_DIR: join(folder.path, 'server') }
+const serverEnv = { DATA_DIR: join(folder.path, 'server'), DATABASE_URL: '' }
+let database: TestDatabase
 const home = join(folder.path, 'home')
 const shop = join(folder.path, 'shop')
 const env = {
@@ -26,6 +28,8 @@ let admin: string
 
 beforeAll(async () => {
   mkdirSync(shop, { recursive: true })
+  database = await testDatabase()
+  serverEnv.DATABASE_URL = database.url
   server = await serving('serve', serverEnv)
   const org = ['--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_enterprise']
   await runJson(['org', 'create', ...org], serverEnv)
@@ -56,6 +60,7 @@ beforeAll(async () => {
 }, SLOW_MS)
 afterAll(async () => {
   await server.end()
+  await database.drop()
   folder.remove()
 })
 

@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path'
 import { deleteLogin, keepLogin } from '../../../src/cli/client/login-file.ts'
 import { eventually, PROGRAM, run, runJson, type Serving, scratchFolder, serving } from '../../support/cli.ts'
+import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
 
 // The hook in the settings of Claude Code.
 
@@ -290,8 +291,11 @@ describe('install and uninstall', () => {
 describe('the hook', () => {
   let server: Serving
   let key: string
-  const serverEnv = { DATA_DIR: join(folder.path, 'server') }
+  const serverEnv = { DATA_DIR: join(folder.path, 'server'), DATABASE_URL: '' }
+  let database: TestDatabase
   beforeAll(async () => {
+    database = await testDatabase()
+    serverEnv.DATABASE_URL = database.url
     server = await serving('serve', serverEnv)
     await runJson(
       ['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_enterprise'],
@@ -302,6 +306,7 @@ describe('the hook', () => {
   }, SLOW_MS)
   afterAll(async () => {
     await server.end()
+    await database.drop()
   })
 
   const line = (session: string, uuid: string) => {

@@ -14,6 +14,7 @@ import {
   serving,
   startProgram,
 } from '../../support/cli.ts'
+import { newDataFolder } from '../../support/data-folder.ts'
 import { emptyDatabase, type TestDatabase } from '../../support/postgres.ts'
 
 // backup, backup verify and restore as an operator runs them, and the backups that serve makes.
@@ -64,6 +65,7 @@ const textOf = async (path: string): Promise<string> =>
   new TextDecoder().decode(await Bun.zstdDecompress(readFileSync(path).subarray(0, -TRAILER_BYTES)))
 
 beforeAll(async () => {
+  await newDataFolder(env.DATA_DIR)
   await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], env)
   const counts = ['--sessions', String(SESSIONS), '--audit', '300', '--commits', '300', '--risk', '100']
   await runJson(['seed', '--org', 'acme', ...counts], env)
@@ -292,7 +294,7 @@ describe('restore refuses', () => {
       expect.stringMatching(/is in use by another running instance|holds a database/),
     ])
     const stopped = { ...env, DATA_DIR: at('stopped') }
-    await runJson(['migrate'], stopped)
+    await newDataFolder(stopped.DATA_DIR)
     expect((await run(['restore', file, '--trust'], stopped)).stderr).toContain('holds a database')
   })
 

@@ -15,6 +15,7 @@ import {
   serving,
   startProgram,
 } from '../../support/cli.ts'
+import { newDataFolder } from '../../support/data-folder.ts'
 
 // `serve` and `demo` on the embedded database, as an operator has them.
 
@@ -321,7 +322,9 @@ test(
     interface Document {
       paths: Record<string, Record<string, unknown>>
     }
-    const own = await serving('serve', { DATA_DIR: join(folder.path, 'quiet') })
+    const DATA_DIR = join(folder.path, 'quiet')
+    await newDataFolder(DATA_DIR)
+    const own = await serving('serve', { DATA_DIR })
     const { paths } = (await (await fetch(`${own.url}/docs/json`)).json()) as Document
     const routes = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods)

@@ -4,6 +4,7 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { adminFetch } from '../../../src/server/metrics/admin.ts'
 import { eventually, runJson, type Serving, scratchFolder, serving } from '../../support/cli.ts'
+import { newDataFolder } from '../../support/data-folder.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { parseExposition, sumOf } from './exposition.ts'
 
@@ -35,6 +36,7 @@ const ask = async (path: string, init: RequestInit = {}) => {
 const post = (path: string, body: unknown) => ask(path, { method: 'POST', body: JSON.stringify(body) })
 
 beforeAll(async () => {
+  await newDataFolder(env.DATA_DIR)
   server = await serving('serve', env)
   await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], env)
   const about = ['--org', 'acme', '--name', 'k', '--scopes', 'read,write,webhooks']
