@@ -13,7 +13,7 @@ import { type Instance, killInstances, SETTINGS, startInstance } from '../suppor
 
 /** Seconds between two kills, and their number: `ALERT_KILLS=10 ALERT_KILL_S=60` is ten minutes. */
 const KILLS = Number(process.env.ALERT_KILLS ?? 2)
-const KILL_S = Number(process.env.ALERT_KILL_S ?? 15)
+const KILL_S = Number(process.env.ALERT_KILL_S ?? 10)
 /** A change is told within a minute, after the restart of the instance that was about to tell it. */
 const TOLD_MS = 120_000
 const TEST_MS = KILLS * KILL_S * 1_000 + 3 * TOLD_MS

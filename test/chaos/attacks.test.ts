@@ -10,6 +10,7 @@ import {
   tooMuch,
 } from '../support/attacks.ts'
 import { PROGRAM, scratchFolder } from '../support/cli.ts'
+import { newDataFolder } from '../support/data-folder.ts'
 import { killInstances, makeTenant, startInstance, type Tenant } from '../support/webhook-load.ts'
 
 // One organization sends requests that cost as much as they can; the other one's reads must not notice. The limits are wide:
@@ -18,7 +19,7 @@ import { killInstances, makeTenant, startInstance, type Tenant } from '../suppor
 const BUILT = join(import.meta.dir, '../..', 'dist', 'cloud-analytics')
 const COMMAND = existsSync(BUILT) ? [BUILT] : PROGRAM
 /** Each attack is also sent once at least. */
-const ATTACK_MS = 3_000
+const ATTACK_MS = 1_500
 /** Slowest read of the other organization; bench/attacks measures how slow it is. */
 const READ_LIMIT_MS = 1_500
 const MEMORY_LIMIT_MIB = 500
@@ -31,12 +32,13 @@ const settings = {
   PORT: '0',
   LOG_LEVEL: 'error',
   RATE_LIMITS: '1000000,1000000,1000000',
-  DATA_DIR: scratch.path,
+  DATA_DIR: join(scratch.path, 'data'),
 }
 let attacker: Tenant
 let other: Tenant
 let server: Awaited<ReturnType<typeof startInstance>>
 beforeAll(async () => {
+  await newDataFolder(settings.DATA_DIR)
   server = await startInstance(COMMAND, settings)
   attacker = await makeTenant(COMMAND, settings)
   other = await makeTenant(COMMAND, settings)

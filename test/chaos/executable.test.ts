@@ -10,8 +10,8 @@ const BUILT = join(import.meta.dir, '../..', 'dist', 'cloud-analytics')
 const built = existsSync(BUILT)
 if (!built) process.stderr.write('skipping the tests of the executable: `bun run build` makes it\n')
 
-/** Rounds of kill -9; CI's 3 take some seconds. */
-const KILLS = Number(process.env.KILL_ROUNDS ?? 3)
+/** Rounds of kill -9; CI's 2 take some seconds. */
+const KILLS = Number(process.env.KILL_ROUNDS ?? 2)
 
 let home: string
 let program: string

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { createKey } from '../../src/accounts/keys/queries.ts'
 import { createOrganization } from '../../src/accounts/organizations/queries.ts'
 import { startAdmin } from '../../src/cli/serve/admin.ts'
@@ -9,7 +9,8 @@ import { loadConfig } from '../../src/config.ts'
 import { connect } from '../../src/database/client.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { sumOf } from '../server/metrics/exposition.ts'
-import { eventually, readUntil, run, type Serving, scratchFolder, serving } from '../support/cli.ts'
+import { eventually, PROGRAM, readUntil, run, type Serving, scratchFolder, serving } from '../support/cli.ts'
+import { newDataFolder } from '../support/data-folder.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { startReceiver } from '../support/receiver.ts'
 
@@ -247,6 +248,7 @@ test(
       BACKUP_DIR: join(blocked, 'backups'),
       LOG_FORMAT: 'json',
     }
+    await newDataFolder(env.DATA_DIR)
     const server = await serving('serve', env)
     // it could be written when the server started
     rmSync(blocked, { recursive: true, force: true })
@@ -345,7 +347,6 @@ describe('of a thread', () => {
 /** A mount of its own; as in test/chaos/full-disk.test.ts. */
 const isRoot = process.getuid?.() === 0
 const UNSHARE = ['unshare', ...(isRoot ? [] : ['--user', '--map-current-user', '--keep-caps']), '--mount']
-const MAIN = resolve(import.meta.dir, '../../src/main.ts')
 const small = join(folder.path, 'small')
 mkdirSync(small)
 const MOUNT = `mount -t tmpfs -o size=400m,mode=755 tmpfs '${small}'`
@@ -363,7 +364,7 @@ test.skipIf(why !== undefined)(
       HOME: process.env.HOME ?? '',
       LOG_LEVEL: 'silent',
     }
-    const start = `${MOUNT} && exec '${process.execPath}' '${MAIN}' serve --json --port 0`
+    const start = `${MOUNT} && exec ${PROGRAM.map((word) => `'${word}'`).join(' ')} serve --json --port 0`
     const program = Bun.spawn([...UNSHARE, 'sh', '-c', start], { env, stdout: 'pipe' })
     const { url } = JSON.parse((await readUntil(program.stdout, '\n')).split('\n')[0] ?? '')
     const scrape = scrapeOf(env)
@@ -378,7 +379,7 @@ test.skipIf(why !== undefined)(
     expect((await fetch(`${url}/ready`)).status).toBe(503)
     const user = isRoot ? [] : ['--user', '--preserve-credentials']
     const enter = ['nsenter', '-t', String(program.pid), ...user, '--mount']
-    const doctor = Bun.spawnSync([...enter, process.execPath, MAIN, 'doctor', '--json'], { env })
+    const doctor = Bun.spawnSync([...enter, ...PROGRAM, 'doctor', '--json'], { env })
     const { checks }: { checks: unknown[] } = JSON.parse(doctor.stdout.toString())
     expect(checks).toContainEqual({
       name: 'disk',

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { appendFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { readUntil, scratchFolder } from '../support/cli.ts'
+import { join } from 'node:path'
+import { PROGRAM, readUntil, scratchFolder } from '../support/cli.ts'
 
 // The data directory is on a file system of its own that becomes full while the program serves.
 
-const MAIN = resolve(import.meta.dir, '../../src/main.ts')
 const LIMIT_MS = 180_000
 const isRoot = process.getuid?.() === 0
 const UNSHARE = ['unshare', ...(isRoot ? [] : ['--user', '--map-current-user', '--keep-caps']), '--mount']
@@ -42,9 +41,7 @@ describe.skipIf(why !== undefined)('a full disk', () => {
       ...(isRoot ? [] : ['--user', '--preserve-credentials']),
       '--mount',
     ]
-    const { stdout, stderr, success } = Bun.spawnSync([...enter, process.execPath, MAIN, ...args, '--json'], {
-      env,
-    })
+    const { stdout, stderr, success } = Bun.spawnSync([...enter, ...PROGRAM, ...args, '--json'], { env })
     return { stdout: stdout.toString(), stderr: stderr.toString(), success }
   }
   const command = (args: string[]) => {
@@ -76,7 +73,7 @@ describe.skipIf(why !== undefined)('a full disk', () => {
   }
 
   beforeAll(async () => {
-    const start = `${MOUNT} && exec '${process.execPath}' '${MAIN}' serve --json --port 0 --log-level error --log-format json`
+    const start = `${MOUNT} && exec ${PROGRAM.map((word) => `'${word}'`).join(' ')} serve --json --port 0 --log-level error --log-format json`
     program = Bun.spawn([...UNSHARE, 'sh', '-c', start], { env, stdout: 'pipe', stderr: 'pipe' })
     logged = program.stderr.text()
     url = JSON.parse((await readUntil(program.stdout, '\n')).split('\n')[0] ?? '').url

@@ -3,9 +3,10 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ConnectTarget, connect } from '../../src/database/client.ts'
-import { attachEmbedded, startEmbedded } from '../../src/database/embedded/embedded-server.ts'
+import { attachEmbedded } from '../../src/database/embedded/embedded-server.ts'
 import { eventually } from '../support/cli.ts'
-import { silent } from '../support/postgres.ts'
+import { newDataFolder } from '../support/data-folder.ts'
+import { testDatabase } from '../support/postgres.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { type Account, account, arrivalOf, findSettled, untilAllDone } from '../support/webhook-account.ts'
 import {
@@ -31,8 +32,8 @@ const BUILT = join(import.meta.dir, '../..', 'dist', 'cloud-analytics')
 const built = existsSync(BUILT)
 if (!built) process.stderr.write('skipping the kills of the executable: `bun run build` makes it\n')
 
-/** Rounds of kill -9 of each test; CI's 3 take some seconds. */
-const KILLS = Number(process.env.WEBHOOK_KILL_ROUNDS ?? 3)
+/** Rounds of kill -9 of each test; CI's 2 take some seconds. */
+const KILLS = Number(process.env.WEBHOOK_KILL_ROUNDS ?? 2)
 /** The start, the lease and the backlog end within this time, on a machine that does other things as well. */
 const DONE_MS = 60_000
 const TEST_MS = 120_000 + KILLS * 15_000
@@ -47,7 +48,7 @@ beforeAll(() => {
 afterAll(async () => {
   await killInstances()
   rmSync(home, { recursive: true, force: true })
-  // four data directories: some seconds on a busy disk
+  // two data directories: some seconds on a busy disk
 }, 180_000)
 
 /** The rounds leave these for the account. */
@@ -69,7 +70,7 @@ async function killRounds(
 ): Promise<Rounds> {
   const rounds: Rounds = { killedAtMs: [], open: 0, settled: new Map() }
   for (let round = 0; round < KILLS; round += 1) {
-    await untilReceived(receiver, 50 + Math.floor(Math.random() * 300))
+    await untilReceived(receiver, 50 + Math.floor(Math.random() * 150))
     rounds.open += receiver.open()
     rounds.killedAtMs.push(Date.now())
     await killAndRestart(round)
@@ -198,6 +199,7 @@ describe.skipIf(!built)('deliveries of the executable', () => {
     `kill -9 of the one instance with its database, ${KILLS} times`,
     async () => {
       const env: Environment = { ...SETTINGS, DATA_DIR: join(home, 'one') }
+      await newDataFolder(env.DATA_DIR)
       const receiver = await startReceiver(answersSoon)
       let instance: Instance = await startInstance(program, env)
       const tenant = await makeTenant(program, env)
@@ -224,10 +226,8 @@ describe.skipIf(!built)('deliveries of the executable', () => {
   test(
     `kill -9 of one of two instances on one database, ${KILLS} times`,
     async () => {
-      const embedded = await startEmbedded({ dataDir: join(home, 'database'), log: silent })
-      const { target } = embedded
-      if ('url' in target) throw new Error('an embedded server listens on a socket')
-      const DATABASE_URL = `postgres://${target.user}@localhost/${target.database}?host=${encodeURIComponent(target.socketDir)}`
+      const database = await testDatabase()
+      const { target, url: DATABASE_URL } = database
       const envs = ['first', 'second'].map(
         (name): Environment => ({ ...SETTINGS, DATABASE_URL, DATA_DIR: join(home, name) }),
       )
@@ -254,7 +254,7 @@ describe.skipIf(!built)('deliveries of the executable', () => {
       expect(await command(program, env, 'doctor')).toMatchObject({ ok: true })
       for (const instance of instances) expect(await instance.end()).toBe(0)
       receiver.close()
-      await embedded.stop()
+      await database.drop()
     },
     TEST_MS,
   )
@@ -262,10 +262,8 @@ describe.skipIf(!built)('deliveries of the executable', () => {
   test(
     `what one of two instances held in flight by default is soon sent by the other, ${KILLS} times`,
     async () => {
-      const embedded = await startEmbedded({ dataDir: join(home, 'defaults'), log: silent })
-      const { target } = embedded
-      if ('url' in target) throw new Error('an embedded server listens on a socket')
-      const DATABASE_URL = `postgres://${target.user}@localhost/${target.database}?host=${encodeURIComponent(target.socketDir)}`
+      const database = await testDatabase()
+      const { target, url: DATABASE_URL } = database
       const start = (name: string) =>
         startInstance(program, { ...DEFAULTS, DATABASE_URL, DATA_DIR: join(home, name) })
       const receiver = await startReceiver(answersSoon)
@@ -294,7 +292,7 @@ describe.skipIf(!built)('deliveries of the executable', () => {
       await checkSilences('one of two, defaults', target, tenant.orgId, receiver, acknowledged, silencesMs)
       for (const instance of [victim, survivor]) expect(await instance.end()).toBe(0)
       receiver.close()
-      await embedded.stop()
+      await database.drop()
     },
     TEST_MS,
   )
@@ -303,6 +301,7 @@ describe.skipIf(!built)('deliveries of the executable', () => {
     `what the only instance held in flight by default is soon sent by its next start, ${KILLS} times`,
     async () => {
       const env: Environment = { ...DEFAULTS, DATA_DIR: join(home, 'only') }
+      await newDataFolder(env.DATA_DIR)
       const receiver = await startReceiver(answersSoon)
       let instance = await startInstance(program, env)
       const tenant = await makeTenant(program, env)

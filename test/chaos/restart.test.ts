@@ -4,6 +4,7 @@ import { loadavg } from 'node:os'
 import { type ConnectTarget, connect, type Sql } from '../../src/database/client.ts'
 import { attachEmbedded, startEmbedded } from '../../src/database/embedded/embedded-server.ts'
 import { eventually, PROGRAM, scratchFolder } from '../support/cli.ts'
+import { newDataFolder } from '../support/data-folder.ts'
 import { silent } from '../support/postgres.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { account, arrivalOf, untilAllDone } from '../support/webhook-account.ts'
@@ -125,7 +126,7 @@ async function rounds(
   const load = startLoad(tenant, () => [instance.url], loaded)
   const recoveries: Awaited<ReturnType<typeof recovery>>[] = []
   for (let round = 0; round < RESTARTS; round += 1) {
-    await untilReceived(loaded, 50 + Math.floor(Math.random() * 200))
+    await untilReceived(loaded, 50 + Math.floor(Math.random() * 100))
     await restart(round)
     await eventually(
       () => answers(target()),
@@ -160,6 +161,7 @@ for (const [kind, signal] of [
     `an external PostgreSQL restarts (${kind}), ${RESTARTS} times`,
     async () => {
       const dataDir = `${scratch.path}/database-${kind}`
+      await newDataFolder(dataDir)
       let embedded = await startEmbedded({ dataDir, log: silent })
       const { target } = embedded
       if ('url' in target) throw new Error('an embedded server listens on a socket')
@@ -195,6 +197,7 @@ test(
   `the embedded PostgreSQL restarts after the kill -9 of a backend, ${RESTARTS} times`,
   async () => {
     const env: Environment = { ...SETTINGS, DATA_DIR: `${scratch.path}/embedded` }
+    await newDataFolder(env.DATA_DIR)
     const instance = await startInstance(PROGRAM, env)
     const target = () => {
       const found = attachEmbedded(env.DATA_DIR)

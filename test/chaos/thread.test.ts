@@ -47,7 +47,7 @@ function poll(url: string, { headers }: Tenant) {
       )
       if (answer === '200') outcome.answers += 1
       else outcome.failures.push(`${path}: ${answer}`)
-      await Bun.sleep(5)
+      await Bun.sleep(20)
     }
   }
   const asking = [ask('/live'), ask('/v1/sessions?per_page=1')]

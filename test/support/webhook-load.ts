@@ -180,7 +180,7 @@ export interface Load {
 }
 
 /** Most sessions that are acknowledged and not yet delivered before the writers wait. */
-const MAX_AHEAD = 400
+const MAX_AHEAD = 120
 const WRITERS = 3
 const SESSIONS_PER_SYNC = 20
 const PAUSE_MS = 5
