@@ -110,12 +110,14 @@ afterAll(async () => {
   await db.drop()
 })
 
+/** The organizations whose keys were asked about. */
+const visited = new Set<Tenant>()
+
 /** Signs in as the organization and goes to the page; resolves when nothing is loading any more. */
 async function visit(owner: Tenant, fragment: string): Promise<void> {
+  // also so that the page is loaded again, which another fragment of it would not
   await page.open(`${server.url}/live`)
   await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${JSON.stringify(owner.key)})`)
-  // another fragment of the same page would not load it again
-  await page.open('about:blank')
   await page.open(`${server.url}/${fragment}`)
   await page.until(
     `document.querySelector('h1') !== null && document.querySelector('.stale') === null &&
@@ -155,7 +157,8 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     async (name, kind) => {
       const owner = { full, empty, hostile }[kind]
       // a new key is asked about once
-      await visit(owner, '#/badges')
+      if (!visited.has(owner)) await visit(owner, '#/badges')
+      visited.add(owner)
       page.requests.splice(0)
       for (const [width, scheme] of [
         [1440, 'light'],
@@ -171,7 +174,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
         expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
         await page.evaluate(AXE)
         const violations = await page.evaluate<{ id: string; impact: string; nodes: { html: string }[] }[]>(
-          `axe.run().then(({ violations }) => violations)`,
+          `axe.run({ resultTypes: ['violations'], preload: false }).then(({ violations }) => violations)`,
         )
         const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
         expect(serious.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([])
@@ -383,7 +386,11 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
       expect(asked.length).toBeWithin(1, MAX_REQUESTS + 1)
       expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
       await page.evaluate(AXE)
-      expect(await page.evaluate<object[]>(`axe.run().then(({ violations }) => violations)`)).toEqual([])
+      expect(
+        await page.evaluate<object[]>(
+          `axe.run({ resultTypes: ['violations'], preload: false }).then(({ violations }) => violations)`,
+        ),
+      ).toEqual([])
     }
     expect(await text('h2')).toBe('Chen Yu')
     expect((await cellsOf('Newest sessions')).length).toBe(10)

@@ -151,7 +151,6 @@ describe.skipIf(program === null).each(['mouse', 'touch', 'keyboard'] as const)(
     await page.resize(name === 'touch' ? 390 : 1440, 900)
     await page.open(`${server.url}/live`)
     await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${quoted(acme.key)})`)
-    await page.open('about:blank')
     await page.open(`${server.url}/`)
     await page.until(`document.querySelector('.tile') !== null`)
   }

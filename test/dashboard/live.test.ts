@@ -55,7 +55,6 @@ async function open(fragment: string): Promise<Page> {
   await page.resize(1440, 900)
   await page.open(`${server.url}/live`)
   await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${JSON.stringify(acme.key)})`)
-  await page.open('about:blank')
   await page.open(`${server.url}/${fragment}`)
   await page.until(
     `document.querySelector('tbody, .value') !== null && document.querySelector('.stale') === null`,

@@ -66,7 +66,6 @@ const SETTLED = `document.querySelector('h1') !== null && document.querySelector
 async function visit(fragment: string): Promise<void> {
   await page.open(`${server.url}/live`)
   await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${quoted(acme.key)})`)
-  await page.open('about:blank')
   await page.open(`${server.url}/${fragment}`)
   await page.until(SETTLED)
 }
