@@ -16,8 +16,8 @@ import { OWN_RULES, ownFindings } from '../../../src/analysis/detection/secret-r
 import { findSecrets } from '../../../src/analysis/detection/secrets.ts'
 import { patternsOf, withoutConditions } from './preset-patterns.ts'
 
-const LENGTH = 250_000
-/** Most texts take 0.5 ms, the slowest 30; an expression of quadratic time takes seconds. */
+const LENGTH = 120_000
+/** Most texts take 0.3 ms, the slowest 15; an expression of quadratic time takes seconds. */
 const LIMIT_MS = 100
 /** Limit for the scripts below, which are shorter and are parsed: they take 100 ms at most. */
 const SCRIPT_LIMIT_MS = 1_500

@@ -17,7 +17,7 @@ import { calls, newRollout, threadId } from './rollouts.ts'
 
 const { write } = agentFiles()
 const pricer = await loadPricer()
-const ORDERS = Number(process.env.COPIES_ORDERS ?? 50)
+const ORDERS = Number(process.env.COPIES_ORDERS ?? 15)
 
 async function read(folder: string, content = false): Promise<SessionRecord[]> {
   const records: SessionRecord[] = []
