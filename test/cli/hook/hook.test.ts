@@ -73,12 +73,19 @@ describe('install and uninstall', () => {
       hooks: { ...before.hooks, SessionEnd: [...(before.hooks?.SessionEnd ?? []), GROUP] },
     })
     expect(statSync(path).mode & 0o777).toBe(0o640)
-    // again: nothing changes
-    expect(await runJson(INSTALL, env)).toMatchObject({ changed: false })
-    expect(read()).toBe(installed)
     expect(await runJson(UNINSTALL, env)).toEqual({ path, changed: true })
     expect(read()).toBe(settings)
+  })
+
+  test.each(['{\r\n  "model": "opus"\r\n}\r\n', `${BOM}{}`])('change %j once only', async (settings) => {
+    const { env, path, read } = user(settings)
+    await runJson(INSTALL, env)
+    const installed = read()
+    expect(await runJson(INSTALL, env)).toMatchObject({ changed: false })
+    expect(read()).toBe(installed)
+    await runJson(UNINSTALL, env)
     expect(await runJson(UNINSTALL, env)).toEqual({ path, changed: false })
+    expect(read()).toBe(settings)
   })
 
   test('a file that was not there is deleted again', async () => {
