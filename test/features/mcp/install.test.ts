@@ -91,17 +91,17 @@ for (const each of CASES) {
       })
       expect(read()).toContain(before.includes('// mine') ? '// mine' : '')
       expect(statSync(file).mode & 0o777).toBe(0o640)
-      const installed = read()
-      expect(await install()).toMatchObject({ changed: false })
-      expect(read()).toBe(installed)
       expect(await uninstall()).toEqual({ path: file, changed: true })
       expect(read()).toBe(before)
-      expect(await uninstall()).toMatchObject({ changed: false })
     }
-    const { file, install, uninstall } = user(each)
+    const { file, read, install, uninstall } = user(each)
     await install()
+    const installed = read()
+    expect(await install()).toMatchObject({ changed: false })
+    expect(read()).toBe(installed)
     await uninstall()
     expect(existsSync(file)).toBe(false)
+    expect(await uninstall()).toMatchObject({ changed: false })
   }, 120_000)
 }
 
