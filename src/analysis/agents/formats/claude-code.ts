@@ -238,8 +238,8 @@ function readAssistantLine(
     transcript.addEvent('api_error', textOf(line.uuid) ?? `${at} ${number}`, at)
   if (message.model === SYNTHETIC || line.isApiErrorMessage === true) return undefined
   const found = ofRequest(state, transcript, line, messageOf(line, message, number))
-  const turn = state.file.noteMessage(transcript, found, at)
-  for (const other of otherCalls(found, message.usage)) state.file.noteMessage(transcript, other, at)
+  const turn = transcript.addMessage(found, at)
+  for (const other of otherCalls(found, message.usage)) transcript.addMessage(other, at)
   readResponse(transcript, turn, message.content)
   return undefined
 }

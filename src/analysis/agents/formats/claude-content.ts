@@ -6,8 +6,9 @@ import {
   listOf,
   objectOf,
   textOf,
+  valueAt,
 } from '../transcript/json-fields.ts'
-import { noteWritten, type Transcript } from '../transcript/transcript.ts'
+import type { Transcript } from '../transcript/transcript.ts'
 import type { Turn } from '../transcript/transcript-model.ts'
 import { addedKeysOfResult } from '../transcript/written-lines.ts'
 
@@ -28,7 +29,7 @@ export function readResponse(transcript: Transcript, turn: Turn, content: unknow
     if (!isObject(block)) continue
     const text = textOf(block.text) ?? textOf(block.thinking)
     if (text !== null) {
-      if (transcript.isFirst(`${turn.message?.id} ${Bun.hash(text)}`)) transcript.scanResponse(turn, text)
+      if (transcript.isFirst(`${turn.message?.id} ${Bun.hash(text)}`)) transcript.scanTurn(turn, text)
     } else if (block.type === 'tool_use' || block.type === 'server_tool_use') {
       const id = textOf(block.id) ?? `${turn.message?.id} ${index}`
       transcript.addCall(turn, id, block.name, block.input)
@@ -81,9 +82,8 @@ function readResult(
   const text = blockText(block.content)
   const failed = block.is_error === true
   if (!transcript.addResult(id, !failed, text, countOf(done.searchCount))) return
-  noteWritten(transcript.calls.get(id)?.call, addedKeysOfResult(done), textOf(done.filePath))
-  const sha = textOf(objectOf(objectOf(done.gitOperation).commit).sha)
+  transcript.noteWritten(id, addedKeysOfResult(done), textOf(done.filePath))
+  const sha = textOf(valueAt(done, 'gitOperation', 'commit', 'sha'))
   if (sha !== null) transcript.madeCommits.set(sha, at)
-  if (failed && text.includes(REJECTED))
-    transcript.addEvent('rejection', id, at, transcript.calls.get(id)?.turn)
+  if (failed && text.includes(REJECTED)) transcript.rejected.add(id)
 }

@@ -23,25 +23,27 @@ import {
 // (`--verbose`) or the last one only. This last one, `result`, has the exact tokens and cost of the run by model; the usage
 // of a message is that at the start of its response.
 
-interface Run {
-  transcript: Transcript
-  turns: Set<Turn>
+const newRun = (transcript: Transcript) => ({
+  transcript,
+  turns: new Set<Turn>(),
   /** The last result that stated the totals of its run, and those before it that it includes. */
-  last: { key: string; totals: ModelTotal[]; over: string[] } | null
+  last: null as { key: string; totals: ModelTotal[]; over: string[] } | null,
   /** Tokens of prompts, cached ones too, by message since the last `result`. */
-  prompts: Map<string, number>
-  hasResult: boolean
-  durationMs: number
+  prompts: new Map<string, number>(),
+  hasResult: false,
+  durationMs: 0,
   /** A line had a timestamp. */
-  hasTimestamps: boolean
-}
+  hasTimestamps: false,
+})
+
+type Run = ReturnType<typeof newRun>
 
 /**
  * Reads one log, of lines or, if `isDocument`, of one JSON value: an array of messages or a message. A run without
  * timestamps is assumed to have ended when the file was last modified.
  */
 export async function readClaudeStream(file: SourceFile, isDocument: boolean): Promise<void> {
-  const runs: Run[] = []
+  const runs = new Map<Transcript, Run>()
   if (isDocument)
     await readJsonDocument(
       file,
@@ -50,14 +52,20 @@ export async function readClaudeStream(file: SourceFile, isDocument: boolean): P
     )
   else await readJsonLines(file, (value, lineNumber) => readLine(file, runs, value, lineNumber))
   const { mtimeMs } = await stat(file.path)
-  for (const run of runs) finishRun(run, mtimeMs)
+  for (const run of runs.values()) finishRun(run, mtimeMs)
 }
 
-function readLine(file: SourceFile, runs: Run[], value: Json, number: number): string | undefined {
+function readLine(
+  file: SourceFile,
+  runs: Map<Transcript, Run>,
+  value: Json,
+  number: number,
+): string | undefined {
   const id = textOf(value.session_id)
   if (id === null) return value.type === undefined ? 'no type' : undefined
   const transcript = file.transcriptOf(id)
-  const run = runOf(runs, transcript)
+  const run = runs.get(transcript) ?? newRun(transcript)
+  runs.set(transcript, run)
   // Claude Cowork's audit log, which repeats what its transcripts have
   const audited = timeOf(value._audit_timestamp)
   const at = timeOf(value.timestamp) ?? audited
@@ -76,10 +84,9 @@ function readLine(file: SourceFile, runs: Run[], value: Json, number: number): s
       tier: claudeTier(message.usage),
     }
     if (found.tokens !== null) run.prompts.set(found.id, promptOf(found.tokens))
-    const turn = file.noteMessage(transcript, found, at)
+    const turn = transcript.addMessage(found, at)
     run.turns.add(turn)
-    for (const other of otherCalls(found, message.usage))
-      run.turns.add(file.noteMessage(transcript, other, at))
+    for (const other of otherCalls(found, message.usage)) run.turns.add(transcript.addMessage(other, at))
     readResponse(transcript, turn, message.content)
   } else if (value.type === 'user') {
     const id = textOf(value.uuid) ?? `${number} ${at ?? ''}`
@@ -96,22 +103,6 @@ function readLine(file: SourceFile, runs: Run[], value: Json, number: number): s
     transcript.addEvent('compaction', textOf(value.uuid) ?? `${number}`, at)
   }
   return undefined
-}
-
-function runOf(runs: Run[], transcript: Transcript): Run {
-  const known = runs.find((run) => run.transcript === transcript)
-  if (known !== undefined) return known
-  const run: Run = {
-    transcript,
-    turns: new Set(),
-    last: null,
-    prompts: new Map(),
-    hasResult: false,
-    durationMs: 0,
-    hasTimestamps: false,
-  }
-  runs.push(run)
-  return run
 }
 
 // Totals by model cover the run in some versions, in others the whole session. Those of a run are equal to its usage.

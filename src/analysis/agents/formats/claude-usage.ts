@@ -1,7 +1,7 @@
 import type { ModelTotal } from '../../records/fragments.ts'
 import { plainNameOf } from '../../scoring/model-names.ts'
 import { tierOf } from '../../scoring/price-tiers.ts'
-import { countOf, isObject, listOf, objectOf, textOf } from '../transcript/json-fields.ts'
+import { countOf, isObject, listOf, objectOf, textOf, valueAt } from '../transcript/json-fields.ts'
 import { reportedCost } from '../transcript/source-file.ts'
 import type { ApiMessage, MessageTokens } from '../transcript/transcript-model.ts'
 
@@ -76,4 +76,4 @@ export function costOf(dollars: unknown): string | null {
 
 /** Web searches of a `usage` object, which are billed beside its tokens. */
 export const searchesOf = (usage: unknown): number =>
-  countOf(objectOf(objectOf(usage).server_tool_use).web_search_requests)
+  countOf(valueAt(usage, 'server_tool_use', 'web_search_requests'))

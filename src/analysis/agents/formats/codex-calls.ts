@@ -1,5 +1,5 @@
 import { blockText, isObject, type Json, objectOf, parseJson, textOf } from '../transcript/json-fields.ts'
-import { noteChangedFiles, type Transcript } from '../transcript/transcript.ts'
+import type { Transcript } from '../transcript/transcript.ts'
 import type { Turn } from '../transcript/transcript-model.ts'
 import { type DoneItem, doneBy, isNamedIn, scriptInput } from './codex-items.ts'
 
@@ -148,7 +148,7 @@ export function readItem(calls: CodexCalls, item: Json, at: string | null): void
       transcript.addResult(id, done.ok, done.output)
     })
   }
-  if (done.isDeclined) transcript.addEvent('rejection', callId, at)
+  if (done.isDeclined) transcript.rejected.add(callId)
 }
 
 /** Notes on a call what was done for it. */
@@ -158,7 +158,7 @@ function noteDone(transcript: Transcript, id: string, { ok, output, changed }: D
   // a command that goes on after its call answers has more output
   if (!transcript.addResult(id, ok, output) && !isNoted)
     transcript.scan(output, { turn, call, where: 'the output of a command' })
-  if (call !== null && !isNoted) noteChangedFiles(call, changed)
+  if (!isNoted) transcript.noteChangedFiles(id, changed)
 }
 
 /** The script that names what was done, else the first of those that run, better one that has done nothing; else the last. */

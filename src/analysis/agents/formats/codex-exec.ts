@@ -10,16 +10,18 @@ import { growth, type Totals, tokensOf, totalsOf } from './codex-totals.ts'
 // The output of `codex exec --json`: no times, no model. A thread begins at the time in its id, a UUIDv7, and is assumed to
 // have ended when the file was last modified. Where the thread's rollout is read too, that has all of it.
 
-interface Thread {
-  transcript: Transcript
+const newThread = (transcript: Transcript) => ({
+  transcript,
   /** Sum over its turns, of which each line of usage has a new one. */
-  total: Totals | null
+  total: null as Totals | null,
   /** Turns that it began. */
-  begun: number
-  turns: Set<Turn>
+  begun: 0,
+  turns: new Set<Turn>(),
   /** Adds what the current turn did, once its usage is read. */
-  pending: ((turn: Turn) => void)[]
-}
+  pending: [] as ((turn: Turn) => void)[],
+})
+
+type Thread = ReturnType<typeof newThread>
 
 const TEXTS = new Set(['agent_message', 'assistant_message', 'reasoning'])
 
@@ -31,16 +33,14 @@ export async function readCodexExec(file: SourceFile): Promise<void> {
   await readJsonLines(file, (value) => {
     if (textOf(value.type) === null) return 'not an event of codex exec'
     if (value.type === 'thread.started') {
-      if (thread !== undefined) endTurn(file, thread, null)
+      if (thread !== undefined) endTurn(thread, null)
       const id = textOf(value.thread_id) ?? 'unnamed'
-      thread = hasRollout.has(id) ? undefined : (threads.get(id) ?? newThread(file, id))
+      thread = hasRollout.has(id) ? undefined : (threads.get(id) ?? newThread(file.transcriptOf(id)))
       if (thread !== undefined) threads.set(id, thread)
-    } else if (thread !== undefined) {
-      readEvent(file, thread, value)
-    }
+    } else if (thread !== undefined) readEvent(thread, value)
     return undefined
   })
-  if (thread !== undefined) endTurn(file, thread, null)
+  if (thread !== undefined) endTurn(thread, null)
   const { mtimeMs } = await stat(file.path)
   for (const { transcript, turns } of threads.values()) {
     if (turns.size === 0) continue
@@ -51,29 +51,12 @@ export async function readCodexExec(file: SourceFile): Promise<void> {
   }
 }
 
-function newThread(file: SourceFile, id: string): Thread {
-  const transcript = file.transcriptOf(id)
-  return { transcript, total: null, begun: 0, turns: new Set(), pending: [] }
-}
-
-function readEvent(file: SourceFile, thread: Thread, event: Json): void {
-  switch (event.type) {
-    case 'turn.started':
-      thread.begun += 1
-      return
-    case 'item.completed':
-      readItem(thread, objectOf(event.item))
-      return
-    case 'turn.failed':
-      thread.transcript.addEvent('api_error', `turn ${thread.begun}`, null)
-      endTurn(file, thread, totalsOf(event.usage))
-      return
-    case 'turn.completed':
-      endTurn(file, thread, totalsOf(event.usage))
-      return
-    default:
-      return
-  }
+function readEvent(thread: Thread, event: Json): void {
+  const { type } = event
+  if (type === 'turn.started') thread.begun += 1
+  if (type === 'item.completed') readItem(thread, objectOf(event.item))
+  if (type === 'turn.failed') thread.transcript.addEvent('api_error', `turn ${thread.begun}`, null)
+  if (type === 'turn.failed' || type === 'turn.completed') endTurn(thread, totalsOf(event.usage))
 }
 
 function readItem({ transcript, begun, pending }: Thread, item: Json): void {
@@ -93,10 +76,10 @@ function readItem({ transcript, begun, pending }: Thread, item: Json): void {
       transcript.addResult(id, item.status !== 'failed' && item.status !== 'declined', '')
     })
   else if (text !== null && TEXTS.has(String(type)) && transcript.isFirst(`${id} ${Bun.hash(text)}`))
-    pending.push((turn) => transcript.scanResponse(turn, text))
+    pending.push((turn) => transcript.scanTurn(turn, text))
 }
 
-function endTurn(file: SourceFile, thread: Thread, total: Totals | null): void {
+function endTurn(thread: Thread, total: Totals | null): void {
   if (total === null && thread.pending.length === 0) return
   const grown = total === null || thread.total === null ? total : (growth(thread.total, total) ?? total)
   thread.total = total ?? thread.total
@@ -105,7 +88,7 @@ function endTurn(file: SourceFile, thread: Thread, total: Totals | null): void {
     model: null,
     tokens: grown === null ? null : tokensOf(grown),
   }
-  const turn = file.noteMessage(thread.transcript, message, null)
+  const turn = thread.transcript.addMessage(message, null)
   for (const add of thread.pending) add(turn)
   thread.pending = []
   thread.turns.add(turn)

@@ -7,6 +7,7 @@ import {
   textOf,
   timeOf,
   timeOfUuid7,
+  valueAt,
 } from '../transcript/json-fields.ts'
 import { readLines } from '../transcript/json-lines.ts'
 import type { FileGroup, SourceFile } from '../transcript/source-file.ts'
@@ -23,7 +24,9 @@ function isFork(meta: Json): boolean {
 /** `source.subagent.thread_spawn`, in other versions `source.thread_spawn` or `thread_spawn`. */
 function spawnOf(meta: Json): unknown {
   const source = objectOf(meta.source)
-  return objectOf(source.subagent).thread_spawn ?? source.subagent ?? source.thread_spawn ?? meta.thread_spawn
+  return (
+    valueAt(source, 'subagent', 'thread_spawn') ?? source.subagent ?? source.thread_spawn ?? meta.thread_spawn
+  )
 }
 
 /** The thread that started a sub-agent's: the first of all, in newer versions, else the parent. Null for any other thread. */
@@ -36,7 +39,7 @@ export function starterOf(meta: Json): string | null {
 
 const parentOf = (meta: Json): string | null =>
   textOf(meta.forked_from_id) ??
-  textOf(objectOf(spawnOf(meta)).parent_thread_id) ??
+  textOf(valueAt(spawnOf(meta), 'parent_thread_id')) ??
   textOf(meta.parent_thread_id)
 
 /** Notes a thread's total, so that its forks know it, which are younger and read later. */
@@ -85,7 +88,8 @@ export async function ownStartOf(file: SourceFile, threadId: string): Promise<nu
       if (turnTime >= started) return number
       hasCopiedTurns = true
     }
-    const total = payload.type === 'token_count' ? totalsOf(objectOf(payload.info).total_token_usage) : null
+    const total =
+      payload.type === 'token_count' ? totalsOf(valueAt(payload, 'info', 'total_token_usage')) : null
     const parent = parentOf(meta)
     if (total !== null && parent !== null && file.group.owners.isOfOther(keyOf(parent, total), threadId))
       copiedByTotals = number

@@ -8,12 +8,12 @@ import {
   objectOf,
   textOf,
   timeOf,
+  valueAt,
 } from '../transcript/json-fields.ts'
 import { readJsonLines } from '../transcript/json-lines.ts'
 import type { SourceFile } from '../transcript/source-file.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 import {
-  type CodexCalls,
   defer,
   drop,
   endScripts,
@@ -46,57 +46,41 @@ const NOT_A_PROMPT =
 /** Ids of turns that Codex copied from another agent's session. */
 const IMPORTED = /^external-import-turn-/
 
-interface State {
-  file: SourceFile
-  transcript: Transcript
-  model: string | null
+const newState = (file: SourceFile, transcript: Transcript, ownStart: number) => ({
+  file,
+  transcript,
+  model: null as string | null,
   /** The tier of the service, which the thread keeps until it is changed. */
-  tier: string | null
+  tier: null as string | null,
   /** The model of the answer that waits for its usage, where another turn has begun meanwhile. */
-  pendingModel: string | null
-  counter: Counter
-  calls: CodexCalls
+  pendingModel: null as string | null,
+  counter: { total: null, recorded: [] } as Counter,
+  calls: newCodexCalls(transcript),
   /** Prompts from response items, by number of the line: used if the file has no `user_message` events, which come next. */
-  itemPrompts: { key: string; at: string | null; text: string; number: number }[]
+  itemPrompts: [] as { key: string; at: string | null; text: string; number: number }[],
   /** The number of the last line. */
-  lines: number
-  hasUserMessages: boolean
+  lines: 0,
+  hasUserMessages: false,
   /** A compaction was read, and its event not yet. */
-  isCompacted: boolean
+  isCompacted: false,
   /** The lines before this one are copies of the parent's. */
-  ownStart: number
+  ownStart,
   /** The thread began in another file. */
-  isContinued: boolean
+  isContinued: ownStart > 1,
   /** The first total of a file that continues a thread, until it is known whether it only repeats the thread's last one. */
-  held: (() => void) | null
+  held: null as (() => void) | null,
   /** Ids of the responses whose usage was recorded. */
-  responses: Set<string>
-  isImported: boolean
-}
+  responses: new Set<string>(),
+  isImported: false,
+})
+
+type State = ReturnType<typeof newState>
 
 /** Reads one rollout; `sessionId` is the id in its head. */
 export async function readCodex(file: SourceFile, sessionId: string): Promise<void> {
   const transcript = file.transcriptOf(sessionId)
-  const calls = newCodexCalls(transcript)
-  const ownStart = await ownStartOf(file, sessionId)
-  const state: State = {
-    file,
-    transcript,
-    model: null,
-    tier: null,
-    pendingModel: null,
-    counter: { total: null, recorded: [] },
-    calls,
-    itemPrompts: [],
-    lines: 0,
-    hasUserMessages: false,
-    isCompacted: false,
-    ownStart,
-    isContinued: ownStart > 1,
-    held: null,
-    responses: new Set(),
-    isImported: false,
-  }
+  const state = newState(file, transcript, await ownStartOf(file, sessionId))
+  const { calls } = state
   let metaSeen = false
   await readJsonLines(file, (value, lineNumber) => {
     if (textOf(value.type) === null) return 'not a rollout line'
@@ -119,9 +103,9 @@ function readRolloutLine(state: State, line: Json, payload: Json, number: number
   const at = timeOf(line.timestamp)
   const { transcript } = state
   if (payload.type === 'thread_settings_applied')
-    state.tier = tierOf(objectOf(payload.thread_settings).service_tier)
+    state.tier = tierOf(valueAt(payload, 'thread_settings', 'service_tier'))
   if (number < state.ownStart && line.type !== 'session_meta') {
-    noteTotalOf(state, totalsOf(objectOf(payload.info).total_token_usage))
+    noteTotalOf(state, totalsOf(valueAt(payload, 'info', 'total_token_usage')))
     if (line.type === 'turn_context') state.model = textOf(payload.model) ?? state.model
     return
   }
@@ -173,7 +157,7 @@ function readResponseItem(state: State, payload: Json, at: string | null): void 
         const key = `${at} ${Bun.hash(text)}`
         if (isFirstInFile(calls, key))
           defer(calls, at, id, (turn) => {
-            if (transcript.isFirst(key)) transcript.scanResponse(turn, text)
+            if (transcript.isFirst(key)) transcript.scanTurn(turn, text)
           })
       } else if (payload.role === 'user' && text !== '' && !NOT_A_PROMPT.test(text)) {
         state.itemPrompts.push({ key: `${at} ${Bun.hash(text)}`, at, text, number: state.lines })
@@ -280,5 +264,5 @@ function endApiCall(state: State, id: string, at: string | null, counted: Totals
     tier: state.tier,
   }
   state.pendingModel = null
-  settle(calls, state.file.noteMessage(transcript, message, calls.pendingAt ?? at))
+  settle(calls, transcript.addMessage(message, calls.pendingAt ?? at))
 }

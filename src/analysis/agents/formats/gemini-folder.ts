@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path'
 import { readText } from '../git/regular-file.ts'
-import { objectOf, parseJson } from '../transcript/json-fields.ts'
+import { objectOf, valueAt } from '../transcript/json-fields.ts'
+import { jsonAt } from '../transcript/json-lines.ts'
 import type { SourceFile } from '../transcript/source-file.ts'
 
 const CHAT_PATH = /^(.*[/\\][^/\\]+)[/\\]chats[/\\]/
@@ -16,8 +17,8 @@ export function folderOfChat({ path, group: { onSkipped } }: SourceFile): string
   const root = readText(join(place, '.project_root'), onSkipped)?.trim()
   if (root) return root
   const name = place.slice(dirname(place).length + 1)
-  const list = parseJson(readText(join(dirname(dirname(place)), 'projects.json'), onSkipped) ?? '')
+  const list = jsonAt(join(dirname(dirname(place)), 'projects.json'), onSkipped)
   const hashOf = (folder: string) => new Bun.CryptoHasher('sha256').update(folder).digest('hex')
-  const folders = Object.entries(objectOf(objectOf(list).projects))
+  const folders = Object.entries(objectOf(valueAt(list, 'projects')))
   return folders.findLast(([folder, known]) => known === name || hashOf(folder) === name)?.[0] ?? null
 }

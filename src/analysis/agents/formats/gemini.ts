@@ -6,6 +6,7 @@ import {
   type Json,
   listOf,
   objectOf,
+  objectsIn,
   textOf,
   textsIn,
   timeOf,
@@ -13,7 +14,7 @@ import {
 import { messagesIn, readJsonDocument, readJsonLines } from '../transcript/json-lines.ts'
 import { type SourceFile, tokensOfCall } from '../transcript/source-file.ts'
 import { SHELL_TOOLS } from '../transcript/tool-effects.ts'
-import { noteChangedFiles, noteWritten, type Transcript } from '../transcript/transcript.ts'
+import type { Transcript } from '../transcript/transcript.ts'
 import type { MessageTokens } from '../transcript/transcript-model.ts'
 import { addedKeys } from '../transcript/written-lines.ts'
 import { type Format, valueIn } from './format.ts'
@@ -46,15 +47,14 @@ async function readGemini(file: SourceFile, sessionId: string, isDocument: boole
     readHead(transcript, chat)
     return listOf(chat.messages)
   })
-  if (isDocument)
-    await readJsonDocument(file, messagesOf, (message) => readMessage(file, transcript, message))
+  if (isDocument) await readJsonDocument(file, messagesOf, (message) => readMessage(transcript, message))
   else
     await readJsonLines(file, (value) => {
-      if (textOf(value.type) !== null) return readMessage(file, transcript, value)
+      if (textOf(value.type) !== null) return readMessage(transcript, value)
       const set = objectOf(value.$set)
       // a summary, and a prompt while the context is managed, are here only; answers are lines too
-      for (const message of listOf(set.messages))
-        if (isObject(message) && message.type === 'user') readMessage(file, transcript, message)
+      for (const message of objectsIn(set.messages))
+        if (message.type === 'user') readMessage(transcript, message)
       return readHead(transcript, { ...value, ...set })
     })
 }
@@ -68,7 +68,7 @@ function readHead(transcript: Transcript, head: Json): undefined {
   transcript.noteContext(timeOf(head.lastUpdated))
 }
 
-function readMessage(file: SourceFile, transcript: Transcript, message: Json): undefined {
+function readMessage(transcript: Transcript, message: Json): undefined {
   const at = timeOf(message.timestamp)
   const text = blockText(message.content)
   const id = textOf(message.id) ?? `${at} ${Bun.hash(text)}`
@@ -82,17 +82,17 @@ function readMessage(file: SourceFile, transcript: Transcript, message: Json): u
     if (text.startsWith('Request cancelled')) transcript.addEvent('interruption', id, at)
   } else if (message.type === 'gemini') {
     const found = { id, model: textOf(message.model), tokens: tokensOf(message.tokens) }
-    const turn = file.noteMessage(transcript, found, at)
+    const turn = transcript.addMessage(found, at)
     if (transcript.isFirst(id)) {
       const thoughts = textsIn(message.thoughts)
-      transcript.scanResponse(turn, thoughts === '' ? text : `${thoughts}\n${text}`)
+      transcript.scanTurn(turn, thoughts === '' ? text : `${thoughts}\n${text}`)
     }
     for (const [position, call] of listOf(message.toolCalls).entries()) {
       if (!isObject(call)) continue
       const callId = textOf(call.id) ?? `${id} ${position}`
       transcript.addCall(turn, callId, call.name, call.args)
       readResult(transcript, callId, call)
-      if (call.status === 'cancelled') transcript.addEvent('rejection', callId, at, turn)
+      if (call.status === 'cancelled') transcript.rejected.add(callId)
     }
   }
 }
@@ -105,9 +105,8 @@ function readResult(transcript: Transcript, callId: string, call: Json): void {
   transcript.addResult(callId, status === 'success' && !(isShell && hasFailed(text)), text)
   const { fileDiff, filePath } = objectOf(call.resultDisplay)
   const changed = fileDiff === undefined ? null : textOf(filePath)
-  const known = transcript.calls.get(callId)?.call
-  if (changed !== null) noteChangedFiles(known, [changed])
-  if (typeof fileDiff === 'string') noteWritten(known, addedKeys(fileDiff), changed)
+  if (changed !== null) transcript.noteChangedFiles(callId, [changed])
+  if (typeof fileDiff === 'string') transcript.noteWritten(callId, addedKeys(fileDiff), changed)
 }
 
 // the status of a command that failed is `success`: the tool ran it

@@ -7,6 +7,7 @@ import {
   objectOf,
   textOf,
   timeOf,
+  valueAt,
 } from '../transcript/json-fields.ts'
 import { type OpencodeState, readObject } from './opencode.ts'
 
@@ -21,7 +22,7 @@ export function readNextRow(state: OpencodeState, row: Row, data: Json, isFork: 
   // a row that OpenCode 1 wrote was read: its parts are there, and of this one the usage is looked at
   const isKnown = state.transcriptOfMessage.has(id)
   const isCopy = isFork && id.endsWith(`_${row.seq}`)
-  const { id: modelID } = objectOf(data.model)
+  const modelID = valueAt(data, 'model', 'id')
   const message = { ...data, id, sessionID, modelID, isCopy, error: { name: errorOf(data.error) } }
   const part = (key: string | number, more: Json) =>
     readObject(state, { id: `${id} ${key}`, messageID: id, ...more })
@@ -32,12 +33,12 @@ export function readNextRow(state: OpencodeState, row: Row, data: Json, isFork: 
     readObject(state, { ...message, role: 'assistant' })
     if (isKnown) return
     for (const [index, each] of listOf(data.content).entries()) if (isObject(each)) part(index, partOf(each))
-    part('files', { type: 'patch', files: objectOf(data.snapshot).files })
+    part('files', { type: 'patch', files: valueAt(data, 'snapshot', 'files') })
   } else if (row.type === 'compaction' && !isKnown) readCompaction(state, message)
   else if (row.type === 'location-switched') {
-    const { directory } = objectOf(data.location)
-    if (!isCopy)
-      state.file.transcriptOf(sessionID).noteContext(timeOf(objectOf(data.time).created), textOf(directory))
+    const at = timeOf(valueAt(data, 'time', 'created'))
+    const folder = textOf(valueAt(data, 'location', 'directory'))
+    if (!isCopy) state.file.transcriptOf(sessionID).noteContext(at, folder)
   }
 }
 
@@ -61,6 +62,6 @@ function partOf(part: Json): Json {
 }
 
 function errorOf(error: unknown): string | null {
-  const type = textOf(objectOf(error).type)
+  const type = textOf(valueAt(error, 'type'))
   return type === 'aborted' ? 'MessageAbortedError' : type
 }

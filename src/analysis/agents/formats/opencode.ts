@@ -1,4 +1,14 @@
-import { countOf, isObject, type Json, listOf, objectOf, textOf, timeOf } from '../transcript/json-fields.ts'
+import {
+  countOf,
+  isObject,
+  type Json,
+  listOf,
+  objectOf,
+  objectsIn,
+  textOf,
+  timeOf,
+  valueAt,
+} from '../transcript/json-fields.ts'
 import {
   addTokens,
   noTokens,
@@ -7,7 +17,7 @@ import {
   tokensOfCall,
 } from '../transcript/source-file.ts'
 import { SHELL_TOOLS } from '../transcript/tool-effects.ts'
-import { noteChangedFiles, noteWritten, type Transcript } from '../transcript/transcript.ts'
+import type { Transcript } from '../transcript/transcript.ts'
 import type { MessageTokens } from '../transcript/transcript-model.ts'
 import { addedKeys } from '../transcript/written-lines.ts'
 import { readObjects } from './json-objects.ts'
@@ -18,41 +28,28 @@ import { readObjects } from './json-objects.ts'
 /** Parts that came before their message. */
 const MAX_WAITING = 200_000
 
-export interface OpencodeState {
-  file: SourceFile
+export const newOpencodeState = (file: SourceFile) => ({
+  file,
   /** The time of creation by session id. */
-  createdAt: Map<string, string>
+  createdAt: new Map<string, string>(),
   /** The transcript by message id: parts contain only the id of their message. Null for a copy. */
-  transcriptOfMessage: Map<string, Transcript | null>
+  transcriptOfMessage: new Map<string, Transcript | null>(),
   /** The calls by message id. */
-  callIds: Map<string, string[]>
+  callIds: new Map<string, string[]>(),
   /** Parts that came before their message, by message id. */
-  waiting: Map<string, Json[]>
-  waitingCount: number
+  waiting: new Map<string, Json[]>(),
+  waitingCount: 0,
   /** The repository's folder by project id: a session may run in another git worktree of it. */
-  worktrees: Map<string, string>
+  worktrees: new Map<string, string>(),
   /** The messages of users, by id: one of which a person wrote no part is no prompt. */
-  users: Map<string, { at: string | null; isPerson: boolean }>
+  users: new Map<string, { at: string | null; isPerson: boolean }>(),
   /** The sums of the steps of messages, by id. */
-  steps: Map<string, MessageTokens>
+  steps: new Map<string, MessageTokens>(),
   /** Messages that a fork copied, by session and id. */
-  copies: Map<string, Map<string, Json>>
-}
+  copies: new Map<string, Map<string, Json>>(),
+})
 
-export function newOpencodeState(file: SourceFile): OpencodeState {
-  return {
-    file,
-    createdAt: new Map(),
-    transcriptOfMessage: new Map(),
-    callIds: new Map(),
-    waiting: new Map(),
-    waitingCount: 0,
-    worktrees: new Map(),
-    users: new Map(),
-    steps: new Map(),
-    copies: new Map(),
-  }
-}
+export type OpencodeState = ReturnType<typeof newOpencodeState>
 
 /** Reads a file of JSON objects over any number of lines. */
 export async function readOpencode(file: SourceFile): Promise<void> {
@@ -71,10 +68,9 @@ export function readObject(state: OpencodeState, value: Json): void {
   const info = objectOf(value.info)
   if (Array.isArray(value.messages) && textOf(info.id) !== null) {
     readSession(state, info)
-    for (const message of value.messages) {
-      if (!isObject(message)) continue
+    for (const message of objectsIn(value.messages)) {
       readMessage(state, objectOf(message.info))
-      for (const part of listOf(message.parts)) if (isObject(part)) readPart(state, part)
+      for (const part of objectsIn(message.parts)) readPart(state, part)
     }
   } else if (textOf(value.messageID) !== null) readPart(state, value)
   else if (textOf(value.sessionID) !== null && textOf(value.role) !== null) readMessage(state, value)
@@ -107,12 +103,12 @@ function readMessage(state: OpencodeState, message: Json): void {
   state.transcriptOfMessage.set(id, isCopy ? null : transcript)
   if (isCopy) noteCopy(state, sessionId, id, message)
   else {
-    transcript.noteContext(at, textOf(objectOf(message.path).cwd))
+    transcript.noteContext(at, textOf(valueAt(message, 'path', 'cwd')))
     transcript.noteContext(timeOf(time.completed))
     if (message.role === 'user') {
       state.users.set(id, { at, isPerson: false })
       transcript.addPrompt(id, at, '')
-    } else if (message.role === 'assistant') readAssistantMessage(state, transcript, message, id, at)
+    } else if (message.role === 'assistant') readAssistantMessage(transcript, message, id, at)
     else if (message.role === 'compaction') transcript.addEvent('compaction', id, at)
   }
   const parts = state.waiting.get(id) ?? []
@@ -126,17 +122,11 @@ function noteCopy({ copies }: OpencodeState, sessionId: string, id: string, mess
   if (message.role === 'assistant') copies.set(sessionId, known.set(id, message))
 }
 
-function readAssistantMessage(
-  { file }: OpencodeState,
-  transcript: Transcript,
-  message: Json,
-  id: string,
-  at: string | null,
-): void {
-  const model = textOf(message.modelID) ?? textOf(objectOf(message.model).modelID)
+function readAssistantMessage(transcript: Transcript, message: Json, id: string, at: string | null): void {
+  const model = textOf(message.modelID) ?? textOf(valueAt(message, 'model', 'modelID'))
   const tokens = tokensOf(message.tokens)
-  file.noteMessage(transcript, { id, model, tokens, cost: reportedCost(message.cost) }, at)
-  const error = textOf(objectOf(message.error).name)
+  transcript.addMessage({ id, model, tokens, cost: reportedCost(message.cost) }, at)
+  const error = textOf(valueAt(message, 'error', 'name'))
   if (error === 'MessageAbortedError') transcript.addEvent('interruption', id, at)
   else if (error !== null) transcript.addEvent('api_error', id, at)
   if (message.summary === true) transcript.addEvent('compaction', textOf(message.parentID) ?? id, at)
@@ -170,10 +160,8 @@ function readPart(state: OpencodeState, part: Json): void {
   const id = textOf(part.id)
   if (turn === undefined || (id !== null && !transcript.isFirst(id))) return
   const text = textOf(part.text)
-  if ((part.type === 'text' || part.type === 'reasoning') && text !== null) {
-    if (prompt === undefined) transcript.scanResponse(turn, text)
-    else transcript.scanPrompt(turn, text)
-  } else if (part.type === 'tool') {
+  if ((part.type === 'text' || part.type === 'reasoning') && text !== null) transcript.scanTurn(turn, text)
+  else if (part.type === 'tool') {
     const call = objectOf(part.state)
     const callId = textOf(part.callID) ?? id ?? messageId
     transcript.addCall(turn, callId, part.tool, call.input)
@@ -194,12 +182,12 @@ function noteWriter({ users }: OpencodeState, transcript: Transcript, messageId:
 }
 
 /** A message with several steps has the tokens of the last one only; their costs are added up. */
-function readStep({ file, steps }: OpencodeState, transcript: Transcript, id: string, part: Json): void {
+function readStep({ steps }: OpencodeState, transcript: Transcript, id: string, part: Json): void {
   const tokens = tokensOf(part.tokens)
   if (tokens === null) return
   const sum = addTokens(steps.get(id) ?? noTokens(), tokens)
   steps.set(id, sum)
-  file.noteMessage(transcript, { id, model: null, tokens: { ...sum } }, null)
+  transcript.addMessage({ id, model: null, tokens: { ...sum } }, null)
 }
 
 /** `isInvalid`: the model called no tool that there is, which OpenCode answers as a completed call. */
@@ -210,18 +198,18 @@ function readToolState(transcript: Transcript, callId: string, call: Json, isInv
   const ok = !isInvalid && call.status !== 'error' && (typeof exit !== 'number' || exit === 0)
   const text = textOf(call.output) ?? textOf(call.error) ?? ''
   transcript.addResult(callId, ok, text)
-  const known = transcript.calls.get(callId)?.call
-  noteChangedFiles(known, changedFiles(metadata))
-  const diff = textOf(metadata.diff) ?? textOf(objectOf(listOf(metadata.files)[0]).patch)
-  if (diff !== null && known?.effects.edits.length === 1) noteWritten(known, addedKeys(diff), null)
-  const rejected = call.status === 'error' && /rejected permission|user rejected/i.test(text)
-  if (rejected) transcript.addEvent('rejection', callId, null, transcript.calls.get(callId)?.turn)
+  transcript.noteChangedFiles(callId, changedFiles(metadata))
+  const diff = textOf(metadata.diff) ?? textOf(valueAt(listOf(metadata.files)[0], 'patch'))
+  if (diff !== null && transcript.calls.get(callId)?.call.effects.edits.length === 1)
+    transcript.noteWritten(callId, addedKeys(diff), null)
+  if (call.status === 'error' && /rejected permission|user rejected/i.test(text))
+    transcript.rejected.add(callId)
 }
 
 /** The files that a tool changed: `filediff` of one edit, `results` of several, `files` of a patch, `filepath` of a new text. */
 function changedFiles(metadata: Json): string[] {
-  const edits = [metadata, ...listOf(metadata.results).map(objectOf)].map(
-    (edit) => objectOf(edit.filediff).file,
+  const edits = [metadata, ...listOf(metadata.results).map(objectOf)].map((edit) =>
+    valueAt(edit, 'filediff', 'file'),
   )
   const patched = listOf(metadata.files)
     .map(objectOf)
@@ -232,7 +220,8 @@ function changedFiles(metadata: Json): string[] {
 
 // A patch part lists the files that changed while the tools of a message ran: one that no tool names was changed by a
 // command.
-function notePatch({ calls, results }: Transcript, callIds: readonly string[], files: unknown[]): void {
+function notePatch(transcript: Transcript, callIds: readonly string[], files: unknown[]): void {
+  const { calls, results } = transcript
   const called = callIds.flatMap((id) => calls.get(id)?.call ?? [])
   const named = called.flatMap(({ effects }) => effects.edits)
   const isNamed = (file: string) =>
@@ -241,6 +230,6 @@ function notePatch({ calls, results }: Transcript, callIds: readonly string[], f
   const id = callIds.findLast(
     (each) => results.get(each)?.ok && SHELL_TOOLS.has(calls.get(each)?.call.name ?? ''),
   )
-  const command = id === undefined ? undefined : calls.get(id)?.call
-  if (others.length > 0) noteChangedFiles(command, [...(command?.effects.edits ?? []), ...others])
+  const edits = calls.get(id ?? '')?.call.effects.edits ?? []
+  if (others.length > 0) transcript.noteChangedFiles(id, [...edits, ...others])
 }

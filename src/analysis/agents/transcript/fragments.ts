@@ -43,9 +43,7 @@ export function fragmentsOf(
     turns: sortedById([...turnsOf(transcript)].map(turnPart)),
     calls: callParts(transcript, pathOf),
     events: sortedById(
-      [...transcript.events].flatMap(([key, { type, at, turn }]) =>
-        type === 'rejection' ? [] : [{ id: fragmentId(key), type, at, turn: turn?.id ?? null }],
-      ),
+      [...transcript.events].map(([key, event]) => ({ id: fragmentId(key), ...event, turn: null })),
     ),
     secrets: sortedById(
       [...transcript.secrets].map(([, { place, secret }]) => {
@@ -122,7 +120,7 @@ function callParts(transcript: Transcript, pathOf: (path: string) => string): Ca
     ...emptyCall(id),
     ok,
     searches,
-    rejected: transcript.events.has(`rejection ${id}`),
+    rejected: transcript.rejected.has(id),
   }))
   return mergeById(calls, results, mergeCall)
 }

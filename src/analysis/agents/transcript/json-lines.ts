@@ -5,8 +5,9 @@ import {
   splitBytes,
   splitLines,
 } from '../../../base/split-lines.ts'
+import { readText } from '../git/regular-file.ts'
 import { bytesOf, readDocument } from './file-bytes.ts'
-import { isObject, type Json } from './json-fields.ts'
+import { isObject, type Json, parseJson } from './json-fields.ts'
 import type { SourceFile } from './source-file.ts'
 
 /** The reason given for a line that is longer than `splitLines` reads. */
@@ -63,6 +64,10 @@ export const messagesIn =
   (read: (document: Json) => readonly unknown[]) =>
   (document: unknown): readonly unknown[] | string =>
     isObject(document) ? read(document) : NO_OBJECT
+
+/** The value of a JSON file beside a session's; undefined where it cannot be read. */
+export const jsonAt = (path: string, onSkipped: (path: string, reason: string) => void = () => {}): unknown =>
+  parseJson(readText(path, onSkipped) ?? '')
 
 /** The lines of a file, streamed: see `splitLines` and `bytesOf`. */
 export async function* readLines(path: string, onBytes: (count: number) => void): AsyncGenerator<Line> {

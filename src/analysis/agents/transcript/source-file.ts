@@ -2,7 +2,7 @@ import { compareText } from '../../../base/text.ts'
 import { largerTotals, statedTotals, sumTotals, unattributedTotals } from '../../fragments/totals.ts'
 import type { ModelTotal } from '../../records/fragments.ts'
 import { picodollarsOf } from '../../scoring/prices.ts'
-import { countOf } from './json-fields.ts'
+import { countOf, isObject, type Json } from './json-fields.ts'
 import type { LineOwners } from './line-owners.ts'
 import { noteWhole, Transcript } from './transcript.ts'
 import {
@@ -11,7 +11,6 @@ import {
   type MessageTokens,
   mergeMessage,
   type SecretScan,
-  type Turn,
 } from './transcript-model.ts'
 
 /**
@@ -28,7 +27,8 @@ export interface FileGroup {
   /** The transcripts by the agent's session id. */
   transcripts: Map<string, Transcript>
   scan: SecretScan
-  /** The position in the current file. */
+  /** The current file, and the position in it. */
+  file: SourceFile | null
   cursor: Cursor
   /** Shared by all groups of a run. */
   owners: LineOwners
@@ -78,6 +78,7 @@ export const newFileGroup = (
   given: Pick<FileGroup, 'owners' | 'scan' | 'sources' | 'isShared' | 'onSkipped'>,
 ): FileGroup => ({
   ...given,
+  file: null,
   cursor: { line: 0, item: 0, items: new Map() },
   ...{ transcripts: new Map(), askedBy: new Map(), requests: new Map(), origins: new Map() },
   ...{ totals: new Set(), laterRuns: [] },
@@ -99,6 +100,7 @@ export class SourceFile {
     readonly group: FileGroup,
     readonly onBytes: (count: number) => void,
   ) {
+    group.file = this
     Object.assign(group.cursor, { line: 0, item: 0, items: new Map() })
   }
 
@@ -123,17 +125,6 @@ export class SourceFile {
     if (message.tokens !== null) mergeMessage(this.messages, message, (created) => ({ ...created }))
   }
 
-  /** Adds an API message to the usage of the file and to its transcript. */
-  noteMessage(
-    transcript: Transcript,
-    known: Pick<ApiMessage, 'id' | 'model' | 'tokens'> & Partial<ApiMessage>,
-    at: string | null,
-  ): Turn {
-    const message = { cost: null, searches: 0, ...known }
-    this.countMessage(message)
-    return transcript.addMessage(message, at)
-  }
-
   /** Notes totals that the agent states for the whole session, by model, in its file and its transcript. */
   noteStated(transcript: Transcript, totals: readonly ModelTotal[]): void {
     for (const each of this.#statedOf(transcript)) noteWhole(each, sumTotals(totals))
@@ -144,8 +135,8 @@ export class SourceFile {
    * null for none. Where a file is older than another one, the larger sum counts.
    */
   noteSum(transcript: Transcript, tokens: MessageTokens, cost: bigint | null): void {
-    if (cost === null && Object.values(tokens).every((count) => count === 0)) return
-    const totals = [{ model: null, tokens: countsOf(tokens), cost: cost === null ? null : String(cost) }]
+    if (cost === null && isNothing(tokens)) return
+    const totals = [totalOf(null, tokens, cost)]
     const key = `sum ${transcript.id}`
     for (const { runs } of this.#statedOf(transcript))
       runs.set(key, { totals: largerTotals(runs.get(key)?.totals ?? null, totals) ?? totals, over: [] })
@@ -167,18 +158,34 @@ export const noTokens = (): MessageTokens => ({
   reasoning: 0,
 })
 
+const CALL_KINDS = ['input', 'output', 'read', 'written', 'reasoning'] as const
+type CallCounts = Partial<Record<(typeof CALL_KINDS)[number], unknown>>
+
 /**
  * The tokens of a call by an agent's counts, `read` and `written` of the cache. `isInclusive`: the input includes the cache.
  */
-export function tokensOfCall(
-  counts: Partial<Record<'input' | 'output' | 'read' | 'written' | 'reasoning', unknown>>,
-  isInclusive: boolean,
-): MessageTokens {
+export function tokensOfCall(counts: CallCounts, isInclusive: boolean): MessageTokens {
   const [cache_read, cache_creation] = [countOf(counts.read), countOf(counts.written)]
   const input = Math.max(0, countOf(counts.input) - (isInclusive ? cache_read + cache_creation : 0))
   const [output, reasoning] = [countOf(counts.output), countOf(counts.reasoning)]
   return { ...noTokens(), input, output, cache_read, cache_creation, reasoning }
 }
+
+/** The same by the names of its counts, apart by blanks and in the order of `CALL_KINDS`; null without any usage. */
+export function tokensBy(names: string, isInclusive: boolean) {
+  const kinds = names.split(' ').map((name, index) => [CALL_KINDS[index], name] as const)
+  function tokensOf(usage: Json): MessageTokens
+  function tokensOf(usage: unknown): MessageTokens | null
+  function tokensOf(usage: unknown): MessageTokens | null {
+    if (!isObject(usage)) return null
+    return tokensOfCall(Object.fromEntries(kinds.map(([kind, name]) => [kind, usage[name]])), isInclusive)
+  }
+  return tokensOf
+}
+
+/** Whether there are none, as where an agent keeps no counts. */
+export const isNothing = (tokens: MessageTokens): boolean =>
+  Object.values(tokens).every((count) => count === 0)
 
 /** The tokens of the file by model: of its messages, and what its results state beyond them; `unknown` without a model. */
 export function usageOf(file: SourceFile): Usage {
@@ -222,6 +229,13 @@ export const countsOf = (tokens: MessageTokens): ModelTotal['tokens'] => [
   tokens.cache_creation,
   tokens.cache_creation_1h,
 ]
+
+/** A total that an agent states. `cost` in picodollars; null for none. */
+export const totalOf = (
+  model: string | null,
+  tokens: MessageTokens,
+  cost: bigint | null = null,
+): ModelTotal => ({ model, tokens: countsOf(tokens), cost: cost === null ? null : String(cost) })
 
 /** A cost in US dollars as an agent reports it, in picodollars; null unless above 0 and below a million. */
 export const reportedCost = (dollars: unknown): bigint | null =>

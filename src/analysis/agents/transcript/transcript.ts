@@ -60,20 +60,6 @@ const newTurn = (key: string, role: Turn['role'], at: string | null, position: n
   contentCut: 0,
 })
 
-/** Notes the files that a call changed, as the agent recorded them: they count, whatever its input named. */
-export function noteChangedFiles(call: ToolCall | undefined, changed: readonly string[]): void {
-  if (call === undefined) return
-  call.effects = withChangedFiles(call.effects, changed)
-  call.dangerousActions = [...call.dangerousActions, ...sensitiveEdits(call.effects.edits)]
-}
-
-/** Notes the lines that a call wrote in its file, as the agent recorded them: they count, whatever its input says. */
-export function noteWritten(call: ToolCall | undefined, keys: string[] | null, path: string | null): void {
-  const file = path ?? call?.effects.file ?? null
-  if (call !== undefined && keys !== null && file !== null)
-    call.effects = { ...call.effects, written: [{ path: file, keys, isWhole: false }] }
-}
-
 /** Notes totals that the agent states for the whole session: the largest count. */
 export function noteWhole(stated: Pick<Transcript, 'whole'>, totals: ModelTotal[]): void {
   if (totals.length > 0) stated.whole = largerTotals(stated.whole, totals)
@@ -85,6 +71,8 @@ interface Shared {
   /** The position in the current file. */
   cursor: Cursor
   owners: LineOwners
+  /** The current file, whose usage its messages are. */
+  file: { countMessage(message: ApiMessage): void } | null
 }
 
 /**
@@ -124,6 +112,8 @@ export class Transcript {
   readonly calls = new Map<string, { call: ToolCall; turn: Turn }>()
   /** The results by call id. `searches`: web searches that the result reports. */
   readonly results = new Map<string, { ok: boolean; searches: number }>()
+  /** The ids of calls that the user rejected. */
+  readonly rejected = new Set<string>()
   readonly events = new Map<string, TranscriptEvent>()
   /** Totals that the agent stated for single runs, by a key of their line. `over`: keys of runs whose totals are in these. */
   readonly runs = new Map<string, { totals: ModelTotal[]; over: string[] }>()
@@ -164,7 +154,7 @@ export class Transcript {
     const known = this.prompts.get(id)
     if (known === undefined) {
       this.prompts.set(id, turn)
-      this.scanPrompt(turn, text)
+      this.scanTurn(turn, text)
       return
     }
     known.position = Math.max(known.position, position)
@@ -185,13 +175,18 @@ export class Transcript {
     this.shared.scan.add(text, { transcript: this, turn, call, where, exposed })
   }
 
-  /** Queues a text of a prompt for the secret scan. */
-  scanPrompt(turn: Turn, text: string): void {
-    this.scan(text, { turn, where: 'a prompt' })
+  /** Queues a text of a prompt, or of the model's response, for the secret scan. */
+  scanTurn(turn: Turn, text: string): void {
+    this.scan(text, { turn, where: turn.role === 'user' ? 'a prompt' : 'an answer' })
   }
 
-  /** Adds an API message and returns its turn: the existing one if the message is known. */
-  addMessage(message: ApiMessage, at: string | null): Turn {
+  /** Adds an API message, also to the usage of the file, and returns its turn: the existing one if the message is known. */
+  addMessage(
+    known: Pick<ApiMessage, 'id' | 'model' | 'tokens'> & Partial<ApiMessage>,
+    at: string | null,
+  ): Turn {
+    const message = { cost: null, searches: 0, ...known }
+    this.shared.file?.countMessage(message)
     const position = this.nextPosition()
     const { turn } = mergeMessage(this.messages, message, (created) => {
       const turn = newTurn(message.id, 'assistant', at, position)
@@ -213,11 +208,6 @@ export class Transcript {
   /** True when the line was read before for another session: resuming a session copies its lines into a new file. */
   isCopied(key: string): boolean {
     return this.shared.owners.isOfOther(key, this.id)
-  }
-
-  /** Queues a text of the model's response for the secret scan. */
-  scanResponse(turn: Turn, text: string): void {
-    this.scan(text, { turn, where: 'an answer' })
   }
 
   /**
@@ -259,13 +249,27 @@ export class Transcript {
     return true
   }
 
-  /** Adds an interruption, rejection, compaction or API error. Of one with the same type and key the earlier time counts. */
-  addEvent(type: EventType, key: string, at: string | null, turn: Turn | null = null): void {
+  /** Notes the files that a call changed, as the agent recorded them: they count, whatever its input named. */
+  noteChangedFiles(id: string | undefined, changed: readonly string[]): void {
+    const call = this.calls.get(id ?? '')?.call
+    if (call === undefined) return
+    call.effects = withChangedFiles(call.effects, changed)
+    call.dangerousActions = [...call.dangerousActions, ...sensitiveEdits(call.effects.edits)]
+  }
+
+  /** Notes the lines that a call wrote in its file, as the agent recorded them: they count, whatever its input says. */
+  noteWritten(id: string, keys: string[] | null, path: string | null): void {
+    const call = this.calls.get(id)?.call
+    const file = path ?? call?.effects.file ?? null
+    if (call !== undefined && keys !== null && file !== null)
+      call.effects = { ...call.effects, written: [{ path: file, keys, isWhole: false }] }
+  }
+
+  /** Adds an interruption, compaction or API error. Of one with the same type and key the earlier time counts. */
+  addEvent(type: EventType, key: string, at: string | null): void {
     const known = this.events.get(`${type} ${key}`)
-    if (known !== undefined) {
-      if (isEarlier(at, known.at)) known.at = at
-      known.turn ??= turn
-    } else if (this.events.size < MAX_EVENTS) this.events.set(`${type} ${key}`, { type, at, turn })
+    if (known === undefined && this.events.size < MAX_EVENTS) this.events.set(`${type} ${key}`, { type, at })
+    else if (known !== undefined && isEarlier(at, known.at)) known.at = at
   }
 
   /** Adds a dangerous mode that the session ran in; `at` is kept from its first use. */

@@ -1,24 +1,16 @@
-import { readText } from '../../git/regular-file.ts'
 import {
   blockText,
-  isObject,
   type Json,
   listOf,
   objectOf,
   parseJson,
   textOf,
   timeOf,
+  valueAt,
 } from '../../transcript/json-fields.ts'
-import { messagesIn, readJsonDocument } from '../../transcript/json-lines.ts'
-import {
-  addTokens,
-  noTokens,
-  reportedCost,
-  type SourceFile,
-  tokensOfCall,
-} from '../../transcript/source-file.ts'
+import { jsonAt, messagesIn, readJsonDocument } from '../../transcript/json-lines.ts'
+import { addTokens, noTokens, reportedCost, type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
-import type { MessageTokens } from '../../transcript/transcript-model.ts'
 import { readResponse, readUserContent } from '../claude-content.ts'
 
 // Sessions of Cline's program and of its newer extension: `<id>.messages.json`, and `<id>.json` with what the session is and
@@ -26,19 +18,17 @@ import { readResponse, readUserContent } from '../claude-content.ts'
 
 export async function readClineSession(file: SourceFile, sessionId: string): Promise<void> {
   const transcript = file.transcriptOf(sessionId)
-  const session = objectOf(
-    parseJson(readText(file.path.replace(/\.messages\.json$/, '.json'), file.group.onSkipped) ?? ''),
-  )
+  const session = objectOf(jsonAt(file.path.replace(/\.messages\.json$/, '.json'), file.group.onSkipped))
   const startedAt = timeOf(session.started_at)
   const model = textOf(session.model)
   const messagesOf = messagesIn((document) => {
     transcript.noteContext(startedAt, textOf(session.cwd) ?? textOf(session.workspace_root))
     const messages = listOf(document.messages)
-    noteUsed(file, transcript, messages.map(objectOf), objectOf(objectOf(session.metadata).usage))
+    noteUsed(file, transcript, messages.map(objectOf), objectOf(valueAt(session, 'metadata', 'usage')))
     return messages.slice(messages.findLastIndex(isOfTask) + 1)
   })
   await readJsonDocument(file, messagesOf, (message, index) =>
-    readMessage(file, transcript, message, { index, model, startedAt }),
+    readMessage(transcript, message, { index, model, startedAt }),
   )
 }
 
@@ -46,7 +36,7 @@ export async function readClineSession(file: SourceFile, sessionId: string): Pro
 function noteUsed(file: SourceFile, transcript: Transcript, messages: readonly Json[], noted: Json): void {
   const sum = { tokens: noTokens(), dollars: 0 }
   for (const { metrics, metadata } of messages)
-    for (const used of [objectOf(metrics), objectOf(objectOf(metadata).usageBefore)]) {
+    for (const used of [objectOf(metrics), objectOf(valueAt(metadata, 'usageBefore'))]) {
       addTokens(sum.tokens, tokensOf(used))
       sum.dollars += typeof used.cost === 'number' ? used.cost : 0
     }
@@ -55,26 +45,17 @@ function noteUsed(file: SourceFile, transcript: Transcript, messages: readonly J
 }
 
 /** The input of a call includes the cache. */
-const tokensOf = (counts: Json): MessageTokens => {
-  const {
-    inputTokens: input,
-    outputTokens: output,
-    cacheReadTokens: read,
-    cacheWriteTokens: written,
-  } = counts
-  return tokensOfCall({ input, output, read, written }, true)
-}
+const tokensOf = tokensBy('inputTokens outputTokens cacheReadTokens cacheWriteTokens', true)
 
 /**
  * Whether a message is of the task that was resumed as the session of the same id: a task's conversation is copied, its last
  * answer has the usage of the whole task, and a warning follows. The task's own file has all of it one by one.
  */
 const isOfTask = (message: unknown): boolean =>
-  objectOf(objectOf(message).modelInfo).provider === 'unknown' ||
+  valueAt(message, 'modelInfo', 'provider') === 'unknown' ||
   blockText(objectOf(message).content).startsWith('Warning: this is a legacy conversation')
 
 function readMessage(
-  file: SourceFile,
   transcript: Transcript,
   message: Json,
   { index, model, startedAt }: { index: number; model: string | null; startedAt: string | null },
@@ -86,14 +67,13 @@ function readMessage(
     typeof message.content === 'string' ? message.content : listOf(message.content).map(withCommand)
   if (message.role === 'user') readUserContent(transcript, content, { key: id, at, isGenerated: false })
   else if (message.role === 'assistant') {
-    const metrics = objectOf(message.metrics)
     const known = {
       id,
-      model: textOf(objectOf(message.modelInfo).id) ?? model,
-      tokens: isObject(message.metrics) ? tokensOf(metrics) : null,
-      cost: reportedCost(metrics.cost),
+      model: textOf(valueAt(message, 'modelInfo', 'id')) ?? model,
+      tokens: tokensOf(message.metrics),
+      cost: reportedCost(valueAt(message, 'metrics', 'cost')),
     }
-    readResponse(transcript, file.noteMessage(transcript, known, at), content)
+    readResponse(transcript, transcript.addMessage(known, at), content)
   }
 }
 

@@ -1,20 +1,19 @@
 import { dirname, join } from 'node:path'
-import { readText } from '../../git/regular-file.ts'
 import {
   blockText,
   countOf,
-  isObject,
   type Json,
   listOf,
   objectOf,
+  objectsIn,
   parseJson,
   textOf,
   timeOf,
+  valueAt,
 } from '../../transcript/json-fields.ts'
-import { readJsonDocument } from '../../transcript/json-lines.ts'
-import { noTokens, reportedCost, type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
-import type { Transcript } from '../../transcript/transcript.ts'
-import type { MessageTokens, Turn } from '../../transcript/transcript-model.ts'
+import { jsonAt, readJsonDocument } from '../../transcript/json-lines.ts'
+import { noTokens, reportedCost, type SourceFile, tokensBy } from '../../transcript/source-file.ts'
+import type { Turn } from '../../transcript/transcript-model.ts'
 
 // Tasks of Cline, Roo Code and Kilo Code: `ui_messages.json` has what was shown, with the usage of each call of the API;
 // the conversation beside it names the model, the folder and the exit codes of commands.
@@ -29,28 +28,13 @@ const EDITS = new Set([
   'fileDeleted',
 ])
 
-interface State {
-  file: SourceFile
-  transcript: Transcript
-  /** The model that a call at this time was of. */
-  modelAt: (ms: number) => string | null
-  /** Exit codes of the commands in their order, undefined where the conversation has none. */
-  exits: (number | undefined)[]
-  /** The input of a call includes the cache. */
-  isInclusive: boolean
-  turn: Turn | null
-  /** The id of the last call of a model. */
-  callId: string
-  /** The last call of a tool: what follows is of it. */
-  call: { id: string; exit: number | undefined; isCommand: boolean; output: string } | null
-  hasPrompt: boolean
-}
+type State = ReturnType<typeof stateOf>
 
 export async function readClineTask(file: SourceFile, sessionId: string): Promise<void> {
   let state: State | undefined
   const messagesOf = (document: unknown) => {
     if (!Array.isArray(document)) return 'not a JSON array'
-    const messages = document.filter(isObject).filter(({ partial }) => partial !== true)
+    const messages = objectsIn(document).filter(({ partial }) => partial !== true)
     state = stateOf(file, sessionId, messages)
     return messages
   }
@@ -58,10 +42,9 @@ export async function readClineTask(file: SourceFile, sessionId: string): Promis
   if (state !== undefined) endCall(state)
 }
 
-function stateOf(file: SourceFile, sessionId: string, messages: readonly Json[]): State {
+function stateOf(file: SourceFile, sessionId: string, messages: readonly Json[]) {
   const transcript = file.transcriptOf(sessionId)
-  const beside = (name: string) =>
-    parseJson(readText(join(dirname(file.path), name), file.group.onSkipped) ?? '')
+  const beside = (name: string) => jsonAt(join(dirname(file.path), name), file.group.onSkipped)
   const conversation = listOf(beside('api_conversation_history.json')).flatMap(textsOf)
   const item = objectOf(beside('history_item.json'))
   transcript.noteContext(
@@ -69,16 +52,21 @@ function stateOf(file: SourceFile, sessionId: string, messages: readonly Json[])
     textOf(item.workspace) ?? match(conversation, /# Current (?:Workspace|Working) Directory \(([^)]+)\)/),
   )
   const named = match(conversation, /<model>([^<]{1,200})<\/model>/)
-  const uses = listOf(objectOf(beside('task_metadata.json')).model_usage).filter(isObject)
+  const uses = objectsIn(valueAt(beside('task_metadata.json'), 'model_usage'))
+  const isInclusive = file.agent !== 'cline' && !messages.some(hasMoreCache)
   return {
-    file,
     transcript,
-    modelAt: (ms) => textOf(uses.findLast(({ ts }) => typeof ts === 'number' && ts <= ms)?.model_id) ?? named,
+    /** The model that a call at this time was of. */
+    modelAt: (ms: number) =>
+      textOf(uses.findLast(({ ts }) => typeof ts === 'number' && ts <= ms)?.model_id) ?? named,
+    /** Exit codes of the commands in their order, undefined where the conversation has none. */
     exits: conversation.flatMap(exitsIn),
-    isInclusive: file.agent !== 'cline' && !messages.some(hasMoreCache),
-    turn: null,
+    tokensOf: tokensBy('tokensIn tokensOut cacheReads cacheWrites', isInclusive),
+    turn: null as Turn | null,
+    /** The id of the last call of a model. */
     callId: 'api',
-    call: null,
+    /** The last call of a tool: what follows is of it. */
+    call: null as { id: string; exit: number | undefined; isCommand: boolean; output: string } | null,
     hasPrompt: false,
   }
 }
@@ -86,9 +74,7 @@ function stateOf(file: SourceFile, sessionId: string, messages: readonly Json[])
 /** The texts of a message, and those of the results of tools in it. */
 function textsOf(message: unknown): string[] {
   const { content } = objectOf(message)
-  const results = listOf(content)
-    .map(objectOf)
-    .filter(({ type }) => type === 'tool_result')
+  const results = objectsIn(content).filter(({ type }) => type === 'tool_result')
   return [blockText(content), ...results.map((result) => blockText(result.content))]
 }
 
@@ -136,7 +122,7 @@ function readMessage(state: State, message: Json): undefined {
     state.hasPrompt = true
     transcript.addPrompt(id, at, text)
   } else if (kind === 'text' || kind === 'reasoning' || kind === 'completion_result') {
-    if (state.turn !== null) transcript.scanResponse(state.turn, text)
+    if (state.turn !== null) transcript.scanTurn(state.turn, text)
   } else if (kind === 'tool' || kind === 'command' || kind === 'use_mcp_server')
     addShown(state, kind, id, text)
   else if (kind === 'command_output' && state.call !== null) state.call.output += `${text}\n`
@@ -146,34 +132,29 @@ function readMessage(state: State, message: Json): undefined {
   } else if (kind === 'condense_context' || kind === 'sliding_window_truncation') {
     transcript.addEvent('compaction', id, at)
     // Roo Code and Kilo Code add it, without its tokens
-    const cost = reportedCost(objectOf(message.contextCondense).cost)
-    if (cost !== null) state.file.noteMessage(transcript, { id, model: null, tokens: noTokens(), cost }, at)
+    const cost = reportedCost(valueAt(message, 'contextCondense', 'cost'))
+    if (cost !== null) transcript.addMessage({ id, model: null, tokens: noTokens(), cost }, at)
   } else if (kind === 'api_req_failed' || kind === 'api_req_retry_delayed')
     transcript.addEvent('api_error', id, at)
 }
 
 function readCall(state: State, message: Json, kind: string, at: string | null): void {
-  const { file, transcript } = state
+  const { transcript } = state
   const usage = usageOf(message)
   if (kind === 'api_req_started') {
     endCall(state)
     state.callId = `api ${message.ts}`
   }
   const id = kind.startsWith('api_') ? state.callId : `${kind} ${message.ts}`
-  const named = textOf(objectOf(message.modelInfo).modelId) ?? state.modelAt(Number(message.ts))
+  const named = textOf(valueAt(message, 'modelInfo', 'modelId')) ?? state.modelAt(Number(message.ts))
   const model = named ?? state.turn?.message?.model ?? null
-  const known = { id, model, tokens: tokensOf(usage, state.isInclusive), cost: reportedCost(usage.cost) }
-  const turn = file.noteMessage(transcript, known, at)
+  // a call that was not answered has no counts
+  const hasCounts = usage.tokensIn !== undefined || usage.tokensOut !== undefined
+  const tokens = hasCounts ? state.tokensOf(usage) : null
+  const turn = transcript.addMessage({ id, model, tokens, cost: reportedCost(usage.cost) }, at)
   if (kind === 'api_req_started') state.turn = turn
   if (usage.cancelReason === 'user_cancelled') transcript.addEvent('interruption', id, at)
   if (usage.cancelReason === 'streaming_failed') transcript.addEvent('api_error', id, at)
-}
-
-// a call that was not answered has no counts
-function tokensOf(usage: Json, isInclusive: boolean): MessageTokens | null {
-  if (usage.tokensIn === undefined && usage.tokensOut === undefined) return null
-  const { tokensIn: input, tokensOut: output, cacheReads: read, cacheWrites: written } = usage
-  return tokensOfCall({ input, output, read, written }, isInclusive)
 }
 
 /** A tool or command that is shown; what asks for a permission may be shown again when it is given. */
@@ -196,5 +177,5 @@ function endCall(state: State): void {
   if (call === null) return
   if (!call.isCommand) transcript.addResult(call.id, true, '')
   else if (call.exit !== undefined) transcript.addResult(call.id, call.exit === 0, call.output)
-  else if (state.turn !== null) transcript.scanResponse(state.turn, call.output)
+  else if (state.turn !== null) transcript.scanTurn(state.turn, call.output)
 }

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path'
-import { readText } from '../../git/regular-file.ts'
-import { objectOf, parseJson, textOf } from '../../transcript/json-fields.ts'
+import { textOf, valueAt } from '../../transcript/json-fields.ts'
+import { jsonAt } from '../../transcript/json-lines.ts'
 import { type Format, type Head, type Places, textIn } from '../format.ts'
 import { isOfKilo, OPENCODE_DATABASE, OPENCODE_FOLDER, opencodePaths } from '../opencode-storage.ts'
 import { readClineSession } from './cline-session.ts'
@@ -24,8 +24,7 @@ const taskOf = ({ path, text }: Head) =>
 function facts({ path, text }: Head) {
   const parent = textIn(text, /"parentThreadId"\s*:\s*"([^"\\]{1,200})"/)
   if (parent !== null) return { startedBy: parent }
-  const item = parseJson(readText(join(dirname(path), 'history_item.json'), () => {}) ?? '')
-  return { startedBy: textOf(objectOf(item).parentTaskId) }
+  return { startedBy: textOf(valueAt(jsonAt(join(dirname(path), 'history_item.json')), 'parentTaskId')) }
 }
 
 export const ROO_CODE: Format = {

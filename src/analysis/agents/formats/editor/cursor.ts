@@ -2,7 +2,6 @@ import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { messageOf } from '../../../../base/errors.ts'
-import { readText } from '../../git/regular-file.ts'
 import {
   countedRows,
   type DatabaseReader,
@@ -13,15 +12,17 @@ import {
 import {
   isObject,
   type Json,
-  listOf,
   objectOf,
+  objectsIn,
   parseJson,
   textOf,
   timeOf,
+  valueAt,
 } from '../../transcript/json-fields.ts'
-import { type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
+import { jsonAt } from '../../transcript/json-lines.ts'
+import { isNothing, type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
-import type { MessageTokens, Turn } from '../../transcript/transcript-model.ts'
+import type { Turn } from '../../transcript/transcript-model.ts'
 import type { Format } from '../format.ts'
 
 // Cursor's `state.vscdb`: the messages ("bubbles") of its chats ("composers"). Only their keys are asked for: the database
@@ -41,7 +42,7 @@ const CURSOR_DATABASE: DatabaseReader = {
     for (const { key, value } of rowsOf(keysFrom('composerData'))) {
       const id = String(key).slice('composerData:'.length)
       const composer = objectOf(parseJson(textOfValue(value)))
-      const model = textOf(objectOf(composer.modelConfig).modelName)
+      const model = textOf(valueAt(composer, 'modelConfig', 'modelName'))
       if (model !== null) models.set(id, model)
       if (!Array.isArray(composer.fullConversationHeadersOnly)) continue
       const transcript = file.transcriptOf(id)
@@ -57,7 +58,7 @@ const CURSOR_DATABASE: DatabaseReader = {
         file.noteUnreadable(1, `message ${bubbleId}: not a JSON object, or too large`)
         continue
       }
-      readBubble(file, file.transcriptOf(id), bubble, bubbleId, models.get(id) ?? null)
+      readBubble(file.transcriptOf(id), bubble, bubbleId, models.get(id) ?? null)
       await file.group.scan.flushIfFull()
     }
   },
@@ -71,9 +72,7 @@ async function foldersOf({ path, group: { onSkipped } }: SourceFile): Promise<Ma
   const storage = join(dirname(path), '..', 'workspaceStorage')
   const folders = new Map<string, string>()
   for (const name of existsSync(storage) ? readdirSync(storage).sort() : []) {
-    const folder = textOf(
-      objectOf(parseJson(readText(join(storage, name, 'workspace.json'), onSkipped) ?? '')).folder,
-    )
+    const folder = textOf(valueAt(jsonAt(join(storage, name, 'workspace.json'), onSkipped), 'folder'))
     const database = join(storage, name, 'state.vscdb')
     if (folder === null || !folder.startsWith('file:///') || !existsSync(database)) continue
     try {
@@ -93,17 +92,11 @@ const composersIn: Parameters<typeof useDatabase<string[]>>[1] = ({ tables, rows
           `select value from ItemTable where key in ('composer.composerData', 'composer.composerHeaders')`,
         ),
       ]
-        .flatMap(({ value }) => listOf(objectOf(parseJson(textOfValue(value))).allComposers))
-        .flatMap((composer) => textOf(objectOf(composer).composerId) ?? [])
+        .flatMap(({ value }) => objectsIn(valueAt(parseJson(textOfValue(value)), 'allComposers')))
+        .flatMap(({ composerId }) => textOf(composerId) ?? [])
     : []
 
-function readBubble(
-  file: SourceFile,
-  transcript: Transcript,
-  bubble: Json,
-  id: string,
-  model: string | null,
-): void {
+function readBubble(transcript: Transcript, bubble: Json, id: string, model: string | null): void {
   const at = timeOf(bubble.createdAt)
   const text = textOf(bubble.text) ?? ''
   transcript.noteContext(at)
@@ -112,11 +105,13 @@ function readBubble(
     return
   }
   if (bubble.type !== 2) return
-  const named = textOf(objectOf(bubble.modelInfo).modelName) ?? model
+  const named = textOf(valueAt(bubble, 'modelInfo', 'modelName')) ?? model
   // the program chooses one and does not say which
   const known = named === 'default' ? null : named
-  const turn = file.noteMessage(transcript, { id, model: known, tokens: tokensOf(bubble.tokenCount) }, at)
-  transcript.scanResponse(turn, [text, textOf(objectOf(bubble.thinking).text) ?? ''].join('\n'))
+  const tokens = tokensOf(objectOf(bubble.tokenCount))
+  // counts of 0 are those of a version that keeps none
+  const turn = transcript.addMessage({ id, model: known, tokens: isNothing(tokens) ? null : tokens }, at)
+  transcript.scanTurn(turn, [text, textOf(valueAt(bubble, 'thinking', 'text')) ?? ''].join('\n'))
   readTool(transcript, turn, objectOf(bubble.toolFormerData), id)
 }
 
@@ -130,18 +125,13 @@ function readTool(transcript: Transcript, turn: Turn, tool: Json, bubbleId: stri
   const failed = tool.status === 'error' || (typeof exitCode === 'number' && exitCode !== 0)
   if (tool.status === 'completed' || tool.status === 'error' || tool.status === 'cancelled')
     transcript.addResult(id, !failed && tool.status !== 'cancelled', textOf(tool.result) ?? '')
-  if (rejected === true || tool.userDecision === 'rejected') transcript.addEvent('rejection', id, null, turn)
+  if (rejected === true || tool.userDecision === 'rejected') transcript.rejected.add(id)
 }
 
 /** An object, or one in a text. */
 const inputOf = (value: unknown): Json => objectOf(typeof value === 'string' ? parseJson(value) : value)
 
-// counts of 0 are those of a version that keeps none
-function tokensOf(count: unknown): MessageTokens | null {
-  const { inputTokens, outputTokens } = objectOf(count)
-  const tokens = tokensOfCall({ input: inputTokens, output: outputTokens }, false)
-  return tokens.input + tokens.output === 0 ? null : tokens
-}
+const tokensOf = tokensBy('inputTokens outputTokens', false)
 
 export const CURSOR: Format = {
   name: 'cursor',

@@ -14,12 +14,14 @@ import {
   type Json,
   listOf,
   objectOf,
+  objectsIn,
   parseJson,
   textOf,
   textsIn,
   timeOf,
+  valueAt,
 } from '../../transcript/json-fields.ts'
-import { countsOf, type SourceFile } from '../../transcript/source-file.ts'
+import { type SourceFile, totalOf } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { claudeTokens } from '../claude-usage.ts'
 import type { Format } from '../format.ts'
@@ -74,42 +76,37 @@ function readThread(file: SourceFile, row: Row, thread: Json): void {
   transcript.noteContext(from)
   transcript.noteContext(at)
   for (const folder of textOf(row.folder_paths)?.split('\n') ?? []) transcript.noteContext(from, folder)
-  for (const tree of listOf(objectOf(thread.initial_project_snapshot).worktree_snapshots)) {
-    const { worktree_path, git_state } = objectOf(tree)
+  for (const tree of objectsIn(valueAt(thread, 'initial_project_snapshot', 'worktree_snapshots'))) {
+    const { worktree_path, git_state } = tree
     const { remote_url, current_branch } = objectOf(git_state)
     transcript.repository ??= textOf(remote_url)
     transcript.noteContext(from, textOf(worktree_path), textOf(current_branch))
   }
-  const model = textOf(objectOf(thread.model).model)
-  readMessages(file, transcript, thread, { model, at })
+  const model = textOf(valueAt(thread, 'model', 'model'))
+  readMessages(transcript, thread, model, at)
   const total = claudeTokens(thread.cumulative_token_usage)
   if (total !== null && total.input + total.output + total.cache_read > 0)
-    file.noteStated(transcript, [{ model, tokens: countsOf(total), cost: null }])
+    file.noteStated(transcript, [totalOf(model, total)])
 }
 
-function readMessages(
-  file: SourceFile,
-  transcript: Transcript,
-  thread: Json,
-  { model, at }: { model: string | null; at: string | null },
-): void {
+function readMessages(transcript: Transcript, thread: Json, model: string | null, at: string | null): void {
   const usage = objectOf(thread.request_token_usage)
   let prompt = ''
   for (const [index, message] of listOf(thread.messages).entries()) {
-    const user = objectOf(objectOf(message).User)
-    const { content, tool_results } = objectOf(objectOf(message).Agent)
+    const user = objectOf(valueAt(message, 'User'))
+    const { content, tool_results } = objectOf(valueAt(message, 'Agent'))
     if (Array.isArray(user.content)) {
       prompt = textOf(user.id) ?? `prompt ${index}`
       transcript.addPrompt(prompt, at, textsIn(user.content.map((block) => objectOf(block).Text)))
     } else if (Array.isArray(content)) {
       // the usage is that of the last answer to the prompt
-      const isLast = !isObject(objectOf(listOf(thread.messages)[index + 1]).Agent)
+      const isLast = !isObject(valueAt(listOf(thread.messages)[index + 1], 'Agent'))
       const tokens = isLast ? claudeTokens(usage[prompt]) : null
-      const turn = file.noteMessage(transcript, { id: `message ${index}`, model, tokens }, at)
+      const turn = transcript.addMessage({ id: `message ${index}`, model, tokens }, at)
       for (const block of content.map(objectOf)) {
         const { id, name, input } = objectOf(block.ToolUse)
         const call = textOf(id)
-        transcript.scanResponse(turn, textOf(block.Text) ?? textOf(objectOf(block.Thinking).text) ?? '')
+        transcript.scanTurn(turn, textOf(block.Text) ?? textOf(valueAt(block, 'Thinking', 'text')) ?? '')
         if (call !== null) transcript.addCall(turn, call, name, input)
       }
       for (const [id, result] of Object.entries(objectOf(tool_results))) {

@@ -3,18 +3,18 @@ import { fileURLToPath } from 'node:url'
 import {
   blockText,
   countOf,
-  isObject,
   type Json,
   listOf,
   objectOf,
+  objectsIn,
   textOf,
   textsIn,
   timeOf,
+  valueAt,
 } from '../../transcript/json-fields.ts'
 import { messagesIn, readJsonDocument } from '../../transcript/json-lines.ts'
-import { type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
+import { type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
-import type { MessageTokens } from '../../transcript/transcript-model.ts'
 import { readResponse } from '../claude-content.ts'
 import { type Format, textIn } from '../format.ts'
 
@@ -29,38 +29,36 @@ async function readAmp(file: SourceFile, sessionId: string): Promise<void> {
     transcript.title ??= textOf(thread.title)
     at = timeOf(thread.created)
     transcript.noteContext(at)
-    for (const tree of listOf(objectOf(objectOf(thread.env).initial).trees))
+    for (const tree of listOf(valueAt(thread, 'env', 'initial', 'trees')))
       readTree(transcript, objectOf(tree), at)
-    ledger = listOf(objectOf(thread.usageLedger).events).filter(isObject)
+    ledger = objectsIn(valueAt(thread, 'usageLedger', 'events'))
     return listOf(thread.messages)
   })
   await readJsonDocument(file, messagesOf, (message, index) => {
     // the results of tools have no time of their own
-    at = timeOf(objectOf(message.meta).sentAt) ?? timeOf(objectOf(message.usage).timestamp) ?? at
-    return readMessage(file, transcript, message, { id: `${message.messageId ?? index}`, at })
+    at = timeOf(valueAt(message, 'meta', 'sentAt')) ?? timeOf(valueAt(message, 'usage', 'timestamp')) ?? at
+    return readMessage(transcript, message, `${message.messageId ?? index}`, at)
   })
-  readLedger(file, transcript, ledger)
+  readLedger(transcript, ledger)
 }
 
 /** One event of those that led to a message is of its call: that with the same output, else the first. */
-function readLedger(file: SourceFile, transcript: Transcript, events: readonly Json[]): void {
+function readLedger(transcript: Transcript, events: readonly Json[]): void {
   for (const [message, own] of Map.groupBy(events, ({ toMessageId }) => `${toMessageId}`)) {
     const known = transcript.messages.get(message)
     const same =
       own.find(({ tokens }) => countOf(objectOf(tokens).output) === known?.tokens?.output) ?? own[0]
     for (const event of own) {
-      const { input, output } = objectOf(event.tokens)
       const at = timeOf(event.timestamp)
       transcript.noteContext(at)
       const id = known !== undefined && event === same ? message : `ledger ${event.id}`
-      file.noteMessage(
-        transcript,
-        { id, model: textOf(event.model), tokens: tokensOfCall({ input, output }, false) },
-        known?.turn.at ?? at,
-      )
+      const tokens = ledgerTokens(objectOf(event.tokens))
+      transcript.addMessage({ id, model: textOf(event.model), tokens }, known?.turn.at ?? at)
     }
   }
 }
+
+const ledgerTokens = tokensBy('input output', false)
 
 function readTree(transcript: Transcript, { uri, repository }: Json, at: string | null): void {
   const { url, ref } = objectOf(repository)
@@ -74,27 +72,20 @@ function folderOf(uri: unknown): string | null {
   return text.startsWith('file:///') ? fileURLToPath(text) : null
 }
 
-function readMessage(
-  file: SourceFile,
-  transcript: Transcript,
-  message: Json,
-  { id, at }: { id: string; at: string | null },
-): undefined {
+function readMessage(transcript: Transcript, message: Json, id: string, at: string | null): undefined {
   transcript.noteContext(at)
-  const blocks = listOf(message.content).filter(isObject)
+  const blocks = objectsIn(message.content)
   if (message.role === 'assistant') {
-    const { model } = objectOf(message.usage)
-    const known = { id, model: textOf(model), tokens: tokensOf(message.usage) }
-    const turn = file.noteMessage(transcript, known, at)
-    readResponse(transcript, turn, blocks)
-    if (objectOf(message.state).type === 'cancelled') transcript.addEvent('interruption', id, at)
-    if (objectOf(message.state).type === 'error') transcript.addEvent('api_error', id, at)
-    return
+    const { usage, state } = message
+    const known = { id, model: textOf(objectOf(usage).model), tokens: tokensOf(usage) }
+    readResponse(transcript, transcript.addMessage(known, at), blocks)
+    if (objectOf(state).type === 'cancelled') transcript.addEvent('interruption', id, at)
+    if (objectOf(state).type === 'error') transcript.addEvent('api_error', id, at)
+  } else if (message.role === 'user') {
+    for (const block of blocks) if (block.type === 'tool_result') readResult(transcript, block)
+    if (blocks.some(({ type }) => type === 'text' || type === 'image'))
+      transcript.addPrompt(id, at, blockText(blocks))
   }
-  if (message.role !== 'user') return
-  for (const block of blocks) if (block.type === 'tool_result') readResult(transcript, block)
-  if (blocks.some(({ type }) => type === 'text' || type === 'image'))
-    transcript.addPrompt(id, at, blockText(blocks))
 }
 
 function readResult(transcript: Transcript, block: Json): void {
@@ -104,17 +95,11 @@ function readResult(transcript: Transcript, block: Json): void {
   const { exitCode } = objectOf(result)
   const ok = status === 'done' && (typeof exitCode !== 'number' || exitCode === 0)
   transcript.addResult(id, ok, textsIn(result ?? error))
-  if (status === 'rejected-by-user')
-    transcript.addEvent('rejection', id, null, transcript.calls.get(id)?.turn)
+  if (status === 'rejected-by-user') transcript.rejected.add(id)
 }
 
 // `inputTokens` excludes the cache, `totalInputTokens` includes it
-function tokensOf(usage: unknown): MessageTokens | null {
-  if (!isObject(usage)) return null
-  const { inputTokens: input, outputTokens: output } = usage
-  const { cacheReadInputTokens: read, cacheCreationInputTokens: written } = usage
-  return tokensOfCall({ input, output, read, written }, false)
-}
+const tokensOf = tokensBy('inputTokens outputTokens cacheReadInputTokens cacheCreationInputTokens', false)
 
 export const AMP: Format = {
   name: 'amp',

@@ -12,7 +12,7 @@ import {
 } from '../../transcript/database.ts'
 import { storedTime, textOf } from '../../transcript/json-fields.ts'
 import type { LineOwners } from '../../transcript/line-owners.ts'
-import { type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
+import { type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { ApiMessage } from '../../transcript/transcript-model.ts'
 
 // Copilot's `session-store.db` has a row for each call of the API. The events of a session beside it have what was done, and
@@ -20,21 +20,12 @@ import type { ApiMessage } from '../../transcript/transcript-model.ts'
 // for sessions of older versions. Without the folder of events the store is read by itself.
 
 const TABLE = 'assistant_usage_events'
+/** In the order of `tokensBy`. */
+const COUNTS = 'input_tokens output_tokens cache_read_tokens cache_write_tokens reasoning_tokens'
 const COLUMNS = [
-  'id',
-  'session_id',
-  'model',
-  'copilot_usage_model',
-  'input_tokens',
-  'output_tokens',
-  'cache_read_tokens',
-  'cache_write_tokens',
-  'reasoning_tokens',
-  'total_nano_aiu',
-  'agent_id',
-  'parent_tool_call_id',
-  'initiator',
-  'created_at',
+  ...COUNTS.split(' '),
+  ...['id', 'session_id', 'model', 'copilot_usage_model', 'total_nano_aiu', 'agent_id'],
+  ...['parent_tool_call_id', 'initiator', 'created_at'],
 ]
 
 /** A call of the API as the store has it. */
@@ -78,19 +69,12 @@ function* storedCalls(database: AgentDatabase): Generator<StoredCall> {
   }
 }
 
+const tokensOf = tokensBy(COUNTS, true)
+
 const callOf = (row: Row): Omit<StoredCall, 'sessionId'> => ({
   id: `row ${row.id} ${row.created_at}`,
   model: textOf(row.copilot_usage_model) ?? textOf(row.model),
-  tokens: tokensOfCall(
-    {
-      input: row.input_tokens,
-      output: row.output_tokens,
-      read: row.cache_read_tokens,
-      written: row.cache_write_tokens,
-      reasoning: row.reasoning_tokens,
-    },
-    true,
-  ),
+  tokens: tokensOf(row),
   cost: creditCost(row.total_nano_aiu),
   at: storedTime(row.created_at),
   isAside: row.agent_id !== null || row.parent_tool_call_id !== null || row.initiator === 'compaction',
@@ -114,7 +98,7 @@ export const COPILOT_DATABASE: DatabaseReader = {
     for (const { sessionId, at, ...call } of countedRows(file, storedCalls(database))) {
       const transcript = file.transcriptOf(sessionId)
       transcript.noteContext(at)
-      file.noteMessage(transcript, call, at)
+      transcript.addMessage(call, at)
     }
     for (const row of database.rowsOf(`select * from ${rowsIn('sessions')}`)) {
       const transcript = file.group.transcripts.get(textOf(row.id) ?? '')

@@ -3,16 +3,17 @@ import type { ModelTotal } from '../../../records/fragments.ts'
 import {
   isObject,
   type Json,
-  listOf,
   objectOf,
+  objectsIn,
   parseJson,
   textOf,
   timeOf,
+  valueAt,
 } from '../../transcript/json-fields.ts'
 import { readJsonLines } from '../../transcript/json-lines.ts'
-import { countsOf, type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
-import { noteChangedFiles, type Transcript } from '../../transcript/transcript.ts'
-import type { MessageTokens, Turn } from '../../transcript/transcript-model.ts'
+import { type SourceFile, tokensBy, totalOf } from '../../transcript/source-file.ts'
+import type { Transcript } from '../../transcript/transcript.ts'
+import type { Turn } from '../../transcript/transcript-model.ts'
 import { type Format, idIn, textIn } from '../format.ts'
 import { COPILOT_DATABASE, callsBeside, creditCost, type StoredCall } from './copilot-store.ts'
 
@@ -25,32 +26,24 @@ const PAIR_MS = 120_000
 /** The store's time of a call is some milliseconds before or after that of its record. */
 const WRITTEN_APART_MS = 10_000
 
-interface State {
-  file: SourceFile
-  transcript: Transcript
+const newState = (transcript: Transcript, stored: StoredCall[]) => ({
+  transcript,
   /** Calls of the store without a message yet. */
-  stored: StoredCall[]
-  hasStored: boolean
+  stored,
+  hasStored: stored.length > 0,
   /** Whether a usage record was read: from then on the store's calls are in the events too. */
-  isRecorded: boolean
+  isRecorded: false,
   /** The sums of a process, and those of the processes and compactions before it. */
-  sums: { current: ModelTotal[]; before: ModelTotal[] }
+  sums: { current: [] as ModelTotal[], before: [] as ModelTotal[] },
   /** The turn of the last message. */
-  turn: Turn | null
-}
+  turn: null as Turn | null,
+})
+
+type State = ReturnType<typeof newState>
 
 async function readCopilot(file: SourceFile, sessionId: string): Promise<void> {
   const transcript = file.transcriptOf(sessionId)
-  const stored = await callsBeside(file, sessionId)
-  const state: State = {
-    file,
-    transcript,
-    stored,
-    hasStored: stored.length > 0,
-    isRecorded: false,
-    sums: { current: [], before: [] },
-    turn: null,
-  }
+  const state = newState(transcript, await callsBeside(file, sessionId))
   await readJsonLines(file, (value) => {
     const type = textOf(value.type)
     if (type === null) return 'no type'
@@ -59,7 +52,7 @@ async function readCopilot(file: SourceFile, sessionId: string): Promise<void> {
   })
   for (const { at, ...call } of state.stored) {
     transcript.noteContext(at)
-    file.noteMessage(transcript, call, at)
+    transcript.addMessage(call, at)
   }
   if (!state.isRecorded && !state.hasStored)
     file.noteStated(transcript, [...state.sums.before, ...state.sums.current])
@@ -113,38 +106,28 @@ function readEvent(state: State, type: string, event: Json, data: Json): void {
   else if (type === 'abort') transcript.addEvent('interruption', id, at)
 }
 
-function readUsage({ file, transcript }: State, usage: Json, id: string, at: string | null): void {
+function readUsage({ transcript }: State, usage: Json, id: string, at: string | null): void {
   const request = textOf(usage.apiCallId)
-  const cost = creditCost(objectOf(usage.copilotUsage).totalNanoAiu)
-  const call = { id: request ?? id, model: textOf(usage.model), tokens: tokensOf(usage), cost, request }
-  file.noteMessage(transcript, call, at)
-}
-
-/** Copilot counts the cache in the input, and reasoning in the output. */
-function tokensOf(usage: Json): MessageTokens {
-  const { inputTokens: input, outputTokens: output, reasoningTokens: reasoning } = usage
-  return tokensOfCall(
-    { input, output, read: usage.cacheReadTokens, written: usage.cacheWriteTokens, reasoning },
-    true,
+  const cost = creditCost(valueAt(usage, 'copilotUsage', 'totalNanoAiu'))
+  transcript.addMessage(
+    { id: request ?? id, model: textOf(usage.model), tokens: tokensOf(usage), cost, request },
+    at,
   )
 }
 
+/** Copilot counts the cache in the input, and reasoning in the output. */
+const tokensOf = tokensBy('inputTokens outputTokens cacheReadTokens cacheWriteTokens reasoningTokens', true)
+
 function readMessage(state: State, data: Json, id: string, at: string | null): void {
-  const { file, transcript } = state
-  const known = transcript.messages.get(textOf(data.apiCallId) ?? '')?.turn
-  const turn =
-    known ??
-    pairedTurn(state, data, at) ??
-    file.noteMessage(
-      transcript,
-      { id: textOf(data.apiCallId) ?? textOf(data.messageId) ?? id, model: textOf(data.model), tokens: null },
-      at,
-    )
+  const { transcript } = state
+  const own = textOf(data.apiCallId)
+  const message = { id: own ?? textOf(data.messageId) ?? id, model: textOf(data.model), tokens: null }
+  const known = transcript.messages.get(own ?? '')?.turn ?? pairedTurn(state, data, at)
+  const turn = known ?? transcript.addMessage(message, at)
   state.turn = turn
   const texts = [data.reasoningText, data.content].flatMap((text) => textOf(text) ?? [])
-  transcript.scanResponse(turn, texts.join('\n'))
-  for (const request of listOf(data.toolRequests)) {
-    const { toolCallId, name, arguments: input } = objectOf(request)
+  transcript.scanTurn(turn, texts.join('\n'))
+  for (const { toolCallId, name, arguments: input } of objectsIn(data.toolRequests)) {
     const call = textOf(toolCallId)
     // older versions write the arguments as text
     if (call !== null)
@@ -162,7 +145,7 @@ function pairedTurn(state: State, data: Json, at: string | null): Turn | null {
   const call = state.stored[index]
   if (call === undefined) return null
   state.stored.splice(index, 1)
-  return state.file.noteMessage(state.transcript, call, call.at)
+  return state.transcript.addMessage(call, call.at)
 }
 
 function readResult(transcript: Transcript, data: Json): void {
@@ -174,13 +157,11 @@ function readResult(transcript: Transcript, data: Json): void {
   const ok = data.success !== false && !isObject(data.error) && (exit === null || exit === 0)
   const text = textOf(result.content) ?? textOf(result.text_result_for_llm) ?? textOf(error.message) ?? ''
   if (!transcript.addResult(id, ok, text)) return
-  const known = transcript.calls.get(id)
-  noteChangedFiles(
-    known?.call,
-    listOf(data.fileEdits).flatMap((edit) => textOf(objectOf(edit).path) ?? []),
+  transcript.noteChangedFiles(
+    id,
+    objectsIn(data.fileEdits).flatMap(({ path }) => textOf(path) ?? []),
   )
-  if (error.code === 'rejected' || error.code === 'denied')
-    transcript.addEvent('rejection', id, null, known?.turn)
+  if (error.code === 'rejected' || error.code === 'denied') transcript.rejected.add(id)
 }
 
 /** The exit code that ends the output of a command; null for none. */
@@ -196,7 +177,8 @@ function readSums({ sums }: State, data: Json): void {
   const metrics = objectOf(data.modelMetrics ?? objectOf(data.accountingSnapshot).modelMetrics)
   const totals = Object.entries(metrics).flatMap(([model, metric]) => {
     const { usage } = objectOf(metric)
-    return isObject(usage) ? [{ model, tokens: countsOf(tokensOf(usage)), cost: null }] : []
+    const tokens = tokensOf(usage)
+    return tokens === null ? [] : totalOf(model, tokens)
   })
   if (totals.length === 0) return
   const isIn = ({ model, tokens }: ModelTotal) => {

@@ -1,18 +1,15 @@
 import { join } from 'node:path'
-import { readText } from '../../git/regular-file.ts'
 import {
   blockText,
-  countOf,
   isObject,
   type Json,
   listOf,
   objectOf,
-  parseJson,
   textOf,
   timeOf,
 } from '../../transcript/json-fields.ts'
-import { readJsonLines } from '../../transcript/json-lines.ts'
-import type { SourceFile } from '../../transcript/source-file.ts'
+import { jsonAt, readJsonLines } from '../../transcript/json-lines.ts'
+import { isNothing, type SourceFile, tokensBy, totalOf } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { readResponse, readUserContent } from '../claude-content.ts'
 import { type Format, idIn } from '../format.ts'
@@ -24,17 +21,14 @@ const FAILED = /^Error: [^\n]*\(exit code: -?0*[1-9]/
 
 async function readDroid(file: SourceFile, sessionId: string): Promise<void> {
   const transcript = file.transcriptOf(sessionId)
-  const settings = objectOf(parseJson(readText(settingsOf(file.path), file.group.onSkipped) ?? ''))
+  const settings = objectOf(jsonAt(settingsOf(file.path), file.group.onSkipped))
   const model = modelOf(settings.model)
-  await readJsonLines(file, (entry) => readEntry(file, transcript, entry, model))
-  const usage = settings.tokenUsage
-  if (!isObject(usage)) return
-  const { inputTokens, outputTokens, cacheReadTokens, cacheCreationTokens } = usage
-  const [input, output] = [countOf(inputTokens), countOf(outputTokens)]
-  const [cacheRead, cacheCreation] = [countOf(cacheReadTokens), countOf(cacheCreationTokens)]
-  if (input + output + cacheRead + cacheCreation > 0)
-    file.noteStated(transcript, [{ model, tokens: [input, output, cacheRead, cacheCreation, 0], cost: null }])
+  await readJsonLines(file, (entry) => readEntry(transcript, entry, model))
+  const tokens = tokensOf(settings.tokenUsage)
+  if (tokens !== null && !isNothing(tokens)) file.noteStated(transcript, [totalOf(model, tokens)])
 }
+
+const tokensOf = tokensBy('inputTokens outputTokens cacheReadTokens cacheCreationTokens', false)
 
 /** The name of a model; that of one that the user set up has a prefix and a number. */
 const modelOf = (name: unknown): string | null => {
@@ -42,7 +36,7 @@ const modelOf = (name: unknown): string | null => {
   return text?.startsWith('custom:') ? text.slice('custom:'.length).replace(/-\d+$/, '') : text
 }
 
-function readEntry(file: SourceFile, transcript: Transcript, entry: Json, model: string | null): undefined {
+function readEntry(transcript: Transcript, entry: Json, model: string | null): undefined {
   const at = timeOf(entry.timestamp)
   transcript.noteContext(at)
   if (entry.type === 'session_start') {
@@ -56,7 +50,7 @@ function readEntry(file: SourceFile, transcript: Transcript, entry: Json, model:
     if (role === 'user')
       readUserContent(transcript, listOf(content).map(withFailure), { key: id, at, isGenerated: false })
     else if (role === 'assistant')
-      readResponse(transcript, file.noteMessage(transcript, { id, model, tokens: null }, at), content)
+      readResponse(transcript, transcript.addMessage({ id, model, tokens: null }, at), content)
   }
 }
 

@@ -12,14 +12,16 @@ import {
   type Json,
   listOf,
   objectOf,
+  objectsIn,
   parseJson,
   storedTime,
   textOf,
   textsIn,
+  valueAt,
 } from '../../transcript/json-fields.ts'
-import { countsOf, reportedCost, type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
+import { reportedCost, type SourceFile, tokensBy, totalOf } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
-import type { MessageTokens, Turn } from '../../transcript/transcript-model.ts'
+import type { Turn } from '../../transcript/transcript-model.ts'
 import type { Format } from '../format.ts'
 
 // Goose's `sessions.db`. Newer versions have a ledger with a row for each call of the API, older ones the sums of a session.
@@ -76,34 +78,27 @@ function readSession(
     const key = `goose ${message.message_id} ${message.created_timestamp}`
     if (textOf(message.message_id) !== null && transcript.isCopied(key)) continue
     const content = typeof message.content_json === 'string' ? parseJson(message.content_json) : undefined
-    if (Array.isArray(content)) readMessage(file, transcript, { ...message, content }, model, calls)
+    if (Array.isArray(content)) readMessage(transcript, message, objectsIn(content), model, calls)
     else file.noteUnreadable(1, `message ${message.id}: not a JSON array, or too large`)
   }
-  for (const call of calls) noteCall(file, transcript, call, model)
-  const tokens = tokensOf(row, 'accumulated_')
-  const { input, output } = tokens
-  if (ledger.length === 0 && input + output > 0)
-    file.noteStated(transcript, [{ model, tokens: countsOf(tokens), cost: costOf(row.accumulated_cost) }])
+  for (const call of calls) noteCall(transcript, call, model)
+  const tokens = sumOf(row)
+  if (ledger.length === 0 && tokens.input + tokens.output > 0)
+    file.noteStated(transcript, [totalOf(model, tokens, reportedCost(row.accumulated_cost))])
 }
 
 const keyOf = ({ created_timestamp, model, input_tokens, output_tokens, cache_read_tokens }: Row): string =>
   `goose ${created_timestamp} ${model} ${input_tokens} ${output_tokens} ${cache_read_tokens}`
 
-const costOf = (dollars: unknown): string | null => {
-  const cost = reportedCost(dollars)
-  return cost === null ? null : String(cost)
-}
-
 function readMessage(
-  file: SourceFile,
   transcript: Transcript,
-  message: Row & { content: unknown[] },
+  message: Row,
+  blocks: readonly Json[],
   model: string | null,
   calls: readonly Row[],
 ): void {
   const at = gooseTime(message.created_timestamp)
   const id = `message ${message.id}`
-  const blocks = message.content.filter(isObject)
   transcript.noteContext(at)
   for (const block of blocks) if (block.type === 'toolResponse') readResult(transcript, block)
   const texts = blocks.flatMap(({ text, thinking }) => textOf(text) ?? textOf(thinking) ?? [])
@@ -117,11 +112,11 @@ function readMessage(
   )
   const turn =
     call === undefined
-      ? file.noteMessage(transcript, { id, model, tokens: null }, at)
-      : noteCall(file, transcript, call, model)
-  transcript.scanResponse(turn, texts.join('\n'))
+      ? transcript.addMessage({ id, model, tokens: null }, at)
+      : noteCall(transcript, call, model)
+  transcript.scanTurn(turn, texts.join('\n'))
   for (const block of blocks) {
-    const request = objectOf(objectOf(block.toolCall).value)
+    const request = objectOf(valueAt(block, 'toolCall', 'value'))
     const callId = textOf(block.id)
     if (block.type !== 'toolRequest' || callId === null) continue
     const input = objectOf(request.arguments)
@@ -130,13 +125,13 @@ function readMessage(
   }
 }
 
-function noteCall(file: SourceFile, transcript: Transcript, row: Row, model: string | null): Turn {
+function noteCall(transcript: Transcript, row: Row, model: string | null): Turn {
   const at = gooseTime(row.created_timestamp)
   const cost = row.cost_source === 'provider_reported' ? reportedCost(row.cost) : null
   const message = { id: `usage ${row.id}`, model: textOf(row.model) ?? model, tokens: tokensOf(row), cost }
   transcript.noteContext(at)
   if (row.is_compaction) transcript.addEvent('compaction', `${row.id}`, at)
-  return file.noteMessage(transcript, message, at)
+  return transcript.addMessage(message, at)
 }
 
 function readResult(transcript: Transcript, block: Json): void {
@@ -148,12 +143,11 @@ function readResult(transcript: Transcript, block: Json): void {
 }
 
 // the input of a call includes the cache
-function tokensOf(row: Row, prefix = ''): MessageTokens {
-  const [input, output, read, written] = ['input', 'output', 'cache_read', 'cache_write'].map(
-    (name) => row[`${prefix}${name}_tokens`],
-  )
-  return tokensOfCall({ input, output, read, written }, true)
-}
+const tokensOf = tokensBy('input_tokens output_tokens cache_read_tokens cache_write_tokens', true)
+const sumOf = tokensBy(
+  'accumulated_input_tokens accumulated_output_tokens accumulated_cache_read_tokens accumulated_cache_write_tokens',
+  true,
+)
 
 export const GOOSE: Format = {
   name: 'goose',

@@ -1,16 +1,15 @@
 import { dirname, join } from 'node:path'
-import { readText } from '../../git/regular-file.ts'
 import {
   blockText,
   type Json,
   objectOf,
-  parseJson,
   textOf,
   textsIn,
   timeOf,
+  valueAt,
 } from '../../transcript/json-fields.ts'
-import { readJsonLines } from '../../transcript/json-lines.ts'
-import { type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
+import { jsonAt, readJsonLines } from '../../transcript/json-lines.ts'
+import { isNothing, type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { ApiMessage, Turn } from '../../transcript/transcript-model.ts'
 import { type Format, textIn } from '../format.ts'
@@ -19,16 +18,18 @@ import { type Format, textIn } from '../format.ts'
 // of the session. An answer of the model is a step: its texts and calls name it, and its usage is written while it lasts. A
 // fork begins with a copy of the session that its state names, up to the record `forked`.
 
-interface State {
-  file: SourceFile
+const newState = (file: SourceFile, transcript: Transcript) => ({
+  file,
   /** The session that the lines are of: its own, or that of the copy. */
-  transcript: Transcript
+  transcript,
   /** The model of the last request, whose usage names only the user's word for it. */
-  model: string | null
-  step: { id: string; isCopied: boolean; turn: Turn | null } | null
+  model: null as string | null,
+  step: null as { id: string; isCopied: boolean; turn: Turn | null } | null,
   /** The ids of calls by those that results name, which older versions count from 0 for each agent. */
-  calls: Map<string, string>
-}
+  calls: new Map<string, string>(),
+})
+
+type State = ReturnType<typeof newState>
 
 async function readKimi(file: SourceFile, sessionId: string): Promise<void> {
   const session = stateBeside(file.path, file.group.onSkipped)
@@ -39,18 +40,17 @@ async function readKimi(file: SourceFile, sessionId: string): Promise<void> {
   own.isFork = from !== null
   for (const transcript of [own, copied])
     transcript.noteContext(null, textOf(session.cwd) ?? textOf(session.workDir))
-  const state: State = { file, transcript: copied, model: null, step: null, calls: new Map() }
+  const state = newState(file, copied)
   await readJsonLines(file, (line) => {
     if (line.type === 'forked') state.transcript = own
-    readRecord(state, line)
-    return undefined
+    return readRecord(state, line)
   })
 }
 
-const stateBeside = (path: string, onSkipped: Parameters<typeof readText>[1]): Json =>
-  objectOf(parseJson(readText(join(dirname(path), '..', '..', 'state.json'), onSkipped) ?? ''))
+const stateBeside = (path: string, onSkipped?: Parameters<typeof jsonAt>[1]): Json =>
+  objectOf(jsonAt(join(dirname(path), '..', '..', 'state.json'), onSkipped))
 
-function readRecord(state: State, line: Json): void {
+function readRecord(state: State, line: Json): undefined {
   const at = timeOf(line.time)
   const { transcript } = state
   if (line.type === 'llm.request') state.model = textOf(line.model)
@@ -61,20 +61,20 @@ function readRecord(state: State, line: Json): void {
 }
 
 function readOther({ transcript, step }: State, line: Json, at: string | null): void {
-  transcript.noteContext(at, textOf(line.cwd) ?? textOf(objectOf(line.environmentDisclosure).cwd))
+  transcript.noteContext(at, textOf(line.cwd) ?? textOf(valueAt(line, 'environmentDisclosure', 'cwd')))
   const id = `${line.type} ${at}`
   const attempt = line.nextAttempt ?? textOf(line.attempt)?.split('/')[0]
   if (line.type === 'turn.prompt' || line.type === 'turn.steer') {
     if (isPerson(objectOf(line.origin)))
       transcript.addPrompt(textOf(line.promptId) ?? id, at, blockText(line.input))
   } else if (attempt !== undefined) transcript.addEvent('api_error', `${step?.id} ${attempt}`, at)
-  else if (line.type === 'turn.ended' && /^provider\./.test(String(objectOf(line.error).code)))
+  else if (line.type === 'turn.ended' && /^provider\./.test(String(valueAt(line, 'error', 'code'))))
     transcript.addEvent('api_error', id, at)
   else if (line.type === 'turn.cancel' && line.target !== 'queued')
     transcript.addEvent('interruption', id, at)
   else if (line.type === 'context.apply_compaction') transcript.addEvent('compaction', id, at)
   else if (line.type === 'permission.record_approval_result' && objectOf(line.result).decision === 'rejected')
-    transcript.addEvent('rejection', `${step?.id} ${line.toolCallId}`, at, step?.turn)
+    transcript.rejected.add(`${step?.id} ${line.toolCallId}`)
 }
 
 /** Whether a person wrote a prompt, or typed a command that makes one; those of sub-agents, goals and timers are none. */
@@ -90,7 +90,7 @@ function readEvent(state: State, event: Json, at: string | null): void {
   transcript.noteContext(at)
   if (event.type === 'content.part') {
     const part = objectOf(event.part)
-    transcript.scanResponse(turnOf(state, at), textOf(part.text) ?? textOf(part.think) ?? '')
+    transcript.scanTurn(turnOf(state, at), textOf(part.text) ?? textOf(part.think) ?? '')
   } else if (event.type === 'tool.call') {
     const call = `${state.step.id} ${event.toolCallId}`
     calls.set(String(event.toolCallId), call)
@@ -103,29 +103,24 @@ function readEvent(state: State, event: Json, at: string | null): void {
 }
 
 /** The turn of the step, which begins with what the model answers. */
-function turnOf(state: State, at: string | null): Turn {
-  const { file, transcript, step, model } = state
-  const turn = step?.turn ?? file.noteMessage(transcript, { id: step?.id ?? '', model, tokens: null }, at)
+function turnOf({ transcript, step, model }: State, at: string | null): Turn {
+  const turn = step?.turn ?? transcript.addMessage({ id: step?.id ?? '', model, tokens: null }, at)
   if (step !== null) step.turn = turn
   return turn
 }
 
+const tokensOf = tokensBy('inputOther output inputCacheRead inputCacheCreation', false)
+
 /** The usage of a step, or of a call beside the conversation, as for a compaction. */
 function readUsage(state: State, line: Json, at: string | null): void {
   const { file, transcript, step, model } = state
-  const {
-    inputOther: input,
-    output,
-    inputCacheRead: read,
-    inputCacheCreation: written,
-  } = objectOf(line.usage)
-  const tokens = tokensOfCall({ input, output, read, written }, false)
+  const tokens = tokensOf(objectOf(line.usage))
   const isOfStep = line.usageScope === 'turn' && step !== null
   const message: ApiMessage = {
     id: isOfStep ? step.id : `usage ${at}`,
     model: model ?? textOf(line.model),
     // that of a provider which tells none
-    tokens: Object.values(tokens).every((count) => count === 0) ? null : tokens,
+    tokens: isNothing(tokens) ? null : tokens,
     cost: null,
     searches: 0,
   }
@@ -135,7 +130,7 @@ function readUsage(state: State, line: Json, at: string | null): void {
   if (isCopied) file.countMessage(message)
   else {
     transcript.noteContext(at)
-    const turn = file.noteMessage(transcript, message, at)
+    const turn = transcript.addMessage(message, at)
     if (isOfStep) step.turn = turn
   }
 }
@@ -153,5 +148,5 @@ export const KIMI: Format = {
     sessionId: textIn(path, /[/\\]([^/\\]+)[/\\]agents[/\\][^/\\]+[/\\]wire\.jsonl/),
     startedAt: timeOf(objects().find(({ type }) => type === 'metadata')?.created_at) ?? '',
   }),
-  forkedFrom: (path) => textOf(stateBeside(path, () => {}).forkedFrom),
+  forkedFrom: (path) => textOf(stateBeside(path).forkedFrom),
 }

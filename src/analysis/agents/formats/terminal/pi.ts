@@ -5,12 +5,14 @@ import {
   type Json,
   listOf,
   objectOf,
+  objectsIn,
   textOf,
   textsIn,
   timeOf,
+  valueAt,
 } from '../../transcript/json-fields.ts'
 import { readJsonLines } from '../../transcript/json-lines.ts'
-import { reportedCost, type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
+import { reportedCost, type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { ApiMessage, Turn } from '../../transcript/transcript-model.ts'
 import { type Format, idIn, textIn } from '../format.ts'
@@ -18,17 +20,19 @@ import { type Format, idIn, textIn } from '../format.ts'
 // Sessions of Pi and Oh My Pi: a head, then entries that form a tree. All branches of it were paid for. A fork begins with a
 // copy of its parent's entries. What summaries, tools and calls beside the conversation used is in entries of their own.
 
-interface State {
-  file: SourceFile
-  transcript: Transcript
+const newState = (file: SourceFile, transcript: Transcript) => ({
+  file,
+  transcript,
   /** The session that it was forked from: entries from `since` until `until` are copies of its own. */
-  from: { id: string; since: string; until: string; cwd: string | null } | null
+  from: null as { id: string; since: string; until: string; cwd: string | null } | null,
   /** The model of the last answer, which summaries are of. */
-  model: string | null
-}
+  model: null as string | null,
+})
+
+type State = ReturnType<typeof newState>
 
 async function readPi(file: SourceFile, sessionId: string): Promise<void> {
-  const state: State = { file, transcript: file.transcriptOf(sessionId), from: null, model: null }
+  const state = newState(file, file.transcriptOf(sessionId))
   await readJsonLines(file, (entry) => readEntry(state, entry))
 }
 
@@ -48,9 +52,9 @@ function readEntry(state: State, entry: Json): undefined {
     if (call !== null) file.countMessage(call)
   } else {
     transcript.noteContext(at, isOlder ? from.cwd : null)
-    const turn = call === null ? null : file.noteMessage(transcript, call, at)
+    const turn = call === null ? null : transcript.addMessage(call, at)
     if (entry.type === 'compaction') transcript.addEvent('compaction', id, at)
-    readMessage(transcript, message, turn, { id, at })
+    readMessage(transcript, message, turn, id, at)
   }
 }
 
@@ -87,27 +91,28 @@ function taskUsage({ toolName, details }: Json): unknown {
 }
 
 function callOfUsage(usage: unknown, model: string | null): Omit<ApiMessage, 'id'> {
-  const { input, output, cacheRead: read, cacheWrite: written, cost } = objectOf(usage)
   return {
     model,
-    tokens: isObject(usage) ? tokensOfCall({ input, output, read, written }, false) : null,
-    cost: reportedCost(objectOf(cost).total),
+    tokens: tokensOf(usage),
+    cost: reportedCost(valueAt(usage, 'cost', 'total')),
     searches: 0,
   }
 }
+
+const tokensOf = tokensBy('input output cacheRead cacheWrite', false)
 
 function readMessage(
   transcript: Transcript,
   message: Json,
   turn: Turn | null,
-  { id, at }: { id: string; at: string | null },
+  id: string,
+  at: string | null,
 ): void {
   if (message.role === 'user') transcript.addPrompt(id, at, blockText(message.content))
   else if (message.role === 'assistant' && turn !== null) {
-    for (const block of listOf(message.content)) {
-      if (!isObject(block)) continue
+    for (const block of objectsIn(message.content)) {
       const text = textOf(block.text) ?? textOf(block.thinking)
-      if (text !== null) transcript.scanResponse(turn, text)
+      if (text !== null) transcript.scanTurn(turn, text)
       const call = block.type === 'toolCall' ? textOf(block.id) : null
       if (call !== null) transcript.addCall(turn, call, block.name, block.arguments)
     }

@@ -3,16 +3,17 @@ import {
   countOf,
   isObject,
   type Json,
-  listOf,
   objectOf,
+  objectsIn,
   textOf,
   textsIn,
   timeOf,
+  valueAt,
 } from '../../transcript/json-fields.ts'
 import { readJsonLines } from '../../transcript/json-lines.ts'
 import { type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
 import { SHELL_TOOLS } from '../../transcript/tool-effects.ts'
-import { noteChangedFiles, type Transcript } from '../../transcript/transcript.ts'
+import type { Transcript } from '../../transcript/transcript.ts'
 import type { MessageTokens, Turn } from '../../transcript/transcript-model.ts'
 import { type Format, SESSION_KEYS } from '../format.ts'
 import { hasFailed, isPrompt } from '../gemini.ts'
@@ -34,37 +35,31 @@ async function readQwen(file: SourceFile, sessionId: string): Promise<void> {
   await readJsonLines(file, (value) => {
     const own = textOf(value.sessionId) ?? sessionId
     // a fork begins with a copy of the lines of another session, and names it in each
-    const from = textOf(objectOf(value.forkedFrom).sessionId)
+    const from = textOf(valueAt(value, 'forkedFrom', 'sessionId'))
     if (from !== null) file.transcriptOf(own).isFork = true
     const transcript = file.transcriptOf(from ?? own)
     const key = `qwen ${value.uuid} ${value.timestamp}`
     const isNew = !transcript.isCopied(key) && transcript.isFirst(key)
-    if (isNew || textOf(value.uuid) === null) readLine(file, transcript, value)
-    return undefined
+    return isNew || textOf(value.uuid) === null ? readLine(transcript, value) : undefined
   })
 }
 
-function readLine(file: SourceFile, transcript: Transcript, line: Json): void {
+function readLine(transcript: Transcript, line: Json): undefined {
   const at = timeOf(line.timestamp)
-  const parts = listOf(objectOf(line.message).parts).filter(isObject)
+  const parts = objectsIn(valueAt(line, 'message', 'parts'))
   const id = textOf(line.uuid) ?? `${at} ${Bun.hash(JSON.stringify(line))}`
   transcript.noteContext(at, textOf(line.cwd), textOf(line.gitBranch))
   if (line.type === 'user') {
     const own = parts.filter(({ text }) => typeof text !== 'string' || isPrompt(text))
     if (line.isSidechain !== true && PERSONS.has(line.subtype as string | undefined) && own.length > 0)
       transcript.addPrompt(id, at, own.flatMap(({ text }) => textOf(text) ?? []).join('\n'))
-  } else if (line.type === 'assistant') readAnswer(file, transcript, line, parts, { id, at })
+  } else if (line.type === 'assistant') readAnswer(transcript, line, parts, id, at)
   else if (line.type === 'tool_result') {
     for (const { functionResponse } of parts) readResult(transcript, objectOf(functionResponse), line)
-  } else if (line.type === 'system') readSystem(file, transcript, line, { id, at })
+  } else if (line.type === 'system') readSystem(transcript, line, id, at)
 }
 
-function readSystem(
-  file: SourceFile,
-  transcript: Transcript,
-  line: Json,
-  { id, at }: { id: string; at: string | null },
-): void {
+function readSystem(transcript: Transcript, line: Json, id: string, at: string | null): void {
   const payload = objectOf(line.systemPayload)
   const event = objectOf(payload.uiEvent)
   const name = textOf(event['event.name'])
@@ -79,16 +74,16 @@ function readSystem(
     const line = take(lines, key)
     if (line === undefined) put(answers, key, own)
     const request = textOf(event.response_id)
-    file.noteMessage(transcript, { id: line ?? own, model: textOf(event.model), tokens, request }, at)
+    transcript.addMessage({ id: line ?? own, model: textOf(event.model), tokens, request }, at)
   }
 }
 
 function readAnswer(
-  file: SourceFile,
   transcript: Transcript,
   line: Json,
   parts: readonly Json[],
-  { id, at }: { id: string; at: string | null },
+  id: string,
+  at: string | null,
 ): void {
   const usage =
     isObject(line.usageMetadata) && Object.keys(line.usageMetadata).length > 0 ? line.usageMetadata : null
@@ -99,17 +94,12 @@ function readAnswer(
   if (tokens !== null && known === undefined && !isSubAgent) put(lines, keyOf(tokens), id)
   // the calls of a sub-agent's answer may be a line of their own, after that of its usage
   const before = usage === null && isSubAgent ? lastTurn(transcript) : null
-  const turn =
-    before ?? file.noteMessage(transcript, { id: known ?? id, model: textOf(line.model), tokens }, at)
-  transcript.scanResponse(turn, parts.flatMap(({ text }) => textOf(text) ?? []).join('\n'))
+  const turn = before ?? transcript.addMessage({ id: known ?? id, model: textOf(line.model), tokens }, at)
+  transcript.scanTurn(turn, parts.flatMap(({ text }) => textOf(text) ?? []).join('\n'))
   for (const [index, { functionCall }] of parts.entries()) {
     if (!isObject(functionCall)) continue
-    transcript.addCall(
-      turn,
-      textOf(functionCall.id) ?? `${id} ${index}`,
-      functionCall.name,
-      functionCall.args,
-    )
+    const { id: own, name, args } = functionCall
+    transcript.addCall(turn, textOf(own) ?? `${id} ${index}`, name, args)
   }
   last.set(transcript, turn)
 }
@@ -123,7 +113,6 @@ function readResult(transcript: Transcript, response: Json, line: Json): void {
   if (id === null) return
   const display = objectOf(result.resultDisplay)
   const text = textsIn(response.response)
-  const known = transcript.calls.get(id)
   const { exitCode } = display
   const failed =
     result.status === 'error' ||
@@ -133,8 +122,8 @@ function readResult(transcript: Transcript, response: Json, line: Json): void {
     (SHELL_TOOLS.has(String(response.name)) && hasFailed(text))
   transcript.addResult(id, !failed, text)
   const changed = display.fileDiff === undefined ? null : textOf(display.filePath)
-  if (changed !== null) noteChangedFiles(known?.call, [changed])
-  if (result.status === 'cancelled') transcript.addEvent('rejection', id, null, known?.turn)
+  if (changed !== null) transcript.noteChangedFiles(id, [changed])
+  if (result.status === 'cancelled') transcript.rejected.add(id)
 }
 
 /** The counts as an answer's line names them, and as its event does. */
