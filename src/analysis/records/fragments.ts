@@ -77,6 +77,12 @@ const CallFragment = closed({
 })
 export type CallFragment = Static<typeof CallFragment>
 
+/** A call of which nothing is known yet, by the agent's own id. */
+export const newCall = (id: string): CallFragment => ({
+  ...{ id: fragmentId(id), turn: null, position: 0, name: null, ok: null, edits: [], commits: false },
+  ...{ tests: false, searches: 0, rejected: false, actions: [] },
+})
+
 const EventFragment = closed({
   id: Id,
   type: literals(['interruption', 'compaction', 'api_error']),

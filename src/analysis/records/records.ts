@@ -1,3 +1,4 @@
+import type { Static } from '@sinclair/typebox'
 import { AuditRecord, ReportRecord } from './audit.ts'
 import { BudgetRecord } from './budget.ts'
 import { CommitRecord } from './commit.ts'
@@ -18,11 +19,4 @@ export const RECORD_SCHEMAS = {
   budget: BudgetRecord,
   report: ReportRecord,
 } as const
-export type SyncRecord =
-  | SessionRecord
-  | MemberRecord
-  | CommitRecord
-  | PrRiskRecord
-  | AuditRecord
-  | BudgetRecord
-  | ReportRecord
+export type SyncRecord = Static<(typeof RECORD_SCHEMAS)[keyof typeof RECORD_SCHEMAS]>

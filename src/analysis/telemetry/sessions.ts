@@ -3,6 +3,7 @@ import { mergeFragments } from '../fragments/merge.ts'
 import {
   type CallFragment,
   fragmentId,
+  newCall,
   type SessionFragments,
   type TurnFragment,
 } from '../records/fragments.ts'
@@ -50,7 +51,8 @@ function sessionOf(observations: readonly Observation[], now: string): ObservedS
     if (at > to) to = at
     if (each.kind === 'usage') turns.push(usageTurn(each, at))
     else if (each.kind === 'prompt') turns.push(turnPart(`prompt ${each.key}`, 'user', at))
-    else if (each.kind === 'tool') calls.push(callPart(each.key, each.name, each.ok))
+    else if (each.kind === 'tool')
+      calls.push({ ...newCall(each.key), name: each.name?.slice(0, MAX_NAME) ?? null, ok: each.ok })
   }
   const parts: SessionFragments = {
     ...emptyParts(agent),
@@ -59,7 +61,7 @@ function sessionOf(observations: readonly Observation[], now: string): ObservedS
   }
   return {
     id: sessionIdOf(session),
-    project: project?.slice(0, MAX_PROJECT) ?? null,
+    project: project?.slice(0, MAX_NAME) ?? null,
     email: observations.find(({ email }) => email !== null && EMAIL.test(email))?.email ?? null,
     // merging joins the items that are there twice: a call that a log and a span tell of
     parts: mergeFragments(emptyParts(agent), { ...parts, turns, calls }),
@@ -67,7 +69,7 @@ function sessionOf(observations: readonly Observation[], now: string): ObservedS
   }
 }
 
-const MAX_PROJECT = 200
+const MAX_NAME = 200
 const EMAIL = /^[^\s@]{1,250}@[^\s@]{1,60}$/
 
 const emptyParts = (agent: string): SessionFragments => ({
@@ -106,7 +108,7 @@ function usageTurn({ key, request, model, tier, tokens, hourTokens, cost }: Usag
   const [input = 0, output = 0, cacheRead = 0, cacheCreation = 0] = tokens
   return {
     ...turnPart(`request ${key}`, 'assistant', at),
-    model: model?.slice(0, MAX_MODEL) ?? null,
+    model: model?.slice(0, MAX_NAME) ?? null,
     tokens: [input, output, cacheRead, cacheCreation, hourTokens],
     cost: cost === null ? null : String(cost),
     ...(request === null ? {} : { request: fragmentId(request) }),
@@ -114,22 +116,3 @@ function usageTurn({ key, request, model, tier, tokens, hourTokens, cost }: Usag
     ...(lacks.length === 0 ? {} : { lacks }),
   }
 }
-
-const MAX_MODEL = 200
-
-/** Under the id that the call has in a transcript. */
-const callPart = (key: string, name: string | null, ok: boolean | null): CallFragment => ({
-  id: fragmentId(key),
-  turn: null,
-  position: 0,
-  name: name?.slice(0, MAX_NAME) ?? null,
-  ok,
-  edits: [],
-  commits: false,
-  tests: false,
-  searches: 0,
-  rejected: false,
-  actions: [],
-})
-
-const MAX_NAME = 200

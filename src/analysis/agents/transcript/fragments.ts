@@ -1,6 +1,6 @@
 import { cut } from '../../../base/text.ts'
 import { mergeById, mergeCall } from '../../fragments/merge.ts'
-import { type CallFragment, fragmentId, type SessionFragments } from '../../records/fragments.ts'
+import { type CallFragment, fragmentId, newCall, type SessionFragments } from '../../records/fragments.ts'
 import { countsOf } from './source-file.ts'
 import type { Transcript } from './transcript.ts'
 import type { ToolCall, Turn } from './transcript-model.ts'
@@ -53,17 +53,8 @@ export function fragmentsOf(
         const id = fragmentId(`${fingerprint} ${file ?? ''}`)
         const { turn, where, exposed } = place
         return {
-          id,
-          at: turn?.at ?? null,
-          turn: turn?.id ?? null,
-          file,
-          where,
-          exposed,
-          ruleId,
-          title,
-          line,
-          severity,
-          fingerprint,
+          ...{ id, at: turn?.at ?? null, turn: turn?.id ?? null, file, where, exposed },
+          ...{ ruleId, title, line, severity, fingerprint },
         }
       }),
     ),
@@ -110,34 +101,20 @@ function turnPart({ id, role, at, position, message }: Turn): SessionFragments['
 
 function callParts(transcript: Transcript, pathOf: (path: string) => string): CallFragment[] {
   const calls = [...transcript.calls].map(([id, { call, turn }]) => ({
-    ...emptyCall(id),
+    ...newCall(id),
     turn: turn.id,
     position: call.position,
     name: call.name,
     ...effectsOf(call, pathOf),
   }))
   const results = [...transcript.results].map(([id, { ok, searches }]) => ({
-    ...emptyCall(id),
+    ...newCall(id),
     ok,
     searches,
     rejected: transcript.rejected.has(id),
   }))
   return mergeById(calls, results, mergeCall)
 }
-
-const emptyCall = (id: string): CallFragment => ({
-  id: fragmentId(id),
-  turn: null,
-  position: 0,
-  name: null,
-  ok: null,
-  edits: [],
-  commits: false,
-  tests: false,
-  searches: 0,
-  rejected: false,
-  actions: [],
-})
 
 function effectsOf({ effects, dangerousActions }: ToolCall, pathOf: (path: string) => string) {
   return {
