@@ -1,5 +1,6 @@
 import { tierOf } from '../scoring/price-tiers.ts'
 import { picodollarsOf } from '../scoring/prices.ts'
+import { type Convention, NAMES } from './conventions.ts'
 import type { Attributes } from './model.ts'
 
 // Reads the facts that a record may state of a session from its attributes.
@@ -52,58 +53,37 @@ export interface Refusal {
 const MAX_TOKENS = 1e9
 const MAX_COST_USD = 1e6
 
-/** Names of attributes, of which those with a number are added up. */
-interface UsageForm {
-  /** The API's id of the call; null where the agent states none. */
-  key: string | null
-  input: readonly string[]
-  output: readonly string[]
-  cacheRead: readonly string[]
-  cacheCreation: readonly string[]
-  /** Whether the input includes what was read from the cache and written to it. */
-  isInputWhole: boolean
-}
-
 /** A call's tokens and cost, as far as they can be read, or why they cannot be. */
-export function usage(attributes: Attributes, form: UsageForm): Usage | Refusal {
+export function usage(attributes: Attributes, convention: Convention): Usage | Refusal {
   const problems: string[] = []
-  const count = (names: readonly string[]): number | undefined => {
-    let sum: number | undefined
-    for (const name of names) {
-      const value = numberOf(attributes, name)
-      if (value === undefined) continue
-      if (!isCount(value)) problems.push(name)
-      sum = (sum ?? 0) + value
-    }
-    return sum
+  const count = (names: readonly string[] = []): number | undefined => {
+    const [name, value] = numberedIn(attributes, names) ?? []
+    if (value !== undefined && !isCount(value)) problems.push(`${name}`)
+    return value
   }
-  const whole = count(form.input)
-  const output = count(form.output)
-  const cacheRead = count(form.cacheRead)
-  const cacheCreation = count(form.cacheCreation)
+  const whole = count(convention.input)
+  const [answer, thoughts] = [count(convention.output), count(convention.thoughts)]
+  const output = answer === undefined ? thoughts : answer + (thoughts ?? 0)
+  const cacheRead = count(convention.cacheRead)
+  const cacheCreation = count(convention.cacheCreation)
   // without what it is a part of, it says nothing
-  const hourTokens = cacheCreation === undefined ? 0 : (count(['cache_creation_1h_tokens']) ?? 0)
-  const dollars = numberOf(attributes, 'cost_usd')
+  const hourTokens = cacheCreation === undefined ? 0 : (count(NAMES.hour) ?? 0)
+  const [, dollars] = numberedIn(attributes, NAMES.cost) ?? []
   if (dollars !== undefined && !(dollars >= 0 && dollars <= MAX_COST_USD)) problems.push('cost_usd')
-  const input =
-    whole === undefined || !form.isInputWhole ? whole : whole - (cacheRead ?? 0) - (cacheCreation ?? 0)
-  if ((input ?? 0) < 0) problems.push(...form.input)
+  const cached = convention.isInputWhole ? (cacheRead ?? 0) + (cacheCreation ?? 0) : 0
+  const input = whole === undefined ? undefined : whole - cached
+  if ((input ?? 0) < 0) problems.push(`${numberedIn(attributes, convention.input)?.[0]}`)
   if (hourTokens > (cacheCreation ?? 0)) problems.push('cache_creation_1h_tokens')
   if (problems.length > 0) return { refused: `usage with an impossible ${problems[0]}` }
-  const model = textOf(
-    attributes,
-    ...['gen_ai.response.model', 'ai.response.model', 'model', 'gen_ai.request.model', 'ai.model.id'],
-  )
+  const model = textOf(attributes, NAMES.model)
+  const request = textOf(attributes, convention.id)
+  const tiers = [NAMES.speed, NAMES.tier, NAMES.place].map((names) => textOf(attributes, names))
   return {
     kind: 'usage',
     // without an id, the call is told by its place and its counts
-    key: form.key ?? `${placeOf(attributes)} ${model} ${whole} ${output} ${cacheRead}`,
-    request: form.key,
-    tier: tierOf(
-      textOf(attributes, 'speed'),
-      textOf(attributes, ...TIERS),
-      textOf(attributes, 'inference_geo'),
-    ),
+    key: request ?? `${placeOf(attributes)} ${model} ${whole} ${output} ${cacheRead}`,
+    request,
+    tier: tierOf(...tiers),
     model: model?.replace(/\[1m\]$/, '') || null,
     tokens: [input, output, cacheRead, cacheCreation],
     hourTokens,
@@ -111,18 +91,12 @@ export function usage(attributes: Attributes, form: UsageForm): Usage | Refusal 
   }
 }
 
-/** Names of the tier of the service: what was given counts rather than what was asked for. */
-const TIERS = [
-  ...['service_tier', 'openai.response.service_tier', 'gen_ai.openai.response.service_tier'],
-  ...['openai.request.service_tier', 'gen_ai.openai.request.service_tier'],
-]
-
 const isCount = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS
 
 export function tool(attributes: Attributes, isError: boolean): ToolResult {
   const success = String(attributes.get('success'))
-  const name = textOf(attributes, 'tool_name', 'function_name', 'gen_ai.tool.name', 'ai.toolCall.name')
-  const id = textOf(attributes, 'tool_use_id', 'call_id', 'gen_ai.tool.call.id', 'ai.toolCall.id')
+  const name = textOf(attributes, NAMES.tool)
+  const id = textOf(attributes, NAMES.toolCall)
   const stated = success === 'true' ? true : success === 'false' ? false : null
   return {
     kind: 'tool',
@@ -135,14 +109,14 @@ export function tool(attributes: Attributes, isError: boolean): ToolResult {
 
 export const prompt = (attributes: Attributes): Prompt => ({
   kind: 'prompt',
-  key: textOf(attributes, 'prompt.id') ?? placeOf(attributes),
+  key: textOf(attributes, NAMES.prompt) ?? placeOf(attributes),
 })
 
 /** A span's id, else the time of an event: the decoders give each record one of both. */
-const placeOf = (attributes: Attributes): string => textOf(attributes, 'span.id', 'event.timestamp') ?? ''
+const placeOf = (attributes: Attributes): string => textOf(attributes, ['span.id', ...NAMES.time]) ?? ''
 
 /** The first of these attributes that is a text with characters. */
-export function textOf(attributes: Attributes, ...names: string[]): string | null {
+export function textOf(attributes: Attributes, names: readonly string[]): string | null {
   for (const name of names) {
     const value = attributes.get(name)
     if (typeof value === 'string' && value !== '') return value
@@ -150,9 +124,18 @@ export function textOf(attributes: Attributes, ...names: string[]): string | nul
   return null
 }
 
-/** The first of these attributes that is a number, as a list; none when none is. */
-export const numbered = (attributes: Attributes, ...names: string[]): string[] =>
-  names.filter((name) => numberOf(attributes, name) !== undefined).slice(0, 1)
+/** Whether a record counts what a call took or gave. */
+export const hasCounts = (attributes: Attributes, { input, output }: Convention): boolean =>
+  numberedIn(attributes, [...input, ...output]) !== undefined
+
+/** The first of these attributes that is a number, with its value. */
+function numberedIn(attributes: Attributes, names: readonly string[]): [string, number] | undefined {
+  for (const name of names) {
+    const value = numberOf(attributes, name)
+    if (value !== undefined) return [name, value]
+  }
+  return undefined
+}
 
 /** A number, or a text of one; undefined for anything else: an attribute that cannot be read is none. */
 function numberOf(attributes: Attributes, name: string): number | undefined {

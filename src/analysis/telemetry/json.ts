@@ -1,12 +1,5 @@
-import {
-  ATTRIBUTES,
-  type Attributes,
-  eventName,
-  MAX_TEXT,
-  type TelemetryRecord,
-  timeOf,
-  withTime,
-} from './model.ts'
+import { ATTRIBUTES } from './conventions.ts'
+import { type Attributes, eventName, MAX_TEXT, type TelemetryRecord, timeOf, withTime } from './model.ts'
 
 // Reads OTLP's requests from JSON, which differs from that of protobuf in general by ids in hexadecimal:
 // https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding. 64-bit integers are texts or numbers.

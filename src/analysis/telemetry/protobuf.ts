@@ -1,5 +1,5 @@
+import { ATTRIBUTES } from './conventions.ts'
 import {
-  ATTRIBUTES,
   type Attributes,
   eventName,
   MAX_TEXT,

@@ -7,8 +7,9 @@ import {
   ProtobufTraceSerializer,
 } from '@opentelemetry/otlp-transformer'
 import fc from 'fast-check'
+import { ATTRIBUTES } from '../../../src/analysis/telemetry/conventions.ts'
 import { readJson } from '../../../src/analysis/telemetry/json.ts'
-import { ATTRIBUTES, type Signal, type TelemetryRecord } from '../../../src/analysis/telemetry/model.ts'
+import type { Signal, TelemetryRecord } from '../../../src/analysis/telemetry/model.ts'
 import { readProtobuf } from '../../../src/analysis/telemetry/protobuf.ts'
 import { MessageReader, namesOf, WireError } from '../../../src/analysis/telemetry/wire.ts'
 
