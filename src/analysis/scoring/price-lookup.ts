@@ -149,11 +149,14 @@ function tieredRow({ tiers, chargesWrites = false }: Extract<PriceFact, { tiers:
   }
 }
 
-function times(price: Price, factor: number): Price {
-  if (price === undefined) return undefined
-  if (typeof price === 'number') return price * factor
-  return {
-    base: price.base * factor,
-    tiers: price.tiers.map((tier) => ({ start: tier.start, price: tier.price * factor })),
-  }
+const times = (price: Price, factor: number): Price => mapPrice(price, (amount) => amount * factor)
+
+/** The price with each of its amounts changed. */
+export function mapPrice<From extends number | bigint, To>(
+  price: Price<From>,
+  change: (amount: From) => To,
+): Price<To> {
+  if (typeof price !== 'object') return price === undefined ? undefined : change(price)
+  const tiers = price.tiers.map((tier) => ({ start: tier.start, price: change(tier.price) }))
+  return { base: change(price.base), tiers }
 }

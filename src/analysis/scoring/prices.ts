@@ -2,7 +2,7 @@ import { MONEY_DECIMALS, roundedQuotient, scaled, unscaled } from '../../base/de
 import type { ModelPrices, PriceOverrides } from '../../base/model-prices.ts'
 import { withoutNulls } from '../records/fields.ts'
 import type { SessionRecord, Tokens } from '../records/session.ts'
-import { createLookUp, type Price, type PriceRow, WRITE_1H_FACTOR } from './price-lookup.ts'
+import { createLookUp, mapPrice, type Price, type PriceRow, WRITE_1H_FACTOR } from './price-lookup.ts'
 import { type Share, shareOf } from './price-tiers.ts'
 
 /**
@@ -100,15 +100,8 @@ function overrideRow(prices: ModelPrices | undefined, share: Share): PriceRow<bi
 
 /** The given share of the prices, in picodollars per token. */
 function scaledRow(row: PriceRow, [over, under]: Share): PriceRow<bigint> {
-  const units = (price: number): bigint => roundedQuotient(scaled(price, PRICE_DECIMALS) * over, under)
-  const scale = (price: Price): Price<bigint> => {
-    if (price === undefined) return undefined
-    if (typeof price === 'number') return units(price)
-    return {
-      base: units(price.base),
-      tiers: price.tiers.map((tier) => ({ start: tier.start, price: units(tier.price) })),
-    }
-  }
+  const scale = (price: Price): Price<bigint> =>
+    mapPrice(price, (amount) => roundedQuotient(scaled(amount, PRICE_DECIMALS) * over, under))
   return {
     input: scale(row.input),
     output: scale(row.output),
