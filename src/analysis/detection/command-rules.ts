@@ -6,15 +6,11 @@ import type { Word } from './shell.ts'
 interface RuleMatch {
   ruleId: string
   severity: Severity
-  file?: string | null
+  file: string | null
 }
 
-interface Context {
-  /** The command line changes into a temporary folder, so that it deletes only temporary files. */
-  inTemporaryFolder: boolean
-}
-
-type Rule = (invocation: Invocation, context: Context) => RuleMatch | null
+/** How dangerous an invocation is; false where the rule is not of it. */
+type Rule = (invocation: Invocation) => Severity | false
 
 const DOWNLOADERS = new Set(['curl', 'wget', 'fetch', 'aria2c'])
 const SQL_CLIENTS = new Set([
@@ -40,14 +36,14 @@ const operandsOf = (args: readonly Word[]): string[] => textsOf(args).filter((te
 const hasFlag = (args: readonly Word[], letter: string, long: string): boolean =>
   textsOf(args).some((text) => text === long || (/^-[A-Za-z]+$/.test(text) && text.includes(letter)))
 
-const recursiveDelete: Rule = ({ program, args }, { inTemporaryFolder }) => {
+const recursiveDelete = ({ program, args }: Invocation, inTemporaryFolder: boolean): Severity | false => {
   if (program !== 'rm' || !(hasFlag(args, 'r', '--recursive') || hasFlag(args, 'R', '--recursive')))
-    return null
+    return false
   const targets = args.filter(({ text }) => !text.startsWith('-'))
   const is = (pattern: RegExp) =>
     targets.some(({ text, quoted }) => pattern.test(text) && !(quoted && /[*~]/.test(text)))
-  if (is(ROOTS)) return { ruleId: 'recursive-delete', severity: 'critical' }
-  return is(EVERYTHING_HERE) && !inTemporaryFolder ? { ruleId: 'recursive-delete', severity: 'high' } : null
+  if (is(ROOTS)) return 'critical'
+  return is(EVERYTHING_HERE) && !inTemporaryFolder && 'high'
 }
 
 /** The subcommand of git and its arguments, without git's own options such as `-C folder` and `-c name=value`. */
@@ -61,27 +57,23 @@ function gitCall({ program, args }: Invocation): { command: string; args: Word[]
 
 const forcePush: Rule = (invocation) => {
   const git = gitCall(invocation)
-  if (git?.command !== 'push') return null
+  if (git?.command !== 'push') return false
   const refs = operandsOf(git.args).slice(1)
   const isForced = hasFlag(git.args, 'f', '--force') || refs.some((ref) => ref.startsWith('+'))
-  if (!isForced) {
-    const leased = textsOf(git.args).some((text) => text.startsWith('--force-with-lease'))
-    return leased ? { ruleId: 'git-force-push', severity: 'low' } : null
-  }
+  if (!isForced) return textsOf(git.args).some((text) => text.startsWith('--force-with-lease')) && 'low'
   const isOtherBranch = refs.length > 0 && !refs.some((ref) => MAIN_BRANCHES.test(ref.replace(/^\+/, '')))
-  return { ruleId: 'git-force-push', severity: isOtherBranch ? 'medium' : 'high' }
+  return isOtherBranch ? 'medium' : 'high'
 }
 
 const skippedHooks: Rule = (invocation) => {
   const git = gitCall(invocation)
   if (git === null || !['commit', 'push', 'merge', 'rebase', 'am', 'cherry-pick'].includes(git.command))
-    return null
+    return false
   // `-n` means `--no-verify` only for commit
   const short =
     git.command === 'commit' &&
     textsOf(git.args).some((text) => /^-[a-z]+$/.test(text) && text.includes('n') && !text.includes('m'))
-  const isSkipped = short || textsOf(git.args).includes('--no-verify')
-  return isSkipped ? { ruleId: 'git-no-verify', severity: 'medium' } : null
+  return (short || textsOf(git.args).includes('--no-verify')) && 'medium'
 }
 
 const discardedWork: Rule = (invocation) => {
@@ -89,51 +81,43 @@ const discardedWork: Rule = (invocation) => {
   const isReset = git?.command === 'reset' && textsOf(git.args).includes('--hard')
   const isClean =
     git?.command === 'clean' && hasFlag(git.args, 'f', '--force') && !hasFlag(git.args, 'n', '--dry-run')
-  return isReset || isClean ? { ruleId: 'git-discard', severity: 'low' } : null
+  return (isReset || isClean) && 'low'
 }
 
 const downloadedScript: Rule = (invocation) => {
   const { program, args, pipedFrom } = invocation
-  const match: RuleMatch = { ruleId: 'download-to-shell', severity: 'high' }
   if (pipedFrom.some((from) => DOWNLOADERS.has(from.program)) && readsProgramFromInput(invocation))
-    return match
-  if (!isShell(program) && !['eval', 'source', '.'].includes(program)) return null
+    return 'high'
+  if (!isShell(program) && !['eval', 'source', '.'].includes(program)) return false
   const substitutions = args.flatMap((word) => word.substitutions).map(({ words }) => words[0]?.text ?? '')
-  return substitutions.some((name) => DOWNLOADERS.has(name)) ? match : null
+  return substitutions.some((name) => DOWNLOADERS.has(name)) && 'high'
 }
-
-const elevated: Rule = (invocation) => (invocation.elevated ? { ruleId: 'sudo', severity: 'low' } : null)
 
 const worldWritable: Rule = ({ program, args }) => {
-  if (program !== 'chmod') return null
-  const [mode = '', target = null] = operandsOf(args)
+  if (program !== 'chmod') return false
+  const [mode = ''] = operandsOf(args)
   const isOpen = /^[0-7]?777$/.test(mode) || /(?:^|,)(?:(?=[ug]*[oa])[ugoa]*)?[+=][rxX]*w/.test(mode)
   // `+w` without a class is limited by the umask
-  return isOpen && !/^[+=]/.test(mode) ? { ruleId: 'world-writable', severity: 'medium', file: target } : null
+  return isOpen && !/^[+=]/.test(mode) && 'medium'
 }
 
-/** DROP or TRUNCATE in SQL outside of comments and string literals; null for other SQL. */
-export function matchSqlRules(sql: string): RuleMatch | null {
+/** How dangerous SQL is: for DROP or TRUNCATE outside of comments and string literals. */
+export function severityOfSql(sql: string): Severity | false {
   // a comment without an end is one to the end of the text: looked for from each `/*`, it would take quadratic time
   const code = sql.replace(/--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'[^']*'/g, ' ')
-  if (/\bdrop\s+(?:database|schema)\b/i.test(code)) return { ruleId: 'sql-drop', severity: 'high' }
-  return /\bdrop\s+table\b|\btruncate\s+(?:table\s+)?[\w"`.]+/i.test(code)
-    ? { ruleId: 'sql-drop', severity: 'medium' }
-    : null
+  if (/\bdrop\s+(?:database|schema)\b/i.test(code)) return 'high'
+  return /\bdrop\s+table\b|\btruncate\s+(?:table\s+)?[\w"`.]+/i.test(code) && 'medium'
 }
 
 const droppedTables: Rule = ({ program, args, stdin }) => {
-  if (program === 'dropdb') return { ruleId: 'sql-drop', severity: 'high' }
-  if (!SQL_CLIENTS.has(program) || textsOf(args).includes(':memory:')) return null
-  return matchSqlRules([...textsOf(args), stdin ?? ''].join('\n;\n'))
+  if (program === 'dropdb') return 'high'
+  if (!SQL_CLIENTS.has(program) || textsOf(args).includes(':memory:')) return false
+  return severityOfSql([...textsOf(args), stdin ?? ''].join('\n;\n'))
 }
 
 const overwrittenDisk: Rule = ({ program, args }) => {
-  const isOverwritten =
-    program.startsWith('mkfs') ||
-    (program === 'dd' &&
-      textsOf(args).some((text) => /^of=\/dev\/(?:sd|hd|vd|xvd|nvme|r?disk|mmcblk)/.test(text)))
-  return isOverwritten ? { ruleId: 'disk-overwrite', severity: 'critical' } : null
+  const isDisk = (text: string) => /^of=\/dev\/(?:sd|hd|vd|xvd|nvme|r?disk|mmcblk)/.test(text)
+  return (program.startsWith('mkfs') || (program === 'dd' && textsOf(args).some(isDisk))) && 'critical'
 }
 
 const destroyedResources: Rule = ({ program, args }) => {
@@ -149,50 +133,32 @@ const destroyedResources: Rule = ({ program, args }) => {
       ((second === 'rb' && texts.includes('--force')) ||
         (second === 'rm' && texts.includes('--recursive')))) ||
     (program === 'gh' && first === 'repo' && second === 'delete')
-  return isDestroyed ? { ruleId: 'resource-destroy', severity: 'high' } : null
+  return isDestroyed && 'high'
 }
 
 const privilegedContainer: Rule = ({ program, args }) =>
   ['docker', 'podman', 'nerdctl'].includes(program) &&
   ['run', 'exec', 'create'].includes(operandsOf(args)[0] ?? '') &&
-  textsOf(args).includes('--privileged')
-    ? { ruleId: 'privileged-container', severity: 'medium' }
-    : null
+  textsOf(args).includes('--privileged') &&
+  'medium'
 
-const unguardedAgent: Rule = ({ program, args }) => {
-  const texts = textsOf(args)
-  const isUnguarded =
-    (program === 'claude' &&
-      (texts.includes('--dangerously-skip-permissions') || texts.includes('bypassPermissions'))) ||
-    (program === 'codex' &&
-      texts.some((text) =>
-        /^(?:--dangerously-bypass-approvals-and-sandbox|--yolo|(?:--sandbox=|-s=?)?danger-full-access)$/.test(
-          text,
-        ),
-      )) ||
-    (program === 'gemini' && (texts.includes('--yolo') || texts.includes('-y')))
-  return isUnguarded ? { ruleId: 'unguarded-agent', severity: 'medium' } : null
+/** Options with which agents ask for nothing. */
+const UNGUARDED: Readonly<Record<string, RegExp>> = {
+  claude: /^(?:--dangerously-skip-permissions|bypassPermissions)$/,
+  codex: /^(?:--dangerously-bypass-approvals-and-sandbox|--yolo|(?:--sandbox=|-s=?)?danger-full-access)$/,
+  gemini: /^(?:--yolo|-y)$/,
 }
 
-const RULES: readonly Rule[] = [
-  recursiveDelete,
-  forcePush,
-  skippedHooks,
-  discardedWork,
-  downloadedScript,
-  elevated,
-  worldWritable,
-  droppedTables,
-  overwrittenDisk,
-  destroyedResources,
-  privilegedContainer,
-  unguardedAgent,
-]
+const unguardedAgent: Rule = ({ program, args }) =>
+  Object.hasOwn(UNGUARDED, program) &&
+  textsOf(args).some((text) => UNGUARDED[program]?.test(text)) &&
+  'medium'
 
 const TEMPORARY = /^(?:\/private)?\/(?:var\/)?(?:tmp|folders)(?:\/|$)|\$\{?TE?MP|\$\(mktemp|^\$\{?tmp/i
 
 /** The rules that the invocations of one command line match. */
 export function matchCommandRules(invocations: readonly Invocation[]): RuleMatch[] {
+  // a command line that changes into a temporary folder deletes only temporary files
   const inTemporaryFolder = invocations.some(
     ({ program, args }) =>
       (program === 'cd' || program === 'pushd') &&
@@ -201,7 +167,25 @@ export function matchCommandRules(invocations: readonly Invocation[]): RuleMatch
           TEMPORARY.test(text) || substitutions.some(({ words }) => words[0]?.text === 'mktemp'),
       ),
   )
+  const rules = Object.entries<Rule>({
+    'recursive-delete': (invocation) => recursiveDelete(invocation, inTemporaryFolder),
+    'git-force-push': forcePush,
+    'git-no-verify': skippedHooks,
+    'git-discard': discardedWork,
+    'download-to-shell': downloadedScript,
+    sudo: ({ elevated }) => elevated && 'low',
+    'world-writable': worldWritable,
+    'sql-drop': droppedTables,
+    'disk-overwrite': overwrittenDisk,
+    'resource-destroy': destroyedResources,
+    'privileged-container': privilegedContainer,
+    'unguarded-agent': unguardedAgent,
+  })
   return invocations.flatMap((invocation) =>
-    RULES.flatMap((rule) => rule(invocation, { inTemporaryFolder }) ?? []),
+    rules.flatMap(([ruleId, rule]) => {
+      const severity = rule(invocation)
+      const file = ruleId === 'world-writable' ? (operandsOf(invocation.args)[1] ?? null) : null
+      return severity === false ? [] : { ruleId, severity, file }
+    }),
   )
 }

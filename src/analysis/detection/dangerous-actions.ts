@@ -1,5 +1,5 @@
 import type { FindingRecord, Severity } from '../records/finding.ts'
-import { matchCommandRules, matchSqlRules } from './command-rules.ts'
+import { matchCommandRules, severityOfSql } from './command-rules.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import type { Invocation } from './invocations.ts'
 import { sensitivityOf } from './sensitive-files.ts'
@@ -18,62 +18,43 @@ export interface DangerousAction {
   file: string | null
 }
 
-interface Kind {
-  category: DangerousAction['category']
-  title: string
-  description: string
-}
-
-const KINDS: Readonly<Record<string, Kind>> = {
-  'recursive-delete': command(
+/** The title and the description of each rule. */
+const TEXTS: Readonly<Record<string, readonly [title: string, description: string]>> = {
+  'recursive-delete': [
     'Recursive delete with rm',
     'rm deleted a root, home or system folder, or all that was in a folder.',
-  ),
-  'git-force-push': command('Forced git push', 'git push was told to overwrite what others may have pushed.'),
-  'git-no-verify': command(
-    'Hooks skipped with git',
-    'git was told to skip the hooks that check a commit or push.',
-  ),
-  'git-discard': command(
+  ],
+  'git-force-push': ['Forced git push', 'git push was told to overwrite what others may have pushed.'],
+  'git-no-verify': ['Hooks skipped with git', 'git was told to skip the hooks that check a commit or push.'],
+  'git-discard': [
     'Work discarded with git',
     'git reset --hard or git clean discarded changes that no commit holds.',
-  ),
-  'download-to-shell': command(
+  ],
+  'download-to-shell': [
     'Download run as a script',
     'What a download gave was run at once, by a shell or an interpreter.',
-  ),
-  sudo: command('Command run as another user', 'A command ran through sudo or doas.'),
-  'world-writable': command('File made writable for everyone', 'chmod let every user of the machine write.'),
-  'sql-drop': command(
+  ],
+  sudo: ['Command run as another user', 'A command ran through sudo or doas.'],
+  'world-writable': ['File made writable for everyone', 'chmod let every user of the machine write.'],
+  'sql-drop': [
     'Tables or databases dropped',
     'SQL was run that drops or empties a table, a schema or a database.',
-  ),
-  'disk-overwrite': command('Disk overwritten', 'dd or mkfs wrote over a disk.'),
-  'resource-destroy': command(
+  ],
+  'disk-overwrite': ['Disk overwritten', 'dd or mkfs wrote over a disk.'],
+  'resource-destroy': [
     'Infrastructure destroyed',
     'A command deleted infrastructure, a bucket, a namespace or a repository.',
-  ),
-  'privileged-container': command(
-    'Privileged container',
-    'A container was run with all rights over its host.',
-  ),
-  'unguarded-agent': mode(
-    'Agent started without approvals',
-    'Another agent was started that asks for nothing.',
-  ),
-  'claude-bypass-permissions': mode(
+  ],
+  'privileged-container': ['Privileged container', 'A container was run with all rights over its host.'],
+  'unguarded-agent': ['Agent started without approvals', 'Another agent was started that asks for nothing.'],
+  'claude-bypass-permissions': [
     'Permissions bypassed',
     'Claude Code ran with permissionMode bypassPermissions: no tool call was asked for.',
-  ),
-  'codex-danger-full-access': mode('No sandbox', 'Codex ran with the sandbox danger-full-access.'),
+  ],
+  'codex-danger-full-access': ['No sandbox', 'Codex ran with the sandbox danger-full-access.'],
 }
 
-function command(title: string, description: string): Kind {
-  return { category: 'command', title, description }
-}
-function mode(title: string, description: string): Kind {
-  return { category: 'mode', title, description }
-}
+const MODES = new Set(['unguarded-agent', 'claude-bypass-permissions', 'codex-danger-full-access'])
 
 /** The dangerous action of a rule. Throws RangeError for an unknown rule. */
 export function dangerousAction(
@@ -81,44 +62,25 @@ export function dangerousAction(
   severity: Severity,
   file: string | null = null,
 ): DangerousAction {
-  const kind = KINDS[ruleId]
-  if (kind === undefined) throw new RangeError(`no rule ${ruleId}`)
-  return { ruleId, severity, file, ...kind }
+  const texts = TEXTS[ruleId]
+  if (texts === undefined) throw new RangeError(`no rule ${ruleId}`)
+  const [title, description] = texts
+  return { ruleId, severity, file, category: MODES.has(ruleId) ? 'mode' : 'command', title, description }
 }
 
-/** Programs that print or copy the files of their operands; for `pattern` the first operand is not a file. */
-const READERS: Readonly<Record<string, 'files' | 'pattern'>> = {
-  cat: 'files',
-  less: 'files',
-  more: 'files',
-  head: 'files',
-  tail: 'files',
-  bat: 'files',
-  nl: 'files',
-  tac: 'files',
-  base64: 'files',
-  xxd: 'files',
-  hexdump: 'files',
-  strings: 'files',
-  cp: 'files',
-  mv: 'files',
-  scp: 'files',
-  rsync: 'files',
-  grep: 'pattern',
-  egrep: 'pattern',
-  rg: 'pattern',
-  sed: 'pattern',
-  awk: 'pattern',
-  jq: 'pattern',
-  yq: 'pattern',
-}
+/** Programs that print or copy the files of their operands. */
+const READERS = new Set(
+  'cat less more head tail bat nl tac base64 xxd hexdump strings cp mv scp rsync'.split(' '),
+)
+/** The same for those whose first operand is no file. */
+const SEARCHERS = new Set('grep egrep rg sed awk jq yq'.split(' '))
 const WRITERS = new Set(['tee', 'vim', 'vi', 'nano'])
 /** Matches paths only: an operand with `:`, `=` or a space may contain other text of the command. */
 const PLAIN_PATH = /^(?:[A-Za-z]:)?[\w.~@+/\\$-]{1,300}$/
 
 /** The rules that a command line matches, and the sensitive files that it reads, writes or commits. */
 export function dangerousActionsIn(invocations: readonly Invocation[]): DangerousAction[] {
-  const actions = matchCommandRules(invocations).map(({ ruleId, severity, file = null }) =>
+  const actions = matchCommandRules(invocations).map(({ ruleId, severity, file }) =>
     dangerousAction(ruleId, severity, file !== null && PLAIN_PATH.test(file) ? file : null),
   )
   for (const invocation of invocations) actions.push(...sensitiveFileAccesses(invocation))
@@ -127,8 +89,7 @@ export function dangerousActionsIn(invocations: readonly Invocation[]): Dangerou
 
 function sensitiveFileAccesses({ program, args, writes }: Invocation): DangerousAction[] {
   const operands = args.flatMap(({ text }) => (text.startsWith('-') ? [] : [text]))
-  const reader = READERS[program]
-  const read = reader === undefined ? [] : reader === 'files' ? operands : operands.slice(1)
+  const read = READERS.has(program) ? operands : SEARCHERS.has(program) ? operands.slice(1) : []
   const written = [...writes, ...(WRITERS.has(program) ? operands : [])]
   const isAdded = program === 'git' && operands[0] === 'add'
   return [
@@ -167,8 +128,8 @@ export function sensitiveFileAccess(how: 'read' | 'written' | 'committed', path:
 
 /** The DROP or TRUNCATE in SQL that a tool runs; [] for other SQL. */
 export function dangerousSql(sql: string): DangerousAction[] {
-  const match = matchSqlRules(sql)
-  return match === null ? [] : [dangerousAction(match.ruleId, match.severity)]
+  const severity = severityOfSql(sql)
+  return severity === false ? [] : [dangerousAction('sql-drop', severity)]
 }
 
 /** The finding of a dangerous action; `file`: its path in the project. Rule and file decide the fingerprint. */
