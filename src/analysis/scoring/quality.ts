@@ -1,4 +1,5 @@
 import type { QualityFactor, SessionRecord, TurnRecord } from '../records/session.ts'
+import { isTool } from './tool-names.ts'
 
 /** The counts of a session that its quality score is computed from. */
 export interface QualitySignals {
@@ -36,77 +37,26 @@ const REWORK_FULL = 5.5
 const upToOne = (value: number): number => Math.max(0, Math.min(1, value))
 const hundredths = (value: number): number => Math.round(value * 100)
 
-interface Measure {
-  name: string
-  category: string
-  count: number
-  weight: number
-  /** 0 to 1 */
-  strength: number
-}
+/** What is measured of a session: its points at full strength, what is counted, and the strength, from 0 to 1. */
+type Measure = readonly [name: string, category: string, weight: number, count: number, strength: number]
 
 function measuresOf(signals: QualitySignals): Measure[] {
-  const errorRate = signals.toolErrors / Math.max(1, signals.toolResults)
-  const rejectionsPerTen = (10 * signals.rejections) / Math.max(1, signals.prompts)
+  const { toolErrors, toolResults, rejections, interruptions, apiErrors, compactions } = signals
+  const errorRate = toolErrors / Math.max(1, toolResults)
+  const rejectionsPerTen = (10 * rejections) / Math.max(1, signals.prompts)
   const editsPerFile = signals.filesEdited === 0 ? 0 : signals.edits / signals.filesEdited
-  const clean = Math.max(0, signals.toolResults - signals.toolErrors)
+  const edits = hundredths(editsPerFile) / 100
+  const clean = Math.max(0, toolResults - toolErrors)
+  const ended = signals.endedWell ? 1 : 0
   return [
-    {
-      name: 'tool_errors',
-      category: 'reliability',
-      count: signals.toolErrors,
-      weight: -22.5,
-      strength: errorRate / ERROR_RATE_FULL,
-    },
-    {
-      name: 'rejections',
-      category: 'collaboration',
-      count: signals.rejections,
-      weight: -15,
-      strength: rejectionsPerTen,
-    },
-    {
-      name: 'interruptions',
-      category: 'collaboration',
-      count: signals.interruptions,
-      weight: -11.25,
-      strength: signals.interruptions / 2,
-    },
-    {
-      name: 'rework',
-      category: 'efficiency',
-      count: hundredths(editsPerFile) / 100,
-      weight: -15,
-      strength: (editsPerFile - 1) / REWORK_FULL,
-    },
-    {
-      name: 'api_errors',
-      category: 'reliability',
-      count: signals.apiErrors,
-      weight: -7.5,
-      strength: signals.apiErrors,
-    },
-    {
-      name: 'compactions',
-      category: 'efficiency',
-      count: signals.compactions,
-      weight: -3.75,
-      strength: signals.compactions / 2,
-    },
-    {
-      name: 'outcome',
-      category: 'outcome',
-      count: signals.endedWell ? 1 : 0,
-      weight: 10,
-      strength: signals.endedWell ? 1 : 0,
-    },
-    {
-      name: 'clean_tool_use',
-      category: 'reliability',
-      count: clean,
-      weight: 15,
-      strength: 1 - upToOne(errorRate / ERROR_RATE_CLEAN),
-    },
+    ['tool_errors', 'reliability', -22.5, toolErrors, errorRate / ERROR_RATE_FULL],
+    ['rejections', 'collaboration', -15, rejections, rejectionsPerTen],
+    ['interruptions', 'collaboration', -11.25, interruptions, interruptions / 2],
+    ['rework', 'efficiency', -15, edits, (editsPerFile - 1) / REWORK_FULL],
+    ['api_errors', 'reliability', -7.5, apiErrors, apiErrors],
+    ['compactions', 'efficiency', -3.75, compactions, compactions / 2],
+    ['outcome', 'outcome', 10, ended, ended],
+    ['clean_tool_use', 'reliability', 15, clean, 1 - upToOne(errorRate / ERROR_RATE_CLEAN)],
   ]
 }
 
@@ -120,7 +70,7 @@ export function scoreQuality(signals: QualitySignals): ScoredQuality {
   const factors: QualityFactor[] = []
   const byCategory = new Map<string, number>()
   let total = hundredths(QUALITY_BASE)
-  for (const { name, category, count, weight, strength } of measuresOf(signals)) {
+  for (const [name, category, weight, count, strength] of measuresOf(signals)) {
     // `|| 0` turns the -0 of a penalty without strength into 0
     const points = hundredths(weight * upToOne(strength) * evidence) || 0
     total += points
@@ -136,33 +86,6 @@ export function reportedQuality(score: number): ScoredQuality {
   const points = (hundredths(score) - hundredths(QUALITY_BASE)) / 100
   const factor = { name: 'reported', category: 'reported', count: 1, weight: points, points }
   return { score, base: QUALITY_BASE, factors: [factor], breakdown: { reported: points } }
-}
-
-const EDIT_TOOLS = new Set([
-  'edit',
-  'write',
-  'multiedit',
-  'multi_edit',
-  'notebookedit',
-  'apply_patch',
-  'applypatch',
-  'patch',
-  'replace',
-  'write_file',
-  'edit_file',
-  'edit_file_v2',
-  'editor',
-  'create',
-  'create_file',
-  'str_replace',
-  'str_replace_editor',
-  'str_replace_based_edit_tool',
-  'search_replace',
-])
-
-/** True for the names of agents' tools that change files. */
-export function isEditTool(name: string): boolean {
-  return EDIT_TOOLS.has(name.toLowerCase())
 }
 
 /**
@@ -198,7 +121,7 @@ function countCalls(
   return {
     toolResults: results.length,
     toolErrors: results.filter((call) => call.ok === false).length,
-    edits: results.filter((call) => call.ok && isEditTool(call.name)).length,
+    edits: results.filter((call) => call.ok && isTool('edit', call.name)).length,
   }
 }
 
@@ -208,6 +131,6 @@ function countUses(sent: NonNullable<SessionRecord['tools_used']>): CallCounts {
   return {
     toolResults: sum((use) => use.calls),
     toolErrors: sum((use) => Math.min(use.calls, use.errors)),
-    edits: sum((use) => (isEditTool(use.name) ? Math.max(0, use.calls - use.errors) : 0)),
+    edits: sum((use) => (isTool('edit', use.name) ? Math.max(0, use.calls - use.errors) : 0)),
   }
 }

@@ -1,4 +1,5 @@
 import { basename, dirname, join } from 'node:path'
+import { isTool } from '../../scoring/tool-names.ts'
 import {
   blockText,
   countOf,
@@ -13,7 +14,6 @@ import {
 } from '../transcript/json-fields.ts'
 import { messagesIn, readJsonDocument, readJsonLines } from '../transcript/json-lines.ts'
 import { type SourceFile, tokensOfCall } from '../transcript/source-file.ts'
-import { SHELL_TOOLS } from '../transcript/tool-effects.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 import type { MessageTokens } from '../transcript/transcript-model.ts'
 import { addedKeys } from '../transcript/written-lines.ts'
@@ -101,7 +101,7 @@ function readResult(transcript: Transcript, callId: string, call: Json): void {
   const { status } = call
   if (status !== 'success' && status !== 'error' && status !== 'cancelled') return
   const text = textsIn(call.result)
-  const isShell = SHELL_TOOLS.has(String(call.name))
+  const isShell = isTool('shell', String(call.name))
   transcript.addResult(callId, status === 'success' && !(isShell && hasFailed(text)), text)
   const { fileDiff, filePath } = objectOf(call.resultDisplay)
   const changed = fileDiff === undefined ? null : textOf(filePath)

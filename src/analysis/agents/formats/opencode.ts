@@ -1,3 +1,4 @@
+import { isTool } from '../../scoring/tool-names.ts'
 import {
   countOf,
   isObject,
@@ -16,7 +17,6 @@ import {
   type SourceFile,
   tokensOfCall,
 } from '../transcript/source-file.ts'
-import { SHELL_TOOLS } from '../transcript/tool-effects.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 import type { MessageTokens } from '../transcript/transcript-model.ts'
 import { addedKeys } from '../transcript/written-lines.ts'
@@ -228,7 +228,7 @@ function notePatch(transcript: Transcript, callIds: readonly string[], files: un
     named.some((edit) => file === edit || file.endsWith(`/${edit}`) || edit.endsWith(`/${file}`))
   const others = files.flatMap((file) => textOf(file) ?? []).filter((file) => !isNamed(file))
   const id = callIds.findLast(
-    (each) => results.get(each)?.ok && SHELL_TOOLS.has(calls.get(each)?.call.name ?? ''),
+    (each) => results.get(each)?.ok && isTool('shell', calls.get(each)?.call.name ?? ''),
   )
   const edits = calls.get(id ?? '')?.call.effects.edits ?? []
   if (others.length > 0) transcript.noteChangedFiles(id, [...edits, ...others])

@@ -6,23 +6,11 @@ import {
   sensitiveFileAccess,
 } from '../../detection/dangerous-actions.ts'
 import { type Invocation, invocationsOf, invocationsOfList } from '../../detection/invocations.ts'
+import { isTool } from '../../scoring/tool-names.ts'
 import { copyText, type Json, objectOf, textOf } from './json-fields.ts'
-import { type CallEffects, commandOf, SHELL_TOOLS } from './tool-effects.ts'
+import { type CallEffects, commandOf } from './tool-effects.ts'
 
-/** Tools that return the text of a file. */
-const READ_TOOLS = new Set([
-  'read',
-  'read_file',
-  'read_file_v2',
-  'readfile',
-  'view',
-  'view_file',
-  'open_file',
-  'notebookread',
-  'grep',
-  'search_file_content',
-])
-const SQL_TOOL = /sql|database|query/
+const SQL_TOOL = /sql|database|query/i
 const MAX_ACTIONS_PER_CALL = 50
 
 /** The dangerous actions of a tool call, at most 50, from its tool's name and input. */
@@ -31,13 +19,12 @@ export function dangerousActionsOf(
   input: Json,
   effects: CallEffects,
 ): readonly DangerousAction[] {
-  const lower = name.toLowerCase()
-  const actions = SHELL_TOOLS.has(lower)
+  const actions = isTool('shell', name)
     ? dangerousActionsIn(commandsOf(input))
     : [
         ...sensitiveEdits(effects.edits),
-        ...(READ_TOOLS.has(lower) && effects.file !== null ? sensitiveFileAccess('read', effects.file) : []),
-        ...(SQL_TOOL.test(lower) ? dangerousSql(textOf(input.query) ?? textOf(input.sql) ?? '') : []),
+        ...(isTool('read', name) && effects.file !== null ? sensitiveFileAccess('read', effects.file) : []),
+        ...(SQL_TOOL.test(name) ? dangerousSql(textOf(input.query) ?? textOf(input.sql) ?? '') : []),
       ]
   return actions
     .slice(0, MAX_ACTIONS_PER_CALL)

@@ -1,4 +1,4 @@
-import { isEditTool } from '../../scoring/quality.ts'
+import { isTool } from '../../scoring/tool-names.ts'
 import { copyText, type Json, textOf } from './json-fields.ts'
 import { linesOfInput, type WrittenLines } from './written-lines.ts'
 
@@ -17,37 +17,6 @@ export interface CallEffects {
   runsTests: boolean
 }
 
-export const SHELL_TOOLS = new Set([
-  'bash',
-  'shell',
-  'shell_command',
-  'exec_command',
-  'run_shell_command',
-  'local_shell',
-  'exec',
-  'run_terminal_cmd',
-  'run_terminal_command',
-  'run_terminal_command_v2',
-  'run_command',
-  'run_commands',
-  'execute',
-  'execute_command',
-  'powershell',
-  'terminal',
-  'developer__shell',
-])
-const NETWORK_TOOLS = new Set([
-  'webfetch',
-  'websearch',
-  'web_fetch',
-  'web_search',
-  'google_web_search',
-  'fetch',
-  'web_search_call',
-  'fetchurl',
-  'fetch_web_content',
-  'read_web_page',
-])
 const NETWORK_COMMAND =
   /\b(?:curl|wget|ssh|scp|rsync|nc|telnet|gh|http|httpie|aws|gcloud|az)\s|\bgit\s+(?:-\S+\s+)*(?:push|clone|fetch|remote)\b|https?:\/\//
 const COMMIT_COMMAND = /\bgit\s+(?:-\S+(?:\s+[^-\s]\S*)?\s+)*commit\b/
@@ -69,15 +38,14 @@ const MAX_PATH = 4096
 
 /** The effects of a call, from its tool's name, its decoded input and the files that the agent recorded as changed. */
 export function effectsOf(name: string, input: Json, changed: readonly string[] = []): CallEffects {
-  const lower = name.toLowerCase()
-  const command = SHELL_TOOLS.has(lower) ? [commandOf(input)].flat().join(' ') : ''
-  const patch = patchOf(lower, input, command)
+  const command = isTool('shell', name) ? [commandOf(input)].flat().join(' ') : ''
+  const patch = patchOf(name.toLowerCase(), input, command)
   const patched = patchedFiles(patch)
   const path = PATH_KEYS.map((key) => textOf(input[key])).find((found) => found !== null) ?? null
-  const edits = patched.length > 0 ? patched : isEditTool(name) && path !== null ? [path] : []
+  const edits = patched.length > 0 ? patched : isTool('edit', name) && path !== null ? [path] : []
   const kept = edits.filter((edit) => edit.length <= MAX_PATH)
   const runsCommit = COMMIT_COMMAND.test(command)
-  const network = NETWORK_TOOLS.has(lower) || NETWORK_COMMAND.test(command)
+  const network = isTool('network', name) || NETWORK_COMMAND.test(command)
   return {
     edits: kept,
     written: linesOfInput(input, { paths: kept.length > 0 ? kept : changed, patch }),

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { isTool } from '../../../scoring/tool-names.ts'
 import {
   countOf,
   isObject,
@@ -12,7 +13,6 @@ import {
 } from '../../transcript/json-fields.ts'
 import { readJsonLines } from '../../transcript/json-lines.ts'
 import { type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
-import { SHELL_TOOLS } from '../../transcript/tool-effects.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { MessageTokens, Turn } from '../../transcript/transcript-model.ts'
 import { type Format, SESSION_KEYS } from '../format.ts'
@@ -119,7 +119,7 @@ function readResult(transcript: Transcript, response: Json, line: Json): void {
     result.status === 'cancelled' ||
     objectOf(response.response).error !== undefined ||
     (typeof exitCode === 'number' && exitCode !== 0) ||
-    (SHELL_TOOLS.has(String(response.name)) && hasFailed(text))
+    (isTool('shell', String(response.name)) && hasFailed(text))
   transcript.addResult(id, !failed, text)
   const changed = display.fileDiff === undefined ? null : textOf(display.filePath)
   if (changed !== null) transcript.noteChangedFiles(id, [changed])
