@@ -42,9 +42,7 @@ export function observationsOf(
   const clusters = tools
     .filter((tool) => tool.errors >= ERROR_CLUSTER)
     .map((tool) => {
-      const first =
-        turns.find(({ id }) => calls.get(id)?.some(({ name, ok }) => name === tool.name && ok === false)) ??
-        null
+      const first = firstFailing.get(tool.name)
       return {
         type: 'tool_errors',
         title: cut(`${tool.name} failed in ${tool.errors} of ${tool.calls} calls`, 500),

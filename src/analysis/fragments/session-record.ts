@@ -64,7 +64,7 @@ export function composeRecord(
   const tools = toolsOf(all)
   const files = filesOf(all)
   const events = eventsOf(parts, turns)
-  const signals = signalsOf({ parts, events, turns, calls: all, files })
+  const signals = signalsOf(parts, events, turns, all, files)
   const summary = summaryOf(
     signals,
     turns.filter(({ role }) => role === 'assistant').length,
@@ -73,7 +73,7 @@ export function composeRecord(
   )
   const numbers = new Map(turns.slice(0, MAX_TURNS).map(({ id }, index) => [id, index + 1]))
   const numberOf = (turn: string | null, at: string | null) => numberAt(turn, at, turns, numbers)
-  const turnRecords = turnRecordsOf({ turns, calls, priced, from, to, contents })
+  const turnRecords = turnRecordsOf(turns, calls, priced, [from, to], contents)
   const quality = scoreQuality(signals)
   const record: SessionRecord = {
     type: 'session',
@@ -161,21 +161,13 @@ function callsOf({ calls }: SessionFragments, turns: readonly TurnFragment[]): M
   return byTurn
 }
 
-function turnRecordsOf({
-  turns,
-  calls,
-  priced,
-  from,
-  to,
-  contents,
-}: {
-  turns: readonly TurnFragment[]
-  calls: ReadonlyMap<string, readonly CallFragment[]>
-  priced: PricedTurns
-  from: string
-  to: string | null
-  contents: ReadonlyMap<string, string> | undefined
-}): TurnRecord[] {
+function turnRecordsOf(
+  turns: readonly TurnFragment[],
+  calls: ReadonlyMap<string, readonly CallFragment[]>,
+  priced: PricedTurns,
+  [from, to]: readonly [string, string | null],
+  contents: ReadonlyMap<string, string> | undefined,
+): TurnRecord[] {
   const records = turns
     .slice(0, MAX_TURNS)
     .map(({ id, role, model, tier, at, tokens }, index): TurnRecord => {
@@ -231,19 +223,13 @@ function filesOf(calls: readonly CallFragment[]): Map<string, number> {
   return files
 }
 
-function signalsOf({
-  parts,
-  events,
-  turns,
-  calls,
-  files,
-}: {
-  parts: SessionFragments
-  events: readonly SessionEvent[]
-  turns: readonly TurnFragment[]
-  calls: readonly CallFragment[]
-  files: ReadonlyMap<string, number>
-}): QualitySignals {
+function signalsOf(
+  parts: SessionFragments,
+  events: readonly SessionEvent[],
+  turns: readonly TurnFragment[],
+  calls: readonly CallFragment[],
+  files: ReadonlyMap<string, number>,
+): QualitySignals {
   // results count even if their calls are not known
   const results = parts.calls.filter(({ ok }) => ok !== null)
   const count = (type: string) => events.filter((event) => event.type === type).length

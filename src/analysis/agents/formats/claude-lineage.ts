@@ -1,4 +1,4 @@
-import { type Json, objectOf, textOf, timeOf } from '../transcript/json-fields.ts'
+import { type Json, textOf, timeOf, valueAt } from '../transcript/json-fields.ts'
 import type { SourceFile } from '../transcript/source-file.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 
@@ -9,47 +9,44 @@ import type { Transcript } from '../transcript/transcript.ts'
 
 export type Context = Parameters<Transcript['noteContext']>
 
-/** A file while it is read. */
-export interface Lineage {
-  file: SourceFile
-  /** The session of lines without a session id. */
-  sessionId: string
-  /** All lines belong to `sessionId`: see `Source` in discover.ts. */
-  sessionFromFolder: boolean
-  /** Reads a line for its session. */
-  read(owner: string, line: Json, number: number): string | undefined
-  /** Lines whose session the next message of the model tells. */
-  waiting: { line: Json; number: number }[]
-  /** The session of the last message of the model; null for one that nothing names, undefined before the first message. */
-  owner: string | null | undefined
-  /** The start of the process that began the file: before its first message it notes what it was given. */
-  beganAt: string | null
-  /** The id of its first prompt, which is noted some milliseconds after its time. */
-  firstPrompt: string | null
-  /** A line of its own was read. */
-  hasOwn: boolean
-  /** The time of the last copy: of the SDK's it is that of the fork. */
-  held: { transcript: Transcript; context: Context } | null
-}
-
+/** `read` reads a line for its session. */
 export const newLineage = (
   file: SourceFile,
   sessionId: string,
   sessionFromFolder: boolean,
-  read: Lineage['read'],
-): Lineage => ({
-  ...{ file, sessionId, sessionFromFolder, read },
-  ...{ waiting: [], owner: undefined, beganAt: null, firstPrompt: null, hasOwn: false, held: null },
+  read: (owner: string, line: Json, number: number) => string | undefined,
+) => ({
+  file,
+  /** The session of lines without a session id. */
+  sessionId,
+  /** All lines belong to `sessionId`: see `Source` in discover.ts. */
+  sessionFromFolder,
+  read,
+  /** Lines whose session the next message of the model tells. */
+  waiting: [] as { line: Json; number: number }[],
+  /** The session of the last message of the model; null for one that nothing names, undefined before the first message. */
+  owner: undefined as string | null | undefined,
+  /** The start of the process that began the file: before its first message it notes what it was given. */
+  beganAt: null as string | null,
+  /** The id of its first prompt, which is noted some milliseconds after its time. */
+  firstPrompt: null as string | null,
+  /** A line of its own was read. */
+  hasOwn: false,
+  /** The time of the last copy: of the SDK's it is that of the fork. */
+  held: null as { transcript: Transcript; context: Context } | null,
 })
 
-const parentOf = (line: Json): string | null => textOf(objectOf(line.forkedFrom).sessionId)
+/** A file while it is read. */
+export type Lineage = ReturnType<typeof newLineage>
+
+const parentOf = (line: Json): string | null => textOf(valueAt(line, 'forkedFrom', 'sessionId'))
 
 /** Notes what the process that began the file wrote before its first message. */
 export function noteBeginning(state: Lineage, line: Json): void {
   if (state.owner !== undefined) return
   if (line.type === 'queue-operation') state.beganAt ??= timeOf(line.timestamp)
   if (line.type !== 'file-history-snapshot' || state.beganAt !== null) return
-  state.beganAt = timeOf(objectOf(line.snapshot).timestamp)
+  state.beganAt = timeOf(valueAt(line, 'snapshot', 'timestamp'))
   state.firstPrompt = textOf(line.messageId)
 }
 
@@ -80,7 +77,7 @@ function ownerOf(state: Lineage, line: Json): string | null {
   const { file, sessionId } = state
   if (state.sessionFromFolder) return sessionId
   const { askedBy } = file.group
-  const message = `${textOf(objectOf(line.message).id)} ${textOf(line.requestId)} ${textOf(line.timestamp)}`
+  const message = `${textOf(valueAt(line, 'message', 'id'))} ${textOf(line.requestId)} ${textOf(line.timestamp)}`
   const [asked, parent] = [textOf(line.requestSessionId), parentOf(line)]
   const isCopy = asked === null && parent === null && isOlder(state, line)
   // the parent may have copied it too, and be read before
@@ -116,7 +113,7 @@ export function asCopied({ file }: Lineage, line: Json, owner: string): Json | n
   const parent = parentOf(line)
   if (parent === null) return line
   const { origins } = file.group
-  const copied = textOf(objectOf(line.forkedFrom).messageUuid)
+  const copied = textOf(valueAt(line, 'forkedFrom', 'messageUuid'))
   const uuid = copied === null ? undefined : (origins.get(copied) ?? (owner === parent ? copied : undefined))
   if (uuid === undefined) return null
   const own = textOf(line.uuid)

@@ -28,32 +28,31 @@ interface Script {
   failedItems: number
 }
 
-export interface CodexCalls {
-  transcript: Transcript
+export const newCodexCalls = (transcript: Transcript) => ({
+  transcript,
   /** Keys of the texts and calls of this file: lines that repeat one add nothing. */
-  known: Set<string>
+  known: new Set<string>(),
   /** Ids of the calls of this file that have their turn. */
-  added: Set<string>
-  /** Adds texts and calls to the turn of their API call, once its usage is read. */
-  pending: ((turn: Turn) => void)[]
-  /** The time of the first of them, and an id of the API call: of its first text or call, which is written before its usage. */
-  pendingAt: string | null
-  pendingId: string | null
-  /** Ids of the calls among them. */
-  waiting: Set<string>
+  added: new Set<string>(),
+  ...nothingPending(),
   /** The scripts that run, by call id, in order. */
-  scripts: Map<string, Script>
+  scripts: new Map<string, Script>(),
   /** These ended without an item, so that one of their commands may still run; the latest is first. */
-  ended: Script[]
-  lastScript: Script | undefined
-}
+  ended: [] as Script[],
+  lastScript: undefined as Script | undefined,
+})
 
-export function newCodexCalls(transcript: Transcript): CodexCalls {
-  const nothing = { ...nothingPending(), scripts: new Map(), ended: [], lastScript: undefined }
-  return { transcript, known: new Set(), added: new Set(), ...nothing }
-}
+export type CodexCalls = ReturnType<typeof newCodexCalls>
 
-const nothingPending = () => ({ pending: [], pendingAt: null, pendingId: null, waiting: new Set<string>() })
+const nothingPending = () => ({
+  /** Adds texts and calls to the turn of their API call, once its usage is read. */
+  pending: [] as ((turn: Turn) => void)[],
+  /** The time of the first of them, and an id of the API call: of its first text or call, which is written before its usage. */
+  pendingAt: null as string | null,
+  pendingId: null as string | null,
+  /** Ids of the calls among them. */
+  waiting: new Set<string>(),
+})
 
 /** Adds something to the turn of the API call that is being read. */
 export function defer(calls: CodexCalls, at: string | null, id: string, add: (turn: Turn) => void): void {

@@ -2,43 +2,28 @@ import { countOf, isObject } from '../transcript/json-fields.ts'
 import { tokensOfCall } from '../transcript/source-file.ts'
 import type { MessageTokens } from '../transcript/transcript-model.ts'
 
-/** Codex's counts of tokens: `input` includes `cached` and `cacheWrite`, `output` includes `reasoning`. */
-export interface Totals {
-  input: number
-  cached: number
-  /** Written by newer versions only. */
-  cacheWrite: number
-  output: number
-  reasoning: number
-}
+/** Codex's counts of tokens, in the order of `COUNTS`: the input includes both counts of the cache, the output the reasoning. */
+export type Totals = readonly number[]
+
+/** The second of the cache is written by newer versions only. */
+const COUNTS = [
+  ...['input_tokens', 'cached_input_tokens', 'cache_write_input_tokens'],
+  ...['output_tokens', 'reasoning_output_tokens'],
+]
 
 /** The counts of a `usage` object; null for anything else. */
-export function totalsOf(usage: unknown): Totals | null {
-  if (!isObject(usage)) return null
-  return {
-    input: countOf(usage.input_tokens),
-    cached: countOf(usage.cached_input_tokens),
-    cacheWrite: countOf(usage.cache_write_input_tokens),
-    output: countOf(usage.output_tokens),
-    reasoning: countOf(usage.reasoning_output_tokens),
-  }
-}
+export const totalsOf = (usage: unknown): Totals | null =>
+  isObject(usage) ? COUNTS.map((name) => countOf(usage[name])) : null
 
 /** Equal totals have the same key. */
-export const totalsKey = (totals: Totals): string => Object.values(totals).join(' ')
+export const totalsKey = (totals: Totals): string => totals.join(' ')
 
-const minus = (a: Totals, b: Totals): Totals => ({
-  input: a.input - b.input,
-  cached: a.cached - b.cached,
-  cacheWrite: a.cacheWrite - b.cacheWrite,
-  output: a.output - b.output,
-  reasoning: a.reasoning - b.reasoning,
-})
+const minus = (a: Totals, b: Totals): Totals => a.map((count, kind) => count - (b[kind] ?? 0))
 
 /** The counts of a running total beyond those before; null where one of them is smaller: it began again. */
 export function growth(before: Totals, now: Totals): Totals | null {
   const grown = minus(now, before)
-  return Object.values(grown).some((count) => count < 0) ? null : grown
+  return grown.some((count) => count < 0) ? null : grown
 }
 
 /** The running total of `token_count` while a file is read. */
@@ -71,7 +56,7 @@ export function usageIn(
   if (total !== null && before !== null && totalsKey(total) === totalsKey(before)) return null
   const usage =
     total === null || (before === null && isContinued) ? (last ?? total) : grownBy(before, total, last)
-  if (usage === null || Object.values(usage).every((count) => count === 0)) return null
+  if (usage?.every((count) => count === 0) !== false) return null
   // the later one of two equal usages; nothing before it is repeated after it
   const found = recorded.lastIndexOf(totalsKey(last ?? usage))
   if (found === -1) return usage
@@ -85,7 +70,7 @@ function grownBy(before: Totals | null, total: Totals, last: Totals | null): Tot
   return isSameSum ? minus(total, before) : (last ?? total)
 }
 
-export function tokensOf({ input, cached, cacheWrite, output, reasoning }: Totals): MessageTokens {
+export function tokensOf([input = 0, cached = 0, cacheWrite = 0, output, reasoning]: Totals): MessageTokens {
   const read = Math.min(input, cached)
   return tokensOfCall({ input, output, read, written: Math.min(input - read, cacheWrite), reasoning }, true)
 }
