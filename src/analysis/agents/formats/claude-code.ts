@@ -10,6 +10,7 @@ import {
   parseJson,
   textOf,
   timeOf,
+  valueAt,
 } from '../transcript/json-fields.ts'
 import { readJsonLines } from '../transcript/json-lines.ts'
 import { reportedCost, type SourceFile } from '../transcript/source-file.ts'
@@ -158,42 +159,29 @@ function readTypedLine(state: State, transcript: Transcript, line: Json, number:
   const context: Context = [at, textOf(line.cwd), branchOf(line.gitBranch)]
   if (line.forkedFrom === undefined) transcript.noteContext(...context)
   else holdTime(state, line, transcript, context)
-  switch (line.type) {
-    case 'assistant':
-      return readAssistantLine(state, transcript, line, message, at, number)
-    case 'user':
-      return readUserLine(transcript, line, at, number)
-    case 'system':
-      if (line.subtype === 'compact_boundary') transcript.addEvent('compaction', uuid ?? `${at}`, at)
-      if (line.subtype === 'api_error') transcript.addEvent('api_error', uuid ?? `${at} ${number}`, at)
-      return undefined
-    case 'progress': {
-      const data = objectOf(line.data)
-      if (data.type !== 'agent_progress' || state.subAgentMessages.length >= MAX_SUB_AGENT_MESSAGES)
-        return undefined
-      state.subAgentMessages.push({ sessionId: transcript.id, value: data })
-      return undefined
-    }
-    case 'summary':
-    case 'custom-title':
-    case 'ai-title':
-      transcript.title =
-        textOf(line.customTitle) ?? textOf(line.aiTitle) ?? textOf(line.summary) ?? transcript.title
-      return undefined
-    case 'cost-state': {
-      // an estimate of a price that the program does not know is none
-      const totals = claudeTotals(line.modelUsage, line.hasUnknownModelCost === true)
-      noteWhole(transcript, totals)
-      noteTotal(state.file.group, transcript, totals)
-      return undefined
-    }
-    case 'pr-link':
-      transcript.repository ??= textOf(line.prRepository)
-      transcript.addPullRequest(textOf(line.prRepository), countOf(line.prNumber))
-      return undefined
-    default:
-      return undefined
+  const { type, subtype } = line
+  if (type === 'assistant') return readAssistantLine(state, transcript, line, at, number)
+  if (type === 'user') return readUserLine(transcript, line, at, number)
+  if (type === 'system' && subtype === 'compact_boundary')
+    transcript.addEvent('compaction', uuid ?? `${at}`, at)
+  else if (type === 'system' && subtype === 'api_error')
+    transcript.addEvent('api_error', uuid ?? `${at} ${number}`, at)
+  else if (type === 'progress' && valueAt(line, 'data', 'type') === 'agent_progress') {
+    if (state.subAgentMessages.length < MAX_SUB_AGENT_MESSAGES)
+      state.subAgentMessages.push({ sessionId: transcript.id, value: objectOf(line.data) })
+  } else if (type === 'summary' || type === 'custom-title' || type === 'ai-title')
+    transcript.title =
+      textOf(line.customTitle) ?? textOf(line.aiTitle) ?? textOf(line.summary) ?? transcript.title
+  else if (type === 'cost-state') {
+    // an estimate of a price that the program does not know is none
+    const totals = claudeTotals(line.modelUsage, line.hasUnknownModelCost === true)
+    noteWhole(transcript, totals)
+    noteTotal(state.file.group, transcript, totals)
+  } else if (type === 'pr-link') {
+    transcript.repository ??= textOf(line.prRepository)
+    transcript.addPullRequest(textOf(line.prRepository), countOf(line.prNumber))
   }
+  return undefined
 }
 
 /** Null for `HEAD`: no branch was checked out. */
@@ -229,11 +217,11 @@ function readAssistantLine(
   state: State,
   transcript: Transcript,
   line: Json,
-  message: Json,
   at: string | null,
   number: number,
 ): string | undefined {
-  if (!isObject(line.message)) return 'an assistant line without a message'
+  const { message } = line
+  if (!isObject(message)) return 'an assistant line without a message'
   if (line.isApiErrorMessage === true)
     transcript.addEvent('api_error', textOf(line.uuid) ?? `${at} ${number}`, at)
   if (message.model === SYNTHETIC || line.isApiErrorMessage === true) return undefined

@@ -113,31 +113,18 @@ function readRolloutLine(state: State, line: Json, payload: Json, number: number
   if (turn !== null) state.isImported = IMPORTED.test(turn)
   if (state.isImported) return
   transcript.noteContext(at, textOf(payload.cwd))
-  switch (line.type) {
-    case 'session_meta':
-      readMeta(state, payload)
-      return
-    case 'turn_context':
-      if (state.calls.pendingId !== null) state.pendingModel ??= state.model
-      state.model = textOf(payload.model) ?? state.model
-      transcript.addMode(unsandboxedMode(payload), at)
-      return
-    case 'response_item':
-      readResponseItem(state, payload, at)
-      return
-    case 'compacted':
-      state.isCompacted = true
-      transcript.addEvent('compaction', `${at}`, at)
-      return
-    case 'event_msg':
-      readEvent(state, payload, at)
-      return
-    case 'token_usage_record':
-      readUsageRecord(state, payload, at)
-      return
-    default:
-      return
-  }
+  const { type } = line
+  if (type === 'session_meta') readMeta(state, payload)
+  else if (type === 'turn_context') {
+    if (state.calls.pendingId !== null) state.pendingModel ??= state.model
+    state.model = textOf(payload.model) ?? state.model
+    transcript.addMode(unsandboxedMode(payload), at)
+  } else if (type === 'response_item') readResponseItem(state, payload, at)
+  else if (type === 'compacted') {
+    state.isCompacted = true
+    transcript.addEvent('compaction', `${at}`, at)
+  } else if (type === 'event_msg') readEvent(state, payload, at)
+  else if (type === 'token_usage_record') readUsageRecord(state, payload, at)
 }
 
 function readMeta(state: State, payload: Json): void {
@@ -150,66 +137,39 @@ function readMeta(state: State, payload: Json): void {
 function readResponseItem(state: State, payload: Json, at: string | null): void {
   const { transcript, calls } = state
   const id = textOf(payload.call_id) ?? textOf(payload.id) ?? `${at} ${Bun.hash(JSON.stringify(payload))}`
-  switch (payload.type) {
-    case 'message': {
-      const text = blockText(payload.content)
-      if (payload.role === 'assistant' && text !== '') {
-        const key = `${at} ${Bun.hash(text)}`
-        if (isFirstInFile(calls, key))
-          defer(calls, at, id, (turn) => {
-            if (transcript.isFirst(key)) transcript.scanTurn(turn, text)
-          })
-      } else if (payload.role === 'user' && text !== '' && !NOT_A_PROMPT.test(text)) {
-        state.itemPrompts.push({ key: `${at} ${Bun.hash(text)}`, at, text, number: state.lines })
-      }
-      return
-    }
-    case 'function_call':
-    case 'custom_tool_call':
-    case 'local_shell_call':
-    case 'web_search_call':
-      readCall(calls, id, payload, at)
-      return
-    case 'function_call_output':
-    case 'custom_tool_call_output':
-      readOutput(calls, id, payload.output, at)
-      return
-    default:
-      return
-  }
+  const type = String(payload.type)
+  if (type === 'message') {
+    const text = blockText(payload.content)
+    const key = `${at} ${Bun.hash(text)}`
+    if (payload.role === 'assistant' && text !== '' && isFirstInFile(calls, key))
+      defer(calls, at, id, (turn) => {
+        if (transcript.isFirst(key)) transcript.scanTurn(turn, text)
+      })
+    else if (payload.role === 'user' && text !== '' && !NOT_A_PROMPT.test(text))
+      state.itemPrompts.push({ key, at, text, number: state.lines })
+  } else if (CALLS.has(type)) readCall(calls, id, payload, at)
+  else if (type === 'function_call_output' || type === 'custom_tool_call_output')
+    readOutput(calls, id, payload.output, at)
 }
+
+const CALLS = new Set(['function_call', 'custom_tool_call', 'local_shell_call', 'web_search_call'])
 
 function readEvent(state: State, payload: Json, at: string | null): void {
   const { transcript } = state
-  switch (payload.type) {
-    case 'user_message': {
-      state.hasUserMessages = true
-      const text = textOf(payload.message) ?? ''
-      if (text !== '' || listOf(payload.images).length > 0)
-        transcript.addPrompt(`${at} ${Bun.hash(text)}`, at, text)
-      return
-    }
-    case 'token_count':
-      readTokenCount(state, objectOf(payload.info), at)
-      return
-    case 'item_completed':
-      readItem(state.calls, objectOf(payload.item), at)
-      return
-    case 'turn_aborted':
-      transcript.addEvent('interruption', `${at}`, at)
-      return
-    case 'context_compacted':
-      // newer versions write a line of its own before
-      if (!state.isCompacted) transcript.addEvent('compaction', `${at}`, at)
-      state.isCompacted = false
-      return
-    case 'error':
-    case 'stream_error':
-      transcript.addEvent('api_error', `${at}`, at)
-      return
-    default:
-      return
-  }
+  const { type } = payload
+  if (type === 'user_message') {
+    state.hasUserMessages = true
+    const text = textOf(payload.message) ?? ''
+    if (text !== '' || listOf(payload.images).length > 0)
+      transcript.addPrompt(`${at} ${Bun.hash(text)}`, at, text)
+  } else if (type === 'token_count') readTokenCount(state, objectOf(payload.info), at)
+  else if (type === 'item_completed') readItem(state.calls, objectOf(payload.item), at)
+  else if (type === 'turn_aborted') transcript.addEvent('interruption', `${at}`, at)
+  else if (type === 'context_compacted') {
+    // newer versions write a line of its own before
+    if (!state.isCompacted) transcript.addEvent('compaction', `${at}`, at)
+    state.isCompacted = false
+  } else if (type === 'error' || type === 'stream_error') transcript.addEvent('api_error', `${at}`, at)
 }
 
 /** The usage of one API call. */
