@@ -31,6 +31,11 @@ const MASKED = /x{8}|X{8}/
 /** Message ids of medium severity: a key id is of no use without its key. */
 const MEDIUM = new Set(['AWSAccessKeyID'])
 
+/** A rule for a token that its form alone tells. `heads`: with spaces between them. */
+const token = (ruleId: string, title: string, heads: string, pattern: RegExp): OwnRule => ({
+  ...{ ruleId, title, heads: heads.split(' '), pattern, severity: 'high' },
+})
+
 // Kinds that the preset lacks. Each has a fixed prefix, which makes false positives unlikely. Patterns after gitleaks
 // (MIT).
 export const OWN_RULES: readonly OwnRule[] = [
@@ -43,27 +48,9 @@ export const OWN_RULES: readonly OwnRule[] = [
       /-----BEGIN[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\{1,4}[nr]){1,8}[A-Za-z0-9+/=][A-Za-z0-9+/=\s\\.…]{3,20000}-----END[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----|-----BEGIN[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\{1,4}[nr]|[A-Za-z-]{1,40}: [^\n]{1,100}\n){1,20}[A-Za-z0-9+/=]{30}[A-Za-z0-9+/=\s\\]{0,20000}(?:-----END[ A-Z]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/g,
     severity: 'high',
   },
-  {
-    ruleId: 'google-api-key',
-    title: 'Google API key',
-    heads: ['AIza'],
-    pattern: /\bAIza[\w-]{35}(?![\w-])/g,
-    severity: 'high',
-  },
-  {
-    ruleId: 'pypi-token',
-    title: 'PyPI upload token',
-    heads: ['pypi'],
-    pattern: /\bpypi-AgEIcHlwaS5vcmc[\w-]{50,1000}/g,
-    severity: 'high',
-  },
-  {
-    ruleId: 'digitalocean-token',
-    title: 'DigitalOcean token',
-    heads: ['p_v1', 'o_v1', 'r_v1'],
-    pattern: /\bdo[opr]_v1_[a-f0-9]{64}\b/g,
-    severity: 'high',
-  },
+  token('google-api-key', 'Google API key', 'AIza', /\bAIza[\w-]{35}(?![\w-])/g),
+  token('pypi-token', 'PyPI upload token', 'pypi', /\bpypi-AgEIcHlwaS5vcmc[\w-]{50,1000}/g),
+  token('digitalocean-token', 'DigitalOcean token', 'p_v1 o_v1 r_v1', /\bdo[opr]_v1_[a-f0-9]{64}\b/g),
   {
     ruleId: 'json-web-token',
     title: 'JSON web token',
@@ -77,28 +64,15 @@ export const OWN_RULES: readonly OwnRule[] = [
       return at === -1 ? null : { at: at - head.length, secret: `${head.slice(at)}.ey${rest}` }
     },
   },
-  {
-    ruleId: 'google-oauth-secret',
-    title: 'Google OAuth client secret',
-    heads: ['GOCS'],
-    pattern: /\bGOCSPX-[\w-]{28}(?![\w-])/g,
-    severity: 'high',
-  },
-  {
-    // every product that implements Standard Webhooks has secrets of this form
-    ruleId: 'webhook-secret',
-    title: 'webhook signing secret',
-    heads: ['whse'],
-    pattern: /\bwhsec_[A-Za-z0-9+/]{24,128}={0,2}(?![A-Za-z0-9+/])/g,
-    severity: 'high',
-  },
-  {
-    ruleId: 'cloud-analytics-key',
-    title: 'Cloud Analytics API key',
-    heads: ['ca_l'],
-    pattern: /\bca_live_[a-z0-9]{8}_[A-Za-z0-9]{38}\b/g,
-    severity: 'high',
-  },
+  token('google-oauth-secret', 'Google OAuth client secret', 'GOCS', /\bGOCSPX-[\w-]{28}(?![\w-])/g),
+  // every product that implements Standard Webhooks has secrets of this form
+  token(
+    'webhook-secret',
+    'webhook signing secret',
+    'whse',
+    /\bwhsec_[A-Za-z0-9+/]{24,128}={0,2}(?![A-Za-z0-9+/])/g,
+  ),
+  token('cloud-analytics-key', 'Cloud Analytics API key', 'ca_l', /\bca_live_[a-z0-9]{8}_[A-Za-z0-9]{38}\b/g),
   ...SERVICE_RULES,
   ...LOGIN_RULES,
   ...ASSIGNED_RULES,

@@ -1,5 +1,5 @@
 import { cut } from '../../base/text.ts'
-import { type FindingRecord, SEVERITY_POINTS, type Severity } from '../records/finding.ts'
+import { type FindingRecord, MAX_FINDINGS, SEVERITY_POINTS, type Severity } from '../records/finding.ts'
 import { isOfNoKind } from './assigned-secrets.ts'
 import { findEncoded } from './encoded-secrets.ts'
 import { fingerprintOf } from './fingerprint.ts'
@@ -21,8 +21,6 @@ export interface FoundSecret {
   fingerprint: string
 }
 
-/** Findings per record, the schema's limit. A scan has no limit: all secrets must be masked. */
-const MAX_FINDINGS = 1_000
 let scanner: Promise<Scanner> | undefined
 
 /** Finds the secrets in a text, in order of position and without overlaps. */
@@ -191,7 +189,7 @@ export interface FindingSelection<Found> {
   selected(): { findings: Found[]; omitted: number }
 }
 
-/** The limit bounds memory. The score stays exact: it is 0 from 34 distinct findings of any severity on. */
+/** The limit bounds memory; a scan has none, since all secrets must be masked. The score stays exact: it is 0 from 34 distinct findings of any severity on. */
 export function newFindingSelection<Found extends { fingerprint: string }>(): FindingSelection<Found> {
   const known = new Set<string>()
   const firsts: { at: number; found: Found }[] = []

@@ -8,52 +8,42 @@ interface Sensitivity {
   severity: Severity
 }
 
-interface Kind extends Sensitivity {
-  /** Matches the whole path in lower case, with `/` between folders. */
-  pattern: RegExp
-}
+/** `pattern` matches the whole path in lower case, with `/` between folders. */
+type Kind = readonly [kind: string, severity: Severity, pattern: RegExp]
 
 // Files are classified by path, since the contents are not known. The first matching kind applies.
 const KINDS: readonly Kind[] = [
-  { kind: 'SSH private key', severity: 'high', pattern: /(?:^|\/)id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/ },
-  { kind: 'list of authorized SSH keys', severity: 'low', pattern: /(?:^|\/)\.ssh\/authorized_keys$/ },
-  {
-    kind: 'cloud credentials file',
-    severity: 'high',
-    pattern:
-      /(?:^|\/)(?:\.aws\/credentials|\.azure\/(?:accesstokens\.json|msal_token_cache\.\w+)|\.?gcloud\/(?:credentials\.db|access_tokens\.db|application_default_credentials\.json)|application_default_credentials\.json)$/,
-  },
-  {
-    kind: 'Kubernetes credentials file',
-    severity: 'high',
-    pattern: /(?:^|\/)(?:\.kube\/config|kubeconfig(?:\.ya?ml)?|[\w-]+\.kubeconfig)$/,
-  },
-  {
-    kind: 'credentials file',
-    severity: 'high',
-    pattern:
-      /(?:^|\/)(?:\.netrc|_netrc|\.pgpass|\.git-credentials|\.my\.cnf|\.vault-token|gh\/hosts\.yml|\.claude\/\.credentials\.json|\.codex\/auth\.json)$|^\/etc\/g?shadow$/,
-  },
-  {
-    kind: 'registry credentials file',
-    severity: 'medium',
-    pattern:
-      /(?:^~|^\/home\/[^/]+|^\/users\/[^/]+|^\/root)\/\.npmrc$|(?:^|\/)(?:\.pypirc|\.docker\/config\.json)$/,
-  },
+  ['SSH private key', 'high', /(?:^|\/)id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/],
+  ['list of authorized SSH keys', 'low', /(?:^|\/)\.ssh\/authorized_keys$/],
+  [
+    'cloud credentials file',
+    'high',
+    /(?:^|\/)(?:\.aws\/credentials|\.azure\/(?:accesstokens\.json|msal_token_cache\.\w+)|\.?gcloud\/(?:credentials\.db|access_tokens\.db|application_default_credentials\.json)|application_default_credentials\.json)$/,
+  ],
+  [
+    'Kubernetes credentials file',
+    'high',
+    /(?:^|\/)(?:\.kube\/config|kubeconfig(?:\.ya?ml)?|[\w-]+\.kubeconfig)$/,
+  ],
+  [
+    'credentials file',
+    'high',
+    /(?:^|\/)(?:\.netrc|_netrc|\.pgpass|\.git-credentials|\.my\.cnf|\.vault-token|gh\/hosts\.yml|\.claude\/\.credentials\.json|\.codex\/auth\.json)$|^\/etc\/g?shadow$/,
+  ],
+  [
+    'registry credentials file',
+    'medium',
+    /(?:^~|^\/home\/[^/]+|^\/users\/[^/]+|^\/root)\/\.npmrc$|(?:^|\/)(?:\.pypirc|\.docker\/config\.json)$/,
+  ],
   // inside a project it mostly contains settings only
-  { kind: 'registry settings file', severity: 'low', pattern: /(?:^|\/)\.npmrc$/ },
-  { kind: 'environment file', severity: 'medium', pattern: /(?:^|\/)\.env(?:\.[\w.-]+)?$/ },
-  {
-    kind: 'private key or key store',
-    severity: 'medium',
-    pattern: /(?:^|\/)[^/]+\.(?:pem|p12|pfx|jks|keystore|ppk|key)$/,
-  },
-  {
-    kind: 'secrets file',
-    severity: 'medium',
-    pattern:
-      /(?:^|\/)(?:secrets?\.(?:ya?ml|json|toml)|credentials\.json|service[-_]account[\w-]*\.json|terraform\.tfvars|[\w.-]+\.tfstate)$/,
-  },
+  ['registry settings file', 'low', /(?:^|\/)\.npmrc$/],
+  ['environment file', 'medium', /(?:^|\/)\.env(?:\.[\w.-]+)?$/],
+  ['private key or key store', 'medium', /(?:^|\/)[^/]+\.(?:pem|p12|pfx|jks|keystore|ppk|key)$/],
+  [
+    'secrets file',
+    'medium',
+    /(?:^|\/)(?:secrets?\.(?:ya?ml|json|toml)|credentials\.json|service[-_]account[\w-]*\.json|terraform\.tfvars|[\w.-]+\.tfstate)$/,
+  ],
 ]
 
 /** Templates, public keys and certificates: similar names without secrets. */
@@ -66,7 +56,7 @@ const TEST_FOLDER = /(?:^|\/)(?:tests?|__tests__|testdata|test-data|fixtures?|sp
 export function sensitivityOf(path: string): Sensitivity | null {
   const plain = path.replaceAll('\\', '/').toLowerCase()
   if (HARMLESS.test(plain)) return null
-  const found = KINDS.find(({ pattern }) => pattern.test(plain))
-  if (found === undefined) return null
-  return { kind: found.kind, severity: TEST_FOLDER.test(plain) ? 'low' : found.severity }
+  const [kind, severity] = KINDS.find(([, , pattern]) => pattern.test(plain)) ?? []
+  if (kind === undefined || severity === undefined) return null
+  return { kind, severity: TEST_FOLDER.test(plain) ? 'low' : severity }
 }

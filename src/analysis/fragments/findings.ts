@@ -1,17 +1,14 @@
 import { compareText } from '../../base/text.ts'
 import { type DangerousAction, dangerousActionFinding } from '../detection/dangerous-actions.ts'
 import { secretFinding, securityScore, withOmittedCount } from '../detection/secrets.ts'
-import { type FindingRecord, SEVERITY_RANK } from '../records/finding.ts'
+import { type FindingRecord, MAX_FINDINGS, SEVERITY_RANK } from '../records/finding.ts'
 import type { SessionFragments } from '../records/fragments.ts'
 import type { SessionRecord } from '../records/session.ts'
 
 /** The number of a turn, or of the last turn at the time `at`; null for neither. */
 type NumberOf = (turn: string | null, at: string | null) => number | null
 
-/** The schema's limit; the most severe findings are kept. */
-const MAX_FINDINGS = 1_000
-
-/** Score and findings of a session: secrets, dangerous actions and modes, sensitive files. */
+/** Score and findings of a session: secrets, dangerous actions and modes, sensitive files. The most severe are kept. */
 export function securityMetadataOf(
   parts: SessionFragments,
   numberOf: NumberOf,

@@ -3,7 +3,6 @@ import {
   type CallFragment,
   type EventFragment,
   LIMITS,
-  type ModeFragment,
   type RunFragment,
   type SecretFragment,
   type SessionFragments,
@@ -27,15 +26,14 @@ export function mergeFragments(a: SessionFragments, b: SessionFragments): Sessio
     fileTimes: earlier(a.fileTimes, b.fileTimes),
     ...mergeTelemetry(a.telemetry, b.telemetry),
     project: isBetterName(a.project, b.project) ? a.project : b.project,
-    branch:
-      a.branch === null || b.branch === null ? (a.branch ?? b.branch) : earlierBranch(a.branch, b.branch),
+    branch: a.branch === null || b.branch === null ? (a.branch ?? b.branch) : earlierOf(a.branch, b.branch),
     title: choose(a.title, b.title)?.slice(0, MAX_TITLE) ?? null,
     pullRequests: mergePullRequests(a, b),
     turns: mergeById(a.turns, b.turns, mergeTurn),
     calls: mergeById(a.calls, b.calls, mergeCall),
     events: mergeById(a.events, b.events, mergeEvent).slice(0, LIMITS.events),
     secrets: mergeById(a.secrets, b.secrets, mergeSecret).slice(0, LIMITS.secrets),
-    modes: mergeById(a.modes, b.modes, mergeMode).slice(0, LIMITS.modes),
+    modes: mergeById(a.modes, b.modes, earlierOf).slice(0, LIMITS.modes),
     runs: mergeById(a.runs, b.runs, mergeRun).slice(0, LIMITS.runs),
     whole: largerTotals(a.whole, b.whole),
   }
@@ -92,10 +90,8 @@ function choose<Value>(a: Value, b: Value): Value {
   return first.length < second.length || (first.length === second.length && first <= second) ? a : b
 }
 
-const earlierBranch = (
-  a: NonNullable<SessionFragments['branch']>,
-  b: NonNullable<SessionFragments['branch']>,
-): SessionFragments['branch'] => (a.at === b.at ? choose(a, b) : earliest(a.at, b.at) === a.at ? a : b)
+const earlierOf = <Item extends { at: Text }>(a: Item, b: Item): Item =>
+  a.at === b.at ? choose(a, b) : earliest(a.at, b.at) === a.at ? a : b
 
 const earlier = (
   a: SessionFragments['fileTimes'],
@@ -158,16 +154,16 @@ export const mergeCall = (a: CallFragment, b: CallFragment): CallFragment => ({
   position: Math.max(a.position, b.position),
   name: choose(a.name, b.name),
   ok: a.ok === false || b.ok === false ? false : (a.ok ?? b.ok),
-  edits: a.edits.length === b.edits.length ? choose(a.edits, b.edits) : longer(a.edits, b.edits),
+  edits: longer(a.edits, b.edits),
   commits: a.commits || b.commits,
   tests: a.tests || b.tests,
   searches: Math.max(a.searches, b.searches),
   rejected: a.rejected || b.rejected,
-  actions:
-    a.actions.length === b.actions.length ? choose(a.actions, b.actions) : longer(a.actions, b.actions),
+  actions: longer(a.actions, b.actions),
 })
 
-const longer = <Item>(a: Item[], b: Item[]): Item[] => (a.length > b.length ? a : b)
+const longer = <Item>(a: Item[], b: Item[]): Item[] =>
+  a.length === b.length ? choose(a, b) : a.length > b.length ? a : b
 
 const mergeEvent = (a: EventFragment, b: EventFragment): EventFragment => ({
   ...a,
@@ -177,14 +173,8 @@ const mergeEvent = (a: EventFragment, b: EventFragment): EventFragment => ({
 })
 
 /** The first place at which it was exposed, else the first. */
-function mergeSecret(a: SecretFragment, b: SecretFragment): SecretFragment {
-  if (a.exposed !== b.exposed) return a.exposed ? a : b
-  if (a.at !== b.at) return earliest(a.at, b.at) === a.at ? a : b
-  return choose(a, b)
-}
-
-const mergeMode = (a: ModeFragment, b: ModeFragment): ModeFragment =>
-  a.at === b.at ? choose(a, b) : earliest(a.at, b.at) === a.at ? a : b
+const mergeSecret = (a: SecretFragment, b: SecretFragment): SecretFragment =>
+  a.exposed === b.exposed ? earlierOf(a, b) : a.exposed ? a : b
 
 const mergeRun = (a: RunFragment, b: RunFragment): RunFragment => ({
   id: a.id,

@@ -108,7 +108,6 @@ const SecretFragment = closed({
 export type SecretFragment = Static<typeof SecretFragment>
 
 const ModeFragment = closed({ id: Id, at: At, action: Action })
-export type ModeFragment = Static<typeof ModeFragment>
 
 /** Totals that an agent states, by model; null where it names no model. */
 const ModelTotal = closed({ model: nullable(name(200)), tokens: Counts, cost: Cost })
