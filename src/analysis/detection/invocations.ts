@@ -78,7 +78,7 @@ function unwrap(command: ShellCommand, piped = 0): Invocation | null {
     if (first === undefined) return null
     const isPrefix = RESERVED.has(first.text) || ASSIGNMENT.test(first.text)
     const program = first.text.slice(first.text.lastIndexOf('/') + 1)
-    const options = isPrefix ? undefined : WRAPPERS[program]
+    const options = isPrefix || !Object.hasOwn(WRAPPERS, program) ? undefined : WRAPPERS[program]
     if (!isPrefix && options === undefined) {
       const pipedFrom =
         command.pipedFrom === null || piped === MAX_PIPED ? null : unwrap(command.pipedFrom, piped + 1)

@@ -150,6 +150,13 @@ describe('dangerous commands', () => {
       expect(JSON.stringify(dangerousActionsIn(invocationsOf(line)))).not.toContain(secret)
   })
 
+  test('a program may have the name of any property', () => {
+    expect(found('constructor -x; toString -u y; sudo rm -rf /')).toEqual([
+      'recursive-delete critical',
+      'sudo low',
+    ])
+  })
+
   test('broken and hostile lines end, and soon', () => {
     const before = process.cpuUsage()
     for (const script of [
