@@ -4,30 +4,21 @@ import { extname, join, resolve } from 'node:path'
 import { codeOf, messageOf, OperatorError } from '../../base/errors.ts'
 import { type DetectedFormat, detectFormat, HEAD_BYTES, isCompanion, NO_HEAD } from './file-format.ts'
 import { agentOf, FORMATS, formatNamed } from './format-list.ts'
-import type { Format, Layout } from './formats/format.ts'
+import type { Format } from './formats/format.ts'
 import { NOT_REGULAR } from './git/regular-file.ts'
 import { type KnownFile, type Look, lookAt, lookAtFolder, statsOf } from './known-files.ts'
-import { inOrder, sortedByOrigin } from './source-order.ts'
+import { inOrder, type OrderedFile, sortedByOrigin } from './source-order.ts'
 import { useDatabase } from './transcript/database.ts'
 import { bytesOf } from './transcript/file-bytes.ts'
 import { copyText, textOf } from './transcript/json-fields.ts'
 
 // Finds the files with sessions below the given paths, and groups those that must be read together.
 
-export interface Source {
-  path: string
+/** A file before it is read. Its session id may be that of its folder. */
+export interface Source extends OrderedFile {
   format: Format
-  layout: Layout
-  /** The agent's session id, from the head of the file or the name of its folder. */
-  sessionId: string | null
   /** True for a sub-agent's file: its session is that of its folder, whatever session ids its lines contain. */
   sessionFromFolder: boolean
-  /** The session that started this one, a sub-agent's, as its head says; null for every other. */
-  startedBy: string | null
-  startedAt: string
-  /** A session of Claude Code that was put into the background: it begins with a copy of the one before. */
-  isBackground: boolean
-  bytes: number
   /** Undefined in a run without memory. */
   look: Look | undefined
   /** The agent's session ids in it, filled before `discover` returns. */

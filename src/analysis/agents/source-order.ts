@@ -1,20 +1,16 @@
 import { compareText } from '../../base/text.ts'
+import type { HeadFacts } from './formats/format.ts'
 
 // The order in which files are read: copies of another file's lines come after these.
 
-/** A file before it is read: see `Source` in discover.ts. */
-interface Ordered {
+export interface OrderedFile extends HeadFacts {
   path: string
-  sessionId: string | null
-  startedBy: string | null
-  startedAt: string
-  isBackground: boolean
   bytes: number
   ids: readonly string[]
 }
 
 /** A file may begin with a copy of another: a sub-agent's of its parent's, a fork's of the session that it names. */
-export function sortedByOrigin<File extends Ordered>(group: readonly File[]): File[] {
+export function sortedByOrigin<File extends OrderedFile>(group: readonly File[]): File[] {
   const depths = new Map<string | null, number>()
   const depthOf = (id: string | null): number => {
     const known = depths.get(id)
@@ -39,7 +35,7 @@ export function sortedByOrigin<File extends Ordered>(group: readonly File[]): Fi
  * Sorts groups, each sorted by origin. A resumed session starts with a copy of the original: of two groups with the same start
  * the original is the one that is not in the background, else the shorter.
  */
-export const inOrder = <File extends Ordered>(groups: readonly File[][]): File[][] =>
+export const inOrder = <File extends OrderedFile>(groups: readonly File[][]): File[][] =>
   groups
     .map(orderOf)
     .sort(
@@ -52,7 +48,7 @@ export const inOrder = <File extends Ordered>(groups: readonly File[][]): File[]
     .map(({ group }) => group)
 
 /** The groups are sorted by these fields. The first times in a fork's file are those of a session that it names. */
-const orderOf = <File extends Ordered>(group: File[]) => {
+const orderOf = <File extends OrderedFile>(group: File[]) => {
   const first = group.filter(({ ids }) => ids.length <= (group[0]?.ids.length ?? 0))
   return {
     group,

@@ -1,7 +1,7 @@
 import { compareText } from '../../base/text.ts'
 import type { SessionFragments, TurnFragment } from '../records/fragments.ts'
 import type { Origin } from '../records/session.ts'
-import { statedTotals, sumTotals, unattributedTotals } from './totals.ts'
+import { statedTotals, sumOf, sumTotals, unattributedTotals } from './totals.ts'
 
 /** Files of a session always have a time, by their lines or of their own. */
 export function originOf({ times, fileTimes, telemetry }: SessionFragments): Origin {
@@ -103,14 +103,14 @@ export interface Coverage {
  * states.
  */
 export function coverageOf(parts: SessionFragments, total: number, isOfClient: boolean): Coverage {
-  const telemetry = sumOf(parts.turns.filter(({ telemetry: isTold }) => isTold === true))
+  const telemetry = sumOfAll(parts.turns.filter(({ telemetry: isTold }) => isTold === true))
   if (isOfClient || parts.telemetry === undefined) return { transcript: total, telemetry }
   const own = withLinesOfAnswers(parts).turns.filter(({ telemetry: isTold }) => isTold !== true)
   const calls = sumTotals(
     own.flatMap(({ model, tokens }) => (tokens === null ? [] : { model, tokens, cost: '0' })),
   )
   const stated = statedTotals(parts.runs, parts.isFork ? null : parts.whole)
-  return { transcript: sumOf(own) + sumOf(unattributedTotals(stated, calls)), telemetry }
+  return { transcript: sumOfAll(own) + sumOfAll(unattributedTotals(stated, calls)), telemetry }
 }
 
 /** The part of a session that telemetry tells; undefined where there is none. */
@@ -127,6 +127,5 @@ export function telemetryOf(parts: SessionFragments): SessionFragments | undefin
   }
 }
 
-/** All four kinds. */
-const sumOf = (items: readonly { tokens: readonly number[] | null }[]): number =>
-  items.reduce((sum, { tokens }) => sum + (tokens ?? []).slice(0, 4).reduce((all, each) => all + each, 0), 0)
+const sumOfAll = (items: readonly Pick<TurnFragment, 'tokens'>[]): number =>
+  items.reduce((sum, { tokens }) => sum + (tokens === null ? 0 : sumOf(tokens)), 0)

@@ -12,7 +12,8 @@ const NO_TOKENS: Counts = [0, 0, 0, 0, 0]
 export const SAME_AMOUNT = 500_000n
 
 const add = (a: Counts, b: Counts): Counts => a.map((count, index) => count + (b[index] ?? 0)) as Counts
-const sumOf = ([input, output, cacheRead, cacheCreation]: Counts): number =>
+/** Sums all kinds: the part of the cache that is kept for an hour is in another one. */
+export const sumOf = ([input, output, cacheRead, cacheCreation]: Counts): number =>
   input + output + cacheRead + cacheCreation
 const costOf = (totals: Totals): bigint => totals.reduce((sum, { cost }) => sum + BigInt(cost ?? 0), 0n)
 const tokensOf = (totals: Totals): number => totals.reduce((sum, { tokens }) => sum + sumOf(tokens), 0)

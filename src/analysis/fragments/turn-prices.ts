@@ -1,7 +1,7 @@
 import type { ModelTotal, SessionFragments, TurnFragment } from '../records/fragments.ts'
 import type { Tokens } from '../records/session.ts'
 import { type Pricer, tieredName, WEB_SEARCH_COST } from '../scoring/prices.ts'
-import { matchTotals, SAME_AMOUNT, statedTotals, sumTotals, unattributedTotals } from './totals.ts'
+import { matchTotals, SAME_AMOUNT, statedTotals, sumOf, sumTotals, unattributedTotals } from './totals.ts'
 
 /** A turn record beside those of the turns: a sum over several calls. */
 export interface SummedTurn {
@@ -74,7 +74,7 @@ export function priceTurns(
     if (turn.cost === null) estimates += 1
     const cost = turn.cost === null ? estimate() : BigInt(turn.cost)
     const name = tieredName(model ?? 'unknown', turn.tier)
-    if (cost === null) unpriced.set(name, (unpriced.get(name) ?? 0) + allOf(tokens))
+    if (cost === null) unpriced.set(name, (unpriced.get(name) ?? 0) + sumOf(tokens))
     const total = { model, tokens, cost: cost === null ? null : String(cost) }
     counted.push(total)
     if (index >= maxTurns) beyondLimit.push(total)
@@ -92,15 +92,15 @@ export function priceTurns(
       const model = named ?? mainModel
       const known = cost ?? priceOf(pricer, { model }, tokens, parts.times.to ?? from, true)
       if (known === undefined)
-        unpriced.set(model ?? 'unknown', (unpriced.get(model ?? 'unknown') ?? 0) + allOf(tokens))
+        unpriced.set(model ?? 'unknown', (unpriced.get(model ?? 'unknown') ?? 0) + sumOf(tokens))
       if (cost === null) estimates += 1
       return summedTurn('unattributed', { model, tokens }, known === undefined ? null : String(known))
     }),
   ]
   // the agent states a price of these tokens
   for (const { total: priced, calls: own } of matchTotals(stated, calls)) {
-    const used = own.reduce((sum, { tokens }) => sum + allOf(tokens), 0)
-    if (priced.model !== null && priced.cost !== null && allOf(priced.tokens) >= used)
+    const used = own.reduce((sum, { tokens }) => sum + sumOf(tokens), 0)
+    if (priced.model !== null && priced.cost !== null && sumOf(priced.tokens) >= used)
       for (const name of unpriced.keys())
         if (own.some(({ model }) => `${name} (`.startsWith(`${model ?? 'unknown'} (`))) unpriced.delete(name)
   }
@@ -138,9 +138,6 @@ const summedTurn = (
   tokens: { input, output, cache_read, cache_creation },
   cost: cost === null ? null : BigInt(cost),
 })
-
-const allOf = ([input, output, cacheRead, cacheCreation]: ModelTotal['tokens']): number =>
-  input + output + cacheRead + cacheCreation
 
 /** Undefined when tokens were used and the model has no known price in its tier. */
 function priceOf(

@@ -15,24 +15,27 @@ export interface AgentSetting {
 export function settingsOf(agent: TelemetryAgent, url: string, key: string): AgentSetting[] {
   const authorization = `Authorization=Bearer ${key}`
   const endpoint = `${url}/otlp`
+  const exporter = (protocol: string) => ({
+    OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    OTEL_EXPORTER_OTLP_HEADERS: authorization,
+  })
   switch (agent) {
     case 'claude-code': {
       const env = {
         CLAUDE_CODE_ENABLE_TELEMETRY: '1',
         OTEL_LOGS_EXPORTER: 'otlp',
         OTEL_METRICS_EXPORTER: 'otlp',
-        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
-        OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
-        OTEL_EXPORTER_OTLP_HEADERS: authorization,
+        ...exporter('http/protobuf'),
       }
       return [{ place: 'managed-settings.json or ~/.claude/settings.json', text: json({ env }) }]
     }
     case 'codex': {
-      const exporter = `{ otlp-http = { endpoint = "${endpoint}/v1/logs", protocol = "binary", headers = { "authorization" = "Bearer ${key}" } } }`
+      const target = `{ otlp-http = { endpoint = "${endpoint}/v1/logs", protocol = "binary", headers = { "authorization" = "Bearer ${key}" } } }`
       return [
         {
           place: '~/.codex/config.toml',
-          text: `[otel]\nlog_user_prompt = false\nexporter = ${exporter}`,
+          text: `[otel]\nlog_user_prompt = false\nexporter = ${target}`,
         },
       ]
     }
@@ -55,9 +58,7 @@ export function settingsOf(agent: TelemetryAgent, url: string, key: string): Age
         environment({
           COPILOT_OTEL_ENABLED: 'true',
           COPILOT_OTEL_EXPORTER_TYPE: 'otlp-http',
-          OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
-          OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
-          OTEL_EXPORTER_OTLP_HEADERS: authorization,
+          ...exporter('http/json'),
         }),
       ]
     case 'opencode':
@@ -66,11 +67,7 @@ export function settingsOf(agent: TelemetryAgent, url: string, key: string): Age
           place: '~/.config/opencode/opencode.json',
           text: json({ experimental: { openTelemetry: true } }),
         },
-        environment({
-          OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
-          OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
-          OTEL_EXPORTER_OTLP_HEADERS: authorization,
-        }),
+        environment(exporter('http/json')),
       ]
   }
 }

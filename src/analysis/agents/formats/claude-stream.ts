@@ -120,14 +120,13 @@ function readResult(file: SourceFile, run: Run, value: Json): void {
       ? byModel
       : [{ model: null, tokens: countsOf(usage), cost: costOf(value.total_cost_usd) }]
   if (totals.length === 0) return
-  const stated = file.stated.get(transcript.id) ?? { runs: new Map(), whole: null }
-  file.stated.set(transcript.id, stated)
+  const stated = file.statedOf(transcript)
   const sums = [0, 1, 2, 3].map((kind) => totals.reduce((sum, { tokens }) => sum + (tokens[kind] ?? 0), 0))
   const isRun = usage !== null && countsOf(usage).every((count, kind) => kind === 4 || count === sums[kind])
   const key = textOf(value.uuid) ?? JSON.stringify([totals, value.duration_ms, value.total_cost_usd])
   noteTotal(file.group, transcript, totals)
   if (!isRun) {
-    for (const each of [transcript, stated]) noteWhole(each, totals)
+    for (const each of stated) noteWhole(each, totals)
     const own = ownTotals(value, usage, totals)
     const before = totalKey(totals, own)
     const isOfRun =
@@ -141,7 +140,7 @@ function readResult(file: SourceFile, run: Run, value: Json): void {
     includesLast(run, totals) && run.last !== null && run.last.key !== key
       ? [...run.last.over, run.last.key]
       : []
-  for (const each of [transcript, stated]) each.runs.set(key, { totals, over })
+  for (const { runs } of stated) runs.set(key, { totals, over })
   run.last = { key, totals, over }
   run.prompts.clear()
 }

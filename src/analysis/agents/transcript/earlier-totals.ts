@@ -44,9 +44,10 @@ export function settleTotals({ laterRuns, owners, totals }: FileGroup): boolean 
       const isLater = isOwn(run) || isOfOther(run)
       if (!isLater && !isOfRun && !transcript.isFork) isSettled = false
       // beside the whole, which does not count once another file tells that it is a fork
-      for (const each of [transcript, stated])
+      for (const each of stated) {
         each.runs.set(key, { totals: isOfRun && !isLater ? all : own, over: [] })
-      if (transcript.isFork) stated.whole = null
+        if (transcript.isFork && each !== transcript) each.whole = null
+      }
     }
   }
   return isSettled

@@ -48,11 +48,13 @@ export interface FileGroup {
   onSkipped(path: string, reason: string): void
 }
 
+/** Totals that an agent states of single runs, and of the whole session. */
+export type Stated = Pick<Transcript, 'runs' | 'whole'>
+
 /** A run whose log states more than its usage: that of side calls, or of what was before it. */
 export interface LaterRun {
   transcript: Transcript
-  /** The same of the log's file. */
-  stated: Pick<Transcript, 'runs' | 'whole'>
+  stated: Stated[]
   key: string
   all: ModelTotal[]
   /** The part that the run itself used. */
@@ -92,7 +94,7 @@ export class SourceFile {
   /** The messages by message id. */
   readonly messages = new Map<string, ApiMessage>()
   /** Totals that its results state, by session. */
-  readonly stated = new Map<string, Pick<Transcript, 'runs' | 'whole'>>()
+  readonly stated = new Map<string, Stated>()
 
   constructor(
     readonly path: string,
@@ -127,7 +129,7 @@ export class SourceFile {
 
   /** Notes totals that the agent states for the whole session, by model, in its file and its transcript. */
   noteStated(transcript: Transcript, totals: readonly ModelTotal[]): void {
-    for (const each of this.#statedOf(transcript)) noteWhole(each, sumTotals(totals))
+    for (const each of this.statedOf(transcript)) noteWhole(each, sumTotals(totals))
   }
 
   /**
@@ -138,11 +140,12 @@ export class SourceFile {
     if (cost === null && isNothing(tokens)) return
     const totals = [totalOf(null, tokens, cost)]
     const key = `sum ${transcript.id}`
-    for (const { runs } of this.#statedOf(transcript))
+    for (const { runs } of this.statedOf(transcript))
       runs.set(key, { totals: largerTotals(runs.get(key)?.totals ?? null, totals) ?? totals, over: [] })
   }
 
-  #statedOf(transcript: Transcript): Pick<Transcript, 'runs' | 'whole'>[] {
+  /** What the agent states of a session, in all of its files and in this one. */
+  statedOf(transcript: Transcript): Stated[] {
     const stated = this.stated.get(transcript.id) ?? { runs: new Map(), whole: null }
     this.stated.set(transcript.id, stated)
     return [transcript, stated]
