@@ -162,46 +162,38 @@ function readPlain(state: State, expression: RegExp): string {
 function readWord(state: State, depth: number): Word {
   const word: Word = { text: '', quoted: false, substitutions: [] }
   const start = state.at
-  while (state.at < state.text.length) {
-    word.text += readPlain(state, PLAIN)
-    const char = state.text[state.at] ?? ' '
-    if (/[\s;&|<>()]/.test(char)) break
-    if (char === '\\') {
-      word.text += state.text[state.at + 1] === '\n' ? '' : (state.text[state.at + 1] ?? '')
-      state.at += 2
-    } else if (char === "'") {
-      state.at += 1
-      const from = state.at
-      skipTo(state, "'")
-      word.text += state.text.slice(from, state.at)
-      word.quoted = true
-      state.at += 1
-    } else if (char === '"') readDoubleQuoted(state, word, depth)
-    else if (!readSubstitution(state, word, depth)) {
-      word.text += char
-      state.at += 1
-    }
-  }
+  readParts(state, word, depth, false)
   if (state.at === start) state.at += 1
   return word
 }
 
-function readDoubleQuoted(state: State, word: Word, depth: number): void {
-  word.quoted = true
-  state.at += 1
+/** Reads a word to its end or, in double quotes, to the closing one. */
+function readParts(state: State, word: Word, depth: number, isQuoted: boolean): void {
+  const [plain, end] = isQuoted ? [PLAIN_IN_QUOTES, /^"?$/] : [PLAIN, /^[\s;&|<>()]?$/]
   while (state.at < state.text.length) {
-    word.text += readPlain(state, PLAIN_IN_QUOTES)
-    const char = state.text[state.at] ?? '"'
-    if (char === '"') break
+    word.text += readPlain(state, plain)
+    const [char = '', next = ''] = state.text.slice(state.at, state.at + 2)
+    if (end.test(char)) return
     if (char === '\\') {
-      word.text += state.text[state.at + 1] ?? ''
+      word.text += next === '\n' && !isQuoted ? '' : next
       state.at += 2
+    } else if (char === "'") {
+      const from = state.at + 1
+      state.at = from
+      skipTo(state, "'")
+      word.text += state.text.slice(from, state.at)
+      word.quoted = true
+      state.at += 1
+    } else if (char === '"') {
+      word.quoted = true
+      state.at += 1
+      readParts(state, word, depth, true)
+      state.at += 1
     } else if (!readSubstitution(state, word, depth)) {
       word.text += char
       state.at += 1
     }
   }
-  state.at += 1
 }
 
 /** Reads `$(…)` or backquotes at this position; false when there are none. */
