@@ -65,7 +65,7 @@ export function createIncremental(
     for (const [index, source] of sources.entries()) {
       const file = fileOf(source)
       const own = index === sources.length - 1 ? records : []
-      if (file !== undefined) state?.setFile(source.path, { ...file, done: how, records: own })
+      if (file !== undefined) state?.set('files', source.path, { ...file, done: how, records: own })
     }
   }
   const answered = (id: string) => {
@@ -77,14 +77,14 @@ export function createIncremental(
   }
   const sessionsOf = (sources: readonly Source[]) =>
     sources
-      .flatMap(({ path }) => state?.files[path]?.records ?? [])
-      .flatMap((id) => state?.sessions[id] ?? [])
+      .flatMap(({ path }) => state?.kept.files[path]?.records ?? [])
+      .flatMap((id) => state?.kept.sessions[id] ?? [])
   // the server would not keep a skipped session the next time either
   const isTriedAgain = ({ refused, skipped, at }: StateOfSession) =>
     skipped === undefined && refused !== undefined && now() - Date.parse(at) > REFUSED_AGAIN_MS
   const isUnchanged = (sources: readonly Source[]) =>
     !restore &&
-    sources.every(({ path, look }) => look?.change === 'same' && state?.files[path]?.done === how) &&
+    sources.every(({ path, look }) => look?.change === 'same' && state?.kept.files[path]?.done === how) &&
     !sessionsOf(sources).some(isTriedAgain)
   const isGrowing = (sources: readonly Source[], quietMs: number) => {
     const writtenMs = Math.max(...sources.map(({ look }) => look?.now.mtimeMs ?? 0))
@@ -97,11 +97,11 @@ export function createIncremental(
   return {
     leftOut,
     memory: {
-      find: (path) => state?.files[path],
+      find: (path) => state?.kept.files[path],
       keepOther(path, file) {
-        const known = state?.files[path]
+        const known = state?.kept.files[path]
         if (known?.ends === file.ends && known.size === file.size && known.mtimeMs === file.mtimeMs) return
-        state?.setFile(path, { ...file, done: null, records: [] })
+        state?.set('files', path, { ...file, done: null, records: [] })
       },
     },
     isLeftOut(sources) {
@@ -132,7 +132,7 @@ export function createIncremental(
       if (record.type !== 'session') return
       const hash = ''
       const at = new Date(now()).toISOString()
-      state?.setSession(record.id, { hash, at, agent: record.source ?? 'unknown', refused: reason })
+      state?.set('sessions', record.id, { hash, at, agent: record.source ?? 'unknown', refused: reason })
       answered(record.id)
     },
   }

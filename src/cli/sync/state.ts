@@ -160,7 +160,7 @@ export function openState(
   let written: Written | undefined
   let nextSaveMs = 0
 
-  const set = (kind: Kept, id: string, value: unknown) => {
+  const set = <Kind extends Kept>(kind: Kind, id: string, value: StateFile[Kind][string] | undefined) => {
     Object.assign(current[kind], { [id]: value })
     changes.push({ kind, id, value })
   }
@@ -185,28 +185,10 @@ export function openState(
   return {
     server,
     organization,
-    get keys() {
-      return current.keys
+    get kept(): Readonly<Pick<StateFile, Kept>> {
+      return current
     },
-    get files() {
-      return current.files
-    },
-    get sessions() {
-      return current.sessions
-    },
-    get commits() {
-      return current.commits
-    },
-    setKey: (keyId: string, key: StateOfKey) => set('keys', keyId, key),
-    setFile: (path: string, file: StateOfFile) => set('files', path, file),
-    setSession: (id: string, session: StateOfSession) => set('sessions', id, session),
-    setCommit: (id: string, sent: string) => set('commits', id, sent),
-    get attributed() {
-      return current.attributed
-    },
-    get repositories() {
-      return current.repositories
-    },
+    set,
     /** The lines that agents wrote, read from the disk at the first call. */
     attribution(): AttributionMemory {
       written ??= createWritten(readWritten(writtenPath), () => Date.now())
