@@ -21,6 +21,7 @@ export interface DoneItem {
 export function doneBy(item: Json): DoneItem | null {
   const isDeclined = item.status === 'declined'
   const hasFailed = isDeclined || item.status === 'failed'
+  const done = { ok: !hasFailed, isDeclined, changed: [], output: '', marks: [] }
   // `command_execution` in the output of `codex exec`
   switch (
     String(item.type ?? item.item_type)
@@ -35,11 +36,10 @@ export function doneBy(item: Json): DoneItem | null {
       const isEnded = item.type === 'CommandExecution' && item.exit_code === -1 && !isDeclined
       const command = textOf(item.command) ?? listOf(item.command).filter((part) => typeof part === 'string')
       return {
+        ...done,
         name: isTyped ? 'write_stdin' : 'exec_command',
         input: isTyped ? {} : { command },
         ok: typeof item.exit_code === 'number' ? item.exit_code === 0 || isEnded : !hasFailed,
-        isDeclined,
-        changed: [],
         output: textOf(item.aggregated_output) ?? '',
         marks: [command].flat().slice(-1),
       }
@@ -49,10 +49,9 @@ export function doneBy(item: Json): DoneItem | null {
       const changes = objectOf(item.changes)
       const moved = Object.values(changes).flatMap((change) => textOf(objectOf(change).move_path) ?? [])
       return {
+        ...done,
         name: 'apply_patch',
         input: { changes },
-        ok: !hasFailed,
-        isDeclined,
         changed: [...listed, ...Object.keys(changes), ...moved],
         output: [textOf(item.stdout), textOf(item.stderr)].filter((text) => text !== null).join('\n'),
         marks: Object.keys(changes),
@@ -62,11 +61,10 @@ export function doneBy(item: Json): DoneItem | null {
       const names = [textOf(item.server), textOf(item.tool)].filter((part) => part !== null)
       const failed = hasFailed || isObject(item.error) || objectOf(item.result).isError === true
       return {
+        ...done,
         name: names.join('__') || 'mcp_tool_call',
         input: objectOf(item.arguments),
         ok: !failed,
-        isDeclined,
-        changed: [],
         output: JSON.stringify(item.result ?? ''),
         marks: names,
       }
