@@ -9,7 +9,7 @@ interface RuleMatch {
   file: string | null
 }
 
-/** How dangerous an invocation is; false where the rule is not of it. */
+/** Gives the severity of an invocation; false where the rule is not of it. */
 type Rule = (invocation: Invocation) => Severity | false
 
 const DOWNLOADERS = new Set(['curl', 'wget', 'fetch', 'aria2c'])
@@ -101,7 +101,7 @@ const worldWritable: Rule = ({ program, args }) => {
   return isOpen && !/^[+=]/.test(mode) && 'medium'
 }
 
-/** How dangerous SQL is: for DROP or TRUNCATE outside of comments and string literals. */
+/** The severity of DROP or TRUNCATE in SQL, outside of comments and string literals; false for other SQL. */
 export function severityOfSql(sql: string): Severity | false {
   // a comment without an end is one to the end of the text: looked for from each `/*`, it would take quadratic time
   const code = sql.replace(/--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'[^']*'/g, ' ')

@@ -37,7 +37,7 @@ const REWORK_FULL = 5.5
 const upToOne = (value: number): number => Math.max(0, Math.min(1, value))
 const hundredths = (value: number): number => Math.round(value * 100)
 
-/** What is measured of a session: its points at full strength, what is counted, and the strength, from 0 to 1. */
+/** A measure of a session: its points at full strength, what is counted, and the strength, from 0 to 1. */
 type Measure = readonly [name: string, category: string, weight: number, count: number, strength: number]
 
 function measuresOf(signals: QualitySignals): Measure[] {

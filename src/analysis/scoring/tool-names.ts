@@ -1,4 +1,4 @@
-// What agents call their tools.
+// Names of agents' tools.
 
 const NAMES = {
   shell: `bash shell shell_command exec_command run_shell_command local_shell exec run_terminal_cmd

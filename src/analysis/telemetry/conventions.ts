@@ -27,7 +27,7 @@ export const NAMES = {
   place: ['inference_geo'],
 } as const
 
-/** How an agent tells of tools, prompts and calls of a model. */
+/** The names by which an agent tells of tools, prompts and calls of a model. */
 export interface Convention {
   /** Names of its records. Those of `counted` are of a call only where they have counts: a span of one that failed has none. */
   records: { tool: readonly string[]; prompt?: string; call?: string; counted?: readonly string[] }

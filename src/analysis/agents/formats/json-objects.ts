@@ -29,7 +29,7 @@ export async function* readObjects(
       problem(number, LINE_TOO_LONG)
       continue
     }
-    // of files that were put together, the next value may begin behind the last one
+    // the next value may begin behind the last one, in files that were put together
     for (const line of text.split(/(?<=^[}\]])(?=[{[])/)) {
       const isFirst = /^[{[]/.test(line)
       if (isFirst) {

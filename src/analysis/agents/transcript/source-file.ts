@@ -144,7 +144,7 @@ export class SourceFile {
       runs.set(key, { totals: largerTotals(runs.get(key)?.totals ?? null, totals) ?? totals, over: [] })
   }
 
-  /** What the agent states of a session, in all of its files and in this one. */
+  /** The statements of the agent about a session, in all of its files and in this one. */
   statedOf(transcript: Transcript): Stated[] {
     const stated = this.stated.get(transcript.id) ?? { runs: new Map(), whole: null }
     this.stated.set(transcript.id, stated)
