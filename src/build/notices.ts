@@ -39,9 +39,8 @@ function groupByText(packages: Package[]): Map<string, { text: string; packages:
       .replace(/^.*?(?=Permission is hereby|Redistribution and use)/s, '')
       .replace(/\W+/g, '')
       .toLowerCase()
-    const group = groups.get(key) ?? { text: lines.join('\n').trim(), packages: [] }
-    group.packages.push(item)
-    groups.set(key, group)
+    const text = lines.join('\n').trim()
+    groups.getOrInsertComputed(key, () => ({ text, packages: [] })).packages.push(item)
   }
   return groups
 }

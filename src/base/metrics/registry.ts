@@ -1,8 +1,8 @@
 import { withTimeout } from '../timeout.ts'
 
-// Metrics and their text format, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). Of our own: the
-// default collectors of prom-client fail under Bun, and it looks labels up on each observation; here callers keep what
-// they count with.
+// Metrics and their text format, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). Of our own: prom-client
+// makes the text of the labels at each observation, which takes twenty times as long as here, where callers keep what they
+// count with; and its default collectors fail under Bun.
 
 /** A value for each label of a metric, in the metric's order. No organization, user or id, which have no bound. */
 type LabelValues = readonly string[]
@@ -18,11 +18,6 @@ export interface Counter {
   add(count?: number): void
 }
 
-interface Histogram {
-  /** Adds a value, in the metric's unit. */
-  observe(value: number): void
-}
-
 /** A value that is read when the metrics are. */
 interface Sample {
   labels?: LabelValues
@@ -34,18 +29,7 @@ interface Gauge<State> extends Description {
   of: (state: State) => number | readonly Sample[] | undefined
 }
 
-export interface Registry {
-  /** Declares a counter; returns what finds the one of the labels' values, the same one each time. */
-  counter(description: Description): (...labels: string[]) => Counter
-  /** Adds a histogram; `bounds`: upper bounds of the buckets, ascending. */
-  histogram(description: Description, bounds: readonly number[]): (...labels: string[]) => Histogram
-  /** Values of the state that `read` gives when the metrics are asked for; left out when it rejects, has none or takes too long. */
-  gauges<State>(read: () => State | Promise<State | undefined>, gauges: readonly Gauge<State>[]): void
-  /** Does the same as `gauges` for counts that only grow and that another part keeps. */
-  counts<State>(read: () => State | Promise<State | undefined>, counts: readonly Gauge<State>[]): void
-  /** All metrics as text, within READ_LIMIT_MS; never rejects. */
-  text(): Promise<string>
-}
+type Read<State> = () => State | Promise<State | undefined>
 
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
@@ -55,7 +39,7 @@ const READ_LIMIT_MS = 4_000
 type Type = 'counter' | 'gauge' | 'histogram'
 
 /** An empty registry. A name can be declared once. */
-export function createRegistry(): Registry {
+export function createRegistry() {
   const names = new Set<string>()
   const writers: (() => string | Promise<string>)[] = []
 
@@ -66,74 +50,62 @@ export function createRegistry(): Registry {
     }
     writers.push(write)
   }
-  const sampled = <State>(
+  /** Declares a metric whose values are kept here, one for each combination of labels' values; returns what finds it. */
+  const kept = <Child>(
     type: Type,
-    read: () => State | Promise<State | undefined>,
-    gauges: readonly Gauge<State>[],
-  ) =>
+    description: Description,
+    make: () => Child,
+    linesOf: (child: Child, labels: LabelValues) => string,
+  ) => {
+    const children = new Map<string, { labels: LabelValues; child: Child }>()
+    declare(
+      [description],
+      () =>
+        head(type, description) +
+        [...children.values()].map(({ labels, child }) => linesOf(child, labels)).join(''),
+    )
+    return (...labels: string[]): Child => {
+      return children.getOrInsertComputed(labels.join('\0'), () => ({ labels, child: make() })).child
+    }
+  }
+  const sampled = <State>(type: Type, read: Read<State>, gauges: readonly Gauge<State>[]) =>
     declare(gauges, async () => {
       const reading = Promise.try(read).catch(() => undefined)
       const state = await withTimeout(reading, READ_LIMIT_MS, undefined)
       if (state === undefined) return ''
-      return gauges.map((gauge) => linesOf(type, gauge, gauge.of(state))).join('')
+      const textOf = ({ of, ...description }: Gauge<State>): string => {
+        const value = of(state) ?? []
+        const samples: readonly Sample[] = typeof value === 'number' ? [{ value }] : value
+        const lines = samples.map((one) => line(description, one.labels, one.value))
+        return lines.length === 0 ? '' : head(type, description) + lines.join('')
+      }
+      return gauges.map(textOf).join('')
     })
 
   return {
-    counter(description) {
-      const { childOf, entries } = createFamily(createCounter)
-      declare(
-        [description],
-        () =>
-          head(description, 'counter') +
-          entries()
-            .map(({ labels, child }) => line(description.name, description.labels, labels, child.value))
-            .join(''),
-      )
-      return childOf
-    },
-    histogram(description, bounds) {
-      const { childOf, entries } = createFamily(() => createHistogram(bounds))
-      declare(
-        [description],
-        () =>
-          head(description, 'histogram') +
-          entries()
-            .map(({ labels, child }) => histogramLines(description, bounds, labels, child))
-            .join(''),
-      )
-      return childOf
-    },
-    gauges: (read, gauges) => sampled('gauge', read, gauges),
-    counts: (read, counts) => sampled('counter', read, counts),
-    async text() {
+    /** Declares a counter; returns what finds the one of the labels' values, the same one each time. */
+    counter: (description: Description): ((...labels: string[]) => Counter) =>
+      kept('counter', description, createCounter, ({ value }, labels) => line(description, labels, value)),
+    /** Adds a histogram; `bounds`: upper bounds of the buckets, ascending. */
+    histogram: (description: Description, bounds: readonly number[]) =>
+      kept(
+        'histogram',
+        description,
+        () => createHistogram(bounds),
+        (histogram, labels) => histogramLines(description, bounds, labels, histogram),
+      ),
+    /** Values of the state that `read` gives when the metrics are asked for; left out when it rejects, has none or takes too long. */
+    gauges: <State>(read: Read<State>, gauges: readonly Gauge<State>[]) => sampled('gauge', read, gauges),
+    /** Does the same as `gauges` for counts that only grow and that another part keeps. */
+    counts: <State>(read: Read<State>, counts: readonly Gauge<State>[]) => sampled('counter', read, counts),
+    /** All metrics as text, within READ_LIMIT_MS; never rejects. */
+    async text(): Promise<string> {
       return (await Promise.all(writers.map((write) => write()))).join('')
     },
   }
 }
 
-function linesOf(type: Type, description: Description, value: ReturnType<Gauge<never>['of']>): string {
-  const samples: readonly Sample[] = typeof value === 'number' ? [{ value }] : (value ?? [])
-  if (samples.length === 0) return ''
-  const { name, labels } = description
-  return head(description, type) + samples.map((one) => line(name, labels, one.labels, one.value)).join('')
-}
-
-/** The counters or histograms of a metric, one for each combination of labels' values. */
-function createFamily<Child>(make: () => Child) {
-  const children = new Map<string, { labels: LabelValues; child: Child }>()
-  return {
-    childOf(...labels: string[]): Child {
-      const key = labels.join('\0')
-      let known = children.get(key)
-      if (known === undefined) {
-        known = { labels, child: make() }
-        children.set(key, known)
-      }
-      return known.child
-    },
-    entries: () => [...children.values()],
-  }
-}
+export type Registry = ReturnType<typeof createRegistry>
 
 function createCounter() {
   const counter = {
@@ -145,21 +117,16 @@ function createCounter() {
   return counter
 }
 
-interface Distribution {
-  /** Counts by bucket, not summed; the last one is above every bound. */
-  counts: number[]
-  sum: number
-}
-
-function createHistogram(bounds: readonly number[]): Distribution & Histogram {
-  const counts = new Array<number>(bounds.length + 1).fill(0)
+function createHistogram(bounds: readonly number[]) {
   const histogram = {
-    counts,
+    /** Counts by bucket, not summed; the last one is above every bound. */
+    counts: new Array<number>(bounds.length + 1).fill(0),
     sum: 0,
+    /** Adds a value, in the metric's unit. */
     observe(value: number) {
       let index = 0
       while (index < bounds.length && value > (bounds[index] ?? 0)) index += 1
-      counts[index] = (counts[index] ?? 0) + 1
+      histogram.counts[index] = (histogram.counts[index] ?? 0) + 1
       histogram.sum += value
     },
   }
@@ -170,24 +137,26 @@ function histogramLines(
   { name, labels: names = [] }: Description,
   bounds: readonly number[],
   labels: LabelValues,
-  { counts, sum }: Distribution,
+  { counts, sum }: ReturnType<typeof createHistogram>,
 ): string {
   let below = 0
   const buckets = counts.map((count, index) => {
     below += count
-    return line(`${name}_bucket`, [...names, 'le'], [...labels, String(bounds[index] ?? '+Inf')], below)
+    const bucket = { name: `${name}_bucket`, labels: [...names, 'le'] }
+    return line(bucket, [...labels, String(bounds[index] ?? '+Inf')], below)
   })
-  return [
-    ...buckets,
-    line(`${name}_sum`, names, labels, sum),
-    line(`${name}_count`, names, labels, below),
-  ].join('')
+  const rest = [line({ name: `${name}_sum`, labels: names }, labels, sum)]
+  return [...buckets, ...rest, line({ name: `${name}_count`, labels: names }, labels, below)].join('')
 }
 
-const head = ({ name, help }: Description, type: Type): string =>
+const head = (type: Type, { name, help }: Description): string =>
   `# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}\n# TYPE ${name} ${type}\n`
 
-function line(name: string, labels: readonly string[] = [], values: LabelValues = [], value: number): string {
+function line(
+  { name, labels = [] }: { name: string; labels?: readonly string[] },
+  values: LabelValues = [],
+  value: number,
+): string {
   const pairs = labels.map((label, index) => `${label}="${escapeValue(values[index] ?? '')}"`)
   return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${numberText(value)}\n`
 }

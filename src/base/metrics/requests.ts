@@ -17,8 +17,7 @@ interface LimitMeter {
   failed: Counter
 }
 
-const LIMITS = ['read', 'sync', 'address', 'badge'] as const
-type LimitName = (typeof LIMITS)[number]
+type LimitName = 'read' | 'sync' | 'address' | 'badge'
 
 /** Adds counts and durations of requests, and the decisions of the rate limits. */
 export function measureRequests(registry: Registry) {
@@ -50,12 +49,7 @@ export function measureRequests(registry: Registry) {
     const byStatus = new Map<number, Counter>()
     return {
       record(status, durationMs) {
-        let count = byStatus.get(status)
-        if (count === undefined) {
-          count = requests(method, route, String(status))
-          byStatus.set(status, count)
-        }
-        count.add()
+        byStatus.getOrInsertComputed(status, () => requests(method, route, String(status))).add()
         duration.observe(durationMs / 1_000)
       },
     }
@@ -65,18 +59,9 @@ export function measureRequests(registry: Registry) {
   return {
     /** `route` is a pattern: no part of a path that a client chose. */
     of(method: string, route: string): RouteMeter {
-      let byMethod = meters.get(route)
-      if (byMethod === undefined) {
-        byMethod = new Map()
-        meters.set(route, byMethod)
-      }
       const known = METHODS.has(method) ? method : 'other'
-      let meter = byMethod.get(known)
-      if (meter === undefined) {
-        meter = meterOf(known, route)
-        byMethod.set(known, meter)
-      }
-      return meter
+      const byMethod = meters.getOrInsertComputed(route, () => new Map())
+      return byMethod.getOrInsertComputed(known, () => meterOf(known, route))
     },
     limits: {
       read: limitMeter('read'),

@@ -7,10 +7,7 @@ export function createTally() {
   return {
     add(labels: string[], count = 1) {
       if (count === 0) return
-      const key = labels.join('\0')
-      const known = counts.get(key)
-      if (known === undefined) counts.set(key, [labels, count])
-      else known[1] += count
+      counts.getOrInsertComputed(labels.join('\0'), () => [labels, 0])[1] += count
     },
     /** The counts since the last call. */
     take(): TallyCounts {
