@@ -135,6 +135,25 @@ function home(): string {
   }
 }
 
+/** The settings of the identity provider by which people sign in. Claims are names, each inside of the one before. */
+// biome-ignore format: one line for each setting
+const OIDC = {
+  /** null: nobody signs in so. */
+  issuer: setting('OIDC_ISSUER', issuerUrl, null, 'identity provider (OpenID Connect) by which people sign in'),
+  clientId: setting('OIDC_CLIENT_ID', text, null, 'this server’s client id at OIDC_ISSUER'),
+  /** null: a public client. */
+  clientSecret: setting('OIDC_CLIENT_SECRET', text, null, 'its secret'),
+  scopes: setting('OIDC_SCOPES', text, 'openid email profile', 'what is asked for at sign-in'),
+  organization: setting('OIDC_ORGANIZATION', text, null, 'slug of the organization of who signs in so'),
+  roleClaim: setting('OIDC_ROLE_CLAIM', claimPath, 'groups', 'claim that OIDC_ROLES are looked up by, also inside of others, as realm_access.roles; a name with dots in quotes'),
+  /** null: teams are set here. */
+  teamClaim: setting('OIDC_TEAM_CLAIM', claimPath, null, 'claim that names the team of who signs in, as OIDC_ROLE_CLAIM (none: it stays)'),
+  roles: setting('OIDC_ROLES', mapTo(ROLES), () => new Map<string, Role>(), 'roles by values of the claim, such as analytics-admins=admin,engineering=developer or a JSON object of them: the highest counts (none)'),
+  defaultRole: setting('OIDC_DEFAULT_ROLE', oneOf(ROLES), null, 'role without a match (none: nobody comes in without)'),
+  requireVerifiedEmail: setting('OIDC_REQUIRE_VERIFIED_EMAIL', boolean, 'true', 'false for providers that do not say whether an address is verified, as Microsoft Entra'),
+  allowedDomains: setting('OIDC_ALLOWED_DOMAINS', domains, () => [], 'domains of who may sign in so, by `hd`, else by the address (any)'),
+}
+
 /** Every setting, in the order of `--help`: variable, parser, default, help text. */
 // biome-ignore format: one line for each setting
 const TABLE = {
@@ -150,20 +169,7 @@ const TABLE = {
   /** Without a trailing slash; null: not known. */
   publicUrl: setting('PUBLIC_URL', httpUrl, null, 'where clients reach this server'),
   passwords: setting('PASSWORDS', onOff, 'on', 'off: people sign in by OIDC_ISSUER alone'),
-  /** null: nobody signs in by an identity provider. */
-  oidcIssuer: setting('OIDC_ISSUER', issuerUrl, null, 'identity provider (OpenID Connect) by which people sign in'),
-  oidcClientId: setting('OIDC_CLIENT_ID', text, null, 'this server’s client id at OIDC_ISSUER'),
-  /** null: a public client. */
-  oidcClientSecret: setting('OIDC_CLIENT_SECRET', text, null, 'its secret'),
-  oidcScopes: setting('OIDC_SCOPES', text, 'openid email profile', 'what is asked for at sign-in'),
-  oidcOrganization: setting('OIDC_ORGANIZATION', text, null, 'slug of the organization of who signs in so'),
-  oidcRoleClaim: setting('OIDC_ROLE_CLAIM', claimPath, 'groups', 'claim that OIDC_ROLES are looked up by, also inside of others, as realm_access.roles; a name with dots in quotes'),
-  /** null: teams are set here. */
-  oidcTeamClaim: setting('OIDC_TEAM_CLAIM', claimPath, null, 'claim that names the team of who signs in, as OIDC_ROLE_CLAIM (none: it stays)'),
-  oidcRoles: setting('OIDC_ROLES', mapTo(ROLES), () => new Map<string, Role>(), 'roles by values of the claim, such as analytics-admins=admin,engineering=developer or a JSON object of them: the highest counts (none)'),
-  oidcDefaultRole: setting('OIDC_DEFAULT_ROLE', oneOf(ROLES), null, 'role without a match (none: nobody comes in without)'),
-  oidcRequireVerifiedEmail: setting('OIDC_REQUIRE_VERIFIED_EMAIL', boolean, 'true', 'false for providers that do not say whether an address is verified, as Microsoft Entra'),
-  oidcAllowedDomains: setting('OIDC_ALLOWED_DOMAINS', domains, () => [], 'domains of who may sign in so, by `hd`, else by the address (any)'),
+  oidc: OIDC,
   /** null: generated and kept in `dataDir`. */
   secretKey: setting('SECRET_KEY', key32, null, '32 bytes in base64 that encrypt webhook secrets'),
   trustProxy: setting('TRUST_PROXY', integer(0, 20), '0', 'proxies in front whose X-Forwarded-For is believed'),
@@ -191,29 +197,20 @@ const TABLE = {
   logFormat: setting('LOG_FORMAT', oneOf(LOG_FORMATS), () => (process.stderr.isTTY ? 'pretty' : 'json'), 'pretty or json (pretty on a terminal)'),
 }
 
-type Table = typeof TABLE
-type Values = { [Key in keyof Table]: ReturnType<Table[Key]['default']> }
+type Values<Of extends Record<string, Setting<string, unknown>>> = {
+  [Key in keyof Of]: ReturnType<Of[Key]['default']>
+}
+type Table = Omit<typeof TABLE, 'oidc'>
 
 /** People sign in by this identity provider. */
-export interface OidcConfig {
+export interface OidcConfig extends Values<typeof OIDC> {
   issuer: string
   clientId: string
-  clientSecret: string | null
-  scopes: string
   /** Slug. */
   organization: string
-  /** Names, each inside of the one before. */
-  roleClaim: readonly string[]
-  /** The same; null: none. */
-  teamClaim: readonly string[] | null
-  roles: ReadonlyMap<string, Role>
-  defaultRole: Role | null
-  requireVerifiedEmail: boolean
-  /** In lower case; none: any. */
-  allowedDomains: readonly string[]
 }
 
-export interface Config extends Omit<Values, `oidc${string}`> {
+export interface Config extends Values<Table> {
   /** null: not set. */
   oidc: OidcConfig | null
 }
@@ -222,33 +219,23 @@ export interface Config extends Omit<Values, `oidc${string}`> {
 export const publicPath = ({ publicUrl }: Pick<Config, 'publicUrl'>): string =>
   publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '')
 
-export type SettingName = Table[keyof Table]['name']
+export type SettingName = Table[keyof Table]['name'] | (typeof OIDC)[keyof typeof OIDC]['name']
 
 /** Every setting, without the types of their values. */
-export const SETTINGS: readonly Setting<SettingName, unknown>[] = Object.values(TABLE)
+export const SETTINGS = Object.values<Setting<SettingName, unknown> | typeof OIDC>(TABLE).flatMap((entry) =>
+  'parse' in entry ? [entry] : Object.values<Setting<SettingName, unknown>>(entry),
+)
 
 /** The command-line flag of a setting. */
 export const flagOf = (name: SettingName): string => `--${name.toLowerCase().replaceAll('_', '-')}`
 
 /** Adds to `problems` what is missing beside OIDC_ISSUER. */
-function oidcOf(values: Values, problems: string[]): OidcConfig | null {
-  const { oidcIssuer, oidcClientId, oidcOrganization } = values
-  if (oidcIssuer === null) return null
-  if (oidcClientId === null) problems.push('OIDC_CLIENT_ID must be set beside OIDC_ISSUER')
-  if (oidcOrganization === null) problems.push('OIDC_ORGANIZATION must be set beside OIDC_ISSUER')
-  return {
-    issuer: oidcIssuer,
-    clientId: oidcClientId ?? '',
-    clientSecret: values.oidcClientSecret,
-    scopes: values.oidcScopes,
-    organization: oidcOrganization ?? '',
-    roleClaim: values.oidcRoleClaim,
-    teamClaim: values.oidcTeamClaim,
-    roles: values.oidcRoles,
-    defaultRole: values.oidcDefaultRole,
-    requireVerifiedEmail: values.oidcRequireVerifiedEmail,
-    allowedDomains: values.oidcAllowedDomains,
-  }
+function checkedOidc(values: Values<typeof OIDC>, problems: string[]): OidcConfig | null {
+  const { issuer, clientId, organization } = values
+  if (issuer === null) return null
+  if (clientId === null) problems.push('OIDC_CLIENT_ID must be set beside OIDC_ISSUER')
+  if (organization === null) problems.push('OIDC_ORGANIZATION must be set beside OIDC_ISSUER')
+  return { ...values, issuer, clientId: clientId ?? '', organization: organization ?? '' }
 }
 
 /**
@@ -271,9 +258,11 @@ export function loadConfig(
     problems.push(`${flag === undefined ? name : flagOf(name)} ${value.reason}`)
     return fallback(env)
   }
-  const values = Object.fromEntries(Object.entries(TABLE).map(([key, entry]) => [key, read(entry)])) as Values
-  const oidc = oidcOf(values, problems)
-  const config: Config = { ...values, oidc }
+  const values = new Map(SETTINGS.map((entry) => [entry.name, read(entry)]))
+  const valuesOf = <Of extends Record<string, Setting<SettingName, unknown>>>(table: Of) =>
+    Object.fromEntries(Object.entries(table).map(([key, { name }]) => [key, values.get(name)])) as Values<Of>
+  const { oidc, ...others } = TABLE
+  const config: Config = { ...valuesOf(others), oidc: checkedOidc(valuesOf(oidc), problems) }
   const isEmbedded = (flags.DATABASE_URL ?? env.DATABASE_URL ?? '').trim() === ''
   if (isEmbedded && config.databasePool > MAX_EMBEDDED_POOL) {
     const name = flags.DATABASE_POOL === undefined ? 'DATABASE_POOL' : flagOf('DATABASE_POOL')

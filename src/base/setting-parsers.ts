@@ -1,4 +1,5 @@
-import { isIPv6 } from 'node:net'
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
 
 // Parsers of settings: from the text of a flag or an environment variable to a value.
 
@@ -83,13 +84,19 @@ export const domains: Parser<readonly string[]> = (text) => {
     : new Invalid('must be domains such as example.com, separated by commas')
 }
 
-const SECONDS_OF = { s: 1, m: 60, h: 3_600, d: 86_400 }
+const SECONDS_OF: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
+const MAX_SECONDS = 366 * 86_400
+
+/** The seconds of a time such as `90s`, `30m`, `24h` or `7d`; NaN for another text. */
+export function secondsOf(text: string): number {
+  const [, count, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
+  return Number(count) * (SECONDS_OF[unit] ?? Number.NaN)
+}
 
 /** A time such as `90s`, `30m`, `24h` or `7d`, in seconds: 1 second to 366 days. */
 export const duration: Parser<number> = (text) => {
-  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
-  const seconds = Number(count) * SECONDS_OF[(unit ?? 's') as keyof typeof SECONDS_OF]
-  return seconds >= 1 && seconds <= 366 * SECONDS_OF.d
+  const seconds = secondsOf(text)
+  return seconds >= 1 && seconds <= MAX_SECONDS
     ? seconds
     : new Invalid('must be a time such as 30m, 24h or 7d, up to 366d')
 }
@@ -120,31 +127,9 @@ export const networks: Parser<readonly string[]> = (text) => {
 }
 
 function isNetwork(text: string): boolean {
-  const [, address = '', bits = ''] = /^([0-9a-fA-F.:]+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? []
-  const bytes = address.includes(':') ? bytesOfV6(address) : bytesOfV4(address)
-  return bytes !== undefined && Number(bits) <= bytes.length * 8 && isZeroFrom(bytes, Number(bits))
+  const [, address = ''] = /^([0-9a-f.:]+)\/(?:0|[1-9]\d*)$/i.exec(text) ?? []
+  // isIP refuses leading zeros: some programs read them as octal, so that 010.0.0.0 is 8.0.0.0
+  const family = { 4: ipaddr.IPv4, 6: ipaddr.IPv6 }[isIP(address)]
+  if (family === undefined || !family.isValidCIDR(text)) return false
+  return family.networkAddressFromCIDR(text).toString() === family.parse(address).toString()
 }
-
-/** Leading zeros are refused: some programs read them as octal, so that 010.0.0.0 is 8.0.0.0. */
-function bytesOfV4(address: string): number[] | undefined {
-  const parts = address.split('.')
-  return parts.length === 4 && parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255)
-    ? parts.map(Number)
-    : undefined
-}
-
-function bytesOfV6(address: string): number[] | undefined {
-  if (!isIPv6(address)) return undefined
-  // the canonical form, without dots
-  const [head = '', tail] = new URL(`http://[${address}]/`).hostname.slice(1, -1).split('::')
-  const groups = (text = '') => (text === '' ? [] : text.split(':'))
-  const [first, last] = [groups(head), groups(tail)]
-  const zeros = Array<string>(8 - first.length - last.length).fill('0')
-  return [...first, ...zeros, ...last].flatMap((group) => {
-    const value = Number.parseInt(group, 16)
-    return [value >> 8, value & 255]
-  })
-}
-
-const isZeroFrom = (bytes: readonly number[], bits: number): boolean =>
-  bytes.every((byte, index) => (byte & (255 >> Math.min(8, Math.max(0, bits - index * 8)))) === 0)

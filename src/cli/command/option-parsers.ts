@@ -1,33 +1,30 @@
 import { readFileSync } from 'node:fs'
 import { InvalidArgumentError } from 'commander'
 import { codeOf } from '../../base/errors.ts'
+import { Invalid, integer as integerSetting, secondsOf } from '../../base/setting-parsers.ts'
 
 /** An option's parser: an integer from `minimum` to `maximum`. */
 export const integer = (minimum: number, maximum: number) => (text: string) => {
-  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
-  if (value >= minimum && value <= maximum) return value
-  throw new InvalidArgumentError(`It must be an integer from ${minimum} to ${maximum}.`)
+  const value = integerSetting(minimum, maximum)(text)
+  if (value instanceof Invalid) throw new InvalidArgumentError(`It ${value.reason}.`)
+  return value
 }
-
-const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** An option's parser: a duration such as 90s, 30m, 24h or 7d, in milliseconds, at most `maximumMs`. */
 export const duration = (maximumMs: number) => (text: string) => {
-  const [, count, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
-  const value = Number(count) * (UNITS_MS[unit] ?? Number.NaN)
+  const value = millisOf(text)
   if (value <= maximumMs) return value
   throw new InvalidArgumentError(`It must be as 90s, 30m, 24h or 7d, at most ${maximumMs / 86_400_000}d.`)
 }
 
 /** An option's parser: a day (`2026-11-01`, from its beginning in UTC) or how long ago (`7d`); in ms since 1970. */
 export function since(text: string): number {
-  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN
+  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Date.now() - millisOf(text)
   if (!Number.isNaN(ms)) return ms
-  const [, count, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
-  const agoMs = Number(count) * (UNITS_MS[unit] ?? Number.NaN)
-  if (!Number.isNaN(agoMs)) return Date.now() - agoMs
   throw new InvalidArgumentError('It must be a day, as 2026-11-01, or how long ago, as 12h or 7d.')
 }
+
+const millisOf = (text: string): number => secondsOf(text) * 1_000
 
 /** An option's parser: a secret, or `@` and the file that has it, since every user sees the arguments of a program. */
 export function secret(text: string): string {
