@@ -52,32 +52,17 @@ export function parsePriceOverrides(text: string): PriceOverrides {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+const NAMES = ['input', 'output', 'cache_read', 'cache_write']
+
 function checkedPrices(model: string, prices: unknown): ModelPrices {
   if (!isObject(prices)) throw new Error(`"${model}" must be an object of prices`)
-  const unknown = Object.keys(prices).find(
-    (key) => !['input', 'output', 'cache_read', 'cache_write'].includes(key),
-  )
-  if (unknown !== undefined)
-    throw new Error(`"${model}" has an unknown price "${unknown}": input, output, cache_read, cache_write`)
-  const price = (key: string): number | undefined => {
-    const value = prices[key]
-    if (value === undefined) return undefined
-    if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
-      throw new Error(`"${model}".${key} must be US dollars per million tokens, 0 or more`)
-    }
-    return value
+  for (const [name, value] of Object.entries(prices)) {
+    if (!NAMES.includes(name))
+      throw new Error(`"${model}" has an unknown price "${name}": ${NAMES.join(', ')}`)
+    if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
+      throw new Error(`"${model}".${name} must be US dollars per million tokens, 0 or more`)
   }
-  const [input, output, cacheRead, cacheWrite] = [
-    price('input'),
-    price('output'),
-    price('cache_read'),
-    price('cache_write'),
-  ]
+  const { input, output, ...others }: Partial<ModelPrices> = prices
   if (input === undefined || output === undefined) throw new Error(`"${model}" needs input and output`)
-  return {
-    input,
-    output,
-    ...(cacheRead === undefined ? {} : { cache_read: cacheRead }),
-    ...(cacheWrite === undefined ? {} : { cache_write: cacheWrite }),
-  }
+  return { input, output, ...others }
 }

@@ -62,3 +62,7 @@ export const asciiLower = (address: string): string =>
 
 /** Compares by UTF-16 units, for `sort`: the same order on every machine, unlike `localeCompare`. */
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** The text as one word of a shell's command line. */
+export const shellWord = (text: string): string =>
+  /^[\w/.:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`

@@ -1,4 +1,5 @@
 import { existsSync, statfsSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { messageOf, OperatorError } from '../base/errors.ts'
 import type { Config } from '../config.ts'
@@ -40,3 +41,13 @@ export function fullDiskError(
 
 /** Writes bytes like `66.2 GiB`. */
 export const inGib = (bytes: number): string => `${(bytes / GIB).toFixed(1)} GiB`
+
+/** Flushes a file, or the names in a folder, to disk. */
+export async function syncPath(path: string): Promise<void> {
+  const handle = await open(path)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

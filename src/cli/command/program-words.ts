@@ -1,7 +1,3 @@
 /** The words that start this program: the executable, from source Bun with the entry point. */
 export const programWords = (): [string, ...string[]] =>
   Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main]
-
-/** The text as one word of a shell's command line. */
-export const shellWord = (text: string): string =>
-  /^[\w/.:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { programWords } from './program-words.ts'
 
 /** A command of this program that has ended; `failure` is its error, null when it ended well. */
@@ -25,4 +26,10 @@ export function runSelf(
     return { code, stdout, failure }
   }
   return { ended: end(), kill: (signal) => child.kill(signal) }
+}
+
+/** Starts a command of this program that goes on when this process and its session have ended. */
+export function startSelf(args: readonly string[], env: Record<string, string | undefined>): void {
+  const [program, ...words] = programWords()
+  spawn(program, [...words, ...args], { detached: true, stdio: 'ignore', windowsHide: true, env }).unref()
 }

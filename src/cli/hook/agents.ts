@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { OperatorError } from '../../base/errors.ts'
+import { shellWord } from '../../base/text.ts'
 import { claudeFolder, type Environment, homeOf } from '../client/folders.ts'
 import type { Entry } from '../client/settings-file.ts'
-import { programWords, shellWord } from '../command/program-words.ts'
+import { programWords } from '../command/program-words.ts'
 
 // The agents that have a hook before a prompt. All of them give it JSON with `cwd` and read the same answer.
 

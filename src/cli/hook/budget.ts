@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { basename } from 'node:path'
 import { createRepositoryFinder } from '../../analysis/agents/git/project-name.ts'
 import { readJsonFile } from '../../base/json-file.ts'
@@ -7,7 +6,7 @@ import type { Environment } from '../client/folders.ts'
 import { type Login, readLogin } from '../client/login-file.ts'
 import { writePrivate } from '../client/private-file.ts'
 import { budgetsPath } from '../client/state-files.ts'
-import { programWords } from '../command/program-words.ts'
+import { startSelf } from '../command/run-self.ts'
 
 // The hook before a prompt: says on standard output when a budget is nearly used, and refuses the prompt beyond it where the
 // organization wants that. It answers from a copy of the budgets, and is never in the way: without an answer of the server
@@ -64,9 +63,7 @@ async function find(env: Environment, login: Login, folder: string): Promise<MyB
     return await ask(env, login, folder, AGAIN_MS)
   } catch (error) {
     if (!(error instanceof DOMException) || error.name !== 'TimeoutError') return undefined
-    const [program, ...words] = programWords()
-    const options = { detached: true, stdio: 'ignore', windowsHide: true, env } as const
-    spawn(program, [...words, 'hook', 'budget', 'refresh', folder], options).unref()
+    startSelf(['hook', 'budget', 'refresh', folder], env)
     return copy.answer
   }
 }

@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process'
 import { existsSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { claudeFolder, type Environment } from '../client/folders.ts'
 import { recordPath } from '../client/settings-file.ts'
 import type { Context } from '../command/context.ts'
-import { programWords } from '../command/program-words.ts'
+import { startSelf } from '../command/run-self.ts'
 import { SYNC_RECORD } from './install.ts'
 
 /** All transcripts are looked at after this time, for sessions that could not be sent when they ended. */
@@ -18,9 +17,7 @@ export async function runHook({ env }: Context): Promise<void> {
   const transcript = transcriptIn(await Bun.stdin.text())
   const paths =
     transcript === undefined || isLookDue(env) ? [projectsOf(env, transcript)] : filesOf(transcript)
-  const [program, ...words] = programWords()
-  const options = { detached: true, stdio: 'ignore', windowsHide: true, env } as const
-  spawn(program, [...words, 'sync', '--quiet', ...paths], options).unref()
+  startSelf(['sync', '--quiet', ...paths], env)
 }
 
 function transcriptIn(input: string): string | undefined {

@@ -3,7 +3,7 @@ import { diffFiles, runGit } from '../../analysis/agents/git/git-log.ts'
 import { createRepositoryFinder, nameOfRemote } from '../../analysis/agents/git/project-name.ts'
 import type { PrRiskRecord } from '../../analysis/records/risk.ts'
 import { messageOf, OperatorError } from '../../base/errors.ts'
-import { shellWord } from '../command/program-words.ts'
+import { shellWord } from '../../base/text.ts'
 import type { DescribedPullRequest } from './pull-request.ts'
 
 const MAX_FILES = 10_000

@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises'
+import { DAY_MS } from '../../base/dates.ts'
 import { messageOf } from '../../base/errors.ts'
 import { type Config, SETTINGS } from '../../config.ts'
 import { removePartials } from '../../database/backup/file-writer.ts'
@@ -13,8 +15,6 @@ import { runSelf } from '../command/run-self.ts'
 
 /** A backup that failed is tried again after this time, unless the next one is due before. */
 const RETRY_MS = 10 * 60_000
-/** A timer of Node takes 24 days at most. */
-const MAX_WAIT_MS = 86_400_000
 
 type BackupContext = Pick<Context, 'env' | 'log'> & {
   config: Pick<Config, 'backupDir' | 'backupKeep' | 'dataDir' | 'databaseUrl' | 'logLevel' | 'secretKey'>
@@ -35,23 +35,20 @@ export function startBackups(
   const { config, log } = context
   const folder = backupFolderOf(config)
   const everyMs = everyS * 1_000
-  const stopped = Promise.withResolvers<void>()
+  const stop = new AbortController()
+  const { signal } = stop
   let child: ReturnType<typeof runBackup> | undefined
-  let isStopping = false
 
   const wait = async (untilMs: number) => {
-    while (!isStopping && Date.now() < untilMs) {
-      const timer = Promise.withResolvers<void>()
-      const timeout = setTimeout(timer.resolve, Math.min(untilMs - Date.now(), MAX_WAIT_MS))
-      await Promise.race([timer.promise, stopped.promise])
-      clearTimeout(timeout)
-    }
+    // a timer of Node takes 24 days at most
+    while (!signal.aborted && Date.now() < untilMs)
+      await setTimeout(Math.min(untilMs - Date.now(), DAY_MS), undefined, { signal }).catch(() => {})
   }
   const makeOne = async (): Promise<void> => {
     const path = newBackupPath(folder, new Date())
     child = runBackup(context, path)
     const { stdout, failure } = await child.ended
-    if (isStopping) return removePartials(folder)
+    if (signal.aborted) return removePartials(folder)
     if (failure !== null) throw new Error(failure)
     const { bytes, rows, seconds }: Record<string, unknown> = JSON.parse(stdout)
     const removed = removeOldBackups(folder, config.backupKeep)
@@ -61,10 +58,10 @@ export function startBackups(
   }
   const loop = async () => {
     let retryAtMs = 0
-    while (!isStopping) {
+    while (!signal.aborted) {
       try {
         await wait(Math.max(retryAtMs, (listBackups(folder).at(-1)?.at.getTime() ?? 0) + everyMs))
-        if (!isStopping) await makeOne()
+        if (!signal.aborted) await makeOne()
         retryAtMs = 0
       } catch (error) {
         retryAtMs = Date.now() + Math.min(everyMs, RETRY_MS)
@@ -84,8 +81,7 @@ export function startBackups(
   const ended = loop()
   return {
     async stop() {
-      isStopping = true
-      stopped.resolve()
+      stop.abort()
       child?.kill('SIGKILL')
       await ended
     },

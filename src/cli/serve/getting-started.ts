@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
+import { shellWord } from '../../base/text.ts'
 import { defaultDataDir } from '../../config.ts'
 import type { Context } from '../command/context.ts'
-import { programWords, shellWord } from '../command/program-words.ts'
+import { programWords } from '../command/program-words.ts'
 
 type Place = Pick<Context, 'config' | 'env' | 'envFile'>
 

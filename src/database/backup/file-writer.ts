@@ -2,6 +2,7 @@ import { constants, readdirSync, rmSync } from 'node:fs'
 import { type FileHandle, open, rename } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { codeOf, messageOf, OperatorError } from '../../base/errors.ts'
+import { syncPath } from '../disk.ts'
 import { signatureFrame, trailerOf } from './format.ts'
 import { signatureOf } from './signature.ts'
 
@@ -65,7 +66,8 @@ export async function createBackupFile(path: string) {
         await handle.sync()
         await handle.close()
         await rename(temporary, target)
-        await syncFolder(folder)
+        // Windows opens no folder, and writes names through
+        if (process.platform !== 'win32') await syncPath(folder)
         return written + trailer.length
       }),
     /** Removes what was written. */
@@ -84,17 +86,6 @@ async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let from = 0; from < bytes.length; ) {
     const { bytesWritten } = await handle.write(bytes, from)
     from += bytesWritten
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  // Windows opens no folder, and writes names through
-  if (process.platform === 'win32') return
-  const handle = await open(folder)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }
 

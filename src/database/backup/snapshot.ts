@@ -1,7 +1,7 @@
 import { OperatorError } from '../../base/errors.ts'
 import { VERSION } from '../../base/version.ts'
 import type { ISql, Sql } from '../client.ts'
-import { type AppliedMigration, checkApplied, listApplied } from '../migrate.ts'
+import { checkApplied, listApplied } from '../migrate.ts'
 import { refuseUnfinishedRestore } from '../restore-mark.ts'
 import { type BackupFile, createBackupFile } from './file-writer.ts'
 import { createTableSum, END_OF_ROWS, headerLine, sumsLine, type TableSum, tableLine } from './format.ts'
@@ -53,7 +53,16 @@ export async function writeBackup(sql: Sql, options: BackupOptions): Promise<Mad
       }
       const migrations = await listApplied(tx)
       checkApplied(migrations, 'the database')
-      await output.write(header({ now, version, migrations, secretKey: options.secretKey }))
+      const { secretKey } = options
+      await output.write(
+        headerLine({
+          created_at: now,
+          program: VERSION,
+          postgres: version,
+          migrations,
+          secret_key: secretKey && Buffer.from(secretKey).toString('base64'),
+        }),
+      )
       const sums = await writeTables(tx, output, tables, options.onProgress)
       await output.write(sumsLine(sums))
       return { created_at: now, schema: migrations.length, postgres: version, tables: sums }
@@ -64,22 +73,6 @@ export async function writeBackup(sql: Sql, options: BackupOptions): Promise<Mad
     throw error
   }
 }
-
-interface HeaderParts {
-  now: string
-  version: string
-  migrations: readonly AppliedMigration[]
-  secretKey: Uint8Array | null
-}
-
-const header = ({ now, version, migrations, secretKey }: HeaderParts): string =>
-  headerLine({
-    created_at: now,
-    program: VERSION,
-    postgres: version,
-    migrations,
-    secret_key: secretKey === null ? null : Buffer.from(secretKey).toString('base64'),
-  })
 
 async function writeTables(
   tx: ISql,

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSyn
 import { dirname, join } from 'node:path'
 import { codeOf, OperatorError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
+import { shellWord } from '../../base/text.ts'
 import { type ConnectTarget, SOCKET_NAME } from '../client.ts'
 import { type Assets, findAssets, findManifest } from './assets.ts'
 import { acquireInstanceLock, type InstanceLock, type Role, readHolder } from './instance-lock.ts'
@@ -203,17 +204,13 @@ function refuseOtherMajor(dataDir: string, cluster: string, { manifest }: Assets
   if (other === undefined) return
   throw new OperatorError(
     `${dataDir} holds a database of PostgreSQL ${other}, and this program carries ${manifest.major}. Two commands move the data: ` +
-      `with the program that made it \`cloud-analytics backup FILE --data-dir ${shown(dataDir)}\`, then with this one ` +
-      `\`cloud-analytics restore FILE --data-dir ${shown(dataDir)}\``,
+      `with the program that made it \`cloud-analytics backup FILE --data-dir ${shellWord(dataDir)}\`, then with this one ` +
+      `\`cloud-analytics restore FILE --data-dir ${shellWord(dataDir)}\``,
   )
 }
 
 /** A restore makes its cluster in this folder (see `createFilledDatabase`), which is then renamed. */
 export const RESTORE_FOLDER = 'unfinished-restore'
-
-/** A path as the shell takes it. */
-const shown = (path: string): string =>
-  /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 
 /** A cluster in its place means that the restore was finished; without one nobody may start with an empty one. */
 function settleRestore(dataDir: string, cluster: string): void {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { OperatorError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { ConnectTarget } from '../client.ts'
-import { fullDiskError } from '../disk.ts'
+import { fullDiskError, syncPath } from '../disk.ts'
 import { findAssets } from './assets.ts'
 import {
   clusterFolder,
@@ -18,7 +18,6 @@ import { refuseExternal, removeExternalNote } from './external-note.ts'
 import { acquireInstanceLock } from './instance-lock.ts'
 import { stopStalePostmaster } from './stale-postmaster.ts'
 import { chooseSystemUser, makeReachable } from './system-user.ts'
-import { syncPath } from './unpack.ts'
 
 /**
  * Makes the database of a data directory that has none: `fill` gets a new one in a folder of its own. Only when it has

@@ -1,7 +1,6 @@
-import { Database } from 'bun:sqlite'
 import { chmodSync, closeSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeOf } from '../../base/errors.ts'
+import { lockFile } from '../../base/file-lock.ts'
 import { readJsonFile } from '../../base/json-file.ts'
 
 /** A process uses the data directory as a server, or for one command. */
@@ -21,31 +20,22 @@ export interface InstanceLock {
   release(): void
 }
 
-/**
- * Locks the data directory for this process; undefined when another process has the lock. SQLite's exclusive
- * transaction is a lock that the kernel releases after `kill -9` and that holds between containers which
- * share the folder; a file with a pid is neither.
- */
+/** Locks the data directory for this process; undefined when another process has the lock. */
 export function acquireInstanceLock(dataDir: string): InstanceLock | undefined {
   const file = join(dataDir, 'instance.lock')
   // whoever may read the file may lock it, and others may enter the folder: PostgreSQL's user has to
   closeSync(openSync(file, 'a', 0o600))
   chmodSync(file, 0o600)
-  const database = new Database(file)
-  try {
-    database.exec('pragma locking_mode = exclusive; begin exclusive')
-  } catch (error) {
-    database.close()
-    if (codeOf(error)?.startsWith('SQLITE_BUSY')) return undefined
-    throw error
-  }
-  return {
-    announce: (holder) => writeHolder(dataDir, holder),
-    release() {
-      rmSync(holderFile(dataDir), { force: true })
-      database.close()
-    },
-  }
+  const lock = lockFile(file)
+  return (
+    lock && {
+      announce: (holder) => writeHolder(dataDir, holder),
+      release() {
+        rmSync(holderFile(dataDir), { force: true })
+        lock.release()
+      },
+    }
+  )
 }
 
 /** Reads what the process with the lock has published; undefined when it has published nothing yet. */

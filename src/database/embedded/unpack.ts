@@ -8,8 +8,8 @@ import {
   statfsSync,
   symlinkSync,
 } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { syncPath } from '../disk.ts'
 import type { Assets } from './assets.ts'
 
 const TEMPORARY = '.unpacking'
@@ -107,16 +107,6 @@ async function syncTree(folder: string): Promise<void> {
   for (let start = 0; start < names.length; start += SYNCED_AT_ONCE) {
     const batch = names.slice(start, start + SYNCED_AT_ONCE)
     await Promise.all(batch.map((name) => syncPath(join(folder, name))))
-  }
-}
-
-/** Flushes a file, or the names in a folder, to disk. */
-export async function syncPath(path: string): Promise<void> {
-  const handle = await open(path)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }
 
