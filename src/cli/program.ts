@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander'
+import { type Command, CommanderError } from 'commander'
 import { OperatorError } from '../base/errors.ts'
 import { VERSION } from '../base/version.ts'
 import { addressSpaceError } from '../database/embedded/system-limits.ts'
@@ -11,7 +11,8 @@ import { addProject } from './accounts/project.ts'
 import { addReport } from './accounts/report.ts'
 import { addSession } from './accounts/session.ts'
 import { addClient } from './client/commands.ts'
-import { actionsOf, type ProcessContext } from './command/context.ts'
+import { CliCommand } from './command/cli-command.ts'
+import type { ProcessContext } from './command/context.ts'
 import { withEnvFile } from './command/env-file.ts'
 import { addExamples, wordsOf } from './command/help.ts'
 import { printError } from './command/output.ts'
@@ -28,8 +29,7 @@ import { addService } from './service/commands.ts'
 import { addWatch } from './watch/commands.ts'
 import { addWebhooks } from './webhook/commands.ts'
 
-const EXAMPLES = `
-Examples:
+const EXAMPLES = `Examples:
   cloud-analytics demo                                   a server with six months of sample data
   cloud-analytics serve --port 8080                      the server
   cloud-analytics org create --slug acme --name Acme --plan cloud_team
@@ -83,8 +83,8 @@ function logSettings(program: Command, { env }: ProcessContext): { level?: strin
 }
 
 /** Every command with its options; the code of a command is loaded when it runs. `json`: how --version prints. */
-export function buildProgram(started: ProcessContext, json: boolean): Command {
-  const program = new Command('cloud-analytics')
+export function buildProgram(started: ProcessContext, json: boolean): CliCommand {
+  const program = new CliCommand(started, 'cloud-analytics')
   const shown = (command: Command) =>
     command === program ? [] : program.options.filter((option) => isShownFor(command.name(), option))
   program
@@ -93,7 +93,7 @@ export function buildProgram(started: ProcessContext, json: boolean): Command {
     .option('--json', 'answer with exactly one JSON document on standard output')
     .showHelpAfterError('(--help shows how it is used)')
     .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: shown })
-    .addHelpText('after', EXAMPLES)
+    .notes(EXAMPLES)
     .exitOverride()
     .configureOutput({
       outputError: (text, write) => {
@@ -106,27 +106,26 @@ export function buildProgram(started: ProcessContext, json: boolean): Command {
       },
     })
   for (const option of settingOptions()) program.addOption(option)
-  const action = actionsOf(started)
-  addServers(program, started)
-  addOrg(program, action)
-  addKey(program, action)
-  addMember(program, action)
-  addOwner(program, action)
-  addBudget(program, action)
-  addReport(program, action)
-  addClient(program, action)
-  addSession(program, action)
-  addProject(program, action)
-  addData(program, action)
-  addWatch(program, action)
-  addPullRequest(program, action)
-  addFigures(program, action)
-  addWebhooks(program, action, started)
-  addService(program, action)
-  addHook(program, action)
-  addMcp(program, action)
-  addOperations(program, action)
-  addCompletion(program, action)
+  addServers(program)
+  addOrg(program)
+  addKey(program)
+  addMember(program)
+  addOwner(program)
+  addBudget(program)
+  addReport(program)
+  addClient(program)
+  addSession(program)
+  addProject(program)
+  addData(program)
+  addWatch(program)
+  addPullRequest(program)
+  addFigures(program)
+  addWebhooks(program)
+  addService(program)
+  addHook(program)
+  addMcp(program)
+  addOperations(program)
+  addCompletion(program)
   addExamples(program)
   return program
 }

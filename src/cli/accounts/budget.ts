@@ -1,36 +1,33 @@
-import type { Command } from 'commander'
 import type { NamedScope } from '../../analysis/records/budget.ts'
 import { isDate } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { listBudgets } from '../../features/cost/export.ts'
 import { findScope, shownScope } from '../../features/usage/scope-queries.ts'
-import { type Actions, type Context, withOrganization } from '../command/context.ts'
-import { example } from '../command/help.ts'
+import type { CliCommand } from '../command/cli-command.ts'
+import { type Context, withOrganization } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 import { table } from '../command/table.ts'
 
 /** `budget` */
-export function addBudget(program: Command, action: Actions): void {
+export function addBudget(program: CliCommand): void {
   const budget = program
-    .command('budget')
+    .add('budget', 'the monthly limits of an organization, its projects, members and teams')
     .alias('budgets')
-    .description('the monthly limits of an organization, its projects, members and teams')
   budget
-    .command('show')
-    .description('show the limits and the month from which each holds')
-    .requiredOption('--org <slug>', 'slug of the organization')
-    .action(action(show))
+    .add('show', 'show the limits and the month from which each holds')
+    .org()
+    .examples('budget show --org acme')
+    .run(show)
   budget
-    .command('set')
-    .description('set the limit from a month on')
-    .requiredOption('--org <slug>', 'slug of the organization')
+    .add('set', 'set the limit from a month on')
+    .org()
     .requiredOption('--limit <usd>', 'US dollars a month')
     .option('--project <project>', 'of this project alone')
     .option('--member <member>', 'of this member alone: an id, or an address')
     .option('--team <team>', 'of this team alone')
     .option('--month <month>', 'first month it holds for, as 2026-11 (this month)')
-    .addHelpText(...example('budget set --org acme --limit 2500 --month 2026-11'))
-    .action(action(set))
+    .examples('budget set --org acme --limit 2500 --month 2026-11')
+    .run(set)
 }
 
 async function show(context: Context, { org }: { org: string }): Promise<void> {

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import { Option } from 'commander'
 import { createKey, listKeys, revokeKey, rotateKey } from '../../accounts/keys/queries.ts'
 import {
   type AgentSetting,
@@ -11,8 +11,8 @@ import { OperatorError } from '../../base/errors.ts'
 import type { Config } from '../../config.ts'
 import { localUrl } from '../../http/listen.ts'
 import { commandLineActor } from '../command/actor.ts'
-import { type Actions, type Args, type Context, withDatabase, withOrganization } from '../command/context.ts'
-import { example } from '../command/help.ts'
+import type { CliCommand } from '../command/cli-command.ts'
+import { type Args, type Context, withDatabase, withOrganization } from '../command/context.ts'
 import { duration } from '../command/option-parsers.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { listed } from './listed.ts'
@@ -28,8 +28,7 @@ const COLUMNS = [
   'revoked_at',
 ] as const
 
-const SCOPES_HELP = `
-Scopes:
+const SCOPES_HELP = `Scopes:
   read             everything but webhooks; narrower: sessions:read, quality:read, cost:read, security:read,
                    team:read, audit:read, risk:read
   write            send records, but for audit entries; narrower: sessions:write, commits:write, risk:write,
@@ -37,54 +36,48 @@ Scopes:
   audit:write      send audit entries, under any user's name
   ingest           send telemetry of coding agents, and nothing else
   webhooks         manage webhooks
-  admin            manage keys, members, budgets and the organization
-
-Examples:
-  cloud-analytics key create --org acme --name ci --scopes read,write --expires 2027-01-31
-  cloud-analytics key create --org acme --name telemetry --ingest --agent claude-code
-  cloud-analytics key create --org acme --name laptop --scopes sessions:write,commits:write --member ada@example.com`
+  admin            manage keys, members, budgets and the organization`
 
 /** A grace that is forgotten is a key that never ends. */
 const MAX_GRACE_MS = 365 * DAY_MS
 
 /** `key` */
-export function addKey(program: Command, action: Actions): void {
-  const key = program.command('key').alias('keys').description('API keys')
+export function addKey(program: CliCommand): void {
+  const key = program.add('key', 'API keys').alias('keys')
   key
-    .command('create')
-    .description('make an API key; it is shown once')
-    .requiredOption('--org <slug>', 'slug of the organization')
+    .add('create', 'make an API key; it is shown once')
+    .org()
     .requiredOption('--name <name>', 'what it is for')
     .option('--scopes <scopes>', 'comma-separated: read, write, webhooks, sessions:write, …')
     .option('--ingest', 'scope ingest, with the settings by which coding agents send telemetry')
-    .addOption(
-      new Option('--agent <agent>', 'with --ingest: the settings of this agent only').choices(
-        TELEMETRY_AGENTS,
-      ),
-    )
+    .choice('--agent <agent>', 'with --ingest: the settings of this agent only', TELEMETRY_AGENTS)
     .option('--expires <date>', 'day (its beginning, UTC) or RFC 3339 timestamp, in the future')
     .option('--member <email>', "only for this member's sessions: those sent without a user are the member's")
-    .addHelpText('after', SCOPES_HELP)
-    .action(action(create))
+    .notes(SCOPES_HELP)
+    .examples(
+      'key create --org acme --name ci --scopes read,write --expires 2027-01-31',
+      'key create --org acme --name telemetry --ingest --agent claude-code',
+      'key create --org acme --name laptop --scopes sessions:write,commits:write --member ada@example.com',
+    )
+    .run(create)
   key
-    .command('list')
-    .description("list an organization's keys")
-    .requiredOption('--org <slug>', 'slug of the organization')
-    .action(action(listed(listKeys, COLUMNS, 'no keys')))
+    .add('list', "list an organization's keys")
+    .org()
+    .examples('key list --org acme')
+    .run(listed(listKeys, COLUMNS, 'no keys'))
   key
-    .command('rotate <id>')
-    .description('make a key with the same rights; the old one ends after the grace')
+    .add('rotate <id>', 'make a key with the same rights; the old one ends after the grace')
     .addOption(
       new Option('--grace <duration>', 'as 90s, 30m, 24h or 7d; 0s: at once')
         .argParser(duration(MAX_GRACE_MS))
         .default(DAY_MS, '24h'),
     )
-    .addHelpText(...example('key rotate k3y1d001 --grace 24h'))
-    .action(action(rotate))
+    .examples('key rotate k3y1d001 --grace 24h')
+    .run(rotate)
   key
-    .command('revoke <id>')
-    .description('revoke a key; every instance refuses it within a second')
-    .action(action(revoke))
+    .add('revoke <id>', 'revoke a key; every instance refuses it within a second')
+    .examples('key revoke 4f1c2a9b')
+    .run(revoke)
 }
 
 interface CreateOptions {

@@ -1,11 +1,10 @@
-import type { Command } from 'commander'
 import { OperatorError } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'
 import { removeWholeMember } from '../../features/members/member-changes.ts'
 import { findMember, listMembersWithAliases } from '../../features/team/queries.ts'
 import { commandLineActor } from '../command/actor.ts'
-import { type Actions, type Args, type Context, withOrganization } from '../command/context.ts'
-import { example } from '../command/help.ts'
+import type { CliCommand } from '../command/cli-command.ts'
+import { type Args, type Context, withOrganization } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { table } from '../command/table.ts'
 
@@ -14,12 +13,11 @@ const COLUMNS = ['id', 'email', 'display_name', 'role', 'team', 'joined_at', 'al
 const collect = (value: string, values: string[] = []): string[] => [...values, value]
 
 /** `member` */
-export function addMember(program: Command, action: Actions): void {
-  const member = program.command('member').alias('members').description('members of an organization')
+export function addMember(program: CliCommand): void {
+  const member = program.add('member', 'members of an organization').alias('members')
   member
-    .command('add')
-    .description('add a member, or change the one with this address')
-    .requiredOption('--org <slug>', 'slug of the organization')
+    .add('add', 'add a member, or change the one with this address')
+    .org()
     .requiredOption('--email <email>', 'address, in any case')
     .requiredOption('--name <name>', 'display name')
     .requiredOption('--role <role>', 'owner, admin, developer or auditor')
@@ -27,38 +25,29 @@ export function addMember(program: Command, action: Actions): void {
     .option('--alias <email>', 'another address of the same person (may be repeated)', collect)
     .option('--remove-alias <email>', 'one that is no longer theirs (may be repeated)', collect)
     .option('--id <id>', 'id of a new member: user_…, as that of one who was removed')
-    .addHelpText(...example('member add --org acme --email ada@example.com --name Ada --role developer'))
-    .action(action(add))
+    .examples('member add --org acme --email ada@example.com --name Ada --role developer')
+    .run(add)
+  member.add('list', 'list the members').org().examples('member list --org acme').run(list)
   member
-    .command('list')
-    .description('list the members')
-    .requiredOption('--org <slug>', 'slug of the organization')
-    .action(action(list))
-  member
-    .command('remove')
-    .description('remove a member; the sessions keep the address or id that they were sent with')
-    .requiredOption('--org <slug>', 'slug of the organization')
+    .add('remove', 'remove a member; the sessions keep the address or id that they were sent with')
+    .org()
     .requiredOption('--email <email>', 'address, in any case')
-    .addHelpText(
-      'after',
-      '\nThose with the address belong to a member who is added with it later, those with the id to one who is added with\nit: member add --id.',
-    )
-    .action(action(remove))
+    .notes(`Those with the address belong to a member who is added with it later, those with the id to one who is added with
+it: member add --id.`)
+    .examples('member remove --org acme --email ada@example.com')
+    .run(remove)
   member
-    .command('invite <email>')
-    .description('make a link by which the member sets a password and signs in')
-    .requiredOption('--org <slug>', 'slug of the organization')
-    .addHelpText('after', '\nThe link is valid for 7 days and once; a new one replaces the old.')
-    .action(action(invite))
+    .add('invite <email>', 'make a link by which the member sets a password and signs in')
+    .org()
+    .notes('The link is valid for 7 days and once; a new one replaces the old.')
+    .examples('member invite ada@example.com --org acme')
+    .run(invite)
   member
-    .command('erase <email>')
-    .description('delete a person: address and name leave every table, a pseudonym stays')
-    .requiredOption('--org <slug>', 'slug of the organization')
-    .addHelpText(
-      'after',
-      '\nThe person need not be a member. It can be repeated when it was interrupted.\n\nExample:\n  cloud-analytics member erase ada@example.com --org acme',
-    )
-    .action(action(erase))
+    .add('erase <email>', 'delete a person: address and name leave every table, a pseudonym stays')
+    .org()
+    .notes('The person need not be a member. It can be repeated when it was interrupted.')
+    .examples('member erase ada@example.com --org acme')
+    .run(erase)
 }
 
 interface AddOptions {

@@ -1,4 +1,3 @@
-import { type Command, Option } from 'commander'
 import { listKeys } from '../../accounts/keys/queries.ts'
 import type { Organization } from '../../accounts/organizations/model.ts'
 import {
@@ -11,41 +10,37 @@ import { OperatorError } from '../../base/errors.ts'
 import { PLANS } from '../../config.ts'
 import { listMembers } from '../../features/team/queries.ts'
 import { commandLineActor } from '../command/actor.ts'
-import { type Actions, type Args, type Context, withDatabase } from '../command/context.ts'
-import { example } from '../command/help.ts'
+import type { CliCommand } from '../command/cli-command.ts'
+import { type Args, type Context, withDatabase } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 import { table } from '../command/table.ts'
 
 const COLUMNS = ['id', 'slug', 'name', 'plan', 'created_at'] as const
 
 /** `org` */
-export function addOrg(program: Command, action: Actions): void {
-  const org = program.command('org').alias('orgs').description('organizations')
+export function addOrg(program: CliCommand): void {
+  const org = program.add('org', 'organizations').alias('orgs')
   org
-    .command('create')
-    .description('make an organization')
+    .add('create', 'make an organization')
     .requiredOption('--slug <slug>', 'its name in commands and badges: a-z, 0-9 and -')
     .requiredOption('--name <name>', 'its name for people')
     .requiredOption('--plan <plan>', PLANS.join(', '))
-    .addHelpText(...example('org create --slug acme --name "Acme Inc" --plan cloud_team'))
-    .action(action(create))
-  org.command('list').description('list the organizations').action(action(list))
+    .examples('org create --slug acme --name "Acme Inc" --plan cloud_team')
+    .run(create)
+  org.add('list', 'list the organizations').run(list)
   org
-    .command('show <slug>')
-    .description('show an organization: plan, badges, whether members are hidden, how much it has')
-    .action(action(show))
+    .add('show <slug>', 'show an organization: plan, badges, whether members are hidden, how much it has')
+    .examples('org show acme')
+    .run(show)
   org
-    .command('update <slug>')
-    .description('change an organization')
+    .add('update <slug>', 'change an organization')
     .option('--name <name>', 'its name for people')
     .option('--plan <plan>', PLANS.join(', '))
     .option('--hide-members <on|off>', 'on: members are shown to API keys with the scope team:read only')
-    .addOption(
-      new Option(
-        '--budget-action <action>',
-        'warn, or block: what the hook on laptops does beyond a budget',
-      ).choices(['warn', 'block']),
-    )
+    .choice('--budget-action <action>', 'warn, or block: what the hook on laptops does beyond a budget', [
+      'warn',
+      'block',
+    ])
     .option('--retention-sessions <days>', 'delete sessions that are older, as 400d; off: keep them for ever')
     .option('--yes', 'a shorter retention holds at once, and not from tomorrow on')
     .option('--badges <who>', 'who sees its badges: public, or private (with the token only)')
@@ -55,16 +50,14 @@ export function addOrg(program: Command, action: Actions): void {
     .option('--badge-label-cost <text>', 'label of the cost badge')
     .option('--badge-thresholds <good,fair>', 'least good and least fair value (80,50)')
     .option('--badge-colors <good,fair,poor>', 'names or hexadecimal (brightgreen,yellow,red)')
-    .addHelpText(
-      'after',
-      '\nAn empty text sets a label, the thresholds or the colors back.\n\nExample:\n  cloud-analytics org update acme --badges public --badge-thresholds 90,70',
-    )
-    .action(action(update))
+    .notes('An empty text sets a label, the thresholds or the colors back.')
+    .examples('org update acme --badges public --badge-thresholds 90,70')
+    .run(update)
   org
-    .command('delete <slug>')
-    .description('delete an organization with all that it has; there is no way back but a backup')
+    .add('delete <slug>', 'delete an organization with all that it has; there is no way back but a backup')
     .option('--yes', 'really; without it, only say what would be deleted')
-    .action(action(remove))
+    .examples('org delete acme --yes')
+    .run(remove)
 }
 
 async function create(

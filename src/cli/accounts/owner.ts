@@ -1,28 +1,25 @@
-import type { Command } from 'commander'
 import { createInvitation, invitationUrl } from '../../accounts/people/invitation-queries.ts'
 import type { Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import { addMember, changeMember } from '../../features/members/member-changes.ts'
 import { findMember, findOwnAddress } from '../../features/team/queries.ts'
 import { commandLineActor } from '../command/actor.ts'
-import { type Actions, type Context, withOrganization } from '../command/context.ts'
+import type { CliCommand } from '../command/cli-command.ts'
+import { type Context, withOrganization } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { serverUrl } from '../operations/health.ts'
 
 /** `owner` */
-export function addOwner(program: Command, action: Actions): void {
-  const owner = program.command('owner').description('who may do everything in an organization')
+export function addOwner(program: CliCommand): void {
+  const owner = program.add('owner', 'who may do everything in an organization')
   owner
-    .command('create')
-    .description('make an owner, and the link by which the person sets a password and signs in')
-    .requiredOption('--org <slug>', 'slug of the organization')
+    .add('create', 'make an owner, and the link by which the person sets a password and signs in')
+    .org()
     .requiredOption('--email <email>', 'address, in any case; a member with it becomes an owner')
     .requiredOption('--name <name>', 'display name')
-    .addHelpText(
-      'after',
-      '\nThe link is valid for 7 days and once. member invite makes one for any member.\n\nExample:\n  cloud-analytics owner create --org acme --email ada@example.com --name Ada',
-    )
-    .action(action(create))
+    .notes('The link is valid for 7 days and once. member invite makes one for any member.')
+    .examples('owner create --org acme --email ada@example.com --name Ada')
+    .run(create)
 }
 
 async function create(

@@ -1,24 +1,23 @@
-import type { Command } from 'commander'
 import { OperatorError } from '../../base/errors.ts'
 import { commandLineActor } from '../command/actor.ts'
-import { type Actions, type Args, type Context, withOrganization } from '../command/context.ts'
+import type { CliCommand } from '../command/cli-command.ts'
+import { type Args, type Context, withOrganization } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 
 const MAX_NAME = 200
 
 /** `project` */
-export function addProject(program: Command, action: Actions): void {
+export function addProject(program: CliCommand): void {
   program
-    .command('project')
-    .description('projects of an organization')
-    .command('rename <old> <new>')
-    .description('rename a project of sessions, commits and pull requests; into one that exists it is merged')
-    .requiredOption('--org <slug>', 'slug of the organization')
-    .addHelpText(
-      'after',
-      '\nWhat is sent under the old name afterwards is stored under it again.\n\nExample:\n  cloud-analytics project rename fix-cart shop --org acme',
+    .add('project', 'projects of an organization')
+    .add(
+      'rename <old> <new>',
+      'rename a project of sessions, commits and pull requests; into one that exists it is merged',
     )
-    .action(action(rename))
+    .org()
+    .notes('What is sent under the old name afterwards is stored under it again.')
+    .examples('project rename fix-cart shop --org acme')
+    .run(rename)
 }
 
 async function rename(context: Context, { org }: { org: string }, [from, to = '']: Args): Promise<void> {

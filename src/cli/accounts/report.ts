@@ -1,34 +1,29 @@
-import type { Command } from 'commander'
 import { OperatorError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import { findReport, listReports } from '../../features/audit/report-queries.ts'
-import { type Actions, type Context, withOrganization } from '../command/context.ts'
-import { example } from '../command/help.ts'
+import type { CliCommand } from '../command/cli-command.ts'
+import { type Context, withOrganization } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 import { listed } from './listed.ts'
 
 const COLUMNS = ['id', 'report_type', 'from', 'to', 'generated_at', 'total'] as const
 
 /** `report` */
-export function addReport(program: Command, action: Actions): void {
-  const report = program
-    .command('report')
-    .alias('reports')
-    .description('compliance reports from the audit log')
+export function addReport(program: CliCommand): void {
+  const report = program.add('report', 'compliance reports from the audit log').alias('reports')
   report
-    .command('list')
-    .description("list an organization's reports, newest first")
-    .requiredOption('--org <slug>', 'slug of the organization')
-    .action(action(listed(listReports, COLUMNS, 'no reports')))
+    .add('list', "list an organization's reports, newest first")
+    .org()
+    .examples('report list --org acme')
+    .run(listed(listReports, COLUMNS, 'no reports'))
   report
-    .command('generate')
-    .description('make a report of a period; GET /v1/audit/report answers with the newest')
-    .requiredOption('--org <slug>', 'slug of the organization')
+    .add('generate', 'make a report of a period; GET /v1/audit/report answers with the newest')
+    .org()
     .requiredOption('--type <type>', 'audit, soc2, iso27001 or custom')
     .requiredOption('--from <date>', 'first UTC day')
     .requiredOption('--to <date>', 'last UTC day')
-    .addHelpText(...example('report generate --org acme --type soc2 --from 2026-01-01 --to 2026-03-31'))
-    .action(action(generate))
+    .examples('report generate --org acme --type soc2 --from 2026-01-01 --to 2026-03-31')
+    .run(generate)
 }
 
 async function generate(

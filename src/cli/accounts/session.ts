@@ -1,21 +1,18 @@
-import type { Command } from 'commander'
 import { organizationsOf } from '../../accounts/organizations/queries.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { commandLineActor } from '../command/actor.ts'
-import { type Actions, type Args, type Context, withDatabase } from '../command/context.ts'
-import { example } from '../command/help.ts'
+import type { CliCommand } from '../command/cli-command.ts'
+import { type Args, type Context, withDatabase } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 
 /** `session` */
-export function addSession(program: Command, action: Actions): void {
+export function addSession(program: CliCommand): void {
   program
-    .command('session')
-    .description('single sessions')
-    .command('delete <id...>')
-    .description('delete sessions with their turns and findings')
+    .add('session', 'single sessions')
+    .add('delete <id...>', 'delete sessions with their turns and findings')
     .option('--org <slug>', 'slug of the organization; needed where there are several')
-    .addHelpText(...example('session delete sess_4f1c2a --org acme'))
-    .action(action(remove))
+    .examples('session delete sess_4f1c2a --org acme')
+    .run(remove)
 }
 
 async function remove(context: Context, { org }: { org?: string }, ids: Args): Promise<void> {

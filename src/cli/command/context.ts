@@ -1,10 +1,9 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { createLog, type Log } from '../../base/log.ts'
 import { type Config, flagOf, loadConfig, SETTINGS, type SettingName } from '../../config.ts'
 import type { Sql } from '../../database/client.ts'
 import { refuseSmallAddressSpace } from '../../database/embedded/system-limits.ts'
 import { withEnvFile } from './env-file.ts'
-import { explainFullDisk } from './full-disk.ts'
 
 /** The program's environment, and what only its entry point can do. */
 export interface ProcessContext {
@@ -27,12 +26,6 @@ export interface Context extends ProcessContext {
   json: boolean
 }
 
-/** `--data-dir` as commander names it in its options: `dataDir`. */
-const optionNameOf = (name: SettingName): string =>
-  flagOf(name)
-    .slice(2)
-    .replace(/-(.)/g, (_match, letter: string) => letter.toUpperCase())
-
 /** A command's context from flags, --env-file and environment. Throws OperatorError listing every wrong setting, with what
  * `check` finds, and where the program cannot run. */
 export function contextOf(
@@ -44,7 +37,7 @@ export function contextOf(
   const options: Record<string, unknown> = command.optsWithGlobals()
   const flags: Partial<Record<SettingName, string>> = {}
   for (const { name } of SETTINGS) {
-    const value = options[optionNameOf(name)]
+    const value = options[new Option(flagOf(name)).attributeName()]
     if (typeof value === 'string') flags[name] = value
   }
   const envFile = typeof options.envFile === 'string' ? options.envFile : undefined
@@ -67,24 +60,8 @@ export type Args = [string, ...string[]]
 /** Paths given as arguments; none may be. */
 export const pathsOf = (args: Args): string[] => (args[0] === '' ? [] : args)
 
-type Run<Options> = (context: Context, options: Options, args: Args) => Promise<void>
-
-/** A command whose code is loaded when it runs. */
-export const lazy =
-  <Options>(load: () => Promise<Run<Options>>): Run<Options> =>
-  async (context, options, args) =>
-    (await load())(context, options, args)
-
-/** Makes commander's actions from functions that take a context, the command's options and its arguments. */
-export const actionsOf =
-  (started: ProcessContext) =>
-  <Options>(run: Run<Options>) =>
-    async function (this: Command): Promise<void> {
-      const [first = '', ...others] = this.args
-      const context = contextOf(this, started)
-      await explainFullDisk(context, () => run(context, this.opts<Options & object>(), [first, ...others]))
-    }
-export type Actions = ReturnType<typeof actionsOf>
+/** The work of a command. */
+export type Run<Options> = (context: Context, options: Options, args: Args) => Promise<void>
 
 /**
  * Runs `use` on the migrated database. Uses the PostgreSQL of a running `serve`, or starts one. Throws OperatorError when

@@ -1,31 +1,26 @@
-import { Argument, type Command } from 'commander'
-import type { Actions } from '../command/context.ts'
+import { Argument } from 'commander'
+import type { CliCommand } from '../command/cli-command.ts'
 import { printResult, printText } from '../command/output.ts'
 
 /** `completion`, and the command that its scripts run. */
-export function addCompletion(program: Command, action: Actions): void {
+export function addCompletion(program: CliCommand): void {
   program
-    .command('completion')
-    .description('print the script that lets a shell complete commands and flags')
+    .add('completion', 'print the script that lets a shell complete commands and flags')
     .addArgument(new Argument('<shell>', 'which shell').choices(['bash', 'zsh', 'fish']))
-    .addHelpText(
-      'after',
-      `
-Examples:
-  source <(cloud-analytics completion bash)              in ~/.bashrc
-  source <(cloud-analytics completion zsh)               in ~/.zshrc, behind compinit
-  cloud-analytics completion fish > ~/.config/fish/completions/cloud-analytics.fish`,
+    .examples(
+      'source <(cloud-analytics completion bash)              in ~/.bashrc',
+      'source <(cloud-analytics completion zsh)               in ~/.zshrc, behind compinit',
+      'completion fish > ~/.config/fish/completions/cloud-analytics.fish',
     )
-    .action(
-      action(async ({ json }, _options, [shell]) => {
-        const { SCRIPTS } = await import('./scripts.ts')
-        const script = SCRIPTS[shell as keyof typeof SCRIPTS]
-        await printResult(json, { shell, script }, script)
-      }),
-    )
+    .run(async ({ json }, _options, [shell]) => {
+      const { SCRIPTS } = await import('./scripts.ts')
+      const script = SCRIPTS[shell as keyof typeof SCRIPTS]
+      await printResult(json, { shell, script }, script)
+    })
   program
-    .command('complete [words...]', { hidden: true })
-    .description('what the script runs: the last of the words is to be completed')
+    .add('complete [words...]', 'what the script runs: the last of the words is to be completed', {
+      hidden: true,
+    })
     .action(async (words: string[]) => {
       const { candidatesOf } = await import('./candidates.ts')
       const found = candidatesOf(program, words.slice(0, -1), words.at(-1) ?? '')

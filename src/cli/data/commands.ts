@@ -1,35 +1,28 @@
-import { type Command, Option } from 'commander'
-import { KEY_HELP, SERVER_HELP, USER_HELP } from '../client/commands.ts'
-import { type Actions, lazy } from '../command/context.ts'
-import { example } from '../command/help.ts'
-import { duration, integer, secret, since } from '../command/option-parsers.ts'
-import { PROJECT_HELP, projectFromOption } from '../command/project-options.ts'
+import { Option } from 'commander'
+import { USER_HELP } from '../client/commands.ts'
+import { type CliCommand, KEY_HELP } from '../command/cli-command.ts'
+import { duration, integer, since } from '../command/option-parsers.ts'
 
 const MAX_SEED_SESSIONS = 10_000_000
 
 /** `sync`, `import`, `export` and `seed`. */
-export function addData(program: Command, action: Actions): void {
-  addSync(program, action)
+export function addData(program: CliCommand): void {
+  addSync(program)
   program
-    .command('import <file>')
-    .description('take in NDJSON records, as export writes them; - reads standard input')
-    .requiredOption('--org <slug>', 'slug of the organization')
+    .add('import <file>', 'take in NDJSON records, as export writes them; - reads standard input')
+    .org()
     .option('--restore', 'also sessions that were deleted')
-    .addHelpText(
-      'after',
-      '\nWhat is packed by gzip or zstd is unpacked.\n\nExample:\n  cloud-analytics import backup.ndjson --org acme',
-    )
-    .action(action(lazy(async () => (await import('./import.ts')).importRecords)))
+    .notes('What is packed by gzip or zstd is unpacked.')
+    .examples('import backup.ndjson --org acme')
+    .load(async () => (await import('./import.ts')).importRecords)
   program
-    .command('export')
-    .description('write every record as NDJSON to standard output, in the form that import takes')
-    .requiredOption('--org <slug>', 'slug of the organization')
-    .addHelpText(...example('export --org acme > acme.ndjson'))
-    .action(action(lazy(async () => (await import('./export.ts')).exportRecords)))
+    .add('export', 'write every record as NDJSON to standard output, in the form that import takes')
+    .org()
+    .examples('export --org acme > acme.ndjson')
+    .load(async () => (await import('./export.ts')).exportRecords)
   program
-    .command('seed')
-    .description('make sample sessions for benchmarks; the same seed makes the same')
-    .requiredOption('--org <slug>', 'slug of the organization')
+    .add('seed', 'make sample sessions for benchmarks; the same seed makes the same')
+    .org()
     .requiredOption('--sessions <n>', 'how many', integer(1, MAX_SEED_SESSIONS))
     .option('--commits <n>', 'commits too', integer(0, MAX_SEED_SESSIONS), 0)
     .option('--risk <n>', 'risk scores of pull requests too', integer(0, MAX_SEED_SESSIONS), 0)
@@ -43,19 +36,19 @@ export function addData(program: Command, action: Actions): void {
     )
     .option('--days <n>', 'spread over so many days before today', integer(1, 3_650), 180)
     .option('--seed <k>', 'start of the random numbers', integer(0, 4_294_967_295), 1)
-    .addHelpText(...example('seed --org acme --sessions 100000'))
-    .action(action(lazy(async () => (await import('./seed.ts')).seed)))
+    .examples('seed --org acme --sessions 100000')
+    .load(async () => (await import('./seed.ts')).seed)
 }
 
-function addSync(program: Command, action: Actions): void {
+function addSync(program: CliCommand): void {
   program
-    .command('sync [path...]')
-    .description('read what coding agents left on disk and send it to a server, or to the local database')
+    .add(
+      'sync [path...]',
+      'read what coding agents left on disk and send it to a server, or to the local database',
+    )
     .option('--org <slug>', 'slug of the organization, in the local database')
-    .option('--server <url>', SERVER_HELP)
-    .option('--key <key>', `${KEY_HELP}; with the scopes sessions:write and commits:write, or write`, secret)
-    .option('--project <name>', PROJECT_HELP)
-    .addOption(projectFromOption())
+    .server(`${KEY_HELP}; with the scopes sessions:write and commits:write, or write`)
+    .project()
     .option('--user <email>', USER_HELP)
     .option('--content', 'send prompts and answers too')
     .option('--dry-run', 'print the records that would be sent, and send nothing')
@@ -75,19 +68,15 @@ function addSync(program: Command, action: Actions): void {
     .option('--quiet', 'print nothing unless something is wrong')
     .option('--yes', "without a path: send what is in the agents' usual folders without asking")
     .option('--reassign', 'give sessions that have another user to this one')
-    .addHelpText(
-      'after',
-      `
-Reads the sessions of Claude Code, Codex, Gemini CLI, OpenCode, Copilot CLI, Cursor and the other agents of docs/agents.md,
+    .notes(`Reads the sessions of Claude Code, Codex, Gemini CLI, OpenCode, Copilot CLI, Cursor and the other agents of docs/agents.md,
 distinguished by content; and of a git repository the commits of its current branch.
 Prompts, answers and tool outputs stay on this machine unless --content is given.
-Without a path the agents' usual folders are listed and, after a yes, read. A file that is as it was when the server answered for it is not read again.
-
-Examples:
-  cloud-analytics sync ~/.claude/projects ~/.codex/sessions --org acme
-  cloud-analytics sync ~/code/checkout --org acme
-  cloud-analytics sync                                   (after login: finds what there is, and asks)
-  cloud-analytics sync log.jsonl --dry-run`,
+Without a path the agents' usual folders are listed and, after a yes, read. A file that is as it was when the server answered for it is not read again.`)
+    .examples(
+      'sync ~/.claude/projects ~/.codex/sessions --org acme',
+      'sync ~/code/checkout --org acme',
+      'sync                                   (after login: finds what there is, and asks)',
+      'sync log.jsonl --dry-run',
     )
-    .action(action(lazy(async () => (await import('../sync/sync.ts')).sync)))
+    .load(async () => (await import('../sync/sync.ts')).sync)
 }

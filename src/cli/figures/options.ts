@@ -1,9 +1,8 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
-import { type Command, Option } from 'commander'
+import { Option } from 'commander'
 import { addDays, dateOf, isDate } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
-import { KEY_HELP, SERVER_HELP } from '../client/commands.ts'
-import { secret } from '../command/option-parsers.ts'
+import type { CliCommand } from '../command/cli-command.ts'
 
 // The flags of a command are the parameters of its route: the same names, values and texts.
 
@@ -26,11 +25,8 @@ const HELP: Readonly<Record<string, string>> = {
 }
 
 /** Adds --org, --server, --key, and a flag for each parameter that the schemas have. */
-export function addOptions(command: Command, ...schemas: readonly TObject[]): Command {
-  command
-    .option('--org <slug>', 'slug of the organization, in the local database')
-    .option('--server <url>', SERVER_HELP)
-    .option('--key <key>', KEY_HELP, secret)
+export function addParameters(command: CliCommand, schemas: readonly TObject[]): CliCommand {
+  command.option('--org <slug>', 'slug of the organization, in the local database').server()
   const parameters: Record<string, TSchema> = Object.assign(
     {},
     ...schemas.map(({ properties }) => properties),
@@ -65,15 +61,11 @@ export function parametersOf(schema: TObject, options: object): Parameters {
   const values: Readonly<Record<string, unknown>> = { ...options }
   const parameters: Parameters = {}
   for (const name of Object.keys(schema.properties)) {
-    const value = values[optionNameOf(name)]
+    const value = values[new Option(flagOf(name)).attributeName()]
     if (typeof value === 'string') parameters[name] = value
   }
   return parameters
 }
-
-/** Commander names the option like this: `perPage` of `per_page`. */
-const optionNameOf = (parameter: string): string =>
-  (SHORT[parameter] ?? parameter).replace(/_(.)/g, (_match, letter: string) => letter.toUpperCase())
 
 /** The parameters with the last 30 days, up to the last day given, unless there is a first one. */
 export function withRange(parameters: Parameters, now = new Date()): Parameters {

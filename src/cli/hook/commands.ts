@@ -1,5 +1,5 @@
-import { Argument, type Command } from 'commander'
-import { type Actions, lazy } from '../command/context.ts'
+import { Argument } from 'commander'
+import type { CliCommand } from '../command/cli-command.ts'
 
 const BUDGET = [
   '--budget',
@@ -10,39 +10,27 @@ const agent = (agents = ['claude-code', 'codex', 'gemini', 'qwen']) =>
   new Argument('[agent]', 'the coding agent').choices(agents).default('claude-code')
 
 /** `hook` */
-export function addHook(program: Command, action: Actions): void {
-  const hook = program
-    .command('hook')
-    .description("hooks in a coding agent's settings: send sessions, look at budgets")
+export function addHook(program: CliCommand): void {
+  const hook = program.add('hook', "hooks in a coding agent's settings: send sessions, look at budgets")
   hook
-    .command('install')
-    .description('send sessions whenever one has ended; shows the change of the settings and asks')
+    .add('install', 'send sessions whenever one has ended; shows the change of the settings and asks')
     .addArgument(agent())
     .option(...BUDGET)
     .option('--yes', 'do not ask')
-    .addHelpText(
-      'after',
-      `
-Adds a SessionEnd hook to ~/.claude/settings.json (CLAUDE_CONFIG_DIR) that runs sync in the background, with the login,
+    .notes(`Adds a SessionEnd hook to ~/.claude/settings.json (CLAUDE_CONFIG_DIR) that runs sync in the background, with the login,
 which is needed first; the rest of the file stays as it is. Needs Claude Code 2.1.139 or newer. With --budget a hook before
 prompts, of Codex, Gemini CLI and Qwen Code too, that says when a budget is at 80 %, and beyond it warns or refuses the prompt,
-as the organization has decided.
-
-Examples:
-  cloud-analytics hook install claude-code
-  cloud-analytics hook install claude-code --budget`,
-    )
-    .action(action(lazy(async () => (await import('./install.ts')).installHook)))
+as the organization has decided.`)
+    .examples('hook install claude-code', 'hook install claude-code --budget')
+    .load(async () => (await import('./install.ts')).installHook)
   hook
-    .command('uninstall')
-    .description('leave the settings as they were before install')
+    .add('uninstall', 'leave the settings as they were before install')
     .addArgument(agent())
     .option(...BUDGET)
     .option('--yes', 'nothing is asked: taken as install takes it')
-    .action(action(lazy(async () => (await import('./install.ts')).uninstallHook)))
+    .load(async () => (await import('./install.ts')).uninstallHook)
   hook
-    .command('run', { hidden: true })
-    .description('what the hook runs: reads which session has ended from standard input')
+    .add('run', 'what the hook runs: reads which session has ended from standard input', { hidden: true })
     .addArgument(agent(['claude-code']))
-    .action(action(lazy(async () => (await import('./run.ts')).runHook)))
+    .load(async () => (await import('./run.ts')).runHook)
 }

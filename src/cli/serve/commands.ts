@@ -1,35 +1,32 @@
-import type { Command } from 'commander'
-import { contextOf, type ProcessContext } from '../command/context.ts'
+import type { CliCommand } from '../command/cli-command.ts'
+import { contextOf } from '../command/context.ts'
 import { explainFullDisk } from '../command/full-disk.ts'
 
 /** `serve` and `demo`. */
-export function addServers(program: Command, started: ProcessContext): void {
-  program
-    .command('serve', { isDefault: true })
-    .description('start the API and the worker (what happens without a command)')
+export function addServers(program: CliCommand): void {
+  const { started } = program
+  const serve = program
+    .add('serve', 'start the API and the worker (what happens without a command)', { isDefault: true })
     // a mistyped command runs this one, which is the default
     .allowExcessArguments()
-    .addHelpText(
-      'after',
-      '\nWith --json one line is printed when the server answers: { "url", "pid" }, and "metrics" with ADMIN_PORT.\n\nExample:\n  cloud-analytics serve --host 0.0.0.0 --port 8080',
+    .notes(
+      'With --json one line is printed when the server answers: { "url", "pid" }, and "metrics" with ADMIN_PORT.',
     )
-    .action(async function (this: Command) {
-      // prints what commander says of an unknown command, with the one that may be meant
-      if (this.args.length > 0) (program as Command & { unknownCommand(): never }).unknownCommand()
-      const { serve } = await import('./serve.ts')
-      const { folderProblems } = await import('./check-folders.ts')
-      const context = contextOf(this, started, folderProblems)
-      await explainFullDisk(context, () => serve(context))
-    })
-  program
-    .command('demo')
-    .description('serve six months of sample data from a scratch database that is removed at the end')
-    .addHelpText(
-      'after',
-      '\nWith --json the first line on standard output is { "url", "key", "org" }.\n\nExample:\n  cloud-analytics demo --port 9000',
-    )
-    .action(async function (this: Command) {
-      const { demo } = await import('./demo.ts')
-      await demo(contextOf(this, started))
-    })
+    .examples('serve --host 0.0.0.0 --port 8080')
+  serve.action(async () => {
+    // prints what commander says of an unknown command, with the one that may be meant
+    if (serve.args.length > 0) (program as unknown as { unknownCommand(): never }).unknownCommand()
+    const { serve: run } = await import('./serve.ts')
+    const { folderProblems } = await import('./check-folders.ts')
+    const context = contextOf(serve, started, folderProblems)
+    await explainFullDisk(context, () => run(context))
+  })
+  const demo = program
+    .add('demo', 'serve six months of sample data from a scratch database that is removed at the end')
+    .notes('With --json the first line on standard output is { "url", "key", "org" }.')
+    .examples('demo --port 9000')
+  demo.action(async () => {
+    const { demo: run } = await import('./demo.ts')
+    await run(contextOf(demo, started))
+  })
 }

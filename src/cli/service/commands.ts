@@ -1,6 +1,5 @@
-import type { Command } from 'commander'
 import { OperatorError } from '../../base/errors.ts'
-import type { Actions } from '../command/context.ts'
+import type { CliCommand } from '../command/cli-command.ts'
 
 interface ServiceOptions {
   server?: true
@@ -14,11 +13,10 @@ const SERVER_OPTION = [
 ] as const
 
 /** `service` */
-export function addService(program: Command, action: Actions): void {
-  const service = program.command('service').description('run watch, or serve, without a terminal')
+export function addService(program: CliCommand): void {
+  const service = program.add('service', 'run watch, or serve, without a terminal')
   service
-    .command('install [paths...]')
-    .description('make watch run now and at each login, and send with the login')
+    .add('install [paths...]', 'make watch run now and at each login, and send with the login')
     .option(...SERVER_OPTION)
     .option(
       '--database-url-file <file>',
@@ -29,52 +27,40 @@ export function addService(program: Command, action: Actions): void {
       "with --server: BACKUP_DIR, which becomes the service user's and writable to it",
     )
     .option('--print', 'show the file and write nothing')
-    .addHelpText(
-      'after',
-      `
-A launch agent on macOS, a user unit of systemd on Linux, a task of the Task Scheduler on Windows. Without paths the folders of
-the coding agents are watched, also of one that is installed later.
-
-Examples:
-  cloud-analytics service install
-  cloud-analytics service install ~/.claude/projects --print
-  sudo cloud-analytics service install --server --database-url-file /etc/cloud-analytics/database-url`,
+    .notes(`A launch agent on macOS, a user unit of systemd on Linux, a task of the Task Scheduler on Windows. Without paths the folders of
+the coding agents are watched, also of one that is installed later.`)
+    .examples(
+      'service install',
+      'service install ~/.claude/projects --print',
+      'sudo cloud-analytics service install --server --database-url-file /etc/cloud-analytics/database-url',
     )
-    .action(
-      action(async (context, options: ServiceOptions, args) => {
-        const paths = args.filter((path) => path !== '')
-        const print = options.print === true
-        const { databaseUrlFile } = options
-        if (options.server) {
-          if (paths.length > 0) throw new OperatorError('--server takes no paths', 2)
-          const { installServer } = await import('./server-service.ts')
-          // commander gives --backup-dir to the program's setting
-          const backupDir = context.config.backupDir ?? undefined
-          return await installServer(context, { print, databaseUrlFile, backupDir })
-        }
-        if (databaseUrlFile !== undefined) throw new OperatorError('--database-url-file needs --server', 2)
-        const { installWatch } = await import('./watch-service.ts')
-        await installWatch(context, paths, { print })
-      }),
-    )
+    .run(async (context, options: ServiceOptions, args) => {
+      const paths = args.filter((path) => path !== '')
+      const print = options.print === true
+      const { databaseUrlFile } = options
+      if (options.server) {
+        if (paths.length > 0) throw new OperatorError('--server takes no paths', 2)
+        const { installServer } = await import('./server-service.ts')
+        // commander gives --backup-dir to the program's setting
+        const backupDir = context.config.backupDir ?? undefined
+        return await installServer(context, { print, databaseUrlFile, backupDir })
+      }
+      if (databaseUrlFile !== undefined) throw new OperatorError('--database-url-file needs --server', 2)
+      const { installWatch } = await import('./watch-service.ts')
+      await installWatch(context, paths, { print })
+    })
   service
-    .command('status')
-    .description('whether the service is installed and runs; exit code 1 when it does not run')
+    .add('status', 'whether the service is installed and runs; exit code 1 when it does not run')
     .option(...SERVER_OPTION)
-    .action(
-      action(async (context, { server }: ServiceOptions) => {
-        if (server) return await (await import('./server-service.ts')).serverStatus(context)
-        await (await import('./watch-service.ts')).watchStatus(context)
-      }),
-    )
+    .run(async (context, { server }: ServiceOptions) => {
+      if (server) return await (await import('./server-service.ts')).serverStatus(context)
+      await (await import('./watch-service.ts')).watchStatus(context)
+    })
   service
-    .command('uninstall')
-    .description('stop the service and delete its file')
+    .add('uninstall', 'stop the service and delete its file')
     .option(...SERVER_OPTION)
-    .action(
-      action(async (context, { server }: ServiceOptions) => {
-        if (server) return await (await import('./server-service.ts')).uninstallServer(context)
-        await (await import('./watch-service.ts')).uninstallWatch(context)
-      }),
-    )
+    .run(async (context, { server }: ServiceOptions) => {
+      if (server) return await (await import('./server-service.ts')).uninstallServer(context)
+      await (await import('./watch-service.ts')).uninstallWatch(context)
+    })
 }

@@ -1,7 +1,5 @@
-import type { Command } from 'commander'
-import { KEY_HELP, SERVER_HELP } from '../client/commands.ts'
-import { type Actions, type Context, contextOf, lazy, type ProcessContext } from '../command/context.ts'
-import { example } from '../command/help.ts'
+import type { CliCommand } from '../command/cli-command.ts'
+import { contextOf } from '../command/context.ts'
 import { integer, secret } from '../command/option-parsers.ts'
 
 const LISTEN_PORT = 9876
@@ -10,98 +8,69 @@ const MAX_STATUS = 599
 const SHOWN_DELIVERIES = 50
 const MAX_SHOWN_DELIVERIES = 1_000
 
-/** The signing secret from --secret or WEBHOOK_SECRET, which other users cannot see; null: neither. */
-const secretOf = ({ env }: Context, given: string | undefined): string | null =>
-  given || env.WEBHOOK_SECRET || null
-
 /** `webhook`: registered endpoints and their deliveries, and tools for the author of a receiver. */
-export function addWebhooks(program: Command, action: Actions, started: ProcessContext): void {
+export function addWebhooks(program: CliCommand): void {
   const webhook = program
-    .command('webhook')
+    .add('webhook', 'webhook endpoints, their deliveries, and receivers')
     .alias('webhooks')
-    .description('webhook endpoints, their deliveries, and receivers')
-  addHistory(webhook, action)
-  addVerify(webhook, action)
-  addListen(webhook, started)
+  addHistory(webhook)
+  addVerify(webhook)
+  addListen(webhook)
 }
 
-function addHistory(webhook: Command, action: Actions): void {
+function addHistory(webhook: CliCommand): void {
   webhook
-    .command('list')
-    .description('list the endpoints of an organization; their secrets are never shown')
+    .add('list', 'list the endpoints of an organization; their secrets are never shown')
     .option('--org <slug>', 'slug of the organization, in the local database; without it a server is asked')
-    .option('--server <url>', SERVER_HELP)
-    .option('--key <key>', KEY_HELP, secret)
-    .addHelpText(
-      'after',
-      `
-Examples:
-  cloud-analytics webhook list                           (after login; the key needs the scope webhooks)
-  cloud-analytics webhook list --org acme`,
+    .server()
+    .examples(
+      'webhook list                           (after login; the key needs the scope webhooks)',
+      'webhook list --org acme',
     )
-    .action(action(lazy(async () => (await import('./history.ts')).showEndpoints)))
+    .load(async () => (await import('./history.ts')).showEndpoints)
   webhook
-    .command('deliveries <id>')
-    .description('list the latest deliveries of an endpoint (hook_…), also of one that was deleted')
+    .add(
+      'deliveries <id>',
+      'list the latest deliveries of an endpoint (hook_…), also of one that was deleted',
+    )
     .option('--status <status>', 'only these: pending, pending_retry, success, failed or cancelled')
     .option('--event <event>', 'only of this event, as session.completed')
     .option('--limit <n>', 'how many', integer(1, MAX_SHOWN_DELIVERIES), SHOWN_DELIVERIES)
-    .addHelpText(...example('webhook deliveries hook_8s2m --status failed'))
-    .action(action(lazy(async () => (await import('./history.ts')).showDeliveries)))
+    .examples('webhook deliveries hook_8s2m --status failed')
+    .load(async () => (await import('./history.ts')).showDeliveries)
   webhook
-    .command('redeliver <id>')
-    .description('send a delivery (dlv_…) again, now; a running server does it')
-    .addHelpText(...example('webhook redeliver dlv_0k3w'))
-    .action(action(lazy(async () => (await import('./history.ts')).redeliverNow)))
+    .add('redeliver <id>', 'send a delivery (dlv_…) again, now; a running server does it')
+    .examples('webhook redeliver dlv_0k3w')
+    .load(async () => (await import('./history.ts')).redeliverNow)
   webhook
-    .command('new-secrets')
-    .description('give endpoints new secrets and list them, once: for when secret.key is lost')
+    .add('new-secrets', 'give endpoints new secrets and list them, once: for when secret.key is lost')
     .option('--org <slug>', 'those of this organization')
     .option('--all', 'those of every organization')
     .option('--yes', 'do it: receivers refuse what is sent until they have their new secret')
-    .addHelpText(
-      'after',
-      `
-The former secrets are of no use any more, nor is a key that is found later. The new ones are encrypted with SECRET_KEY or
-secret.key, which is made where there is none.
-
-Example:
-  cloud-analytics webhook new-secrets --all --yes`,
-    )
-    .action(action(lazy(async () => (await import('./new-secrets.ts')).newSecrets)))
+    .notes(`The former secrets are of no use any more, nor is a key that is found later. The new ones are encrypted with SECRET_KEY or
+secret.key, which is made where there is none.`)
+    .examples('webhook new-secrets --all --yes')
+    .load(async () => (await import('./new-secrets.ts')).newSecrets)
 }
 
-function addVerify(webhook: Command, action: Actions): void {
+function addVerify(webhook: CliCommand): void {
   webhook
-    .command('verify')
-    .description('check the signature of a body on standard input: exit code 0 valid, 1 not')
+    .add('verify', 'check the signature of a body on standard input: exit code 0 valid, 1 not')
     .option('--secret <secret>', "the endpoint's secret, or @FILE (WEBHOOK_SECRET)", secret)
     .requiredOption('--signature <signature>', 'sha256=<hex>, or v1,<base64> of webhook-signature')
     .option('--id <id>', 'header webhook-id, for v1')
     .option('--timestamp <seconds>', 'header webhook-timestamp, for v1')
-    .addHelpText(
-      'after',
-      `
-The bytes have to be those that were sent. A secret in the variable WEBHOOK_SECRET is not seen in the list of processes.
-
-Example:
-  printf '%s' 'Hello, World!' | cloud-analytics webhook verify --secret "It's a Secret to Everybody" \\
-    --signature sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17`,
+    .notes(
+      `The bytes have to be those that were sent. A secret in the variable WEBHOOK_SECRET is not seen in the list of processes.`,
     )
-    .action(
-      action(
-        async (context, options: { secret?: string; signature: string; id?: string; timestamp?: string }) => {
-          const { verifyWebhook } = await import('./verify.ts')
-          await verifyWebhook(context, { ...options, secret: secretOf(context, options.secret) })
-        },
-      ),
-    )
+    .examples(`printf '%s' 'Hello, World!' | cloud-analytics webhook verify --secret "It's a Secret to Everybody" \\
+    --signature sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17`)
+    .load(async () => (await import('./verify.ts')).verifyWebhook)
 }
 
-function addListen(webhook: Command, started: ProcessContext): void {
-  webhook
-    .command('listen')
-    .description('receive webhooks on 127.0.0.1, verify them and show them')
+function addListen(webhook: CliCommand): void {
+  const listen = webhook
+    .add('listen', 'receive webhooks on 127.0.0.1, verify them and show them')
     .option('--port <port>', `port to listen on, 0 for any free one (${LISTEN_PORT})`)
     .option(
       '--secret <secret>',
@@ -109,29 +78,17 @@ function addListen(webhook: Command, started: ProcessContext): void {
       secret,
     )
     .option('--status <status>', 'answer with this', integer(MIN_STATUS, MAX_STATUS), MIN_STATUS)
-    .addHelpText(
-      'after',
-      `
-An invalid signature is answered with 400. Deliveries are shown on standard error, with --json each as a line of JSON;
-then standard output has one line when it listens: { "url", "pid" }.
-
-Example:
-  cloud-analytics webhook listen --port 9000 --secret "$SECRET" --status 500`,
-    )
-    .action(async function (this: Command) {
-      const { listenForWebhooks } = await import('./listen.ts')
-      const context = contextOf(this, started)
-      // commander gives --port to the program's setting; the variable PORT is for the server and not used
-      // here
-      const { port, secret, status } = this.optsWithGlobals<{
-        port?: string
-        secret?: string
-        status: number
-      }>()
-      await listenForWebhooks(context, {
-        port: port === undefined ? LISTEN_PORT : context.config.port,
-        secret: secretOf(context, secret),
-        status,
-      })
+    .notes(`An invalid signature is answered with 400. Deliveries are shown on standard error, with --json each as a line of JSON;
+then standard output has one line when it listens: { "url", "pid" }.`)
+    .examples('webhook listen --port 9000 --secret "$SECRET" --status 500')
+  listen.action(async () => {
+    const { listenForWebhooks } = await import('./listen.ts')
+    const context = contextOf(listen, listen.started)
+    // commander gives --port to the program's setting; the variable PORT is for the server and not used here
+    const { port, ...options } = listen.optsWithGlobals<{ port?: string; secret?: string; status: number }>()
+    await listenForWebhooks(context, {
+      ...options,
+      port: port === undefined ? LISTEN_PORT : context.config.port,
     })
+  })
 }

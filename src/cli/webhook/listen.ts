@@ -3,18 +3,20 @@ import { printMessage, printResult } from '../command/output.ts'
 import { untilSignal } from '../command/signals.ts'
 import { startReceiver } from './receiver.ts'
 import { receivedText } from './text.ts'
+import { secretOf } from './verification.ts'
 
 interface ListenOptions {
   port: number
-  secret: string | null
+  secret?: string
   status: number
 }
 
 /** `webhook listen`: shows what is delivered, on standard error, until a signal. Opens no database. */
 export async function listenForWebhooks(
-  { config, json }: Context,
-  { port, secret, status }: ListenOptions,
+  { config, env, json }: Context,
+  { port, secret: given, status }: ListenOptions,
 ): Promise<void> {
+  const secret = secretOf(env, given)
   const signal = untilSignal()
   const receiver = startReceiver({
     port,

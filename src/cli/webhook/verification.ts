@@ -5,6 +5,10 @@ import { verifySignature, verifyStandardSignature } from '../../webhooks/signing
 /** Standard Webhooks tells receivers to refuse an older message, which may be a replay. */
 const MAX_AGE_S = 300
 
+/** The signing secret from --secret or WEBHOOK_SECRET, which other users cannot see; null: neither. */
+export const secretOf = (env: Record<string, string | undefined>, given: string | undefined): string | null =>
+  given || env.WEBHOOK_SECRET || null
+
 /** `unverified`: the secret is not known. */
 type SignatureStatus = 'valid' | 'invalid' | 'unverified'
 

@@ -4,10 +4,10 @@ import { verifySignature, verifyStandardSignature } from '../../webhooks/signing
 import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { MAX_BODY_BYTES } from './receiver.ts'
-import { ageWarning } from './verification.ts'
+import { ageWarning, secretOf } from './verification.ts'
 
 interface VerifyOptions {
-  secret: string | null
+  secret?: string
   /** `sha256=<hex>` or `v1,<base64>`; several are separated by spaces, and one of them has to be valid. */
   signature: string
   /** Headers `webhook-id` and `webhook-timestamp`, which the second form signs too. */
@@ -16,8 +16,8 @@ interface VerifyOptions {
 }
 
 /** `webhook verify`: checks the signature of standard input. Throws OperatorError when it is not valid. */
-export async function verifyWebhook({ json }: Pick<Context, 'json'>, options: VerifyOptions): Promise<void> {
-  const isValid = checkerOf(options)
+export async function verifyWebhook({ env, json }: Context, options: VerifyOptions): Promise<void> {
+  const isValid = checkerOf(secretOf(env, options.secret), options)
   if (process.stdin.isTTY) printMessage('the body, as it was sent (Ctrl-D ends it):')
   const body = await readAtMost(Bun.stdin.stream(), MAX_BODY_BYTES)
   if (body === undefined) throw new OperatorError(`the body is larger than ${MAX_BODY_BYTES} bytes`, 2)
@@ -32,7 +32,7 @@ export async function verifyWebhook({ json }: Pick<Context, 'json'>, options: Ve
 type IsValid = (body: Uint8Array) => boolean
 
 /** Throws OperatorError (wrong usage) when an option is missing or no signature has a known form. */
-function checkerOf({ secret, signature, id, timestamp }: VerifyOptions): IsValid {
+function checkerOf(secret: string | null, { signature, id, timestamp }: VerifyOptions): IsValid {
   if (secret === null) throw new OperatorError('give the secret by --secret or WEBHOOK_SECRET', 2)
   const given = signature.split(' ').filter((part) => part !== '')
   const plain = given.filter((part) => part.startsWith('sha256='))

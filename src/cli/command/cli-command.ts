@@ -1,0 +1,81 @@
+import { Command, type CommandOptions, Option } from 'commander'
+import { contextOf, type ProcessContext, type Run } from './context.ts'
+import { explainFullDisk } from './full-disk.ts'
+import { secret } from './option-parsers.ts'
+
+const SERVER_HELP = 'address of the server (CLOUD_ANALYTICS_SERVER, else that of login)'
+export const KEY_HELP = 'API key (CLOUD_ANALYTICS_KEY, else that of login); or @FILE'
+
+const PROGRAM = /(^|\W)cloud-analytics /
+
+/** A command of the program, with the parts that several have. */
+export class CliCommand extends Command {
+  constructor(
+    readonly started: ProcessContext,
+    name?: string,
+  ) {
+    super(name)
+  }
+
+  /** Commander makes the commands below this one by it. */
+  override createCommand(name?: string): CliCommand {
+    return new CliCommand(this.started, name)
+  }
+
+  /** Adds a command below this one and returns it. */
+  add(words: string, description: string, options?: CommandOptions): CliCommand {
+    return this.command(words, options).description(description)
+  }
+
+  /** `--org`, which the command needs. */
+  org(): this {
+    return this.requiredOption('--org <slug>', 'slug of the organization')
+  }
+
+  /** `--server` and `--key`. */
+  server(keyHelp: string = KEY_HELP): this {
+    return this.option('--server <url>', SERVER_HELP).option('--key <key>', keyHelp, secret)
+  }
+
+  /** `--project` and `--project-from`, which name the project of what is read. */
+  project(): this {
+    return this.option(
+      '--project <name>',
+      'project of all that is read (the name of the repository, else of the folder)',
+    ).choice(
+      '--project-from <place>',
+      'what names a session: its repository, or the folder in which it began',
+      ['repository', 'folder'],
+    )
+  }
+
+  /** An option that takes one of these values. */
+  choice(flags: string, description: string, values: readonly string[]): this {
+    return this.addOption(new Option(flags, description).choices(values))
+  }
+
+  /** Text below the help. */
+  notes(text: string): this {
+    return this.addHelpText('after', `\n${text}`)
+  }
+
+  /** Command lines below the help; the program's name is added to those without it. */
+  examples(...examples: string[]): this {
+    const lines = examples.map((each) => (PROGRAM.test(each) ? each : `cloud-analytics ${each}`))
+    return this.notes([examples.length === 1 ? 'Example:' : 'Examples:', ...lines].join('\n  '))
+  }
+
+  /** What the command does. */
+  run<Options>(run: Run<Options>): this {
+    return this.action(async () => {
+      const [first = '', ...others] = this.args
+      const context = contextOf(this, this.started)
+      await explainFullDisk(context, () => run(context, this.opts<Options & object>(), [first, ...others]))
+    })
+  }
+
+  /** The same by code that is loaded when it runs. */
+  load<Options>(load: () => Promise<Run<Options>>): this {
+    return this.run<Options>(async (context, options, args) => (await load())(context, options, args))
+  }
+}
