@@ -84,7 +84,7 @@ export function createApiClient({ reassign, ...connection }: ApiClientOptions): 
 }
 
 /** Finds a project's commits that were sent before, each with whether it was sent as on the default branch. */
-export const sentCommits = (commits: SyncState['kept']['commits']) => async (project: string) => {
+export const sentCommits = (commits: SyncState['known']['commits']) => async (project: string) => {
   const prefix = commitId(project, '')
   // a longer project may begin with this one and a space
   const ids = Object.keys(commits).filter((id) => id.startsWith(prefix) && !id.includes(' ', prefix.length))
@@ -108,12 +108,12 @@ function answerTo(
   hash: string,
 ): 'accepted' | SkippedSession['reason'] | undefined {
   if (record.type === 'commit')
-    return state.kept.commits[commitId(record.project, record.sha)] === sentAs(record, hash)
+    return state.known.commits[commitId(record.project, record.sha)] === sentAs(record, hash)
       ? 'accepted'
       : undefined
   // a session that the server accepted may have been deleted since
   if (record.type !== 'session' || restore) return undefined
-  const known = state.kept.sessions[record.id]
+  const known = state.known.sessions[record.id]
   // whatever was written to it since: somebody wanted it deleted
   if (known?.skipped === 'deleted') return 'deleted'
   return known?.hash === hash ? (known.skipped ?? 'accepted') : undefined

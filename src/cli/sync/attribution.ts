@@ -66,7 +66,7 @@ export async function readUsualFolders(
     owners: state === undefined ? undefined : () => state.owners(),
     isLeftOut: (sources) =>
       sources.every(
-        ({ path, look }) => look?.change === 'same' && (state?.kept.files[path]?.done ?? null) !== null,
+        ({ path, look }) => look?.change === 'same' && (state?.known.files[path]?.done ?? null) !== null,
       ),
   })
   for await (const result of results) incremental.expect({ ...result, records: [] })

@@ -77,14 +77,14 @@ export function createIncremental(
   }
   const sessionsOf = (sources: readonly Source[]) =>
     sources
-      .flatMap(({ path }) => state?.kept.files[path]?.records ?? [])
-      .flatMap((id) => state?.kept.sessions[id] ?? [])
+      .flatMap(({ path }) => state?.known.files[path]?.records ?? [])
+      .flatMap((id) => state?.known.sessions[id] ?? [])
   // the server would not keep a skipped session the next time either
   const isTriedAgain = ({ refused, skipped, at }: StateOfSession) =>
     skipped === undefined && refused !== undefined && now() - Date.parse(at) > REFUSED_AGAIN_MS
   const isUnchanged = (sources: readonly Source[]) =>
     !restore &&
-    sources.every(({ path, look }) => look?.change === 'same' && state?.kept.files[path]?.done === how) &&
+    sources.every(({ path, look }) => look?.change === 'same' && state?.known.files[path]?.done === how) &&
     !sessionsOf(sources).some(isTriedAgain)
   const isGrowing = (sources: readonly Source[], quietMs: number) => {
     const writtenMs = Math.max(...sources.map(({ look }) => look?.now.mtimeMs ?? 0))
@@ -97,9 +97,9 @@ export function createIncremental(
   return {
     leftOut,
     memory: {
-      find: (path) => state?.kept.files[path],
+      find: (path) => state?.known.files[path],
       keepOther(path, file) {
-        const known = state?.kept.files[path]
+        const known = state?.known.files[path]
         if (known?.ends === file.ends && known.size === file.size && known.mtimeMs === file.mtimeMs) return
         state?.set('files', path, { ...file, done: null, records: [] })
       },

@@ -185,7 +185,7 @@ export function openState(
   return {
     server,
     organization,
-    get kept(): Readonly<Pick<StateFile, Kept>> {
+    get known(): Readonly<StateFile> {
       return current
     },
     set,

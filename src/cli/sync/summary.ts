@@ -1,35 +1,9 @@
 import type { RepositoryResult } from '../../analysis/agents/git/git.ts'
 import type { SourceResult } from '../../analysis/agents/read-sessions.ts'
-import type { RecordCounts } from '../../analysis/records/changes.ts'
 import type { MovedSessions } from '../../features/sessions/moved-sessions.ts'
 import type { SessionUser } from '../client/user.ts'
 import { printMessage } from '../command/output.ts'
 import type { LeftOut } from './incremental.ts'
-
-/** The result of a sync, as `--json` prints it. `received` counts sessions and commits, also skipped ones. */
-export interface Summary extends RecordCounts {
-  received: number
-  /** The user of the sessions; null: they keep the user they have. */
-  user: SessionUser | null
-  /** Files without sessions. */
-  ignored: number
-  skipped: { path: string; line: number | null; reason: string }[]
-  /** All lines that could not be read; `skipped` lists the first of each file. */
-  unreadable: number
-  /** Files that were read. */
-  files: FileSummary[]
-  /** Files that were not read: as they were when the server answered for them; with sessions still being written to. */
-  unchanged_files: number
-  growing_files: number
-  /** Files that were last written before --since. */
-  older_files: number
-  /** Sessions of unchanged files that the server, or this program, refused, or that were deleted there. */
-  refused: number
-  /** Sessions that were stored under another project. */
-  moved: MovedSessions[]
-  repositories: RepositoryResult[]
-  unpriced_models: string[]
-}
 
 interface FileSummary {
   path: string
@@ -42,24 +16,33 @@ interface FileSummary {
   unreadable: number
 }
 
-export const createSummary = (user?: SessionUser): Summary => ({
+/** The result of a sync, as `--json` prints it; at its beginning. */
+export const createSummary = (user?: SessionUser) => ({
+  /** Sessions and commits, also skipped ones. */
   received: 0,
+  /** The user of the sessions; null: they keep the user they have. */
   user: user ?? null,
-  created: 0,
-  updated: 0,
-  unchanged: 0,
+  ...{ created: 0, updated: 0, unchanged: 0 },
+  /** Files without sessions. */
   ignored: 0,
+  /** All lines that could not be read; `skipped` lists the first of each file. */
   unreadable: 0,
-  skipped: [],
-  files: [],
-  unchanged_files: 0,
-  growing_files: 0,
+  skipped: [] as { path: string; line: number | null; reason: string }[],
+  /** Files that were read. */
+  files: [] as FileSummary[],
+  /** Files that were not read: as they were when the server answered for them; with sessions still being written to. */
+  ...{ unchanged_files: 0, growing_files: 0 },
+  /** Files that were last written before --since. */
   older_files: 0,
+  /** Sessions of unchanged files that the server, or this program, refused, or that were deleted there. */
   refused: 0,
-  moved: [],
-  repositories: [],
-  unpriced_models: [],
+  /** Sessions that were stored under another project. */
+  moved: [] as MovedSessions[],
+  repositories: [] as RepositoryResult[],
+  unpriced_models: [] as string[],
 })
+
+export type Summary = ReturnType<typeof createSummary>
 
 /** Adds the content of a file. */
 export function addFile(

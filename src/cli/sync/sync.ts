@@ -98,7 +98,7 @@ async function sendToServer(run: Started, target: Target, stopped: AbortSignal):
   const { organization, member, isNew, read } = await target.owner()
   const state = openState(stateFolder(context.env), url, organization, read)
   const heard = () => state.set('keys', keyId, { at: new Date().toISOString(), member })
-  const known = sentCommits(state.kept.commits)
+  const known = sentCommits(state.known.commits)
   if (isResend(options)) state.forget()
   if (isNew) heard()
   const incremental = incrementalOf(run, state)
@@ -113,7 +113,7 @@ async function sendToServer(run: Started, target: Target, stopped: AbortSignal):
   })
   try {
     await readAndSend({ ...run, incremental, attribution: attributionOf(state), known, state }, send, stopped)
-    const heardMs = Date.parse(state.kept.keys[keyId]?.at ?? '')
+    const heardMs = Date.parse(state.known.keys[keyId]?.at ?? '')
     // nothing was sent: only the server knows whether the key is still good
     if (heardMs < run.startedMs && !(options.quiet && Date.now() - heardMs < QUIET_FOR_MS)) {
       await askKeyOwner({ server: url, key, stopped })

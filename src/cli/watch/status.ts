@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, sep } from 'node:path'
 import { isObject } from '../../analysis/agents/transcript/json-fields.ts'
+import { DAY_MS } from '../../base/dates.ts'
 import { readJsonFile } from '../../base/json-file.ts'
 import { agentFolders } from '../client/agent-folders.ts'
 import { claudeFolder, stateFolder } from '../client/folders.ts'
@@ -15,56 +16,6 @@ import { readWatchRecord } from './record.ts'
 
 // Shows what this machine sent. Everything is read from its files: no server is asked.
 
-interface AgentStatus {
-  agent: string
-  sessions: number
-  last_sent_at: string
-}
-
-interface ServerStatus {
-  server: string
-  organization: string
-  /** Time when it last accepted a key. */
-  last_answer_at: string | null
-  agents: AgentStatus[]
-  /** Sessions that it, or this program, did not accept, or that were deleted there. */
-  refused: { id: string; at: string; reason: string }[]
-}
-
-interface EndingFile {
-  path: string
-  /** Time after which Claude Code deletes it at its next start, UTC. */
-  deleted_at: string
-  /** Whether it was sent before it last changed. */
-  sent: 'never' | 'in part'
-}
-
-interface WaitingFile {
-  path: string
-  changed_at: string
-  sent: EndingFile['sent']
-}
-
-interface Status {
-  machine: string
-  watch: {
-    running: boolean
-    pid: number | null
-    paths: readonly string[]
-    server: string | null
-    last_success_at: string | null
-    error: string | null
-  }
-  servers: ServerStatus[]
-  /** Files below the watched paths, else the agents' usual folders, that changed since they were sent, or never were. */
-  unsent_files: number
-  /** The newest of them. */
-  waiting: WaitingFile[]
-  /** Files that Claude Code deletes within a week. */
-  ending: EndingFile[]
-}
-
-const DAY_MS = 86_400_000
 /** Claude Code's own default for cleanupPeriodDays. */
 const CLEANUP_DAYS = 30
 const WARN_DAYS = 7
@@ -72,56 +23,63 @@ const MAX_LISTED = 20
 const MAX_WAITING = 5
 
 /** `status`: prints what was sent when to which server, and what will be lost. */
-export async function status(context: Context): Promise<void> {
-  const folder = stateFolder(context.env)
+export async function status({ env, json }: Context): Promise<void> {
+  const found = await readStatus(env)
+  await printResult(json, found, statusText(found))
+}
+
+type Status = Awaited<ReturnType<typeof readStatus>>
+
+/** All times are UTC. */
+async function readStatus(env: Context['env']) {
+  const folder = stateFolder(env)
   const record = readWatchRecord(folder)
   const running = existsSync(folder) && isLockHeld(folder)
   const states = listStates(folder)
-  const paths = running && record !== null ? record.paths : agentFolders(context.env)
-  const unsent = await unsentFiles(paths, states)
-  const found: Status = {
+  const watched = running ? record : null
+  const unsent = await unsentFiles(watched?.paths ?? agentFolders(env), states)
+  return {
     machine: hostname(),
     watch: {
       running,
-      pid: running ? (record?.pid ?? null) : null,
-      paths: running ? (record?.paths ?? []) : [],
+      pid: watched?.pid ?? null,
+      paths: watched?.paths ?? [],
       server: record?.server ?? null,
       last_success_at: record?.last_success_at ?? null,
       error: record?.error ?? null,
     },
     servers: states.map(serverStatus),
+    /** Files below the watched paths, else the agents' usual folders, that changed since they were sent, or never were. */
     unsent_files: unsent.length,
+    /** The newest of them. */
     waiting: unsent
       .toSorted((a, b) => b.mtimeMs - a.mtimeMs)
       .slice(0, MAX_WAITING)
       .map(({ path, mtimeMs, sent }) => ({ path, changed_at: new Date(mtimeMs).toISOString(), sent })),
-    ending: endingFiles(unsent, context.env),
+    ending: endingFiles(unsent, env),
   }
-  await printResult(context.json, found, statusText(found))
 }
 
-function serverStatus({ server, organization, keys, sessions }: StateFile): ServerStatus {
-  const agents = new Map<string, AgentStatus>()
-  const refused: ServerStatus['refused'] = []
+function serverStatus({ server, organization, keys, sessions }: StateFile) {
+  const agents = new Map<string, { agent: string; sessions: number; last_sent_at: string }>()
+  const refused: { id: string; at: string; reason: string }[] = []
   for (const [id, { agent, at, refused: reason }] of Object.entries(sessions)) {
     if (reason !== undefined) {
       refused.push({ id, at, reason })
       continue
     }
-    const known = agents.get(agent) ?? { agent, sessions: 0, last_sent_at: at }
+    const known = agents.getOrInsertComputed(agent, () => ({ agent, sessions: 0, last_sent_at: at }))
     known.sessions += 1
     if (at > known.last_sent_at) known.last_sent_at = at
-    agents.set(agent, known)
   }
+  const answers = Object.values(keys).map(({ at }) => at)
   return {
     server,
     organization: organization.slug,
-    last_answer_at:
-      Object.values(keys)
-        .map(({ at }) => at)
-        .sort()
-        .at(-1) ?? null,
+    /** Time when it last accepted a key. */
+    last_answer_at: answers.sort().at(-1) ?? null,
     agents: [...agents.values()].sort((a, b) => (a.agent < b.agent ? -1 : 1)),
+    /** Sessions that it, or this program, did not accept, or that were deleted there. */
     refused,
   }
 }
@@ -129,7 +87,8 @@ function serverStatus({ server, organization, keys, sessions }: StateFile): Serv
 interface UnsentFile {
   path: string
   mtimeMs: number
-  sent: EndingFile['sent']
+  /** Whether it was sent before it last changed. */
+  sent: 'never' | 'in part'
 }
 
 /** Session files by their extension that no server has as they are. */
@@ -156,8 +115,8 @@ function partOf(path: string, files: StateFile['files']): boolean {
   return false
 }
 
-/** Claude Code deletes transcripts that were not written to for `cleanupPeriodDays`, when it starts. */
-function endingFiles(unsent: readonly UnsentFile[], env: Context['env']): EndingFile[] {
+/** Files that Claude Code deletes within a week: it deletes those not written to for `cleanupPeriodDays`, when it starts. */
+function endingFiles(unsent: readonly UnsentFile[], env: Context['env']) {
   const folder = claudeFolder(env)
   const days = cleanupDays(join(folder, 'settings.json'))
   const projects = join(folder, 'projects') + sep
