@@ -13,3 +13,12 @@ export function memoize<Value>(make: (key: string) => Value): (key: string) => V
     return value
   }
 }
+
+/** `make` with the value that it returned at the first call. */
+export function once<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}

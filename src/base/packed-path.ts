@@ -1,9 +1,9 @@
 import { join, resolve } from 'node:path'
 
-/** Inside the executable, or where `bun run pack` writes it. */
-const FOLDER = Bun.isStandaloneExecutable
-  ? join(import.meta.dir, 'packed')
-  : resolve(import.meta.dir, '../../dist/assets/packed')
+/** The folder of what is packed: inside the executable, or where `bun run pack` writes it. */
+export const ASSETS = Bun.isStandaloneExecutable
+  ? import.meta.dir
+  : resolve(import.meta.dir, '../../dist/assets')
 
 /** The path of a file packed by `build/pack-files.ts`, gzipped. */
-export const packedPath = (name: string): string => join(FOLDER, `${name}.gz`)
+export const packedPath = (name: string): string => join(ASSETS, 'packed', `${name}.gz`)

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
+import { once } from '../base/memoize.ts'
 import { hasCitus } from './citus.ts'
 import type { ConnectTarget, Sql } from './client.ts'
 import { checkServer } from './connect-check.ts'
@@ -77,17 +78,12 @@ export async function openDatabase(
     createReconnectingPool(target, { max, applicationName: `cloud-analytics ${role}`, ...use })
   let { target } = found
   let pool = openPool(target)
-  const end = async () => {
+  const close = once(async () => {
     await pool.end(5)
     if (embedded === undefined) return
     if (role === 'command') await waitForOtherCommands(embedded.target, log)
     await embedded.stop()
-  }
-  let ended: Promise<void> | undefined
-  const close = () => {
-    ended ??= end()
-    return ended
-  }
+  })
   try {
     await checkServer(pool.sql, target)
     if ('url' in target && (await hasCitus(pool.sql))) {

@@ -1,4 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
 import { OperatorError } from '../../base/errors.ts'
 import { printMessage } from '../command/output.ts'
 import { type Answer, askServer, bodyOf, errorOf, refuseRedirect } from './answer.ts'
@@ -12,6 +14,18 @@ const MAX_INTERVAL_S = 60
 /** RFC 8628: added to the interval after `slow_down`. */
 const SLOW_DOWN_S = 5
 
+const seconds = (maximum: number) => Type.Integer({ minimum: 1, maximum })
+/** Printed and opened: no control characters of a server that is not ours. */
+const Uri = Type.String({ pattern: '^https?://[!-~]+$' })
+const Device = Type.Object({
+  device_code: Type.String(),
+  user_code: Type.String({ pattern: '^[A-Z]{4}-[A-Z]{4}$' }),
+  verification_uri: Uri,
+  verification_uri_complete: Uri,
+  expires_in: seconds(MAX_WAIT_S),
+  interval: seconds(MAX_INTERVAL_S),
+})
+
 /**
  * Signs this machine in by a person's approval in a browser (RFC 8628); returns the key. Throws OperatorError when the
  * person refuses, nobody approves in time, or the server cannot.
@@ -19,7 +33,7 @@ const SLOW_DOWN_S = 5
 export async function loginByDevice(url: string, { browser }: { browser: boolean }): Promise<string> {
   const asked = await post(url, '/auth/device', { name: machineName() ?? 'a machine' })
   const device = bodyOf(asked)
-  if (!asked.ok || !isDevice(device)) throw refusal(url, asked)
+  if (!asked.ok || !Value.Check(Device, device)) throw refusal(url, asked)
   printMessage(`open ${device.verification_uri} in a browser and approve this code: ${device.user_code}`)
   if (browser) openBrowser(device.verification_uri_complete)
   const deadline = performance.now() + device.expires_in * 1_000
@@ -39,30 +53,6 @@ export async function loginByDevice(url: string, { browser }: { browser: boolean
     else if (error !== 'authorization_pending' && answer.status < 500) throw refusal(url, answer)
   }
   throw new OperatorError('nobody has approved the code in time: run login again')
-}
-
-interface Device {
-  device_code: string
-  user_code: string
-  verification_uri: string
-  verification_uri_complete: string
-  expires_in: number
-  interval: number
-}
-
-const isDevice = (body: object): body is Device => {
-  const { device_code, user_code, verification_uri, verification_uri_complete, expires_in, interval } =
-    body as Partial<Device>
-  const isWithin = (seconds: unknown, max: number) =>
-    Number.isInteger(seconds) && Number(seconds) >= 1 && Number(seconds) <= max
-  // they are printed and opened: no control characters of a server that is not ours
-  return (
-    typeof device_code === 'string' &&
-    /^[A-Z]{4}-[A-Z]{4}$/.test(String(user_code)) &&
-    [verification_uri, verification_uri_complete].every((uri) => /^https?:\/\/[!-~]+$/.test(String(uri))) &&
-    isWithin(expires_in, MAX_WAIT_S) &&
-    isWithin(interval, MAX_INTERVAL_S)
-  )
 }
 
 const post = (url: string, path: string, body: object): Promise<Answer> =>

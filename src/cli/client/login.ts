@@ -5,7 +5,7 @@ import { loginByDevice } from './device-login.ts'
 import type { Environment } from './folders.ts'
 import { fetchKeyOwner, type KeyWhoAmI } from './key-owner.ts'
 import { deleteLogin, keepLogin, type Login, loginPath, readLogin } from './login-file.ts'
-import { checkKey, findUrl, getServer, givenKey, type ServerOptions, warnOfPlainHttp } from './server.ts'
+import { findUrl, getServer, givenKey, keyIdOf, type ServerOptions, warnOfPlainHttp } from './server.ts'
 import { deleteStateOf } from './state-files.ts'
 import { findUser } from './user.ts'
 
@@ -18,7 +18,7 @@ export async function login(
   if (url === undefined) throw new OperatorError('give --server, as https://analytics.example.com', 2)
   warnOfPlainHttp(url)
   const { key, name } = givenKey(env, options) ?? (await readKey(url, options))
-  checkKey(key, name)
+  keyIdOf(key, name)
   const owner = await fetchKeyOwner(url, key)
   keepLogin(env, { server: url, key, member: owner.key.member?.email ?? null })
   const path = loginPath(env)

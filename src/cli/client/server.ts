@@ -56,7 +56,7 @@ export function findServer(env: Environment, options: ServerOptions): Server | u
   }
   const keptKey = { key: kept?.key ?? '', from: 'login' as const, name: `the key in ${loginPath(env)}` }
   const { key, from: keyFrom, name } = given ?? keptKey
-  checkKey(key, name)
+  keyIdOf(key, name)
   if (keyFrom === 'login' && isLoginOpen(env))
     printMessage(`warning: others on this machine can read ${loginPath(env)}: chmod 600 it`)
   warnOfPlainHttp(url)
@@ -124,10 +124,11 @@ export function givenKey(
   return named ? { key: named, from: 'environment', name: 'CLOUD_ANALYTICS_KEY' } : undefined
 }
 
-/** Throws OperatorError for a text that is no API key; `name` says where it is from. */
-export function checkKey(key: string, name: string): void {
-  if (parseKey(key) === undefined)
-    throw new OperatorError(`${name} is not an API key: its form or its checksum is wrong`)
+/** The id of an API key. Throws OperatorError for a text that is none; `name` says where it is from. */
+export function keyIdOf(key: string, name = 'the key'): string {
+  const parsed = parseKey(key)
+  if (parsed !== undefined) return parsed.id
+  throw new OperatorError(`${name} is not an API key: its form or its checksum is wrong`)
 }
 
 const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/

@@ -2,30 +2,31 @@ import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readJsonFile } from '../../base/json-file.ts'
 import { type Environment, stateFolder } from './folders.ts'
-import { takeLock } from './watch-lock.ts'
+import { isLockHeld } from './watch-lock.ts'
 
 const STATE = /^sync-([0-9a-f]{32})\.json$/
 const BUDGETS = /^budgets-[0-9a-f]{32}\.json(?:\.\d+\.tmp)?$/
 const FILES =
   /^(?:sync-[0-9a-f]{32}\.json|lines-[0-9a-f]{32}\.bin|written-[0-9a-f]{32}\.ndjson|watch\.json|watch\.lock(?:-journal)?)(?:\.\d+\.tmp)?$/
 
+const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : [])
+
+function deleteMatching(folder: string, pattern: RegExp): void {
+  for (const name of namesIn(folder)) if (pattern.test(name)) rmSync(join(folder, name), { force: true })
+}
+
 /** Deletes what the program remembers of a server; everything where it remembers no other. */
 export function deleteStateOf(env: Environment, server: string): void {
   const folder = stateFolder(env)
-  if (!existsSync(folder)) return
-  for (const name of readdirSync(folder)) {
+  for (const name of namesIn(folder)) {
     const id = STATE.exec(name)?.[1]
-    if (
-      id === undefined ||
-      (readJsonFile(join(folder, name)) as Partial<{ server: unknown }> | undefined)?.server !== server
-    )
-      continue
-    rmSync(join(folder, name), { force: true })
-    rmSync(join(folder, `lines-${id}.bin`), { force: true })
-    rmSync(join(folder, `written-${id}.ndjson`), { force: true })
+    if (id === undefined) continue
+    const state = readJsonFile(join(folder, name)) as { server?: unknown } | undefined
+    if (state?.server === server)
+      deleteMatching(folder, new RegExp(`^(?:sync-${id}\\.json|lines-${id}\\.bin|written-${id}\\.ndjson)$`))
   }
   deleteBudgets(env)
-  if (!readdirSync(folder).some((name) => STATE.test(name))) deleteState(env)
+  if (!namesIn(folder).some((name) => STATE.test(name))) deleteState(env)
 }
 
 /** The copy of the budgets of a folder that is worked in, by this server: the hook before prompts keeps it. */
@@ -39,20 +40,12 @@ export const budgetsPath = (env: Environment, server: string, folder: string): s
   )
 
 /** Deletes the copies of budgets. */
-export function deleteBudgets(env: Environment): void {
-  const folder = stateFolder(env)
-  if (!existsSync(folder)) return
-  for (const name of readdirSync(folder)) if (BUDGETS.test(name)) rmSync(join(folder, name), { force: true })
-}
+export const deleteBudgets = (env: Environment): void => deleteMatching(stateFolder(env), BUDGETS)
 
 /** Deletes all that the program remembers of this user, and the folder; nothing while `watch` runs, which uses it. */
 export function deleteState(env: Environment): void {
   const folder = stateFolder(env)
-  if (!existsSync(folder)) return
-  const lock = takeLock(folder)
-  if (lock === undefined) return
-  lock.release()
-  for (const name of readdirSync(folder))
-    if (FILES.test(name) || BUDGETS.test(name)) rmSync(join(folder, name), { force: true })
+  if (!existsSync(folder) || isLockHeld(folder)) return
+  for (const pattern of [FILES, BUDGETS]) deleteMatching(folder, pattern)
   if (readdirSync(folder).length === 0) rmdirSync(folder)
 }

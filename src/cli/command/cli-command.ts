@@ -65,7 +65,7 @@ export class CliCommand extends Command {
     return this.notes([examples.length === 1 ? 'Example:' : 'Examples:', ...lines].join('\n  '))
   }
 
-  /** What the command does. */
+  /** Sets the work of the command. */
   run<Options>(run: Run<Options>): this {
     return this.action(async () => {
       const [first = '', ...others] = this.args

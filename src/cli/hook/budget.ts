@@ -56,7 +56,7 @@ async function find(env: Environment, login: Login, folder: string): Promise<MyB
   const copy = readJsonFile(budgetsPath(env, login.server, folder)) as Copy | undefined
   const age = copy === undefined ? Number.POSITIVE_INFINITY : Date.now() - copy.at
   const isValid = age >= 0 && age < VALID_MS
-  if (copy === undefined || !isValid) return await orNothing(ask(env, login, folder, FIRST_MS))
+  if (copy === undefined || !isValid) return await ask(env, login, folder, FIRST_MS).catch(() => undefined)
   // a limit may have been raised since a refusal, and nothing is refused while the server is away
   if (age < FRESH_MS && !isRefused(copy.answer)) return copy.answer
   try {
@@ -67,9 +67,6 @@ async function find(env: Environment, login: Login, folder: string): Promise<MyB
     return copy.answer
   }
 }
-
-const orNothing = async <Value>(asked: Promise<Value>): Promise<Value | undefined> =>
-  asked.catch(() => undefined)
 
 /** Asks the server and keeps the answer. Rejects when it has none in time. */
 async function ask(

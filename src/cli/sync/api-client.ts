@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises'
-import { parseKey } from '../../accounts/keys/form.ts'
 import type { RecordCounts } from '../../analysis/records/changes.ts'
 import type { CommitRecord } from '../../analysis/records/commit.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
@@ -41,14 +40,6 @@ const MAX_WAIT_S = 120
 const TIMEOUT_MS = 300_000
 /** A request under way may take this long when the command is asked to stop. */
 const STOP_MS = 5_000
-
-/** The key's id. Throws OperatorError for a malformed key. */
-export function keyIdOf(key: string): string {
-  const parsed = parseKey(key)
-  if (parsed === undefined)
-    throw new OperatorError('the key is not an API key: its form or its checksum is wrong')
-  return parsed.id
-}
 
 /** The owner of a key, by the server. */
 export interface KeyOwner {

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import {
   type Attribution,
-  type AttributionMemory,
   createAttribution,
   memoryOfRun,
 } from '../../analysis/agents/attribution/attribute.ts'
 import type { MadeCommit, WrittenEdit } from '../../analysis/agents/attribution/written-edits.ts'
 import { type ReadOptions, readSessions } from '../../analysis/agents/read-sessions.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
+import { once } from '../../base/memoize.ts'
 import { agentFolders } from '../client/agent-folders.ts'
 import type { Context } from '../command/context.ts'
 import { pricerOf } from '../command/sync-deps.ts'
@@ -24,12 +24,8 @@ export interface RunAttribution extends Pick<Attribution, 'attribute'> {
 
 /** `state`: undefined in the local database and without sending; then only what this run reads counts. */
 export function attributionOf(state: SyncState | undefined): RunAttribution {
-  let memory: AttributionMemory | undefined
   let attribution: Attribution | undefined
-  const open = () => {
-    memory ??= state?.attribution() ?? memoryOfRun(() => Date.now())
-    return memory
-  }
+  const open = once(() => state?.attribution() ?? memoryOfRun(() => Date.now()))
   return {
     add: (actions) => {
       if (actions.length > 0) open().written.add(actions)

@@ -1,9 +1,10 @@
+import { once } from '../../base/memoize.ts'
 import type { Config } from '../../config.ts'
 import { localUrl } from '../../http/listen.ts'
 import { stateFolder } from '../client/folders.ts'
-import type { Server } from '../client/server.ts'
+import { keyIdOf, type Server } from '../client/server.ts'
 import type { Context } from '../command/context.ts'
-import { askKeyOwner, type KeyOwner, keyIdOf } from './api-client.ts'
+import { askKeyOwner, type KeyOwner } from './api-client.ts'
 import { findKeyOwner, type ReadState } from './state.ts'
 
 /** A server, and whose the key is. */
@@ -16,22 +17,16 @@ export interface Target {
 }
 
 export function targetOf({ env }: Context, server: Server): Target {
-  const find = async () => {
+  const owner = once(async () => {
     const known = findKeyOwner(stateFolder(env), server.url, keyIdOf(server.key))
     return known === undefined
       ? { ...(await askKeyOwner({ server: server.url, key: server.key })), isNew: true }
       : { ...known, isNew: false }
+  })
+  return {
+    ...{ server, owner },
+    member: async () => (server.member === undefined ? (await owner()).member : server.member),
   }
-  let owner: ReturnType<typeof find> | undefined
-  const target: Target = {
-    server,
-    owner() {
-      owner ??= find()
-      return owner
-    },
-    member: async () => (server.member === undefined ? (await target.owner()).member : server.member),
-  }
-  return target
 }
 
 /** The address of the dashboard that shows what was sent to the server, or written to the database of these settings. */

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { OperatorError } from '../../base/errors.ts'
+import { ASSETS } from '../../base/packed-path.ts'
 
 /** `version` of the packed PostgreSQL, its `major` version, and a `key` that changes with the content. */
 export interface Manifest {
@@ -16,9 +17,12 @@ export interface Assets {
   cluster: () => Promise<Uint8Array>
 }
 
+const TARGET = `${process.platform}-${process.arch}`
+const FOLDER = join(ASSETS, TARGET)
+
 /** Identifies the packed PostgreSQL; undefined for a build that has none. */
 export function findManifest(): Manifest | undefined {
-  const path = join(assetsFolder(), 'manifest.json')
+  const path = join(FOLDER, 'manifest.json')
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) satisfies Manifest) : undefined
 }
 
@@ -33,18 +37,10 @@ export function findAssets(): Assets {
       `this build has no PostgreSQL (${TARGET}) and uses a database only with DATABASE_URL: ${remedy}`,
     )
   }
-  const unpacked = (file: string) => Bun.zstdDecompress(readFileSync(join(assetsFolder(), file)))
+  const unpacked = (file: string) => Bun.zstdDecompress(readFileSync(join(FOLDER, file)))
   return {
     manifest,
     program: () => unpacked('postgres.tar.zst'),
     cluster: () => unpacked('cluster.tar.zst'),
   }
 }
-
-const TARGET = `${process.platform}-${process.arch}`
-
-/** Inside the executable, or where `bun run pack` writes them. */
-const assetsFolder = (): string =>
-  Bun.isStandaloneExecutable
-    ? join(import.meta.dir, TARGET)
-    : resolve(import.meta.dir, '../../../dist/assets', TARGET)

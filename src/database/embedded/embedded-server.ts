@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSyn
 import { dirname, join } from 'node:path'
 import { codeOf, OperatorError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
+import { once } from '../../base/memoize.ts'
 import { shellWord } from '../../base/text.ts'
 import { type ConnectTarget, SOCKET_NAME } from '../client.ts'
 import { type Assets, findAssets, findManifest } from './assets.ts'
@@ -131,18 +132,17 @@ async function startLocked(
   if (reachable) removeOtherPrograms(dataDir, program)
   const holder = { pid: process.pid, role, socketDir }
   lock.announce(holder)
-  const stop = async () => {
+  const stop = once(async () => {
     await postmaster.stop()
     if (socketDir.startsWith(FALLBACK_SOCKET_PREFIX)) rmSync(socketDir, { recursive: true, force: true })
     lock.release()
-  }
-  let stopped: Promise<void> | undefined
+  })
   return {
     target: { socketDir, user: USER, database: DATABASE },
     pid: postmaster.pid,
     exited: postmaster.exited,
     announceUrl: (url) => lock.announce({ ...holder, url }),
-    stop: () => (stopped ??= stop()),
+    stop,
   }
 }
 
