@@ -7,9 +7,8 @@ export interface Named {
   isRest?: boolean
 }
 
-/** The class of a series: by its place, the rest in grey. */
-export const seriesClass = ({ isRest }: Named, index: number): string =>
-  isRest === true ? 'rest' : `series${index}`
+/** The colour of a series: by its place, the rest in grey. */
+export const colorOf = ({ isRest }: Named, index: number): string => `var(--s${isRest === true ? 6 : index})`
 
 interface LegendProps {
   names: readonly Named[]
@@ -25,7 +24,7 @@ export function Legend({ names, limit, flags = [] }: LegendProps) {
       {names.map(({ name, href, isRest = false }, index) => (
         <li key={index}>
           <svg width="10" height="10" aria-hidden="true">
-            <rect class={seriesClass({ name, isRest }, index)} width="10" height="10" rx="2" />
+            <rect fill={colorOf({ name, isRest }, index)} width="10" height="10" rx="2" />
           </svg>
           {href === undefined ? <bdi>{name}</bdi> : <NamedLink to={href}>{name}</NamedLink>}
         </li>

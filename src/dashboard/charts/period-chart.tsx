@@ -1,7 +1,7 @@
 import { formatDollars, formatDollarTick, namesOf } from '../client/format.ts'
 import { Axes, MARGIN, middleOf, partOf } from './axes.tsx'
 import { Figure } from './figure.tsx'
-import { Legend, type Named, seriesClass } from './legend.tsx'
+import { colorOf, Legend, type Named } from './legend.tsx'
 import { ticksTo, upwards } from './scale.ts'
 
 export interface Series extends Named {
@@ -95,7 +95,7 @@ export function PeriodChart(props: PeriodChartProps) {
                 const height = y(below) - top
                 below += value
                 return height <= 0 ? null : (
-                  <rect key={nth} class={seriesClass(one, nth)} y={top} width={bar} height={height} />
+                  <rect key={nth} fill={colorOf(one, nth)} y={top} width={bar} height={height} />
                 )
               })}
             </g>

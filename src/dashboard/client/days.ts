@@ -1,3 +1,12 @@
+import {
+  addDays,
+  addMonths,
+  dateOf,
+  daysBetween,
+  type GRANULARITIES,
+  mondayOf as weekOf,
+} from '../../base/dates.ts'
+
 // Ranges of UTC days, `YYYY-MM-DD`, both ends inclusive, as the API's date_from and date_to.
 
 export interface Range {
@@ -5,14 +14,11 @@ export interface Range {
   to: string
 }
 
-const DAY_MS = 86_400_000
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+export { addDays, weekOf }
 
-export const today = (): string => dayOf(Date.now())
-export const addDays = (day: string, days: number): string => dayOf(Date.parse(day) + days * DAY_MS)
+export const today = (): string => dateOf(new Date())
 /** Days in a range. */
-export const lengthOf = ({ from, to }: Range): number =>
-  Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1
+export const lengthOf = ({ from, to }: Range): number => daysBetween(from, to) + 1
 /** The last `days` days up to today. */
 export const lastDays = (days: number): Range => ({ from: addDays(today(), 1 - days), to: today() })
 /** The range of the same length before. */
@@ -23,35 +29,28 @@ export const rangeBefore = (range: Range): Range => ({
 export const isDay = (text: string | null): text is string =>
   text !== null && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text))
 
-export type Granularity = 'day' | 'week' | 'month'
+export type Granularity = (typeof GRANULARITIES)[number]
 
 /** The finest period of which the range has at most `most`; months, however many. */
 export const finestGranularity = (range: Range, most: number): Granularity =>
   // the first week may begin before the range
   lengthOf(range) <= most ? 'day' : lengthOf(range) <= (most - 1) * 7 ? 'week' : 'month'
 /** Monday is 0. */
-export const weekdayOf = (day: string): number => (new Date(day).getUTCDay() + 6) % 7
-/** The Monday of the day's week. */
-export const weekOf = (day: string): string => addDays(day, -weekdayOf(day))
+export const weekdayOf = (day: string): number => daysBetween(weekOf(day), day)
 
 /** The month that the day is in. */
-export const monthOf = (day: string): Range => {
-  const from = `${day.slice(0, 7)}-01`
-  return { from, to: addDays(`${addDays(from, 31).slice(0, 7)}-01`, -1) }
-}
+export const monthOf = (day: string): Range => ({
+  from: addMonths(day, 0),
+  to: addDays(addMonths(day, 1), -1),
+})
 
 /** This month up to today, with the months before: `months` of them. */
-export function lastMonths(months: number): Range {
-  const { to } = lastDays(1)
-  let { from } = monthOf(to)
-  for (let count = 1; count < months; count += 1) ({ from } = monthOf(addDays(from, -1)))
-  return { from, to }
-}
+export const lastMonths = (months: number): Range => ({ from: addMonths(today(), 1 - months), to: today() })
 
 /** The first days of the range's periods, as the API names them. */
 export function periodsOf(range: Range, granularity: Granularity): string[] {
   const first = (day: string) =>
-    granularity === 'day' ? day : granularity === 'week' ? weekOf(day) : `${day.slice(0, 7)}-01`
+    granularity === 'day' ? day : granularity === 'week' ? weekOf(day) : addMonths(day, 0)
   const periods = new Set<string>()
   for (let day = range.from; day <= range.to; day = addDays(day, 1)) periods.add(first(day))
   return [...periods]
