@@ -1,12 +1,33 @@
 import type { Fragment, Sql } from '../../database/client.ts'
 
-/** A delivery of the endpoint `e`. `isKind` has the condition of one of the queue's partial indexes. */
-const dueOf = (sql: Sql, isKind: Fragment) => sql`
-  select 1
+/** Deliveries of the endpoint `e`. `isKind` has the condition of one of the queue's partial indexes. */
+const deliveriesOf = (sql: Sql, isKind: Fragment) => sql`
+  select q.due_at
   from webhook_queue q
   where q.org_id = e.org_id
     and q.endpoint_id = e.id
     and ${isKind}`
+
+/** The unclaimed deliveries of the endpoint that are due, oldest first. */
+const oldestOf = (sql: Sql, isKind: Fragment, limit: number) => sql`
+  ${deliveriesOf(sql, isKind)}
+    and not q.leased
+    and q.due_at <= now()
+  order by q.due_at, q.delivery_id
+  limit ${limit}`
+
+/** Due deliveries that may be sent, at most `limit` first attempts and `limit` retries of each endpoint; and `others`. */
+export const dueDeliveries = (sql: Sql, limit: number, others = sql``) => sql`
+  webhook_endpoints e
+  join organizations o on o.org_id = e.org_id
+  cross join lateral (
+    (${oldestOf(sql, sql`q.attempts = 0`, limit)})
+    union all
+    (${oldestOf(sql, sql`q.attempts > 0`, limit)})
+    ${others}
+  ) w
+  where e.enabled
+    and (o.plan <> 'cloud_pro' or e.owner is not null)`
 
 /** Whether the worker of the delivery's attempt has ended. */
 const hasEnded = (sql: Sql) => sql`
@@ -17,22 +38,13 @@ const hasEnded = (sql: Sql) => sql`
  * index entries of each endpoint, however many deliveries wait.
  */
 export async function findDueOrganizations(sql: Sql): Promise<string[]> {
-  const inOrder = sql`
-    order by q.due_at, q.delivery_id
+  const abandoned = sql`q.leased and q.mode <> 'test' and (q.due_at <= now() or ${hasEnded(sql)})`
+  const orOne = sql`
+    union all
+    (${deliveriesOf(sql, abandoned)} limit 1)
     limit 1`
   const rows = await sql<{ org_id: string }[]>`
     select distinct e.org_id
-    from webhook_endpoints e
-    join organizations o on o.org_id = e.org_id
-    cross join lateral (
-      (${dueOf(sql, sql`not q.leased and q.attempts = 0 and q.due_at <= now()`)} ${inOrder})
-      union all
-      (${dueOf(sql, sql`not q.leased and q.attempts > 0 and q.due_at <= now()`)} ${inOrder})
-      union all
-      (${dueOf(sql, sql`q.leased and q.mode <> 'test' and (q.due_at <= now() or ${hasEnded(sql)})`)} limit 1)
-      limit 1
-    ) w
-    where e.enabled
-      and (o.plan <> 'cloud_pro' or e.owner is not null)`
+    from ${dueDeliveries(sql, 1, orOne)}`
   return rows.map((row) => row.org_id)
 }

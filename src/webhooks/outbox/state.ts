@@ -1,5 +1,6 @@
-import type { Fragment, Sql } from '../../database/client.ts'
+import type { Sql } from '../../database/client.ts'
 import { FAILING_AFTER } from './claim.ts'
+import { dueDeliveries } from './find-due.ts'
 
 /** The state of the queue of deliveries, over all organizations. */
 interface QueueState {
@@ -15,30 +16,6 @@ interface QueueState {
 
 /** A backlog of millions is not counted to its end. */
 export const MAX_COUNTED = 10_000
-
-/** The waiting deliveries of the endpoint `e`, oldest first. `isKind` has the condition of one of the partial indexes. */
-const oldestOf = (sql: Sql, isKind: Fragment, limit: number) => sql`
-  select q.due_at
-  from webhook_queue q
-  where q.org_id = e.org_id
-    and q.endpoint_id = e.id
-    and ${isKind}
-    and not q.leased
-    and q.due_at <= now()
-  order by q.due_at, q.delivery_id
-  limit ${limit}`
-
-/** Due deliveries that may be sent, at most `limit` first attempts and `limit` retries of each endpoint. */
-const dueDeliveries = (sql: Sql, limit: number) => sql`
-  webhook_endpoints e
-  join organizations o on o.org_id = e.org_id
-  cross join lateral (
-    (${oldestOf(sql, sql`q.attempts = 0`, limit)})
-    union all
-    (${oldestOf(sql, sql`q.attempts > 0`, limit)})
-  ) w
-  where e.enabled
-    and (o.plan <> 'cloud_pro' or e.owner is not null)`
 
 /**
  * Reads the state without locks. Of the queue it reads two index entries of each endpoint for the oldest, MAX_COUNTED for
