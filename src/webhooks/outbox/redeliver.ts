@@ -1,5 +1,5 @@
 import type { ISql } from '../../database/client.ts'
-import { unnest } from '../../database/rows.ts'
+import { pagesOf, unnest } from '../../database/rows.ts'
 import { updateCounts } from './counts.ts'
 
 /** Counts deliveries of one day and event that have changed their status. */
@@ -148,19 +148,16 @@ export async function redeliverSpan(
   span: Span,
 ): Promise<number> {
   const moved: Moved[] = []
-  let after = { at: '-infinity', id: '' }
-  for (;;) {
-    const found = await tx<(Found & { at: string })[]>`
+  const foundAfter = async ({ at, id }: { at: string; id: string }) =>
+    await tx<(Found & { at: string })[]>`
       select d.id, d.status as was, d.created_at::text as at
       ${undelivered(tx, orgId, endpointId, span)}
-        and (d.created_at, d.id) > (${after.at}::timestamptz, ${after.id})
+        and (d.created_at, d.id) > (${at}::timestamptz, ${id})
       order by d.created_at, d.id
       limit ${BATCH}`
-    const last = found.at(-1)
-    if (last === undefined) return await updateCountsOf(tx, orgId, endpointId, moved)
+  for await (const found of pagesOf(BATCH, { at: '-infinity', id: '' }, foundAfter))
     moved.push(...(await requeue(tx, orgId, found)))
-    after = { at: last.at, id: last.id }
-  }
+  return await updateCountsOf(tx, orgId, endpointId, moved)
 }
 
 /** Counts the deliveries that `redeliverSpan` would change. */

@@ -67,13 +67,13 @@ async function hasEndpoints(sql: ISql, but = ''): Promise<boolean> {
   return endpoint !== undefined
 }
 
-/** Waits for transactions that store a secret; those that begin later wait for this one. */
-async function lockDigest(tx: ISql): Promise<Uint8Array | undefined> {
+/** Locked for an update, it waits for transactions that store a secret; those that begin later wait for this one. */
+async function lockDigest(tx: ISql, mode: 'update' | 'share' = 'update'): Promise<Uint8Array | undefined> {
   const [known] = await tx<{ digest: Uint8Array }[]>`
     select k.digest
     from secret_key_check k
     where k.id = 1
-    for update`
+    for ${tx.unsafe(mode)}`
   return known?.digest
 }
 
@@ -87,12 +87,8 @@ async function storeDigest(tx: ISql, digest: Uint8Array): Promise<void> {
 /** Prevents replacement of the key until a transaction that stores a secret ends. Throws if replaced. */
 export async function lockSecretKey(tx: ISql, digest: Uint8Array): Promise<void> {
   await insertUnlessThere(tx, digest)
-  const [known] = await tx<{ digest: Uint8Array }[]>`
-    select k.digest
-    from secret_key_check k
-    where k.id = 1
-    for share`
-  if (known === undefined || !Buffer.from(digest).equals(known.digest)) throw new Error(OTHER_KEY)
+  const known = await lockDigest(tx, 'share')
+  if (known === undefined || !Buffer.from(digest).equals(known)) throw new Error(OTHER_KEY)
 }
 
 async function insertUnlessThere(tx: ISql, digest: Uint8Array): Promise<void> {
