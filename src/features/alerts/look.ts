@@ -3,11 +3,9 @@ import type { Log } from '../../base/log.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { isConnectionError } from '../../database/connection-errors.ts'
 import { refuseNewerSchema } from '../../database/newer-schema.ts'
-import { alertNotice } from './alert-notice.ts'
 import { isInTime, nextHour } from './digest-model.ts'
-import { digestNotice } from './digest-notice.ts'
 import { evaluate } from './evaluate.ts'
-import { send } from './notice.ts'
+import { type At, alertNotice, digestNotice, send } from './notice.ts'
 import { claimRules, findDueOrganizations, type Rule, settleRules } from './rule-queries.ts'
 import { readValues } from './value-queries.ts'
 
@@ -42,11 +40,6 @@ export async function lookAtRules({ sql, publicUrl, log }: LookDeps, now: Date):
     }
   }
   await Promise.all(Array.from({ length: LANES }, lookAtNext))
-}
-
-interface At {
-  now: Date
-  publicUrl: string | null
 }
 
 const isAlert = (rule: Rule): rule is Rule<'alert'> => rule.kind === 'alert'

@@ -1,19 +1,85 @@
 import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
 import type { ISql } from '../../database/client.ts'
 import { attemptTest, type RedeliveryDeps } from '../../webhooks/deliveries/redelivery.ts'
-import { bodyOf } from '../../webhooks/outbox/catalogue.ts'
+import { bodyOf, type EventData } from '../../webhooks/outbox/catalogue.ts'
 import type { Attemptable } from '../../webhooks/outbox/claim.ts'
 import { emit, findSubscribers, type NewEvent, sendTo } from '../../webhooks/outbox/events.ts'
 import { insertTest } from '../../webhooks/outbox/insert-test.ts'
 import type { RuleTest } from './destination-model.ts'
 import { endpointsOf, type StoredDestination } from './destinations.ts'
-import { BODIES, type Message } from './message.ts'
+import { readDigest } from './digest-queries.ts'
+import type { Told } from './evaluate.ts'
+import { findNames } from './figure-queries.ts'
+import { alertMessage, BODIES, digestMessage, MAX_KEYS, type Message } from './message.ts'
 import type { Rule } from './rule-queries.ts'
+import { readTop } from './value-queries.ts'
 
 /** The events of a rule for webhooks, and its one message for Slack and Teams. */
 export interface Notice {
   events: NewEvent[]
   message: Message
+}
+
+type AlertData = EventData['alert.fired']
+
+/** When a notice is made, for whom it links to the dashboard, and whether it is an example. */
+export interface At {
+  now: Date
+  publicUrl: string | null
+  test?: true
+}
+
+/** Makes an event of each of an alert's keys that is told of, and one message of all. */
+export async function alertNotice(
+  sql: ISql,
+  orgId: string,
+  { id, definition }: Rule<'alert'>,
+  told: readonly Told[],
+  { now, publicUrl, test }: At,
+): Promise<Notice> {
+  const { name, metric, window } = definition
+  const tops = await readTop(
+    sql,
+    orgId,
+    definition,
+    told.map(({ key }) => key),
+    now,
+  )
+  const data = told
+    .map(
+      ({ key, state, value, threshold }): AlertData => ({
+        ...{ alert_id: id, name, state, metric, value, threshold, window },
+        ...{ key: key === '' ? null : key, top: tops.get(key) ?? [] },
+        ...(test && { test }),
+      }),
+    )
+    // keys that fire come first
+    .toSorted((a, b) => Number(a.state === 'ok') - Number(b.state === 'ok'))
+  const events = data.map(
+    (each): NewEvent => ({ event: each.state === 'ok' ? 'alert.resolved' : 'alert.fired', data: each }),
+  )
+  const shown = data.slice(0, MAX_KEYS)
+  const names = await findNames(
+    sql,
+    orgId,
+    shown.flatMap(({ key, top }) => [key, ...top.map((part) => part.key)]),
+  )
+  const nameOf = (key: string | null) => (key === null ? 'none' : (names.get(key) ?? key))
+  return { events, message: alertMessage(definition, data, nameOf, publicUrl) }
+}
+
+/** Makes the event and the message of a digest of this time. */
+export async function digestNotice(
+  sql: ISql,
+  orgId: string,
+  { id, definition }: Rule<'digest'>,
+  { now, publicUrl, test }: At,
+): Promise<Notice> {
+  const data = { ...(await readDigest(sql, orgId, id, now)), ...(test && { test }) }
+  return {
+    events: [{ event: 'digest.ready', data }],
+    message: digestMessage(definition.name, data, publicUrl),
+  }
 }
 
 /** Stores it for the destinations of the rule, in the transaction that causes it: it is sent after its commit. */
