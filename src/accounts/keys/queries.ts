@@ -2,7 +2,7 @@ import { isDate, isTimestamp, normalizeTimestamp, TIME_PATTERN } from '../../bas
 import { OperatorError } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { Plan } from '../../config.ts'
-import type { ISql, Sql } from '../../database/client.ts'
+import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'
 import { inOrganization, lockOrganization } from '../../database/org-lock.ts'
 import { type Actor, recordEntries, SYSTEM } from '../audit-log/append.ts'
@@ -136,14 +136,17 @@ export async function rotateKey(
   })
 }
 
+/** The times of the key `k`. */
+export const timesOfKey = (sql: ISql): Fragment => sql`
+  to_char(k.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at,
+  to_char(k.expires_at at time zone 'UTC', ${TIME_PATTERN}) as expires_at,
+  to_char(k.last_used_at at time zone 'UTC', ${TIME_PATTERN}) as last_used_at,
+  to_char(k.revoked_at at time zone 'UTC', ${TIME_PATTERN}) as revoked_at`
+
 /** The organization's keys, oldest first, without their secrets. */
 export async function listKeys(sql: Sql, orgId: string): Promise<ApiKey[]> {
   return await sql<ApiKey[]>`
-    select k.id, k.name, k.scopes, k.member_email as member,
-      to_char(k.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at,
-      to_char(k.expires_at at time zone 'UTC', ${TIME_PATTERN}) as expires_at,
-      to_char(k.last_used_at at time zone 'UTC', ${TIME_PATTERN}) as last_used_at,
-      to_char(k.revoked_at at time zone 'UTC', ${TIME_PATTERN}) as revoked_at
+    select k.id, k.name, k.scopes, k.member_email as member, ${timesOfKey(sql)}
     from api_keys k
     where k.org_id = ${orgId}
     order by k.created_at, k.id`

@@ -1,32 +1,26 @@
-import { TIME_PATTERN } from '../../base/dates.ts'
+import { timesOfKey } from '../../accounts/keys/queries.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { page } from '../../http/query.ts'
 import type { Key, KeyListQuery, KeyPage } from './model.ts'
-
-type KeyRow = Omit<Key, 'member'> & { member_id: string | null; member_email: string | null }
 
 /** `owner`: only the keys that are bound to the member with this address. */
 const ownedBy = (sql: ISql, owner: string | undefined): Fragment =>
   owner === undefined ? sql`` : sql`and k.member_email = ${owner}`
 
 const keyColumns = (sql: ISql, orgId: string) => sql`
-  k.id, k.name, k.scopes, k.member_email, k.created_by,
-  (
-    select m.id
-    from members m
-    where m.org_id = ${orgId}
-      and m.email = k.member_email
-  ) as member_id,
-  to_char(k.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at,
-  to_char(k.expires_at at time zone 'UTC', ${TIME_PATTERN}) as expires_at,
-  to_char(k.last_used_at at time zone 'UTC', ${TIME_PATTERN}) as last_used_at,
-  to_char(k.revoked_at at time zone 'UTC', ${TIME_PATTERN}) as revoked_at`
-
-const keyFromRow = ({ member_id, member_email, ...row }: KeyRow): Key => ({
-  ...row,
-  member: member_email === null ? null : { id: member_id, email: member_email },
-})
+  k.id, k.name, k.scopes, k.created_by, ${timesOfKey(sql)},
+  case when k.member_email is not null then
+    json_build_object(
+      'id', (
+        select m.id
+        from members m
+        where m.org_id = ${orgId}
+          and m.email = k.member_email
+      ),
+      'email', k.member_email
+    )
+  end as member`
 
 /** A page of the organization's keys, newest first. */
 export async function listKeyPage(
@@ -36,7 +30,7 @@ export async function listKeyPage(
   owner: string | undefined,
 ): Promise<KeyPage> {
   const [rows, [counted]] = await Promise.all([
-    sql<KeyRow[]>`
+    sql<Key[]>`
       select ${keyColumns(sql, orgId)}
       from api_keys k
       where k.org_id = ${orgId}
@@ -50,17 +44,17 @@ export async function listKeyPage(
       where k.org_id = ${orgId}
         ${ownedBy(sql, owner)}`,
   ])
-  return page(rows.map(keyFromRow), query, counted?.total ?? 0)
+  return page(rows, query, counted?.total ?? 0)
 }
 
 /** Reads one key. Throws NOT_FOUND. */
 export async function getKey(sql: ISql, orgId: string, id: string, owner: string | undefined): Promise<Key> {
-  const [row] = await sql<KeyRow[]>`
+  const [row] = await sql<Key[]>`
     select ${keyColumns(sql, orgId)}
     from api_keys k
     where k.org_id = ${orgId}
       and k.id = ${id}
       ${ownedBy(sql, owner)}`
   if (row === undefined) throw new ApiError('NOT_FOUND', 'There is no such API key')
-  return keyFromRow(row)
+  return row
 }
