@@ -4,7 +4,7 @@ import { decimalText, MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
 import { validationError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import type { Renaming } from '../../database/rollups.ts'
-import { unnest } from '../../database/rows.ts'
+import { unnest, upsert } from '../../database/rows.ts'
 import {
   type BudgetScope,
   budgetIdOf,
@@ -58,7 +58,12 @@ export async function writeBudgets(
     idOf: (budget) => budgetIdOf(budget, budget.month),
     isSame: (budget, known) => budget.limit === known.limit,
   })
-  await upsertBudgets(tx, orgId, rows)
+  await upsert(tx, orgId, { table: 'budgets', key: ['scope', 'scope_key', 'month'] }, rows, {
+    scope: 'text',
+    scope_key: 'text',
+    month: 'date',
+    limit_usd: ['numeric', ({ limit }) => limit],
+  })
   return { ...result, scopes: rows }
 }
 
@@ -76,20 +81,6 @@ async function findStored(
       and b.month = n.month
     where b.org_id = ${orgId}`
   return new Map(rows.map((row) => [keyOf(row), row]))
-}
-
-async function upsertBudgets(tx: ISql, orgId: string, budgets: readonly BudgetRow[]): Promise<void> {
-  if (budgets.length === 0) return
-  await tx`
-    insert into budgets (org_id, scope, scope_key, month, limit_usd)
-    select ${orgId}, n.*
-    from ${unnest(tx, budgets, {
-      scope: 'text',
-      scope_key: 'text',
-      month: 'date',
-      limit_usd: ['numeric', ({ limit }) => limit],
-    })}
-    on conflict (org_id, scope, scope_key, month) do update set limit_usd = excluded.limit_usd`
 }
 
 const TABLES = ['budgets', 'budget_alerts']

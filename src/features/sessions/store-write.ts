@@ -2,7 +2,7 @@ import type { SessionRecord } from '../../analysis/records/session.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf, unscaled } from '../../base/decimals.ts'
 import type { ISql } from '../../database/client.ts'
 import { canCopyInto, copyRows } from '../../database/copy.ts'
-import { unnest } from '../../database/rows.ts'
+import { unnest, upsert } from '../../database/rows.ts'
 import { exportedColumns, type SessionRow, sessionLine } from './export.ts'
 import type { TurnDetail } from './model.ts'
 import type { PreparedSession } from './prepare.ts'
@@ -28,8 +28,9 @@ export async function storeSessions(
   const isCopied = created.length >= MIN_COPIED && (await canCopyInto(tx, ['sessions', 'session_details']))
   if (isCopied) await copySessions(tx, orgId, created, now)
   const upserted = isCopied ? rows.filter(({ id }) => stored.has(id)) : rows
-  await upsertSessions(tx, orgId, upserted)
-  await upsertDetails(tx, orgId, upserted, stored, now)
+  await upsert(tx, orgId, { table: 'sessions', key: ['id'] }, upserted, COLUMNS)
+  const details = { table: 'session_details', key: ['session_id'] } as const
+  await upsert(tx, orgId, details, upserted, detailColumns(stored, now))
 }
 
 export interface StoredFragments {
@@ -151,32 +152,6 @@ const detailColumns = (stored: ReadonlyMap<string, StoredScore>, now: Date) =>
     detail: ['json', (row: PreparedSession) => detailText(row, stored.get(row.id), now)],
     parts: 'text',
   }) as const
-
-async function upsertSessions(tx: ISql, orgId: string, rows: readonly PreparedSession[]): Promise<void> {
-  if (rows.length === 0) return
-  const columns = Object.keys(COLUMNS)
-  await tx`
-    insert into sessions (org_id, ${tx.unsafe(columns.join(', '))})
-    select ${orgId}, n.*
-    from ${unnest(tx, rows, COLUMNS)}
-    on conflict (org_id, id) do update set
-      ${tx.unsafe(columns.map((column) => `${column} = excluded.${column}`).join(', '))}`
-}
-
-async function upsertDetails(
-  tx: ISql,
-  orgId: string,
-  rows: readonly PreparedSession[],
-  stored: ReadonlyMap<string, StoredScore>,
-  now: Date,
-): Promise<void> {
-  if (rows.length === 0) return
-  await tx`
-    insert into session_details (org_id, session_id, detail, parts)
-    select ${orgId}, n.*
-    from ${unnest(tx, rows, detailColumns(stored, now))}
-    on conflict (org_id, session_id) do update set detail = excluded.detail, parts = excluded.parts`
-}
 
 function detailText(session: PreparedSession, stored: StoredScore | undefined, now: Date): string {
   const quality = session.detail.quality_metadata

@@ -10,7 +10,7 @@ import { forbidden, MAX_PROBLEMS, validationError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
-import { unnest } from '../../database/rows.ts'
+import { upsert } from '../../database/rows.ts'
 import type { Member } from './queries.ts'
 
 export interface MembersWritten extends WriteResult {
@@ -210,22 +210,12 @@ async function findMembers(tx: ISql, orgId: string, records: readonly MemberReco
   return rows.map((row) => ({ ...row, joined_at: row.joined_at.toISOString() }))
 }
 
-async function upsertMembers(tx: ISql, orgId: string, rows: readonly Member[]): Promise<void> {
-  if (rows.length === 0) return
-  await tx`
-    insert into members (org_id, id, email, display_name, role, joined_at, team)
-    select ${orgId}, n.*
-    from ${unnest(tx, rows, {
-      id: 'text',
-      email: 'text',
-      display_name: 'text',
-      role: 'text',
-      joined_at: 'timestamptz',
-      team: 'text',
-    })}
-    on conflict (org_id, email) do update set
-      display_name = excluded.display_name,
-      role = excluded.role,
-      joined_at = excluded.joined_at,
-      team = excluded.team`
-}
+const upsertMembers = (tx: ISql, orgId: string, rows: readonly Member[]): Promise<void> =>
+  upsert(tx, orgId, { table: 'members', key: ['email'] }, rows, {
+    id: 'text',
+    email: 'text',
+    display_name: 'text',
+    role: 'text',
+    joined_at: 'timestamptz',
+    team: 'text',
+  })

@@ -3,7 +3,7 @@ import { ticketFinder } from '../../accounts/organizations/tickets.ts'
 import { validationError } from '../../base/errors.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { rebuildTables } from '../../database/derived-tables.ts'
-import { unnest } from '../../database/rows.ts'
+import { pagesOf, unnest } from '../../database/rows.ts'
 import { TICKET_ROLLUP } from './rollup.ts'
 
 /** A session, and what its tickets are found in. */
@@ -51,8 +51,7 @@ interface TextsAndTickets extends Texts {
 }
 
 /** Reads all sessions, some at a time. */
-export async function* readAllTexts(sql: ISql, orgId: string): AsyncGenerator<TextsAndTickets[]> {
-  let after = ''
+export function readAllTexts(sql: ISql, orgId: string): AsyncGenerator<TextsAndTickets[]> {
   const stored = sql`,
     (
       select json_agg(json_build_array(t.ticket, t.nth, t.parts) order by t.nth)
@@ -60,17 +59,13 @@ export async function* readAllTexts(sql: ISql, orgId: string): AsyncGenerator<Te
       where t.org_id = ${orgId}
         and t.session_id = u.session_id
     ) as stored`
-  for (;;) {
+  return pagesOf(BATCH, { session_id: '' }, async (after): Promise<TextsAndTickets[]> => {
     const page = sql`
-      and u.session_id > ${after}
+      and u.session_id > ${after.session_id}
       order by u.session_id
       limit ${BATCH}`
-    const sessions = await readTexts<TextsAndTickets>(sql, orgId, page, stored)
-    yield sessions
-    const last = sessions.at(-1)
-    if (last === undefined || sessions.length < BATCH) return
-    after = last.session_id
-  }
+    return await readTexts<TextsAndTickets>(sql, orgId, page, stored)
+  })
 }
 
 /** The tickets of each of these sessions, which one statement has read. Others work meanwhile. `onSpent` is told its time. */
