@@ -14,6 +14,12 @@ export class JsonText {
   ) {}
 }
 
+/** The row of a statement for a page: the number of all that match, and the JSON of its items, null for none. */
+export interface PageRow {
+  total: string
+  items: string | null
+}
+
 /** A page of a list: `items` is the text of its items, separated by commas; `total` counts those on all pages. */
 export const pageText = (
   items: string | null,

@@ -1,13 +1,7 @@
 import { TIME_PATTERN_US } from '../../base/dates.ts'
-import { type JsonText, pageText } from '../../base/json-text.ts'
+import { type JsonText, type PageRow, pageText } from '../../base/json-text.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import type { AuditListQuery } from './model.ts'
-
-/** The row of a statement for a page: the number of all that match, and the JSON of its items, null for none. */
-interface PageRow {
-  total: string
-  items: string | null
-}
 
 /** An entry `e` as JSON text; the details as they are stored. */
 const ENTRY_ITEM = `'{"id":' || to_json(e.id) || ',"action":' || to_json(e.action) || ',"user_id":' || to_json(e.user_id)

@@ -1,5 +1,5 @@
 import { TIME_PATTERN } from '../../base/dates.ts'
-import { type JsonText, pageText } from '../../base/json-text.ts'
+import { type JsonText, type PageRow, pageText } from '../../base/json-text.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { pagesOf } from '../../database/rows.ts'
 import type { RiskListQuery } from './model.ts'
@@ -8,12 +8,6 @@ import { timeOf } from './store-write.ts'
 export const riskColumns = (sql: Sql) => sql`
   k.id, k.repo, k.pr_number, k.pr_title, k.risk_score, k.impact_score, k.regression_score, k.security_score,
   k.coupling_score, k.files_changed, k.created_at, k.rating, k.contributions`
-
-/** The row of a statement for a page: the number of all that match, and the JSON of its items, null for none. */
-interface PageRow {
-  total: string
-  items: string | null
-}
 
 /** A row of `riskColumns` as JSON text, without its braces. */
 export const RISK_FIELDS = `'"id":' || to_json(p.id) || ',"repo":' || to_json(p.repo) || ',"pr_number":' || p.pr_number

@@ -1,7 +1,7 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
-import { type JsonText, pageText } from '../../base/json-text.ts'
+import { type JsonText, type PageRow, pageText } from '../../base/json-text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { memberItem, memberKeys, memberOfKey } from '../../database/member-addresses.ts'
 import type { FindingListQuery, ListedFinding } from './finding-model.ts'
@@ -72,7 +72,7 @@ export async function listFindings(
   { hidesMembers, onlyMember }: Shown,
 ): Promise<JsonText> {
   const matching = matchingFindings(sql, orgId, query, onlyMember)
-  const [row] = await sql<{ total: string; items: string | null }[]>`
+  const [row] = await sql<PageRow[]>`
     select
       (select count(*) ${matching}) as total,
       (
