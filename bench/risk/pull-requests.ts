@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path'
 import { extentOf } from '../../src/features/risk/contributions.ts'
 import { couplingScore } from '../../src/features/risk/coupling.ts'
 import { impactScore } from '../../src/features/risk/impact.ts'
-import { ratingOf, riskScoreOf } from '../../src/features/risk/prepare.ts'
+import { riskScoreOf } from '../../src/features/risk/prepare.ts'
 import { regressionScore } from '../../src/features/risk/regression.ts'
 import { securityComponent } from '../../src/features/risk/sensitive-paths.ts'
 import { type PullRequest, readPullRequests } from './repository.ts'
@@ -12,7 +12,8 @@ import { areaUnderCurve, fitLogistic } from './statistics.ts'
 // from others, how often those of each rating broke, and which weights of the impact these repositories give.
 
 const PARTS = ['impact', 'regression', 'security', 'coupling'] as const
-const RATINGS = ['low', 'medium', 'high', 'critical'] as const
+/** The bands of the rounded score, each up to its last one. */
+const BANDS = { low: 30, medium: 60, high: 80, critical: 100 }
 /** Nobody's sessions are known, so nobody's findings. */
 const NO_FINDINGS = { critical: 0, high: 0, medium: 0, low: 0 }
 
@@ -84,7 +85,7 @@ export async function reportPullRequests(gitDirs: readonly string[]): Promise<vo
   }
   print('AUC of the parts and of the total on whole pull requests\n')
   row('', ['pulls', 'broke', ...PARTS, 'total', 'best part'])
-  const all: { rating: string; broke: boolean }[] = []
+  const all: { score: number; broke: boolean }[] = []
   const tables = repositories.map(({ name, pulls }) => {
     const scored = pulls.map((pull) => ({ scores: scoresOf(pull), isDefect: pull.broke }))
     const aucOf = (pick: (scores: Scores) => number) =>
@@ -94,7 +95,7 @@ export async function reportPullRequests(gitDirs: readonly string[]): Promise<vo
     const broken = pulls.filter(({ broke }) => broke).length
     row(name, [String(pulls.length), percent(broken, pulls.length), ...aucs.map((auc) => auc.toFixed(4))])
     for (const { scores, isDefect } of scored) {
-      all.push({ rating: ratingOf(riskScoreOf(scores)), broke: isDefect })
+      all.push({ score: riskScoreOf(scores), broke: isDefect })
     }
     return { aucs, full: scored.filter(({ scores }) => scores.coupling >= 90).length }
   })
@@ -102,8 +103,10 @@ export async function reportPullRequests(gitDirs: readonly string[]): Promise<vo
   row('mean', ['', '', ...means.map((auc) => auc.toFixed(4))])
   print(`\ncoupling of 90 or more: ${tables.reduce((sum, { full }) => sum + full, 0)} of ${all.length}`)
   row('\nrating', ['pulls', 'broke'])
-  for (const rating of RATINGS) {
-    const own = all.filter((pull) => pull.rating === rating)
+  let before = -1
+  for (const [rating, last] of Object.entries(BANDS)) {
+    const own = all.filter(({ score }) => score > before && score <= last)
+    before = last
     row(rating, [String(own.length), percent(own.filter(({ broke }) => broke).length, own.length)])
   }
   row('\nimpact, fitted on', ['hotspot', 'entropy', 'owner'])

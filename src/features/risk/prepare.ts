@@ -6,7 +6,6 @@ import { roundedQuotient, SCORE_DECIMALS, scaled, unscaled } from '../../base/de
 import { asciiLower } from '../../base/text.ts'
 import type { PullRequestId } from '../usage/pull-request-write.ts'
 import type { ScoreComponent } from './contributions.ts'
-import type { Rating } from './model.ts'
 
 /** The change of a pull request, from which and from the history the parts of a score are computed. */
 export interface Change {
@@ -168,11 +167,4 @@ export function riskScoreOf(scores: Readonly<Record<Component, number>>): number
     0n,
   )
   return Number(roundedQuotient(sum, 10_000n))
-}
-
-/** Bands of the rounded score: 0–30 low, 31–60 medium, 61–80 high, 81–100 critical; as pr_risks.rating has them. */
-export function ratingOf(riskScore: number): Rating {
-  if (riskScore <= 30) return 'low'
-  if (riskScore <= 60) return 'medium'
-  return riskScore <= 80 ? 'high' : 'critical'
 }
