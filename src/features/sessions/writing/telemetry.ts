@@ -37,7 +37,7 @@ export function toldSession(
 
 /** The parts of a session; undefined where it has none. */
 export const fragmentsOf = ({ told, parts }: PreparedSession): SessionFragments | undefined =>
-  told ?? unpackFragments(parts ?? '')
+  told ?? (parts === null ? undefined : unpackFragments(parts))
 
 const isTelemetry = ({ detail }: PreparedSession): boolean => detail.origin === 'telemetry'
 
