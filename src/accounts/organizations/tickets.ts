@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js'
+import { memoize } from '../../base/memoize.ts'
 
 // The form of tickets in branches and titles.
 
@@ -67,12 +68,14 @@ export function ticketFinder(
   ignored: readonly string[] | null,
 ): (texts: readonly (string | null)[]) => string[] {
   const form = compiled(pattern ?? DEFAULT_TICKET_PATTERN)
+  // sessions share branches
+  const ticketsIn = memoize((text) => [...matchesIn(text, form)])
   const isIgnored = (ticket: string) =>
     (ignored ?? DEFAULT_TICKET_IGNORE).some((entry) =>
       entry.endsWith('*') ? ticket.startsWith(entry.slice(0, -1)) : ticket === entry,
     )
   return (texts) => {
-    const found = new Set(texts.flatMap((text) => (text === null ? [] : [...matchesIn(text, form)])))
+    const found = new Set(texts.flatMap((text) => (text === null ? [] : ticketsIn(text))))
     return [...found]
       .filter((ticket) => ticket !== '' && !isIgnored(ticket))
       .sort()
