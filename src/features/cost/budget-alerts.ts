@@ -30,11 +30,10 @@ export async function writeBudgetAlerts(
   changed: readonly ChangedMonth[],
 ): Promise<BudgetExceeded[]> {
   if (changed.length === 0) return []
-  const distinct = [...new Map(changed.map((each) => [Object.values(each).join('\0'), each])).values()]
   const rows = await tx<(BudgetScope & { since: string; cost: string; limit: string })[]>`
     with given as materialized (
       select n.*
-      from ${unnest(tx, distinct, { month: 'date', scope: 'text', scope_key: 'text' })}
+      from ${unnest(tx, changed, { month: 'date', scope: 'text', scope_key: 'text' })}
     ),
     people as materialized (
       select g.month, a.id, a.team

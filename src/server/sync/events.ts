@@ -12,7 +12,6 @@ import type { BudgetsWritten } from '../../features/cost/write.ts'
 import { NO_PROJECT } from '../../features/sessions/prepare.ts'
 import type { SessionsWritten, WrittenSession } from '../../features/sessions/writing/write.ts'
 import type { MembersWritten } from '../../features/team/write.ts'
-import { ORGANIZATION } from '../../features/usage/scope-queries.ts'
 import type { EventData } from '../../webhooks/outbox/catalogue.ts'
 import type { NewEvent } from '../../webhooks/outbox/events.ts'
 
@@ -56,24 +55,29 @@ export function changedMonths(
   { budget, member, session }: Pick<Results, 'budget' | 'member' | 'session'>,
   now: Date,
 ): ChangedMonth[] {
-  const thisMonth = monthOf(dateOf(now))
-  const changed = session.changed.flatMap(monthsOf)
-  changed.push(...[...member.createdIds, ...member.updatedIds].map((id) => ofMember(id, now)))
-  changed.push(...budget.scopes.map(({ scope, scope_key }) => ({ month: thisMonth, scope, scope_key })))
-  return changed
+  const month = monthOf(dateOf(now))
+  return [
+    ...monthsOf(session.changed),
+    ...[...member.createdIds, ...member.updatedIds].map((id) => ofMember(id, now)),
+    ...budget.scopes.map(({ scope, scope_key }) => ({ month, scope, scope_key })),
+  ]
 }
 
-/** The month of a session, for each scope that it counts for. */
-export function monthsOf({ session }: Pick<WrittenSession, 'session'>): ChangedMonth[] {
-  const month = monthOf(session.day)
-  const member = session.userId ?? session.userEmail
-  return [
-    { month, ...ORGANIZATION },
-    ...(session.project === NO_PROJECT
-      ? []
-      : [{ month, scope: 'project' as const, scope_key: session.project }]),
-    ...(member === null ? [] : [{ month, scope: 'member' as const, scope_key: member }]),
-  ]
+/** The months of sessions, each once for each scope that they count for. */
+export function monthsOf(sessions: readonly Pick<WrittenSession, 'session'>[]): ChangedMonth[] {
+  const months = new Map<string, ChangedMonth>()
+  const add = (month: string, scope: ChangedMonth['scope'], scope_key: string) => {
+    const key = `${month}${scope}\0${scope_key}`
+    if (!months.has(key)) months.set(key, { month, scope, scope_key })
+  }
+  for (const { session } of sessions) {
+    const month = monthOf(session.day)
+    const member = session.userId ?? session.userEmail
+    add(month, 'organization', '')
+    if (session.project !== NO_PROJECT) add(month, 'project', session.project)
+    if (member !== null) add(month, 'member', member)
+  }
+  return [...months.values()]
 }
 
 const score = (hundredths: bigint): number => unscaled(hundredths, SCORE_DECIMALS)

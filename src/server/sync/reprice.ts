@@ -77,7 +77,7 @@ async function writeRepriced(
     if (written.updated === 0) return 0
     const details = { updated: written.updated, ids: written.updatedIds.slice(0, MAX_IDS) }
     await recordEntries(tx, orgId, actor, [{ action: 'session.repriced', details }])
-    await emitBudgetAlerts(tx, orgId, written.changed.flatMap(monthsOf), now())
+    await emitBudgetAlerts(tx, orgId, monthsOf(written.changed), now())
     return written.updated
   })
 }
