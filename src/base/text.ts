@@ -11,17 +11,28 @@ function isAllStorable(value: unknown): boolean {
   if (typeof value === 'string') return isStorable(value)
   if (typeof value !== 'object' || value === null) return true
   if (Array.isArray(value)) return value.every(isAllStorable)
-  for (const name in value) if (!isStorable(name) || !isAllStorable(Reflect.get(value, name))) return false
+  for (const name in value)
+    if (!isStorable(name) || !isAllStorable((value as Record<string, unknown>)[name])) return false
   return true
 }
 
+/** An escape that may stand for NUL or for half of a character. */
+const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/
+
 /**
  * Adds to `problems`, up to `limit`, every string in `value`, names of fields included, that PostgreSQL
- * cannot store.
+ * cannot store. `json`: the value's JSON, where it is known, which tells sooner that there is none.
  */
-export function findUnstorable(value: unknown, field: string, problems: FieldProblem[], limit: number): void {
+export function findUnstorable(
+  value: unknown,
+  field: string,
+  problems: FieldProblem[],
+  limit: number,
+  json?: string,
+): void {
   // without names of fields: nearly every value is storable
-  if (problems.length >= limit || isAllStorable(value)) return
+  const hasNone = json === undefined ? isAllStorable(value) : !SUSPICIOUS_ESCAPE.test(json)
+  if (problems.length >= limit || hasNone) return
   if (typeof value === 'string') {
     if (isStorable(value)) return
     problems.push({ field: field || 'body', message: 'must not contain NUL or unpaired surrogates' })

@@ -6,8 +6,6 @@ import { cut, findUnstorable } from '../base/text.ts'
 const MAX_DEPTH = 64
 /** Largest number of values: no body of 1 MiB needs more, and half a million would take 50 ms to build. */
 const MAX_VALUES = 50_000
-/** An escape that may stand for NUL or for half of a character, which PostgreSQL cannot store. */
-const SUSPICIOUS_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/
 
 const [SPACE, QUOTE, COMMA, COLON, BACKSLASH] = [0x20, 0x22, 0x2c, 0x3a, 0x5c]
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
@@ -41,7 +39,7 @@ function excessOf(text: string, maxValues: number): string | undefined {
  * the parser keeps the last of both, another one might the first.
  */
 export function refuseUnkept(text: string, value: unknown, field: string, problems: FieldProblem[]): void {
-  if (SUSPICIOUS_ESCAPE.test(text)) findUnstorable(value, field, problems, MAX_PROBLEMS)
+  findUnstorable(value, field, problems, MAX_PROBLEMS, text)
   const repeated = repeatedName(text, value)
   if (repeated === undefined) return
   problems.push({ field: field === '' ? repeated : `${field}.${repeated}`, message: 'must be given once' })

@@ -13,8 +13,11 @@ const COMPILED = new Map<string, TypeCheck<TSchema>>(
   Object.entries(RECORD_SCHEMAS).map(([type, schema]) => [type, TypeCompiler.Compile<TSchema>(schema)]),
 )
 
-/** Returns a record's problems, up to `limit` fields; none for a valid one. `at` names the record: `records[3]`. */
-export function problemsOf(record: unknown, at: string, limit: number): FieldProblem[] {
+/**
+ * Returns a record's problems, up to `limit` fields; none for a valid one. `at` names the record: `records[3]`; `json` is
+ * its text, where it is known.
+ */
+export function problemsOf(record: unknown, at: string, limit: number, json?: string): FieldProblem[] {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) {
     return [{ field: at, message: 'must be an object' }]
   }
@@ -35,10 +38,10 @@ export function problemsOf(record: unknown, at: string, limit: number): FieldPro
           : undefined
   if (problem !== undefined) return [problem]
   const problems: FieldProblem[] = []
-  findUnstorable(record, at, problems, limit)
+  findUnstorable(record, at, problems, limit, json)
   return problems
 }
 
 /** The first problem of a record; undefined for a valid one. */
-export const problemOf = (record: unknown, at: string): FieldProblem | undefined =>
-  problemsOf(record, at, 1)[0]
+export const problemOf = (record: unknown, at: string, json?: string): FieldProblem | undefined =>
+  problemsOf(record, at, 1, json)[0]

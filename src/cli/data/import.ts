@@ -66,7 +66,7 @@ async function addLine(
   if (text === undefined) return onSkipped({ path, line, reason: `longer than ${MAX_LINE_BYTES} bytes` })
   const record = parse(text)
   const problem =
-    record === undefined ? { field: 'line', message: 'is not JSON' } : problemOf(record, 'record')
+    record === undefined ? { field: 'line', message: 'is not JSON' } : problemOf(record, 'record', text)
   if (problem !== undefined) {
     return onSkipped({ path, line, reason: `${problem.field.replace('record.', '')} ${problem.message}` })
   }

@@ -131,12 +131,13 @@ export function prepareSession(
       security_metadata: security,
     },
   } satisfies Unhashed
-  refuseBeyondLimits(prepared, field)
-  return { ...prepared, field, hash: hashOf(prepared) }
+  const json = canonicalJson(prepared)
+  refuseBeyondLimits(prepared, field, json)
+  return { ...prepared, field, hash: sha256(json) }
 }
 
 /** Computed values must stay within a record's limits, or the session's export could not be imported. */
-function refuseBeyondLimits(session: Unhashed, field: string): void {
+function refuseBeyondLimits(session: Unhashed, field: string, json: string): void {
   const problem = problemOf(
     {
       type: 'session',
@@ -152,14 +153,20 @@ function refuseBeyondLimits(session: Unhashed, field: string): void {
       ...session.detail,
     },
     field,
+    json,
   )
   if (problem !== undefined) throw validationError(problem)
 }
 
 /** `hash` of a session. */
-export function hashOf(session: Unhashed): Uint8Array {
+export const hashOf = (session: Unhashed): Uint8Array => sha256(canonicalJson(session))
+
+const sha256 = (text: string): Uint8Array => new Bun.CryptoHasher('sha256').update(text).digest()
+
+/** The same for the same session. It has all of its texts. */
+function canonicalJson(session: Unhashed): string {
   const { scored_at: _at, previous_score: _previous, ...quality } = session.detail.quality_metadata
-  const canonical = {
+  return JSON.stringify({
     ...session,
     cost: decimalText(session.cost, MONEY_DECIMALS),
     // left out where it is 0, as in the hashes of sessions stored before there was one
@@ -168,8 +175,7 @@ export function hashOf(session: Unhashed): Uint8Array {
     quality: decimalText(session.quality, SCORE_DECIMALS),
     security: decimalText(session.security, SCORE_DECIMALS),
     detail: { ...session.detail, quality_metadata: quality },
-  }
-  return new Bun.CryptoHasher('sha256').update(JSON.stringify(canonical)).digest()
+  })
 }
 
 /** Unknown of a session that only telemetry tells of. */

@@ -35,14 +35,14 @@ export async function readBatch(
   const numbers: number[] = []
   const addAll = async (records: readonly RecordText[]): Promise<boolean> => {
     for (const text of records) {
-      const { at, bytes } = text
+      const { at } = text
       onRecord(nameOf(at))
       const record = parse(text, isLines)
       numbers.push(at)
       const goesOn =
         'problems' in record
           ? record.problems.every(preparer.refuse)
-          : await preparer.add(record.value, nameOf(at), bytes.length)
+          : await preparer.add(record.value, nameOf(at), record.text)
       if (!goesOn) return false
       await pause()
     }
@@ -63,7 +63,7 @@ export async function readBatch(
 function parse(
   { at, bytes }: RecordText,
   isLines: boolean,
-): { value: unknown } | { problems: FieldProblem[] } {
+): { value: unknown; text: string } | { problems: FieldProblem[] } {
   const text = decode(bytes).trim()
   let value: unknown
   try {
@@ -75,5 +75,5 @@ function parse(
   }
   const problems: FieldProblem[] = []
   refuseUnkept(text, value, nameOf(at), problems)
-  return problems.length > 0 ? { problems } : { value }
+  return problems.length > 0 ? { problems } : { value, text }
 }

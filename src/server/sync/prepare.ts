@@ -25,9 +25,9 @@ import {
 
 /** Records in one request; import and sync send more in several. */
 export const MAX_RECORDS = 10_000
-/** Records whose secrets are masked together, as each scan takes 0.16 ms besides its characters; and their bytes. */
+/** Records whose secrets are masked together, as each scan takes 0.16 ms besides its characters; and the length of their JSON. */
 const GROUP_RECORDS = 500
-const GROUP_BYTES = 512 * 1024
+const GROUP_LENGTH = 512 * 1024
 
 /**
  * A batch is the records of one request, written in one transaction: all or none. Clients read files again and again and
@@ -71,10 +71,10 @@ interface PreparerOptions {
 /** Prepares the records of a batch one after the other. */
 export interface BatchPreparer {
   /**
-   * Takes a record; `name` names it in errors (`records[3]`), `bytes` is its size where it is known. False when enough
+   * Takes a record; `name` names it in errors (`records[3]`), `json` is its text where it is known. False when enough
    * problems are found: no further record is needed.
    */
-  add(record: unknown, name: string, bytes?: number): Promise<boolean>
+  add(record: unknown, name: string, json?: string): Promise<boolean>
   /** Notes a problem of a record that cannot be taken; as `add`. */
   refuse(problem: FieldProblem): boolean
   /**
@@ -109,12 +109,12 @@ export function createPreparer({
    */
   let contradiction: unknown
   let group: Checked[] = []
-  let groupBytes = 0
+  let groupLength = 0
 
   const prepareGroup = async () => {
     const taken = group
     group = []
-    groupBytes = 0
+    groupLength = 0
     const cleaned = await cleanRecords(
       taken.map(({ record, name }) => withUnpacked(record, name)),
       pause,
@@ -141,14 +141,14 @@ export function createPreparer({
   }
   return {
     refuse,
-    async add(record, name, bytes = 0) {
+    async add(record, name, json) {
       const scope = missingScope?.(record)
       if (scope !== undefined) {
         onRefused(record)
         return addTo(unscoped, { field: name, message: `needs an API key with the scope ${scope}` })
       }
       if (problems.length >= MAX_PROBLEMS) return true
-      const wrong = isChecked ? [] : problemsOf(record, name, MAX_PROBLEMS - problems.length)
+      const wrong = isChecked ? [] : problemsOf(record, name, MAX_PROBLEMS - problems.length, json)
       if (wrong.length > 0) {
         onRefused(record)
         return wrong.map(refuse).every(Boolean)
@@ -163,8 +163,8 @@ export function createPreparer({
       }
       if (unscoped.length + problems.length + foreign.length > 0 || contradiction !== undefined) return true
       group.push({ record: bound, name })
-      groupBytes += bytes
-      if (group.length < GROUP_RECORDS && groupBytes < GROUP_BYTES) return true
+      groupLength += json?.length ?? 0
+      if (group.length < GROUP_RECORDS && groupLength < GROUP_LENGTH) return true
       try {
         await prepareGroup()
       } catch (error) {
