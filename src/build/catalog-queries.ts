@@ -97,8 +97,16 @@ function describeIndexes(sql: Sql): Promise<{ table: string; text: string }[]> {
 
 async function describeFunctions(sql: Sql): Promise<string[]> {
   const rows = await sql<{ text: string }[]>`
-    select rtrim(pg_get_functiondef(p.oid), E'\n') || ';' as text
+    select
+      case p.prokind
+        when 'a' then format(
+          'CREATE AGGREGATE %s (SFUNC = %s, STYPE = %s, INITCOND = %L);',
+          p.oid::regprocedure, a.aggtransfn, a.aggtranstype::regtype, a.agginitval
+        )
+        else rtrim(pg_get_functiondef(p.oid), E'\n') || ';'
+      end as text
     from pg_proc p
+    left join pg_aggregate a on a.aggfnoid = p.oid
     where p.pronamespace = 'public'::regnamespace
     order by p.proname collate "C", pg_get_function_identity_arguments(p.oid)`
   return rows.map((row) => row.text)

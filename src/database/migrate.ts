@@ -30,6 +30,7 @@ import figures from './migrations/0023_figures.sql' with { type: 'text' }
 import fixes from './migrations/0024_fixes.sql' with { type: 'text' }
 import teams from './migrations/0025_teams.sql' with { type: 'text' }
 import notifications from './migrations/0026_notifications.sql' with { type: 'text' }
+import sumBigint from './migrations/0027_sum_bigint.sql' with { type: 'text' }
 import { refuseUnfinishedRestore } from './restore-mark.ts'
 
 interface Migration {
@@ -45,6 +46,7 @@ export const MIGRATIONS: readonly Migration[] = Object.entries({
   ...{ member_agents: memberAgents, without_project: withoutProject, sign_in: signIn, survival },
   ...{ session_commits: sessionCommits, retention, bound_includes: boundIncludes },
   ...{ month_sums: monthSums, figures, fixes, teams, notifications },
+  ...{ sum_bigint: sumBigint },
 }).map(([name, text], index) => ({ number: index + 1, name, text }))
 
 /** Held while a database is migrated; any constant that nothing else uses. */

@@ -1307,3 +1307,5 @@ begin
   from changed x;
 end
 $function$;
+
+CREATE AGGREGATE sum_bigint(bigint) (SFUNC = int8pl, STYPE = bigint, INITCOND = '0');

@@ -49,7 +49,7 @@ const FIGURES = rollup({
       case grouping(s.day) when 0 then 'day' else 'month' end as grain,
       case grouping(s.project) when 0 then ${countedProject(sql, 's.project')} else '' end as project,
       coalesce(s.day, s.month) as bucket,
-      count(*) as sessions, sum(s.estimated_cost) as cost, sum(s.unpriced_tokens)::bigint as unpriced_tokens,
+      count(*) as sessions, sum(s.estimated_cost) as cost, sum_bigint(s.unpriced_tokens) as unpriced_tokens,
       sum(s.quality_score) as quality_sum, min(s.quality_score) as quality_min, max(s.quality_score) as quality_max,
       sum(s.security_score) as security_sum, min(s.security_score) as security_min,
       max(s.security_score) as security_max

@@ -17,7 +17,10 @@ export const USAGE_ROLLUP = rollup({
     where s.org_id = ${orgId}`,
   count: (sql, rows) => sql`
     with s as materialized (
-      select s.*, date_trunc('month', s.day::timestamp)::date as month
+      select
+        s.day, s.project, s.member, s.agent, s.model, s.branch, s.is_main, s.turns, s.cost, s.input, s.output, s.cache_read,
+        s.cache_creation, s.unpriced_tokens, s.transcript_tokens, s.telemetry_tokens,
+        date_trunc('month', s.day::timestamp)::date as month
       ${rows}
     )
     select
@@ -37,10 +40,10 @@ export const USAGE_ROLLUP = rollup({
         case grouping(s.agent) when 0 then sum(s.turns) else sum(s.turns) filter (where s.is_main) end, 0
       ) as turns,
       coalesce(sum(s.turns) filter (where s.is_main), 0) as main_turns, sum(s.cost) as cost,
-      sum(s.input)::bigint as input, sum(s.output)::bigint as output, sum(s.cache_read)::bigint as cache_read,
-      sum(s.cache_creation)::bigint as cache_creation, sum(s.unpriced_tokens)::bigint as unpriced_tokens,
-      sum(s.transcript_tokens)::bigint as transcript_tokens, sum(s.telemetry_tokens)::bigint as telemetry_tokens,
-      sum(least(s.transcript_tokens, s.telemetry_tokens))::bigint as captured_tokens
+      sum_bigint(s.input) as input, sum_bigint(s.output) as output, sum_bigint(s.cache_read) as cache_read,
+      sum_bigint(s.cache_creation) as cache_creation, sum_bigint(s.unpriced_tokens) as unpriced_tokens,
+      sum_bigint(s.transcript_tokens) as transcript_tokens, sum_bigint(s.telemetry_tokens) as telemetry_tokens,
+      sum_bigint(least(s.transcript_tokens, s.telemetry_tokens)) as captured_tokens
     from s
     group by grouping sets (
       (s.day, s.agent, s.model),
@@ -71,16 +74,16 @@ export const BRANCH_ROLLUP = rollup({
     with branches as materialized (
       select
         s.project, s.branch, count(*) filter (where s.is_main) as sessions,
-        coalesce(sum(s.turns) filter (where s.is_main), 0) as turns, sum(s.cost) as cost, sum(s.input) as input,
-        sum(s.output) as output, sum(s.cache_read) as cache_read, sum(s.cache_creation) as cache_creation,
-        sum(s.unpriced_tokens) as unpriced_tokens
+        coalesce(sum(s.turns) filter (where s.is_main), 0) as turns, sum(s.cost) as cost, sum_bigint(s.input) as input,
+        sum_bigint(s.output) as output, sum_bigint(s.cache_read) as cache_read, sum_bigint(s.cache_creation) as cache_creation,
+        sum_bigint(s.unpriced_tokens) as unpriced_tokens
       ${rows}
       group by s.project, s.branch
     )
     select
-      p.project, b.branch, sum(b.sessions)::bigint as sessions, sum(b.turns)::bigint as turns, sum(b.cost) as cost,
-      sum(b.input)::bigint as input, sum(b.output)::bigint as output, sum(b.cache_read)::bigint as cache_read,
-      sum(b.cache_creation)::bigint as cache_creation, sum(b.unpriced_tokens)::bigint as unpriced_tokens
+      p.project, b.branch, sum_bigint(b.sessions) as sessions, sum_bigint(b.turns) as turns, sum(b.cost) as cost,
+      sum_bigint(b.input) as input, sum_bigint(b.output) as output, sum_bigint(b.cache_read) as cache_read,
+      sum_bigint(b.cache_creation) as cache_creation, sum_bigint(b.unpriced_tokens) as unpriced_tokens
     from branches b
     cross join lateral (values (${countedProject(sql, 'b.project')}), ('')) as p (project)
     group by p.project, b.branch`,
@@ -116,7 +119,7 @@ export const TICKET_ROLLUP = rollup({
       count(*) filter (where s.is_main) as sessions, count(*) filter (where s.is_first) as main_sessions,
       coalesce(sum(s.turns) filter (where s.is_main), 0) as turns,
       coalesce(sum(s.turns) filter (where s.is_first), 0) as main_turns,
-      ${sql.unsafe(TICKET_SUMS.map((name) => `sum(s.${name})${name === 'cost' ? '' : '::bigint'} as ${name}`).join(', '))}
+      ${sql.unsafe(TICKET_SUMS.map((name) => `${name === 'cost' ? 'sum' : 'sum_bigint'}(s.${name}) as ${name}`).join(', '))}
     from s
     group by grouping sets ((s.day, s.ticket), (s.month, s.ticket), (s.month, s.project, s.ticket), (s.ticket))`,
   describe: ({ dims, grain, bucket, ticket }) =>
