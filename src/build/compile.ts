@@ -51,6 +51,9 @@ export async function compile(
       // machine.
       '--bytecode',
       '--format=esm',
+      // Code that both the program and a thread import is packed once, and what is imported dynamically is read when
+      // it is needed.
+      '--splitting',
       '--sourcemap',
       // The executable must not read .env and bunfig.toml of the working folder.
       '--no-compile-autoload-dotenv',
