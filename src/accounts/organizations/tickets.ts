@@ -1,5 +1,9 @@
-import { RE2JS } from 're2js'
+import type { RE2JS } from 're2js'
 import { memoize } from '../../base/memoize.ts'
+
+/** Loaded at the first pattern: most threads and commands have none. */
+const compile = (pattern: string): RE2JS =>
+  (require('re2js') as typeof import('re2js')).RE2JS.compile(pattern)
 
 // The form of tickets in branches and titles.
 
@@ -24,7 +28,7 @@ const MAX_SIZE = 1_000
  */
 export function ticketPatternProblem(text: string): string | undefined {
   try {
-    const form = RE2JS.compile(text)
+    const form = compile(text)
     if (form.programSize() > MAX_SIZE) return 'is too large: it repeats too much'
     return form.test('') ? 'must not match an empty text' : undefined
   } catch {
@@ -42,9 +46,9 @@ function compiled(pattern: string): RE2JS {
   if (known !== undefined) return known
   let form: RE2JS
   try {
-    form = RE2JS.compile(pattern)
+    form = compile(pattern)
   } catch {
-    form = RE2JS.compile(DEFAULT_TICKET_PATTERN)
+    form = compile(DEFAULT_TICKET_PATTERN)
   }
   if (kept.size >= MAX_KEPT) kept.clear()
   kept.set(pattern, form)

@@ -38,9 +38,6 @@ export const FORMATS: readonly Format[] = [
 
 export const agentOf = ({ name, agent = name }: Format): string => agent
 
-/** The agents whose sessions are read. */
-export const AGENTS: readonly string[] = [...new Set(FORMATS.map(agentOf))]
-
 /** The format of a name, which an earlier run may have noted of a file. */
 export function formatNamed(name: string): Format {
   const format = FORMATS.find((each) => each.name === name)

@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs'
-import measure from 'anafanafo'
-import { makeBadge } from 'badge-maker'
 import { packedPath } from '../../base/packed-path.ts'
 import { type Badge, type BadgeQuery, CACHE_S, MAX_LABEL_LENGTH, type ShieldsBadge } from './model.ts'
 
-measure.readTable = (name) => Buffer.from(Bun.gunzipSync(readFileSync(packedPath(`${name}.json`)))).toString()
+/** The package that draws badges, loaded at the first one. */
+async function loadMaker() {
+  const { default: measure } = await import('anafanafo')
+  measure.readTable = (name) =>
+    Buffer.from(Bun.gunzipSync(readFileSync(packedPath(`${name}.json`)))).toString()
+  return (await import('badge-maker')).makeBadge
+}
 
 /** XML does not allow these, not even escaped: a browser would show a broken image. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters
@@ -22,7 +26,8 @@ type Choice = Pick<BadgeQuery, 'label' | 'style'>
 const labelOf = (badge: Badge, { label }: Choice) => cleanLabel(label ?? badge.label)
 
 /** The badge as SVG; badge-maker escapes its texts. */
-export function drawBadge(badge: Badge, choice: Choice): string {
+export async function drawBadge(badge: Badge, choice: Choice): Promise<string> {
+  const makeBadge = await loadMaker()
   return makeBadge({
     label: labelOf(badge, choice),
     message: badge.message,

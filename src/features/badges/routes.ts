@@ -67,7 +67,7 @@ interface Format {
   contentType: string
   schema: TSchema
   /** The badge as a text. */
-  show: (badge: Badge, query: BadgeQuery) => string
+  show: (badge: Badge, query: BadgeQuery) => string | Promise<string>
 }
 
 const SVG: Format = {

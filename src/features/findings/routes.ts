@@ -1,18 +1,16 @@
 import { Elysia } from 'elysia'
 import type { ChangeDeps } from '../../http/api.ts'
 import { FindingStatusBody, ListedFinding } from '../security/finding-model.ts'
-import { setFindingStatus } from './finding-changes.ts'
 
 export const findingRoutes = ({ writes, enqueueWrite, api }: ChangeDeps) =>
   new Elysia({ tags: ['Security'] }).use(api).patch(
     '/findings/:finding_id',
     ({ params, body, access: { orgId, actor, onlyMember }, hidesMembers }) =>
-      enqueueWrite(orgId, () =>
-        setFindingStatus(writes, orgId, actor, params.finding_id, body, {
-          hidesMembers,
-          onlyMember,
-        }),
-      ),
+      enqueueWrite(orgId, async () => {
+        const { setFindingStatus } = await import('./finding-changes.ts')
+        const shown = { hidesMembers, onlyMember }
+        return await setFindingStatus(writes, orgId, actor, params.finding_id, body, shown)
+      }),
     {
       scope: 'admin',
       members: 'left out',

@@ -1,4 +1,4 @@
-import * as client from 'openid-client'
+import type { Configuration } from 'openid-client'
 import type { Flow } from '../../accounts/people/cookies.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
@@ -24,16 +24,19 @@ export interface Identity {
 
 type Claims = Record<string, unknown>
 
+/** Loaded at the first sign-in: few servers have a provider. */
+const openIdClient = () => import('openid-client')
+
 /** The provider's metadata are read again after an hour. */
 const MAX_AGE_MS = 3_600_000
 const TIMEOUT_S = 10
 
 export function createIdentityProvider(oidc: OidcConfig, log: Log) {
   const { issuer, clientId, clientSecret, scopes, roleClaim, teamClaim } = oidc
-  let known: { provider: Promise<client.Configuration>; at: number } | undefined
+  let known: { provider: Promise<Configuration>; at: number } | undefined
 
   /** It is asked for at the first sign-in, so that the server starts without it. */
-  const discovered = async (): Promise<client.Configuration> => {
+  const discovered = async (): Promise<Configuration> => {
     if (known === undefined || Date.now() - known.at > MAX_AGE_MS)
       known = { provider: discover(), at: Date.now() }
     const { provider } = known
@@ -46,7 +49,8 @@ export function createIdentityProvider(oidc: OidcConfig, log: Log) {
     }
   }
 
-  async function discover(): Promise<client.Configuration> {
+  async function discover(): Promise<Configuration> {
+    const client = await openIdClient()
     const url = new URL(issuer)
     const execute = [
       client.enableNonRepudiationChecks,
@@ -71,6 +75,7 @@ export function createIdentityProvider(oidc: OidcConfig, log: Log) {
   return {
     /** The address to send the browser to, and what it has to keep. Throws with 503 while the provider is away. */
     async start(redirect_uri: string): Promise<{ url: URL; flow: Flow }> {
+      const client = await openIdClient()
       const provider = await discovered()
       const flow = {
         state: client.randomState(),
@@ -92,6 +97,7 @@ export function createIdentityProvider(oidc: OidcConfig, log: Log) {
      * than the allowed ones and, as `start`, 503.
      */
     async finish(returned: URL, { state, nonce, verifier }: Flow): Promise<Identity> {
+      const client = await openIdClient()
       const provider = await discovered()
       try {
         const tokens = await client.authorizationCodeGrant(provider, returned, {

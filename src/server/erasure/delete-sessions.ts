@@ -5,11 +5,8 @@ import { lockOrganization } from '../../database/org-lock.ts'
 import { writeFindings } from '../../features/security/write.ts'
 import { rememberDeleted } from '../../features/sessions/deleted-queries.ts'
 import { deleteSessions } from '../../features/sessions/writing/write.ts'
-import { inBatchesOfBytes } from './batches.ts'
+import { inBatchesOfBytes, SESSIONS_AT_A_TIME } from './batches.ts'
 import { findSessions, findSizes } from './queries.ts'
-
-/** Sessions deleted in one transaction, or fewer where they are large: see bench/erase. */
-export const SESSIONS_AT_A_TIME = 200
 
 /** Deletes sessions with everything that was computed of them. Needs the organization's lock. Returns how many there were. */
 export async function removeSessions(tx: ISql, orgId: string, ids: readonly string[]): Promise<number> {

@@ -3,8 +3,7 @@ import { inBatches, sumOf } from '../../base/batches.ts'
 import type { Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import { firstKeptDay } from '../../features/sessions/deleted-queries.ts'
-import { inBatchesOfBytes } from './batches.ts'
-import { removeSessions, SESSIONS_AT_A_TIME } from './delete-sessions.ts'
+import { inBatchesOfBytes, SESSIONS_AT_A_TIME } from './batches.ts'
 import { findExpired, listRetentions, onlyExpired } from './queries.ts'
 
 /**
@@ -29,6 +28,8 @@ async function deleteBatch(
   firstDay: string,
   wanted: readonly string[],
 ): Promise<number> {
+  // loaded here, since the thread needs nothing else of what writes sessions
+  const { removeSessions } = await import('./delete-sessions.ts')
   return await inOrganization(sql, orgId, async (tx) => {
     const ids = await onlyExpired(tx, orgId, firstDay, wanted)
     const deleted = await removeSessions(tx, orgId, ids)

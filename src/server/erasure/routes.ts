@@ -2,12 +2,12 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { ApiError } from '../../base/errors.ts'
 import type { ChangeDeps } from '../../http/api.ts'
-import { deleteByIds } from './delete-sessions.ts'
 
 export const deletionRoutes = ({ writes, enqueueWrite, api }: ChangeDeps) =>
   new Elysia({ tags: ['Sessions'] }).use(api).delete(
     '/sessions/:session_id',
     async ({ params, status, access: { orgId, actor, memberEmail } }) => {
+      const { deleteByIds } = await import('./delete-sessions.ts')
       const deleted = await enqueueWrite(orgId, () =>
         deleteByIds(writes, orgId, actor, [params.session_id], memberEmail),
       )

@@ -1,4 +1,4 @@
-import { AGENTS as READ } from '../../analysis/agents/format-list.ts'
+import { AGENTS as READ } from '../../analysis/agents/agent-names.ts'
 import type { SyncDeps } from '../sync/write.ts'
 
 /** Labels of the metric, which must be few. `other`: any other source than an agent's; `none`: a session without one. */

@@ -1,6 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { basename, join } from 'node:path'
+import { AGENTS } from '../../../src/analysis/agents/agent-names.ts'
 import type { FileMemory } from '../../../src/analysis/agents/discover.ts'
+import { agentOf, FORMATS } from '../../../src/analysis/agents/format-list.ts'
 import type { KnownFile } from '../../../src/analysis/agents/known-files.ts'
 import { readSessions } from '../../../src/analysis/agents/read-sessions.ts'
 import { mergeFragments } from '../../../src/analysis/fragments/merge.ts'
@@ -584,4 +586,8 @@ describe('what sub-agents do belongs to the session that started them', () => {
     const session = opencodeSession(steps, { id: 'ses_9', parent: 'ses_9' })
     expect(await readOne({ 'a.json': opencodeExport(session) })).toMatchObject({ id: 'sess_ses_9', turns: 2 })
   })
+})
+
+test('the names of agents are those of the formats', () => {
+  expect([...new Set(FORMATS.map(agentOf))]).toEqual([...AGENTS])
 })
