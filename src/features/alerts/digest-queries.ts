@@ -4,6 +4,7 @@ import type { ISql } from '../../database/client.ts'
 import type { EventData } from '../../webhooks/outbox/catalogue.ts'
 import { findBudgets } from '../usage/scope-queries.ts'
 import { usageRows } from '../usage/sources.ts'
+import { sessionSums } from '../usage/sums.ts'
 import { weekBefore } from './digest-model.ts'
 import { projected } from './evaluate.ts'
 
@@ -41,13 +42,8 @@ export async function readDigest(
       round(
         sum(r.quality_sum) filter (where r.bucket >= ${from}) / sum(r.sessions) filter (where r.bucket >= ${from}), 2
       )::text as quality
-    from session_rollups r
-    where r.org_id = ${orgId}
-      and r.grain = 'day'
-      and r.project = ''
-      and r.bucket >= ${addDays(from, -7)}
-      and r.bucket <= ${to}
-      and r.sessions > 0`
+    from (${sessionSums(sql, orgId, { date_from: addDays(from, -7), date_to: to }, 'day')}) r
+    where r.sessions > 0`
   const [outcome] = await sql<{ merged: string | null; cost: string | null }[]>`
     select sum(r.merged)::text as merged, sum(r.linked_cost)::text as cost
     from outcome_rollups r

@@ -1,4 +1,4 @@
-import { addDays } from '../../base/dates.ts'
+import { addDays, daysOf } from '../../base/dates.ts'
 import { unitsOf } from '../../base/decimals.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberAddresses, memberKeys } from '../../database/member-addresses.ts'
@@ -6,6 +6,7 @@ import { summedProject, WITHOUT_PROJECT } from '../../database/rollups.ts'
 import type { Dimension } from '../usage/model.ts'
 import { isOfTeam, teamsByKey } from '../usage/scope-queries.ts'
 import { matchingSessions, usageRows } from '../usage/sources.ts'
+import { bucketOf, projectSums } from '../usage/sums.ts'
 import { projected, rounded, type Series, WINDOWS_BEFORE, windowAt } from './evaluate.ts'
 import { countFailingEndpoints, countSilentMachines, findLimits } from './figure-queries.ts'
 import type { Each, Metric, Watched } from './model.ts'
@@ -29,12 +30,6 @@ interface Context {
   watched: Watched
   from: string
   to: string
-}
-
-/** The first day of the window that a row's day `t.bucket` is in. */
-function windowOf({ sql, watched }: Context, day: Fragment): Fragment {
-  if (watched.window === 'week') return sql`(${day} - (${day} - '0001-01-01'::date) % 7)`
-  return watched.window === 'day' ? day : sql`date_trunc('month', ${day}::timestamp)::date`
 }
 
 /** A key as text, '' without one; the columns are those of a row of the table `alias`. */
@@ -69,7 +64,7 @@ function usageSums(context: Context, by: Dimension | null, measure: 'cost' | 'un
   return sql`
     select
       ${keyOf(context, watched.each, 'r')} as key, ${keyOf(context, by, 'r')} as part,
-      ${windowOf(context, sql`r.bucket`)} as period, sum(r.${sql(measure)}) as value
+      ${bucketOf(sql, watched.window, sql`r.bucket`)} as period, sum(r.${sql(measure)}) as value
     from (${rows}) r
     group by 1, 2, 3`
 }
@@ -103,7 +98,7 @@ function findingCounts(context: Context, by: Dimension | null): Fragment {
   return sql`
     select
       ${keyOf(context, watched.each, 'f')} as key, ${part} as part,
-      ${windowOf(context, sql`(f.created_at at time zone 'UTC')::date`)} as period,
+      ${bucketOf(sql, watched.window, sql`(f.created_at at time zone 'UTC')::date`)} as period,
       count(distinct (f.project, f.file_key, f.fingerprint)) as value
     from findings f
     where f.org_id = ${orgId}
@@ -126,23 +121,19 @@ function qualityMeans(context: Context): Fragment {
   if (!isSummed)
     return sql`
       select
-        ${keyOf(context, each, 'u')} as key, '' as part, ${windowOf(context, sql`u.day`)} as period,
+        ${keyOf(context, each, 'u')} as key, '' as part, ${bucketOf(sql, watched.window, sql`u.day`)} as period,
         round(avg(u.quality_score), 6) as value
       ${matchingSessions(sql, orgId, filtersOf(context))}
       group by 1, 2, 3`
   const ofProject =
     each === 'project' && scope.project === undefined ? sql`<> ''` : sql`= ${summedProject(scope.project)}`
+  const grain = watched.window === 'month' ? 'month' : 'day'
   const key = each === null ? sql`''::text` : sql`replace(r.project, ${WITHOUT_PROJECT}, '')`
   return sql`
     select
-      ${key} as key, '' as part, ${windowOf(context, sql`r.bucket`)} as period,
+      ${key} as key, '' as part, ${bucketOf(sql, watched.window, sql`r.bucket`)} as period,
       round(sum(r.quality_sum) / sum(r.sessions), 6) as value
-    from session_rollups r
-    where r.org_id = ${orgId}
-      and r.grain = ${watched.window === 'month' ? 'month' : 'day'}
-      and r.project ${ofProject}
-      and r.bucket >= ${from}
-      and r.bucket <= ${to}
+    from (${projectSums(sql, orgId, [{ ...daysOf(from, to), grain }], ofProject)}) r
     group by 1, 2, 3
     having sum(r.sessions) > 0`
 }

@@ -4,7 +4,7 @@ import { addDays } from '../../base/dates.ts'
 import { unitsOf } from '../../base/decimals.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
-import { summedProject } from '../../database/rollups.ts'
+import { sessionSums } from '../usage/sums.ts'
 import type { Badge, BadgeKind, BadgeLook } from './model.ts'
 import type { BadgeChange } from './settings.ts'
 import { badgeOf, efficiency, meanValue } from './value.ts'
@@ -38,14 +38,9 @@ export async function findBadge(sql: Sql, wanted: WantedBadge): Promise<Badge | 
   return badgeOf(wanted.kind, await read(sql, org_id, wanted), look)
 }
 
-/** The organization's rollups of the days in the range: of one project, or of all projects (''). */
-const countedDays = (sql: Sql, orgId: string, { today, days, project }: WantedBadge) => sql`
-  from session_rollups r
-  where r.org_id = ${orgId}
-    and r.grain = 'day'
-    and r.project = ${summedProject(project)}
-    and r.bucket > ${addDays(today, -days)}
-    and r.bucket <= ${today}`
+/** The organization's sums of the days in the range: of one project, or of all. */
+const countedDays = (sql: Sql, orgId: string, { today, days, project }: WantedBadge) =>
+  sessionSums(sql, orgId, { project, date_from: addDays(today, 1 - days), date_to: today }, 'day')
 
 async function readMean(sql: Sql, orgId: string, wanted: WantedBadge): Promise<number | undefined> {
   const [row] = await sql<{ sessions: string; quality_sum: string; security_sum: string }[]>`
@@ -53,7 +48,7 @@ async function readMean(sql: Sql, orgId: string, wanted: WantedBadge): Promise<n
       coalesce(sum(r.sessions), 0) as sessions,
       coalesce(sum(r.quality_sum), 0.00) as quality_sum,
       coalesce(sum(r.security_sum), 0.00) as security_sum
-    ${countedDays(sql, orgId, wanted)}`
+    from (${countedDays(sql, orgId, wanted)}) r`
   if (row === undefined) return undefined
   const sum = wanted.kind === 'security' ? row.security_sum : row.quality_sum
   return meanValue(unitsOf(sum), BigInt(row.sessions))
@@ -64,7 +59,7 @@ async function readEfficiency(sql: Sql, orgId: string, wanted: WantedBadge): Pro
   const { today, days } = wanted
   const rows = await sql<{ month: string | null; amount: string }[]>`
     select null as month, coalesce(sum(r.cost), 0.000000) as amount
-    ${countedDays(sql, orgId, wanted)}
+    from (${countedDays(sql, orgId, wanted)}) r
     union all
     select b.month::text, b.limit_usd
     from budgets b

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, nullable } from '../../analysis/records/fields.ts'
 import { oneOf, oneOfOr, Page, Pagination, PerPage } from '../../http/query.ts'
-import { type Dimension, UsageFilters } from '../usage/model.ts'
+import { type Dimension, type SumKey, UsageFilters } from '../usage/model.ts'
 
 export const BREAKDOWN_KEYS = [
   'project',
@@ -14,13 +14,12 @@ export const BREAKDOWN_KEYS = [
   'day',
   'week',
   'month',
-] as const
-export type BreakdownKey = (typeof BREAKDOWN_KEYS)[number]
+] as const satisfies readonly SumKey[]
 
-export const isTime = (key: BreakdownKey | undefined): key is 'day' | 'week' | 'month' =>
+export const isTime = (key: SumKey | undefined): key is 'day' | 'week' | 'month' =>
   key === 'day' || key === 'week' || key === 'month'
 /** The column that a key is made of, but a key of time. */
-export const columnsOf = (key: BreakdownKey | undefined): Dimension[] =>
+export const columnsOf = (key: SumKey | undefined): Dimension[] =>
   key === undefined || isTime(key) ? [] : [key === 'team' ? 'member' : key]
 
 export const BreakdownQuery = Type.Object({

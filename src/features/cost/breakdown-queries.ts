@@ -2,36 +2,21 @@ import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { addDays, daysBetween, isDate } from '../../base/dates.ts'
 import { JsonText } from '../../base/json-text.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
-import { memberAddresses } from '../../database/member-addresses.ts'
-import type { UsageFilters } from '../usage/model.ts'
-import { teamsByKey } from '../usage/scope-queries.ts'
+import { type SumKey, USED, type UsageFilters } from '../usage/model.ts'
 import { branchRows, isOfBranches, usageRows } from '../usage/sources.ts'
-import { type BreakdownKey, type BreakdownQuery, columnsOf, isTime } from './breakdown-model.ts'
+import { keyOf, memberTables, selected } from '../usage/sums.ts'
+import { type BreakdownQuery, columnsOf, isTime } from './breakdown-model.ts'
 
 /** The key of what is summed without being named. */
 const OTHERS = '(others)'
 
 /** Keys whose values tell what a member does: somebody who sees only their own figures gets them of their own sessions only. */
-const TELLING: readonly BreakdownKey[] = ['member', 'team', 'branch', 'ticket', 'model', 'agent']
+const TELLING: readonly SumKey[] = ['member', 'team', 'branch', 'ticket', 'model', 'agent']
 
-/** A key as text, of a row `r`, `who` of the sessions of others; weeks begin on Monday, as 0001-01-01 was. */
-function breakdownKeyOf(sql: Sql, key: BreakdownKey, who: 'all' | VisibleMember | 'others'): Fragment {
+/** A key of a row `r` as text, `who` of the sessions of others. */
+function breakdownKeyOf(sql: Sql, key: SumKey, who: 'all' | VisibleMember | 'others'): Fragment {
   if (who === 'others' && TELLING.includes(key)) return sql`${OTHERS}::text`
-  switch (key) {
-    case 'day':
-      return sql`r.bucket::text`
-    case 'week':
-      return sql`(r.bucket - (r.bucket - '0001-01-01'::date) % 7)::text`
-    case 'month':
-      return sql`date_trunc('month', r.bucket::timestamp)::date::text`
-    case 'member':
-      if (typeof who === 'object') return sql`${who.id}::text`
-      return sql`coalesce((select i.of_address from ids i) ->> r.member, nullif(r.member, ''))`
-    case 'team':
-      return sql`(select t.of_key from teams t) ->> r.member`
-    default:
-      return sql`nullif(r.${sql(key)}, '')`
-  }
+  return key === 'member' && typeof who === 'object' ? sql`${who.id}::text` : keyOf(sql, key)
 }
 
 /** The order of sums `g`; ties are broken by the keys, those without one last. */
@@ -67,9 +52,12 @@ const PREVIOUS_ITEM = `',"previous":{"cost":' || trim_scale(g.previous_cost)
 /** Columns of the range before, from `p`, which has no row for a key that is new. */
 const PREVIOUS_COLUMNS = `, coalesce(p.cost, 0) as previous_cost, coalesce(p.sessions, 0) as previous_sessions`
 
+/** The columns of `sums` beside the keys: `all_sessions` and `all_turns` count each session once. */
+const SUMMED = ['sessions', 'turns', 'all_sessions', 'all_turns', ...USED]
+
 /** Keys of the range before that have no sessions now, as rows of `sums`. */
 const GONE = `
-  select e.key, e.and_key, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+  select e.key, e.and_key, ${SUMMED.map(() => '0').join(', ')}
   from earlier e
   where not exists (
     select
@@ -102,13 +90,6 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
   const isDivided = onlyMember !== null && keys.some((key) => key !== undefined && TELLING.includes(key))
   const isByBranch = !isDivided && by === 'branch' && and_by === undefined && isOfBranches(query)
   const isByTime = keys.some(isTime)
-  // one value, looked up in: joined, each row was compared with each member. An address is of one member only.
-  const ids = sql`
-    ids as materialized (
-      select jsonb_object_agg(m.address, m.id) as of_address
-      from ${memberAddresses(sql, orgId)} m
-    ),
-    teams as materialized (${teamsByKey(sql, orgId)}),`
   // a session counts more than once under its models, in all once
   const isOften = columns.includes('model') || columns.includes('ticket')
   const sumsOf = (
@@ -122,9 +103,7 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
     select
       ${key} as key, ${andKey} as and_key,
       ${isOften && !isOnce ? sql`sum(r.sessions) as sessions, sum(r.turns) as turns` : sql`sum(r.main_sessions) as sessions, sum(r.main_turns) as turns`},
-      sum(r.main_sessions) as all_sessions, sum(r.main_turns) as all_turns, sum(r.cost) as cost,
-      sum(r.input) as input, sum(r.output) as output, sum(r.cache_read) as cache_read,
-      sum(r.cache_creation) as cache_creation, sum(r.unpriced_tokens) as unpriced_tokens
+      sum(r.main_sessions) as all_sessions, sum(r.main_turns) as all_turns, ${selected(sql, USED, (column) => `sum(r.${column})`)}
     from (${usageRows(sql, orgId, filters, { columns: names, buckets })}) r
     ${only}
     group by 1, 2`
@@ -144,10 +123,7 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
   const topped = (table: Fragment) => sql`
     select
       s.key, case when k.and_key is not null then s.and_key else ${OTHERS}::text end as and_key,
-      sum(s.sessions) as sessions, sum(s.turns) as turns, sum(s.all_sessions) as all_sessions,
-      sum(s.all_turns) as all_turns, sum(s.cost) as cost, sum(s.input) as input, sum(s.output) as output,
-      sum(s.cache_read) as cache_read, sum(s.cache_creation) as cache_creation,
-      sum(s.unpriced_tokens) as unpriced_tokens
+      ${selected(sql, SUMMED, (column) => `sum(s.${column})`)}
     from ${table} s
     left join largest k on k.and_key = coalesce(s.and_key, '')
     group by 1, 2`
@@ -156,8 +132,7 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
     ? sql`
         sums as not materialized (
           select
-            ${breakdownKeyOf(sql, by, 'all')} as key, ${none} as and_key, r.sessions, r.turns, r.cost, r.input, r.output,
-            r.cache_read, r.cache_creation, r.unpriced_tokens
+            ${breakdownKeyOf(sql, by, 'all')} as key, ${none} as and_key, ${selected(sql, ['sessions', 'turns', ...USED], (column) => `r.${column}`)}
           ${branchRows(sql, orgId, query)}
         ),
         whole as (${sumsOf(none, none, query, [])}),`
@@ -188,16 +163,14 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
   const listed = sort === 'change' ? sql`(select * from sums union all ${sql.unsafe(GONE)})` : sql`sums`
   /** The tables that the other parts read. */
   const tables = sql`
-    with ${columns.includes('member') ? ids : sql``}
+    with ${columns.includes('member') ? sql`${memberTables(sql, orgId)},` : sql``}
     ${named}
     ${before}
     total as materialized (
       select
         coalesce(sum(g.all_sessions), 0) as sessions, coalesce(sum(g.all_turns), 0) as turns,
-        coalesce(sum(g.cost), 0) as cost, case when sum(g.cost) > 0 then 1 else 0 end::numeric as share,
-        coalesce(sum(g.input), 0) as input, coalesce(sum(g.output), 0) as output,
-        coalesce(sum(g.cache_read), 0) as cache_read, coalesce(sum(g.cache_creation), 0) as cache_creation,
-        coalesce(sum(g.unpriced_tokens), 0) as unpriced_tokens
+        case when sum(g.cost) > 0 then 1 else 0 end::numeric as share,
+        ${selected(sql, USED, (column) => `coalesce(sum(g.${column}), 0)`)}
       from ${isByBranch ? sql`whole` : sql`sums`} g
     )`
   /** A row `g` of `rows` as JSON. */

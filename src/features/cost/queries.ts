@@ -1,15 +1,14 @@
-import { addMonths, dateOf, daysOf, monthOf, type Span, shortSpansOf, spansOf } from '../../base/dates.ts'
+import { addMonths, dateOf, monthOf, type Span, shortSpansOf } from '../../base/dates.ts'
 import { unitsOf } from '../../base/decimals.ts'
 import { validationError } from '../../base/errors.ts'
 import { JsonText } from '../../base/json-text.ts'
-import type { Fragment, Sql } from '../../database/client.ts'
+import type { Sql } from '../../database/client.ts'
 import { summedProject, WITHOUT_PROJECT } from '../../database/rollups.ts'
 import { type BudgetScope, budgetInForce } from '../usage/scope-queries.ts'
+import { bucketOf, projectSums, sessionSums } from '../usage/sums.ts'
 import { budgetStatus } from './budget.ts'
 import type { CostQuery, CostTrendQuery, TrendGranularity } from './model.ts'
 import { COARSER, countBuckets, type Limit, periodOf, trendItems } from './trend.ts'
-
-type Filter = Pick<CostQuery, 'project' | 'date_from' | 'date_to'>
 
 /** Buckets in one trend, empty ones included: 27 years of days. */
 const MAX_BUCKETS = 10_000
@@ -36,7 +35,7 @@ interface CostRow {
 /** Sums the cost of matching sessions by period and project, with the state of the month, as of one instant. */
 export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Date): Promise<JsonText> {
   const thisMonth = monthOf(dateOf(now))
-  const nextMonth = addMonths(thisMonth, 1)
+  const month = { from: thisMonth, before: addMonths(thisMonth, 1) }
   const project = summedProject(query.project)
   const [row] = await sql<CostRow[]>`
     select p.total, p.unpriced, p.periods,
@@ -58,12 +57,7 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Da
         select d.bucket::text
         from (
           select r.bucket, sum(r.cost) over (order by r.bucket rows unbounded preceding) as cost
-          from session_rollups r
-          where r.org_id = ${orgId}
-            and r.grain = 'day'
-            and r.project = b.scope_key
-            and r.bucket >= ${thisMonth}
-            and r.bucket < ${nextMonth}
+          from (${projectSums(sql, orgId, [{ ...month, grain: 'day' }], sql`= b.scope_key`)}) r
         ) d
         where d.cost > b.limit_usd
         order by d.bucket
@@ -74,8 +68,8 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Da
         coalesce(trim_scale(sum(p.cost)), 0) as total, coalesce(sum(p.unpriced), 0) as unpriced,
         string_agg('{"period":"' || p.period || '","cost":' || trim_scale(p.cost) || '}', ',' order by p.period) as periods
       from (
-        select ${firstDayOf(sql, query.group_by)} as period, sum(r.cost) as cost, sum(r.unpriced_tokens) as unpriced
-        from (${matchingRows(sql, orgId, query, query.group_by)}) r
+        select ${bucketOf(sql, query.group_by, sql`r.bucket`)} as period, sum(r.cost) as cost, sum(r.unpriced_tokens) as unpriced
+        from (${sessionSums(sql, orgId, query, query.group_by)}) r
         group by 1
       ) p
     ) p
@@ -83,11 +77,7 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Da
       select
         coalesce(sum(r.cost) filter (where r.project = ''), 0.000000) as cost,
         coalesce(sum(r.cost) filter (where r.project = ${project}), 0.000000) as own
-      from session_rollups r
-      where r.org_id = ${orgId}
-        and r.grain = 'month'
-        and r.bucket = ${thisMonth}
-        and r.project in ('', ${project})
+      from (${projectSums(sql, orgId, [{ ...month, grain: 'month' }], sql`in ('', ${project})`)}) r
     ) m
     left join (
       select s.scope, s.scope_key, b.since, b.limit_usd
@@ -115,51 +105,19 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Da
 }
 
 /**
- * The first day of the bucket of `granularity` that the rollup row `r` lies in; weeks begin on Monday, as 0001-01-01 was.
- * For a week date_trunc takes several times as long.
- */
-function firstDayOf(sql: Sql, granularity: TrendGranularity): Fragment {
-  if (granularity === 'day') return sql`r.bucket`
-  if (granularity === 'week') return sql`r.bucket - (r.bucket - '0001-01-01'::date) % 7`
-  return sql`date_trunc(${granularity}, r.bucket::timestamp)::date`
-}
-
-/** The rollup's rows in the spans, of the project that `ofProject` says. */
-const rowsOf = (sql: Sql, orgId: string, spans: readonly Span[], ofProject: Fragment): Fragment =>
-  spans
-    .map(
-      ({ grain, from = '-infinity', before = 'infinity' }): Fragment => sql`
-        select r.project, r.bucket, r.sessions, r.cost, r.unpriced_tokens
-        from session_rollups r
-        where r.org_id = ${orgId}
-          and r.grain = ${grain}
-          and r.project ${ofProject}
-          and r.bucket >= ${from}
-          and r.bucket < ${before}`,
-    )
-    .reduce((rows, more) => sql`${rows} union all ${more}`)
-
-/** Selects rows of the range, of one project or all (''): days, but whole months if the buckets are months or years. */
-function matchingRows(sql: Sql, orgId: string, { project, ...range }: Filter, by: TrendGranularity) {
-  const { date_from, date_to } = range
-  const isOfDays = by === 'day' || by === 'week'
-  const spans = isOfDays ? [daysOf(date_from, date_to)] : spansOf(date_from, date_to)
-  return rowsOf(sql, orgId, spans, sql`= ${summedProject(project)}`)
-}
-
-/**
  * Each project's cost in the range, with a sign: from its months, and only at the range's ends from its days. Fewer days
  * are read when those of a month that are not in the range are subtracted.
  */
-const projectCosts = (sql: Sql, orgId: string, { project, date_from, date_to }: Filter) => {
-  const ofProject = project === undefined ? sql`<> ''` : sql`= ${summedProject(project)}`
+const projectCosts = (sql: Sql, orgId: string, { project, date_from, date_to }: CostQuery) => {
   const { added, subtracted } = shortSpansOf(date_from, date_to)
-  const rows = sql`select r.project, r.sessions, r.cost from (${rowsOf(sql, orgId, added, ofProject)}) r`
+  const rowsOf = (spans: readonly Span[]) =>
+    projectSums(sql, orgId, spans, project === undefined ? sql`<> ''` : sql`= ${summedProject(project)}`)
+  const rows = sql`select r.project, r.sessions, r.cost from (${rowsOf(added)}) r`
   if (subtracted.length === 0) return rows
   return sql`
     ${rows}
     union all
-    select r.project, - r.sessions, - r.cost from (${rowsOf(sql, orgId, subtracted, ofProject)}) r`
+    select r.project, - r.sessions, - r.cost from (${rowsOf(subtracted)}) r`
 }
 
 /**
@@ -174,12 +132,12 @@ export async function getCostTrend(
   granularity: TrendGranularity = query.granularity,
 ): Promise<JsonText> {
   const { date_from, date_to } = query
-  const rows = matchingRows(sql, orgId, query, granularity)
+  const rows = sessionSums(sql, orgId, query, granularity)
   const buckets =
     granularity === 'day'
       ? sql`select r.bucket as period, r.cost, r.sessions from (${rows}) r`
       : sql`
-          select ${firstDayOf(sql, granularity)} as period, sum(r.cost) as cost, sum(r.sessions) as sessions
+          select ${bucketOf(sql, granularity, sql`r.bucket`)} as period, sum(r.cost) as cost, sum(r.sessions) as sessions
           from (${rows}) r
           group by 1`
   // texts: buckets separated by `;`, limits as `month limit` separated by `,`; null for none

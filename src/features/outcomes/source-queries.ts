@@ -1,9 +1,10 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
-import { dateOf, daysOf, spansOf } from '../../base/dates.ts'
+import { DAY_MS, dateOf, daysOf, type Span, spansOf } from '../../base/dates.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
-import { memberAddresses, memberKeys } from '../../database/member-addresses.ts'
-import { isOfTeam, teamsByKey } from '../usage/scope-queries.ts'
+import { memberKeys } from '../../database/member-addresses.ts'
+import { isOfTeam } from '../usage/scope-queries.ts'
 import { usageRows } from '../usage/sources.ts'
+import { bucketOf, inSpans, memberTables, projectSums, selected } from '../usage/sums.ts'
 import { type Columns, groupKeyOf } from './group-queries.ts'
 import type { Group, OutcomesQuery } from './model.ts'
 
@@ -37,13 +38,9 @@ export interface Context {
   now: Date
 }
 
-/** Selects the tables that several sources read: members by address, and the repository of each project. */
+/** Selects the tables that several sources read: members and teams by address, and the repository of each project. */
 export const sharedTables = ({ sql, orgId }: Context): Fragment => sql`
-  ids as materialized (
-    select jsonb_object_agg(m.address, m.id) as of_address
-    from ${memberAddresses(sql, orgId)} m
-  ),
-  teams as materialized (${teamsByKey(sql, orgId)}),
+  ${memberTables(sql, orgId)},
   -- the repository that most pull requests of a project are in
   repos as materialized (
     select jsonb_object_agg(p.project, p.repo) as of_project
@@ -69,20 +66,13 @@ export const sharedTables = ({ sql, orgId }: Context): Fragment => sql`
 /** The repository's name without its owner. */
 const NAME_OF_REPO = "regexp_replace(r.repo, '^.*/', '')"
 
-const DAY_MS = 86_400_000
-
 const repoOf = (project: string): string => `((select r.of_project from repos r) ->> ${project})`
 
-/** The columns of a source's rows that a key is made of. Weeks begin on Monday, as 0001-01-01 did. */
-const KEY_COLUMNS: Record<Group | 'all', readonly string[]> = {
-  all: [],
-  month: ["date_trunc('month', r.bucket::timestamp)::date as bucket"],
-  week: ["r.bucket - (r.bucket - '0001-01-01'::date) % 7 as bucket"],
-  project: ['r.project'],
-  repo: ['r.project'],
-  member: ['r.member'],
-  team: ['r.member'],
-  agent: ['r.agent'],
+/** The columns of a source's rows that a key is made of. */
+function keyColumnsOf(sql: Sql, by: Group | null): Fragment[] {
+  if (by === null) return []
+  if (by === 'month' || by === 'week') return [sql`${bucketOf(sql, by, sql`r.bucket`)} as bucket`]
+  return [sql.unsafe(`r.${by === 'repo' ? 'project' : by === 'team' ? 'member' : by}`)]
 }
 
 /** Rows `r`, the expressions of their measures, and their columns that make keys. */
@@ -104,23 +94,19 @@ export const sourcesBy = (context: Context, by: Group | null): Fragment =>
 function summedBy(context: Context, by: Group | null, { rows, sums, columns, hasRepo }: Source): Fragment {
   const { sql } = context
   const isRepo = hasRepo === true && (by === 'project' || by === 'repo')
-  const keys = [...KEY_COLUMNS[by ?? 'all'], ...(isRepo ? ['r.repo'] : [])]
-  const selected = [...keys, ...Object.entries(sums).map(([name, sum]) => `sum(${sum}) as ${name}`)]
+  const keys = [...keyColumnsOf(sql, by), ...(isRepo ? [sql`r.repo`] : [])]
+  const summed = selected(sql, Object.keys(sums), (name) => `sum(${sums[name]})`)
   const names = Object.fromEntries(Object.keys(sums).map((name) => [name, `r.${name}`]))
   return sql`
     select ${groupKeyOf(context, by, columns)} as key, ${measured(sql, names)}
     from (
-      select ${sql.unsafe(selected.join(', '))}
+      select ${[...keys, summed].reduce((all, each) => sql`${all}, ${each}`)}
       ${rows}
       ${keys.length === 0 ? sql`` : sql`group by ${sql.unsafe(keys.map((_, at) => at + 1).join(', '))}`}
     ) r`
 }
 
-const columnsOf = (project: string, repo: string): Columns => ({
-  ...{ project, repo, member: 'r.member', agent: 'r.agent' },
-})
-
-const OF_PROJECT = columnsOf('r.project', repoOf('r.project'))
+const OF_PROJECT = { project: 'r.project', repo: repoOf('r.project') }
 
 /** The condition that a row's project is one of the repository's. An array, not a condition on each row: the index has it. */
 const isOfRepo = ({ sql, query: { repo } }: Context): Fragment =>
@@ -134,28 +120,19 @@ const isOfRepo = ({ sql, query: { repo } }: Context): Fragment =>
 /** Sums the cost of sessions by their own date, project, member and agent. */
 function sessionsBy(context: Context, by: Group | null): Source {
   const { sql, orgId, query } = context
-  const { project, repo, member, team, date_from, date_to } = query
+  const { project, repo } = query
   const ofProject = project !== undefined || repo !== undefined
   const byProject = by === 'project' || by === 'repo'
-  const isProject = project === undefined ? sql`` : sql`and r.project = ${project}`
   const source = { sums: { cost: 'r.cost' }, columns: OF_PROJECT }
   // the fewest rows; in them '' is all projects
   const byPerson = by === 'agent' || isOfMembers(query, by)
   if (!byPerson && project !== '' && (ofProject || !byProject)) {
-    const rows = sql`
-      from session_rollups r
-      where r.org_id = ${orgId}
-        and (${inSpans(context, by === 'week')})
-        ${ofProject ? sql`${isProject} ${isOfRepo(context)}` : sql`and r.project = ''`}`
-    return { ...source, rows }
+    const named = project === undefined ? sql`<> ''` : sql`= ${project}`
+    const spans = spansBy(query, by === 'week')
+    const rows = projectSums(sql, orgId, spans, ofProject ? named : sql`= ''`)
+    return { ...source, rows: sql`from (${rows}) r where true ${isOfRepo(context)}` }
   }
-  const filters = {
-    ...(project === undefined ? {} : { project }),
-    ...(member === undefined ? {} : { member }),
-    ...(team === undefined ? {} : { team }),
-    ...(date_from === undefined ? {} : { date_from }),
-    ...(date_to === undefined ? {} : { date_to }),
-  }
+  const { by: _by, repo: _repo, page: _page, per_page: _size, ...filters } = query
   const columns = [
     ...(byProject || repo !== undefined ? (['project'] as const) : []),
     ...(by === 'member' || by === 'team' ? (['member'] as const) : []),
@@ -179,43 +156,37 @@ function dimsOf(query: OutcomesQuery, by: Group | null): string {
   return hasMember ? 'member' : 'all'
 }
 
-/** The condition that a row `r` is one of the months and days of the range. */
-function inSpans({ sql, query: { date_from, date_to } }: Context, byDays: boolean): Fragment {
-  const spans = byDays ? [daysOf(date_from, date_to)] : spansOf(date_from, date_to)
-  return spans
-    .map(
-      ({ grain, from, before }) => sql`
-        (
-          r.grain = ${sql.unsafe(`'${grain}'`)}
-          ${from === undefined ? sql`` : sql`and r.bucket >= ${from}::date`}
-          ${before === undefined ? sql`` : sql`and r.bucket < ${before}::date`}
-        )`,
-    )
-    .reduce((all, span) => sql`${all} or ${span}`)
-}
+const spansBy = ({ date_from, date_to }: OutcomesQuery, byDays: boolean): Span[] =>
+  byDays ? [daysOf(date_from, date_to)] : spansOf(date_from, date_to)
 
 /** `from … where …`: the rows of months and days that match, but for project and repository. */
-function rollupRows(context: Context, table: string, by: Group | null, byDays = by === 'week'): Fragment {
+function rollupRows(
+  context: Context,
+  table: 'outcome_rollups' | 'commit_rollups',
+  by: Group | null,
+  byDays = by === 'week',
+): Fragment {
   const { sql, orgId, query } = context
   const { member, team } = query
-  return sql`
+  const rows = sql`
+    select r.*
     from ${sql(table)} r
     where r.org_id = ${orgId}
-      -- a literal, as in usageRows
+      -- a literal, as in inSpans
       and r.dims = ${sql.unsafe(`'${dimsOf(query, by)}'`)}
-      and (${inSpans(context, byDays)})
       ${member === undefined ? sql`` : sql`and r.member = ${memberKeys(sql, orgId, member)}`}
       ${team === undefined ? sql`` : sql`and ${isOfTeam(sql, orgId, sql`r.member`, team)}`}`
+  return sql`from (${inSpans(sql, spansBy(query, byDays), rows)}) r where true`
 }
 
 /** Pull requests with what belongs to them, and the part of the sessions' cost that is linked to one. */
 function pullRequestsBy(context: Context, by: Group | null): Source[] {
   const { sql, orgId, query } = context
   const { project, repo } = query
-  const columns = columnsOf(
-    `case when r.repo = '' then r.project else coalesce(nullif(r.project, ''), ${NAME_OF_REPO}) end`,
-    `case when r.repo = '' then ${repoOf('r.project')} else r.repo end`,
-  )
+  const columns = {
+    project: `case when r.repo = '' then r.project else coalesce(nullif(r.project, ''), ${NAME_OF_REPO}) end`,
+    repo: `case when r.repo = '' then ${repoOf('r.project')} else r.repo end`,
+  }
   const names = ['open', 'merged', 'closed', 'linked_cost', 'linked_of_cost']
   const sums = Object.fromEntries(names.map((name) => [name, `r.${name}`]))
   // rows that name the project or repository, and those of which it is found by the other: each by the index

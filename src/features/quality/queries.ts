@@ -1,19 +1,10 @@
 import { JsonText } from '../../base/json-text.ts'
 import type { Sql } from '../../database/client.ts'
-import { summedProject } from '../../database/rollups.ts'
+import { bucketOf, sessionSums } from '../usage/sums.ts'
 import type { QualityQuery, QualityTrendQuery } from './model.ts'
 
 /** Means that differ by no more are called stable. */
 const STABLE_WITHIN_POINTS = 1
-
-/** Days of the organization's rollup: one project's, or all projects' (''). */
-const matchingDays = (sql: Sql, orgId: string, query: QualityQuery) => sql`
-  from session_rollups r
-  where r.org_id = ${orgId}
-    and r.grain = 'day'
-    and r.project = ${summedProject(query.project)}
-    ${query.date_from === undefined ? sql`` : sql`and r.bucket >= ${query.date_from}`}
-    ${query.date_to === undefined ? sql`` : sql`and r.bucket <= ${query.date_to}`}`
 
 /**
  * Mean score of the sessions that match, by day and in all, and its direction: the later half of the days with sessions
@@ -38,7 +29,7 @@ export async function getQuality(sql: Sql, orgId: string, query: QualityQuery): 
         string_agg('{"date":"' || d.bucket || '","score":' || trim_scale(d.score) || '}', ',' order by d.bucket) as days
       from (
         select r.bucket, r.sessions, r.quality_sum, round(r.quality_sum / r.sessions, 2) as score
-        ${matchingDays(sql, orgId, query)}
+        from (${sessionSums(sql, orgId, query, 'day')}) r
         order by r.bucket
       ) d
     ) t
@@ -61,12 +52,12 @@ export async function getQualityTrend(sql: Sql, orgId: string, query: QualityTre
     ) as data
     from (
       select
-        date_trunc(${query.granularity}, r.bucket::timestamp)::date as date,
+        ${bucketOf(sql, query.granularity, sql`r.bucket`)} as date,
         sum(r.sessions) as sessions,
         round(sum(r.quality_sum) / sum(r.sessions), 2) as score,
         min(r.quality_min) as min_score,
         max(r.quality_max) as max_score
-      ${matchingDays(sql, orgId, query)}
+      from (${sessionSums(sql, orgId, query, query.granularity)}) r
       group by 1
     ) t`
   return new JsonText(`{"granularity":"${query.granularity}","data":[${row?.data ?? ''}]}`)

@@ -3,6 +3,7 @@ import type { Fragment, Sql } from '../../database/client.ts'
 import { summedProject } from '../../database/rollups.ts'
 import { unnest } from '../../database/rows.ts'
 import { page } from '../../http/query.ts'
+import { inSpans } from '../usage/sums.ts'
 import { type Heatmap, type HeatmapFile, type HeatmapQuery, RISK_THRESHOLD } from './model.ts'
 
 interface HeatmapRow {
@@ -202,17 +203,13 @@ const rowsIn = (
   columns: string,
   condition = sql``,
 ): Fragment =>
-  spansOf(date_from, date_to)
-    .map(
-      ({ grain, from, before }): Fragment => sql`
-        select ${sql.unsafe(columns)}
-        from ${sql(table)} r
-        where r.org_id = ${orgId}
-          -- not a parameter: days and months differ in number
-          and r.grain = ${sql.unsafe(`'${grain}'`)}
-          ${from === undefined ? sql`` : sql`and r.bucket >= ${from}`}
-          ${before === undefined ? sql`` : sql`and r.bucket < ${before}`}
-          ${project === undefined ? sql`` : sql`and r.project = ${project}`}
-          ${condition}`,
-    )
-    .reduce((rows, more) => sql`${rows} union all ${more}`)
+  inSpans(
+    sql,
+    spansOf(date_from, date_to),
+    sql`
+      select ${sql.unsafe(columns)}
+      from ${sql(table)} r
+      where r.org_id = ${orgId}
+        ${project === undefined ? sql`` : sql`and r.project = ${project}`}
+        ${condition}`,
+  )

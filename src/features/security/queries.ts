@@ -2,14 +2,14 @@ import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { JsonText } from '../../base/json-text.ts'
 import type { Sql } from '../../database/client.ts'
-import { summedProject } from '../../database/rollups.ts'
+import { sessionSums } from '../usage/sums.ts'
 import type { SecurityQuery } from './model.ts'
 
 const RECENT_SESSIONS = 10
 
 /**
  * Scores of the sessions that match, from the rollup, and the newest of them, in one statement and so as of one instant.
- * Costs a row a month, with dates a row a day, and 10 sessions, however many match. With `onlyMember` the newest are only theirs.
+ * Costs a row a month, at the ends of a range a row a day, and 10 sessions, however many match. With `onlyMember` the newest are only theirs.
  */
 export async function getSecurity(
   sql: Sql,
@@ -18,7 +18,6 @@ export async function getSecurity(
   onlyMember: VisibleMember | null,
 ): Promise<JsonText> {
   const { project, date_from, date_to } = query
-  const grain = date_from === undefined && date_to === undefined ? 'month' : 'day'
   const [row] = await sql<{ summary: string; recent: string | null }[]>`
     select
       (
@@ -27,12 +26,7 @@ export async function getSecurity(
             || ',"min_score":' || coalesce(trim_scale(min(r.security_min)), 0)
             || ',"max_score":' || coalesce(trim_scale(max(r.security_max)), 0)
             || ',"total_sessions":' || coalesce(sum(r.sessions), 0)
-        from session_rollups r
-        where r.org_id = ${orgId}
-          and r.grain = ${grain}
-          and r.project = ${summedProject(project)}
-          ${date_from === undefined ? sql`` : sql`and r.bucket >= ${date_from}`}
-          ${date_to === undefined ? sql`` : sql`and r.bucket <= ${date_to}`}
+        from (${sessionSums(sql, orgId, query, 'month')}) r
       ) as summary,
       (
         select string_agg(

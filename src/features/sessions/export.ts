@@ -1,5 +1,6 @@
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { pagesOf } from '../../database/rows.ts'
+import { sessionSums } from '../usage/sums.ts'
 
 /** Sessions with their details read at a time: some MB. */
 const PAGE = 500
@@ -81,9 +82,6 @@ export function sessionLine({ detail, parts, includes, ...row }: SessionRow): st
 export async function countSessions(sql: Sql, orgId: string): Promise<number> {
   const [row] = await sql<{ sessions: string }[]>`
     select coalesce(sum(r.sessions), 0) as sessions
-    from session_rollups r
-    where r.org_id = ${orgId}
-      and r.grain = 'month'
-      and r.project = ''`
+    from (${sessionSums(sql, orgId, {}, 'month')}) r`
   return Number(row?.sessions ?? 0)
 }

@@ -1,6 +1,5 @@
-import { spansOf, TIME_PATTERN } from '../../base/dates.ts'
+import { TIME_PATTERN } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
-import { summedProject } from '../../database/rollups.ts'
 import type { SessionListQuery } from './model.ts'
 
 // The statements of the list share these fragments.
@@ -66,24 +65,6 @@ export const matchingSessions = (sql: ISql, orgId: string, query: SessionListQue
   ${matchingOfAllDays(sql, orgId, query)}
     ${query.date_from === undefined ? sql`` : sql`and s.created_at >= ${query.date_from}::date::timestamp at time zone 'UTC'`}
     ${query.date_to === undefined ? sql`` : sql`and s.created_at < (${query.date_to}::date + 1)::timestamp at time zone 'UTC'`}`
-
-/** Rollup rows that cover the days asked for, each day once. */
-export const matchingSpans = (sql: ISql, orgId: string, query: SessionListQuery) =>
-  spansOf(query.date_from, query.date_to)
-    .map(
-      ({ grain, from, before }) => sql`
-        select
-          r.bucket,
-          (r.bucket + ${grain === 'day' ? sql`interval '1 day'` : sql`interval '1 month'`})::date as until,
-          r.sessions
-        from session_rollups r
-        where r.org_id = ${orgId}
-          and r.grain = ${grain}
-          and r.project = ${summedProject(query.project)}
-          ${from === undefined ? sql`` : sql`and r.bucket >= ${from}`}
-          ${before === undefined ? sql`` : sql`and r.bucket < ${before}`}`,
-    )
-    .reduce((rows, more) => sql`${rows} union all ${more}`)
 
 /** The one row of a statement that always has one. */
 export function only([row]: readonly PageRow[]): PageRow {

@@ -1,8 +1,9 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
-import { TIME_PATTERN } from '../../base/dates.ts'
+import { spansOf, TIME_PATTERN } from '../../base/dates.ts'
 import { type JsonText, pageText } from '../../base/json-text.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { WITHOUT_PROJECT } from '../../database/rollups.ts'
+import { projectSums } from '../usage/sums.ts'
 import type { NamesQuery } from './model.ts'
 
 /** The names of one of these are listed. */
@@ -13,10 +14,7 @@ function countsOf(sql: Sql, orgId: string, named: Named, onlyMember: VisibleMemb
   if (named === 'project' && onlyMember === null) {
     return sql`
       select r.project as name, sum(r.sessions) as sessions
-      from session_rollups r
-      where r.org_id = ${orgId}
-        and r.grain = 'month'
-        and r.project not in ('', ${WITHOUT_PROJECT})
+      from (${projectSums(sql, orgId, spansOf(undefined, undefined), sql`not in ('', ${WITHOUT_PROJECT})`)}) r
       group by r.project`
   }
   const column = sql`r.${sql(named)}`

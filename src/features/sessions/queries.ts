@@ -6,6 +6,7 @@ import { memberAddresses } from '../../database/member-addresses.ts'
 import { summedProject } from '../../database/rollups.ts'
 import { MAX_PER_PAGE } from '../../http/query.ts'
 import { matchingSessions as matchingUsage } from '../usage/sources.ts'
+import { sessionSums } from '../usage/sums.ts'
 import { filteredPage, isFiltered, usageColumns } from './filter-queries.ts'
 import { landingOf } from './landing-queries.ts'
 import {
@@ -17,7 +18,6 @@ import {
   listColumns,
   listItem,
   matchingSessions,
-  matchingSpans,
   offsetOf,
   only,
   orderOf,
@@ -72,7 +72,7 @@ async function firstPage(sql: Sql, orgId: string, query: SessionListQuery): Prom
   return only(
     await sql<PageRow[]>`
       select
-        (select coalesce(sum(r.sessions), 0) from (${matchingSpans(sql, orgId, query)}) r) as total,
+        (select coalesce(sum(r.sessions), 0) from (${sessionSums(sql, orgId, query, 'month')}) r) as total,
         ${itemsOf(sql, query)}
       from (
         select s.*
@@ -103,8 +103,10 @@ async function laterByTime(sql: Sql, orgId: string, query: SessionListQuery): Pr
   return only(
     await sql<PageRow[]>`
       with spans as materialized (
-        select r.bucket, r.until, r.sessions, sum(r.sessions) over (order by r.bucket ${direction}) as through
-        from (${matchingSpans(sql, orgId, query)}) r
+        select
+          r.bucket, (r.bucket + ('1 ' || r.grain)::interval)::date as until, r.sessions,
+          sum(r.sessions) over (order by r.bucket ${direction}) as through
+        from (${sessionSums(sql, orgId, query, 'month')}) r
       ),
       span as (
         select d.bucket, d.until, d.through - d.sessions as before

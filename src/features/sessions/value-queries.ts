@@ -1,11 +1,11 @@
 import type { Fragment, Sql } from '../../database/client.ts'
+import { sessionSums } from '../usage/sums.ts'
 import {
   hasValues,
   itemsOf,
   listColumns,
   matchingOfAllDays,
   matchingSessions,
-  matchingSpans,
   offsetOf,
   only,
   orderOf,
@@ -68,7 +68,7 @@ export async function pageByValue(sql: Sql, orgId: string, query: SessionListQue
     await sql<PageRow[]>`
       with days as materialized (
         select coalesce(sum(r.sessions), 0)::bigint as sessions
-        from (${matchingSpans(sql, orgId, query)}) r
+        from (${sessionSums(sql, orgId, query, 'month')}) r
       ),
       matching as materialized (
         select d.sessions, ${count} as total

@@ -38,3 +38,9 @@ export type UsageFilters = Static<typeof UsageFilters>
 
 /** The columns of session_usage that breakdowns are made by. */
 export type Dimension = 'project' | 'member' | 'agent' | 'model' | 'branch' | 'ticket'
+
+/** The columns of session_usage that are divided among the models of a session, and among its tickets. */
+export const USED = ['cost', 'input', 'output', 'cache_read', 'cache_creation', 'unpriced_tokens']
+
+/** What sums are grouped by. */
+export type SumKey = Dimension | 'team' | 'day' | 'week' | 'month'

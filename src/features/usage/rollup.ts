@@ -1,5 +1,6 @@
 import { countedProject, describeSummed, rollup } from '../../database/rollups.ts'
-import { dividedSums, TICKET_SUMS } from './ticket-shares.ts'
+import { USED } from './model.ts'
+import { dividedSums } from './ticket-shares.ts'
 
 /**
  * The sums of breakdowns, each row of the columns that `dims` names. Rows that are not of models count a session by its
@@ -98,7 +99,7 @@ export const BRANCH_ROLLUP = rollup({
 export const TICKET_ROLLUP = rollup({
   name: 'ticket_rollups',
   key: ['dims', 'grain', 'bucket', 'project', 'ticket'],
-  sums: ['sessions', 'main_sessions', 'turns', 'main_turns', ...TICKET_SUMS],
+  sums: ['sessions', 'main_sessions', 'turns', 'main_turns', ...USED],
   rows: (sql, orgId) => sql`
     from session_usage s
     left join session_tickets t
@@ -119,7 +120,7 @@ export const TICKET_ROLLUP = rollup({
       count(*) filter (where s.is_main) as sessions, count(*) filter (where s.is_first) as main_sessions,
       coalesce(sum(s.turns) filter (where s.is_main), 0) as turns,
       coalesce(sum(s.turns) filter (where s.is_first), 0) as main_turns,
-      ${sql.unsafe(TICKET_SUMS.map((name) => `${name === 'cost' ? 'sum' : 'sum_bigint'}(s.${name}) as ${name}`).join(', '))}
+      ${sql.unsafe(USED.map((name) => `${name === 'cost' ? 'sum' : 'sum_bigint'}(s.${name}) as ${name}`).join(', '))}
     from s
     group by grouping sets ((s.day, s.ticket), (s.month, s.ticket), (s.month, s.project, s.ticket), (s.ticket))`,
   describe: ({ dims, grain, bucket, ticket }) =>

@@ -2,8 +2,9 @@ import { daysOf, type Span, spansOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberKeys } from '../../database/member-addresses.ts'
 import { summedProject } from '../../database/rollups.ts'
-import type { Dimension, UsageFilters } from './model.ts'
+import { type Dimension, USED, type UsageFilters } from './model.ts'
 import { isOfTeam } from './scope-queries.ts'
+import { inSpans, type SpanOrAll, selected } from './sums.ts'
 import { dividedSums } from './ticket-shares.ts'
 
 // Sums of usage are read from the sums of days, months and all time. If these lack a column that is asked for, the sessions
@@ -143,31 +144,22 @@ export function usageRows(
     .reduce((rows, more) => sql`${rows} union all ${more}`)
 }
 
-function sumRows(
-  sql: ISql,
-  orgId: string,
-  filters: UsageFilters,
-  span: Omit<Span, 'grain'> & { grain: Span['grain'] | 'all' },
-  dims: string,
-): Fragment {
+function sumRows(sql: ISql, orgId: string, filters: UsageFilters, span: SpanOrAll, dims: string): Fragment {
   const ofTickets = dims.endsWith('ticket')
-  return sql`
+  const rows = sql`
     select
       ${
         ofTickets
           ? sql`r.project, '' as member, '' as agent, '' as model, '' as branch, r.ticket`
           : sql`r.project, r.member, r.agent, r.model, r.branch, '' as ticket`
       },
-      r.bucket, ${sql.unsafe(filters.model === undefined ? 'r.main_sessions, r.main_turns' : 'r.sessions as main_sessions, r.turns as main_turns')}, r.turns, r.cost, r.input, r.output, r.cache_read, r.cache_creation,
-      r.unpriced_tokens, r.sessions
+      r.bucket, ${sql.unsafe(filters.model === undefined ? 'r.main_sessions, r.main_turns' : 'r.sessions as main_sessions, r.turns as main_turns')}, r.turns, ${selected(sql, USED, (column) => `r.${column}`)}, r.sessions
     from ${ofTickets ? sql`ticket_rollups` : sql`usage_rollups`} r
     where r.org_id = ${orgId}
-      -- not parameters: the generic plan would expect as many rows of these as of the dims with the most
+      -- a literal, as in inSpans
       and r.dims = ${sql.unsafe(`'${dims}'`)}
-      and r.grain = ${sql.unsafe(`'${span.grain}'`)}
-      ${span.from === undefined ? sql`` : sql`and r.bucket >= ${span.from}`}
-      ${span.before === undefined ? sql`` : sql`and r.bucket < ${span.before}`}
       ${summedConditions(sql, orgId, filters, 'r')}`
+  return inSpans(sql, [span], rows)
 }
 
 /** Whether the sums by branch of all time are those of the sessions that match. */
@@ -189,7 +181,7 @@ function partColumns(sql: ISql, { model }: UsageFilters): Fragment {
   return sql`
     u.project, u.member, u.agent, u.model, u.branch, '' as ticket, u.day as bucket,
     (${isMain})::integer::bigint as main_sessions, case when ${isMain} then u.turns else 0 end::bigint as main_turns,
-    u.turns::bigint as turns, u.cost, u.input, u.output, u.cache_read, u.cache_creation, u.unpriced_tokens`
+    u.turns::bigint as turns, ${selected(sql, USED, (column) => `u.${column}`)}`
 }
 
 const partRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span) => sql`

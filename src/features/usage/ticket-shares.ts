@@ -1,7 +1,5 @@
 import type { Fragment, ISql } from '../../database/client.ts'
-
-/** The columns of session_usage that are divided among the tickets of a session. */
-export const TICKET_SUMS = 'cost input output cache_read cache_creation unpriced_tokens'.split(' ')
+import { USED } from './model.ts'
 
 /** An equal part of a column of `s` for its ticket `t`, rounded down to a micro-dollar or token; the last ticket has the rest. */
 function partOf(sql: ISql, name: string): Fragment {
@@ -19,4 +17,4 @@ function partOf(sql: ISql, name: string): Fragment {
 
 /** The divided columns of a row `s` left joined with its tickets `t`. */
 export const dividedSums = (sql: ISql): Fragment =>
-  TICKET_SUMS.map((column) => partOf(sql, column)).reduce((all, each) => sql`${all}, ${each}`)
+  USED.map((column) => partOf(sql, column)).reduce((all, each) => sql`${all}, ${each}`)

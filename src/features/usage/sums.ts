@@ -1,0 +1,105 @@
+import { daysOf, type Span, spansOf } from '../../base/dates.ts'
+import type { Fragment, ISql } from '../../database/client.ts'
+import { memberAddresses } from '../../database/member-addresses.ts'
+import { summedProject } from '../../database/rollups.ts'
+import type { SumKey } from './model.ts'
+import { teamsByKey } from './scope-queries.ts'
+
+// What the readers of tables of sums share: which rows cover a range, and the keys that they are grouped by.
+
+/** Of a bucket. */
+export type Length = 'day' | 'week' | 'month' | 'year'
+
+/** A span, or the sums of all time. */
+export type SpanOrAll = Omit<Span, 'grain'> & { grain: Span['grain'] | 'all' }
+
+/** Rows `r` of `rows`, `select … from … r where …`, of these spans. */
+export const inSpans = (sql: ISql, spans: readonly SpanOrAll[], rows: Fragment): Fragment =>
+  spans
+    .map(
+      ({ grain, from, before }) => sql`
+        ${rows}
+          -- not a parameter: the generic plan would expect as many rows of months as of days
+          and r.grain = ${sql.unsafe(`'${grain}'`)}
+          ${from === undefined ? sql`` : sql`and r.bucket >= ${from}`}
+          ${before === undefined ? sql`` : sql`and r.bucket < ${before}`}`,
+    )
+    .reduce((all, more) => sql`${all} union all ${more}`)
+
+/** Rows `r` of session_rollups of these spans, of the projects that `ofProject` says. */
+export const projectSums = (
+  sql: ISql,
+  orgId: string,
+  spans: readonly Span[],
+  ofProject: Fragment,
+): Fragment =>
+  inSpans(
+    sql,
+    spans,
+    sql`
+      select
+        r.project, r.grain, r.bucket, r.sessions, r.cost, r.unpriced_tokens, r.quality_sum, r.quality_min,
+        r.quality_max, r.security_sum, r.security_min, r.security_max
+      from session_rollups r
+      where r.org_id = ${orgId}
+        and r.project ${ofProject}`,
+  )
+
+/**
+ * Rows `r` of session_rollups that cover a range, for buckets of this length: days, or whole months with days at the range's
+ * ends. Of one project, '' for what has none, or of all together.
+ */
+export const sessionSums = (
+  sql: ISql,
+  orgId: string,
+  { project, date_from, date_to }: { [Name in 'project' | 'date_from' | 'date_to']?: string | undefined },
+  length: Length,
+): Fragment => {
+  const spans =
+    length === 'day' || length === 'week' ? [daysOf(date_from, date_to)] : spansOf(date_from, date_to)
+  return projectSums(sql, orgId, spans, sql`= ${summedProject(project)}`)
+}
+
+/**
+ * The first day of the bucket that a day, or the first day of a month, lies in; weeks begin on Monday, as 0001-01-01 was. For a
+ * week date_trunc takes several times as long.
+ */
+export function bucketOf(sql: ISql, length: Length, day: Fragment): Fragment {
+  if (length === 'day') return day
+  if (length === 'week') return sql`(${day} - (${day} - '0001-01-01'::date) % 7)`
+  return sql`date_trunc(${sql.unsafe(`'${length}'`)}, ${day}::timestamp)::date`
+}
+
+/**
+ * Tables that `keyOf` looks members and teams up in: one value each. Joined, each row was compared with each member. An address
+ * is of one member only.
+ */
+export const memberTables = (sql: ISql, orgId: string): Fragment => sql`
+  ids as materialized (
+    select jsonb_object_agg(m.address, m.id) as of_address
+    from ${memberAddresses(sql, orgId)} m
+  ),
+  teams as materialized (${teamsByKey(sql, orgId)})`
+
+/** Selects columns of a row, or sums of them, under their own names. */
+export const selected = (
+  sql: ISql,
+  columns: readonly string[],
+  textOf: (column: string) => string,
+): Fragment => sql.unsafe(columns.map((column) => `${textOf(column)} as ${column}`).join(', '))
+
+/** A key of a row `r` as text, null for what has none. */
+export function keyOf(sql: ISql, key: SumKey): Fragment {
+  switch (key) {
+    case 'day':
+    case 'week':
+    case 'month':
+      return sql`${bucketOf(sql, key, sql`r.bucket`)}::text`
+    case 'member':
+      return sql`coalesce((select i.of_address from ids i) ->> r.member, nullif(r.member, ''))`
+    case 'team':
+      return sql`(select t.of_key from teams t) ->> r.member`
+    default:
+      return sql`nullif(r.${sql(key)}, '')`
+  }
+}
