@@ -1,4 +1,4 @@
-import type { Fragment, ISql } from './client.ts'
+import type { Fragment, ISql, Sql } from './client.ts'
 
 /** The id of an organization: a value, or the column of a statement that reads several. */
 export type OrgId = string | Fragment
@@ -22,8 +22,8 @@ export interface DerivedTable {
 
 /** A derived table whose rows no query computes: the program does. */
 export interface ProgramTable extends Pick<DerivedTable, 'name' | 'describe'> {
-  /** A row with `org_id` of each of these organizations that has rows which differ. */
-  findDiffering: (sql: ISql, orgIds: readonly string[]) => Promise<Record<string, string>[]>
+  /** The first row of the organization that differs. */
+  findDiffering: (sql: Sql, orgId: string) => Promise<Record<string, string> | undefined>
   /** Deletes the organization's rows and computes them again. Needs the organization's lock. */
   rebuild: (tx: ISql, orgId: string) => Promise<void>
 }
@@ -66,7 +66,7 @@ const ORGANIZATIONS = 100
  * how many organizations are compared. With `oneByOne` no statement reads several organizations: Citus refuses those.
  */
 export async function findDiffering(
-  sql: ISql,
+  sql: Sql,
   orgIds: readonly string[],
   tables: readonly CheckedTable[],
   { oneByOne, onProgress }: { oneByOne: boolean; onProgress: (done: number, table: string) => void },
@@ -93,11 +93,18 @@ export async function findDiffering(
 
 /** The first row that differs of each organization that has one, with its `org_id`. */
 async function firstDiffering(
-  sql: ISql,
+  sql: Sql,
   orgIds: readonly string[],
   table: CheckedTable,
 ): Promise<Record<string, string>[]> {
-  if ('rebuild' in table) return await table.findDiffering(sql, orgIds)
+  if ('rebuild' in table) {
+    const found = []
+    for (const org_id of orgIds) {
+      const row = await table.findDiffering(sql, org_id)
+      if (row !== undefined) found.push({ ...row, org_id })
+    }
+    return found
+  }
   const [first, ...others] = orgIds
   if (first !== undefined && others.length === 0) {
     const rows = await sql<Record<string, string>[]>`${differences(sql, first, table, 1)}`
@@ -109,12 +116,16 @@ async function firstDiffering(
     cross join lateral (${differences(sql, sql`o.org_id`, table, 1)}) d`
 }
 
-/** The organization's rows that differ from what their query computes, of one instant, ordered by their columns. */
+/**
+ * The organization's rows that differ from what their query computes, of one instant, ordered by their columns. `only`: conditions
+ * on stored rows `t`.
+ */
 export function differences(
   sql: ISql,
   orgId: OrgId,
-  { name, columns, query, count }: DerivedTable,
+  { name, columns, query, count }: Omit<DerivedTable, 'describe'>,
   limit: number,
+  only = sql``,
 ): Fragment {
   const names = sql.unsafe(columns.join(', '))
   return sql`
@@ -127,6 +138,7 @@ export function differences(
       from ${sql(name)} t
       where t.org_id = ${orgId}
         ${count === undefined ? sql`` : sql`and t.${sql(count)} <> 0`}
+        ${only}
     )
     select ${sql.unsafe(columns.map((column) => `d.${column}::text as ${column}`).join(', '))}
     from (

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLog } from '../../src/base/log.ts'
-import type { ISql } from '../../src/database/client.ts'
 import { type ConnectTarget, connect, type Sql } from '../../src/database/client.ts'
 import { type CheckedTable, differences } from '../../src/database/derived-tables.ts'
 import { distribute } from '../../src/database/distribute.ts'
@@ -183,7 +182,7 @@ const MAX_DIFFERENCES = 100
 
 /** Describes the rows that differ from what their queries compute, ordered by table and columns; [] when all agree. */
 export async function findDifferences(
-  sql: ISql,
+  sql: Sql,
   orgId: string,
   tables: readonly CheckedTable[],
 ): Promise<string[]> {
@@ -191,7 +190,7 @@ export async function findDifferences(
   for (const table of tables.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const rows =
       'rebuild' in table
-        ? await table.findDiffering(sql, [orgId])
+        ? [await table.findDiffering(sql, orgId)].filter((row) => row !== undefined)
         : await sql<Record<string, string>[]>`${differences(sql, orgId, table, MAX_DIFFERENCES)}`
     for (const row of rows) found.add(table.describe(row))
   }

@@ -1,21 +1,12 @@
 import type { Origin } from '../../analysis/records/session.ts'
 import type { ISql } from '../../database/client.ts'
+import type { StoredSession as StoredRow } from '../usage/write.ts'
 import type { Finding } from './model.ts'
 import type { StoredScore } from './store-write.ts'
 
 /** A session as it is stored, as far as its writer compares with it. */
-export interface StoredSession extends StoredScore, StoredDetail {
-  id: string
-  project: string
-  turns: number
-  cost: string
-  unpriced_tokens: string
-  transcript_tokens: string
-  telemetry_tokens: string
+export interface StoredSession extends StoredRow, StoredDetail {
   hash: Uint8Array
-  created_at: Date
-  user_id: string | null
-  user_email: string | null
 }
 
 interface StoredDetail extends Pick<StoredScore, 'previous_score'> {

@@ -61,8 +61,7 @@ const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a),
  * Divides what a session used among its models: its `model`, `models` and those of its turns. Each kind of tokens is
  * divided in proportion to the tokens of the models' turns; the cost (micro-dollars) in proportion to the turns' costs,
  * else to their tokens; unpriced tokens in proportion to the tokens of turns without a cost. Where there is nothing to go
- * by, the whole is that of the session's `model`. The parts add up to the session. `fromDetails` in `features/usage/check.ts`
- * computes the same.
+ * by, the whole is that of the session's `model`. The parts add up to the session.
  */
 export function sharesOf({ cost, unpricedTokens, detail }: SessionToSplit): CostShare[] {
   const main = detail.model ?? ''

@@ -2,17 +2,10 @@ import type { ISql } from '../../database/client.ts'
 import type { ProgramTable } from '../../database/derived-tables.ts'
 import { findTickets, readAllTexts, writeAllTickets } from './ticket-write.ts'
 
-/** The first session of each organization whose tickets are not those of its texts, or which is gone. */
-async function findDiffering(
-  sql: ISql,
-  orgIds: readonly string[],
-): Promise<{ org_id: string; session_id: string }[]> {
-  const found = []
-  for (const org_id of orgIds) {
-    const session_id = (await findOrphan(sql, org_id)) ?? (await findWrong(sql, org_id))
-    if (session_id !== undefined) found.push({ org_id, session_id })
-  }
-  return found
+/** The first session whose tickets are not those of its texts, or which is gone. */
+async function findDiffering(sql: ISql, orgId: string): Promise<{ session_id: string } | undefined> {
+  const session_id = (await findOrphan(sql, orgId)) ?? (await findWrong(sql, orgId))
+  return session_id === undefined ? undefined : { session_id }
 }
 
 async function findWrong(sql: ISql, orgId: string): Promise<string | undefined> {

@@ -1,4 +1,4 @@
-import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS } from '../../base/decimals.ts'
+import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf } from '../../base/decimals.ts'
 import type { ISql } from '../../database/client.ts'
 import { canCopyInto, copyRows } from '../../database/copy.ts'
 import { counting } from '../../database/rollups.ts'
@@ -30,6 +30,38 @@ export interface UsedSession {
     security_metadata: { findings: readonly { status: string }[] }
   }
 }
+
+/** A row of `sessions`, without its day and hash. */
+export interface StoredSession {
+  id: string
+  project: string
+  created_at: Date
+  turns: number
+  cost: string
+  unpriced_tokens: string
+  quality: string
+  user_id: string | null
+  user_email: string | null
+  transcript_tokens: string
+  telemetry_tokens: string
+}
+
+/** A session as it is stored, with its detail. */
+export const usedOf = <Detail extends UsedSession['detail']>(
+  row: StoredSession & { detail: Detail },
+): UsedSession & { detail: Detail } => ({
+  id: row.id,
+  project: row.project,
+  createdAt: row.created_at.toISOString(),
+  turns: row.turns,
+  cost: unitsOf(row.cost),
+  unpricedTokens: Number(row.unpriced_tokens),
+  quality: unitsOf(row.quality),
+  userId: row.user_id,
+  userEmail: row.user_email,
+  coverage: { transcript: Number(row.transcript_tokens), telemetry: Number(row.telemetry_tokens) },
+  detail: row.detail,
+})
 
 /** A row of session_usage. */
 interface UsageRow extends CostShare {
@@ -69,13 +101,14 @@ export async function updateUsage(
   const counted = { before: partsOfSessions(before), after: partsOfSessions(ids) }
   await counting(tx, orgId, [USAGE_ROLLUP, BRANCH_ROLLUP, TICKET_ROLLUP], counted, async () => {
     await deleteUsage(tx, orgId, before)
-    await insertUsage(tx, orgId, after.flatMap(rowsOf))
+    await insertUsage(tx, orgId, after.flatMap(usageOf))
     await insertLinks(tx, orgId, after)
     await attachSessions(tx, orgId, ids)
   })
 }
 
-function rowsOf(session: UsedSession): UsageRow[] {
+/** The rows of a session: one for each of its models. */
+export function usageOf(session: UsedSession): UsageRow[] {
   const { detail } = session
   return sharesOf(session).map((part) => ({
     ...part,
@@ -108,7 +141,7 @@ async function deleteUsage(tx: ISql, orgId: string, ids: readonly string[]): Pro
       and u.session_id = any(${[...ids]}::text[])`
 }
 
-const COLUMNS = {
+export const USAGE_COLUMNS = {
   session_id: 'text',
   model: 'text',
   is_main: 'boolean',
@@ -132,14 +165,14 @@ const COLUMNS = {
   telemetry_tokens: 'bigint',
 } as const
 
-async function insertUsage(tx: ISql, orgId: string, rows: readonly UsageRow[]): Promise<void> {
+export async function insertUsage(tx: ISql, orgId: string, rows: readonly UsageRow[]): Promise<void> {
   if (rows.length === 0) return
   if (rows.length >= MIN_COPIED && (await canCopyInto(tx, ['session_usage'])))
-    return await copyRows(tx, orgId, 'session_usage', rows, COLUMNS)
+    return await copyRows(tx, orgId, 'session_usage', rows, USAGE_COLUMNS)
   await tx`
-    insert into session_usage (org_id, ${tx.unsafe(Object.keys(COLUMNS).join(', '))})
+    insert into session_usage (org_id, ${tx.unsafe(Object.keys(USAGE_COLUMNS).join(', '))})
     select ${orgId}, n.*
-    from ${unnest(tx, rows, COLUMNS)}`
+    from ${unnest(tx, rows, USAGE_COLUMNS)}`
 }
 
 async function insertLinks(tx: ISql, orgId: string, sessions: readonly UsedSession[]): Promise<void> {

@@ -4,7 +4,7 @@ import { unitsOf } from '../../../base/decimals.ts'
 import { useGenericPlans } from '../../../database/citus.ts'
 import type { ISql } from '../../../database/client.ts'
 import { counting } from '../../../database/rollups.ts'
-import { type UsedSession, updateUsage } from '../../usage/write.ts'
+import { type UsedSession, updateUsage, usedOf } from '../../usage/write.ts'
 import {
   deleteRows,
   type SkippedSession,
@@ -141,19 +141,8 @@ export async function replaceTexts(tx: ISql, orgId: string, sessions: readonly S
   const after = sessions.flatMap(({ id, detail, ...texts }) => {
     const row = stored.get(id)
     if (row === undefined) return []
-    return [
-      {
-        id,
-        ...texts,
-        turns: row.turns,
-        cost: unitsOf(row.cost),
-        quality: unitsOf(row.quality),
-        unpricedTokens: Number(row.unpriced_tokens),
-        createdAt: row.created_at.toISOString(),
-        coverage: { transcript: Number(row.transcript_tokens), telemetry: Number(row.telemetry_tokens) },
-        detail: JSON.parse(detail) as UsedSession['detail'] & Touching['detail'],
-      },
-    ]
+    const changed = JSON.parse(detail) as UsedSession['detail'] & Touching['detail']
+    return [{ ...usedOf({ ...row, detail: changed }), ...texts }]
   })
   await counted(tx, orgId, before, after, () => updateTexts(tx, orgId, sessions))
 }
