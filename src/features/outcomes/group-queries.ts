@@ -1,5 +1,6 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
+import { usageRows } from '../usage/sources.ts'
 import { keyOf } from '../usage/sums.ts'
 import type { Group } from './model.ts'
 
@@ -27,11 +28,7 @@ export function groupKeyOf(
           r.agent = any (
             array(
               select u.agent
-              from usage_rollups u
-              where u.org_id = ${orgId}
-                and u.dims = 'member_agent_model'
-                and u.grain = 'month'
-                and u.member = any (${onlyMember.keys}::text[])
+              from (${usageRows(sql, orgId, { member: onlyMember.id }, { columns: ['agent'], buckets: undefined })}) u
             ) || ''::text
           )`
       : sql`r.member = any (${onlyMember.keys}::text[])`

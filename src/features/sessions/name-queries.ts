@@ -1,35 +1,14 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { spansOf, TIME_PATTERN } from '../../base/dates.ts'
 import { type JsonText, pageText } from '../../base/json-text.ts'
-import type { Fragment, Sql } from '../../database/client.ts'
+import type { Sql } from '../../database/client.ts'
 import { WITHOUT_PROJECT } from '../../database/rollups.ts'
+import { usageRows } from '../usage/sources.ts'
 import { projectSums } from '../usage/sums.ts'
 import type { NamesQuery } from './model.ts'
 
 /** The names of one of these are listed. */
 export type Named = 'project' | 'model' | 'agent'
-
-/** Names with their numbers of sessions, from the sums; with `onlyMember` those of their sessions. */
-function countsOf(sql: Sql, orgId: string, named: Named, onlyMember: VisibleMember | null): Fragment {
-  if (named === 'project' && onlyMember === null) {
-    return sql`
-      select r.project as name, sum(r.sessions) as sessions
-      from (${projectSums(sql, orgId, spansOf(undefined, undefined), sql`not in ('', ${WITHOUT_PROJECT})`)}) r
-      group by r.project`
-  }
-  const column = sql`r.${sql(named)}`
-  const dims =
-    onlyMember === null ? 'agent_model' : named === 'project' ? 'project_member' : 'member_agent_model'
-  return sql`
-    select ${column} as name, sum(${named === 'model' ? sql`r.sessions` : sql`r.main_sessions`}) as sessions
-    from usage_rollups r
-    where r.org_id = ${orgId}
-      and r.dims = ${dims}
-      and r.grain = 'month'
-      and ${column} not in ('', ${WITHOUT_PROJECT})
-      ${onlyMember === null ? sql`` : sql`and r.member = any (${onlyMember.keys}::text[])`}
-    group by ${column}`
-}
 
 /**
  * A page of the names that sessions have, in the order of their bytes; sessions without one are not counted. With `onlyMember` only
@@ -43,9 +22,24 @@ export async function listNames(
   onlyMember: VisibleMember | null = null,
 ): Promise<JsonText> {
   const { page, per_page } = query
-  const column = { project: sql`u.project`, model: sql`u.model`, agent: sql`u.agent` }[named]
+  const name = sql(named)
+  const rows =
+    named === 'project' && onlyMember === null
+      ? // as few as in usage_rollups, and beside each other
+        sql`
+          select r.project, r.sessions as main_sessions
+          from (${projectSums(sql, orgId, spansOf(undefined, undefined), sql`not in ('', ${WITHOUT_PROJECT})`)}) r`
+      : usageRows(sql, orgId, onlyMember === null ? {} : { member: onlyMember.id }, {
+          columns: [named],
+          buckets: undefined,
+        })
   const [row] = await sql<{ total: string; items: string | null }[]>`
-    with names as materialized (${countsOf(sql, orgId, named, onlyMember)})
+    with names as materialized (
+      select r.${name} as name, sum(${named === 'model' ? sql`r.sessions` : sql`r.main_sessions`}) as sessions
+      from (${rows}) r
+      where r.${name} <> ''
+      group by 1
+    )
     select
       (select count(*) from names) as total,
       string_agg(
@@ -65,7 +59,7 @@ export async function listNames(
       select u.created_at
       from session_usage u
       where u.org_id = ${orgId}
-        and ${column} = n.name
+        and u.${name} = n.name
         ${onlyMember === null ? sql`` : sql`and u.member = any (${onlyMember.keys}::text[])`}
       order by u.created_at desc
       limit 1

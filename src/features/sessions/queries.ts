@@ -5,9 +5,8 @@ import type { Fragment, Sql } from '../../database/client.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'
 import { summedProject } from '../../database/rollups.ts'
 import { MAX_PER_PAGE } from '../../http/query.ts'
-import { matchingSessions as matchingUsage } from '../usage/sources.ts'
+import { isSummed, matchingSessions as matchingUsage, usageRows } from '../usage/sources.ts'
 import { sessionSums } from '../usage/sums.ts'
-import { filteredPage, isFiltered, usageColumns } from './filter-queries.ts'
 import { landingOf } from './landing-queries.ts'
 import {
   DETAIL_COST,
@@ -49,38 +48,60 @@ export function allSessions(
   { onlyMember }: { onlyMember: VisibleMember | null },
 ): Fragment {
   const query = seenBy(onlyMember, given)
-  const from = isFiltered(query)
-    ? sql`select ${usageColumns(sql)} ${matchingUsage(sql, orgId, query)}`
-    : sql`select ${listColumns(sql)} ${matchingSessions(sql, orgId, query)}`
   return sql`
     select ${sql.unsafe(LIST_ITEM)} as item
-    from (${from}) s
+    from (${sessionsOf(sql, orgId, query)}) s
     order by ${orderOf(sql, query)}`
 }
 
+/** Whether the list is filtered by more than project, days, cost and quality. */
+const isFiltered = (query: SessionListQuery): boolean =>
+  [query.member, query.team, query.model, query.agent, query.branch, query.ticket, query.has_findings].some(
+    (value) => value !== undefined,
+  )
+
+const sessionsOf = (sql: Sql, orgId: string, query: SessionListQuery): Fragment =>
+  isFiltered(query)
+    ? sql`
+        select u.session_id as id, u.project, u.turns, u.session_cost as estimated_cost, u.quality_score, u.created_at
+        ${matchingUsage(sql, orgId, query)}`
+    : sql`select ${listColumns(sql)} ${matchingSessions(sql, orgId, query)}`
+
 function pageOf(sql: Sql, orgId: string, query: SessionListQuery): Promise<PageRow> {
-  if (isFiltered(query)) return filteredPage(sql, orgId, query)
-  if (hasValues(query)) return pageByValue(sql, orgId, query)
   const isByTime = query.sort === 'created_at'
   const ofAllDays = query.date_from === undefined && query.date_to === undefined
-  if (query.page === 1 && (isByTime || ofAllDays)) return firstPage(sql, orgId, query)
-  return isByTime ? laterByTime(sql, orgId, query) : pageByValue(sql, orgId, query)
+  const isWalked = !hasValues(query) && query.page === 1 && (isByTime || ofAllDays)
+  if (isFiltered(query) || isWalked) return orderedPage(sql, orgId, query)
+  return isByTime && !hasValues(query) ? laterByTime(sql, orgId, query) : pageByValue(sql, orgId, query)
 }
 
-/** The index is read from its end, up to a constant that the planner knows: a parameter could be all of the table. */
-async function firstPage(sql: Sql, orgId: string, query: SessionListQuery): Promise<PageRow> {
+/**
+ * Sessions are read from the end of an index up to the page, or all that match and sorted. They are counted, unless sums tell
+ * their number.
+ */
+async function orderedPage(sql: Sql, orgId: string, query: SessionListQuery): Promise<PageRow> {
+  const sessions = sessionsOf(sql, orgId, query)
+  const sums = isFiltered(query)
+    ? sql`select r.main_sessions as sessions from (${usageRows(sql, orgId, query, { columns: [], buckets: undefined })}) r`
+    : sessionSums(sql, orgId, query, 'month')
+  const total = isSummed(query)
+    ? sql`select coalesce(sum(r.sessions), 0) from (${sums}) r`
+    : sql`select count(*) from (${sessions}) s`
+  // the first page up to a constant that the planner knows: a parameter could be all of the table
+  const limit =
+    query.page === 1
+      ? sql`limit ${sql.unsafe(String(MAX_PER_PAGE))}`
+      : sql`limit ${query.per_page} offset ${offsetOf(query)}`
   return only(
     await sql<PageRow[]>`
-      select
-        (select coalesce(sum(r.sessions), 0) from (${sessionSums(sql, orgId, query, 'month')}) r) as total,
-        ${itemsOf(sql, query)}
+      select (${total}) as total, ${itemsOf(sql, query)}
       from (
         select s.*
         from (
-          select ${listColumns(sql)}
-          ${matchingSessions(sql, orgId, query)}
+          select s.*
+          from (${sessions}) s
           order by ${orderOf(sql, query)}
-          limit ${sql.unsafe(String(MAX_PER_PAGE))}
+          ${limit}
         ) s
         limit ${query.per_page}
       ) s`,

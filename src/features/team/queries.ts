@@ -33,14 +33,17 @@ export const aliasColumn = (sql: ISql) => sql`
     order by l.email
   ) as aliases`
 
-/** Lists members like `listMembers`, with their aliases. */
-export async function listMembersWithAliases(sql: ISql, orgId: string): Promise<MemberWithAliases[]> {
-  return await sql<MemberWithAliases[]>`
+const readMembers = async (sql: ISql, orgId: string, only = sql``) =>
+  await sql<MemberWithAliases[]>`
     select ${memberColumns(sql)}, ${aliasColumn(sql)}
     from members m
     where m.org_id = ${orgId}
+      ${only}
     order by m.joined_at, m.id`
-}
+
+/** Lists members like `listMembers`, with their aliases. */
+export const listMembersWithAliases = (sql: ISql, orgId: string): Promise<MemberWithAliases[]> =>
+  readMembers(sql, orgId)
 
 /** The organization's members by `joined_at`, then `id`. */
 export async function listMembers(sql: ISql, orgId: string): Promise<Member[]> {
@@ -52,32 +55,12 @@ export async function listMembers(sql: ISql, orgId: string): Promise<Member[]> {
 }
 
 /** The member with this e-mail address, which is no alias; ignores case. */
-export async function findMember(
-  sql: ISql,
-  orgId: string,
-  email: string,
-): Promise<MemberWithAliases | undefined> {
-  const [row] = await sql<MemberWithAliases[]>`
-    select ${memberColumns(sql)}, ${aliasColumn(sql)}
-    from members m
-    where m.org_id = ${orgId}
-      and m.email = ${asciiLower(email).replaceAll('\0', '')}`
-  return row
-}
+export const findMember = async (sql: ISql, orgId: string, email: string) =>
+  (await readMembers(sql, orgId, sql`and m.email = ${asciiLower(email).replaceAll('\0', '')}`))[0]
 
 /** The member with this id. */
-export async function findMemberById(
-  sql: ISql,
-  orgId: string,
-  id: string,
-): Promise<MemberWithAliases | undefined> {
-  const [row] = await sql<MemberWithAliases[]>`
-    select ${memberColumns(sql)}, ${aliasColumn(sql)}
-    from members m
-    where m.org_id = ${orgId}
-      and m.id = ${id}`
-  return row
-}
+export const findMemberById = async (sql: ISql, orgId: string, id: string) =>
+  (await readMembers(sql, orgId, sql`and m.id = ${id}`))[0]
 
 /** The ids of these members, all addresses they have, and `addresses`: what their sessions can have been sent with. */
 export async function findKeysOf(

@@ -205,8 +205,3 @@ const ticketRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span,
   left join session_tickets t
     on t.org_id = ${orgId}
     and t.session_id = s.session_id`
-
-/** Sessions that match, from the sums. `filters` must be `isSummed`. */
-export const countOfSums = (sql: ISql, orgId: string, filters: UsageFilters) => sql`
-  select coalesce(sum(r.main_sessions), 0)
-  from (${usageRows(sql, orgId, filters, { columns: [], buckets: undefined })}) r`
