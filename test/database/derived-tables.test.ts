@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { findDiffering } from '../../src/database/derived-tables.ts'
-import { SESSION_TABLES } from '../../src/features/sessions/check.ts'
+import { SESSION_ROLLUPS } from '../../src/features/sessions/rollup.ts'
 import { USAGE_TABLES } from '../../src/features/usage/check.ts'
 import { checkRollups } from '../../src/server/doctor/checks.ts'
 import { tenant, testApp } from '../support/api.ts'
@@ -40,7 +40,7 @@ afterAll(() => database.drop())
 /** Counts the statements that `use` sends and that read several organizations. */
 const differing = async (oneByOne: boolean) => {
   const seen: string[] = []
-  const found = await findDiffering(database.sql, ids, [...SESSION_TABLES, ...USAGE_TABLES], {
+  const found = await findDiffering(database.sql, ids, [...SESSION_ROLLUPS, ...USAGE_TABLES], {
     oneByOne,
     onProgress: (done, table) => seen.push(`${table} ${done}`),
   })
@@ -57,7 +57,7 @@ test('what differs is found in the organization that it is of, as one by one', a
   expect([...together.found.keys()].toSorted()).toEqual([second, fourth].toSorted())
   expect(together.found).toEqual(alone.found)
   for (const [id, first] of together.found)
-    expect((await findDifferences(database.sql, id, [...SESSION_TABLES, ...USAGE_TABLES]))[0]).toBe(first)
+    expect((await findDifferences(database.sql, id, [...SESSION_ROLLUPS, ...USAGE_TABLES]))[0]).toBe(first)
   expect(alone.statements).toBe(ORGANIZATIONS * together.statements)
   const { status, message } = await checkRollups(database.sql, false)
   expect(status).toBe('fail')

@@ -2,9 +2,9 @@ import type { TObject } from '@sinclair/typebox'
 import { BreakdownQuery } from '../../features/cost/breakdown-model.ts'
 import { CostQuery } from '../../features/cost/model.ts'
 import { OutcomesQuery } from '../../features/outcomes/model.ts'
-import { QualityQuery } from '../../features/quality/model.ts'
 import { RiskListQuery } from '../../features/risk/model.ts'
 import { SessionListQuery } from '../../features/sessions/model.ts'
+import { RangeFilters } from '../../features/usage/model.ts'
 import type { CliCommand } from '../command/cli-command.ts'
 import { addParameters } from './options.ts'
 
@@ -32,7 +32,7 @@ export function addFigures(program: CliCommand): void {
     .notes(NOTE)
     .examples('sessions --org acme', 'sessions --member ada@example.com --sort estimated_cost --per-page 10')
     .load(async () => (await import('./sessions.ts')).showSessions)
-  figure('quality', 'show the quality of sessions by day', QualityQuery)
+  figure('quality', 'show the quality of sessions by day', RangeFilters)
     .notes(NOTE)
     .examples('quality --org acme --project checkout --from 2026-01-01')
     .load(async () => (await import('./quality.ts')).showQuality)

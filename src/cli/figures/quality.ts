@@ -1,4 +1,5 @@
-import { type QualityOverview, QualityQuery } from '../../features/quality/model.ts'
+import type { QualityOverview } from '../../features/quality/model.ts'
+import { RangeFilters } from '../../features/usage/model.ts'
 import { colourOfScore, draw } from '../command/table.ts'
 import { counted } from './numbers.ts'
 import { ofProject, rangeText } from './options.ts'
@@ -6,7 +7,7 @@ import { figure, type View } from './source.ts'
 import { noSessions, title } from './text.ts'
 
 /** `quality`: the mean score of each day. */
-export const showQuality = figure<QualityOverview>({ path: '/quality', query: QualityQuery, text })
+export const showQuality = figure<QualityOverview>({ path: '/quality', query: RangeFilters, text })
 
 function text({ average_score, total_sessions, trend, scores_by_date }: QualityOverview, view: View): string {
   const { screen, parameters } = view

@@ -1,27 +1,22 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, nullable } from '../../analysis/records/fields.ts'
 import { GRANULARITIES } from '../../base/dates.ts'
-import { DateFrom, DateTo, oneOf, oneOfOr, Project } from '../../http/query.ts'
+import { oneOf, oneOfOr } from '../../http/query.ts'
+import { RangeFilters } from '../usage/model.ts'
 
 const dollars = (description: string) =>
   Type.Number({ description: `${description}; US dollars`, examples: [128.4] })
 const date = (description: string) => Type.String({ format: 'date', description, examples: ['2026-11-01'] })
 
-const filters = {
-  project: Project,
-  date_from: DateFrom,
-  date_to: DateTo,
-}
-
 export const CostQuery = Type.Object({
-  ...filters,
+  ...RangeFilters.properties,
   group_by: oneOfOr(GRANULARITIES, 'day', 'Length of a period in by_period'),
 })
 export type CostQuery = Static<typeof CostQuery>
 
 export const CostTrendQuery = Type.Object({
   granularity: oneOfOr(GRANULARITIES, 'day', 'Length of a bucket'),
-  ...filters,
+  ...RangeFilters.properties,
 })
 export type CostTrendQuery = Static<typeof CostTrendQuery>
 

@@ -4,22 +4,7 @@ import type { Group, Outcome, Outcomes, OutcomesQuery } from './model.ts'
 import { SUMS, sharedTables, sourcesBy } from './source-queries.ts'
 
 /** Sums of one group; texts, since PostgreSQL's sums are longer than a JavaScript number is exact. */
-interface SumsRow {
-  key: string | null
-  open: string
-  merged: string
-  closed: string
-  cost: string
-  linked_cost: string
-  linked_of_cost: string
-  commits: string
-  effective_lines: string
-  ai_lines: string
-  survival_14: string
-  of_14: string
-  survival_30: string
-  of_30: string
-}
+type SumsRow = Record<(typeof SUMS)[number], string> & { key: string | null }
 
 /** The outcomes of each group, and of all, as of one instant. With `onlyMember` the other members are one group. */
 export async function getOutcomes(

@@ -10,21 +10,16 @@ import type { Group, OutcomesQuery } from './model.ts'
 
 // Outcomes are summed from the sums of sessions, of pull requests with the parts of sessions in them, and of commits.
 
+const OF_PULL_REQUESTS = ['open', 'merged', 'closed', 'linked_cost', 'linked_of_cost'] as const
+const OF_SURVIVAL = ['survival_14', 'of_14', 'survival_30', 'of_30'] as const
+const OF_COMMITS = ['commits', 'effective_lines', 'ai_lines', ...OF_SURVIVAL] as const
+
 /** The measures of a source's row. */
-export const SUMS = [
-  ...[
-    'open',
-    'merged',
-    'closed',
-    'cost',
-    'linked_cost',
-    'linked_of_cost',
-    'commits',
-    'effective_lines',
-    'ai_lines',
-  ],
-  ...['survival_14', 'of_14', 'survival_30', 'of_30'],
-]
+export const SUMS = ['cost', ...OF_PULL_REQUESTS, ...OF_COMMITS] as const
+
+/** Measures that are columns of the source. */
+const ownColumns = (names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(names.map((name) => [name, `r.${name}`]))
 
 /** The columns of a source that it has; the others are 0. */
 const measured = (sql: Sql, columns: Record<string, string>) =>
@@ -96,9 +91,8 @@ function summedBy(context: Context, by: Group | null, { rows, sums, columns, has
   const isRepo = hasRepo === true && (by === 'project' || by === 'repo')
   const keys = [...keyColumnsOf(sql, by), ...(isRepo ? [sql`r.repo`] : [])]
   const summed = selected(sql, Object.keys(sums), (name) => `sum(${sums[name]})`)
-  const names = Object.fromEntries(Object.keys(sums).map((name) => [name, `r.${name}`]))
   return sql`
-    select ${groupKeyOf(context, by, columns)} as key, ${measured(sql, names)}
+    select ${groupKeyOf(context, by, columns)} as key, ${measured(sql, ownColumns(Object.keys(sums)))}
     from (
       select ${[...keys, summed].reduce((all, each) => sql`${all}, ${each}`)}
       ${rows}
@@ -187,8 +181,7 @@ function pullRequestsBy(context: Context, by: Group | null): Source[] {
     project: `case when r.repo = '' then r.project else coalesce(nullif(r.project, ''), ${NAME_OF_REPO}) end`,
     repo: `case when r.repo = '' then ${repoOf('r.project')} else r.repo end`,
   }
-  const names = ['open', 'merged', 'closed', 'linked_cost', 'linked_of_cost']
-  const sums = Object.fromEntries(names.map((name) => [name, `r.${name}`]))
+  const sums = ownColumns(OF_PULL_REQUESTS)
   // rows that name the project or repository, and those of which it is found by the other: each by the index
   const ofProject =
     project === undefined
@@ -232,16 +225,12 @@ function commitsBy(context: Context, by: Group | null): Source[] {
       ${project === undefined ? sql`` : sql`and r.project = ${project}`}
       ${isOfRepo(context)}`,
   })
-  const ofSurvival = ['survival_14', 'of_14', 'survival_30', 'of_30']
-  const sums = by === 'agent' ? ['ai_lines'] : ['commits', 'effective_lines', 'ai_lines', ...ofSurvival]
-  const all = source(
-    Object.fromEntries(sums.map((name) => [name, `r.${name}`])),
-    rollupRows(context, 'commit_rollups', by),
-  )
+  const sums = ownColumns(by === 'agent' ? ['ai_lines'] : OF_COMMITS)
+  const all = source(sums, rollupRows(context, 'commit_rollups', by))
   if (by === 'agent') return [all]
   const lastOld = (days: number) => dateOf(new Date(now.getTime() - days * DAY_MS))
   const young = Object.fromEntries(
-    ofSurvival.map((name) => {
+    OF_SURVIVAL.map((name) => {
       const days = Number(name.slice(-2))
       return [name, `case when r.bucket > '${lastOld(days)}'::date then -r.${name} else 0 end`]
     }),

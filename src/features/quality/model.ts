@@ -1,20 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, component } from '../../analysis/records/fields.ts'
 import { GRANULARITIES } from '../../base/dates.ts'
-import { DateFrom, DateTo, oneOf, oneOfOr, Project } from '../../http/query.ts'
+import { oneOf, oneOfOr } from '../../http/query.ts'
+import { RangeFilters } from '../usage/model.ts'
 
 const score = (description: string) => Type.Number({ description, examples: [85.2] })
 
-export const QualityQuery = Type.Object({
-  project: Project,
-  date_from: DateFrom,
-  date_to: DateTo,
-})
-export type QualityQuery = Static<typeof QualityQuery>
-
 export const QualityTrendQuery = Type.Object({
   granularity: oneOfOr(GRANULARITIES, 'day', 'Length of a bucket'),
-  ...QualityQuery.properties,
+  ...RangeFilters.properties,
 })
 export type QualityTrendQuery = Static<typeof QualityTrendQuery>
 

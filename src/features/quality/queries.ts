@@ -1,7 +1,8 @@
 import { JsonText } from '../../base/json-text.ts'
 import type { Sql } from '../../database/client.ts'
+import type { RangeFilters } from '../usage/model.ts'
 import { bucketOf, sessionSums } from '../usage/sums.ts'
-import type { QualityQuery, QualityTrendQuery } from './model.ts'
+import type { QualityTrendQuery } from './model.ts'
 
 /** Means that differ by no more are called stable. */
 const STABLE_WITHIN_POINTS = 1
@@ -11,7 +12,7 @@ const STABLE_WITHIN_POINTS = 1
  * against the earlier half, the middle one of an odd number in neither. All of it is summed and put together by one
  * statement from the rollups.
  */
-export async function getQuality(sql: Sql, orgId: string, query: QualityQuery): Promise<JsonText> {
+export async function getQuality(sql: Sql, orgId: string, query: RangeFilters): Promise<JsonText> {
   const [row] = await sql<{ head: string; days: string | null }[]>`
     select
       '{"average_score":' || trim_scale(t.score) || ',"total_sessions":' || t.sessions || ',"trend":"'

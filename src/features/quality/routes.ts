@@ -1,7 +1,8 @@
 import { Elysia } from 'elysia'
 import type { RouteDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
-import { QualityOverview, QualityQuery, QualityTrend, QualityTrendQuery } from './model.ts'
+import { RangeFilters } from '../usage/model.ts'
+import { QualityOverview, QualityTrend, QualityTrendQuery } from './model.ts'
 import { getQuality, getQualityTrend } from './queries.ts'
 
 export const qualityRoutes = ({ sql, api }: RouteDeps) =>
@@ -9,7 +10,7 @@ export const qualityRoutes = ({ sql, api }: RouteDeps) =>
     .use(api)
     .get('', ({ query, access: { orgId } }) => getQuality(sql, orgId, query), {
       scope: 'quality:read',
-      query: QualityQuery,
+      query: RangeFilters,
       response: textOf(QualityOverview),
       cached: true,
       detail: { operationId: 'getQuality', summary: 'Quality overview' },

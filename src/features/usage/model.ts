@@ -8,11 +8,13 @@ const dollars = (description: string, example: number) =>
 const score = (description: string, example: number) =>
   Type.Optional(Type.Number({ minimum: 0, maximum: 100, description, examples: [example] }))
 
+/** Figures of whole sessions have these filters. */
+export const RangeFilters = Type.Object({ project: Project, date_from: DateFrom, date_to: DateTo })
+export type RangeFilters = Static<typeof RangeFilters>
+
 /** The list of sessions and the breakdown have these filters. */
 export const UsageFilters = Type.Object({
-  project: Project,
-  date_from: DateFrom,
-  date_to: DateTo,
+  ...RangeFilters.properties,
   member: text(320, 'Only sessions of this member: an id, or an address in any case', 'ada@example.com'),
   team: Team,
   model: text(

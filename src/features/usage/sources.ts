@@ -3,39 +3,13 @@ import type { Fragment, ISql } from '../../database/client.ts'
 import { memberKeys } from '../../database/member-addresses.ts'
 import { summedProject } from '../../database/rollups.ts'
 import { type Dimension, USED, type UsageFilters } from './model.ts'
+import { GROUPINGS } from './rollup.ts'
 import { isOfTeam } from './scope-queries.ts'
 import { inSpans, type SpanOrAll, selected } from './sums.ts'
 import { dividedSums } from './ticket-shares.ts'
 
 // Sums of usage are read from the sums of days, months and all time. If these lack a column that is asked for, the sessions
 // themselves are summed.
-
-/** Grouping columns of usage_rollups and, with a ticket, ticket_rollups: the grouping with the fewest rows first. */
-const SUMS: Record<Span['grain'], readonly { dims: string; columns: readonly Dimension[] }[]> = {
-  month: [
-    { dims: 'agent_model', columns: ['agent', 'model'] },
-    { dims: 'project', columns: ['project'] },
-    { dims: 'member', columns: ['member'] },
-    { dims: 'project_agent_model', columns: ['project', 'agent', 'model'] },
-    { dims: 'member_agent_model', columns: ['member', 'agent', 'model'] },
-    { dims: 'project_member', columns: ['project', 'member'] },
-    { dims: 'branch', columns: ['branch'] },
-    { dims: 'project_branch', columns: ['project', 'branch'] },
-    { dims: 'member_branch', columns: ['member', 'branch'] },
-    { dims: 'ticket', columns: ['ticket'] },
-    { dims: 'project_ticket', columns: ['project', 'ticket'] },
-  ],
-  day: [
-    { dims: 'agent_model', columns: ['agent', 'model'] },
-    { dims: 'project', columns: ['project'] },
-    { dims: 'member', columns: ['member'] },
-    { dims: 'branch', columns: ['branch'] },
-    { dims: 'ticket', columns: ['ticket'] },
-  ],
-}
-
-/** Groupings of months that have sums of all time too. */
-const OF_ALL_TIME = ['member_branch', 'ticket']
 
 /** Filters by single values that the sums have too. */
 const SUMMED_FILTERS = ['project', 'member', 'agent', 'model', 'branch'] as const
@@ -61,9 +35,9 @@ const filteredColumns = (filters: UsageFilters): Dimension[] => [
 export const isSummed = (filters: UsageFilters): boolean =>
   !needsSessions(filters) && dimsOf('month', filteredColumns(filters)) !== undefined
 
-function dimsOf(grain: Span['grain'], needed: readonly Dimension[]): string | undefined {
-  return SUMS[grain].find(({ columns }) => needed.every((column) => columns.includes(column)))?.dims
-}
+/** `dims` of the grouping with the fewest rows that has the columns. */
+const dimsOf = (grain: SpanOrAll['grain'], needed: readonly Dimension[]): string | undefined =>
+  GROUPINGS[grain].find((columns) => needed.every((column) => columns.includes(column)))?.join('_')
 
 /** Conditions on the columns that the sums have too; of the table `alias`. */
 function summedConditions(sql: ISql, orgId: string, filters: UsageFilters, alias: 'u' | 'r'): Fragment {
@@ -129,7 +103,8 @@ export function usageRows(
   const needed = [...columns, ...filteredColumns(filters)]
   const isSummedBy = (grain: Span['grain']) => (needsSessions(filters) ? undefined : dimsOf(grain, needed))
   const ofMonths = isSummedBy('month')
-  if (ofMonths !== undefined && OF_ALL_TIME.includes(ofMonths) && !(date_from ?? date_to ?? buckets))
+  const isOfAllTime = GROUPINGS.all.some((columns) => columns.join('_') === ofMonths)
+  if (ofMonths !== undefined && isOfAllTime && !(date_from ?? date_to ?? buckets))
     return sumRows(sql, orgId, filters, { grain: 'all' }, ofMonths)
   const days = daysOf(date_from, date_to)
   const spans = buckets === 'day' || ofMonths === undefined ? [days] : spansOf(date_from, date_to)

@@ -2,7 +2,7 @@ import { daysOf, type Span, spansOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'
 import { summedProject } from '../../database/rollups.ts'
-import type { SumKey } from './model.ts'
+import type { RangeFilters, SumKey } from './model.ts'
 import { teamsByKey } from './scope-queries.ts'
 
 // What the readers of tables of sums share: which rows cover a range, and the keys that they are grouped by.
@@ -52,7 +52,7 @@ export const projectSums = (
 export const sessionSums = (
   sql: ISql,
   orgId: string,
-  { project, date_from, date_to }: { [Name in 'project' | 'date_from' | 'date_to']?: string | undefined },
+  { project, date_from, date_to }: Partial<Record<keyof RangeFilters, string | undefined>>,
   length: Length,
 ): Fragment => {
   const spans =

@@ -16,7 +16,7 @@ import { refuseUnfinishedRestore } from '../../database/restore-mark.ts'
 import { COMMIT_ROLLUP } from '../../features/commits/rollup.ts'
 import { RISK_TABLES } from '../../features/risk/check.ts'
 import { FINDING_TABLES } from '../../features/security/check.ts'
-import { ACTIVITY_TABLES, SESSION_TABLES } from '../../features/sessions/check.ts'
+import { DIRECTORIES, SESSION_ROLLUPS } from '../../features/sessions/rollup.ts'
 import { sumUnpriced } from '../../features/sessions/unpriced-queries.ts'
 import { findSilentMachines } from '../../features/team/machine-queries.ts'
 import { USAGE_TABLES } from '../../features/usage/check.ts'
@@ -34,11 +34,11 @@ export interface Check {
 
 /** The derived tables of each feature; the message names one differing row of a feature. */
 export const TABLES: readonly (readonly CheckedTable[])[] = [
-  SESSION_TABLES,
+  SESSION_ROLLUPS,
   USAGE_TABLES,
   [AUDIT_ROLLUP],
   FINDING_TABLES,
-  ACTIVITY_TABLES,
+  [DIRECTORIES],
   RISK_TABLES,
   [COMMIT_ROLLUP],
   DELIVERY_TABLES,

@@ -6,8 +6,8 @@ import { readSessions } from '../../../src/analysis/agents/read-sessions.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { FINDING_TABLES } from '../../../src/features/security/check.ts'
-import { ACTIVITY_TABLES, SESSION_TABLES } from '../../../src/features/sessions/check.ts'
 import { getSession } from '../../../src/features/sessions/queries.ts'
+import { DIRECTORIES, SESSION_ROLLUPS } from '../../../src/features/sessions/rollup.ts'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
@@ -67,12 +67,7 @@ async function figures(orgId: string): Promise<string[]> {
 }
 
 const differences = (orgId: string) =>
-  findDifferences(database.sql, orgId, [
-    ...SESSION_TABLES,
-    ...USAGE_TABLES,
-    ...FINDING_TABLES,
-    ...ACTIVITY_TABLES,
-  ])
+  findDifferences(database.sql, orgId, [...SESSION_ROLLUPS, ...USAGE_TABLES, ...FINDING_TABLES, DIRECTORIES])
 
 test('files whole, cut and copied, in random orders and requests: the same figures each time', async () => {
   const files = makeTranscripts(24, 7)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { FINDING_TABLES } from '../../../src/features/security/check.ts'
-import { SESSION_TABLES } from '../../../src/features/sessions/check.ts'
+import { SESSION_ROLLUPS } from '../../../src/features/sessions/rollup.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
@@ -345,7 +345,7 @@ describe('writers at once', () => {
     for (let round = 0; round < 5; round += 1)
       await Promise.all([1, 2, 3].map(() => post(Array.from({ length: 20 }, makeSession), as)))
     expect(await findDifferences(database.sql, orgId, FINDING_TABLES)).toEqual([])
-    expect(await findDifferences(database.sql, orgId, SESSION_TABLES)).toEqual([])
+    expect(await findDifferences(database.sql, orgId, SESSION_ROLLUPS)).toEqual([])
     await database.sql`update file_risks k set sessions = k.sessions + 1 where k.org_id = ${orgId} and k.project = 'p1'`
     expect(await findDifferences(database.sql, orgId, FINDING_TABLES)).toEqual(['file_risks p1'])
   })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { loadPricer, type Pricer } from '../../../src/analysis/scoring/prices.ts'
-import { SESSION_TABLES } from '../../../src/features/sessions/check.ts'
 import { exportSessions } from '../../../src/features/sessions/export.ts'
+import { SESSION_ROLLUPS } from '../../../src/features/sessions/rollup.ts'
 import { repeatingClient, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
 
@@ -45,7 +45,7 @@ async function organization() {
     prices,
     get,
     send,
-    sqlDifferences: () => findDifferences(database.sql, mine.orgId, SESSION_TABLES),
+    sqlDifferences: () => findDifferences(database.sql, mine.orgId, SESSION_ROLLUPS),
   }
 }
 

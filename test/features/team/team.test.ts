@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { ACTIVITY_TABLES } from '../../../src/features/sessions/check.ts'
+import { DIRECTORIES } from '../../../src/features/sessions/rollup.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { repeatingClient, tenant, testApp } from '../../support/api.ts'
@@ -117,7 +117,7 @@ describe('GET /v1/team', () => {
     expect(await activity()).toEqual({ sessions_last_7d: 5, active_members_last_7d: 2 })
     await sync([session('part', 167.9, { user_email: 'stranger@example.com' })])
     expect(await activity()).toEqual({ sessions_last_7d: 5, active_members_last_7d: 3 })
-    expect(await findDifferences(database.sql, orgId, ACTIVITY_TABLES)).toEqual([])
+    expect(await findDifferences(database.sql, orgId, [DIRECTORIES])).toEqual([])
   })
 
   test('needs team:read or read, and shows one organization only', async () => {

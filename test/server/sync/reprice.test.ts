@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { lockOrganization } from '../../../src/database/org-lock.ts'
 import { FINDING_TABLES } from '../../../src/features/security/check.ts'
-import { ACTIVITY_TABLES, SESSION_TABLES } from '../../../src/features/sessions/check.ts'
 import { getSession } from '../../../src/features/sessions/queries.ts'
+import { DIRECTORIES, SESSION_ROLLUPS } from '../../../src/features/sessions/rollup.ts'
 import { sumUnpriced } from '../../../src/features/sessions/unpriced-queries.ts'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import { checkPrices } from '../../../src/server/doctor/checks.ts'
@@ -52,12 +52,7 @@ const session = (id: string, over: object = {}) => ({
 })
 const read = async (orgId: string, id: string) => JSON.parse((await getSession(database.sql, orgId, id)).text)
 const differences = (orgId: string) =>
-  findDifferences(database.sql, orgId, [
-    ...SESSION_TABLES,
-    ...USAGE_TABLES,
-    ...FINDING_TABLES,
-    ...ACTIVITY_TABLES,
-  ])
+  findDifferences(database.sql, orgId, [...SESSION_ROLLUPS, ...USAGE_TABLES, ...FINDING_TABLES, DIRECTORIES])
 
 test('what has a price now is priced, all else stays, and every total with it', async () => {
   const { orgId } = await tenant(database.sql)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
-import { SESSION_TABLES } from '../../../src/features/sessions/check.ts'
+import { SESSION_ROLLUPS } from '../../../src/features/sessions/rollup.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { PLANTED } from '../../support/planted-secrets.ts'
 import { findDifferences, testDatabase } from '../../support/postgres.ts'
@@ -70,7 +70,7 @@ describe('writing records', () => {
       where s.org_id = ${org} and s.id like 'sess_many_%'
       order by s.id`
     expect([...(await stored(ORG))]).toEqual([...(await stored('org_other'))])
-    expect(await findDifferences(database.sql, ORG, SESSION_TABLES)).toEqual([])
+    expect(await findDifferences(database.sql, ORG, SESSION_ROLLUPS)).toEqual([])
   })
 
   test('twice in one request: the later one stands, and again it changes nothing', async () => {
@@ -283,7 +283,7 @@ describe('rollups', () => {
         ),
       )
       await Promise.all(batches.map((batch) => sync(batch, 'org_other')))
-      expect(await findDifferences(database.sql, 'org_other', SESSION_TABLES)).toEqual([])
+      expect(await findDifferences(database.sql, 'org_other', SESSION_ROLLUPS)).toEqual([])
     }
   })
 })
