@@ -1,6 +1,6 @@
 import type { TSchema, TUnsafe } from '@sinclair/typebox'
 import { FREE_BODY_BYTES, type Pass, SMALL_BODY_BYTES } from '../accounts/organizations/gate.ts'
-import { type ApiError, type FieldProblem, fieldError, validationError } from '../base/errors.ts'
+import { type ApiError, fieldError } from '../base/errors.ts'
 import { parseJson } from './json.ts'
 import { receive } from './receive.ts'
 
@@ -12,7 +12,6 @@ export const JSON_TYPE = 'application/json'
 export const PROTOBUF_TYPE = 'application/x-protobuf'
 export const NDJSON_TYPE = 'application/x-ndjson'
 const CHARSET_PARAMETER = /^\s*charset\s*=\s*"?utf-?8"?\s*$/i
-const DECODER = new TextDecoder('utf-8', { fatal: true })
 
 /** Parts of a body that is not packed: scanning one takes some 0.1 ms. */
 const CHUNK_BYTES = 64 * 1024
@@ -179,15 +178,5 @@ export async function readBody(
   if (optional && packed.bytes.length === 0) return {}
   const isPacked = packed.encoding !== undefined
   await pass.takeSmall(isPacked ? SMALL_BODY_BYTES : packed.bytes.length, packed.bytes.length)
-  const bytes = isPacked ? Buffer.concat(await Array.fromAsync(unpack(packed, maxBytes))) : packed.bytes
-  let text: string
-  try {
-    text = DECODER.decode(bytes)
-  } catch {
-    throw bodyError('must be valid UTF-8')
-  }
-  const problems: FieldProblem[] = []
-  const value = parseJson(text, problems)
-  if (problems.length > 0) throw validationError(...problems)
-  return value
+  return parseJson(isPacked ? Buffer.concat(await Array.fromAsync(unpack(packed, maxBytes))) : packed.bytes)
 }

@@ -1,11 +1,15 @@
 import { type JSONPath, visit } from 'jsonc-parser'
-import { type FieldProblem, fieldError, MAX_PROBLEMS } from '../base/errors.ts'
+import { type FieldProblem, fieldError, MAX_PROBLEMS, validationError } from '../base/errors.ts'
 import { cut, findUnstorable } from '../base/text.ts'
 
 /** Deepest nesting: no record needs more, and 30,000 nested arrays would overflow the validators' stack. */
 const MAX_DEPTH = 64
 /** Largest number of values: no body of 1 MiB needs more, and half a million would take 50 ms to build. */
 const MAX_VALUES = 50_000
+
+/** Characters of a place that an error names. */
+const MAX_PLACE = 200
+const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 const [SPACE, QUOTE, COMMA, COLON, BACKSLASH] = [0x20, 0x22, 0x2c, 0x3a, 0x5c]
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
@@ -45,19 +49,44 @@ export function refuseUnkept(text: string, value: unknown, field: string, proble
   problems.push({ field: field === '' ? repeated : `${field}.${repeated}`, message: 'must be given once' })
 }
 
-/** Characters of a place that an error names. */
-const MAX_PLACE = 200
+/** The text of a body, also with a byte order mark. Throws VALIDATION_ERROR unless it is UTF-8. */
+export function decode(bytes: Uint8Array): string {
+  try {
+    return DECODER.decode(bytes)
+  } catch {
+    throw fieldError('body', 'must be valid UTF-8')
+  }
+}
 
-/**
- * The value of a JSON text. Throws SyntaxError, and VALIDATION_ERROR that names what an object has twice, or for too many
- * values: millions of brackets take the thread that serves everybody for seconds.
- */
-export function parseOnce(text: string, maxValues = MAX_VALUES): unknown {
+export const notJson = () => fieldError('body', 'must be valid JSON')
+
+/** Throws VALIDATION_ERROR for what is not JSON, or has too many values: millions of brackets take the thread for seconds. */
+function parse(text: string, maxValues: number): unknown {
   const excess = excessOf(text, maxValues)
   if (excess !== undefined) throw fieldError('body', excess)
-  const value: unknown = JSON.parse(text)
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw notJson()
+  }
+}
+
+/** The value of a JSON text. Throws VALIDATION_ERROR as `parse`, and for what an object has twice. */
+export function parseOnce(text: string, maxValues = MAX_VALUES): unknown {
+  const value = parse(text, maxValues)
   const repeated = repeatedName(text, value)
   if (repeated !== undefined) throw fieldError(repeated, 'must be given once')
+  return value
+}
+
+/** The value of a body. Throws VALIDATION_ERROR as `parse`, and for what `refuseUnkept` finds. */
+export function parseJson(bytes: Uint8Array): unknown {
+  const text = decode(bytes).trim()
+  if (text === '') throw fieldError('body', 'must not be empty')
+  const value = parse(text, MAX_VALUES)
+  const problems: FieldProblem[] = []
+  refuseUnkept(text, value, '', problems)
+  if (problems.length > 0) throw validationError(...problems)
   return value
 }
 
@@ -117,24 +146,6 @@ function placeOfRepeated(text: string): string {
   })
   const parts = (place ?? []).map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`))
   return parts.join('').replace(/^\./, '')
-}
-
-/** The value of one JSON text; problems are added to `problems`. */
-export function parseJson(text: string, problems: FieldProblem[]): unknown {
-  const refuse = (message: string) => {
-    problems.push({ field: 'body', message })
-  }
-  if (text.trim() === '') return refuse('must not be empty')
-  const excess = excessOf(text, MAX_VALUES)
-  if (excess !== undefined) return refuse(excess)
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return refuse('must be valid JSON')
-  }
-  refuseUnkept(text, value, '', problems)
-  return value
 }
 
 /** The problems with `numberOf(position)`, unless undefined, in each `records[<position>]`. */

@@ -9,8 +9,7 @@ import { clientOf, createAddressLimiter } from '../../http/address-limit.ts'
 import { limitHeaders } from '../../http/admission.ts'
 import type { Api } from '../../http/api.ts'
 import { bodyError, readRaw } from '../../http/body.ts'
-import { pathOf } from '../../http/context.ts'
-import { parseOnce } from '../../http/json.ts'
+import { decode, parseOnce } from '../../http/json.ts'
 import type { SecretBox } from '../../webhooks/signing/secret-box.ts'
 import { verifySignature } from '../../webhooks/signing/signature.ts'
 import { findGithubSecret } from '../organization/queries.ts'
@@ -38,7 +37,8 @@ export function githubRoutes(api: Api, { writes, config, gate, box, now }: Githu
     '/github/:org_slug',
     async ({ request, server, params, set, status }) => {
       const slug = params.org_slug
-      if (!isDecodable(pathOf(request.url))) throw new ApiError('NOT_FOUND', 'There is no such organization')
+      // of broken percent-encoding
+      if (slug.includes('\uFFFD')) throw new ApiError('NOT_FOUND', 'There is no such organization')
       const { counted, exact } = clientOf(request, server, config.trustProxy)
       if (limiter.peek(counted).remaining === 0) {
         throw tooMany(
@@ -58,10 +58,10 @@ export function githubRoutes(api: Api, { writes, config, gate, box, now }: Githu
       const kind = request.headers.get('x-github-event')
       if (kind === null || kind === '') throw fieldError('X-GitHub-Event', 'is required')
       if (kind !== 'pull_request') return status(202, { taken: false })
-      const event = eventOf(parsed(bytes))
+      const event = eventOf(parseOnce(decode(bytes)))
       if (event === undefined) throw bodyError('must be an event pull_request of GitHub, as JSON')
       await storePullRequestEvent(writes, found.orgId, { userId: 'github', ipAddress: exact }, event)
-      return status(204, undefined)
+      return undefined
     },
     {
       open: true,
@@ -83,23 +83,4 @@ export function githubRoutes(api: Api, { writes, config, gate, box, now }: Githu
       },
     },
   )
-}
-
-function parsed(bytes: Uint8Array): unknown {
-  try {
-    return parseOnce(new TextDecoder().decode(bytes))
-  } catch (error) {
-    if (error instanceof ApiError) throw error
-    return undefined
-  }
-}
-
-/** Whether the percent-encoding of a path is not broken. */
-function isDecodable(path: string): boolean {
-  try {
-    decodeURIComponent(path)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -1,8 +1,8 @@
 import type { FieldProblem } from '../../base/errors.ts'
 import { NDJSON_TYPE, type PackedBody, unpack } from '../../http/body.ts'
-import { refuseUnkept } from '../../http/json.ts'
+import { decode, notJson, refuseUnkept } from '../../http/json.ts'
 import type { BatchPreparer, PreparedBatch } from '../sync/prepare.ts'
-import { createSplitter, decode, nameOf, notJson, type RecordText } from './splitter.ts'
+import { createSplitter, nameOf, type RecordText } from './splitter.ts'
 
 export interface ReadOptions {
   /** Largest unpacked body. */

@@ -13,7 +13,7 @@ import { type ObservedSession, sessionsOf } from '../../analysis/telemetry/sessi
 import { WireError } from '../../analysis/telemetry/wire.ts'
 import { ApiError } from '../../base/errors.ts'
 import { bodyError, type PackedBody, unpack } from '../../http/body.ts'
-import { parseOnce } from '../../http/json.ts'
+import { decode, parseOnce } from '../../http/json.ts'
 import type { ReadOptions } from './read-batch.ts'
 
 interface TelemetryOptions extends Omit<ReadOptions, 'maxBytes'> {
@@ -60,7 +60,7 @@ export async function readTelemetry(
     rejected += 1
     if (rejected === 1) reason = observed.refused
   }
-  decode(body.encoding === undefined ? body.bytes : Buffer.concat(chunks, size), body, signal, add)
+  readRecords(body.encoding === undefined ? body.bytes : Buffer.concat(chunks, size), body, signal, add)
   await pause()
   const told = sessionsOf(await withoutSecrets(observations), now)
   const sessions = told.filter(({ parts }) => isPossible(parts))
@@ -112,7 +112,7 @@ function nameOf(observation: Observation): string | null {
   return observation.kind === 'tool' ? observation.name : null
 }
 
-function decode(
+function readRecords(
   bytes: Uint8Array,
   { mediaType }: PackedBody,
   signal: Signal,
@@ -120,7 +120,7 @@ function decode(
 ): void {
   const isJson = mediaType === 'application/json'
   try {
-    if (isJson) readJson(parseOnce(DECODER.decode(bytes), MAX_JSON_VALUES), add)
+    if (isJson) readJson(parseOnce(decode(bytes).trim(), MAX_JSON_VALUES), add)
     else readProtobuf(bytes, signal, add)
   } catch (error) {
     if (error instanceof ApiError) throw error
@@ -130,6 +130,5 @@ function decode(
   }
 }
 
-const DECODER = new TextDecoder('utf-8', { fatal: true })
 /** A body of the largest size that is full of the shortest attributes has fewer. */
 const MAX_JSON_VALUES = 1_000_000

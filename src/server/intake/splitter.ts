@@ -1,5 +1,5 @@
-import { ApiError, fieldError } from '../../base/errors.ts'
-import { parseOnce } from '../../http/json.ts'
+import { fieldError } from '../../base/errors.ts'
+import { decode, notJson, parseOnce } from '../../http/json.ts'
 import { MAX_RECORDS, refuseTooMany } from '../sync/prepare.ts'
 
 // Divides a body into records while it is unpacked, and counts what JSON.parse would build before it does.
@@ -58,19 +58,7 @@ const IS_STRUCTURE = new Uint8Array(256)
 for (const byte of [NEWLINE, QUOTE, COMMA, COLON, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT])
   IS_STRUCTURE[byte] = 1
 
-const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-export const notJson = () => fieldError('body', 'must be valid JSON')
 const notAnObject = () => fieldError('body', 'must be an object')
-
-/** The text of a record. Throws VALIDATION_ERROR unless it is UTF-8. */
-export function decode(bytes: Uint8Array): string {
-  try {
-    return DECODER.decode(bytes)
-  } catch {
-    throw fieldError('body', 'must be valid UTF-8')
-  }
-}
 
 /** The name of a record in errors. */
 export const nameOf = (at: number): string => `records[${at}]`
@@ -79,14 +67,6 @@ export const nameOf = (at: number): string => `records[${at}]`
 function isBlank(bytes: Uint8Array): boolean {
   const first = bytes[0] ?? SPACE
   return first <= SPACE || first === BYTE_ORDER_MARK ? decode(bytes).trim() === '' : false
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseOnce(text)
-  } catch (error) {
-    throw error instanceof ApiError ? error : notJson()
-  }
 }
 
 /** The bytes since the last `take`, over the borders of chunks. */
@@ -195,7 +175,7 @@ export function createSplitter(isLines: boolean, limits: SplitLimits = SPLIT_LIM
     envelope += part + String.fromCharCode(byte)
     isInRecords = depth === 1 && byte === OPEN_ARRAY && part.trim() === '' && key === 'records'
     if (isInRecords && records > 0) throw fieldError('records', 'must be given once')
-    if (byte === COLON) key = String(parsed(part))
+    if (byte === COLON) key = String(parseOnce(part))
     else if (byte === COMMA) key = ''
   }
   return {
@@ -250,7 +230,7 @@ export function createSplitter(isLines: boolean, limits: SplitLimits = SPLIT_LIM
       if (isLines) endLine(rest, out)
       else envelope = (envelope + decode(rest)).trim()
       if (isLines ? records === 0 : envelope === '') throw fieldError('body', 'must not be empty')
-      if (!isLines) refuseWithoutRecords(parsed(envelope))
+      if (!isLines) refuseWithoutRecords(parseOnce(envelope))
       return out
     },
   }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createSplitter, decode, SPLIT_LIMITS } from '../../../src/server/intake/splitter.ts'
+import { decode } from '../../../src/http/json.ts'
+import { createSplitter, SPLIT_LIMITS } from '../../../src/server/intake/splitter.ts'
 
 const MIB = 1024 * 1024
 const LIMITS = { ...SPLIT_LIMITS, records: 3, lines: 6, recordValues: 10, values: 20, fields: 4, depth: 5 }
