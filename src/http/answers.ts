@@ -4,7 +4,6 @@ import { JsonText } from '../base/json-text.ts'
 import type { RecordRequest } from './access-log.ts'
 import { context, targetOf } from './context.ts'
 import { CachedResponse } from './responses/cached-response.ts'
-import { acceptedEncoding } from './responses/compression.ts'
 import { linkOfValue } from './responses/links.ts'
 import { etagOf, matchesEtag, type ResponseHeaders, streamOf } from './responses/response.ts'
 import type { ResponseCache } from './responses/response-cache.ts'
@@ -53,7 +52,7 @@ export function createAnswer({ grow, prefix }: Pick<AnswerDeps, 'grow' | 'prefix
   ): Response => {
     const { headers } = set
     const { contentType = 'application/json', variesByAccept } = body.source
-    const encoding = acceptedEncoding(request.headers.get('accept-encoding'), body.encodings)
+    const encoding = body.encodingFor(request.headers.get('accept-encoding'))
     const etag = body.etagIn(encoding)
     headers.etag = etag
     headers['cache-control'] ??= isApi ? 'private, no-cache' : 'no-cache'
@@ -70,7 +69,7 @@ export function createAnswer({ grow, prefix }: Pick<AnswerDeps, 'grow' | 'prefix
     return new Response(isApi ? streamOf(bytes, request) : bytes, init)
   }
 
-  /** The response for what a handler returned, a Response itself with the headers of `set`. `isApi`: it is below /v1. */
+  /** The response for what a handler returned, 204 for nothing, a Response itself with the headers of `set`. `isApi`: it is below /v1. */
   return (given: unknown, set: ResponseSet, request: Request, isApi: boolean): Response => {
     const { headers } = set
     if (given instanceof Response) {
@@ -85,7 +84,7 @@ export function createAnswer({ grow, prefix }: Pick<AnswerDeps, 'grow' | 'prefix
     if (headers.location !== undefined) headers.location = `${prefix}${headers.location}`
     const link = linkOfValue(targetOf(request.url), value, prefix)
     if (link !== undefined) headers.link = link
-    const status = Number(set.status ?? 200)
+    const status = value === undefined ? 204 : Number(set.status ?? 200)
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     if (isRead && status === 200 && headers['cache-control'] !== 'no-store') {
       return readResponse(bodyOf(value, set), set, request, isApi)
@@ -93,7 +92,7 @@ export function createAnswer({ grow, prefix }: Pick<AnswerDeps, 'grow' | 'prefix
     // not packed: a secret that was made must not show in the size of a packed body
     headers['cache-control'] ??= 'no-store'
     const init = { status, headers: headers as Record<string, string> }
-    if (status === 204 || value === undefined) return new Response(null, init)
+    if (value === undefined) return new Response(null, init)
     const { body, source } = bodyOf(value, set)
     headers['content-type'] = source.contentType ?? 'application/json'
     return new Response(body, init)
@@ -114,15 +113,8 @@ export const answers = ({ gate, record, ...deps }: AnswerDeps) => {
           const response = answer(responseValue, set, request, admitted !== undefined)
           const route = (pattern as string | undefined) ?? NO_ROUTE
           const { method, url } = request
-          record({
-            method,
-            url,
-            route,
-            status: response.status,
-            startedAt,
-            requestId,
-            access: admitted?.access,
-          })
+          const { status } = response
+          record({ method, url, route, status, startedAt, requestId, access: admitted?.access })
           // Elysia returns a Response as it is where `set` has nothing; else it would copy it, with a stream of its body.
           set.headers = {}
           set.status = 200

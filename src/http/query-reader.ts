@@ -20,7 +20,7 @@ const BOUNDS = [
 ] as const
 
 /** Decodes a part of a query string; undefined when its percent-encoding or UTF-8 is invalid. */
-function decode(text: string): string | undefined {
+export function decode(text: string): string | undefined {
   if (!text.includes('%') && !text.includes('+')) return text
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))

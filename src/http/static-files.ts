@@ -1,6 +1,5 @@
 import { packedPath } from '../base/packed-path.ts'
-import { CachedResponse } from './responses/cached-response.ts'
-import type { Encoding } from './responses/compression.ts'
+import { CachedResponse, type Encoding } from './responses/cached-response.ts'
 import type { ResponseHeaders } from './responses/response.ts'
 
 /** A file that is made at the first request and kept, packed and unpacked as asked for. */

@@ -1,5 +1,17 @@
 import type { JsonText, PagePosition } from '../../base/json-text.ts'
-import { compress, type Encoding, encodingsOf } from './compression.ts'
+import { qualitiesOf } from './response.ts'
+
+/** A smaller body saves no packet when it is compressed. */
+const MIN_COMPRESSED_BYTES = 1_024
+
+/** A page of 50 sessions, 7,741 bytes: zstd 17 µs and 1,252 bytes, gzip 27 µs and 1,392 (brotli 66 µs and 1,228). */
+const ENCODERS = {
+  zstd: (body: Uint8Array<ArrayBuffer>) => Bun.zstdCompressSync(body, { level: 3 }),
+  gzip: (body: Uint8Array<ArrayBuffer>) => Bun.gzipSync(body, { level: 4 }),
+}
+export type Encoding = keyof typeof ENCODERS
+const PREFERRED: readonly Encoding[] = ['zstd', 'gzip']
+const NONE: readonly Encoding[] = []
 
 /** The result of a source: JSON as text, or a value that becomes JSON. */
 export type Computed = JsonText | object | null
@@ -49,8 +61,15 @@ export class CachedResponse {
     /** The page's position, when the response is a page of a list. */
     readonly pagination: PagePosition | undefined,
     /** It is sent in these encodings, or in none. */
-    readonly encodings = encodingsOf(body.length),
+    readonly encodings = body.length < MIN_COMPRESSED_BYTES ? NONE : PREFERRED,
   ) {}
+
+  /** The first of its encodings that an Accept-Encoding header allows; undefined: none. */
+  encodingFor(header: string | null): Encoding | undefined {
+    if (header === null || this.encodings.length === 0) return undefined
+    const qualities = qualitiesOf(header)
+    return this.encodings.find((encoding) => (qualities.get(encoding) ?? 0) > 0)
+  }
 
   etagIn(encoding: Encoding | undefined): string {
     return encoding === undefined ? this.etag : `${this.etag.slice(0, -1)}-${encoding}"`
@@ -64,7 +83,7 @@ export class CachedResponse {
     if (encoding === undefined) return this.body
     const known = this.compressed.get(encoding)
     if (known !== undefined) return known
-    const packed = compress(this.body, encoding)
+    const packed = new Uint8Array(ENCODERS[encoding](this.body))
     this.compressed.set(encoding, packed)
     grow(this, packed.length)
     return packed

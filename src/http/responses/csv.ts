@@ -1,5 +1,6 @@
 import { JsonText } from '../../base/json-text.ts'
 import type { ResponseSource } from './cached-response.ts'
+import { qualitiesOf } from './response.ts'
 
 // Pages of lists as CSV (RFC 4180), for clients that ask for text/csv.
 
@@ -17,20 +18,11 @@ const QUOTED = /[",\r\n]/
 
 type Cell = string | number | boolean | null | undefined
 
-/** Whether an Accept header may name text/csv: false for what browsers and most clients send. */
-export const mentionsCsv = (accept: string | null): boolean =>
-  accept?.toLowerCase().includes(CSV_TYPE) === true
-
 /** Whether an Accept header prefers text/csv, named as such, to JSON. */
 export function prefersCsv(accept: string | null): boolean {
-  if (accept === null || !mentionsCsv(accept)) return false
-  const qualities = new Map<string, number>()
-  for (const item of accept.toLowerCase().split(',')) {
-    const [type = '', ...parameters] = item.split(';').map((part) => part.trim())
-    const q = parameters.find((parameter) => /^q\s*=/.test(parameter))?.split('=')[1]
-    const quality = q === undefined ? 1 : Number(q)
-    qualities.set(type, Number.isFinite(quality) ? quality : 0)
-  }
+  // false at once for what browsers and most clients send
+  if (accept?.toLowerCase().includes(CSV_TYPE) !== true) return false
+  const qualities = qualitiesOf(accept)
   const csv = qualities.get(CSV_TYPE) ?? 0
   const json = qualities.get('application/json')
   if (json !== undefined) return csv > json

@@ -1,4 +1,5 @@
 import type { PagePosition } from '../../base/json-text.ts'
+import { decode } from '../query-reader.ts'
 
 // The Link header (RFC 8288) of a paged response: references to other pages of the same list, as paths, so that they hold
 // behind any proxy, whatever host and scheme the client uses.
@@ -6,30 +7,32 @@ import type { PagePosition } from '../../base/json-text.ts'
 /** A query may contain a key by mistake; keys start like this. */
 const KEY_START = 'ca_live_'
 
-/** The parameter's name; as it came where its percent-encoding is invalid. */
-function nameOf(pair: string): string {
-  const raw = pair.split('=', 1)[0] ?? ''
-  try {
-    return decodeURIComponent(raw)
-  } catch {
-    return raw
-  }
-}
-
 /** Percent-encodes the characters that a Link header may not contain. */
 const encoded = (text: string): string => text.toWellFormed().replace(/[^!#-;=?-~]/gu, encodeURIComponent)
 
-/** A function from a value of the parameter `name` to a reference with it and all other parameters of `target`. */
-function referencesOf(target: string, name: string): (value: string) => string {
-  const start = target.indexOf('?')
-  if (start === -1) return (value) => `${encoded(target)}?${name}=${value}`
-  const others = target
-    .slice(start + 1)
+/** References to `target` with other values of the parameter `name`, by their relation; `undefined` is left out. */
+function references(target: string, name: string, values: Record<string, unknown>, prefix: string): string {
+  const [path = '', query = ''] = target.split(/\?(.*)/)
+  const others = query
     .split('&')
-    .filter((pair) => pair !== '' && !pair.includes(KEY_START) && nameOf(pair) !== name)
-  const rest = encoded([...others, ''].join('&'))
-  const path = encoded(target.slice(0, start))
-  return (value) => `${path}?${rest}${name}=${value}`
+    .filter(
+      (pair) => pair !== '' && !pair.includes(KEY_START) && decode(pair.split('=', 1)[0] ?? '') !== name,
+    )
+  const start = encoded(`${path}?${[...others, name].join('&')}=`)
+  return Object.entries(values)
+    .flatMap(([rel, value]) => (value === undefined ? [] : `<${prefix}${start}${value}>; rel="${rel}"`))
+    .join(', ')
+}
+
+/**
+ * The Link header of a page of a list: `first`, `prev`, `next` and `last`, as far as they exist; behind the end, `prev` is
+ * the last page. `target` is the request's path and query, `prefix` the path that a proxy puts before it.
+ */
+export function linkOf(target: string, { page, per_page, total }: PagePosition, prefix: string): string {
+  const last = Math.max(1, Math.ceil(total / per_page))
+  const prev = page > 1 ? Math.min(page - 1, last) : undefined
+  const next = page < last ? page + 1 : undefined
+  return references(target, 'page', { first: 1, prev, next, last }, prefix)
 }
 
 /** The latest link of a page's position: a kept response has the same position for all its requests. */
@@ -44,35 +47,11 @@ function pageLinkOf(target: string, position: PagePosition, prefix: string): str
   return link
 }
 
-/**
- * The Link header of a page of a list: `first`, `prev`, `next` and `last`, as far as they exist; behind the end, `prev` is
- * the last page. `target` is the request's path and query, `prefix` the path that a proxy puts before it.
- */
-export function linkOf(target: string, { page, per_page, total }: PagePosition, prefix: string): string {
-  const reference = referencesOf(target, 'page')
-  const last = Math.max(1, Math.ceil(total / per_page))
-  const pages = {
-    first: 1,
-    prev: page > 1 ? Math.min(page - 1, last) : undefined,
-    next: page < last ? page + 1 : undefined,
-    last,
-  }
-  return Object.entries(pages)
-    .flatMap(([rel, at]) => (at === undefined ? [] : `<${prefix}${reference(`${at}`)}>; rel="${rel}"`))
-    .join(', ')
-}
-
-/** The Link header of a part of a list that goes on with `cursor`: `next`. Undefined at its end. */
-export function cursorLinkOf(target: string, cursor: string | null, prefix: string): string | undefined {
-  if (cursor === null) return undefined
-  return `<${prefix}${referencesOf(target, 'cursor')(encodeURIComponent(cursor))}>; rel="next"`
-}
-
 /** The Link header of the response for `value`, as a handler returned it; undefined where it is no part of a list. */
 export function linkOfValue(target: string, value: unknown, prefix: string): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   if ('pagination' in value && value.pagination !== undefined)
     return pageLinkOf(target, value.pagination as PagePosition, prefix)
-  if ('next_cursor' in value) return cursorLinkOf(target, value.next_cursor as string | null, prefix)
-  return undefined
+  if (!('next_cursor' in value) || value.next_cursor === null) return undefined
+  return references(target, 'cursor', { next: encodeURIComponent(String(value.next_cursor)) }, prefix)
 }

@@ -46,10 +46,19 @@ export function etagOf(text: string): string {
 }
 
 /** Whether an If-None-Match header names this ETag. */
-export function matchesEtag(header: string | null, etag: string): boolean {
-  if (header === null) return false
-  return header.split(',').some((part) => {
+export const matchesEtag = (header: string | null, etag: string): boolean =>
+  header?.split(',').some((part) => {
     const candidate = part.trim()
     return candidate === '*' || candidate.replace(/^W\//, '') === etag
-  })
+  }) === true
+
+/** The qualities of the names in a header such as Accept, from 0, which refuses one, to 1. */
+export function qualitiesOf(header: string): Map<string, number> {
+  const qualities = new Map<string, number>()
+  for (const item of header.toLowerCase().split(',')) {
+    const end = item.indexOf(';')
+    const q = end === -1 ? undefined : /;\s*q\s*=([^;]*)/.exec(item)?.[1]
+    qualities.set((end === -1 ? item : item.slice(0, end)).trim(), q === undefined ? 1 : Number(q) || 0)
+  }
+  return qualities
 }
