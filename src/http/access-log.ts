@@ -13,10 +13,11 @@ const MAX_PATH_LENGTH = 200
 const MAX_WITHOUT_KEY = 300
 const MINUTE_MS = 60_000
 
-/** A request that was answered, by the pattern of its route. */
+/** A request that was answered. */
 interface AnsweredRequest {
   method: string
   url: string
+  /** The pattern of its route. */
   route: string
   status: number
   /** The time of the arrival by the monotonic clock. */
@@ -25,12 +26,20 @@ interface AnsweredRequest {
   /** Undefined without a valid key. */
   access: Access | undefined
 }
-/** `path` has no query string, which may hold personal data. */
-type LoggedRequest = Omit<AnsweredRequest, 'url' | 'route' | 'startedAt'> & { path: string; ms: number }
 
-const fieldsOf = ({ method, path, status, ms, requestId, access }: LoggedRequest): LogFields => ({
+export type RecordRequest = (request: AnsweredRequest) => void
+
+/** The line has no query string, which may hold personal data. */
+const fieldsOf = ({
   method,
-  path: path.slice(0, MAX_PATH_LENGTH),
+  url,
+  status,
+  ms,
+  requestId,
+  access,
+}: AnsweredRequest & { ms: number }): LogFields => ({
+  method,
+  path: pathOf(url).slice(0, MAX_PATH_LENGTH),
   status,
   ms: Math.round(ms * 10) / 10,
   request_id: requestId,
@@ -40,15 +49,13 @@ const fieldsOf = ({ method, path, status, ms, requestId, access }: LoggedRequest
   }),
 })
 
-/** Collects a line for each request and writes the lines together, outside the requests. */
-export function createAccessLog(log: Log, now: () => number = () => performance.now()) {
+/** Counts requests, and collects a line for each: the lines are written together, outside the requests. */
+export function createAccessLog(log: Log, requests: Pick<RequestMeter, 'of'>, now = () => performance.now()) {
   let minute = Number.NEGATIVE_INFINITY
   let withoutKey = 0
   const reportLeftOut = () => {
-    if (withoutKey > MAX_WITHOUT_KEY)
-      log.warn('requests without a valid key that have no line in the log', {
-        count: withoutKey - MAX_WITHOUT_KEY,
-      })
+    const count = withoutKey - MAX_WITHOUT_KEY
+    if (count > 0) log.warn('requests without a valid key that have no line in the log', { count })
     withoutKey = 0
   }
   const isLeftOut = () => {
@@ -59,39 +66,28 @@ export function createAccessLog(log: Log, now: () => number = () => performance.
     withoutKey += 1
     return withoutKey > MAX_WITHOUT_KEY
   }
-  let held: LoggedRequest[] = []
+  let held: (AnsweredRequest & { ms: number })[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
   const flush = () => {
     clearTimeout(timer)
     timer = undefined
-    const requests = held
+    if (held.length > 0) log.infoAll('request', held.map(fieldsOf))
     held = []
-    if (requests.length > 0) log.infoAll('request', requests.map(fieldsOf))
+  }
+  const record: RecordRequest = (request) => {
+    const ms = performance.now() - request.startedAt
+    requests.of(request.method, request.route).record(request.status, ms)
+    if (request.access === undefined && isLeftOut()) return
+    held.push({ ...request, ms })
+    if (held.length >= MAX_HELD) return flush()
+    timer ??= setTimeout(flush, FLUSH_MS).unref()
   }
   return {
+    record,
     /** Writes the lines that are still held. Call it when the server has stopped. */
     flush() {
       flush()
       reportLeftOut()
     },
-    record(request: LoggedRequest) {
-      if (request.access === undefined && isLeftOut()) return
-      held.push(request)
-      if (held.length >= MAX_HELD) return flush()
-      if (timer !== undefined) return
-      timer = setTimeout(flush, FLUSH_MS)
-      timer.unref()
-    },
   }
 }
-
-export type RecordRequest = (request: AnsweredRequest) => void
-
-/** Makes the function that counts and logs an answered request. */
-export const recorder =
-  (accessLog: Pick<ReturnType<typeof createAccessLog>, 'record'>, requests: RequestMeter): RecordRequest =>
-  ({ url, route, startedAt, ...request }) => {
-    const ms = performance.now() - startedAt
-    requests.of(request.method, route).record(request.status, ms)
-    accessLog.record({ ...request, path: pathOf(url), ms })
-  }

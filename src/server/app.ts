@@ -47,7 +47,7 @@ import { sessionRoutes } from '../features/sessions/routes.ts'
 import { authRoutes } from '../features/sign-in/routes.ts'
 import { teamRoutes } from '../features/team/routes.ts'
 import { whoAmIRoutes } from '../features/whoami/routes.ts'
-import { createAccessLog, recorder } from '../http/access-log.ts'
+import { createAccessLog } from '../http/access-log.ts'
 import { createAdmission } from '../http/admission.ts'
 import { answers } from '../http/answers.ts'
 import { createApi } from '../http/api.ts'
@@ -224,8 +224,7 @@ export function createApp(deps: AppDeps) {
     if (!('needs' in hooks)) throw new Error(`${method} ${path} declares no scope`)
   }
 
-  const accessLog = createAccessLog(log)
-  const record = recorder(accessLog, requests)
+  const { record, flush: flushAccessLog } = createAccessLog(log, requests)
   const refusal = () =>
     disk() === REMOVED ? dataRemoved() : schema() === 'ok' ? undefined : newerSchema(schema())
   const prefix = publicPath(config)
@@ -258,7 +257,7 @@ export function createApp(deps: AppDeps) {
     .use(new Elysia({ prefix: '/otlp/v1' }).use(telemetry))
   // The routes' types are for nobody: a client speaks HTTP.
   return Object.assign(app, {
-    flushAccessLog: accessLog.flush,
+    flushAccessLog,
     endStreams: streams.stop,
     /** Refuses the requests that wait for others, or whose bodies have not come. */
     refuseWaiting() {

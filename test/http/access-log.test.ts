@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createLog } from '../../src/base/log.ts'
+import { createRegistry } from '../../src/base/metrics/registry.ts'
+import { measureRequests } from '../../src/base/metrics/requests.ts'
 import { createAccessLog } from '../../src/http/access-log.ts'
 
 test('requests without a key have at most 300 lines a minute, and the number of the others', () => {
@@ -8,9 +10,19 @@ test('requests without a key have at most 300 lines a minute, and the number of 
     for (const line of text.trim().split('\n')) lines.push(JSON.parse(line))
   })
   let now = 0
-  const accessLog = createAccessLog(log, () => now)
+  const accessLog = createAccessLog(log, measureRequests(createRegistry()), () => now)
   const request = (path: string, access?: { orgId: string; keyId: string }) =>
-    accessLog.record({ method: 'GET', path, status: 401, ms: 1, requestId: 'req', access } as never)
+    accessLog.record({
+      ...{
+        method: 'GET',
+        url: `http://localhost${path}`,
+        route: '/r',
+        status: 401,
+        startedAt: 0,
+        requestId: 'req',
+      },
+      access: access as never,
+    })
   const linesOf = (path: string) => lines.filter((line) => line.path === path).length
 
   for (let n = 0; n < 1_000; n += 1) {
