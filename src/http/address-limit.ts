@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import type { Decision } from './rate-limit.ts'
+import { type Decision, decisionAt } from './rate-limit.ts'
 
 // Requests without a valid key, and those of badges, are limited by client address, in the memory of each
 // instance.
@@ -20,17 +20,6 @@ export function createAddressLimiter(now: () => Date, limit = LIMIT) {
   /** The requests of each address in this minute. */
   const counts = new Map<string, number>()
   let countedMinute = 0
-  const decide = (used: number, admitted: boolean): Decision => {
-    const nowMs = now().getTime()
-    const resetMs = (Math.floor(nowMs / MINUTE_MS) + 1) * MINUTE_MS
-    return {
-      admitted,
-      limit,
-      remaining: Math.max(0, limit - used),
-      resetS: resetMs / 1000,
-      retryAfterS: Math.max(1, Math.ceil((resetMs - nowMs) / 1000)),
-    }
-  }
   const usedOf = (address: string): number => {
     const minute = Math.floor(now().getTime() / MINUTE_MS)
     if (minute !== countedMinute) counts.clear()
@@ -41,13 +30,13 @@ export function createAddressLimiter(now: () => Date, limit = LIMIT) {
     /** Counts one request of the address. */
     take(address: string): Decision {
       const used = usedOf(address)
-      if (used >= limit) return decide(used, false)
+      if (used >= limit) return decisionAt(now(), false, limit, 0)
       if (used === 0 && counts.size >= MAX_ADDRESSES) counts.delete(counts.keys().next().value ?? address)
       counts.set(address, used + 1)
-      return decide(used + 1, true)
+      return decisionAt(now(), true, limit, limit - used - 1)
     },
     /** The decision on the next request, without counting. */
-    peek: (address: string): Decision => decide(usedOf(address), true),
+    peek: (address: string): Decision => decisionAt(now(), true, limit, limit - usedOf(address)),
   }
 }
 
@@ -60,13 +49,10 @@ function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
 }
 
 /** Returns the unit that the limit counts: an IPv4 address, or the /64 network of an IPv6 address. */
-function countedAddress(address: ipaddr.IPv4 | ipaddr.IPv6): string {
-  if (address instanceof ipaddr.IPv4) return address.toString()
-  return `${address.parts
-    .slice(0, 4)
-    .map((part) => part.toString(16))
-    .join(':')}::/64`
-}
+const countedAddress = (address: ipaddr.IPv4 | ipaddr.IPv6): string =>
+  address instanceof ipaddr.IPv4
+    ? address.toString()
+    : ipaddr.IPv6.networkAddressFromCIDR(`${address.toNormalizedString()}/64`).toString()
 
 /**
  * The client a request came from. `peer` is the address of the connection; behind `hops` proxies it is the

@@ -11,7 +11,7 @@ import type { Config } from '../config.ts'
 import type { Sql } from '../database/client.ts'
 import type { SchemaState } from '../database/newer-schema.ts'
 import { clientOf, createAddressLimiter, type Server } from './address-limit.ts'
-import { createLimiter, type Decision } from './rate-limit.ts'
+import { createLimiter, type Decision, decisionAt } from './rate-limit.ts'
 import { leaseRequests, type WindowName } from './rate-windows.ts'
 
 // Every request below /v1 is admitted once, before it is routed: its key is looked up and it is counted, so
@@ -82,7 +82,7 @@ export function createAdmission(deps: AdmissionDeps) {
       (leased) => ({ access, limit: leased }),
       (failure: unknown) => ({
         access,
-        limit: limiters[window].peek(access.orgId, perMinute) ?? unknownWindow(perMinute, now()),
+        limit: limiters[window].peek(access.orgId, perMinute) ?? decisionAt(now(), false, perMinute, 0),
         failure,
       }),
     )
@@ -213,9 +213,3 @@ export const limitHeaders = ({ limit, remaining, resetS }: Decision) => ({
   'x-ratelimit-remaining': String(remaining),
   'x-ratelimit-reset': String(resetS),
 })
-
-/** Makes the limit in the headers while the database cannot be reached. */
-function unknownWindow(limit: number, now: Date): Decision {
-  const resetS = (Math.floor(now.getTime() / 60_000) + 1) * 60
-  return { admitted: false, limit, remaining: 0, resetS, retryAfterS: 1 }
-}

@@ -23,6 +23,18 @@ export interface Decision {
   retryAfterS: number
 }
 
+/** `left` requests of the limit are left in a minute that ends in `leftMs`. */
+const decisionOf = (admitted: boolean, limit: number, left: number, resetS: number, leftMs: number) => ({
+  ...{ admitted, limit, remaining: admitted ? Math.max(0, left) : 0, resetS },
+  retryAfterS: Math.max(1, Math.ceil(leftMs / 1000)),
+})
+
+/** The decision in the minute of the wall clock, of whose limit `left` requests are left. */
+export function decisionAt(now: Date, admitted: boolean, limit: number, left: number): Decision {
+  const resetS = (Math.floor(now.getTime() / MINUTE_MS) + 1) * 60
+  return decisionOf(admitted, limit, left, resetS, resetS * 1000 - now.getTime())
+}
+
 interface Window {
   /** Unix minutes, by the database's clock. */
   minute: number
@@ -56,16 +68,8 @@ export function createLimiter({ lease, clock }: LimiterDeps) {
     return window
   }
 
-  const decide = (window: Window, limit: number, admitted: boolean): Decision => {
-    const resetS = (window.minute + 1) * 60
-    return {
-      admitted,
-      limit,
-      remaining: admitted ? Math.max(0, limit - (window.used - window.held)) : 0,
-      resetS,
-      retryAfterS: Math.max(1, Math.ceil((window.endsAt - clock()) / 1000)),
-    }
-  }
+  const decide = ({ used, held, minute, endsAt }: Window, limit: number, admitted: boolean): Decision =>
+    decisionOf(admitted, limit, limit - (used - held), (minute + 1) * 60, endsAt - clock())
 
   /** A decision from memory; undefined when a lease is needed. */
   const spend = (window: Window, limit: number): Decision | undefined => {
