@@ -71,12 +71,13 @@ interface Step extends Arrived {
   body: unknown
 }
 
-/** The same, when everything is checked. */
-interface Allowed extends Step {
-  call: Call
+/** What handlers know of the caller, when everything is checked. */
+type Allowed = Pick<Access, 'orgId' | 'actor' | 'onlyMember'> & {
   access: Access
+  /** Whether the response leaves members out. */
   hidesMembers: boolean
 }
+type Checked = Step & Allowed & { call: Call }
 
 /**
  * PostgreSQL rejects NUL in a text, and Elysia gives null for broken percent-encoding. No id has U+FFFD: the result is
@@ -213,24 +214,25 @@ function createSteps({ need, before }: Callers, deps: ApiDeps) {
     },
 
     /** After Elysia has validated. */
-    resolve: ({ admitted, query, call }: Step): { access: Access; hidesMembers: boolean } | undefined => {
+    resolve: ({ admitted, query, call }: Step): Allowed | undefined => {
       if (call?.isWrong === true) throw validationError(...call.problems())
       const access = allowed(admitted)
-      return access && { access, hidesMembers: hidesMembersOf(access, route.members, query) }
+      if (access === undefined) return undefined
+      const { orgId, actor, onlyMember } = access
+      return { access, orgId, actor, onlyMember, hidesMembers: hidesMembersOf(access, route.members, query) }
     },
 
     /** The kept response, or all rows; undefined where this request computes it, for all that wait for it. */
-    findCached: async ({ access, hidesMembers, query, params = {}, request, call }: Allowed) => {
+    findCached: async ({ orgId, onlyMember, hidesMembers, query, params = {}, request, call }: Checked) => {
       const { all } = route
-      if (call?.isWhole === true && all !== undefined) {
-        const { orgId, onlyMember } = access
+      if (call.isWhole && all !== undefined) {
         const rows = (sql: Sql) => all(sql, orgId, query, { onlyMember, hidesMembers })
         return await wholeLists.send(request, { orgId, columns: columnsOf(query), rows })
       }
       const further = typeof route.cached === 'function' ? route.cached() : {}
-      const seen = { hidesMembers: hidesMembers || undefined, onlyMember: access.onlyMember?.keys.join(' ') }
+      const seen = { hidesMembers: hidesMembers || undefined, onlyMember: onlyMember?.keys.join(' ') }
       const key = cacheKeyOf(String(route.detail?.operationId), params, query, further, seen)
-      const found = await cache.find(access.orgId, sourceOf(request, key, query))
+      const found = await cache.find(orgId, sourceOf(request, key, query))
       if (found instanceof CachedResponse) return found
       // `errors` rejects it where the handler fails
       call.pending = found

@@ -46,14 +46,14 @@ export const webhookRoutes = ({ sql, api }: RouteDeps, webhooks: WebhookDeps) =>
       response: Catalogue,
       detail: { operationId: 'listWebhookEvents', summary: 'The events there are' },
     })
-    .get('', async ({ access: { orgId } }) => ({ data: await listEndpoints(sql, orgId) }), {
+    .get('', async ({ orgId }) => ({ data: await listEndpoints(sql, orgId) }), {
       ...needs,
       response: EndpointList,
       detail: { operationId: 'listWebhooks', summary: 'List webhook endpoints, oldest first' },
     })
     .post(
       '',
-      async ({ body, headers, path, set, status, access: { orgId, actor } }) => {
+      async ({ body, headers, path, set, status, orgId, actor }) => {
         const idempotency = idempotencyOf(headers['idempotency-key'], body)
         const wanted = newEndpointOf(body, egress)
         const stored = await findStoredResponse(sql, box, orgId, idempotency)
@@ -74,14 +74,14 @@ export const webhookRoutes = ({ sql, api }: RouteDeps, webhooks: WebhookDeps) =>
         detail: { operationId: 'createWebhook', summary: 'Add a webhook endpoint' },
       },
     )
-    .get('/:webhook_id', ({ params, access: { orgId } }) => getEndpoint(sql, orgId, params.webhook_id), {
+    .get('/:webhook_id', ({ params, orgId }) => getEndpoint(sql, orgId, params.webhook_id), {
       ...needs,
       response: Endpoint,
       detail: { operationId: 'getWebhook', summary: 'One webhook endpoint' },
     })
     .patch(
       '/:webhook_id',
-      async ({ params: { webhook_id: id }, body, access: { orgId, actor } }) => {
+      async ({ params: { webhook_id: id }, body, orgId, actor }) => {
         const change = changeOf(body, egress)
         if (change.url !== undefined) {
           const { url } = await getEndpoint(sql, orgId, id)
@@ -103,10 +103,7 @@ export const webhookRoutes = ({ sql, api }: RouteDeps, webhooks: WebhookDeps) =>
     )
     .delete(
       '/:webhook_id',
-      async ({ params, status, access: { orgId, actor } }) => {
-        await deleteEndpoint(webhooks, orgId, actor, params.webhook_id)
-        return status(204, undefined)
-      },
+      ({ params, orgId, actor }) => deleteEndpoint(webhooks, orgId, actor, params.webhook_id),
       {
         ...needs,
         response: { 204: Type.Void({ description: 'Removed' }) },
@@ -119,7 +116,7 @@ export const webhookRoutes = ({ sql, api }: RouteDeps, webhooks: WebhookDeps) =>
     )
     .post(
       '/:webhook_id/rotate-secret',
-      async ({ params: { webhook_id: id }, body, access: { orgId, actor } }) =>
+      async ({ params: { webhook_id: id }, body, orgId, actor }) =>
         body.finish === true
           ? await finishRotation(webhooks, orgId, actor, id)
           : await rotateSecret(webhooks, orgId, actor, id, gracePeriodOf(body)),

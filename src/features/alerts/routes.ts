@@ -73,7 +73,7 @@ export function ruleRoutes<Kind extends RuleKind>(
     .use(api)
     .get(
       '',
-      async ({ query, access: { orgId, onlyMember } }) => {
+      async ({ query, orgId, onlyMember }) => {
         const seen = (await listRules(sql, orgId, kind)).flatMap((rule) => seenBy(rule, onlyMember) ?? [])
         const first = (query.page - 1) * query.per_page
         return page(seen.slice(first, first + query.per_page).map(show), query, seen.length)
@@ -85,7 +85,7 @@ export function ruleRoutes<Kind extends RuleKind>(
     )
     .post(
       '',
-      async ({ body, headers, path: at, set, status, access: { orgId, actor } }) => {
+      async ({ body, headers, path: at, set, status, orgId, actor }) => {
         const idempotency = idempotencyOf(headers['idempotency-key'], body)
         const made = await createRule(deps, rules, { orgId, actor, body: body as object }, idempotency)
         set.headers.location = `${at}/${made.id}`
@@ -100,7 +100,7 @@ export function ruleRoutes<Kind extends RuleKind>(
     )
     .get(
       path,
-      async ({ params, access: { orgId, onlyMember } }) => {
+      async ({ params, orgId, onlyMember }) => {
         const rule = seenBy(await getRule(sql, orgId, kind, idOf(params)), onlyMember)
         if (rule === undefined) throw noRule(kind)
         return rules.showWhole(rule)
@@ -112,7 +112,7 @@ export function ruleRoutes<Kind extends RuleKind>(
     )
     .patch(
       path,
-      async ({ params, body, access: { orgId, actor } }) => {
+      async ({ params, body, orgId, actor }) => {
         const before = await getRule(sql, orgId, kind, idOf(params))
         return await updateRule(deps, rules, { orgId, actor, body: body as object }, before)
       },
@@ -126,24 +126,17 @@ export function ruleRoutes<Kind extends RuleKind>(
         },
       },
     )
-    .delete(
-      path,
-      async ({ params, status, access: { orgId, actor } }) => {
-        await deleteRule(deps, kind, orgId, actor, idOf(params))
-        return status(204, undefined)
+    .delete(path, ({ params, orgId, actor }) => deleteRule(deps, kind, orgId, actor, idOf(params)), {
+      scope: 'admin',
+      response: { 204: Type.Void({ description: 'Removed' }) },
+      detail: {
+        operationId: operation('delete'),
+        summary: `Remove the ${kind}; what waits for Slack and Teams is cancelled`,
       },
-      {
-        scope: 'admin',
-        response: { 204: Type.Void({ description: 'Removed' }) },
-        detail: {
-          operationId: operation('delete'),
-          summary: `Remove the ${kind}; what waits for Slack and Teams is cancelled`,
-        },
-      },
-    )
+    })
     .post(
       `${path}/test`,
-      async ({ params, request, server, access: { orgId, actor } }) => {
+      async ({ params, request, server, orgId, actor }) => {
         server?.timeout(request, Math.ceil(timeoutMs / 1_000) + TEST_MARGIN_S)
         const rule = await getRule(sql, orgId, kind, idOf(params))
         const notice = await rules.noticeOf(sql, orgId, rule, { now: now(), publicUrl, test: true })
@@ -161,7 +154,7 @@ export function ruleRoutes<Kind extends RuleKind>(
     )
     .get(
       `${path}/deliveries`,
-      async ({ params, query, access: { orgId, onlyMember } }) => {
+      async ({ params, query, orgId, onlyMember }) => {
         refuseOwn(onlyMember)
         const { id } = await getRule(sql, orgId, kind, idOf(params))
         const { rows, total } = await listRuleDeliveries(sql, orgId, id, query)
@@ -179,7 +172,7 @@ export function ruleRoutes<Kind extends RuleKind>(
     )
     .get(
       `${path}/deliveries/:delivery_id`,
-      async ({ params, access: { orgId, onlyMember } }) => {
+      async ({ params, orgId, onlyMember }) => {
         refuseOwn(onlyMember)
         const { delivery_id: id } = params
         const { endpointId, test } = await getRuleDelivery(sql, orgId, idOf(params), id)
@@ -198,7 +191,7 @@ export function ruleRoutes<Kind extends RuleKind>(
     )
     .post(
       `${path}/deliveries/:delivery_id/redeliver`,
-      async ({ params, status, access: { orgId, actor } }) => {
+      async ({ params, status, orgId, actor }) => {
         const { delivery_id: id } = params
         const again = await inTurn(orgId, async (tx) => {
           const { endpointId, hasEndpoint, test } = await getRuleDelivery(tx, orgId, idOf(params), id)

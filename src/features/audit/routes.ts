@@ -10,7 +10,7 @@ import { getReport } from './report-queries.ts'
 export const auditRoutes = ({ sql, now, api }: RouteDeps) =>
   new Elysia({ prefix: '/audit', tags: ['Audit'] })
     .use(api)
-    .get('', ({ query, access: { orgId } }) => listEntries(sql, orgId, query), {
+    .get('', ({ query, orgId }) => listEntries(sql, orgId, query), {
       scope: 'audit:read',
       query: AuditListQuery,
       response: textOf(AuditPage),
@@ -22,7 +22,7 @@ export const auditRoutes = ({ sql, now, api }: RouteDeps) =>
     })
     .get(
       '/report',
-      ({ query: { cursor, direction }, access: { orgId } }) => {
+      ({ query: { cursor, direction }, orgId }) => {
         const from = cursor === undefined ? { direction, at: null } : readCursor(cursor, direction)
         return getReport(sql, orgId, from, now())
       },

@@ -33,7 +33,7 @@ export const budgetRoutes = ({ sql, now, api }: RouteDeps, { inTurn: change }: {
     .use(api)
     .get(
       '',
-      ({ query, access: { orgId, onlyMember }, hidesMembers }) =>
+      ({ query, orgId, onlyMember, hidesMembers }) =>
         listBudgetPage(sql, orgId, query, { hidesMembers, onlyMember }),
       {
         ...ofScope,
@@ -62,7 +62,7 @@ export const budgetRoutes = ({ sql, now, api }: RouteDeps, { inTurn: change }: {
     })
     .put(
       '/:month',
-      async ({ params: { month }, query, body, access: { orgId, actor } }) => {
+      async ({ params: { month }, query, body, orgId, actor }) => {
         if (!isMonth(month)) throw validationError({ field: 'month', message: 'must be a month, as 2026-11' })
         return await change(orgId, async (tx) => {
           const at = now()
@@ -98,7 +98,7 @@ export const budgetRoutes = ({ sql, now, api }: RouteDeps, { inTurn: change }: {
     )
     .delete(
       '/:month',
-      async ({ params: { month }, query, status, access: { orgId, actor } }) => {
+      async ({ params: { month }, query, orgId, actor }) => {
         if (!isMonth(month)) throw noBudget()
         await change(orgId, async (tx) => {
           const scope = await findScope(tx, orgId, query)
@@ -106,7 +106,6 @@ export const budgetRoutes = ({ sql, now, api }: RouteDeps, { inTurn: change }: {
           const details = { ids: [budgetIdOf(scope, `${month}-01`)], month, ...shownScope(scope) }
           await recordEntries(tx, orgId, actor, [{ action: 'budget.deleted', details }])
         })
-        return status(204, undefined)
       },
       {
         ...ofScope,

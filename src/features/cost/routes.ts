@@ -58,7 +58,7 @@ const breakdownColumns = ({ and_by, compare }: BreakdownQuery): CsvColumns<Break
 export const costRoutes = ({ sql, now, api }: RouteDeps) =>
   new Elysia({ prefix: '/cost', tags: ['Cost'] })
     .use(api)
-    .get('', ({ query, access: { orgId } }) => getCost(sql, orgId, query, now()), {
+    .get('', ({ query, orgId }) => getCost(sql, orgId, query, now()), {
       scope: 'cost:read',
       query: CostQuery,
       response: textOf(CostSummary),
@@ -66,29 +66,25 @@ export const costRoutes = ({ sql, now, api }: RouteDeps) =>
       cached: () => ({ today: dateOf(now()) }),
       detail: { operationId: 'getCost', summary: 'Cost summary', description: WHOLE_SESSIONS },
     })
-    .get(
-      '/breakdown',
-      ({ query, access: { orgId, onlyMember } }) => getBreakdown(sql, orgId, query, onlyMember),
-      {
-        scope: 'cost:read',
-        query: BreakdownQuery,
-        check: ({ query }: { query: BreakdownQuery }) => breakdownProblems(query),
-        response: textOf(Breakdown),
-        members: ({ by, and_by, member }: BreakdownQuery) =>
-          by === 'member' || and_by === 'member' || member !== undefined,
-        cached: true,
-        csv: breakdownColumns,
-        all: allBreakdown,
-        detail: {
-          operationId: 'getCostBreakdown',
-          summary: 'Cost and tokens by project, member, team, model, agent, branch or time',
-          description:
-            'Sums of the sessions that match, by one key or by pairs of two. What a session of several models used is ' +
-            `divided among them; the session counts once under each. ${WHOLE_SESSIONS}`,
-        },
+    .get('/breakdown', ({ query, orgId, onlyMember }) => getBreakdown(sql, orgId, query, onlyMember), {
+      scope: 'cost:read',
+      query: BreakdownQuery,
+      check: ({ query }: { query: BreakdownQuery }) => breakdownProblems(query),
+      response: textOf(Breakdown),
+      members: ({ by, and_by, member }: BreakdownQuery) =>
+        by === 'member' || and_by === 'member' || member !== undefined,
+      cached: true,
+      csv: breakdownColumns,
+      all: allBreakdown,
+      detail: {
+        operationId: 'getCostBreakdown',
+        summary: 'Cost and tokens by project, member, team, model, agent, branch or time',
+        description:
+          'Sums of the sessions that match, by one key or by pairs of two. What a session of several models used is ' +
+          `divided among them; the session counts once under each. ${WHOLE_SESSIONS}`,
       },
-    )
-    .get('/trend', ({ query, access: { orgId } }) => getCostTrend(sql, orgId, query), {
+    })
+    .get('/trend', ({ query, orgId }) => getCostTrend(sql, orgId, query), {
       scope: 'cost:read',
       query: CostTrendQuery,
       response: textOf(CostTrend),

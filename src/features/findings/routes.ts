@@ -5,7 +5,7 @@ import { FindingStatusBody, ListedFinding } from '../security/finding-model.ts'
 export const findingRoutes = ({ writes, enqueueWrite, api }: ChangeDeps) =>
   new Elysia({ tags: ['Security'] }).use(api).patch(
     '/findings/:finding_id',
-    ({ params, body, access: { orgId, actor, onlyMember }, hidesMembers }) =>
+    ({ params, body, orgId, actor, onlyMember, hidesMembers }) =>
       enqueueWrite(orgId, async () => {
         const { setFindingStatus } = await import('./finding-changes.ts')
         const shown = { hidesMembers, onlyMember }

@@ -121,12 +121,12 @@ export const keyRoutes = ({ sql, api, writes, enqueueWrite }: RouteDeps & Change
     )
     .post(
       '/:key_id/rotate',
-      ({ params, body, access, hidesMembers }) =>
-        enqueueWrite(access.orgId, async () => {
+      ({ params, body, orgId, actor, access, hidesMembers }) =>
+        enqueueWrite(orgId, async () => {
           const { id, scopes } = await getUsable(access, params.key_id)
           refuseMore(access, scopes)
-          const made = await asRequest('key_id', rotateKey(writes, id, graceMsOf(body), access.actor))
-          const key = await getKey(writes, access.orgId, made.id, undefined)
+          const made = await asRequest('key_id', rotateKey(writes, id, graceMsOf(body), actor))
+          const key = await getKey(writes, orgId, made.id, undefined)
           return shownKey({ ...key, key: made.key }, hidesMembers)
         }),
       {
@@ -143,13 +143,11 @@ export const keyRoutes = ({ sql, api, writes, enqueueWrite }: RouteDeps & Change
     )
     .delete(
       '/:key_id',
-      async ({ params, status, access }) => {
-        await enqueueWrite(access.orgId, async () => {
+      ({ params, orgId, actor, access }) =>
+        enqueueWrite(orgId, async () => {
           const { id } = await getUsable(access, params.key_id)
-          await asRequest('key_id', revokeKey(writes, id, access.actor))
-        })
-        return status(204, undefined)
-      },
+          await asRequest('key_id', revokeKey(writes, id, actor))
+        }),
       {
         scope: needs.scope,
         response: { 204: Type.Void({ description: 'Revoked' }) },

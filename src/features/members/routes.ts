@@ -22,7 +22,7 @@ export const memberRoutes = ({
     enqueueWrite(orgId, () => writes.begin(work) as Promise<Result>)
   return new Elysia({ prefix: '/members', tags: ['Settings'] })
     .use(api)
-    .get('', ({ query, access: { orgId } }) => listMemberPage(sql, orgId, query), {
+    .get('', ({ query, orgId }) => listMemberPage(sql, orgId, query), {
       ...needs,
       query: MemberListQuery,
       response: MemberPage,
@@ -30,10 +30,10 @@ export const memberRoutes = ({
     })
     .post(
       '',
-      async ({ body, path, set, status, access }) => {
-        const made = await change(access.orgId, async (tx) => {
-          const { id } = await addMember(tx, access.orgId, changerOf(access), body, now())
-          return await getListedMember(tx, access.orgId, id)
+      async ({ body, path, set, status, orgId, access }) => {
+        const made = await change(orgId, async (tx) => {
+          const { id } = await addMember(tx, orgId, changerOf(access), body, now())
+          return await getListedMember(tx, orgId, id)
         })
         set.headers.location = `${path}/${made.id}`
         return status(201, made)
@@ -47,10 +47,10 @@ export const memberRoutes = ({
     )
     .patch(
       '/:user_id',
-      ({ params: { user_id: id }, body, access }) =>
-        change(access.orgId, async (tx) => {
-          await changeMember(tx, access.orgId, changerOf(access), id, body, now())
-          return await getListedMember(tx, access.orgId, id)
+      ({ params: { user_id: id }, body, orgId, access }) =>
+        change(orgId, async (tx) => {
+          await changeMember(tx, orgId, changerOf(access), id, body, now())
+          return await getListedMember(tx, orgId, id)
         }),
       {
         ...needs,
@@ -61,9 +61,9 @@ export const memberRoutes = ({
     )
     .post(
       '/:user_id/invitation',
-      async ({ params: { user_id: id }, path, set, status, access }) => {
-        const { token, expires_at } = await change(access.orgId, (tx) =>
-          inviteMember(tx, access.orgId, changerOf(access), id),
+      async ({ params, path, set, status, orgId, access }) => {
+        const { token, expires_at } = await change(orgId, (tx) =>
+          inviteMember(tx, orgId, changerOf(access), params.user_id),
         )
         set.headers.location = path.replace(/\/invitation$/, '')
         return status(201, { url: invitationUrl(config.publicUrl ?? listenUrl(), token), expires_at })
@@ -80,11 +80,8 @@ export const memberRoutes = ({
     )
     .delete(
       '/:user_id',
-      async ({ params, status, access }) => {
-        await change(access.orgId, (tx) =>
-          removeWholeMember(tx, access.orgId, changerOf(access), params.user_id),
-        )
-        return status(204, undefined)
+      async ({ params, orgId, access }) => {
+        await change(orgId, (tx) => removeWholeMember(tx, orgId, changerOf(access), params.user_id))
       },
       {
         scope: 'admin',

@@ -42,15 +42,14 @@ export const organizationRoutes = (
 ) =>
   new Elysia({ prefix: '/organization', tags: ['Settings'] })
     .use(api)
-    .get('', ({ access: { orgId } }) => getSettings(sql, orgId), {
+    .get('', ({ orgId }) => getSettings(sql, orgId), {
       scope: 'admin or read',
       response: OrganizationSettings,
       detail: { operationId: 'getOrganization', summary: 'The organization’s settings' },
     })
     .patch(
       '',
-      ({ body, access: { orgId, actor } }) =>
-        inTurn(orgId, (tx) => changeSettings(tx, orgId, box, actor, body)),
+      ({ body, orgId, actor }) => inTurn(orgId, (tx) => changeSettings(tx, orgId, box, actor, body)),
       {
         scope: 'admin',
         body: OrganizationChangeBody,
@@ -65,7 +64,7 @@ export const organizationRoutes = (
     )
     .post(
       '/badge-token',
-      async ({ path, set, status, access: { orgId, actor } }) => {
+      async ({ path, set, status, orgId, actor }) => {
         const token = await inTurn(orgId, (tx) => replaceBadgeToken(tx, orgId, actor))
         set.headers.location = path.replace('/badge-token', '')
         return status(201, { token })

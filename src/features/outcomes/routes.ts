@@ -9,8 +9,7 @@ export const outcomeRoutes = ({ sql, now, api }: RouteDeps) =>
     .use(api)
     .get(
       '/outcomes',
-      ({ query, access: { orgId, onlyMember } }) =>
-        getOutcomes(sql, orgId, query, { onlyMember, now: now() }),
+      ({ query, orgId, onlyMember }) => getOutcomes(sql, orgId, query, { onlyMember, now: now() }),
       {
         scope: 'cost:read and risk:read',
         query: OutcomesQuery,

@@ -8,14 +8,14 @@ import { getQuality, getQualityTrend } from './queries.ts'
 export const qualityRoutes = ({ sql, api }: RouteDeps) =>
   new Elysia({ prefix: '/quality', tags: ['Quality'] })
     .use(api)
-    .get('', ({ query, access: { orgId } }) => getQuality(sql, orgId, query), {
+    .get('', ({ query, orgId }) => getQuality(sql, orgId, query), {
       scope: 'quality:read',
       query: RangeFilters,
       response: textOf(QualityOverview),
       cached: true,
       detail: { operationId: 'getQuality', summary: 'Quality overview' },
     })
-    .get('/trend', ({ query, access: { orgId } }) => getQualityTrend(sql, orgId, query), {
+    .get('/trend', ({ query, orgId }) => getQualityTrend(sql, orgId, query), {
       scope: 'quality:read',
       query: QualityTrendQuery,
       response: textOf(QualityTrend),

@@ -11,18 +11,14 @@ import { getSecurity } from './queries.ts'
 export const securityRoutes = ({ sql, api }: RouteDeps) =>
   new Elysia({ tags: ['Security'] })
     .use(api)
-    .get(
-      '/security',
-      ({ query, access: { orgId, onlyMember } }) => getSecurity(sql, orgId, query, onlyMember),
-      {
-        scope: 'security:read',
-        query: SecurityQuery,
-        response: textOf(SecurityOverview),
-        cached: true,
-        detail: { operationId: 'getSecurity', summary: 'Security overview' },
-      },
-    )
-    .get('/security/heatmap', ({ query, access: { orgId } }) => getHeatmap(sql, orgId, query), {
+    .get('/security', ({ query, orgId, onlyMember }) => getSecurity(sql, orgId, query, onlyMember), {
+      scope: 'security:read',
+      query: SecurityQuery,
+      response: textOf(SecurityOverview),
+      cached: true,
+      detail: { operationId: 'getSecurity', summary: 'Security overview' },
+    })
+    .get('/security/heatmap', ({ query, orgId }) => getHeatmap(sql, orgId, query), {
       scope: 'security:read',
       query: HeatmapQuery,
       response: Heatmap,
@@ -31,7 +27,7 @@ export const securityRoutes = ({ sql, api }: RouteDeps) =>
     })
     .get(
       '/findings',
-      ({ query, access: { orgId, onlyMember }, hidesMembers }) =>
+      ({ query, orgId, onlyMember, hidesMembers }) =>
         listFindings(sql, orgId, query, { hidesMembers, onlyMember }),
       {
         scope: 'security:read',

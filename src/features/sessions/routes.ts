@@ -25,32 +25,28 @@ const names = (operationId: string, summary: string) =>
 export const sessionRoutes = ({ sql, api }: RouteDeps) =>
   new Elysia({ tags: ['Sessions'] })
     .use(api)
-    .get(
-      '/sessions',
-      ({ query, access: { orgId, onlyMember } }) => listSessions(sql, orgId, query, onlyMember),
-      {
-        scope: 'sessions:read',
-        query: SessionListQuery,
-        response: textOf(SessionPage),
-        members: ({ member }: SessionListQuery) => member !== undefined,
-        cached: true,
-        csv: fields<SessionListItem>(
-          ...(['id', 'project_name', 'turns', 'estimated_cost', 'quality_score', 'created_at'] as const),
-        ),
-        all: allSessions,
-        detail: {
-          operationId: 'listSessions',
-          summary: 'List sessions',
-          description:
-            'Filtered by project and days, and by one of member, agent and model, `total` is read from sums. Other ' +
-            'filters, and orders by cost or turns under them, read the sessions that match; `min_cost`, `max_cost`, ' +
-            '`min_quality` and `max_quality` read all that the other filters leave: narrow them by days.',
-        },
+    .get('/sessions', ({ query, orgId, onlyMember }) => listSessions(sql, orgId, query, onlyMember), {
+      scope: 'sessions:read',
+      query: SessionListQuery,
+      response: textOf(SessionPage),
+      members: ({ member }: SessionListQuery) => member !== undefined,
+      cached: true,
+      csv: fields<SessionListItem>(
+        ...(['id', 'project_name', 'turns', 'estimated_cost', 'quality_score', 'created_at'] as const),
+      ),
+      all: allSessions,
+      detail: {
+        operationId: 'listSessions',
+        summary: 'List sessions',
+        description:
+          'Filtered by project and days, and by one of member, agent and model, `total` is read from sums. Other ' +
+          'filters, and orders by cost or turns under them, read the sessions that match; `min_cost`, `max_cost`, ' +
+          '`min_quality` and `max_quality` read all that the other filters leave: narrow them by days.',
       },
-    )
+    })
     .get(
       '/sessions/:session_id',
-      ({ params, access: { orgId, onlyMember }, hidesMembers }) =>
+      ({ params, orgId, onlyMember, hidesMembers }) =>
         getSession(sql, orgId, params.session_id, { hidesMembers, onlyMember }),
       {
         scope: 'sessions:read',
@@ -62,16 +58,16 @@ export const sessionRoutes = ({ sql, api }: RouteDeps) =>
     )
     .get(
       '/projects',
-      ({ query, access: { orgId, onlyMember } }) => listNames(sql, orgId, 'project', query, onlyMember),
+      ({ query, orgId, onlyMember }) => listNames(sql, orgId, 'project', query, onlyMember),
       names('listProjects', 'List the projects of sessions by name'),
     )
     .get(
       '/models',
-      ({ query, access: { orgId, onlyMember } }) => listNames(sql, orgId, 'model', query, onlyMember),
+      ({ query, orgId, onlyMember }) => listNames(sql, orgId, 'model', query, onlyMember),
       names('listModels', 'List the models of sessions by name'),
     )
     .get(
       '/agents',
-      ({ query, access: { orgId, onlyMember } }) => listNames(sql, orgId, 'agent', query, onlyMember),
+      ({ query, orgId, onlyMember }) => listNames(sql, orgId, 'agent', query, onlyMember),
       names('listAgents', 'List the coding agents of sessions by name'),
     )

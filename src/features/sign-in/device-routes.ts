@@ -75,11 +75,8 @@ export const deviceRoutes = (api: Api, deps: AuthDeps) => {
     )
     .post(
       '/approve',
-      async ({ body, request, server, status }) => {
-        const session = await sessionOf(request)
-        await decideDevice(deps, session, clientOf(request, server, deps), body)
-        return status(204, undefined)
-      },
+      async ({ body, request, server }) =>
+        await decideDevice(deps, await sessionOf(request), clientOf(request, server, deps), body),
       {
         open: sessionOf,
         body: ApproveBody,

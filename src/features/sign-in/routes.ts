@@ -54,11 +54,10 @@ export const authRoutes = (api: Api, given: Omit<AuthDeps, 'countTry'>) => {
     )
     .post(
       '/accept',
-      async ({ body, request, server, set, status }) => {
+      async ({ body, request, server, set }) => {
         const client = clientOf(request, server, deps)
         const token = await acceptInvitation(deps, body, client, cookieOf(request))
         set.headers['set-cookie'] = sessionCookie(config, token)
-        return status(204, undefined)
       },
       {
         open: refuseWithoutPasswords,
@@ -70,11 +69,10 @@ export const authRoutes = (api: Api, given: Omit<AuthDeps, 'countTry'>) => {
     )
     .post(
       '/logout',
-      async ({ request, server, set, status }) => {
+      async ({ request, server, set }) => {
         const token = cookieOf(request)
         if (token !== undefined) await signOut(deps, token, clientOf(request, server, deps))
         set.headers['set-cookie'] = sessionCookie(config)
-        return status(204, undefined)
       },
       {
         open: refuseForgedSignOut,

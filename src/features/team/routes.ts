@@ -19,46 +19,38 @@ const needs = { scope: 'team:read', members: true } as const
 export const teamRoutes = ({ sql, now, api }: RouteDeps) =>
   new Elysia({ prefix: '/team', tags: ['Team'] })
     .use(api)
-    .get('', ({ access: { orgId } }) => getTeam(sql, orgId, now()), {
+    .get('', ({ orgId }) => getTeam(sql, orgId, now()), {
       ...needs,
       response: TeamOverview,
       detail: { operationId: 'getTeam', summary: 'Members and their activity' },
     })
-    .get('/expertise', ({ access: { orgId, onlyMember } }) => getExpertise(sql, orgId, onlyMember), {
+    .get('/expertise', ({ orgId, onlyMember }) => getExpertise(sql, orgId, onlyMember), {
       ...needs,
       response: Expertise,
       cached: true,
       detail: { operationId: 'getExpertise', summary: 'Who knows which part of the code' },
     })
-    .get(
-      '/machines',
-      ({ query, access: { orgId, onlyMember } }) => listMachines(sql, orgId, query, onlyMember),
-      {
-        ...needs,
-        query: MachineListQuery,
-        response: MachinePage,
-        cached: true,
-        detail: {
-          operationId: 'listMachines',
-          summary: 'List the machines that send records, the one seen last first',
-          description:
-            'Those that name themselves by `X-Machine` in POST /v1/sync, by whose sessions they send: those of the key’s member, else of the one user of a request’s sessions.',
-        },
+    .get('/machines', ({ query, orgId, onlyMember }) => listMachines(sql, orgId, query, onlyMember), {
+      ...needs,
+      query: MachineListQuery,
+      response: MachinePage,
+      cached: true,
+      detail: {
+        operationId: 'listMachines',
+        summary: 'List the machines that send records, the one seen last first',
+        description:
+          'Those that name themselves by `X-Machine` in POST /v1/sync, by whose sessions they send: those of the key’s member, else of the one user of a request’s sessions.',
       },
-    )
-    .get(
-      '/coverage',
-      ({ query, access: { orgId, onlyMember } }) => listCoverage(sql, orgId, query, onlyMember),
-      {
-        ...needs,
-        query: CoverageListQuery,
-        response: CoveragePage,
-        cached: true,
-        detail: {
-          operationId: 'listCoverage',
-          summary: 'How much of the sessions transcripts and telemetry tell, by member and agent',
-          description:
-            'Tokens are the sum of all four kinds. Telemetry is known to lose a part of what happens: `captured_share` says how much of it arrived.',
-        },
+    })
+    .get('/coverage', ({ query, orgId, onlyMember }) => listCoverage(sql, orgId, query, onlyMember), {
+      ...needs,
+      query: CoverageListQuery,
+      response: CoveragePage,
+      cached: true,
+      detail: {
+        operationId: 'listCoverage',
+        summary: 'How much of the sessions transcripts and telemetry tell, by member and agent',
+        description:
+          'Tokens are the sum of all four kinds. Telemetry is known to lose a part of what happens: `captured_share` says how much of it arrived.',
       },
-    )
+    })

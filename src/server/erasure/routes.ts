@@ -6,13 +6,12 @@ import type { ChangeDeps } from '../../http/api.ts'
 export const deletionRoutes = ({ writes, enqueueWrite, api }: ChangeDeps) =>
   new Elysia({ tags: ['Sessions'] }).use(api).delete(
     '/sessions/:session_id',
-    async ({ params, status, access: { orgId, actor, memberEmail } }) => {
+    async ({ params, orgId, actor, access: { memberEmail } }) => {
       const { deleteByIds } = await import('./delete-sessions.ts')
       const deleted = await enqueueWrite(orgId, () =>
         deleteByIds(writes, orgId, actor, [params.session_id], memberEmail),
       )
       if (deleted.length === 0) throw new ApiError('NOT_FOUND', 'no such session')
-      return status(204, undefined)
     },
     {
       scope: 'write',

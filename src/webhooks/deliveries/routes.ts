@@ -47,7 +47,7 @@ export const deliveryRoutes = ({ sql, api }: RouteDeps, deliveries: DeliveryDeps
     .use(api)
     .post(
       '/test',
-      ({ params: { webhook_id: id }, body, request, server, access: { orgId, actor } }) => {
+      ({ params: { webhook_id: id }, body, request, server, orgId, actor }) => {
         server?.timeout(request, Math.ceil(timeoutMs / 1_000) + TEST_MARGIN_S)
         return limitTests(`${orgId}/${id}`, () => testEndpoint(deliveries, orgId, actor, id, body.event))
       },
@@ -66,7 +66,7 @@ export const deliveryRoutes = ({ sql, api }: RouteDeps, deliveries: DeliveryDeps
     )
     .get(
       '/deliveries',
-      async ({ params: { webhook_id: id }, query, access: { orgId } }) => {
+      async ({ params: { webhook_id: id }, query, orgId }) => {
         await getEndpoint(sql, orgId, id)
         const { rows, total } = await listDeliveries(sql, orgId, id, query)
         return page(rows, query, total)
@@ -80,7 +80,7 @@ export const deliveryRoutes = ({ sql, api }: RouteDeps, deliveries: DeliveryDeps
     )
     .get(
       '/deliveries/:delivery_id',
-      async ({ params, access: { orgId } }) => {
+      async ({ params, orgId }) => {
         await getEndpoint(sql, orgId, params.webhook_id)
         return detailOf(await getHistory(sql, orgId, params.webhook_id, params.delivery_id), prefix)
       },
@@ -92,7 +92,7 @@ export const deliveryRoutes = ({ sql, api }: RouteDeps, deliveries: DeliveryDeps
     )
     .post(
       '/deliveries/:delivery_id/redeliver',
-      async ({ params, status, access: { orgId, actor } }) =>
+      async ({ params, status, orgId, actor }) =>
         status(202, await redeliver(deliveries, orgId, actor, params.webhook_id, params.delivery_id)),
       {
         ...needs,
@@ -107,7 +107,7 @@ export const deliveryRoutes = ({ sql, api }: RouteDeps, deliveries: DeliveryDeps
     )
     .post(
       '/retry',
-      async ({ params, status, access: { orgId, actor } }) =>
+      async ({ params, status, orgId, actor }) =>
         status(202, await retryAll(deliveries, orgId, actor, params.webhook_id)),
       {
         ...needs,
@@ -121,7 +121,7 @@ export const deliveryRoutes = ({ sql, api }: RouteDeps, deliveries: DeliveryDeps
     )
     .post(
       '/recover',
-      async ({ params, body, request, server, status, access: { orgId, actor } }) => {
+      async ({ params, body, request, server, status, orgId, actor }) => {
         server?.timeout(request, RECOVERY_TIMEOUT_S)
         return status(202, await recover(deliveries, orgId, actor, params.webhook_id, body))
       },
