@@ -1,11 +1,9 @@
-import { Kind, type TObject, type TSchema } from '@sinclair/typebox'
-import { Value } from '@sinclair/typebox/value'
+import { Kind, type TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Need } from '../accounts/keys/model.ts'
 import type { EnqueueWrite, Gate } from '../accounts/organizations/gate.ts'
 import type { Access } from '../accounts/people/callers.ts'
-import { problemsIn } from '../analysis/records/problems.ts'
-import { type FieldProblem, MAX_PROBLEMS, validationError } from '../base/errors.ts'
+import { type FieldProblem, validationError } from '../base/errors.ts'
 import type { Config, Plan } from '../config.ts'
 import type { Sql } from '../database/client.ts'
 import { type Admitted, accessOf } from './admission.ts'
@@ -17,11 +15,10 @@ import {
   hidesMembersOf,
   type Members,
   refuseUnlessGranted,
-  type Sent,
   securityOf,
 } from './declared.ts'
 import { ALL, MAX_PER_PAGE } from './query.ts'
-import { firstOfEach, queryReader, readQuery } from './query-reader.ts'
+import { firstOfEach, problemsOf, queryReader, readQuery } from './query-reader.ts'
 import { CachedResponse, cacheKeyOf, type ResponseSource } from './responses/cached-response.ts'
 import { type CsvColumns, csvSource, prefersCsv } from './responses/csv.ts'
 import type { ResponseCache } from './responses/response-cache.ts'
@@ -90,33 +87,10 @@ function replaceBroken(params: Record<string, string | null>): void {
   }
 }
 
-/** The query's schema for Elysia, which would take numbers of a query for text. */
-const withPlainNumbers = (query: TObject): TObject => ({
-  ...query,
-  properties: Object.fromEntries(
-    Object.entries(query.properties).map(([name, property]) => [
-      name,
-      property.type === 'number' ? { ...property, elysiaMeta: 'plain' } : property,
-    ]),
-  ),
-})
-
 const isSchema = (response: object): response is TSchema => Kind in response
 
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** Finds all that is wrong with what was sent: `found` while it was read, by the schemas, and by `check`. */
-function allProblems({ query, body, check }: Declared, found: FieldProblem[], sent: Sent, sentBody: unknown) {
-  const bySchema = (schema: TSchema | undefined, value: unknown) =>
-    schema === undefined ? [] : problemsIn(Value.Errors(schema, value), '', MAX_PROBLEMS)
-  return firstOfEach([
-    ...found,
-    ...bySchema(query, sent.query),
-    ...bySchema(isPacked(body) ? undefined : body, sentBody),
-    ...(check?.(sent) ?? []),
-  ])
-}
 
 /** Who may send requests to a route: by a key or session, or anybody whom `before` does not refuse. */
 type Callers =
@@ -149,17 +123,17 @@ function createSteps({ need, before }: Callers, deps: ApiDeps) {
 
   const steps = {
     declare(hook: Declared) {
-      const { detail, query, response, cached, csv, all } = hook
+      const { detail, query, body, response, cached, csv, all } = hook
       if (detail?.operationId === undefined) throw new Error('a route declares no operationId')
       if (csv !== undefined && (cached === undefined || all === undefined))
         throw new Error('a route with csv declares cached and all')
       route = { ...hook }
       if (need !== undefined)
         Object.assign(hook, { needs: need, detail: { ...detail, description: describeNeed(need, route) } })
-      if (query !== undefined) {
-        readValues = queryReader(query)
-        hook.query = withPlainNumbers(query)
-      }
+      if (query !== undefined) readValues = queryReader(query)
+      // checked before Elysia would: one error names all that is wrong
+      if (query !== undefined) hook.query = { ...query, noValidate: true }
+      if (body !== undefined) hook.body = { ...body, noValidate: true }
       // `detail.responses` has those that are no JSON
       if (response !== undefined) {
         const responses = isSchema(response) ? { 200: response } : response
@@ -192,30 +166,29 @@ function createSteps({ need, before }: Callers, deps: ApiDeps) {
       return packed
     },
 
-    /** Before Elysia validates: gives it the query as it was sent. */
+    /** Reads the query and checks what was sent. Throws VALIDATION_ERROR with all that is wrong. */
     transform: ({ admitted, request, params, body }: Step): { query: object; call: Call } => {
       allowed(admitted)
       if (params !== undefined) replaceBroken(params)
-      const found: FieldProblem[] = []
-      const query: Record<string, unknown> = readValues?.(request.url, found) ?? {}
+      const problems: FieldProblem[] = []
+      const query: Record<string, unknown> = readValues?.(request.url, problems) ?? {}
       const isWhole = route.all !== undefined && query.per_page === ALL
       if (isWhole) {
-        found.push(...problemsOfAll(query, request))
+        problems.push(...problemsOfAll(query, request))
         query.per_page = MAX_PER_PAGE
       }
-      const { body: schema, check } = route
       const sent = { query, body: isObject(body) ? body : {}, headers: request.headers }
-      const isOther = schema !== undefined && !isPacked(schema) && !isObject(body)
-      const isWrong = found.length > 0 || isOther || (check !== undefined && check(sent).length > 0)
-      return {
-        query,
-        call: { isWrong, isWhole, problems: () => allProblems(route, found, sent, body), pending: undefined },
-      }
+      problems.push(
+        ...problemsOf(route.query, query),
+        ...(isPacked(route.body) ? [] : problemsOf(route.body, body)),
+        ...(route.check?.(sent) ?? []),
+      )
+      if (problems.length > 0) throw validationError(...firstOfEach(problems))
+      return { query, call: { isWhole, pending: undefined } }
     },
 
-    /** After Elysia has validated. */
-    resolve: ({ admitted, query, call }: Step): Allowed | undefined => {
-      if (call?.isWrong === true) throw validationError(...call.problems())
+    /** After Elysia has filled in what is missing. */
+    resolve: ({ admitted, query }: Step): Allowed | undefined => {
       const access = allowed(admitted)
       if (access === undefined) return undefined
       const { orgId, actor, onlyMember } = access

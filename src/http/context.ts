@@ -1,5 +1,4 @@
 import { Elysia } from 'elysia'
-import type { FieldProblem } from '../base/errors.ts'
 import type { Admitted } from './admission.ts'
 import type { Computation } from './responses/response-cache.ts'
 
@@ -15,12 +14,8 @@ export type Arrived = {
 
 /** A request whose route is known, and whose query and body are read. */
 export interface Call {
-  /** Whether something is wrong that Elysia does not find by the schemas. */
-  isWrong: boolean
   /** Whether all rows of the list are asked for. */
   isWhole: boolean
-  /** Everything that is wrong with query and body, found by the schemas or otherwise, the first of each field. */
-  problems(): FieldProblem[]
   /** The kept response that the handler's value completes, for this request and others that wait for it. */
   pending: Computation | undefined
 }

@@ -13,9 +13,8 @@ import {
 } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { isConnectionError, isDiskFull } from '../database/connection-errors.ts'
-import { type Call, context, pathOf } from './context.ts'
+import { context, pathOf } from './context.ts'
 import type { ErrorBody } from './query.ts'
-import { firstOfEach } from './query-reader.ts'
 import { problemsOfResponse } from './responses/response-schema.ts'
 
 // The one place where what was thrown becomes a body: by Elysia, TypeBox, the readers, the features or the database.
@@ -36,7 +35,6 @@ interface FailedRequest {
   request: Request
   path: string
   requestId: string
-  call: Call | undefined
 }
 
 const METHODS = ['DELETE', 'GET', 'PATCH', 'POST', 'PUT']
@@ -74,11 +72,11 @@ function createApiError({ log, diskPlace, app }: ErrorDeps): (failed: FailedRequ
     return busy('The database is away or busy')
   }
   const known = (failed: FailedRequest): ApiError | undefined => {
-    const { error, request, path, requestId, call } = failed
+    const { error, request, path, requestId } = failed
     if (error instanceof ApiError) return error
     if (error instanceof NotFoundError) return notFound(methodsOf(path, app()), request.method)
     if (error instanceof ValidationError && error.type !== 'response') {
-      return validationError(...firstOfEach([...(call?.problems() ?? []), ...problemsOf(error)]))
+      return validationError(...problemsOf(error))
     }
     if (request.signal.aborted) return new ApiError('VALIDATION_ERROR', 'The client went away')
     if (error instanceof RangeError && error.message.includes('call stack')) {
@@ -100,13 +98,8 @@ export const errors = (deps: ErrorDeps) => {
     .onError({ as: 'global' }, ({ error: thrown, request, set, requestId, call }): ErrorBody => {
       const error = thrown instanceof ParseError ? thrown.cause : thrown
       call?.pending?.reject(error)
-      const { message, code, status, options } = apiError({
-        error,
-        request,
-        path: pathOf(request.url),
-        requestId,
-        call,
-      })
+      const path = pathOf(request.url)
+      const { message, code, status, options } = apiError({ error, request, path, requestId })
       set.status = status
       if (status === 401) set.headers['www-authenticate'] = 'Bearer'
       Object.assign(set.headers, options.headers)

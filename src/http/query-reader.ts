@@ -1,4 +1,5 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { Value } from '@sinclair/typebox/value'
 import { isDate } from '../base/dates.ts'
 import { type FieldProblem, MAX_PROBLEMS, validationError } from '../base/errors.ts'
@@ -93,6 +94,16 @@ export function queryReader(
   }
 }
 
+const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>()
+
+/** What is wrong with a value by its schema, which is compiled once. */
+export function problemsOf(schema: TSchema | undefined, value: unknown): FieldProblem[] {
+  if (schema === undefined) return []
+  const check = compiled.get(schema) ?? TypeCompiler.Compile(schema)
+  compiled.set(schema, check)
+  return check.Check(value) ? [] : problemsIn(check.Errors(value), '', MAX_PROBLEMS)
+}
+
 /** The problems, the first of each field, 20 at most. */
 export function firstOfEach(problems: Iterable<FieldProblem>): FieldProblem[] {
   const fields = new Map<string, FieldProblem>()
@@ -104,7 +115,7 @@ export function firstOfEach(problems: Iterable<FieldProblem>): FieldProblem[] {
 export function readQuery<Schema extends TObject>(schema: Schema, url: string): Static<Schema> {
   const problems: FieldProblem[] = []
   const values = Value.Default(schema, queryReader(schema)(url, problems))
-  problems.push(...problemsIn(Value.Errors(schema, values), '', MAX_PROBLEMS))
+  problems.push(...problemsOf(schema, values))
   if (problems.length > 0) throw validationError(...firstOfEach(problems))
   return values as Static<Schema>
 }

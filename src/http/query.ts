@@ -57,6 +57,10 @@ export const DateTo = day('Last UTC day, inclusive', '2026-01-31')
 export const textFilter = (description: string, example: string, maxLength = 200) =>
   Type.Optional(Type.String({ minLength: 1, maxLength, description, examples: [example] }))
 
+/** A filter by a number, which Elysia would convert again unless it is marked as plain. */
+export const numberFilter = (maximum: number, description: string, example: number) =>
+  Type.Optional(Type.Number({ minimum: 0, maximum, description, examples: [example], elysiaMeta: 'plain' }))
+
 export const Project = Type.Optional(
   Type.String({
     maxLength: MAX_PROJECT_LENGTH,

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, nullable, Timestamp } from '../../analysis/records/fields.ts'
-import { DateFrom, DateTo, Page, Pagination, PerPage, Project } from '../../http/query.ts'
+import { DateFrom, DateTo, numberFilter, Page, Pagination, PerPage, Project } from '../../http/query.ts'
 import { SecurityMetadata } from '../sessions/model.ts'
 
 const score = (description: string) => Type.Number({ description, examples: [92] })
@@ -34,14 +34,7 @@ export const HeatmapQuery = Type.Object({
   page: Page,
   per_page: PerPage,
   project: Project,
-  min_score: Type.Optional(
-    Type.Number({
-      minimum: 0,
-      maximum: 100,
-      description: 'Only files with at least this risk score',
-      examples: [50],
-    }),
-  ),
+  min_score: numberFilter(100, 'Only files with at least this risk score', 50),
   date_from: DateFrom,
   date_to: DateTo,
 })

@@ -1,12 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateFrom, DateTo, oneOf, Project, Team } from '../../http/query.ts'
-
-const text = (maxLength: number, description: string, example: string) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength, description, examples: [example] }))
-const dollars = (description: string, example: number) =>
-  Type.Optional(Type.Number({ minimum: 0, maximum: 1e9, description, examples: [example] }))
-const score = (description: string, example: number) =>
-  Type.Optional(Type.Number({ minimum: 0, maximum: 100, description, examples: [example] }))
+import { DateFrom, DateTo, numberFilter, oneOf, Project, Team, textFilter } from '../../http/query.ts'
 
 /** Figures of whole sessions have these filters. */
 export const RangeFilters = Type.Object({ project: Project, date_from: DateFrom, date_to: DateTo })
@@ -15,20 +8,23 @@ export type RangeFilters = Static<typeof RangeFilters>
 /** The list of sessions and the breakdown have these filters. */
 export const UsageFilters = Type.Object({
   ...RangeFilters.properties,
-  member: text(320, 'Only sessions of this member: an id, or an address in any case', 'ada@example.com'),
+  member: textFilter(
+    'Only sessions of this member: an id, or an address in any case',
+    'ada@example.com',
+    320,
+  ),
   team: Team,
-  model: text(
-    200,
+  model: textFilter(
     'Only sessions that used this model; a breakdown counts what they used of it',
     'claude-sonnet-4-5',
   ),
-  agent: text(100, 'Only sessions of this coding agent: their `source`', 'claude-code'),
-  branch: text(500, 'Only sessions on this branch', 'main'),
-  ticket: text(200, 'Only sessions of this ticket, by `ticket_pattern`', 'SHOP-128'),
-  min_cost: dollars('Only sessions that cost at least this, in US dollars', 0.5),
-  max_cost: dollars('Only sessions that cost at most this, in US dollars', 10),
-  min_quality: score('Only sessions with at least this quality score', 50),
-  max_quality: score('Only sessions with at most this quality score', 90),
+  agent: textFilter('Only sessions of this coding agent: their `source`', 'claude-code', 100),
+  branch: textFilter('Only sessions on this branch', 'main', 500),
+  ticket: textFilter('Only sessions of this ticket, by `ticket_pattern`', 'SHOP-128'),
+  min_cost: numberFilter(1e9, 'Only sessions that cost at least this, in US dollars', 0.5),
+  max_cost: numberFilter(1e9, 'Only sessions that cost at most this, in US dollars', 10),
+  min_quality: numberFilter(100, 'Only sessions with at least this quality score', 50),
+  max_quality: numberFilter(100, 'Only sessions with at most this quality score', 90),
   has_findings: Type.Optional(
     oneOf(['true', 'false'], {
       description: 'Only sessions with, or without, security findings',

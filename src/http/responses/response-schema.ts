@@ -1,9 +1,7 @@
 import { Kind, type TSchema, TypeRegistry } from '@sinclair/typebox'
-import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
-import { type FieldProblem, MAX_PROBLEMS } from '../../base/errors.ts'
+import type { FieldProblem } from '../../base/errors.ts'
 import { JsonText } from '../../base/json-text.ts'
-import '../../analysis/records/formats.ts'
-import { problemsIn } from '../../analysis/records/problems.ts'
+import { problemsOf } from '../query-reader.ts'
 import { CachedResponse } from './cached-response.ts'
 
 // Schemas of responses, as Elysia gets them: it checks responses in tests and under `bun run dev`. In production that
@@ -15,13 +13,6 @@ interface SentSchema extends TSchema {
   sent: TSchema
 }
 
-const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>()
-const checkOf = (schema: TSchema): TypeCheck<TSchema> => {
-  const check = compiled.get(schema) ?? TypeCompiler.Compile<TSchema>(schema)
-  compiled.set(schema, check)
-  return check
-}
-
 const sentFor = (value: unknown): unknown => {
   if (value instanceof JsonText) return JSON.parse(value.text)
   return value instanceof CachedResponse ? JSON.parse(new TextDecoder().decode(value.body)) : value
@@ -30,7 +21,10 @@ const sentFor = (value: unknown): unknown => {
 const isJson = (value: unknown) =>
   !(value instanceof CachedResponse) || value.source.contentType === undefined
 
-TypeRegistry.Set<SentSchema>(SENT, ({ sent }, value) => !isJson(value) || checkOf(sent).Check(sentFor(value)))
+TypeRegistry.Set<SentSchema>(
+  SENT,
+  ({ sent }, value) => !isJson(value) || problemsOf(sent, sentFor(value)).length === 0,
+)
 
 /** The schema for Elysia. It is a copy: Elysia closes the objects that it gets. */
 export const responseSchema = (schema: TSchema, isChecked: boolean): TSchema =>
@@ -40,4 +34,4 @@ export const responseSchema = (schema: TSchema, isChecked: boolean): TSchema =>
 
 /** The problems of a value that does not match a schema made by `responseSchema`. */
 export const problemsOfResponse = ({ sent }: TSchema, value: unknown): FieldProblem[] =>
-  sent === undefined ? [] : problemsIn(checkOf(sent).Errors(sentFor(value)), '', MAX_PROBLEMS)
+  problemsOf(sent, sentFor(value))
