@@ -52,6 +52,9 @@ interface AdmissionDeps {
 }
 
 const elapsedMs = () => performance.now()
+/** What is in memory is found at once. */
+const whenFound = <Found, Result>(found: Found | Promise<Found>, next: (found: Found) => Result) =>
+  found instanceof Promise ? found.then(next) : next(found)
 const isReading = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD'
 
 /** The admission of one instance: its keys, its leases and its addresses are in memory. */
@@ -74,6 +77,28 @@ export function createAdmission(deps: AdmissionDeps) {
   const addressOf = (request: Request) => clientOf(request, server(), config.trustProxy)
   const exactAddressOf = (request: Request) => (isReading(request) ? null : addressOf(request).exact)
 
+  /** The access of the key, or of the session in the cookie. */
+  const findAccess = (request: Request): Access | undefined | Promise<Access | undefined> => {
+    const key = presentedKey(request)
+    if (key !== undefined) {
+      return whenFound(keys.find(key.id), (found) => {
+        if (found === undefined || !sameHash(found.hash, key.hash)) return undefined
+        keys.noteUse(found.id)
+        const { access } = found
+        const ipAddress = exactAddressOf(request)
+        return ipAddress === null ? access : { ...access, actor: { ...access.actor, ipAddress } }
+      })
+    }
+    const token = request.headers.has('authorization') ? undefined : cookieOf(request)
+    if (token === undefined) return undefined
+    // a change does not go by what is remembered of the session
+    return whenFound(sessions.find(sessionIdOf(token), !isReading(request)), (found) => {
+      if (found === undefined) return undefined
+      sessions.noteUse(found.id)
+      return accessOfPerson(found, token, request, exactAddressOf(request))
+    })
+  }
+
   const count = (access: Access, window: WindowName): Admitted | Promise<Admitted> => {
     const perMinute = config.rateLimits[access.plan]
     const limit = limiters[window].take(access.orgId, perMinute)
@@ -91,42 +116,17 @@ export function createAdmission(deps: AdmissionDeps) {
   return {
     /** Looks the key up and counts the request in the window; never throws. */
     admit(request: Request, window: WindowName): Admitted | Promise<Admitted> {
-      const withoutKey = (): Admitted => ({
+      const admitted = (access: Access | undefined): ReturnType<typeof count> =>
+        access === undefined
+          ? { access, limit: addresses.take(addressOf(request).counted) }
+          : count(access, window)
+      const access = findAccess(request)
+      if (!(access instanceof Promise)) return admitted(access)
+      return access.then(admitted, (failure: unknown) => ({
         access: undefined,
-        limit: addresses.take(addressOf(request).counted),
-      })
-      const whenFound = <Found>(
-        found: Found | Promise<Found>,
-        next: (found: Found) => ReturnType<typeof count>,
-      ) => {
-        if (!(found instanceof Promise)) return next(found)
-        return found.then(next, (failure: unknown) => ({
-          access: undefined,
-          limit: addresses.peek(addressOf(request).counted),
-          failure,
-        }))
-      }
-      const key = presentedKey(request)
-      if (key !== undefined) {
-        return whenFound(keys.find(key.id), (found) => {
-          if (found === undefined || !sameHash(found.hash, key.hash)) return withoutKey()
-          keys.noteUse(found.id)
-          const { access } = found
-          const ipAddress = exactAddressOf(request)
-          return count(
-            ipAddress === null ? access : { ...access, actor: { ...access.actor, ipAddress } },
-            window,
-          )
-        })
-      }
-      const token = request.headers.has('authorization') ? undefined : cookieOf(request)
-      if (token === undefined) return withoutKey()
-      // a change does not go by what is remembered of the session
-      return whenFound(sessions.find(sessionIdOf(token), !isReading(request)), (found) => {
-        if (found === undefined) return withoutKey()
-        sessions.noteUse(found.id)
-        return count(accessOfPerson(found, token, request, exactAddressOf(request)), window)
-      })
+        limit: addresses.peek(addressOf(request).counted),
+        failure,
+      }))
     },
     forget,
     /** A GET that answers a part of a request, of the same caller: it is not counted again. */
@@ -177,20 +177,12 @@ function createPresentedKeys(): (request: Request) => ParsedKey | undefined {
 
 /** The token of their session derives from the cookie: another site knows neither. */
 function accessOfPerson(
-  {
-    id,
-    orgId,
-    memberId,
-    plan,
-    email,
-    role,
-    hideMembers,
-    onlyMember,
-  }: FoundSession & Pick<Access, 'onlyMember'>,
+  session: FoundSession & Pick<Access, 'onlyMember'>,
   token: string,
   request: Request,
   ipAddress: string | null,
 ): Access {
+  const { id, orgId, memberId, plan, email, role, hideMembers, onlyMember } = session
   const scopes = SCOPES_OF_ROLE[role]
   const csrfToken = csrfTokenOf(token)
   return {

@@ -92,10 +92,11 @@ const isSchema = (response: object): response is TSchema => Kind in response
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Who may send requests to a route: by a key or session, or anybody whom `before` does not refuse. */
-type Callers =
-  | { need: Need; before?: undefined }
-  | { need?: undefined; before: (request: Request) => unknown }
+/** Who may send requests to a route: by a key or session, or, without `need`, anybody whom `before` does not refuse. */
+interface Callers {
+  need?: Need
+  before?: ((request: Request) => unknown) | undefined
+}
 
 /**
  * The steps of a route's requests, in their order; `declare` completes the route's options. Elysia reads the text of its
@@ -104,7 +105,7 @@ type Callers =
 function createSteps({ need, before }: Callers, deps: ApiDeps) {
   const { gate, cache, wholeLists, checkResponses, server } = deps
   let route: Declared = {}
-  let readValues: ReturnType<typeof queryReader> | undefined
+  let readValues: ReturnType<typeof queryReader>
 
   const allowed = (admitted: Admitted | undefined): Access | undefined => {
     if (need === undefined) return undefined
@@ -128,10 +129,10 @@ function createSteps({ need, before }: Callers, deps: ApiDeps) {
       if (csv !== undefined && (cached === undefined || all === undefined))
         throw new Error('a route with csv declares cached and all')
       route = { ...hook }
+      readValues = queryReader(query)
       if (need !== undefined)
         Object.assign(hook, { needs: need, detail: { ...detail, description: describeNeed(need, route) } })
-      if (query !== undefined) readValues = queryReader(query)
-      // checked before Elysia would: one error names all that is wrong
+      // both are checked before Elysia would: one error names all that is wrong
       if (query !== undefined) hook.query = { ...query, noValidate: true }
       if (body !== undefined) hook.body = { ...body, noValidate: true }
       // `detail.responses` has those that are no JSON
@@ -171,10 +172,10 @@ function createSteps({ need, before }: Callers, deps: ApiDeps) {
       allowed(admitted)
       if (params !== undefined) replaceBroken(params)
       const problems: FieldProblem[] = []
-      const query: Record<string, unknown> = readValues?.(request.url, problems) ?? {}
+      const query = readValues(request.url, problems)
       const isWhole = route.all !== undefined && query.per_page === ALL
       if (isWhole) {
-        problems.push(...problemsOfAll(query, request))
+        problems.push(...problemsOfAll(request))
         query.per_page = MAX_PER_PAGE
       }
       const sent = { query, body: isObject(body) ? body : {}, headers: request.headers }
@@ -187,10 +188,10 @@ function createSteps({ need, before }: Callers, deps: ApiDeps) {
       return { query, call: { isWhole, pending: undefined } }
     },
 
-    /** After Elysia has filled in what is missing. */
+    /** What handlers know of the caller, who is allowed. */
     resolve: ({ admitted, query }: Step): Allowed | undefined => {
-      const access = allowed(admitted)
-      if (access === undefined) return undefined
+      const access = admitted?.access
+      if (need === undefined || access === undefined) return undefined
       const { orgId, actor, onlyMember } = access
       return { access, orgId, actor, onlyMember, hidesMembers: hidesMembersOf(access, route.members, query) }
     },
@@ -247,26 +248,21 @@ export const createApi = (deps: ApiDeps) =>
     /** The statuses of errors that the document names besides those that every route has. */
     fails: (_statuses: readonly number[]) => ({}),
     /** Who may call the route. */
-    scope: (need: Need) => {
-      const steps = createSteps({ need }, deps)
-      return {
-        ...hooksOf(steps),
-        detail: { security: securityOf(need) },
-        resolve: steps.resolve as never as () => NonNullable<ReturnType<typeof steps.resolve>>,
-      }
-    },
+    scope: (need: Need) => ({
+      ...hooksOf<Allowed>(createSteps({ need }, deps)),
+      detail: { security: securityOf(need) },
+    }),
     /** Anybody may, with no key. A function is called before the body is read, and throws where it must not be. */
-    open: (before: true | ((request: Request) => unknown)) => {
-      const steps = createSteps({ before: before === true ? () => {} : before }, deps)
-      return { ...hooksOf(steps), resolve: steps.resolve as never as () => undefined }
-    },
+    open: (before: true | ((request: Request) => unknown)) =>
+      hooksOf<undefined>(createSteps({ before: before === true ? undefined : before }, deps)),
   })
 
-/** The hooks without the types of Elysia's context, which has more than the steps use. */
-const hooksOf = ({ declare, parse, transform }: ReturnType<typeof createSteps>) => ({
+/** The hooks without the types of Elysia's context, which has more than the steps use; handlers get what is `Known`. */
+const hooksOf = <Known>({ declare, parse, transform, resolve }: ReturnType<typeof createSteps>) => ({
   introspect: declare as never,
   parse: parse as never,
   transform: transform as never,
+  resolve: resolve as never as () => Known,
 })
 
 export type Api = ReturnType<typeof createApi>

@@ -1,6 +1,5 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
-import { Value } from '@sinclair/typebox/value'
 import { isDate } from '../base/dates.ts'
 import { type FieldProblem, MAX_PROBLEMS, validationError } from '../base/errors.ts'
 import '../analysis/records/formats.ts'
@@ -60,14 +59,14 @@ function findCrossed(values: Record<string, unknown>, add: (field: string, messa
 
 /**
  * A function that reads a URL's query string by `schema`, of integers, numbers and texts. Returns the values in the order
- * of the schema, whatever order they were given in, undefined for those that are missing; unknown ones are ignored. Adds
- * to `problems` what the schema does not find: what is given twice, badly encoded, or crossed.
+ * of the schema, whatever order they were given in, the default or undefined for those that are missing; unknown ones are
+ * ignored. Adds to `problems` what the schema does not find: what is given twice, badly encoded, or crossed.
  */
 export function queryReader(
-  schema: TObject,
+  schema?: TObject,
 ): (url: string, problems: FieldProblem[]) => Record<string, unknown> {
-  const properties = new Map<string, TSchema>(Object.entries(schema.properties))
-  const missing = Object.fromEntries([...properties.keys()].map((name) => [name, undefined]))
+  const properties = new Map<string, TSchema>(Object.entries(schema?.properties ?? {}))
+  const missing = Object.fromEntries([...properties].map(([name, property]) => [name, property.default]))
   return (url, problems) => {
     const values: Record<string, unknown> = { ...missing }
     const start = url.indexOf('?')
@@ -114,7 +113,7 @@ export function firstOfEach(problems: Iterable<FieldProblem>): FieldProblem[] {
 /** The query of a URL with its defaults, read and checked at once. Throws VALIDATION_ERROR. */
 export function readQuery<Schema extends TObject>(schema: Schema, url: string): Static<Schema> {
   const problems: FieldProblem[] = []
-  const values = Value.Default(schema, queryReader(schema)(url, problems))
+  const values = queryReader(schema)(url, problems)
   problems.push(...problemsOf(schema, values))
   if (problems.length > 0) throw validationError(...firstOfEach(problems))
   return values as Static<Schema>

@@ -29,11 +29,11 @@ export type AllRows<Query> = (
 ) => Fragment
 
 /** Finds what does not go together with `per_page=all`. */
-export const problemsOfAll = (query: { page?: unknown }, { headers }: Request): FieldProblem[] => [
+export const problemsOfAll = ({ headers, url }: Request): FieldProblem[] => [
   ...(prefersCsv(headers.get('accept'))
     ? []
     : [{ field: 'per_page', message: `${ALL} needs Accept: text/csv` }]),
-  ...(query.page === undefined ? [] : [{ field: 'page', message: `must not be given with per_page=${ALL}` }]),
+  ...(/[?&]page=/.test(url) ? [{ field: 'page', message: `must not be given with per_page=${ALL}` }] : []),
 ]
 
 interface WholeList {
