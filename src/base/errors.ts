@@ -36,6 +36,10 @@ export class ApiError extends Error {
   }
 }
 
+/** The problem of a field, or none. */
+export const problemIf = (isWrong: boolean, field: string, message: string): FieldProblem[] =>
+  isWrong ? [{ field, message }] : []
+
 /** A bad request; the message joins those of `problems`. */
 export const validationError = (...problems: FieldProblem[]): ApiError =>
   problemsError('VALIDATION_ERROR', problems)

@@ -134,21 +134,6 @@ async function* decompressed(bytes: Uint8Array<ArrayBuffer>, encoding: Encoding)
   }
 }
 
-/** All bytes of a stream; undefined as soon as there are more than `maxBytes`. */
-export async function readAtMost(
-  stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  maxBytes: number,
-): Promise<Buffer | undefined> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of stream) {
-    size += chunk.byteLength
-    if (size > maxBytes) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks, size)
-}
-
 /**
  * The request's body as it was sent. It waits for places of `pass`. Throws VALIDATION_ERROR: 413 beyond `maxBytes`, 415 for another
  * type or encoding, 408 when it comes too slowly; and INTERNAL_ERROR with 503.

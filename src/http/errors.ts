@@ -79,9 +79,6 @@ function createApiError({ log, diskPlace, app }: ErrorDeps): (failed: FailedRequ
       return validationError(...problemsOf(error))
     }
     if (request.signal.aborted) return new ApiError('VALIDATION_ERROR', 'The client went away')
-    if (error instanceof RangeError && error.message.includes('call stack')) {
-      return new ApiError('VALIDATION_ERROR', 'The request is nested too deeply')
-    }
     if (!/^22...$/.test(codeOf(error) ?? '')) return undefined
     // PostgreSQL's class 22, data exception: a check before should have named the parameter.
     log.error('a bad value reached the database', { error, request_id: requestId, path })

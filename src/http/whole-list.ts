@@ -1,6 +1,6 @@
 import { createShares } from '../accounts/organizations/shares.ts'
 import type { VisibleMember } from '../accounts/people/visibility-queries.ts'
-import type { FieldProblem } from '../base/errors.ts'
+import { type FieldProblem, problemIf } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { withTimeout } from '../base/timeout.ts'
 import type { Fragment, Sql } from '../database/client.ts'
@@ -30,10 +30,8 @@ export type AllRows<Query> = (
 
 /** Finds what does not go together with `per_page=all`. */
 export const problemsOfAll = ({ headers, url }: Request): FieldProblem[] => [
-  ...(prefersCsv(headers.get('accept'))
-    ? []
-    : [{ field: 'per_page', message: `${ALL} needs Accept: text/csv` }]),
-  ...(/[?&]page=/.test(url) ? [{ field: 'page', message: `must not be given with per_page=${ALL}` }] : []),
+  ...problemIf(!prefersCsv(headers.get('accept')), 'per_page', `${ALL} needs Accept: text/csv`),
+  ...problemIf(/[?&]page=/.test(url), 'page', `must not be given with per_page=${ALL}`),
 ]
 
 interface WholeList {

@@ -1,9 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { closed, literals, name, optional, Timestamp } from './fields.ts'
+import { component, literals, name, optional, Timestamp } from './fields.ts'
 
 // The records of the audit log: entries and reports.
 
-export const AuditRecord = closed({
+export const AuditRecord = component('AuditRecord', {
   type: Type.Literal('audit'),
   action: name(200),
   user_id: name(200),
@@ -17,7 +17,7 @@ export type AuditRecord = Static<typeof AuditRecord>
 export const ReportType = literals(['audit', 'soc2', 'iso27001', 'custom'])
 export type ReportType = Static<typeof ReportType>
 
-export const ReportRecord = closed({
+export const ReportRecord = component('ReportRecord', {
   type: Type.Literal('report'),
   report_type: ReportType,
   from: Type.String({ format: 'day', description: 'First UTC day, inclusive', examples: ['2026-01-01'] }),

@@ -1,10 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { FieldProblem } from '../../base/errors.ts'
-import { closed, name, optional } from './fields.ts'
+import { component, name, optional } from './fields.ts'
 
 const SCOPES = ['project', 'member', 'team'] as const
 
-export const BudgetRecord = closed({
+export const BudgetRecord = component('BudgetRecord', {
   type: Type.Literal('budget'),
   month: Type.String({
     format: 'month',

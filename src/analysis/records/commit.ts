@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { FieldProblem } from '../../base/errors.ts'
-import { closed, count, literals, name, optional, Timestamp } from './fields.ts'
+import { closed, component, count, literals, name, optional, Timestamp } from './fields.ts'
 
 /** Longest path of a file in a commit, in bytes of UTF-8. */
 export const MAX_PATH_BYTES = 1_024
@@ -38,7 +38,7 @@ export type CommitAi = Static<typeof CommitAi>
 export const SURVIVAL_DAYS = [14, 30] as const
 const Survival = closed({ days: literals(SURVIVAL_DAYS), lines: count(1e9) })
 
-export const CommitRecord = closed({
+export const CommitRecord = component('CommitRecord', {
   type: Type.Literal('commit'),
   project: name(200),
   sha: Sha,

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { ROLES } from '../../config.ts'
-import { closed, literals, name, optional, Timestamp } from './fields.ts'
+import { component, literals, name, optional, Timestamp } from './fields.ts'
 
 export const Role = literals(ROLES)
 export type Role = Static<typeof Role>
@@ -12,7 +12,7 @@ export const Team = Type.String({
   examples: ['payments'],
 })
 
-export const MemberRecord = closed({
+export const MemberRecord = component('MemberRecord', {
   type: Type.Literal('member'),
   email: Type.String({ format: 'email', maxLength: 320 }),
   display_name: name(200),

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { SCORE_DECIMALS, scaled } from '../../base/decimals.ts'
 import type { FieldProblem } from '../../base/errors.ts'
 import { CommitFile, Sha } from './commit.ts'
-import { closed, literals, name, optional, score, Timestamp } from './fields.ts'
+import { closed, component, literals, name, optional, score, Timestamp } from './fields.ts'
 
 /** A measurement that contributes to a part of a risk score. */
 const RiskContribution = closed({
@@ -31,7 +31,7 @@ export type State = (typeof STATES)[number]
  * score is computed with the history of these files, or the parts of a score that was computed elsewhere. Its branch and
  * commits also link the sessions in which it was written: their cost is the cost of the pull request.
  */
-export const PrRiskRecord = closed({
+export const PrRiskRecord = component('PrRiskRecord', {
   type: Type.Literal('pr_risk'),
   repo: name(200),
   pr_number: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),

@@ -151,7 +151,7 @@ const SessionId = Type.String({ pattern: '^sess_[A-Za-z0-9_-]{1,64}$', examples:
  * with it if it has `parts`. Fields that a client leaves out are computed by the server: cost from the tokens of each
  * model, quality from turns and tool calls, findings from the texts.
  */
-export const SessionRecord = closed({
+export const SessionRecord = component('SessionRecord', {
   type: Type.Literal('session'),
   id: SessionId,
   project_name: nullable(name(200)),

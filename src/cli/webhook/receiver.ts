@@ -1,5 +1,4 @@
 import { codeOf, OperatorError } from '../../base/errors.ts'
-import { readAtMost } from '../../http/body.ts'
 import { type Verification, verifyDelivery } from './verification.ts'
 
 const HOST = '127.0.0.1'
@@ -71,7 +70,8 @@ async function receive(
   if (request.method !== 'POST') {
     return new Response('webhooks are sent by POST\n', { status: 405, headers: { allow: 'POST' } })
   }
-  const body = await readAtMost(request.body ?? [], MAX_BODY_BYTES)
+  const bytes = Buffer.from(await request.arrayBuffer())
+  const body = bytes.length > MAX_BODY_BYTES ? undefined : bytes
   const { headers } = request
   const now = new Date()
   const verification: Verification =

@@ -1,5 +1,4 @@
 import { OperatorError } from '../../base/errors.ts'
-import { readAtMost } from '../../http/body.ts'
 import { verifySignature, verifyStandardSignature } from '../../webhooks/signing/signature.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
@@ -19,8 +18,9 @@ interface VerifyOptions {
 export async function verifyWebhook({ env, json }: Context, options: VerifyOptions): Promise<void> {
   const isValid = checkerOf(secretOf(env, options.secret), options)
   if (process.stdin.isTTY) printMessage('the body, as it was sent (Ctrl-D ends it):')
-  const body = await readAtMost(Bun.stdin.stream(), MAX_BODY_BYTES)
-  if (body === undefined) throw new OperatorError(`the body is larger than ${MAX_BODY_BYTES} bytes`, 2)
+  const body = Buffer.from(await Bun.stdin.bytes())
+  if (body.length > MAX_BODY_BYTES)
+    throw new OperatorError(`the body is larger than ${MAX_BODY_BYTES} bytes`, 2)
   const valid = isValid(body)
   const warning = options.timestamp === undefined ? null : ageWarning(options.timestamp, new Date())
   if (valid && warning !== null) printMessage(`warning: ${warning}`)

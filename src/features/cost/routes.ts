@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { dateOf } from '../../base/dates.ts'
-import type { FieldProblem } from '../../base/errors.ts'
+import { type FieldProblem, problemIf } from '../../base/errors.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
 import { type CsvColumns, fields } from '../../http/responses/csv.ts'
@@ -12,22 +12,21 @@ import { getCost, getCostTrend } from './queries.ts'
 /** Finds parameters that do not go together. */
 function breakdownProblems(query: BreakdownQuery): FieldProblem[] {
   const { by, and_by, top, compare, sort, date_from, date_to } = query
+  const isChange = sort === 'change'
   return [
-    ...(and_by !== undefined && by === and_by
-      ? [{ field: 'and_by', message: 'must not be the same as by' }]
-      : []),
-    ...(top !== undefined && and_by === undefined ? [{ field: 'top', message: 'needs and_by' }] : []),
-    ...(compare !== undefined && (date_from === undefined || date_to === undefined)
-      ? [{ field: 'compare', message: 'needs date_from and date_to' }]
-      : []),
-    ...(sort !== 'change'
-      ? []
-      : [
-          ...(compare === undefined ? [{ field: 'sort', message: 'change needs compare=previous' }] : []),
-          ...(isTime(by) || isTime(and_by)
-            ? [{ field: 'sort', message: 'change needs other keys than day, week and month' }]
-            : []),
-        ]),
+    ...problemIf(and_by !== undefined && by === and_by, 'and_by', 'must not be the same as by'),
+    ...problemIf(top !== undefined && and_by === undefined, 'top', 'needs and_by'),
+    ...problemIf(
+      compare !== undefined && (date_from === undefined || date_to === undefined),
+      'compare',
+      'needs date_from and date_to',
+    ),
+    ...problemIf(isChange && compare === undefined, 'sort', 'change needs compare=previous'),
+    ...problemIf(
+      isChange && (isTime(by) || isTime(and_by)),
+      'sort',
+      'change needs other keys than day, week and month',
+    ),
   ]
 }
 

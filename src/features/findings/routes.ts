@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { problemIf } from '../../base/errors.ts'
 import type { ChangeDeps } from '../../http/api.ts'
 import { FindingStatusBody, ListedFinding } from '../security/finding-model.ts'
 
@@ -16,7 +17,7 @@ export const findingRoutes = ({ writes, enqueueWrite, api }: ChangeDeps) =>
       members: 'left out',
       body: FindingStatusBody,
       check: ({ body }: { body: object }) =>
-        'note' in body && !('status' in body) ? [{ field: 'status', message: 'is needed beside note' }] : [],
+        problemIf('note' in body && !('status' in body), 'status', 'is needed beside note'),
       response: ListedFinding,
       detail: {
         operationId: 'setFindingStatus',

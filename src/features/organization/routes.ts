@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Change } from '../../accounts/organizations/gate.ts'
 import { ticketPatternProblem } from '../../accounts/organizations/tickets.ts'
-import type { FieldProblem } from '../../base/errors.ts'
+import { type FieldProblem, problemIf } from '../../base/errors.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import type { SecretBox } from '../../webhooks/signing/secret-box.ts'
 import { cleanLabel } from '../badges/render.ts'
@@ -16,24 +16,19 @@ function problemsOf(body: object): FieldProblem[] {
     string,
     object
   >
-  const problems: FieldProblem[] = []
-  if (typeof name === 'string' && name.trim() === '')
-    problems.push({ field: 'name', message: 'must not be empty' })
-  for (const [kind, label] of Object.entries(labels ?? {})) {
-    if (typeof label === 'string' && cleanLabel(label) !== label.trim()) {
-      problems.push({ field: `badges.labels.${kind}`, message: 'must be one line' })
-    }
-  }
-  for (const [part, color] of Object.entries(colors ?? {})) {
-    if (typeof color === 'string' && !isBadgeColor(color)) {
-      problems.push({ field: `badges.colors.${part}`, message: 'must be a color of badges, or hexadecimal' })
-    }
-  }
-  if (typeof ticket_pattern === 'string') {
-    const message = ticketPatternProblem(ticket_pattern)
-    if (message !== undefined) problems.push({ field: 'ticket_pattern', message })
-  }
-  return problems
+  const texts = (values: object | null | undefined) =>
+    Object.entries(values ?? {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+  const wrongPattern = typeof ticket_pattern === 'string' ? ticketPatternProblem(ticket_pattern) : undefined
+  return [
+    ...problemIf(typeof name === 'string' && name.trim() === '', 'name', 'must not be empty'),
+    ...texts(labels).flatMap(([kind, label]) =>
+      problemIf(cleanLabel(label) !== label.trim(), `badges.labels.${kind}`, 'must be one line'),
+    ),
+    ...texts(colors).flatMap(([part, color]) =>
+      problemIf(!isBadgeColor(color), `badges.colors.${part}`, 'must be a color of badges, or hexadecimal'),
+    ),
+    ...problemIf(wrongPattern !== undefined, 'ticket_pattern', wrongPattern ?? ''),
+  ]
 }
 
 export const organizationRoutes = (

@@ -5,32 +5,24 @@ export type Schema = { [keyword: string]: unknown }
 
 /** Examples by property name, for schemas that have none. */
 const EXAMPLES_BY_NAME: Record<string, unknown> = {
-  author_email: 'ada@example.com',
-  author_name: 'Ada Lovelace',
   branch: 'main',
   category: 'secrets',
   classification: 'feature',
   description: 'What happened, in a sentence',
   display_name: 'Ada Lovelace',
-  domain: 'checkout/src',
-  field: 'per_page',
   file: 'src/payments/stripe.ts',
   file_path: 'src/payments/stripe.ts',
   fingerprint: '5f2b9c',
   issues: 'Two tests were skipped',
-  message: 'must be from 1 to 100',
   model: 'claude-sonnet-4-5',
   models: 'claude-sonnet-4-5',
   name: 'Edit',
   files_touched: 'src/payments/stripe.ts',
   project: 'checkout',
-  request_id: 'k3v9x0a1b2c3-7',
   rule_id: 'aws-access-key',
-  sha: '9fceb02d0ae598e95dc970b74767f19372d61af8',
   summary: 'Adds retries to the payment client',
   title: 'Retries need jitter',
   type: 'decision',
-  version: '1.0.0',
 }
 const EXAMPLES_BY_FORMAT: Record<string, string> = {
   'date-time': '2026-01-31T12:34:56.789Z',
@@ -100,26 +92,9 @@ export function createComponents(): Components {
       if (keyword === 'properties' && isSchema(value)) {
         made.properties = Object.fromEntries(Object.entries(value).map(([name, part]) => [name, plain(part)]))
       } else if (keyword === 'examples' || keyword === 'default' || keyword === 'enum') made[keyword] = value
-      else if (keyword === 'oneOf' && Array.isArray(value)) Object.assign(made, records(value))
       else made[keyword] = plainValue(value)
     }
     return simplified(made)
-  }
-
-  /** Alternatives that are distinguished by their `type`. */
-  const records = (alternatives: unknown[]): Schema => {
-    const mapping: Record<string, unknown> = {}
-    const oneOf = alternatives.map((alternative) => {
-      const made = plain(alternative)
-      const type = isSchema(made.properties) && isSchema(made.properties.type) && made.properties.type.const
-      if (typeof type !== 'string') return made
-      const reference = addNamed(`${pascal(type)}Record`, made)
-      mapping[type] = reference.$ref
-      return reference
-    })
-    return Object.keys(mapping).length < oneOf.length
-      ? { oneOf }
-      : { oneOf, discriminator: { propertyName: 'type', mapping } }
   }
 
   const named = (name: string, schema: unknown): Schema => {

@@ -12,12 +12,20 @@ import { oneOfOr } from '../../http/query.ts'
 import { MachineHeader, machineOf } from '../sync/machine.ts'
 import { type Intake, MAX_SYNC_BYTES } from './messages.ts'
 
-const SYNC_RECORDS = Object.values(RECORD_SCHEMAS)
+const SYNC_RECORDS = {
+  oneOf: Object.values(RECORD_SCHEMAS),
+  discriminator: {
+    propertyName: 'type',
+    mapping: Object.fromEntries(
+      Object.entries(RECORD_SCHEMAS).map(([type, { title }]) => [type, `#/components/schemas/${title}`]),
+    ),
+  },
+}
 
 /** Unknown: each record is checked by the schema that its `type` names, with its index in what is wrong. */
 const SyncRequest = Type.Object(
   {
-    records: Type.Array(Type.Unknown({ oneOf: SYNC_RECORDS }), {
+    records: Type.Array(Type.Unknown(SYNC_RECORDS), {
       description: 'Each of one of the kinds that `type` names; at most 10,000',
     }),
   },
