@@ -26,6 +26,11 @@ const NOTHING_LEFT = 'The role of the member whose key this is allows nothing th
 /** Presented keys whose parsed form is kept at most. */
 const MAX_PARSED = 10_000
 
+/** The limits: a window of the organization's, or that of badges, by the client's address. */
+export type LimitName = WindowName | 'badge'
+/** Badges a minute of an address. */
+const BADGES_A_MINUTE = 600
+
 /** A request after its key and its limit were looked up, before it is routed. */
 export interface Admitted {
   /** Undefined without a valid key. */
@@ -61,6 +66,7 @@ const isReading = ({ method }: Request): boolean => method === 'GET' || method =
 export function createAdmission(deps: AdmissionDeps) {
   const { sql, lookUp, config, log, now, server, schema = () => 'ok', windowClock, keyClock } = deps
   const addresses = createAddressLimiter(now)
+  const badges = createAddressLimiter(now, BADGES_A_MINUTE)
   const clock = keyClock ?? elapsedMs
   const { keys, sessions, forget } = createCallers({ sql, lookUp, log, schema, clock })
   const cookieOf = cookieReader(config)
@@ -115,11 +121,12 @@ export function createAdmission(deps: AdmissionDeps) {
 
   return {
     /** Looks the key up and counts the request in the window; never throws. */
-    admit(request: Request, window: WindowName): Admitted | Promise<Admitted> {
+    admit(request: Request, name: LimitName): Admitted | Promise<Admitted> {
+      if (name === 'badge') return { access: undefined, limit: badges.take(addressOf(request).counted) }
       const admitted = (access: Access | undefined): ReturnType<typeof count> =>
         access === undefined
           ? { access, limit: addresses.take(addressOf(request).counted) }
-          : count(access, window)
+          : count(access, name)
       const access = findAccess(request)
       if (!(access instanceof Promise)) return admitted(access)
       return access.then(admitted, (failure: unknown) => ({
@@ -141,7 +148,8 @@ export function createAdmission(deps: AdmissionDeps) {
     /** Returns the admission of the request that this one is a part of. */
     admittedBefore: (request: Request): Admitted | undefined => parts.get(request),
     /** The limit of the client's address, without counting the request: for preflights. */
-    peek: (request: Request): Decision => addresses.peek(addressOf(request).counted),
+    peek: (request: Request, name: LimitName): Decision =>
+      (name === 'badge' ? badges : addresses).peek(addressOf(request).counted),
   }
 }
 

@@ -3,9 +3,8 @@ import { ApiError } from '../base/errors.ts'
 import { randomLowerAlnum } from '../base/ids.ts'
 import type { RequestMeter } from '../base/metrics/requests.ts'
 import type { RecordRequest } from './access-log.ts'
-import { type Admission, type Admitted, limitHeaders } from './admission.ts'
+import { type Admission, type Admitted, type LimitName, limitHeaders } from './admission.ts'
 import { context, pathOf, targetOf } from './context.ts'
-import type { WindowName } from './rate-windows.ts'
 import { COMMON_HEADERS, CORS_HEADERS, PREFLIGHT_HEADERS } from './responses/response.ts'
 
 // The arrival of every request, before it is routed: its id, the headers of its response, its key and its limit.
@@ -15,7 +14,9 @@ const VERSIONED = /^\/(?:api\/|otlp\/)?v1(?:\/|$)/
 const SYNC = /^\/(?:api\/|otlp\/)?v1\/(?:sync|logs|metrics|traces)$/
 /** The tools for agents change nothing, and need a key as the routes below /v1 do, but no page of another site reads them. */
 const MCP = '/mcp'
-/** Pages of any site may read these without a key; badges say so themselves. */
+/** Badges need no key and have a limit of their own. */
+const BADGE = /^\/api\/badge\//
+/** Pages of any site may read these without a key. */
 const OPEN = /^\/(?:docs\/json|health)$/
 /** A provider sends browsers back here, to sign in. */
 const CHANGING_GET = /^\/auth\/oidc\/callback$/
@@ -34,9 +35,12 @@ function requestIdOf(request: Request): string {
   return `${INSTANCE}-${madeIds.toString(36)}`
 }
 
-/** The limit's window that a request below /v1 counts in. */
-const windowOf = (method: string, path: string): WindowName =>
-  method === 'POST' && SYNC.test(path) ? 'sync' : 'read'
+/** The limit that a request counts in; undefined for what has none. */
+function limitOf(method: string, path: string): LimitName | undefined {
+  if (BADGE.test(path)) return 'badge'
+  if (!VERSIONED.test(path) && path !== MCP) return undefined
+  return method === 'POST' && SYNC.test(path) ? 'sync' : 'read'
+}
 
 /** Two Host headers arrive joined by a comma, which no name of a host contains. */
 const hasTwoHosts = (request: Request): boolean => request.headers.get('host')?.includes(',') === true
@@ -58,8 +62,8 @@ interface ArrivalDeps {
 
 /** Admits requests: nothing of them is read but their headers. */
 export const arrival = ({ admission, limits, record, refusal }: ArrivalDeps) => {
-  const countDecision = ({ access, limit, failure }: Admitted, window: WindowName) => {
-    const meter = limits[access === undefined ? 'address' : window]
+  const countDecision = ({ access, limit, failure }: Admitted, name: LimitName) => {
+    const meter = limits[access === undefined && name !== 'badge' ? 'address' : name]
     if (failure !== undefined) meter.failed.add()
     else if (limit.admitted) meter.allowed.add()
     else meter.refused.add()
@@ -77,11 +81,11 @@ export const arrival = ({ admission, limits, record, refusal }: ArrivalDeps) => 
         headers['x-request-id'] = arrived.requestId
         Object.assign(headers, COMMON_HEADERS)
         const path = pathOf(url)
-        const isVersioned = VERSIONED.test(path)
-        if (isVersioned || OPEN.test(path)) {
+        const name = limitOf(method, path)
+        if (path !== MCP && (name !== undefined || OPEN.test(path))) {
           Object.assign(headers, CORS_HEADERS)
           if (method === 'OPTIONS' && request.headers.has('origin')) {
-            if (isVersioned) Object.assign(headers, limitHeaders(admission.peek(request)))
+            if (name !== undefined) Object.assign(headers, limitHeaders(admission.peek(request, name)))
             Object.assign(headers, PREFLIGHT_HEADERS)
             set.status = 204
             const { startedAt, requestId } = arrived
@@ -89,11 +93,10 @@ export const arrival = ({ admission, limits, record, refusal }: ArrivalDeps) => 
             return ''
           }
         }
-        if (isVersioned || path === MCP) {
-          const window = windowOf(method, path)
+        if (name !== undefined) {
           const before = admission.admittedBefore(request)
-          const admitted = before ?? (await admission.admit(request, window))
-          if (before === undefined) countDecision(admitted, window)
+          const admitted = before ?? (await admission.admit(request, name))
+          if (before === undefined) countDecision(admitted, name)
           arrived.admitted = admitted
           Object.assign(headers, limitHeaders(admitted.limit))
         }

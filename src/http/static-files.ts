@@ -2,6 +2,14 @@ import { packedPath } from '../base/packed-path.ts'
 import { CachedResponse, type Encoding } from './responses/cached-response.ts'
 import type { ResponseHeaders } from './responses/response.ts'
 
+export const HTML_TYPE = 'text/html; charset=utf-8'
+const TYPES: Record<string, string> = {
+  css: 'text/css; charset=utf-8',
+  html: HTML_TYPE,
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+}
+
 /** A file that is made at the first request and kept, packed and unpacked as asked for. */
 export type StaticFile = () => Promise<CachedResponse>
 
@@ -42,8 +50,11 @@ class PackedFile extends CachedResponse {
   }
 }
 
-export const packedFile = (contentType: string, name: string): StaticFile =>
-  once(async () => new PackedFile(await Bun.file(packedPath(name)).bytes(), contentType))
+export const packedFile = (name: string): StaticFile =>
+  once(async () => {
+    const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? ''
+    return new PackedFile(await Bun.file(packedPath(name)).bytes(), type)
+  })
 
 /** Sets the headers of files, with the Content-Security-Policy of a page that loads them. */
 export const fileHeaders =

@@ -251,7 +251,7 @@ export function createApp(deps: AppDeps) {
     .use(githubRoutes(api, { writes, config, gate, box: secrets, now }))
     .use(mcpRoutes({ ...routeDeps, gate, admission, log, handle: (request) => app.handle(request) }))
     .use(docs({ config, routes: () => app.routes, events: sentEvents }))
-    .use(badgeRoutes({ sql, config, now, cache: badgeCache, limit: requests.limits.badge }))
+    .use(badgeRoutes({ sql, now, cache: badgeCache }))
     .use(new Elysia({ prefix: '/v1' }).use(v1))
     .use(new Elysia({ prefix: '/api/v1' }).use(v1))
     .use(new Elysia({ prefix: '/otlp/v1' }).use(telemetry))

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { component } from '../analysis/records/fields.ts'
 import { VERSION } from '../base/version.ts'
-import { fileHeaders, packedFile, type StaticFile, textFile } from '../http/static-files.ts'
+import { fileHeaders, HTML_TYPE, packedFile, type StaticFile, textFile } from '../http/static-files.ts'
 
 // The dashboard: one page, its script, its style sheet and its icon, all of this server.
 
@@ -10,11 +10,7 @@ import { fileHeaders, packedFile, type StaticFile, textFile } from '../http/stat
 const POLICY =
   "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
 
-const FILES = {
-  'app.js': 'text/javascript; charset=utf-8',
-  'app.css': 'text/css; charset=utf-8',
-  'icon.svg': 'image/svg+xml',
-} as const
+const FILES = ['app.js', 'app.css', 'icon.svg']
 
 const Service = component('Service', {
   name: Type.String({ examples: ['Cloud Analytics'] }),
@@ -61,9 +57,8 @@ export const dashboard = (prefix: string) => {
     .get('/device', page, hidden)
     .get('/setup', page, hidden)
     // a browser asks for it where a page names none, as where it shows JSON
-    .get('/favicon.ico', packedFile(FILES['icon.svg'], 'icon.svg'), hidden)
-  for (const [name, type] of Object.entries(FILES))
-    app.get(`/dashboard/${name}`, packedFile(type, name), hidden)
+    .get('/favicon.ico', packedFile('icon.svg'), hidden)
+  for (const name of FILES) app.get(`/dashboard/${name}`, packedFile(name), hidden)
   return app
 }
 
@@ -72,10 +67,9 @@ export const dashboard = (prefix: string) => {
  * PUBLIC_URL names that path, they begin with it: then the page also works at the path without a slash at its end.
  */
 function pageFile(prefix: string): StaticFile {
-  const type = 'text/html; charset=utf-8'
-  const packed = packedFile(type, 'page.html')
+  const packed = packedFile('page.html')
   if (prefix === '') return packed
-  return textFile(type, async () => {
+  return textFile(HTML_TYPE, async () => {
     const base = Bun.escapeHTML(`${prefix}/`)
     return new TextDecoder()
       .decode((await packed()).bodyIn(undefined))

@@ -131,8 +131,7 @@ test('6. whether it exists', async () => {
 
 test('each concern has one hook, of the whole app and of every route', () => {
   const { request = [], mapResponse = [], error = [] } = app.event
-  // the arrival, and the limit of badges
-  expect([request.length, mapResponse.length, error.length]).toEqual([2, 1, 1])
+  expect([request.length, mapResponse.length, error.length]).toEqual([1, 1, 1])
   for (const { method, path, hooks } of routes) {
     const counts = ['parse', 'transform', 'beforeHandle', 'afterHandle', 'mapResponse', 'error'].map(
       (name) => [hooks[name] ?? []].flat().length,

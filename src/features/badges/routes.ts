@@ -2,17 +2,11 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { addDays, dateOf } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
-import type { RequestMeter } from '../../base/metrics/requests.ts'
-import type { Config } from '../../config.ts'
 import type { Sql } from '../../database/client.ts'
 import { isConnectionError } from '../../database/connection-errors.ts'
-import { clientOf, createAddressLimiter } from '../../http/address-limit.ts'
-import { limitHeaders } from '../../http/admission.ts'
-import { targetOf } from '../../http/context.ts'
+import { context } from '../../http/context.ts'
 import { readQuery } from '../../http/query-reader.ts'
-import type { Decision } from '../../http/rate-limit.ts'
 import { type CachedResponse, type Computed, cacheKeyOf } from '../../http/responses/cached-response.ts'
-import { PREFLIGHT_HEADERS } from '../../http/responses/response.ts'
 import type { ResponseCache } from '../../http/responses/response-cache.ts'
 import {
   BADGE_KINDS,
@@ -28,13 +22,9 @@ import { describeBadge, drawBadge } from './render.ts'
 import { hashToken } from './settings.ts'
 import { invalidBadge, unknownBadge } from './value.ts'
 
-/** Requests a minute of an address, for badges alone. */
-const BADGES_A_MINUTE = 600
 /** Caches, and we ourselves, may show a badge for this long while its source fails. */
 const STALE_IF_ERROR_S = 86_400
 const CACHE_CONTROL = `public, max-age=${CACHE_S}, s-maxage=${CACHE_S}, stale-if-error=${STALE_IF_ERROR_S}`
-/** All paths of badges begin with this. */
-const PREFIX = '/api/badge/'
 /** The form of an organization's slug. */
 const SLUG = /^[a-z0-9-]{1,63}$/
 
@@ -42,7 +32,6 @@ const SLUG = /^[a-z0-9-]{1,63}$/
 const EMBED_HEADERS = {
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
   'cross-origin-resource-policy': 'cross-origin',
-  'access-control-allow-origin': '*',
 }
 
 const MEANING: Record<BadgeKind, string> = {
@@ -55,11 +44,8 @@ const SHOWN_TO =
 
 interface BadgeDeps {
   sql: Sql
-  config: Pick<Config, 'trustProxy'>
   now: () => Date
   cache: ResponseCache
-  /** Counts the decisions of the limit. */
-  limit: RequestMeter['limits']['badge']
 }
 
 interface Format {
@@ -96,35 +82,19 @@ function queryOf(url: string, format: Format): BadgeQuery | null {
 /** The badges, for anyone: images, and what shields.io draws images from. */
 export const badgeRoutes = (deps: BadgeDeps) => {
   const find = createFinder(deps)
-  const limiter = createAddressLimiter(deps.now, BADGES_A_MINUTE)
-  // The limit is checked before routing, so that a response without a route (404, 405) counts and carries the limit's
-  // headers, too. The context is given to no function: see http/arrival.ts.
-  const routes = new Elysia()
-    .decorate('badgeLimit', undefined as Decision | undefined)
-    .onRequest((context) => {
-      const { request, set, server } = context
-      if (!targetOf(request.url).startsWith(PREFIX)) return undefined
-      const decision = limiter.take(clientOf(request, server, deps.config.trustProxy).counted)
-      context.badgeLimit = decision
-      if (decision.admitted) deps.limit.allowed.add()
-      else deps.limit.refused.add()
-      Object.assign(set.headers, limitHeaders(decision), EMBED_HEADERS)
-      if (request.method !== 'OPTIONS' || !request.headers.has('origin')) return undefined
-      Object.assign(set.headers, PREFLIGHT_HEADERS)
-      set.status = 204
-      return ''
-    })
+  const routes = new Elysia().use(context)
   for (const kind of BADGE_KINDS) {
     for (const format of [SVG, JSON_FOR_SHIELDS]) {
       routes.get(
-        `${PREFIX}:org_slug/${kind}${format.suffix}`,
-        async ({ params, request, set, badgeLimit }) => {
-          const admitted = badgeLimit?.admitted !== false
+        `/api/badge/:org_slug/${kind}${format.suffix}`,
+        async ({ params, request, set, admitted }) => {
+          Object.assign(set.headers, EMBED_HEADERS)
+          const isAdmitted = admitted?.limit.admitted !== false
           const query = queryOf(request.url, format)
           const badge =
-            query === null ? invalidBadge(kind) : await find(params.org_slug, kind, query, admitted)
+            query === null ? invalidBadge(kind) : await find(params.org_slug, kind, query, isAdmitted)
           // `unknown` may stand for an existing badge beyond the limit: no cache may keep it
-          set.headers['cache-control'] = badge !== null || admitted ? CACHE_CONTROL : 'no-store'
+          set.headers['cache-control'] = badge !== null || isAdmitted ? CACHE_CONTROL : 'no-store'
           set.headers['content-type'] = format.contentType
           return format.show(badge ?? unknownBadge(kind), query ?? {})
         },

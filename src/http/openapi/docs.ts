@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { VERSION } from '../../base/version.ts'
 import { type Config, publicPath } from '../../config.ts'
-import { fileHeaders, packedFile, type StaticFile, textFile } from '../static-files.ts'
+import { fileHeaders, HTML_TYPE, packedFile, type StaticFile, textFile } from '../static-files.ts'
 import type { PluginDocument, ServedRoute } from './openapi.ts'
 import { TITLE } from './text.ts'
 import type { SentEvent } from './webhooks.ts'
@@ -20,7 +20,7 @@ const policyOf = (scripts: string) =>
   `default-src 'none'; script-src 'self' ${scripts}; style-src 'self'; img-src 'self' data:; connect-src 'self'; ` +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' } as const
+const FILES = ['explorer.js', 'explorer.css', 'swagger-ui-bundle.js', 'swagger-ui.css']
 const described = (operationId: string, summary: string, type: string, schema: object) => ({
   get: {
     ...{ operationId, summary, tags: ['Service'] },
@@ -85,17 +85,11 @@ async function pageOf(page: Response): Promise<{ file: StaticFile; policy: strin
   if (inline === undefined || /https?:/.test(html))
     throw new Error('the explorer is another page than expected')
   const hash = new Bun.CryptoHasher('sha256').update(inline).digest('base64')
-  return { file: textFile('text/html; charset=utf-8', () => html), policy: policyOf(`'sha256-${hash}'`) }
+  return { file: textFile(HTML_TYPE, () => html), policy: policyOf(`'sha256-${hash}'`) }
 }
 
 /** `/docs`, what its page loads, and `/docs/json`, the API's document. None needs a key. */
 export const docs = ({ routes, events, config }: DocsDeps) => {
-  const files = {
-    'explorer.js': packedFile(TYPES.js, 'explorer.js'),
-    'explorer.css': packedFile(TYPES.css, 'explorer.css'),
-    'swagger-ui-bundle.js': packedFile(TYPES.js, 'swagger-ui-bundle.js'),
-    'swagger-ui.css': packedFile(TYPES.css, 'swagger-ui.css'),
-  }
   let page: ReturnType<typeof pageOf> | undefined
   let document: StaticFile | undefined
   const documentOf = (given: unknown) =>
@@ -107,7 +101,7 @@ export const docs = ({ routes, events, config }: DocsDeps) => {
     })
   const hidden = { detail: { hide: true } }
   const app = new Elysia().onBeforeHandle(fileHeaders(policyOf('')))
-  for (const [name, file] of Object.entries(files)) app.get(`/docs/${name}`, file, hidden)
+  for (const name of FILES) app.get(`/docs/${name}`, packedFile(name), hidden)
   return app
     .get('/docs/', () => new Response(null, { status: 308, headers: { location: '../docs' } }), hidden)
     .onAfterHandle(async ({ path, responseValue, set }) => {

@@ -222,11 +222,7 @@ function errorsOf({ method, path, route, isApi, isLimited, hasBody }: Operation)
     ...(hasBody ? [408, 413, 415] : []),
     ...(route.fails ?? []),
   ]
-  // the limit's headers come after the check of the URL's length where the limit is that of badges
-  return {
-    ...errorReferences(statuses, isLimited),
-    ...errorReferences([414], isApi),
-  }
+  return errorReferences(statuses, isLimited)
 }
 
 /** Whether a schema is that of a page of a list. */
