@@ -1,10 +1,11 @@
 import { Kind, type TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Need } from '../accounts/keys/model.ts'
-import type { EnqueueWrite, Gate } from '../accounts/organizations/gate.ts'
+import type { Change, EnqueueWrite, Gate } from '../accounts/organizations/gate.ts'
 import type { Access } from '../accounts/people/callers.ts'
 import { type FieldProblem, validationError } from '../base/errors.ts'
-import type { Config, Plan } from '../config.ts'
+import type { Log } from '../base/log.ts'
+import type { Config } from '../config.ts'
 import type { Sql } from '../database/client.ts'
 import { type Admitted, accessOf } from './admission.ts'
 import { type BodyOptions, isPacked, readBody, readPacked } from './body.ts'
@@ -35,29 +36,35 @@ const WORK_TIMEOUT_S = 90
 /** Who has no key needs no larger body. */
 const READS_WITHOUT_KEY = { maxBytes: 4_096 }
 
-/** The dependencies of every feature's routes. */
-export interface RouteDeps {
+/** The dependencies of routes that only read. */
+export interface ReadDeps {
+  api: Api
   /** Connections for reads. */
   sql: Sql
   config: Config
   now: () => Date
-  api: Api
 }
 
-/** Routes that change something need these. */
-export interface ChangeDeps extends Pick<RouteDeps, 'api'> {
+/** The dependencies of routes. */
+export interface RouteDeps extends ReadDeps {
+  /** Connections for transactions. */
   writes: Sql
+  log: Log
+  gate: Gate
   /** Runs `work` after the organization's earlier changes in this process. */
   enqueueWrite: EnqueueWrite
+  /** The same with a transaction. */
+  inTurn: Change
+  server: () => { timeout(request: Request, seconds: number): void } | null
+  /** The server's address without PUBLIC_URL: that of its listener. */
+  listenUrl: () => string
 }
 
-interface ApiDeps {
-  gate: Gate
+interface ApiDeps extends Pick<RouteDeps, 'gate' | 'server'> {
   cache: ResponseCache
   wholeLists: WholeLists
   /** Whether Elysia checks each response by its schema. */
   checkResponses: boolean
-  server: () => { timeout(request: Request, seconds: number): void } | null
 }
 
 /** The parts of Elysia's context that the steps use. */
@@ -226,8 +233,6 @@ function createSteps({ need, before }: Callers, deps: ApiDeps) {
 /** The plugin of routes below /v1. */
 export const createApi = (deps: ApiDeps) =>
   new Elysia({ name: 'api' }).use(context).macro({
-    /** The least plan. */
-    plan: (_least: Plan) => ({}),
     members: (_named: Members) => ({}),
     /**
      * The 200 is kept in memory until the organization's data change: it must depend on nothing else but the request, whose

@@ -4,7 +4,6 @@ import type { Access } from '../accounts/people/callers.ts'
 import type { VisibleMember } from '../accounts/people/visibility-queries.ts'
 import { ApiError, type FieldProblem } from '../base/errors.ts'
 import { asciiLower } from '../base/text.ts'
-import type { Plan } from '../config.ts'
 import type { BodyOptions } from './body.ts'
 import type { CsvColumns } from './responses/csv.ts'
 import type { AllRows } from './whole-list.ts'
@@ -33,7 +32,6 @@ export interface Declared {
   body?: TSchema
   response?: TSchema | Record<number, TSchema>
   detail?: { operationId?: string; summary?: string; description?: string; [more: string]: unknown }
-  plan?: Plan
   members?: Members
   cached?: true | (() => Record<string, string>)
   csv?: CsvColumns<unknown> | ((query: unknown) => CsvColumns<unknown>)
@@ -61,7 +59,7 @@ export function refuseUnlessGranted(
         : missing.join(', ').replace(/, (?=[^,]*$)/, ' or ')
     throw new ApiError('FORBIDDEN', `This needs an API key with the scope ${names}`)
   }
-  if (route.plan !== undefined && plan === 'cloud_pro') {
+  if (need === 'webhooks' && plan === 'cloud_pro') {
     throw new ApiError('FORBIDDEN', 'Webhooks need the plan cloud_team or cloud_enterprise')
   }
   if (mustHideMembers && route.members === true) throw hidden()
@@ -92,7 +90,7 @@ const hidden = () =>
   new ApiError('FORBIDDEN', 'This organization shows its members only to API keys with the scope team:read')
 
 /** Adds what a key needs to the description of a route. */
-export function describeNeed(need: Need, { detail = {}, csv, plan }: Declared): string {
+export function describeNeed(need: Need, { detail = {}, csv }: Declared): string {
   const meaning = detail.description ?? `${detail.summary}.`
   if (need === 'any key') return `${meaning}\n\nNeeds an API key, with any scopes.`
   const asCsv =
@@ -100,7 +98,7 @@ export function describeNeed(need: Need, { detail = {}, csv, plan }: Declared): 
       ? ''
       : ' With `Accept: text/csv` the page is sent as CSV, and with `per_page=all` the whole list.'
   const scopes = scopesFor(need).map((one) => `\`${one}\``)
-  const ofPlan = plan === undefined ? '' : ', and the plan `cloud_team` or `cloud_enterprise`'
+  const ofPlan = need !== 'webhooks' ? '' : ', and the plan `cloud_team` or `cloud_enterprise`'
   return `${meaning}${asCsv}\n\nNeeds the scope ${scopes.join(' or ')}${ofPlan}.`
 }
 

@@ -162,22 +162,6 @@ export function createApp(deps: AppDeps) {
     allowHttp: config.webhookAllowHttp,
     ownAddresses: ownAddresses(),
   })
-  const webhookDeps = {
-    writes,
-    box: secrets,
-    maxEndpoints: config.webhookMaxEndpoints,
-    egress,
-    resolve: resolveByDns,
-    enqueueWrite,
-    inTurn,
-    sender: createSender({ egress, resolve: resolveByDns, timeoutMs: config.webhookTimeoutMs }),
-    prefix: config.webhookHeaderPrefix,
-    now,
-    timeoutMs: config.webhookTimeoutMs,
-    retryDelaysS: config.webhookRetryDelaysS,
-    limitTests: createTestLimit(),
-  }
-
   const streams = createChangeStreams({
     readVersion,
     readVersions,
@@ -186,39 +170,49 @@ export function createApp(deps: AppDeps) {
     clock: () => performance.now(),
   })
   const wholeLists = createWholeLists({ sql: lists, log })
-  const api = createApi({
-    gate,
-    cache,
-    wholeLists,
-    checkResponses: deps.checkResponses,
-    server: () => app.server,
-  })
-  const routeDeps = { sql, config, now, api }
-  const telemetry = telemetryRoutes({ intake, gate, api })
+  const server = () => app.server
+  const api = createApi({ gate, cache, wholeLists, checkResponses: deps.checkResponses, server })
+  const routeDeps = {
+    ...{ api, sql, writes, config, log, now, gate, enqueueWrite, inTurn, server },
+    listenUrl,
+  }
+  const webhookDeps = {
+    ...routeDeps,
+    box: secrets,
+    maxEndpoints: config.webhookMaxEndpoints,
+    egress,
+    resolve: resolveByDns,
+    sender: createSender({ egress, resolve: resolveByDns, timeoutMs: config.webhookTimeoutMs }),
+    prefix: config.webhookHeaderPrefix,
+    timeoutMs: config.webhookTimeoutMs,
+    retryDelaysS: config.webhookRetryDelaysS,
+    limitTests: createTestLimit(),
+  }
+  const telemetry = telemetryRoutes(routeDeps, intake)
   /** Every route below /v1. */
   const v1 = new Elysia()
     .use(sessionRoutes(routeDeps))
-    .use(deletionRoutes({ ...webhookDeps, api }))
+    .use(deletionRoutes(routeDeps))
     .use(qualityRoutes(routeDeps))
     .use(costRoutes(routeDeps))
     .use(securityRoutes(routeDeps))
-    .use(findingRoutes({ ...webhookDeps, api }))
+    .use(findingRoutes(routeDeps))
     .use(auditRoutes(routeDeps))
     .use(teamRoutes(routeDeps))
     .use(riskRoutes(routeDeps))
     .use(outcomeRoutes(routeDeps))
-    .use(keyRoutes({ ...routeDeps, ...webhookDeps }))
-    .use(memberRoutes({ ...routeDeps, ...webhookDeps, listenUrl }))
-    .use(budgetRoutes(routeDeps, webhookDeps))
-    .use(organizationRoutes(routeDeps, webhookDeps))
+    .use(keyRoutes(routeDeps))
+    .use(memberRoutes(routeDeps))
+    .use(budgetRoutes(routeDeps))
+    .use(organizationRoutes(routeDeps, secrets))
     .use(whoAmIRoutes(routeDeps))
-    .use(changeRoutes({ api, streams, server: () => app.server }))
-    .use(syncRoutes({ intake, gate, api }))
+    .use(changeRoutes(routeDeps, streams))
+    .use(syncRoutes(routeDeps, intake))
     .use(telemetry)
-    .use(webhookRoutes(routeDeps, webhookDeps))
-    .use(deliveryRoutes(routeDeps, webhookDeps))
-    .use(ruleRoutes(routeDeps, webhookDeps, ALERTS))
-    .use(ruleRoutes(routeDeps, webhookDeps, DIGESTS))
+    .use(webhookRoutes(webhookDeps))
+    .use(deliveryRoutes(webhookDeps))
+    .use(ruleRoutes(webhookDeps, ALERTS))
+    .use(ruleRoutes(webhookDeps, DIGESTS))
   for (const { method, path, hooks } of v1.routes) {
     // no route is open to any key by mistake
     if (!('needs' in hooks)) throw new Error(`${method} ${path} declares no scope`)
@@ -237,21 +231,11 @@ export function createApp(deps: AppDeps) {
     .use(answers({ gate, record, grow: cache.grow, prefix }))
     .use(healthRoutes(readiness))
     .use(dashboard(prefix))
-    .use(
-      authRoutes(api, {
-        people,
-        inTurn,
-        config,
-        log,
-        listenUrl,
-        setupToken: deps.setupToken,
-        windowClock: deps.windowClock,
-      }),
-    )
-    .use(githubRoutes(api, { writes, config, gate, box: secrets, now }))
-    .use(mcpRoutes({ ...routeDeps, gate, admission, log, handle: (request) => app.handle(request) }))
+    .use(authRoutes({ ...routeDeps, people, setupToken: deps.setupToken, windowClock: deps.windowClock }))
+    .use(githubRoutes(routeDeps, secrets))
+    .use(mcpRoutes(routeDeps, admission, (request) => app.handle(request)))
     .use(docs({ config, routes: () => app.routes, events: sentEvents }))
-    .use(badgeRoutes({ sql, now, cache: badgeCache }))
+    .use(badgeRoutes(routeDeps, badgeCache))
     .use(new Elysia({ prefix: '/v1' }).use(v1))
     .use(new Elysia({ prefix: '/api/v1' }).use(v1))
     .use(new Elysia({ prefix: '/otlp/v1' }).use(telemetry))

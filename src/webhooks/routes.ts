@@ -30,24 +30,23 @@ import {
 import { getEndpoint, listEndpoints } from './queries.ts'
 
 /** Only the routes of webhooks need these dependencies. */
-interface WebhookDeps extends EndpointDeps {
+interface WebhookDeps extends RouteDeps, EndpointDeps {
   egress: Egress
   resolve: Resolve
 }
 
-const needs = { scope: 'webhooks', plan: 'cloud_team' } as const
-export const webhookRoutes = ({ sql, api }: RouteDeps, webhooks: WebhookDeps) => {
-  const { egress, resolve, box } = webhooks
+export const webhookRoutes = (webhooks: WebhookDeps) => {
+  const { sql, api, egress, resolve, box } = webhooks
   const check = ({ body }: { body: EndpointChangeBody }) => endpointProblems(body, egress)
   return new Elysia({ prefix: '/webhooks', tags: ['Webhooks'] })
     .use(api)
     .get('/events', () => catalogue, {
-      ...needs,
+      scope: 'webhooks',
       response: Catalogue,
       detail: { operationId: 'listWebhookEvents', summary: 'The events there are' },
     })
     .get('', async ({ orgId }) => ({ data: await listEndpoints(sql, orgId) }), {
-      ...needs,
+      scope: 'webhooks',
       response: EndpointList,
       detail: { operationId: 'listWebhooks', summary: 'List webhook endpoints, oldest first' },
     })
@@ -66,7 +65,7 @@ export const webhookRoutes = ({ sql, api }: RouteDeps, webhooks: WebhookDeps) =>
         return status(201, made)
       },
       {
-        ...needs,
+        scope: 'webhooks',
         headers: IdempotencyHeader,
         body: NewEndpointBody,
         check,
@@ -75,7 +74,7 @@ export const webhookRoutes = ({ sql, api }: RouteDeps, webhooks: WebhookDeps) =>
       },
     )
     .get('/:webhook_id', ({ params, orgId }) => getEndpoint(sql, orgId, params.webhook_id), {
-      ...needs,
+      scope: 'webhooks',
       response: Endpoint,
       detail: { operationId: 'getWebhook', summary: 'One webhook endpoint' },
     })
@@ -90,7 +89,7 @@ export const webhookRoutes = ({ sql, api }: RouteDeps, webhooks: WebhookDeps) =>
         return await updateEndpoint(webhooks, orgId, actor, id, change)
       },
       {
-        ...needs,
+        scope: 'webhooks',
         body: EndpointChangeBody,
         check,
         response: Endpoint,
@@ -105,7 +104,7 @@ export const webhookRoutes = ({ sql, api }: RouteDeps, webhooks: WebhookDeps) =>
       '/:webhook_id',
       ({ params, orgId, actor }) => deleteEndpoint(webhooks, orgId, actor, params.webhook_id),
       {
-        ...needs,
+        scope: 'webhooks',
         response: { 204: Type.Void({ description: 'Removed' }) },
         detail: {
           operationId: 'deleteWebhook',
@@ -121,7 +120,7 @@ export const webhookRoutes = ({ sql, api }: RouteDeps, webhooks: WebhookDeps) =>
           ? await finishRotation(webhooks, orgId, actor, id)
           : await rotateSecret(webhooks, orgId, actor, id, gracePeriodOf(body)),
       {
-        ...needs,
+        scope: 'webhooks',
         body: RotateBody,
         reads: { optional: true },
         check: ({ body }: { body: object }) => rotationProblems(body),

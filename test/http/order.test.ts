@@ -93,7 +93,7 @@ test('4. the scope', async () => {
 
 test('4. the plan', async () => {
   const { key } = await tenant(db.sql, { scopes: EVERYTHING, plan: 'cloud_pro' })
-  const ofWebhooks = routes.filter(({ hooks }) => hooks.plan !== undefined)
+  const ofWebhooks = routes.filter(({ hooks }) => hooks.needs === 'webhooks')
   expect(ofWebhooks.map(({ path }) => path)).toEqual(
     routes.map(({ path }) => path).filter((path) => path.startsWith('/v1/webhooks')),
   )

@@ -19,7 +19,7 @@ import { RuleDelivery, RuleDeliveryDetail, RuleTest } from './destination-model.
 import { type Notice, testRule } from './notice.ts'
 import { getRule, listRules, noRule, type Rule, type RuleKind } from './rule-queries.ts'
 
-export type RuleRouteDeps = RuleDeps & RedeliveryDeps & { limitTests: TestLimit }
+export type RuleRouteDeps = RouteDeps & RuleDeps & RedeliveryDeps & { limitTests: TestLimit }
 
 /** One kind of rules as its routes need it. */
 export interface RoutedRules<Kind extends RuleKind> extends Rules<Kind> {
@@ -55,12 +55,8 @@ function refuseOwn(onlyMember: VisibleMember | null): void {
 }
 
 /** The routes of one kind of rules. */
-export function ruleRoutes<Kind extends RuleKind>(
-  { sql, api, config }: RouteDeps,
-  deps: RuleRouteDeps,
-  rules: RoutedRules<Kind>,
-) {
-  const { inTurn, now, timeoutMs, limitTests } = deps
+export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: RoutedRules<Kind>) {
+  const { sql, api, config, inTurn, now, timeoutMs, limitTests } = deps
   const { kind, show, seenBy, schemas } = rules
   // the macro takes undefined as if it were not there, its type does not
   const members = rules.members as true

@@ -2,8 +2,8 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { addDays, dateOf } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
-import type { Sql } from '../../database/client.ts'
 import { isConnectionError } from '../../database/connection-errors.ts'
+import type { ReadDeps } from '../../http/api.ts'
 import { context } from '../../http/context.ts'
 import { readQuery } from '../../http/query-reader.ts'
 import { type CachedResponse, type Computed, cacheKeyOf } from '../../http/responses/cached-response.ts'
@@ -42,12 +42,6 @@ const MEANING: Record<BadgeKind, string> = {
 const SHOWN_TO =
   'Shown when the organization made its badges public, or with its badge token. Anything else, an unknown organization too, is the same grey `unknown` badge.'
 
-interface BadgeDeps {
-  sql: Sql
-  now: () => Date
-  cache: ResponseCache
-}
-
 interface Format {
   suffix: string
   contentType: string
@@ -80,8 +74,8 @@ function queryOf(url: string, format: Format): BadgeQuery | null {
 }
 
 /** The badges, for anyone: images, and what shields.io draws images from. */
-export const badgeRoutes = (deps: BadgeDeps) => {
-  const find = createFinder(deps)
+export const badgeRoutes = (deps: ReadDeps, cache: ResponseCache) => {
+  const find = createFinder(deps, cache)
   const routes = new Elysia().use(context)
   for (const kind of BADGE_KINDS) {
     for (const format of [SVG, JSON_FOR_SHIELDS]) {
@@ -133,7 +127,7 @@ const badgeIn = (response: CachedResponse | undefined): Badge | null =>
  * while the database is unreachable. What is not shown is not kept: then the response time does not reveal whether there
  * is such an organization.
  */
-function createFinder({ sql, now, cache }: BadgeDeps) {
+function createFinder({ sql, now }: ReadDeps, cache: ResponseCache) {
   return async (slug: string, kind: BadgeKind, query: BadgeQuery, admitted: boolean) => {
     if (!SLUG.test(slug)) return null
     const { days = DEFAULT_DAYS, project, token } = query

@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { recordEntries } from '../../accounts/audit-log/append.ts'
-import type { Change } from '../../accounts/organizations/gate.ts'
 import { budgetProblem, type NamedScope } from '../../analysis/records/budget.ts'
 import { dateOf, isDate, monthOf } from '../../base/dates.ts'
 import { MONEY_DECIMALS, scaled, unscaled } from '../../base/decimals.ts'
@@ -28,7 +27,7 @@ const ofScope = {
   check: ({ query }: { query: NamedScope }) => [budgetProblem(query, '') ?? []].flat(),
 } as const
 
-export const budgetRoutes = ({ sql, now, api }: RouteDeps, { inTurn: change }: { inTurn: Change }) =>
+export const budgetRoutes = ({ sql, now, api, inTurn }: RouteDeps) =>
   new Elysia({ prefix: '/budgets', tags: ['Settings'] })
     .use(api)
     .get(
@@ -64,7 +63,7 @@ export const budgetRoutes = ({ sql, now, api }: RouteDeps, { inTurn: change }: {
       '/:month',
       async ({ params: { month }, query, body, orgId, actor }) => {
         if (!isMonth(month)) throw validationError({ field: 'month', message: 'must be a month, as 2026-11' })
-        return await change(orgId, async (tx) => {
+        return await inTurn(orgId, async (tx) => {
           const at = now()
           const scope = await findScope(tx, orgId, query)
           const shown = shownScope(scope)
@@ -100,7 +99,7 @@ export const budgetRoutes = ({ sql, now, api }: RouteDeps, { inTurn: change }: {
       '/:month',
       async ({ params: { month }, query, orgId, actor }) => {
         if (!isMonth(month)) throw noBudget()
-        await change(orgId, async (tx) => {
+        await inTurn(orgId, async (tx) => {
           const scope = await findScope(tx, orgId, query)
           await deleteBudgetRow(tx, orgId, scope, month)
           const details = { ids: [budgetIdOf(scope, `${month}-01`)], month, ...shownScope(scope) }

@@ -11,12 +11,7 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 }
 
-interface ChangeDeps extends Pick<RouteDeps, 'api'> {
-  streams: ChangeStreams
-  server: () => { timeout(request: Request, seconds: number): void } | null
-}
-
-export const changeRoutes = ({ api, streams, server }: ChangeDeps) =>
+export const changeRoutes = ({ api, server }: RouteDeps, streams: ChangeStreams) =>
   new Elysia({ tags: ['Service'] }).use(api).get(
     '/changes',
     async ({ access: { orgId, keyId, actor }, request }) => {

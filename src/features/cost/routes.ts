@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { dateOf } from '../../base/dates.ts'
 import { type FieldProblem, problemIf } from '../../base/errors.ts'
-import type { RouteDeps } from '../../http/api.ts'
+import type { ReadDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
 import { type CsvColumns, fields } from '../../http/responses/csv.ts'
 import { Breakdown, type BreakdownItem, BreakdownQuery, isTime } from './breakdown-model.ts'
@@ -54,7 +54,7 @@ const breakdownColumns = ({ and_by, compare }: BreakdownQuery): CsvColumns<Break
       }),
 })
 
-export const costRoutes = ({ sql, now, api }: RouteDeps) =>
+export const costRoutes = ({ sql, now, api }: ReadDeps) =>
   new Elysia({ prefix: '/cost', tags: ['Cost'] })
     .use(api)
     .get('', ({ query, orgId }) => getCost(sql, orgId, query, now()), {

@@ -1,9 +1,9 @@
 import { Elysia } from 'elysia'
 import { problemIf } from '../../base/errors.ts'
-import type { ChangeDeps } from '../../http/api.ts'
+import type { RouteDeps } from '../../http/api.ts'
 import { FindingStatusBody, ListedFinding } from '../security/finding-model.ts'
 
-export const findingRoutes = ({ writes, enqueueWrite, api }: ChangeDeps) =>
+export const findingRoutes = ({ writes, enqueueWrite, api }: RouteDeps) =>
   new Elysia({ tags: ['Security'] }).use(api).patch(
     '/findings/:finding_id',
     ({ params, body, orgId, actor, onlyMember, hidesMembers }) =>

@@ -5,7 +5,7 @@ import { createKey, revokeKey, rotateKey } from '../../accounts/keys/queries.ts'
 import type { Access } from '../../accounts/people/callers.ts'
 import { SCOPES_OF_DEVELOPERS_KEYS } from '../../accounts/people/roles.ts'
 import { ApiError, forbidden, OperatorError, validationError } from '../../base/errors.ts'
-import type { ChangeDeps, RouteDeps } from '../../http/api.ts'
+import type { RouteDeps } from '../../http/api.ts'
 import { getMember } from '../members/member-changes.ts'
 import { CreatedKey, graceMsOf, Key, KeyListQuery, KeyPage, NewKeyBody, RotateKeyBody } from './model.ts'
 import { getKey, listKeyPage } from './queries.ts'
@@ -46,7 +46,7 @@ const refusePast = ({ body: { expires_at } }: { body: { expires_at?: unknown } }
     ? [{ field: 'expires_at', message: 'must be in the future' }]
     : []
 
-export const keyRoutes = ({ sql, api, writes, enqueueWrite }: RouteDeps & ChangeDeps) => {
+export const keyRoutes = ({ sql, api, writes, enqueueWrite }: RouteDeps) => {
   const getUsable = async (access: Access, id: string): Promise<Key> => {
     const key = await getKey(writes, access.orgId, id, ownerOf(access))
     if (key.revoked_at !== null) throw new ApiError('NOT_FOUND', 'This API key is revoked')

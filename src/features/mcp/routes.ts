@@ -1,23 +1,18 @@
 import { Elysia } from 'elysia'
-import type { Gate } from '../../accounts/organizations/gate.ts'
 import { ApiError } from '../../base/errors.ts'
-import type { Log } from '../../base/log.ts'
 import { type Admission, accessOf } from '../../http/admission.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { bodyError, JSON_TYPE, readBody } from '../../http/body.ts'
 import { answerMessage } from './protocol.ts'
 
-interface McpDeps extends RouteDeps {
-  gate: Gate
-  admission: Pick<Admission, 'partOf'>
-  log: Log
-  handle: (request: Request) => Promise<Response>
-}
-
 const MESSAGE = { type: 'object' } as const
 
 /** The Model Context Protocol: tools for coding agents, each of which answers as a route of the API does. */
-export const mcpRoutes = ({ sql, config, api, gate, admission, log, handle }: McpDeps) =>
+export const mcpRoutes = (
+  { sql, config, api, gate, log }: RouteDeps,
+  admission: Pick<Admission, 'partOf'>,
+  handle: (request: Request) => Promise<Response>,
+) =>
   new Elysia({ tags: ['Agents'] }).use(api).post(
     '/mcp',
     async ({ request, admitted, requestId }) => {

@@ -1,26 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { invitationUrl } from '../../accounts/people/invitation-queries.ts'
-import type { ISql } from '../../database/client.ts'
-import type { ChangeDeps, RouteDeps } from '../../http/api.ts'
+import type { RouteDeps } from '../../http/api.ts'
 import { addMember, changeMember, changerOf, inviteMember, removeWholeMember } from './member-changes.ts'
 import { Invitation, Member, MemberChangeBody, MemberListQuery, MemberPage, NewMemberBody } from './model.ts'
 import { getListedMember, listMemberPage } from './queries.ts'
 
 const needs = { scope: 'admin', members: true } as const
 
-export const memberRoutes = ({
-  sql,
-  config,
-  now,
-  api,
-  writes,
-  enqueueWrite,
-  listenUrl,
-}: RouteDeps & ChangeDeps & { listenUrl: () => string }) => {
-  const change = <Result>(orgId: string, work: (tx: ISql) => Promise<Result>) =>
-    enqueueWrite(orgId, () => writes.begin(work) as Promise<Result>)
-  return new Elysia({ prefix: '/members', tags: ['Settings'] })
+export const memberRoutes = ({ sql, config, now, api, inTurn, listenUrl }: RouteDeps) =>
+  new Elysia({ prefix: '/members', tags: ['Settings'] })
     .use(api)
     .get('', ({ query, orgId }) => listMemberPage(sql, orgId, query), {
       ...needs,
@@ -31,7 +20,7 @@ export const memberRoutes = ({
     .post(
       '',
       async ({ body, path, set, status, orgId, access }) => {
-        const made = await change(orgId, async (tx) => {
+        const made = await inTurn(orgId, async (tx) => {
           const { id } = await addMember(tx, orgId, changerOf(access), body, now())
           return await getListedMember(tx, orgId, id)
         })
@@ -48,7 +37,7 @@ export const memberRoutes = ({
     .patch(
       '/:user_id',
       ({ params: { user_id: id }, body, orgId, access }) =>
-        change(orgId, async (tx) => {
+        inTurn(orgId, async (tx) => {
           await changeMember(tx, orgId, changerOf(access), id, body, now())
           return await getListedMember(tx, orgId, id)
         }),
@@ -62,7 +51,7 @@ export const memberRoutes = ({
     .post(
       '/:user_id/invitation',
       async ({ params, path, set, status, orgId, access }) => {
-        const { token, expires_at } = await change(orgId, (tx) =>
+        const { token, expires_at } = await inTurn(orgId, (tx) =>
           inviteMember(tx, orgId, changerOf(access), params.user_id),
         )
         set.headers.location = path.replace(/\/invitation$/, '')
@@ -81,7 +70,7 @@ export const memberRoutes = ({
     .delete(
       '/:user_id',
       async ({ params, orgId, access }) => {
-        await change(orgId, (tx) => removeWholeMember(tx, orgId, changerOf(access), params.user_id))
+        await inTurn(orgId, (tx) => removeWholeMember(tx, orgId, changerOf(access), params.user_id))
       },
       {
         scope: 'admin',
@@ -93,4 +82,3 @@ export const memberRoutes = ({
         },
       },
     )
-}

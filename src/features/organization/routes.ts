@@ -1,5 +1,4 @@
 import { Elysia } from 'elysia'
-import type { Change } from '../../accounts/organizations/gate.ts'
 import { ticketPatternProblem } from '../../accounts/organizations/tickets.ts'
 import { type FieldProblem, problemIf } from '../../base/errors.ts'
 import type { RouteDeps } from '../../http/api.ts'
@@ -31,10 +30,7 @@ function problemsOf(body: object): FieldProblem[] {
   ]
 }
 
-export const organizationRoutes = (
-  { sql, api }: RouteDeps,
-  { box, inTurn }: { box: SecretBox; inTurn: Change },
-) =>
+export const organizationRoutes = ({ sql, api, inTurn }: RouteDeps, box: SecretBox) =>
   new Elysia({ prefix: '/organization', tags: ['Settings'] })
     .use(api)
     .get('', ({ orgId }) => getSettings(sql, orgId), {

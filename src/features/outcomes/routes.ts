@@ -1,10 +1,10 @@
 import { Elysia } from 'elysia'
 import { dateOf } from '../../base/dates.ts'
-import type { RouteDeps } from '../../http/api.ts'
+import type { ReadDeps } from '../../http/api.ts'
 import { Outcomes, OutcomesQuery } from './model.ts'
 import { getOutcomes } from './queries.ts'
 
-export const outcomeRoutes = ({ sql, now, api }: RouteDeps) =>
+export const outcomeRoutes = ({ sql, now, api }: ReadDeps) =>
   new Elysia({ tags: ['Risk'] })
     .use(api)
     .get(

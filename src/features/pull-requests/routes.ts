@@ -1,13 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import type { Gate } from '../../accounts/organizations/gate.ts'
 import { component } from '../../analysis/records/fields.ts'
 import { ApiError, fieldError, tooMany } from '../../base/errors.ts'
-import type { Config } from '../../config.ts'
-import type { Sql } from '../../database/client.ts'
 import { clientOf, createAddressLimiter } from '../../http/address-limit.ts'
 import { limitHeaders } from '../../http/admission.ts'
-import type { Api } from '../../http/api.ts'
+import type { RouteDeps } from '../../http/api.ts'
 import { bodyError, readRaw } from '../../http/body.ts'
 import { decode, parseOnce } from '../../http/json.ts'
 import type { SecretBox } from '../../webhooks/signing/secret-box.ts'
@@ -16,14 +13,6 @@ import { findGithubSecret } from '../organization/queries.ts'
 import { eventOf } from './event.ts'
 import { storePullRequestEvent } from './pull-request-events.ts'
 
-interface GithubDeps {
-  writes: Sql
-  config: Config
-  gate: Gate
-  box: SecretBox
-  now: () => Date
-}
-
 /** GitHub's largest payload. */
 const MAX_BYTES = 25 * 1024 * 1024
 
@@ -31,7 +20,7 @@ const MAX_BYTES = 25 * 1024 * 1024
  * Takes GitHub's webhook. What its signature proves counts in no limit; anything else counts for the client's address, so
  * that nobody tries signatures.
  */
-export function githubRoutes(api: Api, { writes, config, gate, box, now }: GithubDeps) {
+export function githubRoutes({ api, writes, config, gate, now }: RouteDeps, box: SecretBox) {
   const limiter = createAddressLimiter(now)
   return new Elysia({ tags: ['Sync'] }).use(api).post(
     '/github/:org_slug',

@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia'
-import type { RouteDeps } from '../../http/api.ts'
+import type { ReadDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
 import { RangeFilters } from '../usage/model.ts'
 import { QualityOverview, QualityTrend, QualityTrendQuery } from './model.ts'
 import { getQuality, getQualityTrend } from './queries.ts'
 
-export const qualityRoutes = ({ sql, api }: RouteDeps) =>
+export const qualityRoutes = ({ sql, api }: ReadDeps) =>
   new Elysia({ prefix: '/quality', tags: ['Quality'] })
     .use(api)
     .get('', ({ query, orgId }) => getQuality(sql, orgId, query), {

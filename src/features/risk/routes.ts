@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { RouteDeps } from '../../http/api.ts'
+import type { ReadDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
 import { fields } from '../../http/responses/csv.ts'
 import { RiskDetail, RiskListQuery, RiskPage, type RiskScore } from './model.ts'
@@ -20,7 +20,7 @@ const FIELDS = [
 const COLUMNS = fields<RiskScore>(...FIELDS)
 const WITH_COST = fields<RiskScore>(...FIELDS, 'cost', 'sessions', 'state')
 
-export const riskRoutes = ({ sql, api }: RouteDeps) =>
+export const riskRoutes = ({ sql, api }: ReadDeps) =>
   new Elysia({ prefix: '/risk', tags: ['Risk'] })
     .use(api)
     .get('', ({ query, orgId }) => listRisks(sql, orgId, query), {

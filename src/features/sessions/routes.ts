@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { RouteDeps } from '../../http/api.ts'
+import type { ReadDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
 import { fields } from '../../http/responses/csv.ts'
 import {
@@ -22,7 +22,7 @@ const names = (operationId: string, summary: string) =>
     detail: { operationId, summary },
   }) as const
 
-export const sessionRoutes = ({ sql, api }: RouteDeps) =>
+export const sessionRoutes = ({ sql, api }: ReadDeps) =>
   new Elysia({ tags: ['Sessions'] })
     .use(api)
     .get('/sessions', ({ query, orgId, onlyMember }) => listSessions(sql, orgId, query, onlyMember), {

@@ -1,30 +1,22 @@
-import type { Change } from '../../accounts/organizations/gate.ts'
 import { cookieReader } from '../../accounts/people/cookies.ts'
 import { type FoundSession, findSession } from '../../accounts/people/sign-in-queries.ts'
 import { csrfTokenOf } from '../../accounts/people/tokens.ts'
 import type { CountTry } from '../../accounts/people/try-queries.ts'
 import { ApiError } from '../../base/errors.ts'
-import type { Log } from '../../base/log.ts'
-import type { Config } from '../../config.ts'
 import type { Sql } from '../../database/client.ts'
 import { clientOf as addressesOf, type Server } from '../../http/address-limit.ts'
+import type { RouteDeps } from '../../http/api.ts'
 
 /** The routes of signing in need these. */
-export interface AuthDeps {
+export interface AuthDeps extends RouteDeps {
   /** Connections of their own: whoever tries passwords and codes takes none of those by which others change something. */
   people: Sql
-  /** Runs what changes an organization after its earlier changes in this process. */
-  inTurn: Change
   /** Counts tries to sign in. */
   countTry: CountTry
-  config: Config
-  log: Log
   /** Tests only: the clock of the minutes in which tries are counted, which is otherwise the database's. */
   windowClock?: (() => Date) | undefined
   /** The token of the link that makes the first organization; undefined where there is no such link. */
   setupToken?: string | undefined
-  /** The server's address without PUBLIC_URL: that of its listener. */
-  listenUrl: () => string
 }
 
 /** The client's address: as tries are counted, an IPv6 network as one, and as the audit log has it. */

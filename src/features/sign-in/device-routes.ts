@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { DEVICE_EXPIRES_S, DEVICE_INTERVAL_S } from '../../accounts/people/device-queries.ts'
-import type { Api } from '../../http/api.ts'
 import { type AuthDeps, clientOf, sessionReader } from './deps.ts'
 import { beginDevice, decideDevice, pollDevice, showDevice } from './devices.ts'
 import {
@@ -16,8 +15,8 @@ import {
 } from './model.ts'
 
 /** Signing a machine in: RFC 8628. */
-export const deviceRoutes = (api: Api, deps: AuthDeps) => {
-  const { config, listenUrl } = deps
+export const deviceRoutes = (deps: AuthDeps) => {
+  const { api, config, listenUrl } = deps
   const sessionOf = sessionReader(deps)
   return new Elysia({ prefix: '/device', tags: ['Sign-in'] })
     .use(api)

@@ -1,9 +1,7 @@
 import { Elysia } from 'elysia'
 import { cookieReader, flowCookie, readFlow, sessionCookie } from '../../accounts/people/cookies.ts'
 import { ApiError } from '../../base/errors.ts'
-import type { OidcConfig } from '../../config.ts'
 import { publicPath } from '../../config.ts'
-import type { Api } from '../../http/api.ts'
 import { type AuthDeps, clientOf } from './deps.ts'
 import { createIdentityProvider } from './identity-provider.ts'
 import { signInByProvider } from './provider-sign-in.ts'
@@ -19,8 +17,9 @@ const responses = {
  * Signing in by the identity provider; 404 without one. Nothing of a request says where the browser goes then: it is the
  * dashboard.
  */
-export function oidcRoutes(api: Api, oidc: OidcConfig | null, deps: AuthDeps) {
-  const { config, log, listenUrl } = deps
+export function oidcRoutes(deps: AuthDeps) {
+  const { api, config, log, listenUrl } = deps
+  const { oidc } = config
   const provider = oidc === null ? undefined : createIdentityProvider(oidc, log)
   const cookieOf = cookieReader(config)
   const base = () => (config.publicUrl ?? listenUrl()).replace(/\/+$/, '')

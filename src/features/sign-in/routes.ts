@@ -3,7 +3,6 @@ import { Elysia } from 'elysia'
 import { cookieReader, sessionCookie } from '../../accounts/people/cookies.ts'
 import { createTryCounter } from '../../accounts/people/try-queries.ts'
 import { ApiError } from '../../base/errors.ts'
-import type { Api } from '../../http/api.ts'
 import { type AuthDeps, clientOf, refuseForged } from './deps.ts'
 import { deviceRoutes } from './device-routes.ts'
 import { AcceptBody, Organizations, PasswordBody } from './model.ts'
@@ -12,9 +11,9 @@ import { setupRoutes } from './setup-routes.ts'
 import { acceptInvitation, signInByPassword, signOut } from './sign-in.ts'
 
 /** Signing in and out, by password or for a machine. Not below /v1: these need no key. */
-export const authRoutes = (api: Api, given: Omit<AuthDeps, 'countTry'>) => {
+export const authRoutes = (given: Omit<AuthDeps, 'countTry'>) => {
   const deps = { ...given, countTry: createTryCounter(given.people) }
-  const { config } = deps
+  const { api, config } = deps
   const cookieOf = cookieReader(config)
   const refuseWithoutPasswords = () => {
     if (!config.passwords) {
@@ -85,7 +84,7 @@ export const authRoutes = (api: Api, given: Omit<AuthDeps, 'countTry'>) => {
         },
       },
     )
-    .use(setupRoutes(api, deps))
-    .use(deviceRoutes(api, deps))
-    .use(oidcRoutes(api, config.oidc, deps))
+    .use(setupRoutes(deps))
+    .use(deviceRoutes(deps))
+    .use(oidcRoutes(deps))
 }

@@ -3,7 +3,6 @@ import { hasOrganization } from '../../accounts/organizations/queries.ts'
 import { cookieReader, sessionCookie } from '../../accounts/people/cookies.ts'
 import { SCOPES_OF_ROLE } from '../../accounts/people/roles.ts'
 import { csrfTokenOf } from '../../accounts/people/tokens.ts'
-import type { Api } from '../../http/api.ts'
 import { WhoAmI } from '../whoami/model.ts'
 import { getCaller } from '../whoami/queries.ts'
 import { type AuthDeps, clientOf } from './deps.ts'
@@ -11,8 +10,8 @@ import { Methods, SetupBody } from './model.ts'
 import { isSetUp, PLAN, setUp } from './setup.ts'
 
 /** Says how people can sign in, and sets the server up by the printed link. */
-export const setupRoutes = (api: Api, deps: AuthDeps) => {
-  const { people, config, setupToken } = deps
+export const setupRoutes = (deps: AuthDeps) => {
+  const { api, people, config, setupToken } = deps
   const cookieOf = cookieReader(config)
   return new Elysia()
     .use(api)

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { RouteDeps } from '../../http/api.ts'
+import type { ReadDeps } from '../../http/api.ts'
 import { listCoverage } from './coverage-queries.ts'
 import { getExpertise } from './expertise-queries.ts'
 import { listMachines } from './machine-queries.ts'
@@ -16,7 +16,7 @@ import { getTeam } from './queries.ts'
 // team:read shows members
 const needs = { scope: 'team:read', members: true } as const
 
-export const teamRoutes = ({ sql, now, api }: RouteDeps) =>
+export const teamRoutes = ({ sql, now, api }: ReadDeps) =>
   new Elysia({ prefix: '/team', tags: ['Team'] })
     .use(api)
     .get('', ({ orgId }) => getTeam(sql, orgId, now()), {

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { ApiError } from '../../base/errors.ts'
-import type { ChangeDeps } from '../../http/api.ts'
+import type { RouteDeps } from '../../http/api.ts'
 
-export const deletionRoutes = ({ writes, enqueueWrite, api }: ChangeDeps) =>
+export const deletionRoutes = ({ writes, enqueueWrite, api }: RouteDeps) =>
   new Elysia({ tags: ['Sessions'] }).use(api).delete(
     '/sessions/:session_id',
     async ({ params, orgId, actor, access: { memberEmail } }) => {

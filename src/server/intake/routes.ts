@@ -1,7 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { grants } from '../../accounts/keys/model.ts'
-import type { Gate } from '../../accounts/organizations/gate.ts'
 import { rightsOf } from '../../accounts/people/callers.ts'
 import { component, literals } from '../../analysis/records/fields.ts'
 import { RECORD_SCHEMAS } from '../../analysis/records/records.ts'
@@ -101,12 +100,7 @@ export const SyncResponse = component('SyncResult', {
 })
 export type SyncResponse = Static<typeof SyncResponse>
 
-export interface IntakeDeps extends Pick<RouteDeps, 'api'> {
-  intake: Intake
-  gate: Gate
-}
-
-export const syncRoutes = ({ intake, gate, api }: IntakeDeps) =>
+export const syncRoutes = ({ gate, api }: RouteDeps, intake: Intake) =>
   new Elysia({ tags: ['Sync'] }).use(api).post(
     '/sync',
     ({ body, headers, query, request, access }) => {

@@ -4,8 +4,9 @@ import { type Access, rightsOf } from '../../accounts/people/callers.ts'
 import { component } from '../../analysis/records/fields.ts'
 import { MAX_TELEMETRY_BYTES, type Signal } from '../../analysis/telemetry/model.ts'
 import { jsonResponse, protobufResponse, REJECTED_FIELDS } from '../../analysis/telemetry/response.ts'
+import type { RouteDeps } from '../../http/api.ts'
 import { JSON_TYPE, type PackedBody, PROTOBUF_TYPE, packedBody } from '../../http/body.ts'
-import type { IntakeDeps } from './routes.ts'
+import type { Intake } from './messages.ts'
 
 /** Attributes as OpenTelemetry writes them. */
 const attributes = (values: Record<string, string | number>) =>
@@ -71,7 +72,7 @@ function options(signal: Signal, root: string, scopes: object) {
 }
 
 /** OTLP/HTTP 1.x, also under /otlp/v1, where exporters of a base path end up. */
-export const telemetryRoutes = ({ intake, gate, api }: IntakeDeps) => {
+export const telemetryRoutes = ({ gate, api }: RouteDeps, intake: Intake) => {
   const take = async (telemetry: Signal, body: PackedBody, access: Access, request: Request) => {
     const { orgId, actor, memberEmail } = access
     const options = { key: { ...rightsOf(access), memberEmail } }

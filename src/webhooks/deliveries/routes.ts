@@ -17,11 +17,10 @@ import {
 } from './model.ts'
 import { type RedeliveryDeps, recover, redeliver, retryAll, testEndpoint } from './redelivery.ts'
 
-interface DeliveryDeps extends RedeliveryDeps {
+interface DeliveryDeps extends RouteDeps, RedeliveryDeps {
   limitTests: TestLimit
 }
 
-const needs = { scope: 'webhooks', plan: 'cloud_team' } as const
 /** Added to the time of the attempt, for the database; then the server closes the connection. */
 const TEST_MARGIN_S = 30
 /** The server's maximum: a million deliveries take a minute. */
@@ -41,8 +40,8 @@ function detailOf({ delivery, body, attempts }: DeliveryHistory, prefix: string)
   return { id, event, event_id, status, attempts, ...rest, request: { headers, body } }
 }
 
-export const deliveryRoutes = ({ sql, api }: RouteDeps, deliveries: DeliveryDeps) => {
-  const { prefix, limitTests, timeoutMs } = deliveries
+export const deliveryRoutes = (deliveries: DeliveryDeps) => {
+  const { sql, api, prefix, limitTests, timeoutMs } = deliveries
   return new Elysia({ prefix: '/webhooks/:webhook_id', tags: ['Webhooks'] })
     .use(api)
     .post(
@@ -52,7 +51,7 @@ export const deliveryRoutes = ({ sql, api }: RouteDeps, deliveries: DeliveryDeps
         return limitTests(`${orgId}/${id}`, () => testEndpoint(deliveries, orgId, actor, id, body.event))
       },
       {
-        ...needs,
+        scope: 'webhooks',
         body: TestBody,
         reads: { optional: true },
         response: TestResponse,
@@ -72,7 +71,7 @@ export const deliveryRoutes = ({ sql, api }: RouteDeps, deliveries: DeliveryDeps
         return page(rows, query, total)
       },
       {
-        ...needs,
+        scope: 'webhooks',
         query: DeliveryListQuery,
         response: DeliveryPage,
         detail: { operationId: 'listDeliveries', summary: 'List deliveries of an endpoint, newest first' },
@@ -85,7 +84,7 @@ export const deliveryRoutes = ({ sql, api }: RouteDeps, deliveries: DeliveryDeps
         return detailOf(await getHistory(sql, orgId, params.webhook_id, params.delivery_id), prefix)
       },
       {
-        ...needs,
+        scope: 'webhooks',
         response: DeliveryDetail,
         detail: { operationId: 'getDelivery', summary: 'One delivery with its request and attempts' },
       },
@@ -95,7 +94,7 @@ export const deliveryRoutes = ({ sql, api }: RouteDeps, deliveries: DeliveryDeps
       async ({ params, status, orgId, actor }) =>
         status(202, await redeliver(deliveries, orgId, actor, params.webhook_id, params.delivery_id)),
       {
-        ...needs,
+        scope: 'webhooks',
         response: { 202: Delivery },
         detail: {
           operationId: 'redeliverDelivery',
@@ -110,7 +109,7 @@ export const deliveryRoutes = ({ sql, api }: RouteDeps, deliveries: DeliveryDeps
       async ({ params, status, orgId, actor }) =>
         status(202, await retryAll(deliveries, orgId, actor, params.webhook_id)),
       {
-        ...needs,
+        scope: 'webhooks',
         response: { 202: RecoverResponse },
         detail: {
           operationId: 'retryDeliveries',
@@ -126,7 +125,7 @@ export const deliveryRoutes = ({ sql, api }: RouteDeps, deliveries: DeliveryDeps
         return status(202, await recover(deliveries, orgId, actor, params.webhook_id, body))
       },
       {
-        ...needs,
+        scope: 'webhooks',
         body: RecoverBody,
         response: { 202: RecoverResponse },
         detail: {
