@@ -133,8 +133,7 @@ function createSteps({ need, before }: Callers, deps: ApiDeps) {
     declare(hook: Declared) {
       const { detail, query, body, response, cached, csv, all } = hook
       if (detail?.operationId === undefined) throw new Error('a route declares no operationId')
-      if (csv !== undefined && (cached === undefined || all === undefined))
-        throw new Error('a route with csv declares cached and all')
+      if (csv !== undefined && all === undefined) throw new Error('a route with csv declares all')
       route = { ...hook }
       readValues = queryReader(query)
       if (need !== undefined)
@@ -152,8 +151,8 @@ function createSteps({ need, before }: Callers, deps: ApiDeps) {
           ]),
         )
       }
-      if (cached !== undefined)
-        Object.assign(hook, { beforeHandle: steps.findCached, afterHandle: steps.keep })
+      if (cached !== undefined || csv !== undefined)
+        Object.assign(hook, { cached: true, beforeHandle: steps.findCached, afterHandle: steps.keep })
     },
 
     /** Elysia's first stage. Nothing of a body is read before the request is allowed; null: the route takes none. */
@@ -240,11 +239,11 @@ export const createApi = (deps: ApiDeps) =>
      */
     cached: (_further: true | (() => Record<string, string>)) => ({}),
     /**
-     * The 200 is a page of a list, which may be asked for as CSV with these columns. The route is `cached`, which makes the CSV
-     * of the handler's `pageText`, and has `all`, which the API's document promises.
+     * The 200 is a page of a list, which may be asked for as CSV with these columns, made of the handler's `pageText`. It is
+     * kept as by `cached`, and the route has `all`, which the API's document promises.
      */
     csv: (_columns: CsvColumns<never> | ((query: never) => CsvColumns<never>)) => ({}),
-    /** All rows of that list, for `per_page=all`; the route is `cached`. */
+    /** All rows of that list, for `per_page=all`. */
     all: (_rows: AllRows<never>) => ({}),
     /** Options of the reader of the body. */
     reads: (_options: BodyOptions) => ({}),

@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia'
 import { ApiError } from '../base/errors.ts'
-import { randomLowerAlnum } from '../base/ids.ts'
 import type { RequestMeter } from '../base/metrics/requests.ts'
 import type { RecordRequest } from './access-log.ts'
 import { type Admission, type Admitted, type LimitName, limitHeaders } from './admission.ts'
@@ -24,15 +23,11 @@ const CHANGING_GET = /^\/auth\/oidc\/callback$/
 const PREFLIGHT = 'preflight'
 
 const VALID_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
-const INSTANCE = randomLowerAlnum(12)
-let madeIds = 0
 
-/** The client's X-Request-Id when it is valid, else a new id: unique, but not secret. */
-function requestIdOf(request: Request): string {
-  const given = request.headers.get('x-request-id')
-  if (given !== null && VALID_REQUEST_ID.test(given)) return given
-  madeIds += 1
-  return `${INSTANCE}-${madeIds.toString(36)}`
+/** The client's X-Request-Id when it is valid, else a new id. */
+function requestIdOf({ headers }: Request): string {
+  const given = headers.get('x-request-id')
+  return given !== null && VALID_REQUEST_ID.test(given) ? given : crypto.randomUUID()
 }
 
 /** The limit that a request counts in; undefined for what has none. */

@@ -118,18 +118,10 @@ function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {
 /** Uses DecompressionStream: Bun 1.4.5's `zstdDecompress` accepts a truncated body as a complete one. */
 async function* decompressed(bytes: Uint8Array<ArrayBuffer>, encoding: Encoding): AsyncGenerator<Uint8Array> {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream(encoding))
-  const reader = stream.getReader()
   try {
-    for (;;) {
-      const { done, value } = await reader.read().catch(() => {
-        throw bodyError(`must be valid ${encoding}`)
-      })
-      if (done) return
-      yield value
-    }
-  } finally {
-    // a body may be refused before its end
-    await reader.cancel().catch(() => {})
+    yield* stream
+  } catch {
+    throw bodyError(`must be valid ${encoding}`)
   }
 }
 

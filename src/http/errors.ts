@@ -39,13 +39,17 @@ interface FailedRequest {
 
 const METHODS = ['DELETE', 'GET', 'PATCH', 'POST', 'PUT']
 
-/** The methods of a path's routes; empty for an unknown path. */
-function methodsOf(path: string, { router }: Pick<AnyElysia, 'router'>): string[] {
+/** 405 with the methods of the path's routes, or 404 for an unknown path. */
+function noRoute(path: string, asked: string, { router }: Pick<AnyElysia, 'router'>): ApiError {
   const { static: plain, http } = router
   const taken = METHODS.filter(
     (method) => plain[path]?.[method] !== undefined || http.find(method, path) !== null,
   )
-  return (taken.includes('GET') ? ['HEAD', ...taken] : taken).sort()
+  const allowed = (taken.includes('GET') ? ['HEAD', ...taken] : taken).sort()
+  if (allowed.length === 0 || allowed.includes(asked))
+    return new ApiError('NOT_FOUND', 'There is nothing here')
+  const allow = allowed.join(', ')
+  return new ApiError('NOT_FOUND', `This path takes ${allow}`, { status: 405, headers: { allow } })
 }
 
 /** A function that turns what was thrown into an error for the client, and logs what is not the client's. */
@@ -74,7 +78,7 @@ function createApiError({ log, diskPlace, app }: ErrorDeps): (failed: FailedRequ
   const known = (failed: FailedRequest): ApiError | undefined => {
     const { error, request, path, requestId } = failed
     if (error instanceof ApiError) return error
-    if (error instanceof NotFoundError) return notFound(methodsOf(path, app()), request.method)
+    if (error instanceof NotFoundError) return noRoute(path, request.method, app())
     if (error instanceof ValidationError && error.type !== 'response') {
       return validationError(...problemsOf(error))
     }
@@ -104,13 +108,6 @@ export const errors = (deps: ErrorDeps) => {
       const body: ErrorBody = { error: message, code, request_id: requestId }
       return options.details === undefined ? body : { ...body, details: options.details }
     })
-}
-
-function notFound(allowed: string[], method: string): ApiError {
-  if (allowed.length === 0 || allowed.includes(method))
-    return new ApiError('NOT_FOUND', 'There is nothing here')
-  const allow = allowed.join(', ')
-  return new ApiError('NOT_FOUND', `This path takes ${allow}`, { status: 405, headers: { allow } })
 }
 
 /** The problems by the one schema at which Elysia stopped. */

@@ -62,7 +62,9 @@ export function createLimiter({ lease, clock }: LimiterDeps) {
   const windowOf = (orgId: string): Window => {
     const known = windows.get(orgId)
     if (known !== undefined) return known
-    if (windows.size >= MAX_WINDOWS) dropEnded(windows, clock())
+    if (windows.size >= MAX_WINDOWS)
+      for (const [id, { endsAt, leasing }] of windows)
+        if (endsAt <= clock() && leasing === null) windows.delete(id)
     const window: Window = { minute: 0, endsAt: -Infinity, used: 0, held: 0, waiting: 0, leasing: null }
     windows.set(orgId, window)
     return window
@@ -123,11 +125,5 @@ export function createLimiter({ lease, clock }: LimiterDeps) {
       const window = windows.get(orgId)
       return window === undefined || clock() >= window.endsAt ? undefined : decide(window, limit, true)
     },
-  }
-}
-
-function dropEnded(windows: Map<string, Window>, now: number): void {
-  for (const [orgId, window] of windows) {
-    if (window.endsAt <= now && window.leasing === null) windows.delete(orgId)
   }
 }

@@ -1,6 +1,6 @@
 import { packedPath } from '../base/packed-path.ts'
 import { CachedResponse, type Encoding } from './responses/cached-response.ts'
-import type { ResponseHeaders } from './responses/response.ts'
+import { etagOf, type ResponseHeaders } from './responses/response.ts'
 
 export const HTML_TYPE = 'text/html; charset=utf-8'
 const TYPES: Record<string, string> = {
@@ -25,13 +25,11 @@ function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   }
 }
 
-const tagOf = (bytes: Uint8Array<ArrayBuffer>): string => `"${Bun.hash.xxHash3(bytes).toString(36)}"`
-
 /** A text that the server makes. */
 export const textFile = (contentType: string, text: () => string | Promise<string>): StaticFile =>
   once(async () => {
     const bytes = new TextEncoder().encode(await text())
-    return new CachedResponse(bytes, tagOf(bytes), undefined, '', { contentType }, undefined)
+    return new CachedResponse(bytes, etagOf(bytes), undefined, '', { contentType }, undefined)
   })
 
 /** A file packed by the build; it is unpacked at most once, for who does not take gzip. */
@@ -41,7 +39,7 @@ class PackedFile extends CachedResponse {
     private readonly gzip: Uint8Array<ArrayBuffer>,
     contentType: string,
   ) {
-    super(new Uint8Array(), tagOf(gzip), undefined, '', { contentType }, undefined, ['gzip'])
+    super(new Uint8Array(), etagOf(gzip), undefined, '', { contentType }, undefined, ['gzip'])
   }
   override bodyIn(encoding: Encoding | undefined): Uint8Array<ArrayBuffer> {
     if (encoding !== undefined) return this.gzip

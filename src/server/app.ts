@@ -186,7 +186,7 @@ export function createApp(deps: AppDeps) {
     prefix: config.webhookHeaderPrefix,
     timeoutMs: config.webhookTimeoutMs,
     retryDelaysS: config.webhookRetryDelaysS,
-    limitTests: createTestLimit(),
+    limitTests: createTestLimit(config.webhookTimeoutMs, server),
   }
   const telemetry = telemetryRoutes(routeDeps, intake)
   /** Every route below /v1. */

@@ -42,9 +42,6 @@ export interface RoutedRules<Kind extends RuleKind> extends Rules<Kind> {
 /** There are so few that all of them are one page, unless less is asked for. */
 const ListQuery = Type.Object({ page: Page, per_page: { ...PerPage, default: 100, examples: [100] } })
 
-/** Added to the time of an attempt, as for tests of webhooks. */
-const TEST_MARGIN_S = 30
-
 const idOf = (params: { alert_id?: string; digest_id?: string }): string =>
   params.alert_id ?? params.digest_id ?? ''
 
@@ -56,7 +53,7 @@ function refuseOwn(onlyMember: VisibleMember | null): void {
 
 /** The routes of one kind of rules. */
 export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: RoutedRules<Kind>) {
-  const { sql, api, config, inTurn, now, timeoutMs, limitTests } = deps
+  const { sql, api, config, inTurn, now, limitTests } = deps
   const { kind, show, seenBy, schemas } = rules
   // the macro takes undefined as if it were not there, its type does not
   const members = rules.members as true
@@ -132,11 +129,12 @@ export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: Ro
     })
     .post(
       `${path}/test`,
-      async ({ params, request, server, orgId, actor }) => {
-        server?.timeout(request, Math.ceil(timeoutMs / 1_000) + TEST_MARGIN_S)
+      async ({ params, request, orgId, actor }) => {
         const rule = await getRule(sql, orgId, kind, idOf(params))
         const notice = await rules.noticeOf(sql, orgId, rule, { now: now(), publicUrl, test: true })
-        return await limitTests(`${orgId}/${rule.id}`, () => testRule(deps, orgId, actor, rule, notice))
+        return await limitTests(`${orgId}/${rule.id}`, request, () =>
+          testRule(deps, orgId, actor, rule, notice),
+        )
       },
       {
         scope: 'admin',

@@ -15,7 +15,6 @@ export const auditRoutes = ({ sql, now, api }: RouteDeps) =>
       query: AuditListQuery,
       response: textOf(AuditPage),
       members: true,
-      cached: true,
       csv: fields<AuditEntry>('id', 'action', 'user_id', 'details', 'ip_address', 'created_at'),
       all: allEntries,
       detail: { operationId: 'listAuditEntries', summary: 'List the audit log, newest first' },

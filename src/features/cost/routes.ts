@@ -72,7 +72,6 @@ export const costRoutes = ({ sql, now, api }: ReadDeps) =>
       response: textOf(Breakdown),
       members: ({ by, and_by, member }: BreakdownQuery) =>
         by === 'member' || and_by === 'member' || member !== undefined,
-      cached: true,
       csv: breakdownColumns,
       all: allBreakdown,
       detail: {

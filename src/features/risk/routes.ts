@@ -27,7 +27,6 @@ export const riskRoutes = ({ sql, api }: ReadDeps) =>
       scope: 'risk:read',
       query: RiskListQuery,
       response: textOf(RiskPage),
-      cached: true,
       csv: ({ include }: RiskListQuery) => (include === undefined ? COLUMNS : WITH_COST),
       all: allRisks,
       detail: { operationId: 'listRisks', summary: 'List risk scores of pull requests, newest first' },

@@ -34,7 +34,6 @@ export const securityRoutes = ({ sql, api }: RouteDeps) =>
         query: FindingListQuery,
         response: textOf(FindingPage),
         members: ({ member }: FindingListQuery) => (member === undefined ? 'left out' : true),
-        cached: true,
         csv: fields<ListedFinding>(
           ...(['id', 'rule_id', 'category', 'severity', 'title', 'description', 'file', 'line'] as const),
           ...(['turn_number', 'fingerprint', 'status', 'created_at', 'session_id', 'project'] as const),

@@ -30,7 +30,6 @@ export const sessionRoutes = ({ sql, api }: ReadDeps) =>
       query: SessionListQuery,
       response: textOf(SessionPage),
       members: ({ member }: SessionListQuery) => member !== undefined,
-      cached: true,
       csv: fields<SessionListItem>(
         ...(['id', 'project_name', 'turns', 'estimated_cost', 'quality_score', 'created_at'] as const),
       ),

@@ -120,29 +120,29 @@ export function completed(
           description:
             'An API key, made by `cloud-analytics key create`. Each operation names the scope it needs.',
         },
-        session: {
-          type: 'apiKey',
-          in: 'cookie',
-          name: 'ca_session',
-          description:
-            'The session of a person who signed in, with the scopes of their role; `__Host-ca_session` over https.',
-        },
-        csrfToken: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'X-CSRF-Token',
-          description: 'Beside the cookie: `csrf_token` of `GET /v1/whoami`',
-        },
-        githubSignature: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'X-Hub-Signature-256',
-          description: '`sha256=` and the HMAC-SHA256 of the body by `github_secret` of the organization',
-        },
+        session: credential(
+          'cookie',
+          'ca_session',
+          'The session of a person who signed in, with the scopes of their role; `__Host-ca_session` over https.',
+        ),
+        csrfToken: credential(
+          'header',
+          'X-CSRF-Token',
+          'Beside the cookie: `csrf_token` of `GET /v1/whoami`',
+        ),
+        githubSignature: credential(
+          'header',
+          'X-Hub-Signature-256',
+          '`sha256=` and the HMAC-SHA256 of the body by `github_secret` of the organization',
+        ),
       },
     },
   }
 }
+
+const credential = (place: 'cookie' | 'header', name: string, description: string) => ({
+  ...{ type: 'apiKey', in: place, name, description },
+})
 
 const operationOf = (given: Schema, method: string, path: string, route: Declared) => {
   const isApi = path.startsWith('/v1/')

@@ -31,14 +31,7 @@ const EXAMPLES_BY_FORMAT: Record<string, string> = {
   uri: 'https://example.com/hook',
 }
 /** JSON Schema's names of our formats. */
-const FORMATS: Record<string, string> = {
-  timestamp: 'date-time',
-  'date-time': 'date-time',
-  day: 'date',
-  date: 'date',
-  email: 'email',
-  uri: 'uri',
-}
+const FORMATS: Record<string, string> = { timestamp: 'date-time', day: 'date' }
 const MONTH = '^\\d{4}-(0[1-9]|1[0-2])$'
 
 const isSchema = (value: unknown): value is Schema =>
@@ -111,8 +104,8 @@ function simplified(schema: Schema): Schema {
   if (isSchema(patternProperties)) {
     return { ...rest, additionalProperties: Object.values(patternProperties)[0] ?? true }
   }
-  const known = FORMATS[String(format)]
-  if (known !== undefined) return { ...rest, format: known }
+  const known = FORMATS[String(format)] ?? String(format)
+  if (known in EXAMPLES_BY_FORMAT) return { ...rest, format: known }
   if (format === 'month') return { ...rest, pattern: MONTH, examples: rest.examples ?? ['2026-01'] }
   // Other programs do not know our own formats.
   if (format !== undefined) return rest

@@ -104,13 +104,9 @@ export function createResponseCache(
     noted[place] = hash
     return false
   }
-  const drop = (name: string, entry: Entry) => {
-    entries.delete(name)
-    bytes -= entry.bytes
-  }
   const forget = (name: string) => {
-    const entry = entries.get(name)
-    if (entry !== undefined) drop(name, entry)
+    bytes -= entries.get(name)?.bytes ?? 0
+    entries.delete(name)
   }
   const grow = (entry: Entry, more: number) => {
     entry.bytes += more

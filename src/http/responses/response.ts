@@ -40,10 +40,9 @@ export function streamOf(
   })
 }
 
-/** The ETag of a response with this text. */
-export function etagOf(text: string): string {
-  return `"${Bun.hash.xxHash3(text).toString(36)}-${text.length.toString(36)}"`
-}
+/** The ETag of a response with this body. */
+export const etagOf = (body: string | Uint8Array<ArrayBuffer>): string =>
+  `"${Bun.hash.xxHash3(body).toString(36)}-${body.length.toString(36)}"`
 
 /** Whether an If-None-Match header names this ETag. */
 export const matchesEtag = (header: string | null, etag: string): boolean =>
