@@ -24,7 +24,7 @@ import { CachedResponse, cacheKeyOf, type ResponseSource } from './responses/cac
 import { type CsvColumns, csvSource, prefersCsv } from './responses/csv.ts'
 import type { ResponseCache } from './responses/response-cache.ts'
 import { responseSchema } from './responses/response-schema.ts'
-import { type AllRows, problemsOfAll, type WholeLists } from './whole-list.ts'
+import { type AllRows, problemsOfAll, type Seen, type WholeLists } from './whole-list.ts'
 
 // The plugin by which routes declare what they need. `scope` says who may call a route; its steps check it before anything
 // of the request is read. The other macros only keep their value in the route's hooks, where `scope`, the API's document
@@ -76,11 +76,7 @@ interface Step extends Arrived {
 }
 
 /** What handlers know of the caller, when everything is checked. */
-type Allowed = Pick<Access, 'orgId' | 'actor' | 'onlyMember'> & {
-  access: Access
-  /** Whether the response leaves members out. */
-  hidesMembers: boolean
-}
+type Allowed = Pick<Access, 'orgId' | 'actor'> & Seen & { access: Access; seen: Seen }
 type Checked = Step & Allowed & { call: Call }
 
 /**
@@ -199,19 +195,21 @@ function createSteps({ need, before }: Callers, deps: ApiDeps) {
       const access = admitted?.access
       if (need === undefined || access === undefined) return undefined
       const { orgId, actor, onlyMember } = access
-      return { access, orgId, actor, onlyMember, hidesMembers: hidesMembersOf(access, route.members, query) }
+      const seen = { onlyMember, hidesMembers: hidesMembersOf(access, route.members, query) }
+      return { access, orgId, actor, ...seen, seen }
     },
 
     /** The kept response, or all rows; undefined where this request computes it, for all that wait for it. */
-    findCached: async ({ orgId, onlyMember, hidesMembers, query, params = {}, request, call }: Checked) => {
+    findCached: async ({ orgId, seen, query, params = {}, request, call }: Checked) => {
       const { all } = route
       if (call.isWhole && all !== undefined) {
-        const rows = (sql: Sql) => all(sql, orgId, query, { onlyMember, hidesMembers })
+        const rows = (sql: Sql) => all(sql, orgId, query, seen)
         return await wholeLists.send(request, { orgId, columns: columnsOf(query), rows })
       }
       const further = typeof route.cached === 'function' ? route.cached() : {}
-      const seen = { hidesMembers: hidesMembers || undefined, onlyMember: onlyMember?.keys.join(' ') }
-      const key = cacheKeyOf(String(route.detail?.operationId), params, query, further, seen)
+      const member = seen.onlyMember?.keys.join(' ')
+      const kept = { ...further, hidesMembers: seen.hidesMembers || undefined, onlyMember: member }
+      const key = cacheKeyOf(String(route.detail?.operationId), params, query, kept)
       const found = await cache.find(orgId, sourceOf(request, key, query))
       if (found instanceof CachedResponse) return found
       // `errors` rejects it where the handler fails

@@ -20,13 +20,15 @@ const ROWS_AT_ONCE = 500
 const GRACE_MS = 20_000
 const BYTES_PER_S = 128 * 1024
 
+/** Whose figures and members the caller sees: Elysia's context takes no interface. */
+export type Seen = {
+  onlyMember: VisibleMember | null
+  /** Whether the response leaves members out. */
+  hidesMembers: boolean
+}
+
 /** The statement of all rows of a list in its order: `item`, JSON text. */
-export type AllRows<Query> = (
-  sql: Sql,
-  orgId: string,
-  query: Query,
-  shown: { onlyMember: VisibleMember | null; hidesMembers: boolean },
-) => Fragment
+export type AllRows<Query> = (sql: Sql, orgId: string, query: Query, seen: Seen) => Fragment
 
 /** Finds what does not go together with `per_page=all`. */
 export const problemsOfAll = ({ headers, url }: Request): FieldProblem[] => [

@@ -30,24 +30,19 @@ const ofScope = {
 export const budgetRoutes = ({ sql, now, api, inTurn }: RouteDeps) =>
   new Elysia({ prefix: '/budgets', tags: ['Settings'] })
     .use(api)
-    .get(
-      '',
-      ({ query, orgId, onlyMember, hidesMembers }) =>
-        listBudgetPage(sql, orgId, query, { hidesMembers, onlyMember }),
-      {
-        ...ofScope,
-        scope: 'admin or cost:read',
-        query: BudgetListQuery,
-        members: ({ member }: BudgetListQuery) => member !== undefined || 'left out',
-        response: BudgetPage,
-        detail: {
-          operationId: 'listBudgets',
-          summary: 'List the monthly limits, newest first',
-          description:
-            'Of the organization, its projects, members and teams; of one of them where it is named.',
-        },
+    .get('', ({ query, orgId, seen }) => listBudgetPage(sql, orgId, query, seen), {
+      ...ofScope,
+      scope: 'admin or cost:read',
+      query: BudgetListQuery,
+      members: ({ member }: BudgetListQuery) => member !== undefined || 'left out',
+      response: BudgetPage,
+      detail: {
+        operationId: 'listBudgets',
+        summary: 'List the monthly limits, newest first',
+        description:
+          'Of the organization, its projects, members and teams; of one of them where it is named.',
       },
-    )
+    })
     .get('/mine', ({ query, access }) => findMyBudgets(sql, access, query.project, now()), {
       scope: 'sessions:write or cost:read',
       query: MyBudgetsQuery,

@@ -25,24 +25,19 @@ export const securityRoutes = ({ sql, api }: RouteDeps) =>
       cached: true,
       detail: { operationId: 'getSecurityHeatmap', summary: 'Risk by file' },
     })
-    .get(
-      '/findings',
-      ({ query, orgId, onlyMember, hidesMembers }) =>
-        listFindings(sql, orgId, query, { hidesMembers, onlyMember }),
-      {
-        scope: 'security:read',
-        query: FindingListQuery,
-        response: textOf(FindingPage),
-        members: ({ member }: FindingListQuery) => (member === undefined ? 'left out' : true),
-        csv: fields<ListedFinding>(
-          ...(['id', 'rule_id', 'category', 'severity', 'title', 'description', 'file', 'line'] as const),
-          ...(['turn_number', 'fingerprint', 'status', 'created_at', 'session_id', 'project'] as const),
-          ...(['member', 'note'] as const),
-        ),
-        all: allFindings,
-        detail: {
-          operationId: 'listFindings',
-          summary: 'List findings, those of the newest sessions first',
-        },
+    .get('/findings', ({ query, orgId, seen }) => listFindings(sql, orgId, query, seen), {
+      scope: 'security:read',
+      query: FindingListQuery,
+      response: textOf(FindingPage),
+      members: ({ member }: FindingListQuery) => (member === undefined ? 'left out' : true),
+      csv: fields<ListedFinding>(
+        ...(['id', 'rule_id', 'category', 'severity', 'title', 'description', 'file', 'line'] as const),
+        ...(['turn_number', 'fingerprint', 'status', 'created_at', 'session_id', 'project'] as const),
+        ...(['member', 'note'] as const),
+      ),
+      all: allFindings,
+      detail: {
+        operationId: 'listFindings',
+        summary: 'List findings, those of the newest sessions first',
       },
-    )
+    })

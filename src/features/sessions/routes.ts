@@ -45,8 +45,7 @@ export const sessionRoutes = ({ sql, api }: ReadDeps) =>
     })
     .get(
       '/sessions/:session_id',
-      ({ params, orgId, onlyMember, hidesMembers }) =>
-        getSession(sql, orgId, params.session_id, { hidesMembers, onlyMember }),
+      ({ params, orgId, seen }) => getSession(sql, orgId, params.session_id, seen),
       {
         scope: 'sessions:read',
         response: textOf(SessionDetail),
