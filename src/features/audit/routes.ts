@@ -1,9 +1,9 @@
 import { Elysia } from 'elysia'
 import type { RouteDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
-import { fields } from '../../http/responses/csv.ts'
+import { columnsOf } from '../../http/responses/csv.ts'
 import { readCursor } from './cursor.ts'
-import { type AuditEntry, AuditListQuery, AuditPage, AuditReport, AuditReportQuery } from './model.ts'
+import { AuditEntry, AuditListQuery, AuditPage, AuditReport, AuditReportQuery } from './model.ts'
 import { allEntries, listEntries } from './queries.ts'
 import { getReport } from './report-queries.ts'
 
@@ -15,7 +15,7 @@ export const auditRoutes = ({ sql, now, api }: RouteDeps) =>
       query: AuditListQuery,
       response: textOf(AuditPage),
       members: true,
-      csv: fields<AuditEntry>('id', 'action', 'user_id', 'details', 'ip_address', 'created_at'),
+      csv: columnsOf(AuditEntry),
       all: allEntries,
       detail: { operationId: 'listAuditEntries', summary: 'List the audit log, newest first' },
     })

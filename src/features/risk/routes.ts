@@ -1,24 +1,10 @@
 import { Elysia } from 'elysia'
 import type { ReadDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
-import { fields } from '../../http/responses/csv.ts'
-import { RiskDetail, RiskListQuery, RiskPage, type RiskScore } from './model.ts'
+import { columnsOf } from '../../http/responses/csv.ts'
+import { RiskDetail, RiskListQuery, RiskPage, RiskScore } from './model.ts'
 import { allRisks, listRisks } from './queries.ts'
 import { getRisk } from './session-queries.ts'
-
-const FIELDS = [
-  ...(['id', 'repo', 'pr_number', 'pr_title', 'risk_score', 'impact_score', 'regression_score'] as const),
-  ...([
-    'security_score',
-    'coupling_score',
-    'files_changed',
-    'created_at',
-    'rating',
-    'contributions',
-  ] as const),
-]
-const COLUMNS = fields<RiskScore>(...FIELDS)
-const WITH_COST = fields<RiskScore>(...FIELDS, 'cost', 'sessions', 'state')
 
 export const riskRoutes = ({ sql, api }: ReadDeps) =>
   new Elysia({ prefix: '/risk', tags: ['Risk'] })
@@ -27,7 +13,7 @@ export const riskRoutes = ({ sql, api }: ReadDeps) =>
       scope: 'risk:read',
       query: RiskListQuery,
       response: textOf(RiskPage),
-      csv: ({ include }: RiskListQuery) => (include === undefined ? COLUMNS : WITH_COST),
+      csv: ({ include }: RiskListQuery) => columnsOf(RiskScore, include !== undefined),
       all: allRisks,
       detail: { operationId: 'listRisks', summary: 'List risk scores of pull requests, newest first' },
     })

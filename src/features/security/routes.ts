@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
 import type { RouteDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
-import { fields } from '../../http/responses/csv.ts'
-import { FindingListQuery, FindingPage, type ListedFinding } from './finding-model.ts'
+import { columnsOf } from '../../http/responses/csv.ts'
+import { FindingListQuery, FindingPage, ListedFinding } from './finding-model.ts'
 import { allFindings, listFindings } from './finding-queries.ts'
 import { getHeatmap } from './heatmap-queries.ts'
 import { Heatmap, HeatmapQuery, SecurityOverview, SecurityQuery } from './model.ts'
@@ -30,11 +30,7 @@ export const securityRoutes = ({ sql, api }: RouteDeps) =>
       query: FindingListQuery,
       response: textOf(FindingPage),
       members: ({ member }: FindingListQuery) => (member === undefined ? 'left out' : true),
-      csv: fields<ListedFinding>(
-        ...(['id', 'rule_id', 'category', 'severity', 'title', 'description', 'file', 'line'] as const),
-        ...(['turn_number', 'fingerprint', 'status', 'created_at', 'session_id', 'project'] as const),
-        ...(['member', 'note'] as const),
-      ),
+      csv: columnsOf(ListedFinding),
       all: allFindings,
       detail: {
         operationId: 'listFindings',

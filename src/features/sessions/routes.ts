@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia'
 import type { ReadDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
-import { fields } from '../../http/responses/csv.ts'
+import { columnsOf } from '../../http/responses/csv.ts'
 import {
   NamesQuery,
   SessionDetail,
-  type SessionListItem,
+  SessionListItem,
   SessionListQuery,
   SessionNamePage,
   SessionPage,
@@ -30,9 +30,7 @@ export const sessionRoutes = ({ sql, api }: ReadDeps) =>
       query: SessionListQuery,
       response: textOf(SessionPage),
       members: ({ member }: SessionListQuery) => member !== undefined,
-      csv: fields<SessionListItem>(
-        ...(['id', 'project_name', 'turns', 'estimated_cost', 'quality_score', 'created_at'] as const),
-      ),
+      csv: columnsOf(SessionListItem),
       all: allSessions,
       detail: {
         operationId: 'listSessions',

@@ -1,3 +1,4 @@
+import type { TObject } from '@sinclair/typebox'
 import { JsonText } from '../../base/json-text.ts'
 import type { ResponseSource } from './cached-response.ts'
 import { qualitiesOf } from './response.ts'
@@ -55,6 +56,10 @@ export const fields = <Item extends object>(...names: readonly (keyof Item & str
       },
     ]),
   )
+
+/** Columns of the fields that an item always has, in their order, then of those that it may have. */
+export const columnsOf = ({ properties, required = [] }: TObject, withOptional = true): CsvColumns<never> =>
+  fields<Record<string, unknown>>(...new Set([...required, ...(withOptional ? Object.keys(properties) : [])]))
 
 /** The first line of CSV. */
 export const csvNames = (columns: CsvColumns<never>): string => lineOf(Object.keys(columns))
