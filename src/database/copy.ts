@@ -1,5 +1,5 @@
 import type { ISql } from './client.ts'
-import { type Columns, describeColumns } from './rows.ts'
+import { type Columns, type ColumnType, describeColumns } from './rows.ts'
 
 /** Each write to the stream is one message of the protocol: many lines in one message are twice as fast. */
 const LINES_PER_WRITE = 500
@@ -8,8 +8,9 @@ const ESCAPED = /[\\\n\r\t]/
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
 /** COPY's text form of a value: https://www.postgresql.org/docs/18/sql-copy.html, "Text Format". */
-function cell(value: string | number | boolean | null): string {
+function cell(type: ColumnType, value: string | number | boolean | null): string {
   if (value === null) return '\\N'
+  if (type === 'bytea') return `\\\\x${value}`
   if (typeof value !== 'string' || !ESCAPED.test(value)) return `${value}`
   return value.replace(/[\\\n\r\t]/g, (char) => ESCAPES[char] ?? char)
 }
@@ -30,6 +31,7 @@ export async function copyRows<Row extends object, Name extends string>(
   columns: Columns<Row, Name>,
 ): Promise<void> {
   const described = describeColumns(columns)
+  const organization = cell('text', orgId)
   const names = tx.unsafe(described.map(({ name }) => name).join(', '))
   const stream = await tx`copy ${tx(table)} (org_id, ${names}) from stdin`.writable()
   const done = new Promise<void>((resolve, reject) => {
@@ -39,11 +41,8 @@ export async function copyRows<Row extends object, Name extends string>(
   for (let start = 0; start < rows.length; start += LINES_PER_WRITE) {
     let chunk = ''
     for (const row of rows.slice(start, start + LINES_PER_WRITE)) {
-      chunk += cell(orgId)
-      for (const { type, read } of described) {
-        const value = read(row)
-        chunk += `\t${cell(type === 'bytea' && value !== null ? `\\x${value}` : value)}`
-      }
+      chunk += organization
+      for (const { type, read } of described) chunk += `\t${cell(type, read(row))}`
       chunk += '\n'
     }
     if (!stream.write(chunk))

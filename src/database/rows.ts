@@ -18,7 +18,7 @@ interface ColumnTypes {
   /** Hexadecimal text. */
   bytea: string | null
 }
-type ColumnType = keyof ColumnTypes
+export type ColumnType = keyof ColumnTypes
 
 /** The types whose values are of TypeScript's type `Value`. */
 type TypesOf<Value> = {
