@@ -18,20 +18,26 @@ export function findMisspelt(env: Record<string, string | undefined>): { name: s
   return Object.keys(env).flatMap((name) => {
     const isOurs = PREFIXES.values().some((prefix) => name.startsWith(prefix))
     if (KNOWN.includes(name) || (!isOurs && name.length < MIN_LENGTH)) return []
-    const most = isOurs ? Number.POSITIVE_INFINITY : FEW
-    const [nearest = '', distance = 0] = KNOWN.map(
-      (known) => [known, distanceOf(name, known, most)] as const,
-    ).reduce((best, next) => (next[1] < best[1] ? next : best))
+    const [nearest, distance] = KNOWN.filter((known) => isOurs || mayBeNear(name, known))
+      .map((known) => [known, distanceOf(name, known)] as const)
+      .reduce((best, next) => (next[1] < best[1] ? next : best), ['', Number.POSITIVE_INFINITY])
     return isOurs || distance <= FEW ? [{ name, nearest }] : []
   })
 }
 
 /**
- * Counts the letters to add, remove or replace that make one text of the other, up to `most`. Most variables of a system are
- * unlike all settings: compared to the end, fifty of them took half as long as the rest of the start.
+ * Whether so few letters may differ: they leave one of more parts as it is. Variables of a system are unlike all settings, and to
+ * count the letters of fifty would take longer than all else at the start.
  */
-function distanceOf(one: string, other: string, most: number): number {
-  if (Math.abs(one.length - other.length) > most) return Number.POSITIVE_INFINITY
+function mayBeNear(name: string, known: string): boolean {
+  const length = Math.floor(known.length / (FEW + 1))
+  return [known.slice(0, length), known.slice(length, 2 * length), known.slice(2 * length)].some((part) =>
+    name.includes(part),
+  )
+}
+
+/** Counts the letters to add, remove or replace that make one text of the other. */
+function distanceOf(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index)
   for (const [place, letter] of [...one].entries()) {
     const next = [place + 1]
@@ -40,7 +46,6 @@ function distanceOf(one: string, other: string, most: number): number {
       next.push(Math.min(left + 1, above + 1, before + (letter === its ? 0 : 1)))
     }
     row = next
-    if (Math.min(...row) > most) return Number.POSITIVE_INFINITY
   }
   return row.at(-1) ?? 0
 }
