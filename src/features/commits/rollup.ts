@@ -51,15 +51,6 @@ export const COMMIT_ROLLUP = factRollup({
   name: 'commit_rollups',
   keys: ['project', 'member', 'agent'],
   sums: SUMS,
-  groupings: {
-    all: [],
-    agent: ['agent'],
-    project: ['project'],
-    member: ['member'],
-    project_member: ['project', 'member'],
-    member_agent: ['member', 'agent'],
-    project_member_agent: ['project', 'member', 'agent'],
-  },
   facts: (sql, orgId) => commitFacts(sql, orgId, sql``),
 })
 

@@ -2,9 +2,10 @@ import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { DAY_MS, dateOf, daysOf, type Span, spansOf } from '../../base/dates.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { memberKeys } from '../../database/member-addresses.ts'
+import { FACT_GROUPINGS } from '../usage/fact-rollup.ts'
 import { isOfTeam } from '../usage/scope-queries.ts'
 import { usageRows } from '../usage/sources.ts'
-import { bucketOf, inSpans, memberTables, projectSums, selected } from '../usage/sums.ts'
+import { bucketOf, dimsOf, inSpans, memberTables, projectSums, selected } from '../usage/sums.ts'
 import { type Columns, groupKeyOf } from './group-queries.ts'
 import type { Group, OutcomesQuery } from './model.ts'
 
@@ -127,28 +128,22 @@ function sessionsBy(context: Context, by: Group | null): Source {
     return { ...source, rows: sql`from (${rows}) r where true ${isOfRepo(context)}` }
   }
   const { by: _by, repo: _repo, page: _page, per_page: _size, ...filters } = query
-  const columns = [
-    ...(byProject || repo !== undefined ? (['project'] as const) : []),
-    ...(by === 'member' || by === 'team' ? (['member'] as const) : []),
-    ...(by === 'agent' ? (['agent'] as const) : []),
-  ]
   const buckets = by === 'week' ? 'day' : by === 'month' ? by : undefined
-  const rows = usageRows(sql, orgId, filters, { columns, buckets })
+  const rows = usageRows(sql, orgId, filters, { columns: neededColumns(query, by), buckets })
   return { ...source, rows: sql`from (${rows}) r where true ${isOfRepo(context)}` }
 }
 
 const isOfMembers = ({ member, team }: OutcomesQuery, by: Group | null): boolean =>
   by === 'member' || by === 'team' || member !== undefined || team !== undefined
 
-/** The smallest grouping of the rollups that has the columns of the key and of the filters. */
-function dimsOf(query: OutcomesQuery, by: Group | null): string {
-  const { project, repo } = query
-  const hasProject = by === 'project' || by === 'repo' || project !== undefined || repo !== undefined
-  const hasMember = isOfMembers(query, by)
-  if (by === 'agent') return hasProject ? 'project_member_agent' : hasMember ? 'member_agent' : 'agent'
-  if (hasProject) return hasMember ? 'project_member' : 'project'
-  return hasMember ? 'member' : 'all'
-}
+/** The columns of the rollups that the key and the filters need. */
+const neededColumns = (query: OutcomesQuery, by: Group | null): ('project' | 'member' | 'agent')[] => [
+  ...(by === 'project' || by === 'repo' || query.project !== undefined || query.repo !== undefined
+    ? (['project'] as const)
+    : []),
+  ...(isOfMembers(query, by) ? (['member'] as const) : []),
+  ...(by === 'agent' ? (['agent'] as const) : []),
+]
 
 const spansBy = ({ date_from, date_to }: OutcomesQuery, byDays: boolean): Span[] =>
   byDays ? [daysOf(date_from, date_to)] : spansOf(date_from, date_to)
@@ -167,7 +162,7 @@ function rollupRows(
     from ${sql(table)} r
     where r.org_id = ${orgId}
       -- a literal, as in inSpans
-      and r.dims = ${sql.unsafe(`'${dimsOf(query, by)}'`)}
+      and r.dims = ${sql.unsafe(`'${dimsOf(FACT_GROUPINGS, neededColumns(query, by))}'`)}
       ${member === undefined ? sql`` : sql`and r.member = ${memberKeys(sql, orgId, member)}`}
       ${team === undefined ? sql`` : sql`and ${isOfTeam(sql, orgId, sql`r.member`, team)}`}`
   return sql`from (${inSpans(sql, spansBy(query, byDays), rows)}) r where true`

@@ -1,6 +1,7 @@
 import type { Fragment, ISql } from '../../database/client.ts'
 import type { OrgId } from '../../database/derived-tables.ts'
 import { type Rollup, rollup } from '../../database/rollups.ts'
+import { dimsNameOf } from './sums.ts'
 
 /**
  * Declares a rollup of facts by day and month, for several groupings. Facts are rows with `day`, the columns of `keys` and
@@ -11,18 +12,23 @@ interface Facts {
   keys: readonly string[]
   /** Besides `facts`, which counts them. */
   sums: readonly string[]
-  /** The keys of each grouping; the others are ''. */
-  groupings: Readonly<Record<string, readonly string[]>>
   /** All of an organization. */
   facts: (sql: ISql, orgId: OrgId) => Fragment
 }
 
-export const factRollup = ({ name, keys, sums, groupings, facts }: Facts): Rollup => {
+/** The groupings of facts, those with the fewest rows first; a repository is a key beside its project. Other keys are ''. */
+export const FACT_GROUPINGS = [
+  ...[[], ['agent'], ['project'], ['member'], ['project', 'member'], ['member', 'agent']],
+  ['project', 'member', 'agent'],
+] as const satisfies readonly (readonly string[])[]
+
+export const factRollup = ({ name, keys, sums, facts }: Facts): Rollup => {
   const key = ['dims', 'grain', 'bucket', ...keys]
   const grouped = keys.map((column) => `case when g.has_${column} then f.${column} else '' end as ${column}`)
-  const values = Object.entries(groupings).map(
-    ([dims, own]) => `('${dims}', ${keys.map((column) => own.includes(column)).join(', ')})`,
-  )
+  const values = FACT_GROUPINGS.map((grouping: readonly string[]) => {
+    const has = keys.map((column) => grouping.includes(column === 'repo' ? 'project' : column))
+    return `('${dimsNameOf(grouping)}', ${has.join(', ')})`
+  })
   const list = (sql: ISql, texts: readonly string[]) => sql.unsafe(texts.join(', '))
   return rollup({
     name,

@@ -76,15 +76,6 @@ export const OUTCOME_ROLLUP = factRollup({
   // a row of sessions has the repository ''; a pull request's project is '' where its record names none
   keys: ['project', 'repo', 'member', 'agent'],
   sums: SUMS,
-  groupings: {
-    all: [],
-    agent: ['agent'],
-    project: ['project', 'repo'],
-    member: ['member'],
-    project_member: ['project', 'repo', 'member'],
-    member_agent: ['member', 'agent'],
-    project_member_agent: ['project', 'repo', 'member', 'agent'],
-  },
   facts: (sql, orgId) => {
     const [parts, pullRequests] = [storedParts(sql, orgId, sql``), storedPullRequests(sql, orgId, sql``)]
     return sql`

@@ -5,7 +5,7 @@ import { summedProject } from '../../database/rollups.ts'
 import { type Dimension, USED, type UsageFilters } from './model.ts'
 import { GROUPINGS } from './rollup.ts'
 import { isOfTeam } from './scope-queries.ts'
-import { inSpans, type SpanOrAll, selected } from './sums.ts'
+import { dimsNameOf, dimsOf, inSpans, type SpanOrAll, selected } from './sums.ts'
 import { dividedSums } from './ticket-shares.ts'
 
 // Sums of usage are read from the sums of days, months and all time. If these lack a column that is asked for, the sessions
@@ -33,11 +33,7 @@ const filteredColumns = (filters: UsageFilters): Dimension[] => [
 
 /** Whether every sum of the filtered sessions is in the sums of months and days, but for days at the ends of a range. */
 export const isSummed = (filters: UsageFilters): boolean =>
-  !needsSessions(filters) && dimsOf('month', filteredColumns(filters)) !== undefined
-
-/** `dims` of the grouping with the fewest rows that has the columns. */
-const dimsOf = (grain: SpanOrAll['grain'], needed: readonly Dimension[]): string | undefined =>
-  GROUPINGS[grain].find((columns) => needed.every((column) => columns.includes(column)))?.join('_')
+  !needsSessions(filters) && dimsOf(GROUPINGS.month, filteredColumns(filters)) !== undefined
 
 /** Conditions on the columns that the sums have too; of the table `alias`. */
 function summedConditions(sql: ISql, orgId: string, filters: UsageFilters, alias: 'u' | 'r'): Fragment {
@@ -101,9 +97,10 @@ export function usageRows(
 ): Fragment {
   const { date_from, date_to } = filters
   const needed = [...columns, ...filteredColumns(filters)]
-  const isSummedBy = (grain: Span['grain']) => (needsSessions(filters) ? undefined : dimsOf(grain, needed))
+  const isSummedBy = (grain: Span['grain']) =>
+    needsSessions(filters) ? undefined : dimsOf(GROUPINGS[grain], needed)
   const ofMonths = isSummedBy('month')
-  const isOfAllTime = GROUPINGS.all.some((columns) => columns.join('_') === ofMonths)
+  const isOfAllTime = GROUPINGS.all.some((grouping) => dimsNameOf(grouping) === ofMonths)
   if (ofMonths !== undefined && isOfAllTime && !(date_from ?? date_to ?? buckets))
     return sumRows(sql, orgId, filters, { grain: 'all' }, ofMonths)
   const days = daysOf(date_from, date_to)

@@ -88,6 +88,18 @@ export const selected = (
   textOf: (column: string) => string,
 ): Fragment => sql.unsafe(columns.map((column) => `${textOf(column)} as ${column}`).join(', '))
 
+/** `dims` of the first of the groupings that has these columns. */
+export const dimsOf = <Column extends string>(
+  groupings: readonly (readonly Column[])[],
+  needed: readonly Column[],
+): string | undefined => {
+  const found = groupings.find((columns) => needed.every((column) => columns.includes(column)))
+  return found && dimsNameOf(found)
+}
+
+/** The value of `dims` in rows of a grouping. */
+export const dimsNameOf = (columns: readonly string[]): string => columns.join('_') || 'all'
+
 /** A key of a row `r` as text, null for what has none. */
 export function keyOf(sql: ISql, key: SumKey): Fragment {
   switch (key) {
