@@ -91,14 +91,6 @@ interface Placed {
   wanted: Placement
 }
 
-/** A table after `distributeTables`. */
-export interface DistributedTable {
-  name: string
-  placement: Placement
-  /** False where the table was so before. */
-  changed: boolean
-}
-
 /** Whether the database has the extension. */
 export async function hasCitus(sql: ISql): Promise<boolean> {
   const [row] = await sql<{ found: boolean }[]>`
@@ -185,9 +177,10 @@ export const statementsOf = (text: string): string[] => text.match(STATEMENT) ??
 
 /**
  * Distributes the tables, with their rows, that are still on the coordinator alone; nobody else can write to them until the
- * end of the transaction. Throws OperatorError when a table is distributed in another way.
+ * end of the transaction. Throws OperatorError when a table is distributed in another way. `changed` is false where a table
+ * was so before.
  */
-export async function distributeTables(tx: ISql): Promise<DistributedTable[]> {
+export async function distributeTables(tx: ISql) {
   await useOneConnection(tx)
   const placed = await findPlacements(tx)
   const wrong = placed.filter(({ found, wanted }) => found !== wanted && found !== 'local')
@@ -203,6 +196,8 @@ export async function distributeTables(tx: ISql): Promise<DistributedTable[]> {
   }
   return placed.map(({ name, found, wanted }) => ({ name, placement: wanted, changed: found !== wanted }))
 }
+
+export type DistributedTable = Awaited<ReturnType<typeof distributeTables>>[number]
 
 async function distributeTable(tx: ISql, { name, wanted }: Placed): Promise<void> {
   if (wanted === 'reference') {

@@ -5,18 +5,6 @@ const BOUNDS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.
 /** Others are `other`: a client may send any word. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** Counts the requests of a method and route. */
-interface RouteMeter {
-  record(status: number, durationMs: number): void
-}
-
-/** Counts the decisions of a limit. `failed`: the limit could not be looked up. */
-interface LimitMeter {
-  allowed: Counter
-  refused: Counter
-  failed: Counter
-}
-
 type LimitName = 'read' | 'sync' | 'address' | 'badge'
 
 /** Adds counts and durations of requests, and the decisions of the rate limits. */
@@ -39,26 +27,26 @@ export function measureRequests(registry: Registry) {
     help: 'Requests that a limit allowed or refused; failed: the limit could not be looked up.',
     labels: ['limit', 'result'],
   })
-  const limitMeter = (limit: LimitName): LimitMeter => ({
+  const limitMeter = (limit: LimitName) => ({
     allowed: decisions(limit, 'allowed'),
     refused: decisions(limit, 'refused'),
     failed: decisions(limit, 'failed'),
   })
-  const meterOf = (method: string, route: string): RouteMeter => {
+  const meterOf = (method: string, route: string) => {
     const duration = durations(method, route)
     const byStatus = new Map<number, Counter>()
     return {
-      record(status, durationMs) {
+      record(status: number, durationMs: number) {
         byStatus.getOrInsertComputed(status, () => requests(method, route, String(status))).add()
         duration.observe(durationMs / 1_000)
       },
     }
   }
   // the outer map is by route: the strings of routes are the router's, so that finding one costs no new string
-  const meters = new Map<string, Map<string, RouteMeter>>()
+  const meters = new Map<string, Map<string, ReturnType<typeof meterOf>>>()
   return {
     /** `route` is a pattern: no part of a path that a client chose. */
-    of(method: string, route: string): RouteMeter {
+    of(method: string, route: string) {
       const known = METHODS.has(method) ? method : 'other'
       const byMethod = meters.getOrInsertComputed(route, () => new Map())
       return byMethod.getOrInsertComputed(known, () => meterOf(known, route))

@@ -1,24 +1,23 @@
 import { spawn } from 'node:child_process'
 import { programWords } from './program-words.ts'
 
-/** A command of this program that has ended; `failure` is its error, null when it ended well. */
-interface Ended {
-  code: number
-  stdout: string
-  failure: string | null
-}
-
-/** Runs a command of this program in a process of its own: its memory is given back, and its work delays nothing here. */
+/**
+ * Runs a command of this program in a process of its own: its memory is given back, and its work delays nothing here. `failure`
+ * is its error, null when it ended well.
+ */
 export function runSelf(
   args: readonly string[],
   options: { env: Record<string, string | undefined>; timeout?: number },
-): { ended: Promise<Ended>; kill(signal: NodeJS.Signals): void } {
+): {
+  ended: Promise<{ code: number; stdout: string; failure: string | null }>
+  kill(signal: NodeJS.Signals): void
+} {
   const child = Bun.spawn([...programWords(), ...args], {
     ...options,
     stdio: ['ignore', 'pipe', 'pipe'],
     killSignal: 'SIGKILL',
   })
-  const end = async (): Promise<Ended> => {
+  const end = async () => {
     const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
     if (code === 0) return { code, stdout, failure: null }
     const [last = ''] = stderr.trim().split('\n').slice(-1)

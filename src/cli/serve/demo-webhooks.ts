@@ -7,17 +7,11 @@ import { loadSecretKey } from '../../webhooks/signing/secret-key.ts'
 import { commandLineActor } from '../command/actor.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage } from '../command/output.ts'
-import { type Receiver, startReceiver } from '../webhook/receiver.ts'
+import { startReceiver } from '../webhook/receiver.ts'
 import { receivedLine } from '../webhook/text.ts'
 
-/** The receiver of a demo and the endpoint that delivers to it. */
-export interface DemoWebhooks extends Pick<Receiver, 'stop'> {
-  /** Registers an endpoint for all events of the organization. Returns its id. */
-  register(sql: Sql, orgId: string): Promise<string>
-}
-
 /** Starts a receiver that prints a line for each delivery, with the result of the signature check. */
-export function startDemoWebhooks({ config }: Pick<Context, 'config'>): DemoWebhooks {
+export function startDemoWebhooks({ config }: Pick<Context, 'config'>) {
   let secret: string | null = null
   const receiver = startReceiver({
     port: 0,
@@ -28,7 +22,8 @@ export function startDemoWebhooks({ config }: Pick<Context, 'config'>): DemoWebh
   })
   return {
     stop: receiver.stop,
-    async register(sql, orgId) {
+    /** Registers an endpoint for all events of the organization. Returns its id. */
+    async register(sql: Sql, orgId: string): Promise<string> {
       const box = createSecretBox(loadSecretKey(config))
       const wanted = {
         url: `${receiver.url}/`,
@@ -44,3 +39,5 @@ export function startDemoWebhooks({ config }: Pick<Context, 'config'>): DemoWebh
     },
   }
 }
+
+export type DemoWebhooks = ReturnType<typeof startDemoWebhooks>

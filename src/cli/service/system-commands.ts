@@ -5,19 +5,8 @@ import { printMessage } from '../command/output.ts'
 
 const TIMEOUT_MS = 30_000
 
-interface Ran {
-  ok: boolean
-  /** Its standard output. */
-  output: string
-  /** The reason of the failure. */
-  reason: string
-}
-
-/** Runs a command to its end; one that does not exist or hangs has failed. */
-export function runCommand(
-  [name = '', ...args]: readonly string[],
-  env: Record<string, string | undefined>,
-): Ran {
+/** Runs a command to its end; one that does not exist or hangs has failed. `reason`: of the failure. */
+export function runCommand([name = '', ...args]: readonly string[], env: Record<string, string | undefined>) {
   const path = Bun.which(name, { PATH: env.PATH ?? '' })
   if (path === null) return { ok: false, output: '', reason: `there is no ${name} on this machine` }
   try {

@@ -3,18 +3,13 @@ import type { Program, UserService } from './user-service.ts'
 
 const TASK = 'Cloud Analytics watch'
 
-/** The user that a task is for. */
-interface WindowsUser {
-  /** `DOMAIN\name`. */
-  account: string
-  /** The folder of this user's settings of the program. */
-  config: string
-}
-
-/** A task of Windows' Task Scheduler that starts when the user logs on. */
-export function scheduledTask(program: Program, user: WindowsUser): UserService {
-  const path = win32.join(user.config, 'watch-task.xml')
-  const text = taskXml(program, user)
+/** A task of Windows' Task Scheduler that starts when the user logs on, `DOMAIN\name`; `config` is the program's folder. */
+export function scheduledTask(
+  program: Program,
+  { account, config }: { account: string; config: string },
+): UserService {
+  const path = win32.join(config, 'watch-task.xml')
+  const text = taskXml(program, account)
   return {
     name: TASK,
     path,
@@ -42,7 +37,7 @@ const utf16 = (text: string): Uint8Array => new Uint8Array(Buffer.from(`\ufeff${
  * A console program that a task starts in the user's session opens a window; `conhost --headless` gives it a console
  * without one.
  */
-function taskXml({ words, environment }: Program, { account }: WindowsUser): string {
+function taskXml({ words, environment }: Program, account: string): string {
   const variables = Object.entries(environment).map(([name, value]) => `set "${name}=${value}"&& `)
   const command = words.map(argument).join(' ')
   // a task has no variables of its own: cmd sets them

@@ -15,26 +15,22 @@ import { pricerOf } from '../command/sync-deps.ts'
 import { createIncremental } from './incremental.ts'
 import type { SyncState } from './state.ts'
 
-/** Finds the commits that have the lines of sessions. The lines of earlier runs are read from the disk when they are needed. */
-export interface RunAttribution extends Pick<Attribution, 'attribute'> {
-  add(actions: readonly (WrittenEdit | MadeCommit)[]): void
-  accept(record: SyncRecord): void
-  finish(): void
-}
-
-/** `state`: undefined in the local database and without sending; then only what this run reads counts. */
-export function attributionOf(state: SyncState | undefined): RunAttribution {
+/**
+ * Finds the commits that have the lines of sessions. The lines of earlier runs are read from the disk when they are needed.
+ * `state`: undefined in the local database and without sending; then only what this run reads counts.
+ */
+export function attributionOf(state: SyncState | undefined) {
   let attribution: Attribution | undefined
   const open = once(() => state?.attribution() ?? memoryOfRun(() => Date.now()))
   return {
-    add: (actions) => {
+    add: (actions: readonly (WrittenEdit | MadeCommit)[]) => {
       if (actions.length > 0) open().written.add(actions)
     },
-    attribute: async (history) => {
+    attribute: async (history: Parameters<Attribution['attribute']>[0]) => {
       attribution ??= createAttribution(open(), () => Date.now())
       return await attribution.attribute(history)
     },
-    accept: (record) => {
+    accept: (record: SyncRecord) => {
       if (record.type === 'commit') attribution?.accept(record)
     },
     finish: () => attribution?.finish(),

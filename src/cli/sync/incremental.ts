@@ -1,4 +1,4 @@
-import type { FileMemory, Source } from '../../analysis/agents/discover.ts'
+import type { Source } from '../../analysis/agents/discover.ts'
 import type { DetectedFormat } from '../../analysis/agents/file-format.ts'
 import type { KnownFile } from '../../analysis/agents/known-files.ts'
 import type { SourceResult } from '../../analysis/agents/read-sessions.ts'
@@ -29,17 +29,6 @@ export interface LeftOut {
   growing: number
 }
 
-export interface Incremental {
-  memory: FileMemory
-  isLeftOut(sources: readonly Source[]): boolean
-  readonly leftOut: LeftOut
-  /** A group of files was read; these of its records will be answered for. */
-  expect(result: SourceResult): void
-  /** The server has answered for a record. */
-  accept(record: SyncRecord): void
-  refuse(record: SyncRecord, reason: string): void
-}
-
 interface Group {
   sources: readonly Source[]
   records: string[]
@@ -57,7 +46,7 @@ export function createIncremental(
   how: string,
   { sinceMs, settledMs, restore = false }: Selection,
   now: () => number,
-): Incremental {
+) {
   const waiting = new Map<string, Group[]>()
   const leftOut: LeftOut = { unchanged: { files: 0, sessions: 0, refused: 0 }, older: 0, growing: 0 }
 
@@ -97,14 +86,14 @@ export function createIncremental(
   return {
     leftOut,
     memory: {
-      find: (path) => state?.known.files[path],
-      keepOther(path, file) {
+      find: (path: string) => state?.known.files[path],
+      keepOther(path: string, file: KnownFile) {
         const known = state?.known.files[path]
         if (known?.ends === file.ends && known.size === file.size && known.mtimeMs === file.mtimeMs) return
         state?.set('files', path, { ...file, done: null, records: [] })
       },
     },
-    isLeftOut(sources) {
+    isLeftOut(sources: readonly Source[]): boolean {
       const isOlder =
         sinceMs !== undefined && sources.every(({ look }) => look !== undefined && look.now.mtimeMs < sinceMs)
       if (isOlder) leftOut.older += sources.length
@@ -117,7 +106,8 @@ export function createIncremental(
       else return false
       return true
     },
-    expect({ sources, records, isOpen }) {
+    /** A group of files was read; these of its records will be answered for. */
+    expect({ sources, records, isOpen }: Pick<SourceResult, 'sources' | 'records' | 'isOpen'>) {
       // an open group is read again each time
       if (sources.length === 0 || isOpen) return
       const ids = records.map(({ id }) => id)
@@ -125,10 +115,11 @@ export function createIncremental(
       for (const id of group.open) waiting.set(id, [...(waiting.get(id) ?? []), group])
       if (group.open.size === 0) close(group)
     },
-    accept(record) {
+    /** The server has answered for a record. */
+    accept(record: SyncRecord) {
       if (record.type === 'session') answered(record.id)
     },
-    refuse(record, reason) {
+    refuse(record: SyncRecord, reason: string) {
       if (record.type !== 'session') return
       const hash = ''
       const at = new Date(now()).toISOString()
@@ -137,6 +128,8 @@ export function createIncremental(
     },
   }
 }
+
+export type Incremental = ReturnType<typeof createIncremental>
 
 /** Returns the facts about a file that was read. */
 function fileOf({ look, ids, ...source }: Source): KnownFile | undefined {
@@ -154,7 +147,7 @@ function fileOf({ look, ids, ...source }: Source): KnownFile | undefined {
 export function incrementalOf(
   { context, options, user }: { context: Context; options: SyncOptions; user: SessionUser | undefined },
   state: SyncState | undefined,
-): Incremental {
+) {
   const { project, projectFrom, content, reassign, since, settled, restore } = options
   const decisive = [
     VERSION,

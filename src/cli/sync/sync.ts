@@ -20,7 +20,7 @@ import { startProgress } from '../command/progress.ts'
 import { stopSignal } from '../command/signals.ts'
 import { pricerOf, syncDepsOf } from '../command/sync-deps.ts'
 import { askKeyOwner, createApiClient, sentCommits } from './api-client.ts'
-import { attributionOf, type RunAttribution, readUsualFolders } from './attribution.ts'
+import { attributionOf, readUsualFolders } from './attribution.ts'
 import { isAgreed } from './consent.ts'
 import { printRecords } from './dry-run.ts'
 import { type Incremental, incrementalOf } from './incremental.ts'
@@ -37,7 +37,7 @@ import {
   skip,
   summaryText,
 } from './summary.ts'
-import { dashboardOf, type Target, targetOf } from './target.ts'
+import { dashboardOf, targetOf } from './target.ts'
 
 /**
  * `sync`: writes the paths' sessions and commits to the local database, or sends them to a server. Without paths those of
@@ -91,7 +91,11 @@ function sayNothingFound({ options, summary, paths, ignored }: Started): void {
   if (text !== undefined && !options.quiet) printMessage(text)
 }
 
-async function sendToServer(run: Started, target: Target, stopped: AbortSignal): Promise<void> {
+async function sendToServer(
+  run: Started,
+  target: ReturnType<typeof targetOf>,
+  stopped: AbortSignal,
+): Promise<void> {
   const { context, options } = run
   const { url, key } = target.server
   const keyId = keyIdOf(key)
@@ -159,7 +163,7 @@ interface Started {
 
 interface Run extends Started {
   incremental: Incremental
-  attribution: RunAttribution
+  attribution: ReturnType<typeof attributionOf>
   known?: GitOptions['known']
   /** Undefined for the local database. */
   state?: SyncState

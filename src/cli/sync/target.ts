@@ -8,16 +8,9 @@ import { askKeyOwner, type KeyOwner } from './api-client.ts'
 import { findKeyOwner, type ReadState } from './state.ts'
 
 /** A server, and whose the key is. */
-export interface Target {
-  server: Server
+export function targetOf({ env }: Context, server: Server) {
   /** Reads the owner from the state, else from the server, which is asked at most once; `isNew`: it was asked. */
-  owner(): Promise<KeyOwner & { isNew: boolean; read?: ReadState }>
-  /** The address of the key's member, which never changes; null where it has none. */
-  member(): Promise<string | null>
-}
-
-export function targetOf({ env }: Context, server: Server): Target {
-  const owner = once(async () => {
+  const owner = once(async (): Promise<KeyOwner & { isNew: boolean; read?: ReadState }> => {
     const known = findKeyOwner(stateFolder(env), server.url, keyIdOf(server.key))
     return known === undefined
       ? { ...(await askKeyOwner({ server: server.url, key: server.key })), isNew: true }
@@ -25,6 +18,7 @@ export function targetOf({ env }: Context, server: Server): Target {
   })
   return {
     ...{ server, owner },
+    /** The address of the key's member, which never changes; null where it has none. */
     member: async () => (server.member === undefined ? (await owner()).member : server.member),
   }
 }

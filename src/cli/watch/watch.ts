@@ -33,66 +33,49 @@ export async function watch(context: Context, options: WatchOptions, args: Args)
   if (lock === undefined)
     throw new OperatorError('another watch of this user is running: `status` says which')
   const stop = new AbortController()
+  const stopped = stop.signal
   void untilSignal().then(() => stop.abort())
-  try {
-    const paths = given.map((path) => resolve(path))
-    await run(context, { paths, url, options, folder }, stop.signal)
-  } finally {
-    lock.release()
-  }
-}
-
-interface Watched {
-  /** Empty for the agents' usual folders. */
-  paths: readonly string[]
-  /** The server's address. */
-  url: string
-  options: WatchOptions
-  folder: string
-}
-
-async function run(
-  context: Context,
-  { paths, url, options, folder }: Watched,
-  stopped: AbortSignal,
-): Promise<void> {
+  const paths = given.map((path) => resolve(path))
+  const watched = () => (paths.length > 0 ? paths : agentFolders(context.env))
   // an agent may be installed at any time
-  const existing = () =>
-    (paths.length > 0 ? paths : agentFolders(context.env)).filter((path) => existsSync(path))
+  const existing = () => watched().filter((path) => existsSync(path))
   const record: WatchRecord = {
     pid: process.pid,
     started_at: new Date().toISOString(),
-    paths: paths.length > 0 ? paths : agentFolders(context.env),
+    paths: watched(),
     server: url,
     last_run_at: null,
     last_success_at: null,
     error: null,
   }
-  writeWatchRecord(folder, record)
-  await printResult(
-    context.json,
-    { pid: process.pid, paths: record.paths },
-    `watching ${existing().join(', ') || 'for the first session'}`,
-  )
-
-  await follow({
-    hasPaths: () => existing().length > 0,
-    stamps: () => stampsOf(existing()),
-    async sync(isFirst) {
-      const settled = isFirst ? [] : ['--settled', `${QUIET_MS / 1_000}s`]
-      const sync = runSync([...existing(), ...settled, ...argsOf(options)], options, context.env)
-      stopped.addEventListener('abort', sync.stop)
-      const result = await sync.result.finally(() => stopped.removeEventListener('abort', sync.stop))
-      if (stopped.aborted) return result
-      note(record, result, folder)
-      // later the login may be gone, and come back
-      if (result.failure !== null && result.isUsage && isFirst) throw new OperatorError(result.failure, 2)
-      return result
-    },
-    now: Date.now,
-    sleep: (ms) => setTimeout(ms, undefined, { signal: stopped }).catch(() => {}),
-    stopped,
-  })
+  try {
+    writeWatchRecord(folder, record)
+    await printResult(
+      context.json,
+      { pid: process.pid, paths: record.paths },
+      `watching ${existing().join(', ') || 'for the first session'}`,
+    )
+    await follow({
+      hasPaths: () => existing().length > 0,
+      stamps: () => stampsOf(existing()),
+      async sync(isFirst) {
+        const settled = isFirst ? [] : ['--settled', `${QUIET_MS / 1_000}s`]
+        const sync = runSync([...existing(), ...settled, ...argsOf(options)], options, context.env)
+        stopped.addEventListener('abort', sync.stop)
+        const result = await sync.result.finally(() => stopped.removeEventListener('abort', sync.stop))
+        if (stopped.aborted) return result
+        note(record, result, folder)
+        // later the login may be gone, and come back
+        if (result.failure !== null && result.isUsage && isFirst) throw new OperatorError(result.failure, 2)
+        return result
+      },
+      now: Date.now,
+      sleep: (ms) => setTimeout(ms, undefined, { signal: stopped }).catch(() => {}),
+      stopped,
+    })
+  } finally {
+    lock.release()
+  }
 }
 
 const argsOf = ({ project, projectFrom, content }: WatchOptions): string[] => [

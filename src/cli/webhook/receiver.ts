@@ -31,17 +31,11 @@ interface ReceiverOptions {
   onReceived: (received: Received) => void
 }
 
-export interface Receiver {
-  /** `http://127.0.0.1:port` */
-  url: string
-  stop(): Promise<void>
-}
-
 /**
  * Receives deliveries on 127.0.0.1, on any path. An invalid signature gets the response 400, so that the
  * sender sees it. Throws OperatorError when the port is in use.
  */
-export function startReceiver(options: ReceiverOptions): Receiver {
+export function startReceiver(options: ReceiverOptions) {
   const { port } = options
   let server: Bun.Server<unknown>
   try {

@@ -68,16 +68,8 @@ export function sizeOf(path: string): number {
   return stats.size
 }
 
-interface CheckedBytes {
-  /** The length of the frames with text. */
-  length: number
-  /** Their SHA-256. */
-  digest: Uint8Array
-  signature: Buffer | undefined
-}
-
-/** Compares all bytes with the checksum at the end. */
-async function checkBytes(path: string, size: number): Promise<CheckedBytes> {
+/** Compares all bytes with the checksum at the end. Returns the length of the frames with text and their SHA-256. */
+async function checkBytes(path: string, size: number) {
   const unusable = new OperatorError(`${path} is damaged or cut off, or is not a backup of this program`)
   if (size <= TRAILER_BYTES) throw unusable
   const end = await readEnd(path, size)
@@ -141,14 +133,9 @@ async function damaged<Result>(path: string, read: () => Promise<Result>): Promi
   }
 }
 
-interface TextSource {
-  /** The next line, with its line feed. */
-  line(): Promise<string>
-  /** Everything up to the next `END_OF_ROWS`, which is read too. */
-  rows(): AsyncGenerator<Buffer>
-}
+type TextSource = ReturnType<typeof createTextSource>
 
-function createTextSource(chunks: AsyncGenerator<Buffer>): TextSource {
+function createTextSource(chunks: AsyncGenerator<Buffer>) {
   let rest: Buffer = Buffer.alloc(0)
   const more = async (): Promise<Buffer> => {
     const { done, value } = await chunks.next()
@@ -156,7 +143,8 @@ function createTextSource(chunks: AsyncGenerator<Buffer>): TextSource {
     return value
   }
   return {
-    async line() {
+    /** The next line, with its line feed. */
+    async line(): Promise<string> {
       let end = rest.indexOf(LINE_FEED)
       while (end === -1) {
         if (rest.length > MAX_LINE_BYTES) throw new OperatorError('it is not a backup of this program')
@@ -168,7 +156,8 @@ function createTextSource(chunks: AsyncGenerator<Buffer>): TextSource {
       rest = rest.subarray(end + 1)
       return line
     },
-    async *rows() {
+    /** Everything up to the next `END_OF_ROWS`, which is read too. */
+    async *rows(): AsyncGenerator<Buffer> {
       // begins with the line feed before the rows, so that the end of an empty table is found like any other
       let held: Buffer = Buffer.concat([LINE_FEED, rest])
       let from = LINE_FEED.length

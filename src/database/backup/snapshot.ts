@@ -17,23 +17,12 @@ interface BackupOptions {
   onProgress?: (done: number, total: number, table: string) => void
 }
 
-/** A backup that was made. */
-interface MadeBackup {
-  /** RFC 3339: all that was committed before is inside. */
-  created_at: string
-  /** The size of the file. */
-  bytes: number
-  schema: number
-  postgres: string
-  tables: readonly TableSum[]
-}
-
 /**
  * Writes all of the database into a file, as it is at one instant, while others read and write it. Does not migrate.
  * The file has its name only when it is complete. Throws OperatorError when the database is empty, newer than this
  * program or half restored, and when the file cannot be written.
  */
-export async function writeBackup(sql: Sql, options: BackupOptions): Promise<MadeBackup> {
+export async function writeBackup(sql: Sql, options: BackupOptions) {
   await refuseUnfinishedRestore(sql)
   const output = await createBackupFile(options.file)
   try {
@@ -65,6 +54,7 @@ export async function writeBackup(sql: Sql, options: BackupOptions): Promise<Mad
       )
       const sums = await writeTables(tx, output, tables, options.onProgress)
       await output.write(sumsLine(sums))
+      // all that was committed before this time is inside
       return { created_at: now, schema: migrations.length, postgres: version, tables: sums }
     })
     return { ...snapshot, bytes: await output.finish(options.signBy) }

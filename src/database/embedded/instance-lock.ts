@@ -14,14 +14,8 @@ interface Holder {
   url?: string
 }
 
-export interface InstanceLock {
-  /** Publishes what other processes need to attach. */
-  announce(holder: Holder): void
-  release(): void
-}
-
 /** Locks the data directory for this process; undefined when another process has the lock. */
-export function acquireInstanceLock(dataDir: string): InstanceLock | undefined {
+export function acquireInstanceLock(dataDir: string) {
   const file = join(dataDir, 'instance.lock')
   // whoever may read the file may lock it, and others may enter the folder: PostgreSQL's user has to
   closeSync(openSync(file, 'a', 0o600))
@@ -29,7 +23,8 @@ export function acquireInstanceLock(dataDir: string): InstanceLock | undefined {
   const lock = lockFile(file)
   return (
     lock && {
-      announce: (holder) => writeHolder(dataDir, holder),
+      /** Publishes what other processes need to attach. */
+      announce: (holder: Holder) => writeHolder(dataDir, holder),
       release() {
         rmSync(holderFile(dataDir), { force: true })
         lock.release()
@@ -37,6 +32,8 @@ export function acquireInstanceLock(dataDir: string): InstanceLock | undefined {
     }
   )
 }
+
+export type InstanceLock = NonNullable<ReturnType<typeof acquireInstanceLock>>
 
 /** Reads what the process with the lock has published; undefined when it has published nothing yet. */
 export const readHolder = (dataDir: string): Holder | undefined =>

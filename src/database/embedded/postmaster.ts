@@ -66,15 +66,11 @@ interface PostmasterOptions {
   log: Log
 }
 
-/** A running server. `exited` resolves to the reason of its exit; `stop` rolls transactions back. */
-interface Postmaster {
-  pid: number
-  exited: Promise<string>
-  stop(): Promise<void>
-}
-
-/** Starts the server and waits until it takes connections. Throws OperatorError when it does not start. */
-export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster> {
+/**
+ * Starts the server and waits until it takes connections. `exited` resolves to the reason of its exit; `stop` rolls
+ * transactions back. Throws OperatorError when it does not start.
+ */
+export async function startPostmaster(options: PostmasterOptions) {
   const deadline = performance.now() + STILL_IN_USE_LIMIT_MS
   for (;;) {
     takeOverLockFiles(options)
@@ -89,17 +85,9 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
   }
 }
 
-interface Child {
-  pid: number
-  exited: Promise<number>
-  exitCode(): number | null
-  kill(signal: NodeJS.Signals): void
-  /** The last lines of its standard error. */
-  lines: string[]
-  drained: Promise<void>
-}
+type Child = ReturnType<typeof spawnPostgres>
 
-function spawnPostgres(options: PostmasterOptions): Child {
+function spawnPostgres(options: PostmasterOptions) {
   const { program, cluster, socketDir, user, reachable, durable, log } = options
   const settings = {
     ...SETTINGS,
@@ -127,7 +115,8 @@ function spawnPostgres(options: PostmasterOptions): Child {
     pid: child.pid,
     exited: child.exited,
     exitCode: () => child.exitCode ?? (child.signalCode === null ? null : -1),
-    kill: (signal) => child.kill(signal),
+    kill: (signal: NodeJS.Signals) => child.kill(signal),
+    /** The last lines of its standard error. */
     lines,
     drained: keepLines(child.stderr, lines, log),
   }
