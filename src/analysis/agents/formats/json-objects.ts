@@ -10,17 +10,16 @@ interface PlacedValue {
 }
 
 /**
- * Streams the JSON values of a file, each on one line or indented over many, as OpenCode writes them: of its lines only the
- * first and the last begin with a bracket. A value that cannot be parsed is passed to `onUnreadable`, and reading goes on at the
- * next one. So is a value above 32 MiB.
+ * Streams the JSON objects of a file, each over any number of lines (OpenCode's exports). An object that cannot be parsed
+ * is passed to `onUnreadable`, and reading goes on at the next line that starts with `{`. So is an object above 32 MiB.
  */
 export async function* readObjects(
   path: string,
   onBytes: (count: number) => void,
   onUnreadable: (problem: Unreadable) => void,
 ): AsyncGenerator<PlacedValue> {
-  /** The lines of the value that is read. */
-  let open: string[] | null = null
+  const state = { depth: 0, inText: false }
+  let parts: string[] = []
   let size = 0
   let first = 0
   const problem = (line: number, reason: string) => onUnreadable({ path, line, reason })
@@ -29,29 +28,58 @@ export async function* readObjects(
       problem(number, LINE_TOO_LONG)
       continue
     }
-    // the next value may begin behind the last one, in files that were put together
-    for (const line of text.split(/(?<=^[}\]])(?=[{[])/)) {
-      const isFirst = /^[{[]/.test(line)
-      if (isFirst) {
-        if (open !== null) problem(first, 'an object that does not end')
-        open = []
-        size = 0
-        first = number
-      } else if (open === null) {
-        if (line.trim() !== '') problem(number, 'not JSON')
-        continue
-      }
-      size += line.length
-      if (size <= MAX_LINE_BYTES) open.push(line)
-      else open = []
-      const isLast = /^[}\]]/.test(line)
-      if (!isLast && !(isFirst && /[}\]]\s*$/.test(line))) continue
-      const value = parseJson(open.join('\n'))
-      if (value !== undefined) yield { line: first, value }
-      else if (isLast) problem(first, 'not JSON')
-      // a first line may end with a bracket of its own
-      if (value !== undefined || isLast) open = null
+    // exports are indented: `{` at the start of a line begins a new object, so the open one is cut off
+    if (state.depth > 0 && text.startsWith('{')) {
+      problem(first, 'an object that does not end')
+      Object.assign(state, { depth: 0, inText: false })
+    }
+    if (state.depth === 0) {
+      parts = []
+      size = 0
+      first = number
+    }
+    let start = 0
+    for (const end of objectEnds(text, state)) {
+      parts.push(text.slice(start, end))
+      start = end
+      const value = parseJson(parts.join('\n'))
+      if (value === undefined) problem(first, 'not JSON')
+      else yield { line: first, value }
+      parts = []
+      size = 0
+      first = number
+    }
+    if (state.depth === 0) {
+      if (text.slice(start).trim() !== '') problem(number, 'not JSON')
+      continue
+    }
+    size += text.length - start
+    if (size <= MAX_LINE_BYTES) parts.push(text.slice(start))
+    else parts = []
+  }
+  if (state.depth > 0) problem(first, 'an object that does not end')
+}
+
+// Only these characters change the state; the regular expression skips all others in native code.
+const MARKS = /["\\{}[\]]/g
+
+/**
+ * The offset after each object that ends in this line. Updates `state`, which is carried from line to line.
+ */
+function* objectEnds(text: string, state: { depth: number; inText: boolean }): Generator<number> {
+  let skip = -1
+  for (const match of text.matchAll(MARKS)) {
+    const at = match.index
+    if (at === skip) continue
+    const mark = match[0]
+    if (mark === '\\') {
+      if (state.inText) skip = at + 1
+    } else if (mark === '"') state.inText = !state.inText
+    else if (state.inText) continue
+    else if (mark === '{' || mark === '[') state.depth += 1
+    else if (state.depth > 0) {
+      state.depth -= 1
+      if (state.depth === 0) yield at + 1
     }
   }
-  if (open !== null) problem(first, 'an object that does not end')
 }
