@@ -26,7 +26,7 @@ export interface DatabaseConfig {
   /** Any PostgreSQL 15 or newer; null: the embedded one in `dataDir`. */
   databaseUrl: string | null
   dataDir: string
-  /** Connections at most. */
+  /** Connections for reads, of which a server's `sql` has those for short ones. */
   databasePool: number
 }
 
@@ -44,11 +44,19 @@ export interface OpenDatabase {
 
 /** A command runs one statement at a time, and several commands may run beside a server. */
 const COMMAND_CONNECTIONS = 2
+/** The slow reads' share of the connections. */
+const SLOW_PART = 0.6
 const POLL_MS = 20
 /** A command waits this long for a starting server, and a server for a command that runs PostgreSQL. */
 const WAIT_LIMIT_MS = 30_000
 /** A process that has not published its role, and a server that was just killed, are awaited this long. */
 const SHORT_WAIT_LIMIT_MS = 1_000
+
+/** Divides the connections of `DATABASE_POOL`; each kind has one at least. */
+export function divideConnections(databasePool: number): { slow: number; short: number } {
+  const slow = Math.max(1, Math.floor(databasePool * SLOW_PART))
+  return { slow, short: Math.max(1, databasePool - slow) }
+}
 
 /**
  * Opens the database of `config`: the server at `databaseUrl`, or the embedded one. `serve` starts the
@@ -72,8 +80,10 @@ export async function openDatabase(
   if (!isKnown && !holdsDatabase(config.dataDir)) throw noDatabase(config.dataDir)
   const found = await findOrStart(config, role, log)
   const { embedded } = found
-  const use = role === 'command' ? { statementTimeoutMs: 0 } : { genericPlans: true, oneByOne: true }
-  const max = role === 'command' ? Math.min(COMMAND_CONNECTIONS, config.databasePool) : config.databasePool
+  const use = role === 'command' ? { statementTimeoutMs: 0 } : { genericPlans: true }
+  const { databasePool } = config
+  const max =
+    role === 'command' ? Math.min(COMMAND_CONNECTIONS, databasePool) : divideConnections(databasePool).short
   const openPool = (target: ConnectTarget) =>
     createReconnectingPool(target, { max, applicationName: `cloud-analytics ${role}`, ...use })
   let { target } = found

@@ -39,7 +39,7 @@ const READS_WITHOUT_KEY = { maxBytes: 4_096 }
 /** The dependencies of routes that only read. */
 export interface ReadDeps {
   api: Api
-  /** Connections for reads. */
+  /** Connections for short reads; handlers of cached routes have those of their request as `sql` in the context. */
   sql: Sql
   config: Config
   now: () => Date
@@ -60,7 +60,7 @@ export interface RouteDeps extends ReadDeps {
   listenUrl: () => string
 }
 
-interface ApiDeps extends Pick<RouteDeps, 'gate' | 'server'> {
+interface ApiDeps extends Pick<RouteDeps, 'sql' | 'gate' | 'server'> {
   cache: ResponseCache
   wholeLists: WholeLists
   /** Whether Elysia checks each response by its schema. */
@@ -76,7 +76,7 @@ interface Step extends Arrived {
 }
 
 /** What handlers know of the caller, when everything is checked. */
-type Allowed = Pick<Access, 'orgId' | 'actor'> & Seen & { access: Access; seen: Seen }
+type Allowed = Pick<Access, 'orgId' | 'actor'> & Seen & { access: Access; seen: Seen; sql: Sql }
 type Checked = Step & Allowed & { call: Call }
 
 /**
@@ -106,7 +106,7 @@ interface Callers {
  * hooks to know what they use: it reads arrow functions in minified code too, methods it does not.
  */
 function createSteps({ need, before }: Callers, deps: ApiDeps) {
-  const { gate, cache, wholeLists, checkResponses, server } = deps
+  const { sql, gate, cache, wholeLists, checkResponses, server } = deps
   let route: Declared = {}
   let readValues: ReturnType<typeof queryReader>
 
@@ -196,11 +196,12 @@ function createSteps({ need, before }: Callers, deps: ApiDeps) {
       if (need === undefined || access === undefined) return undefined
       const { orgId, actor, onlyMember } = access
       const seen = { onlyMember, hidesMembers: hidesMembersOf(access, route.members, query) }
-      return { access, orgId, actor, ...seen, seen }
+      return { access, orgId, actor, ...seen, seen, sql }
     },
 
     /** The kept response, or all rows; undefined where this request computes it, for all that wait for it. */
-    findCached: async ({ orgId, seen, query, params = {}, request, call }: Checked) => {
+    findCached: async (context: Checked) => {
+      const { orgId, seen, query, params = {}, request, call } = context
       const { all } = route
       if (call.isWhole && all !== undefined) {
         const rows = (sql: Sql) => all(sql, orgId, query, seen)
@@ -214,6 +215,7 @@ function createSteps({ need, before }: Callers, deps: ApiDeps) {
       if (found instanceof CachedResponse) return found
       // `errors` rejects it where the handler fails
       call.pending = found
+      context.sql = found.sql ?? sql
       return undefined
     },
 

@@ -24,6 +24,7 @@ import { wantedFolder, watchFolder } from '../database/backup/folder.ts'
 import type { Sql } from '../database/client.ts'
 import { placeOfDisk } from '../database/disk.ts'
 import { newerSchema, type SchemaState } from '../database/newer-schema.ts'
+import { divideConnections } from '../database/open.ts'
 import { gathered } from '../database/pools/gathered.ts'
 import { ruleRoutes } from '../features/alerts/routes.ts'
 import { ALERTS, DIGESTS } from '../features/alerts/rules.ts'
@@ -74,8 +75,10 @@ import { telemetryRoutes } from './intake/telemetry-routes.ts'
 import { dashboard } from './pages.ts'
 
 export interface AppDeps {
-  /** Connections for reads. */
+  /** Connections for short reads. */
   sql: Sql
+  /** Connections for slow reads, `divideConnections(config.databasePool).slow` of them. */
+  slow: Sql
   /** Connections for transactions: a pool of its own, so that writers that wait for each other do not delay reads. */
   writes: Sql
   /** Connections for trying passwords and codes. */
@@ -118,6 +121,7 @@ export type App = ReturnType<typeof createApp>
 export function createApp(deps: AppDeps) {
   const {
     sql,
+    slow,
     writes,
     people,
     lists,
@@ -139,7 +143,7 @@ export function createApp(deps: AppDeps) {
   const readVersionBySlug = gathered((slugs) => lookUp((from) => findVersionsBySlug(from, slugs)))
   // badges need no key: their URLs, which anybody can make up, displace each other only
   const badgeBytes = Math.floor(config.cacheBytes / BADGE_PART)
-  const slowReads = createSlowReads(config.databasePool)
+  const slowReads = createSlowReads({ slow, short: sql }, divideConnections(config.databasePool).slow)
   measureSlowReads(registry, slowReads.load)
   const cache = createResponseCache(readVersion, config.cacheBytes - badgeBytes, slowReads.begin)
   const badgeCache = createResponseCache(readVersionBySlug, badgeBytes)
@@ -171,7 +175,7 @@ export function createApp(deps: AppDeps) {
   })
   const wholeLists = createWholeLists({ sql: lists, log })
   const server = () => app.server
-  const api = createApi({ gate, cache, wholeLists, checkResponses: deps.checkResponses, server })
+  const api = createApi({ sql, gate, cache, wholeLists, checkResponses: deps.checkResponses, server })
   const routeDeps = {
     ...{ api, sql, writes, config, log, now, gate, enqueueWrite, inTurn, server },
     listenUrl,
@@ -233,7 +237,7 @@ export function createApp(deps: AppDeps) {
     .use(dashboard(prefix))
     .use(authRoutes({ ...routeDeps, people, setupToken: deps.setupToken, windowClock: deps.windowClock }))
     .use(githubRoutes(routeDeps, secrets))
-    .use(mcpRoutes(routeDeps, admission, (request) => app.handle(request)))
+    .use(mcpRoutes({ ...routeDeps, sql: slow }, admission, (request) => app.handle(request)))
     .use(docs({ config, routes: () => app.routes, events: sentEvents }))
     .use(badgeRoutes(routeDeps, badgeCache))
     .use(new Elysia({ prefix: '/v1' }).use(v1))

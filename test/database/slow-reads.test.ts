@@ -1,16 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { connect } from '../../src/database/client.ts'
 import { cacheKeyOf } from '../../src/http/responses/cached-response.ts'
 import { createSlowReads } from '../../src/http/responses/slow-reads.ts'
 import { client, tenant, testApp } from '../support/api.ts'
 import { eventually } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
+const unused = () => connect({ url: 'postgres://localhost/none' }, { max: 1, applicationName: 'none' })
+/** Nothing is sent over them. */
+const POOLS = { slow: unused(), short: unused() }
+
 /** Reads that end when they are told to, in the order in which they began. */
 function reads(connections: number) {
   let nowMs = 0
-  const slowReads = createSlowReads(connections, () => nowMs)
+  const pools: string[] = []
+  const slowReads = createSlowReads(POOLS, connections, () => nowMs)
   const run = async <Value>(orgId: string, key: string, read: () => Promise<Value>) => {
-    const end = await slowReads.begin(orgId, key)
+    const { sql, end } = await slowReads.begin(orgId, key)
+    pools.push(sql === POOLS.slow ? 'slow' : 'short')
     let isWhole = false
     try {
       const value = await read()
@@ -47,14 +54,14 @@ function reads(connections: number) {
   const endAll = async () => {
     for (let [first] = await names(); first !== undefined; [first] = await names()) end(first)
   }
-  return { begin, names, end, endAll, learn, run, load: slowReads.load }
+  return { begin, names, end, endAll, learn, run, pools, load: slowReads.load }
 }
 
 const list = (values: Record<string, unknown>) => cacheKeyOf('/sessions', {}, values)
 
 describe('slow reads', () => {
-  test('of ten connections they have six, one organization five; short ones have all', async () => {
-    const { begin, names, end, endAll, learn, load } = reads(10)
+  test('of six connections one organization has five at most; short ones wait for none', async () => {
+    const { begin, names, end, endAll, learn, load } = reads(6)
     await learn('b', list({ page: 1 }))
     const slow = Array.from({ length: 12 }, (_, n) => begin(`slow ${n}`, 'a', list({ ticket: n })))
     expect(await names()).toEqual(['slow 0', 'slow 1', 'slow 2', 'slow 3', 'slow 4'])
@@ -91,7 +98,7 @@ describe('slow reads', () => {
   })
 
   test('what was late once is not slow, what is late again and again is, and what fails at once tells nothing', async () => {
-    const { begin, names, end, endAll, learn, run } = reads(1)
+    const { begin, names, end, endAll, learn, run, pools } = reads(1)
     await learn('a', 'once')
     await learn('a', 'often')
     await run('a', 'failing', () => Promise.reject(new Error('no database'))).catch(() => {})
@@ -101,6 +108,7 @@ describe('slow reads', () => {
     await names()
     for (const key of ['once', 'often', 'failing']) asked.push(begin(key, 'a', key))
     expect(await names()).toEqual(['blocks', 'once'])
+    expect(pools.slice(-2)).toEqual(['slow', 'short'])
     end('blocks')
     expect(await names()).toEqual(['once', 'often'])
     await endAll()

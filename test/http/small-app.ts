@@ -45,7 +45,7 @@ export function smallApp(
       new Elysia({ prefix: '/v1' }).use(
         routesOf(
           createApi({
-            ...{ gate, cache, checkResponses, server: () => null },
+            ...{ sql, gate, cache, checkResponses, server: () => null },
             wholeLists: createWholeLists({ sql, log: silent }),
           }),
         ),

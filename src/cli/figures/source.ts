@@ -100,7 +100,7 @@ async function localBody({ config, log }: Context, sql: Sql, orgId: string, url:
   const gate = createGate()
   const cache = createResponseCache(async () => undefined, 0)
   const wholeLists = createWholeLists({ sql, log })
-  const api = createApi({ gate, cache, wholeLists, checkResponses: false, server: () => null })
+  const api = createApi({ sql, gate, cache, wholeLists, checkResponses: false, server: () => null })
   const deps = { sql, config, now: () => new Date(), api }
   const access: Access = {
     ...{ orgId, keyId: null, person: null, isForged: false, plan: 'cloud_enterprise', scopes: ['read'] },

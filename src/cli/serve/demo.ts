@@ -9,7 +9,7 @@ import { MAX_EMBEDDED_POOL } from '../../config.ts'
 import type { Sql } from '../../database/client.ts'
 import { startEmbedded } from '../../database/embedded/embedded-server.ts'
 import { migrate } from '../../database/migrate.ts'
-import type { OpenDatabase } from '../../database/open.ts'
+import { divideConnections, type OpenDatabase } from '../../database/open.ts'
 import { createReconnectingPool } from '../../database/pools/reconnecting-pool.ts'
 import { updateBadges } from '../../features/badges/queries.ts'
 import { generateAudit } from '../../server/seed/audit.ts'
@@ -64,7 +64,7 @@ export async function demo(context: Context): Promise<void> {
     const open = async () => {
       const database = await openScratch(
         folder,
-        Math.min(config.databasePool, MAX_EMBEDDED_POOL),
+        divideConnections(Math.min(config.databasePool, MAX_EMBEDDED_POOL)).short,
         context.log,
       )
       try {

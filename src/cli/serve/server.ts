@@ -6,7 +6,7 @@ import { findMisplaced } from '../../database/citus.ts'
 import { holdsDatabase } from '../../database/embedded/embedded-server.ts'
 import { migrate } from '../../database/migrate.ts'
 import { watchSchema } from '../../database/newer-schema.ts'
-import type { OpenDatabase } from '../../database/open.ts'
+import { divideConnections, type OpenDatabase } from '../../database/open.ts'
 import { endConnections } from '../../database/pools/connections.ts'
 import { createConnectionMonitor, createReconnectingPool } from '../../database/pools/reconnecting-pool.ts'
 import { WHOLE_LISTS } from '../../http/whole-list.ts'
@@ -98,6 +98,12 @@ export async function startServer(
     })
     const intake = measureIntake(registry, intakeThread)
     const watch = watchInbox(sql, intakeThread, log)
+    const slowPool = createReconnectingPool(target, {
+      max: divideConnections(config.databasePool).slow,
+      applicationName: 'cloud-analytics slow reads',
+      genericPlans: true,
+      oneByOne: true,
+    })
     const writePool = createReconnectingPool(target, {
       max: WRITERS,
       applicationName: 'cloud-analytics writes',
@@ -123,7 +129,7 @@ export async function startServer(
       watch.stop()
       worker.abandon()
     })
-    const pools = [writePool, peoplePool, listPool, lookUpPool]
+    const pools = [slowPool, writePool, peoplePool, listPool, lookUpPool]
     const checkConnections = createConnectionMonitor([database.pool, ...pools], log)
     // a unix socket is not checked, since it is never half open
     const checkTimer =
@@ -132,6 +138,7 @@ export async function startServer(
     const app = createApp({
       setupToken,
       sql,
+      slow: slowPool.sql,
       writes: writePool.sql,
       people: peoplePool.sql,
       lists: listPool.sql,

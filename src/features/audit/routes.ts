@@ -7,10 +7,10 @@ import { AuditEntry, AuditListQuery, AuditPage, AuditReport, AuditReportQuery } 
 import { allEntries, listEntries } from './queries.ts'
 import { getReport } from './report-queries.ts'
 
-export const auditRoutes = ({ sql, now, api }: RouteDeps) =>
+export const auditRoutes = ({ now, api }: RouteDeps) =>
   new Elysia({ prefix: '/audit', tags: ['Audit'] })
     .use(api)
-    .get('', ({ query, orgId }) => listEntries(sql, orgId, query), {
+    .get('', ({ sql, query, orgId }) => listEntries(sql, orgId, query), {
       scope: 'audit:read',
       query: AuditListQuery,
       response: textOf(AuditPage),
@@ -21,7 +21,7 @@ export const auditRoutes = ({ sql, now, api }: RouteDeps) =>
     })
     .get(
       '/report',
-      ({ query: { cursor, direction }, orgId }) => {
+      ({ sql, query: { cursor, direction }, orgId }) => {
         const from = cursor === undefined ? { direction, at: null } : readCursor(cursor, direction)
         return getReport(sql, orgId, from, now())
       },

@@ -27,10 +27,10 @@ const ofScope = {
   check: ({ query }: { query: NamedScope }) => [budgetProblem(query, '') ?? []].flat(),
 } as const
 
-export const budgetRoutes = ({ sql, now, api, inTurn }: RouteDeps) =>
+export const budgetRoutes = ({ now, api, inTurn }: RouteDeps) =>
   new Elysia({ prefix: '/budgets', tags: ['Settings'] })
     .use(api)
-    .get('', ({ query, orgId, seen }) => listBudgetPage(sql, orgId, query, seen), {
+    .get('', ({ sql, query, orgId, seen }) => listBudgetPage(sql, orgId, query, seen), {
       ...ofScope,
       scope: 'admin or cost:read',
       query: BudgetListQuery,
@@ -43,7 +43,7 @@ export const budgetRoutes = ({ sql, now, api, inTurn }: RouteDeps) =>
           'Of the organization, its projects, members and teams; of one of them where it is named.',
       },
     })
-    .get('/mine', ({ query, access }) => findMyBudgets(sql, access, query.project, now()), {
+    .get('/mine', ({ sql, query, access }) => findMyBudgets(sql, access, query.project, now()), {
       scope: 'sessions:write or cost:read',
       query: MyBudgetsQuery,
       response: MyBudgets,

@@ -54,10 +54,10 @@ const breakdownColumns = ({ and_by, compare }: BreakdownQuery): CsvColumns<Break
       }),
 })
 
-export const costRoutes = ({ sql, now, api }: ReadDeps) =>
+export const costRoutes = ({ now, api }: ReadDeps) =>
   new Elysia({ prefix: '/cost', tags: ['Cost'] })
     .use(api)
-    .get('', ({ query, orgId }) => getCost(sql, orgId, query, now()), {
+    .get('', ({ sql, query, orgId }) => getCost(sql, orgId, query, now()), {
       scope: 'cost:read',
       query: CostQuery,
       response: textOf(CostSummary),
@@ -65,7 +65,7 @@ export const costRoutes = ({ sql, now, api }: ReadDeps) =>
       cached: () => ({ today: dateOf(now()) }),
       detail: { operationId: 'getCost', summary: 'Cost summary', description: WHOLE_SESSIONS },
     })
-    .get('/breakdown', ({ query, orgId, onlyMember }) => getBreakdown(sql, orgId, query, onlyMember), {
+    .get('/breakdown', ({ sql, query, orgId, onlyMember }) => getBreakdown(sql, orgId, query, onlyMember), {
       scope: 'cost:read',
       query: BreakdownQuery,
       check: ({ query }: { query: BreakdownQuery }) => breakdownProblems(query),
@@ -82,7 +82,7 @@ export const costRoutes = ({ sql, now, api }: ReadDeps) =>
           `divided among them; the session counts once under each. ${WHOLE_SESSIONS}`,
       },
     })
-    .get('/trend', ({ query, orgId }) => getCostTrend(sql, orgId, query), {
+    .get('/trend', ({ sql, query, orgId }) => getCostTrend(sql, orgId, query), {
       scope: 'cost:read',
       query: CostTrendQuery,
       response: textOf(CostTrend),

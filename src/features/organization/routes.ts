@@ -30,10 +30,10 @@ function problemsOf(body: object): FieldProblem[] {
   ]
 }
 
-export const organizationRoutes = ({ sql, api, inTurn }: RouteDeps, box: SecretBox) =>
+export const organizationRoutes = ({ api, inTurn }: RouteDeps, box: SecretBox) =>
   new Elysia({ prefix: '/organization', tags: ['Settings'] })
     .use(api)
-    .get('', ({ orgId }) => getSettings(sql, orgId), {
+    .get('', ({ sql, orgId }) => getSettings(sql, orgId), {
       scope: 'admin or read',
       response: OrganizationSettings,
       detail: { operationId: 'getOrganization', summary: 'The organization’s settings' },

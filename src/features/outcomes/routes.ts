@@ -4,12 +4,12 @@ import type { ReadDeps } from '../../http/api.ts'
 import { Outcomes, OutcomesQuery } from './model.ts'
 import { getOutcomes } from './queries.ts'
 
-export const outcomeRoutes = ({ sql, now, api }: ReadDeps) =>
+export const outcomeRoutes = ({ now, api }: ReadDeps) =>
   new Elysia({ tags: ['Risk'] })
     .use(api)
     .get(
       '/outcomes',
-      ({ query, orgId, onlyMember }) => getOutcomes(sql, orgId, query, { onlyMember, now: now() }),
+      ({ sql, query, orgId, onlyMember }) => getOutcomes(sql, orgId, query, { onlyMember, now: now() }),
       {
         scope: 'cost:read and risk:read',
         query: OutcomesQuery,

@@ -5,17 +5,17 @@ import { RangeFilters } from '../usage/model.ts'
 import { QualityOverview, QualityTrend, QualityTrendQuery } from './model.ts'
 import { getQuality, getQualityTrend } from './queries.ts'
 
-export const qualityRoutes = ({ sql, api }: ReadDeps) =>
+export const qualityRoutes = ({ api }: ReadDeps) =>
   new Elysia({ prefix: '/quality', tags: ['Quality'] })
     .use(api)
-    .get('', ({ query, orgId }) => getQuality(sql, orgId, query), {
+    .get('', ({ sql, query, orgId }) => getQuality(sql, orgId, query), {
       scope: 'quality:read',
       query: RangeFilters,
       response: textOf(QualityOverview),
       cached: true,
       detail: { operationId: 'getQuality', summary: 'Quality overview' },
     })
-    .get('/trend', ({ query, orgId }) => getQualityTrend(sql, orgId, query), {
+    .get('/trend', ({ sql, query, orgId }) => getQualityTrend(sql, orgId, query), {
       scope: 'quality:read',
       query: QualityTrendQuery,
       response: textOf(QualityTrend),

@@ -6,10 +6,10 @@ import { RiskDetail, RiskListQuery, RiskPage, RiskScore } from './model.ts'
 import { allRisks, listRisks } from './queries.ts'
 import { getRisk } from './session-queries.ts'
 
-export const riskRoutes = ({ sql, api }: ReadDeps) =>
+export const riskRoutes = ({ api }: ReadDeps) =>
   new Elysia({ prefix: '/risk', tags: ['Risk'] })
     .use(api)
-    .get('', ({ query, orgId }) => listRisks(sql, orgId, query), {
+    .get('', ({ sql, query, orgId }) => listRisks(sql, orgId, query), {
       scope: 'risk:read',
       query: RiskListQuery,
       response: textOf(RiskPage),
@@ -17,7 +17,7 @@ export const riskRoutes = ({ sql, api }: ReadDeps) =>
       all: allRisks,
       detail: { operationId: 'listRisks', summary: 'List risk scores of pull requests, newest first' },
     })
-    .get('/:pr_id', ({ params, orgId, onlyMember }) => getRisk(sql, orgId, params.pr_id, onlyMember), {
+    .get('/:pr_id', ({ sql, params, orgId, onlyMember }) => getRisk(sql, orgId, params.pr_id, onlyMember), {
       scope: 'risk:read',
       response: textOf(RiskDetail),
       cached: true,

@@ -8,24 +8,24 @@ import { getHeatmap } from './heatmap-queries.ts'
 import { Heatmap, HeatmapQuery, SecurityOverview, SecurityQuery } from './model.ts'
 import { getSecurity } from './queries.ts'
 
-export const securityRoutes = ({ sql, api }: RouteDeps) =>
+export const securityRoutes = ({ api }: RouteDeps) =>
   new Elysia({ tags: ['Security'] })
     .use(api)
-    .get('/security', ({ query, orgId, onlyMember }) => getSecurity(sql, orgId, query, onlyMember), {
+    .get('/security', ({ sql, query, orgId, onlyMember }) => getSecurity(sql, orgId, query, onlyMember), {
       scope: 'security:read',
       query: SecurityQuery,
       response: textOf(SecurityOverview),
       cached: true,
       detail: { operationId: 'getSecurity', summary: 'Security overview' },
     })
-    .get('/security/heatmap', ({ query, orgId }) => getHeatmap(sql, orgId, query), {
+    .get('/security/heatmap', ({ sql, query, orgId }) => getHeatmap(sql, orgId, query), {
       scope: 'security:read',
       query: HeatmapQuery,
       response: Heatmap,
       cached: true,
       detail: { operationId: 'getSecurityHeatmap', summary: 'Risk by file' },
     })
-    .get('/findings', ({ query, orgId, seen }) => listFindings(sql, orgId, query, seen), {
+    .get('/findings', ({ sql, query, orgId, seen }) => listFindings(sql, orgId, query, seen), {
       scope: 'security:read',
       query: FindingListQuery,
       response: textOf(FindingPage),

@@ -22,10 +22,10 @@ const names = (operationId: string, summary: string) =>
     detail: { operationId, summary },
   }) as const
 
-export const sessionRoutes = ({ sql, api }: ReadDeps) =>
+export const sessionRoutes = ({ api }: ReadDeps) =>
   new Elysia({ tags: ['Sessions'] })
     .use(api)
-    .get('/sessions', ({ query, orgId, onlyMember }) => listSessions(sql, orgId, query, onlyMember), {
+    .get('/sessions', ({ sql, query, orgId, onlyMember }) => listSessions(sql, orgId, query, onlyMember), {
       scope: 'sessions:read',
       query: SessionListQuery,
       response: textOf(SessionPage),
@@ -43,7 +43,7 @@ export const sessionRoutes = ({ sql, api }: ReadDeps) =>
     })
     .get(
       '/sessions/:session_id',
-      ({ params, orgId, seen }) => getSession(sql, orgId, params.session_id, seen),
+      ({ sql, params, orgId, seen }) => getSession(sql, orgId, params.session_id, seen),
       {
         scope: 'sessions:read',
         response: textOf(SessionDetail),
@@ -54,16 +54,16 @@ export const sessionRoutes = ({ sql, api }: ReadDeps) =>
     )
     .get(
       '/projects',
-      ({ query, orgId, onlyMember }) => listNames(sql, orgId, 'project', query, onlyMember),
+      ({ sql, query, orgId, onlyMember }) => listNames(sql, orgId, 'project', query, onlyMember),
       names('listProjects', 'List the projects of sessions by name'),
     )
     .get(
       '/models',
-      ({ query, orgId, onlyMember }) => listNames(sql, orgId, 'model', query, onlyMember),
+      ({ sql, query, orgId, onlyMember }) => listNames(sql, orgId, 'model', query, onlyMember),
       names('listModels', 'List the models of sessions by name'),
     )
     .get(
       '/agents',
-      ({ query, orgId, onlyMember }) => listNames(sql, orgId, 'agent', query, onlyMember),
+      ({ sql, query, orgId, onlyMember }) => listNames(sql, orgId, 'agent', query, onlyMember),
       names('listAgents', 'List the coding agents of sessions by name'),
     )

@@ -16,21 +16,21 @@ import { getTeam } from './queries.ts'
 // team:read shows members
 const needs = { scope: 'team:read', members: true } as const
 
-export const teamRoutes = ({ sql, now, api }: ReadDeps) =>
+export const teamRoutes = ({ now, api }: ReadDeps) =>
   new Elysia({ prefix: '/team', tags: ['Team'] })
     .use(api)
-    .get('', ({ orgId }) => getTeam(sql, orgId, now()), {
+    .get('', ({ sql, orgId }) => getTeam(sql, orgId, now()), {
       ...needs,
       response: TeamOverview,
       detail: { operationId: 'getTeam', summary: 'Members and their activity' },
     })
-    .get('/expertise', ({ orgId, onlyMember }) => getExpertise(sql, orgId, onlyMember), {
+    .get('/expertise', ({ sql, orgId, onlyMember }) => getExpertise(sql, orgId, onlyMember), {
       ...needs,
       response: Expertise,
       cached: true,
       detail: { operationId: 'getExpertise', summary: 'Who knows which part of the code' },
     })
-    .get('/machines', ({ query, orgId, onlyMember }) => listMachines(sql, orgId, query, onlyMember), {
+    .get('/machines', ({ sql, query, orgId, onlyMember }) => listMachines(sql, orgId, query, onlyMember), {
       ...needs,
       query: MachineListQuery,
       response: MachinePage,
@@ -42,7 +42,7 @@ export const teamRoutes = ({ sql, now, api }: ReadDeps) =>
           'Those that name themselves by `X-Machine` in POST /v1/sync, by whose sessions they send: those of the key’s member, else of the one user of a request’s sessions.',
       },
     })
-    .get('/coverage', ({ query, orgId, onlyMember }) => listCoverage(sql, orgId, query, onlyMember), {
+    .get('/coverage', ({ sql, query, orgId, onlyMember }) => listCoverage(sql, orgId, query, onlyMember), {
       ...needs,
       query: CoverageListQuery,
       response: CoveragePage,

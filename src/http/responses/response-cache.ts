@@ -1,7 +1,7 @@
 import { JsonText, type PagePosition } from '../../base/json-text.ts'
 import { CachedResponse, type Computed, type ResponseSource } from './cached-response.ts'
 import { etagOf } from './response.ts'
-import type { BeginRead, EndRead } from './slow-reads.ts'
+import type { BeginRead, Read } from './slow-reads.ts'
 
 // Responses in memory are never stale. Each carries the version of its organization's data that was read before it was
 // computed; every transaction that changes what the organization's reads show moves the version. A request is given a
@@ -24,6 +24,8 @@ type ReadVersion = (owner: string) => Promise<string | undefined>
 
 /** A response that the caller of `find` computes, for all that wait for it: it must call one of these. */
 export interface Computation {
+  /** The connections to read it by; undefined where the cache divides none. */
+  sql: Read['sql'] | undefined
   /** Makes the response, and keeps it where it may be asked for again. `reject` must be called where this throws. */
   resolve(value: Computed): CachedResponse
   reject(error: unknown): void
@@ -84,7 +86,7 @@ function responseOf(name: string, version: string | undefined, source: ResponseS
 export function createResponseCache(
   readVersion: ReadVersion,
   maxBytes: number,
-  beginRead: BeginRead = () => () => {},
+  beginRead?: BeginRead,
 ): ResponseCache {
   /** The entries in the order in which they are dropped. */
   const entries = new Map<string, Entry>()
@@ -146,12 +148,13 @@ export function createResponseCache(
     response.catch(() => {})
     const running = { version, response }
     if (isShared) computing.set(name, running)
-    let endRead: EndRead = () => {}
+    let read: Read | undefined
     const end = (isWhole: boolean) => {
-      endRead(isWhole)
+      read?.end(isWhole)
       if (computing.get(name) === running) computing.delete(name)
     }
     const computation: Computation = {
+      sql: undefined,
       resolve(value) {
         const made = responseOf(name, version, source, value)
         if (version !== undefined && source.keeps?.(value) !== false) keep(name, made)
@@ -166,7 +169,8 @@ export function createResponseCache(
       },
     }
     try {
-      endRead = await beginRead(owner, source.key)
+      read = await beginRead?.(owner, source.key)
+      computation.sql = read?.sql
     } catch (error) {
       computation.reject(error)
       throw error

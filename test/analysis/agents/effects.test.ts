@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { basename, join } from 'node:path'
-import { AGENTS } from '../../../src/analysis/agents/agent-names.ts'
+import { AGENTS as AGENT_NAMES } from '../../../src/analysis/agents/agent-names.ts'
 import type { FileMemory } from '../../../src/analysis/agents/discover.ts'
 import { agentOf, FORMATS } from '../../../src/analysis/agents/format-list.ts'
 import type { KnownFile } from '../../../src/analysis/agents/known-files.ts'
@@ -589,5 +589,5 @@ describe('what sub-agents do belongs to the session that started them', () => {
 })
 
 test('the names of agents are those of the formats', () => {
-  expect([...new Set(FORMATS.map(agentOf))]).toEqual([...AGENTS])
+  expect([...new Set(FORMATS.map(agentOf))]).toEqual([...AGENT_NAMES])
 })
