@@ -100,7 +100,7 @@ export async function startServer(
     const watch = watchInbox(sql, intakeThread, log)
     const slowPool = createReconnectingPool(target, {
       max: divideConnections(config.databasePool).slow,
-      applicationName: 'cloud-analytics slow reads',
+      applicationName: 'cloud-analytics slow-reads',
       genericPlans: true,
       oneByOne: true,
     })
