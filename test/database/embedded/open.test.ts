@@ -32,9 +32,9 @@ const urlConfig = (databaseUrl: string): DatabaseConfig => ({
   databasePool: 2,
 })
 
-test('a command opens two connections at most, a server as many as configured', async () => {
+test('a command opens two connections at most, a server four in ten of those configured for short reads', async () => {
   const { url, drop } = await testDatabase()
-  const config = { ...urlConfig(url), databasePool: 4 }
+  const config = { ...urlConfig(url), databasePool: 10 }
   for (const [role, most] of [
     ['command', 2],
     ['serve', 4],
