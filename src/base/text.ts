@@ -77,3 +77,13 @@ export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b
 /** The text as one word of a shell's command line. */
 export const shellWord = (text: string): string =>
   /^[\w/.:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+
+/** Decodes a part of a query string; undefined when its percent-encoding or UTF-8 is invalid. */
+export function decodePart(text: string): string | undefined {
+  if (!text.includes('%') && !text.includes('+')) return text
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return undefined
+  }
+}

@@ -57,7 +57,7 @@ interface AdmissionDeps {
 }
 
 const elapsedMs = () => performance.now()
-/** What is in memory is found at once. */
+/** Calls `next` at once where the value is in memory. */
 const whenFound = <Found, Result>(found: Found | Promise<Found>, next: (found: Found) => Result) =>
   found instanceof Promise ? found.then(next) : next(found)
 const isReading = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD'

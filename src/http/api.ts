@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import type { Need } from '../accounts/keys/model.ts'
 import type { Change, EnqueueWrite, Gate } from '../accounts/organizations/gate.ts'
 import type { Access } from '../accounts/people/callers.ts'
+import { problemsBySchema } from '../analysis/records/problems.ts'
 import { type FieldProblem, validationError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { Config } from '../config.ts'
@@ -19,7 +20,7 @@ import {
   securityOf,
 } from './declared.ts'
 import { ALL, MAX_PER_PAGE } from './query.ts'
-import { firstOfEach, problemsOf, queryReader, readQuery } from './query-reader.ts'
+import { firstOfEach, queryReader, readQuery } from './query-reader.ts'
 import { CachedResponse, cacheKeyOf, type ResponseSource } from './responses/cached-response.ts'
 import { type CsvColumns, csvSource, prefersCsv } from './responses/csv.ts'
 import type { ResponseCache } from './responses/response-cache.ts'
@@ -75,7 +76,7 @@ interface Step extends Arrived {
   body: unknown
 }
 
-/** What handlers know of the caller, when everything is checked. */
+/** The caller as handlers know it, when everything is checked, and the connections to read by. */
 type Allowed = Pick<Access, 'orgId' | 'actor'> & Seen & { access: Access; seen: Seen; sql: Sql }
 type Checked = Step & Allowed & { call: Call }
 
@@ -182,15 +183,15 @@ function createSteps({ need, before }: Callers, deps: ApiDeps) {
       }
       const sent = { query, body: isObject(body) ? body : {}, headers: request.headers }
       problems.push(
-        ...problemsOf(route.query, query),
-        ...(isPacked(route.body) ? [] : problemsOf(route.body, body)),
+        ...problemsBySchema(route.query, query),
+        ...(isPacked(route.body) ? [] : problemsBySchema(route.body, body)),
         ...(route.check?.(sent) ?? []),
       )
       if (problems.length > 0) throw validationError(...firstOfEach(problems))
       return { query, call: { isWhole, pending: undefined } }
     },
 
-    /** What handlers know of the caller, who is allowed. */
+    /** Gives handlers the caller, who is allowed. */
     resolve: ({ admitted, query }: Step): Allowed | undefined => {
       const access = admitted?.access
       if (need === undefined || access === undefined) return undefined

@@ -1,9 +1,8 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
-import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import { problemsBySchema } from '../analysis/records/problems.ts'
 import { isDate } from '../base/dates.ts'
 import { type FieldProblem, MAX_PROBLEMS, validationError } from '../base/errors.ts'
-import '../analysis/records/formats.ts'
-import { problemsIn } from '../analysis/records/problems.ts'
+import { decodePart } from '../base/text.ts'
 import { ALL } from './query.ts'
 
 // Query strings are read from the raw text and not by Elysia, which takes the last of two equal names, accepts 1e3, 0x10
@@ -19,19 +18,9 @@ const BOUNDS = [
   ['min_quality', 'max_quality'],
 ] as const
 
-/** Decodes a part of a query string; undefined when its percent-encoding or UTF-8 is invalid. */
-export function decode(text: string): string | undefined {
-  if (!text.includes('%') && !text.includes('+')) return text
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
-  } catch {
-    return undefined
-  }
-}
-
 /** The value of a parameter, NaN for a number in another than the usual form, ALL as it is; its problem where it is none. */
 function readParameter(type: unknown, raw: string): string | number | { message: string } {
-  const text = decode(raw)
+  const text = decodePart(raw)
   // Bun replaces raw bytes that are not UTF-8 by U+FFFD.
   if (text === undefined || text.includes('\uFFFD') || !text.isWellFormed()) {
     return { message: 'must be percent-encoded UTF-8' }
@@ -78,7 +67,7 @@ export function queryReader(
     const seen = new Set<string>()
     for (const pair of url.slice(start + 1).split('&')) {
       const equals = pair.indexOf('=')
-      const name = decode(equals === -1 ? pair : pair.slice(0, equals))
+      const name = decodePart(equals === -1 ? pair : pair.slice(0, equals))
       const property = name === undefined ? undefined : properties.get(name)
       if (name === undefined || property === undefined) continue
       if (seen.has(name)) add(name, 'must be given once')
@@ -93,16 +82,6 @@ export function queryReader(
   }
 }
 
-const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>()
-
-/** What is wrong with a value by its schema, which is compiled once. */
-export function problemsOf(schema: TSchema | undefined, value: unknown): FieldProblem[] {
-  if (schema === undefined) return []
-  const check = compiled.get(schema) ?? TypeCompiler.Compile(schema)
-  compiled.set(schema, check)
-  return check.Check(value) ? [] : problemsIn(check.Errors(value), '', MAX_PROBLEMS)
-}
-
 /** The problems, the first of each field, 20 at most. */
 export function firstOfEach(problems: Iterable<FieldProblem>): FieldProblem[] {
   const fields = new Map<string, FieldProblem>()
@@ -114,7 +93,7 @@ export function firstOfEach(problems: Iterable<FieldProblem>): FieldProblem[] {
 export function readQuery<Schema extends TObject>(schema: Schema, url: string): Static<Schema> {
   const problems: FieldProblem[] = []
   const values = queryReader(schema)(url, problems)
-  problems.push(...problemsOf(schema, values))
+  problems.push(...problemsBySchema(schema, values))
   if (problems.length > 0) throw validationError(...firstOfEach(problems))
   return values as Static<Schema>
 }

@@ -20,7 +20,7 @@ const ROWS_AT_ONCE = 500
 const GRACE_MS = 20_000
 const BYTES_PER_S = 128 * 1024
 
-/** Whose figures and members the caller sees: Elysia's context takes no interface. */
+/** The figures and members that the caller sees. A type, since Elysia's context takes no interface. */
 export type Seen = {
   onlyMember: VisibleMember | null
   /** Whether the response leaves members out. */

@@ -1,7 +1,14 @@
 import { type TSchema, TypeGuard } from '@sinclair/typebox'
-import { type ValueError, type ValueErrorIterator, ValueErrorType } from '@sinclair/typebox/compiler'
-import type { FieldProblem } from '../../base/errors.ts'
+import {
+  type TypeCheck,
+  TypeCompiler,
+  type ValueError,
+  type ValueErrorIterator,
+  ValueErrorType,
+} from '@sinclair/typebox/compiler'
+import { type FieldProblem, MAX_PROBLEMS } from '../../base/errors.ts'
 import { MAX_PATH_BYTES } from './commit.ts'
+import './formats.ts'
 
 // Describes a value that does not match its schema, in the words of every message of a bad request: "must be …", "is
 // required", "is not a known field". A form is shown by an example.
@@ -118,4 +125,14 @@ function fieldOf(at: string, pointer: string): string {
     )
     .join('')
   return at === '' ? path.replace(/^\./, '') || 'body' : at + path
+}
+
+const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>()
+
+/** Finds all that is wrong with a value by its schema, which is compiled once. */
+export function problemsBySchema(schema: TSchema | undefined, value: unknown): FieldProblem[] {
+  if (schema === undefined) return []
+  const check = compiled.get(schema) ?? TypeCompiler.Compile(schema)
+  compiled.set(schema, check)
+  return check.Check(value) ? [] : problemsIn(check.Errors(value), '', MAX_PROBLEMS)
 }

@@ -6,6 +6,7 @@ import { clientOf, createAddressLimiter } from '../../http/address-limit.ts'
 import { limitHeaders } from '../../http/admission.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { bodyError, readRaw } from '../../http/body.ts'
+import { pathOf } from '../../http/context.ts'
 import { decode, parseOnce } from '../../http/json.ts'
 import type { SecretBox } from '../../webhooks/signing/secret-box.ts'
 import { verifySignature } from '../../webhooks/signing/signature.ts'
@@ -26,8 +27,7 @@ export function githubRoutes({ api, writes, config, gate, now }: RouteDeps, box:
     '/github/:org_slug',
     async ({ request, server, params, set, status }) => {
       const slug = params.org_slug
-      // of broken percent-encoding
-      if (slug.includes('\uFFFD')) throw new ApiError('NOT_FOUND', 'There is no such organization')
+      if (!isDecodable(pathOf(request.url))) throw new ApiError('NOT_FOUND', 'There is no such organization')
       const { counted, exact } = clientOf(request, server, config.trustProxy)
       if (limiter.peek(counted).remaining === 0) {
         throw tooMany(
@@ -72,4 +72,14 @@ export function githubRoutes({ api, writes, config, gate, now }: RouteDeps, box:
       },
     },
   )
+}
+
+/** Whether the percent-encoding of a path is not broken. */
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false
+  }
 }

@@ -23,7 +23,8 @@ import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, scaled, unscaled } from '.
 import { validationError } from '../../base/errors.ts'
 import { derivedId } from '../../base/ids.ts'
 import { asciiLower } from '../../base/text.ts'
-import type { Finding, Observation, QualityMetadata, SessionDetailBody, TurnDetail } from './model.ts'
+import type { Observation, QualityMetadata, SessionDetailBody, TurnDetail } from './model.ts'
+import { findingsOf } from './prepare-findings.ts'
 import { allTokens, countTools, coverageOfRecord, sumTokens, turnDetail } from './turn-details.ts'
 
 interface PrepareOptions {
@@ -267,40 +268,6 @@ const contradiction = (field: string) =>
 
 function securityOf(record: SessionRecord, scanned: readonly FindingRecord[], createdAt: string) {
   const found = record.security_metadata ? (record.security_metadata.findings ?? []) : scanned
-  const seen = new Map<string, number>()
-  const findings = found.map((finding) => findingOf(record.id, finding, createdAt, seen))
+  const findings = findingsOf(record.id, found, createdAt)
   return { score: points(record.security_metadata?.score ?? securityScore(findings)), findings }
-}
-
-/**
- * `seen` counts equal findings: each gets an id of its own, and the same id when the session is sent again.
- */
-function findingOf(
-  sessionId: string,
-  finding: FindingRecord,
-  createdAt: string,
-  seen: Map<string, number>,
-): Finding {
-  const ruleId = finding.rule_id ?? 'unknown'
-  const place = [ruleId, finding.title ?? '', finding.file ?? '', finding.line ?? 0, finding.turn_number ?? 0]
-  const fingerprint =
-    finding.fingerprint ?? derivedId('finding', ...place, finding.severity).slice('finding_'.length)
-  const key = JSON.stringify([fingerprint, ...place])
-  const nth = seen.get(key) ?? 0
-  seen.set(key, nth + 1)
-  return {
-    id: finding.id ?? derivedId('finding', sessionId, fingerprint, ...place, ...(nth === 0 ? [] : [nth])),
-    rule_id: ruleId,
-    category: finding.category ?? 'other',
-    severity: finding.severity,
-    title: finding.title ?? ruleId,
-    description: finding.description ?? null,
-    file: finding.file ?? null,
-    line: finding.line ?? null,
-    turn_number: finding.turn_number ?? null,
-    fingerprint,
-    status: finding.status ?? 'open',
-    ...(finding.note === undefined ? {} : { note: finding.note }),
-    created_at: time(finding.created_at) ?? createdAt,
-  }
 }

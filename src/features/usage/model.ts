@@ -40,5 +40,5 @@ export type Dimension = 'project' | 'member' | 'agent' | 'model' | 'branch' | 't
 /** The columns of session_usage that are divided among the models of a session, and among its tickets. */
 export const USED = ['cost', 'input', 'output', 'cache_read', 'cache_creation', 'unpriced_tokens']
 
-/** What sums are grouped by. */
+/** A key that sums are grouped by. */
 export type SumKey = Dimension | 'team' | 'day' | 'week' | 'month'

@@ -5,9 +5,9 @@ import { summedProject } from '../../database/rollups.ts'
 import type { RangeFilters, SumKey } from './model.ts'
 import { teamsByKey } from './scope-queries.ts'
 
-// What the readers of tables of sums share: which rows cover a range, and the keys that they are grouped by.
+// Readers of tables of sums share these: which rows cover a range, and the keys that they are grouped by.
 
-/** Of a bucket. */
+/** The length of a bucket. */
 export type Length = 'day' | 'week' | 'month' | 'year'
 
 /** A span, or the sums of all time. */

@@ -1,5 +1,5 @@
 import type { PagePosition } from '../../base/json-text.ts'
-import { decode } from '../query-reader.ts'
+import { decodePart } from '../../base/text.ts'
 
 // The Link header (RFC 8288) of a paged response: references to other pages of the same list, as paths, so that they hold
 // behind any proxy, whatever host and scheme the client uses.
@@ -16,7 +16,7 @@ function references(target: string, name: string, values: Record<string, unknown
   const others = query
     .split('&')
     .filter(
-      (pair) => pair !== '' && !pair.includes(KEY_START) && decode(pair.split('=', 1)[0] ?? '') !== name,
+      (pair) => pair !== '' && !pair.includes(KEY_START) && decodePart(pair.split('=', 1)[0] ?? '') !== name,
     )
   const start = encoded(`${path}?${[...others, name].join('&')}=`)
   return Object.entries(values)

@@ -1,7 +1,7 @@
 import { Kind, type TSchema, TypeRegistry } from '@sinclair/typebox'
+import { problemsBySchema } from '../../analysis/records/problems.ts'
 import type { FieldProblem } from '../../base/errors.ts'
 import { JsonText } from '../../base/json-text.ts'
-import { problemsOf } from '../query-reader.ts'
 import { CachedResponse } from './cached-response.ts'
 
 // Schemas of responses, as Elysia gets them: it checks responses in tests and under `bun run dev`. In production that
@@ -23,7 +23,7 @@ const isJson = (value: unknown) =>
 
 TypeRegistry.Set<SentSchema>(
   SENT,
-  ({ sent }, value) => !isJson(value) || problemsOf(sent, sentFor(value)).length === 0,
+  ({ sent }, value) => !isJson(value) || problemsBySchema(sent, sentFor(value)).length === 0,
 )
 
 /** The schema for Elysia. It is a copy: Elysia closes the objects that it gets. */
@@ -34,4 +34,4 @@ export const responseSchema = (schema: TSchema, isChecked: boolean): TSchema =>
 
 /** The problems of a value that does not match a schema made by `responseSchema`. */
 export const problemsOfResponse = ({ sent }: TSchema, value: unknown): FieldProblem[] =>
-  problemsOf(sent, sentFor(value))
+  problemsBySchema(sent, sentFor(value))
