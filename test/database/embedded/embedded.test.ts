@@ -48,14 +48,11 @@ async function waitUntil(condition: () => boolean, timeoutMs = 20_000): Promise<
 
 /** Starts a program that owns PostgreSQL on `dataDir`; resolves when it is up. */
 async function spawnOwner(dataDir: string): Promise<{ owner: Bun.Subprocess; postmaster: number }> {
-  const owner = Bun.spawn(
-    [process.execPath, join(import.meta.dir, '../../support/embedded-owner.ts'), dataDir],
-    {
-      stdin: 'ignore',
-      stdout: 'pipe',
-      stderr: 'inherit',
-    },
-  )
+  const owner = Bun.spawn([process.execPath, join(import.meta.dir, 'embedded-owner.ts'), dataDir], {
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
   const { value } = await owner.stdout.getReader().read()
   return { owner, postmaster: Number(new TextDecoder().decode(value)) }
 }
