@@ -143,8 +143,10 @@ async function statementOf(own: BenchOrg): Promise<string> {
 
 async function pgbench(statement: string): Promise<{ perSecond: number; p50Ms: number }> {
   const file = join(dataDir, 'pgbench.sql')
-  // pgbench takes `:MI` for a variable
-  const script = statement.replaceAll('HH24:MI:SS', "HH24'||chr(58)||'MI'||chr(58)||'SS")
+  // pgbench takes `:MI` for a variable; on one line a comment would end the statement
+  const script = statement
+    .replace(/--.*$/gm, '')
+    .replaceAll('HH24:MI:SS', "HH24'||chr(58)||'MI'||chr(58)||'SS")
   await Bun.write(file, `${script.replace(/\s+/g, ' ').trim()};\n`)
   const child = Bun.spawn(
     [
