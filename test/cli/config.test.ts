@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError } from '../../src/base/errors.ts'
+import { settingOptions } from '../../src/cli/command/settings.ts'
 import { loadConfig, SETTINGS } from '../../src/config.ts'
 import { scratchFolder } from '../support/cli.ts'
 
@@ -212,4 +214,17 @@ test('every setting is read', () => {
     'MODEL_PRICES',
     'BACKUP_DIR',
   ])
+})
+
+test('the value of each secret may be in a file, as the help says', () => {
+  const folder = scratchFolder()
+  const file = join(folder.path, 'secret')
+  writeFileSync(file, 'hush\n')
+  const parsed = settingOptions().flatMap(({ long, parseArg }) =>
+    parseArg === undefined ? [] : [[long, parseArg(`@${file}`, undefined)]],
+  )
+  folder.remove()
+  expect(parsed).toEqual(
+    ['--database-url', '--oidc-client-secret', '--secret-key'].map((flag) => [flag, 'hush']),
+  )
 })
