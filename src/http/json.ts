@@ -71,6 +71,9 @@ function parse(text: string, maxValues: number): unknown {
   }
 }
 
+/** Decodes the text of a JSON body, which may begin with a byte order mark. Throws VALIDATION_ERROR as `decode`. */
+export const decodeJson = (bytes: Uint8Array): string => decode(bytes).replace(/^\uFEFF/, '')
+
 /** The value of a JSON text. Throws VALIDATION_ERROR as `parse`, and for what an object has twice. */
 export function parseOnce(text: string, maxValues = MAX_VALUES): unknown {
   const value = parse(text, maxValues)
@@ -81,8 +84,8 @@ export function parseOnce(text: string, maxValues = MAX_VALUES): unknown {
 
 /** The value of a body. Throws VALIDATION_ERROR as `parse`, and for what `refuseUnkept` finds. */
 export function parseJson(bytes: Uint8Array): unknown {
-  const text = decode(bytes).trim()
-  if (text === '') throw fieldError('body', 'must not be empty')
+  const text = decodeJson(bytes)
+  if (text.trim() === '') throw fieldError('body', 'must not be empty')
   const value = parse(text, MAX_VALUES)
   const problems: FieldProblem[] = []
   refuseUnkept(text, value, '', problems)

@@ -33,7 +33,11 @@ export type AllRows<Query> = (sql: Sql, orgId: string, query: Query, seen: Seen)
 /** Finds what does not go together with `per_page=all`. */
 export const problemsOfAll = ({ headers, url }: Request): FieldProblem[] => [
   ...problemIf(!prefersCsv(headers.get('accept')), 'per_page', `${ALL} needs Accept: text/csv`),
-  ...problemIf(/[?&]page=/.test(url), 'page', `must not be given with per_page=${ALL}`),
+  ...problemIf(
+    new URLSearchParams(url.slice(url.indexOf('?') + 1)).has('page'),
+    'page',
+    `must not be given with per_page=${ALL}`,
+  ),
 ]
 
 interface WholeList {

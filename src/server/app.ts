@@ -201,7 +201,7 @@ export function createApp(deps: AppDeps) {
     .use(costRoutes(routeDeps))
     .use(securityRoutes(routeDeps))
     .use(findingRoutes(routeDeps))
-    .use(auditRoutes(routeDeps))
+    .use(auditRoutes({ ...routeDeps, sql: slow }))
     .use(teamRoutes(routeDeps))
     .use(riskRoutes(routeDeps))
     .use(outcomeRoutes(routeDeps))
@@ -215,8 +215,8 @@ export function createApp(deps: AppDeps) {
     .use(telemetry)
     .use(webhookRoutes(webhookDeps))
     .use(deliveryRoutes(webhookDeps))
-    .use(ruleRoutes(webhookDeps, ALERTS))
-    .use(ruleRoutes(webhookDeps, DIGESTS))
+    .use(ruleRoutes({ ...webhookDeps, sql: slow }, ALERTS))
+    .use(ruleRoutes({ ...webhookDeps, sql: slow }, DIGESTS))
   for (const { method, path, hooks } of v1.routes) {
     // no route is open to any key by mistake
     if (!('needs' in hooks)) throw new Error(`${method} ${path} declares no scope`)

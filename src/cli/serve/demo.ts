@@ -50,6 +50,7 @@ export async function demo(context: Context): Promise<void> {
   const config = {
     ...context.config,
     databaseUrl: null,
+    databasePool: Math.min(context.config.databasePool, MAX_EMBEDDED_POOL),
     dataDir: folder,
     backupDir: null,
     backupEveryS: null,
@@ -62,11 +63,7 @@ export async function demo(context: Context): Promise<void> {
   try {
     let filled: DemoData | undefined
     const open = async () => {
-      const database = await openScratch(
-        folder,
-        divideConnections(Math.min(config.databasePool, MAX_EMBEDDED_POOL)).short,
-        context.log,
-      )
+      const database = await openScratch(folder, divideConnections(config.databasePool).short, context.log)
       try {
         filled = await fill(scratch, database.sql, webhooks)
         return database

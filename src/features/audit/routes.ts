@@ -7,7 +7,7 @@ import { AuditEntry, AuditListQuery, AuditPage, AuditReport, AuditReportQuery } 
 import { allEntries, listEntries } from './queries.ts'
 import { getReport } from './report-queries.ts'
 
-export const auditRoutes = ({ now, api }: RouteDeps) =>
+export const auditRoutes = ({ sql: reports, now, api }: RouteDeps) =>
   new Elysia({ prefix: '/audit', tags: ['Audit'] })
     .use(api)
     .get('', ({ sql, query, orgId }) => listEntries(sql, orgId, query), {
@@ -21,9 +21,9 @@ export const auditRoutes = ({ now, api }: RouteDeps) =>
     })
     .get(
       '/report',
-      ({ sql, query: { cursor, direction }, orgId }) => {
+      ({ query: { cursor, direction }, orgId }) => {
         const from = cursor === undefined ? { direction, at: null } : readCursor(cursor, direction)
-        return getReport(sql, orgId, from, now())
+        return getReport(reports, orgId, from, now())
       },
       {
         scope: 'audit:read',

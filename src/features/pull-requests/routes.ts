@@ -7,7 +7,7 @@ import { limitHeaders } from '../../http/admission.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { bodyError, readRaw } from '../../http/body.ts'
 import { pathOf } from '../../http/context.ts'
-import { decode, parseOnce } from '../../http/json.ts'
+import { decodeJson, parseOnce } from '../../http/json.ts'
 import type { SecretBox } from '../../webhooks/signing/secret-box.ts'
 import { verifySignature } from '../../webhooks/signing/signature.ts'
 import { findGithubSecret } from '../organization/queries.ts'
@@ -47,7 +47,7 @@ export function githubRoutes({ api, writes, config, gate, now }: RouteDeps, box:
       const kind = request.headers.get('x-github-event')
       if (kind === null || kind === '') throw fieldError('X-GitHub-Event', 'is required')
       if (kind !== 'pull_request') return status(202, { taken: false })
-      const event = eventOf(parseOnce(decode(bytes)))
+      const event = eventOf(parseOnce(decodeJson(bytes)))
       if (event === undefined) throw bodyError('must be an event pull_request of GitHub, as JSON')
       await storePullRequestEvent(writes, found.orgId, { userId: 'github', ipAddress: exact }, event)
       return undefined

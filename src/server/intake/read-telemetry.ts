@@ -13,7 +13,7 @@ import { type ObservedSession, sessionsOf } from '../../analysis/telemetry/sessi
 import { WireError } from '../../analysis/telemetry/wire.ts'
 import { ApiError } from '../../base/errors.ts'
 import { bodyError, type PackedBody, unpack } from '../../http/body.ts'
-import { decode, parseOnce } from '../../http/json.ts'
+import { decodeJson, parseOnce } from '../../http/json.ts'
 import type { ReadOptions } from './read-batch.ts'
 
 interface TelemetryOptions extends Omit<ReadOptions, 'maxBytes'> {
@@ -120,7 +120,7 @@ function readRecords(
 ): void {
   const isJson = mediaType === 'application/json'
   try {
-    if (isJson) readJson(parseOnce(decode(bytes).trim(), MAX_JSON_VALUES), add)
+    if (isJson) readJson(parseOnce(decodeJson(bytes), MAX_JSON_VALUES), add)
     else readProtobuf(bytes, signal, add)
   } catch (error) {
     if (error instanceof ApiError) throw error
