@@ -204,12 +204,7 @@ async function freeTimes(
   const taken = new Set(reserved)
   for (let width = FIRST_WINDOW; ; width *= 4n) {
     const times = assignUniqueTimes(wanted, taken)
-    const possible = times.filter((at) => at <= LAST_MICROS)
-    const conflicts = await findTimesIn(
-      tx,
-      orgId,
-      possible.map((at) => ({ from: at, to: at })),
-    )
+    const conflicts = await findTimes(tx, orgId, times)
     if (conflicts.length === 0) return times
     for (const at of await findTimesIn(tx, orgId, windowsOf(conflicts, width))) taken.add(at)
   }
@@ -226,7 +221,16 @@ function windowsOf(times: readonly bigint[], width: bigint): { from: bigint; to:
   return windows
 }
 
-/** The stored times in these ranges, ascending. */
+async function findTimes(tx: ISql, orgId: string, times: readonly bigint[]): Promise<bigint[]> {
+  const rows = await tx<{ at: string }[]>`
+    select to_char(l.created_at at time zone 'UTC', ${TIME_PATTERN_US}) as at
+    from audit_log l
+    where l.org_id = ${orgId}
+      and l.created_at = any(${times.filter((at) => at <= LAST_MICROS).map(timestampOf)}::timestamptz[])
+    order by l.created_at`
+  return rows.map((row) => microsOf(row.at))
+}
+
 async function findTimesIn(
   tx: ISql,
   orgId: string,
@@ -245,7 +249,6 @@ async function findTimesIn(
       where l.org_id = ${orgId}
         and l.created_at >= n.since
         and l.created_at <= n.until
-    ) l
-    order by l.created_at`
+    ) l`
   return rows.map((row) => microsOf(row.at))
 }
