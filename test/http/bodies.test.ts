@@ -74,6 +74,19 @@ describe('what is taken', () => {
     ])
   })
 
+  test('a body may begin with a byte order mark, and has no other white space than that of JSON', async () => {
+    const read = (body: string) => {
+      const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } }
+      const request = new Request('http://localhost', init)
+      return readBody(request, {}, createGate().pass(request, 'org_1'))
+    }
+    expect(await read('\uFEFF {"a":1}\r\n')).toEqual({ a: 1 })
+    for (const space of ['\u00A0', '\u2028', '\f', '\uFEFF\uFEFF'])
+      expect(await read(`${space}{}`).catch(({ options }) => options.details)).toEqual([
+        { field: 'body', message: 'must be valid JSON' },
+      ])
+  })
+
   test.each([
     ['64 levels', `${'['.repeat(64)}${']'.repeat(64)}`],
     ['brackets in texts', `["${'['.repeat(100)}\\"${'{'.repeat(100)}"]`],

@@ -57,6 +57,21 @@ export function startReceiver(options: ReceiverOptions) {
   return { url: `http://${HOST}:${server.port}`, stop: () => server.stop(true) }
 }
 
+/** All bytes of a stream; undefined as soon as there are more than `maxBytes`. */
+export async function readAtMost(
+  stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  maxBytes: number,
+): Promise<Buffer | undefined> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of stream) {
+    size += chunk.byteLength
+    if (size > maxBytes) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, size)
+}
+
 async function receive(
   request: Request,
   { secret, prefix, status: wanted, onReceived }: ReceiverOptions,
@@ -64,8 +79,7 @@ async function receive(
   if (request.method !== 'POST') {
     return new Response('webhooks are sent by POST\n', { status: 405, headers: { allow: 'POST' } })
   }
-  const bytes = Buffer.from(await request.arrayBuffer())
-  const body = bytes.length > MAX_BODY_BYTES ? undefined : bytes
+  const body = await readAtMost(request.body ?? [], MAX_BODY_BYTES)
   const { headers } = request
   const now = new Date()
   const verification: Verification =

@@ -2,7 +2,7 @@ import { OperatorError } from '../../base/errors.ts'
 import { verifySignature, verifyStandardSignature } from '../../webhooks/signing/signature.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
-import { MAX_BODY_BYTES } from './receiver.ts'
+import { MAX_BODY_BYTES, readAtMost } from './receiver.ts'
 import { ageWarning, secretOf } from './verification.ts'
 
 interface VerifyOptions {
@@ -18,9 +18,8 @@ interface VerifyOptions {
 export async function verifyWebhook({ env, json }: Context, options: VerifyOptions): Promise<void> {
   const isValid = checkerOf(secretOf(env, options.secret), options)
   if (process.stdin.isTTY) printMessage('the body, as it was sent (Ctrl-D ends it):')
-  const body = Buffer.from(await Bun.stdin.bytes())
-  if (body.length > MAX_BODY_BYTES)
-    throw new OperatorError(`the body is larger than ${MAX_BODY_BYTES} bytes`, 2)
+  const body = await readAtMost(Bun.stdin.stream(), MAX_BODY_BYTES)
+  if (body === undefined) throw new OperatorError(`the body is larger than ${MAX_BODY_BYTES} bytes`, 2)
   const valid = isValid(body)
   const warning = options.timestamp === undefined ? null : ageWarning(options.timestamp, new Date())
   if (valid && warning !== null) printMessage(`warning: ${warning}`)

@@ -129,6 +129,10 @@ test('one that is not stored yet has it when its record comes', async () => {
   await refuseDifferences()
 })
 
+test('may begin with a byte order mark', async () => {
+  expect((await deliver(`\uFEFF${JSON.stringify(event())}`)).status).toBe(204)
+})
+
 test('is refused without the right signature, and only that is limited', async () => {
   for (const given of [{ secret: 'another' }, { slug: 'nobody' }, { slug: 'no%00body' }]) {
     const refused = await deliver(event(), given)

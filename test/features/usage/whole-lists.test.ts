@@ -129,6 +129,10 @@ test('it needs text/csv, no page, and a list that has CSV; it counts as one requ
   expect(await problems('/v1/audit?per_page=all&page=1&date_from=x', CSV)).toEqual([
     ...['page: must not be given with per_page=all', 'date_from: must be a date like 2026-01-31'],
   ])
+  expect(await problems('/v1/sessions?per_page=all&p%61ge=2', CSV)).toEqual([
+    'page: must not be given with per_page=all',
+  ])
+  expect((await ask('/v1/sessions?per_page=all&project=what?page=1', CSV)).status).toBe(200)
   expect(await problems('/v1/projects?per_page=all', CSV)).toEqual([
     'per_page: must be an integer from 1 to 100',
   ])
