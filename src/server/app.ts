@@ -201,6 +201,7 @@ export function createApp(deps: AppDeps) {
     .use(costRoutes(routeDeps))
     .use(securityRoutes(routeDeps))
     .use(findingRoutes(routeDeps))
+    // reports, tests of rules and the tools of MCP take long, and nothing divides them: not over the pool of short reads
     .use(auditRoutes({ ...routeDeps, sql: slow }))
     .use(teamRoutes(routeDeps))
     .use(riskRoutes(routeDeps))

@@ -7,7 +7,7 @@ import { AuditEntry, AuditListQuery, AuditPage, AuditReport, AuditReportQuery } 
 import { allEntries, listEntries } from './queries.ts'
 import { getReport } from './report-queries.ts'
 
-export const auditRoutes = ({ sql: reports, now, api }: RouteDeps) =>
+export const auditRoutes = ({ sql, now, api }: RouteDeps) =>
   new Elysia({ prefix: '/audit', tags: ['Audit'] })
     .use(api)
     .get('', ({ sql, query, orgId }) => listEntries(sql, orgId, query), {
@@ -23,7 +23,7 @@ export const auditRoutes = ({ sql: reports, now, api }: RouteDeps) =>
       '/report',
       ({ query: { cursor, direction }, orgId }) => {
         const from = cursor === undefined ? { direction, at: null } : readCursor(cursor, direction)
-        return getReport(reports, orgId, from, now())
+        return getReport(sql, orgId, from, now())
       },
       {
         scope: 'audit:read',
