@@ -3,6 +3,7 @@ import { OperatorError } from '../../base/errors.ts'
 import { createRegistry, type Registry } from '../../base/metrics/registry.ts'
 import { measureThreads } from '../../base/metrics/threads.ts'
 import { findMisplaced } from '../../database/citus.ts'
+import { createBackgroundPriority } from '../../database/embedded/background-priority.ts'
 import { holdsDatabase } from '../../database/embedded/embedded-server.ts'
 import { migrate } from '../../database/migrate.ts'
 import { watchSchema } from '../../database/newer-schema.ts'
@@ -98,11 +99,15 @@ export async function startServer(
     })
     const intake = measureIntake(registry, intakeThread)
     const watch = watchInbox(sql, intakeThread, log)
+    const background = { slow: 'cloud-analytics slow-reads', lists: 'cloud-analytics lists' }
+    const onSocket =
+      'socketDir' in target ? createBackgroundPriority(sql, Object.values(background)) : () => {}
     const slowPool = createReconnectingPool(target, {
       max: divideConnections(config.databasePool).slow,
-      applicationName: 'cloud-analytics slow-reads',
+      applicationName: background.slow,
       genericPlans: true,
       oneByOne: true,
+      onSocket,
     })
     const writePool = createReconnectingPool(target, {
       max: WRITERS,
@@ -114,7 +119,8 @@ export async function startServer(
     })
     const listPool = createReconnectingPool(target, {
       max: WHOLE_LISTS,
-      applicationName: 'cloud-analytics lists',
+      applicationName: background.lists,
+      onSocket,
     })
     const onSilent = () => log.rarely('warn', 'the database is silent; connecting anew')
     // one connection: its backend stays warm, and no slow read holds up a response from memory

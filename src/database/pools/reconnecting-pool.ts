@@ -41,6 +41,7 @@ export function createReconnectingPool(
   const onSocket = (socket: Socket) => {
     for (const known of sockets) if (known.destroyed) sockets.delete(known)
     sockets.add(socket)
+    options.onSocket?.(socket)
   }
   const sql = connect(target, { ...options, applicationName, onSocket })
   let generation = 0

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { gettingStarted } from '../../../src/cli/serve/getting-started.ts'
 import { loadConfig } from '../../../src/config.ts'
@@ -117,12 +118,14 @@ test(
   SLOW_MS,
 )
 
-test('the worker has connections of its own, and finds a new one when they break', async () => {
+const openEmbedded = () => {
   const socketDir = readHolder(env.DATA_DIR)?.socketDir ?? ''
-  const sql = connect(
-    { socketDir, user: 'postgres', database: 'postgres' },
-    { max: 1, applicationName: 'test' },
-  )
+  const target = { socketDir, user: 'postgres', database: 'postgres' }
+  return connect(target, { max: 1, applicationName: 'test' })
+}
+
+test('the worker has connections of its own, and finds a new one when they break', async () => {
+  const sql = openEmbedded()
   const workers = () => sql<{ pid: number }[]>`
     select a.pid
     from pg_stat_activity a
@@ -132,6 +135,26 @@ test('the worker has connections of its own, and finds a new one when they break
   const known = new Set(before.map(({ pid }) => pid))
   await eventually(workers, (rows) => rows.some(({ pid }) => !known.has(pid)))
   await eventually(health, ({ status }) => status === 200)
+  await sql.end()
+})
+
+test('processes of PostgreSQL for slow reads and whole lists give way to the others', async () => {
+  const sql = openEmbedded()
+  // nothing is known yet of the first; both are computed on connections that give way
+  expect((await ask('/v1/quality')).status).toBe(200)
+  expect((await ask('/v1/sessions?per_page=all', { headers: { accept: 'text/csv' } })).status).toBe(200)
+  const priorities = async () => {
+    const rows = await sql<{ pid: number; name: string }[]>`
+      select a.pid, regexp_replace(a.application_name, '^cloud-analytics (\\S+).*', '\\1') as name
+      from pg_stat_activity a
+      where a.application_name like 'cloud-analytics %'`
+    return rows.map(({ pid, name }) => `${name} ${getPriority(pid)}`)
+  }
+  const found = await eventually(
+    priorities,
+    (all) => all.includes('lists 10') && all.includes('slow-reads 10'),
+  )
+  expect(new Set(found.filter((each) => / 10$/.test(each)))).toEqual(new Set(['lists 10', 'slow-reads 10']))
   await sql.end()
 })
 
