@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 
 // The pages name files and link to each other; both must exist.
 
@@ -63,5 +63,11 @@ test('files that the pages name exist', () => {
   for (const [, path = ''] of textOf('docs/architecture.md').matchAll(/\b((?:[a-z-]+\/)+[\w-]+\.tsx?)\b/g)) {
     if (!existsSync(join(ROOT, 'src', path))) missing.push(`docs/architecture.md: ${path}`)
   }
+  // a name alone is that of a file beside one that was named
+  const names = new Set(
+    [...new Bun.Glob('src/**/*.{ts,tsx,sql}').scanSync(ROOT)].map((path) => basename(path)),
+  )
+  for (const [, name = ''] of textOf('docs/architecture.md').matchAll(/`([\w-]+\.(?:tsx?|sql))`/g))
+    if (!names.has(name)) missing.push(`docs/architecture.md: ${name}`)
   expect(missing).toEqual([])
 })
