@@ -89,7 +89,7 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Da
       order by s.scope desc
       limit 1
     ) b on true
-    cross join lateral (select case b.scope when 'project' then m.own else m.cost end as cost) c`
+    cross join lateral (select case when b.scope = 'project' then m.own else m.cost end as cost) c`
   if (row === undefined) throw new Error('the statement gave no row')
   const { total, unpriced, periods, projects, current_month, month_cost, exceeded_on } = row
   const { scope, scope_key, since, limit } = row

@@ -52,7 +52,7 @@ export const sharedTables = ({ sql, orgId }: Context): Fragment => sql`
         group by r.project, r.repo
       ) r
       cross join lateral unnest(
-        case r.project when '' then array[r.repo, ${sql.unsafe(NAME_OF_REPO)}] else array[r.project] end
+        case when r.project = '' then array[r.repo, ${sql.unsafe(NAME_OF_REPO)}] else array[r.project] end
       ) as n (project)
       group by n.project, r.repo
       order by n.project, sum(r.pull_requests) desc, r.repo collate "C"

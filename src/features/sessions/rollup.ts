@@ -60,7 +60,7 @@ const FIGURES = rollup({
     {
       of: (sql) => sql`b.grain = 'day' and b.project <> ''`,
       from: (sql, orgId) => sql`
-        ${sessionsOfDay(sql, orgId)} and s.project = case r.project when ${WITHOUT_PROJECT} then '' else r.project end`,
+        ${sessionsOfDay(sql, orgId)} and s.project = case when r.project = ${WITHOUT_PROJECT} then '' else r.project end`,
     },
     {
       of: (sql) => sql`b.grain = 'day' and b.project = ''`,

@@ -38,7 +38,7 @@ export const factRollup = ({ name, keys, sums, facts }: Facts): Rollup => {
     count: (sql, rows) => sql`
       select
         g.dims, t.grain,
-        case t.grain when 'day' then f.day else date_trunc('month', f.day::timestamp)::date end as bucket,
+        case when t.grain = 'day' then f.day else date_trunc('month', f.day::timestamp)::date end as bucket,
         ${list(sql, grouped)}, count(*) as facts, ${list(
           sql,
           sums.map((column) => `sum(f.${column}) as ${column}`),

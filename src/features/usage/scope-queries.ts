@@ -123,7 +123,7 @@ export const costOfScope = (sql: ISql, orgId: string): Fragment => sql`
           and r.grain = 'month'
           and r.bucket = s.month
           and r.member = any (array(
-            ${keysOf(sql, orgId, sql`case s.scope when 'team' then a.team else a.id end = s.scope_key`)}
+            ${keysOf(sql, orgId, sql`case when s.scope = 'team' then a.team else a.id end = s.scope_key`)}
           ))
       )
     end,
