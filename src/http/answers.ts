@@ -2,7 +2,7 @@ import { Elysia, ElysiaCustomStatusResponse } from 'elysia'
 import type { Gate } from '../accounts/organizations/gate.ts'
 import { JsonText } from '../base/json-text.ts'
 import type { RecordRequest } from './access-log.ts'
-import { context, targetOf } from './context.ts'
+import { context, pathOf, targetOf } from './context.ts'
 import { CachedResponse } from './responses/cached-response.ts'
 import { linkOfValue } from './responses/links.ts'
 import { etagOf, matchesEtag, type ResponseHeaders, streamOf } from './responses/response.ts'
@@ -81,6 +81,8 @@ export function createAnswer({ grow, prefix }: Pick<AnswerDeps, 'grow' | 'prefix
       set.status = value.code
       value = value.response
     }
+    if (set.status === 201 && value instanceof Object && 'id' in value)
+      headers.location = `${pathOf(request.url)}/${value.id}`
     if (headers.location !== undefined) headers.location = `${prefix}${headers.location}`
     const link = linkOfValue(targetOf(request.url), value, prefix)
     if (link !== undefined) headers.link = link

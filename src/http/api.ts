@@ -71,6 +71,7 @@ interface ApiDeps extends Pick<RouteDeps, 'sql' | 'gate' | 'server'> {
 /** The parts of Elysia's context that the steps use. */
 interface Step extends Arrived {
   request: Request
+  set: { status?: number | string }
   params: Record<string, string> | undefined
   query: Record<string, unknown>
   body: unknown
@@ -109,6 +110,8 @@ interface Callers {
 function createSteps({ need, before }: Callers, deps: ApiDeps) {
   const { sql, gate, cache, wholeLists, checkResponses, server } = deps
   let route: Declared = {}
+  /** The status of what handlers return, where the route declares one other than 200. */
+  let success: number | undefined
   let readValues: ReturnType<typeof queryReader>
 
   const allowed = (admitted: Admitted | undefined): Access | undefined => {
@@ -141,6 +144,8 @@ function createSteps({ need, before }: Callers, deps: ApiDeps) {
       // `detail.responses` has those that are no JSON
       if (response !== undefined) {
         const responses = isSchema(response) ? { 200: response } : response
+        const [status, another] = Object.keys(responses)
+        if (status !== '200' && another === undefined) success = Number(status)
         hook.response = Object.fromEntries(
           Object.entries(responses).map(([status, schema]) => [
             status,
@@ -171,8 +176,9 @@ function createSteps({ need, before }: Callers, deps: ApiDeps) {
     },
 
     /** Reads the query and checks what was sent. Throws VALIDATION_ERROR with all that is wrong. */
-    transform: ({ admitted, request, params, body }: Step): { query: object; call: Call } => {
+    transform: ({ admitted, request, set, params, body }: Step): { query: object; call: Call } => {
       allowed(admitted)
+      if (success !== undefined) set.status = success
       if (params !== undefined) replaceBroken(params)
       const problems: FieldProblem[] = []
       const query = readValues(request.url, problems)

@@ -52,17 +52,13 @@ export const webhookRoutes = (webhooks: WebhookDeps) => {
     })
     .post(
       '',
-      async ({ body, headers, path, set, status, orgId, actor }) => {
+      async ({ body, headers, orgId, actor }): Promise<CreatedEndpoint> => {
         const idempotency = idempotencyOf(headers['idempotency-key'], body)
         const wanted = newEndpointOf(body, egress)
         const stored = await findStoredResponse(sql, box, orgId, idempotency)
-        if (stored === undefined) await checkHost(wanted.url, egress, resolve)
-        const made: CreatedEndpoint =
-          stored === undefined
-            ? await createEndpoint(webhooks, orgId, actor, wanted, idempotency)
-            : JSON.parse(stored)
-        set.headers.location = `${path}/${made.id}`
-        return status(201, made)
+        if (stored !== undefined) return JSON.parse(stored)
+        await checkHost(wanted.url, egress, resolve)
+        return await createEndpoint(webhooks, orgId, actor, wanted, idempotency)
       },
       {
         scope: 'webhooks',

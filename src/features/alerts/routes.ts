@@ -78,12 +78,9 @@ export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: Ro
     )
     .post(
       '',
-      async ({ body, headers, path: at, set, status, orgId, actor }) => {
+      ({ body, headers, orgId, actor }) => {
         const idempotency = idempotencyOf(headers['idempotency-key'], body)
-        const made = await createRule(deps, rules, { orgId, actor, body: body as object }, idempotency)
-        set.headers.location = `${at}/${made.id}`
-        // a schema that is a parameter has no type
-        return status(201, made as never)
+        return createRule(deps, rules, { orgId, actor, body: body as object }, idempotency)
       },
       {
         ...{ scope: 'admin', members, headers: IdempotencyHeader, body: schemas.added },
@@ -185,9 +182,9 @@ export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: Ro
     )
     .post(
       `${path}/deliveries/:delivery_id/redeliver`,
-      async ({ params, status, orgId, actor }) => {
-        const { delivery_id: id } = params
-        const again = await inTurn(orgId, async (tx) => {
+      ({ params, orgId, actor }) =>
+        inTurn(orgId, async (tx) => {
+          const { delivery_id: id } = params
           const { endpointId, hasEndpoint, test } = await getRuleDelivery(tx, orgId, idOf(params), id)
           if (!hasEndpoint) throw new ApiError('NOT_FOUND', 'its destination was removed')
           if (await redeliverOne(tx, orgId, endpointId, id)) {
@@ -196,9 +193,7 @@ export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: Ro
             await wakeWorker(tx, orgId)
           }
           return { ...(await getDelivery(tx, orgId, endpointId, id)), test }
-        })
-        return status(202, again)
-      },
+        }),
       {
         scope: 'admin',
         response: { 202: RuleDelivery },

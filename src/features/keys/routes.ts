@@ -94,25 +94,17 @@ export const keyRoutes = ({ sql, api, writes, enqueueWrite }: RouteDeps) => {
         detail: { operationId: 'listKeys', summary: 'List the API keys, newest first' },
       },
     )
-    .post(
-      '',
-      async ({ body, path, set, status, access, hidesMembers }) => {
-        const made = await create(access, body)
-        set.headers.location = `${path}/${made.id}`
-        return status(201, shownKey(made, hidesMembers))
+    .post('', async ({ body, access, hidesMembers }) => shownKey(await create(access, body), hidesMembers), {
+      ...needs,
+      body: NewKeyBody,
+      check: refusePast,
+      response: { 201: CreatedKey },
+      detail: {
+        operationId: 'createKey',
+        summary: 'Make an API key',
+        description: 'The key is in this answer only. It can have the scopes that you have yourself.',
       },
-      {
-        ...needs,
-        body: NewKeyBody,
-        check: refusePast,
-        response: { 201: CreatedKey },
-        detail: {
-          operationId: 'createKey',
-          summary: 'Make an API key',
-          description: 'The key is in this answer only. It can have the scopes that you have yourself.',
-        },
-      },
-    )
+    })
     .get(
       '/:key_id',
       async ({ params, access, hidesMembers }) =>

@@ -19,14 +19,11 @@ export const memberRoutes = ({ config, now, api, inTurn, listenUrl }: RouteDeps)
     })
     .post(
       '',
-      async ({ body, path, set, status, orgId, access }) => {
-        const made = await inTurn(orgId, async (tx) => {
+      ({ body, orgId, access }) =>
+        inTurn(orgId, async (tx) => {
           const { id } = await addMember(tx, orgId, changerOf(access), body, now())
           return await getListedMember(tx, orgId, id)
-        })
-        set.headers.location = `${path}/${made.id}`
-        return status(201, made)
-      },
+        }),
       {
         ...needs,
         body: NewMemberBody,
@@ -50,12 +47,12 @@ export const memberRoutes = ({ config, now, api, inTurn, listenUrl }: RouteDeps)
     )
     .post(
       '/:user_id/invitation',
-      async ({ params, path, set, status, orgId, access }) => {
+      async ({ params, path, set, orgId, access }) => {
         const { token, expires_at } = await inTurn(orgId, (tx) =>
           inviteMember(tx, orgId, changerOf(access), params.user_id),
         )
         set.headers.location = path.replace(/\/invitation$/, '')
-        return status(201, { url: invitationUrl(config.publicUrl ?? listenUrl(), token), expires_at })
+        return { url: invitationUrl(config.publicUrl ?? listenUrl(), token), expires_at }
       },
       {
         ...needs,

@@ -55,10 +55,10 @@ export const organizationRoutes = ({ api, inTurn }: RouteDeps, box: SecretBox) =
     )
     .post(
       '/badge-token',
-      async ({ path, set, status, orgId, actor }) => {
+      async ({ path, set, orgId, actor }) => {
         const token = await inTurn(orgId, (tx) => replaceBadgeToken(tx, orgId, actor))
         set.headers.location = path.replace('/badge-token', '')
-        return status(201, { token })
+        return { token }
       },
       {
         scope: 'admin',

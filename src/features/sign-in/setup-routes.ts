@@ -30,19 +30,19 @@ export const setupRoutes = (deps: AuthDeps) => {
     )
     .post(
       '/setup',
-      async ({ body, request, server, set, status }) => {
+      async ({ body, request, server, set }) => {
         if (setupToken === undefined) throw isSetUp()
         const client = clientOf(request, server, deps)
         const made = await setUp(deps, body, setupToken, client, new Date(), cookieOf(request))
         set.headers['set-cookie'] = sessionCookie(config, made.token)
         const scopes = [...SCOPES_OF_ROLE.owner]
         const perMinute = config.rateLimits[PLAN]
-        return status(201, {
+        return {
           ...(await getCaller(people, made.orgId, { userId: made.memberId }, scopes)),
           scopes,
           csrf_token: csrfTokenOf(made.token),
           limits: { read: perMinute, sync: perMinute },
-        })
+        }
       },
       {
         open: async () => {

@@ -87,8 +87,8 @@ export const deliveryRoutes = (deliveries: DeliveryDeps) => {
     )
     .post(
       '/deliveries/:delivery_id/redeliver',
-      async ({ params, status, orgId, actor }) =>
-        status(202, await redeliver(deliveries, orgId, actor, params.webhook_id, params.delivery_id)),
+      ({ params, orgId, actor }) =>
+        redeliver(deliveries, orgId, actor, params.webhook_id, params.delivery_id),
       {
         scope: 'webhooks',
         response: { 202: Delivery },
@@ -100,25 +100,20 @@ export const deliveryRoutes = (deliveries: DeliveryDeps) => {
         },
       },
     )
-    .post(
-      '/retry',
-      async ({ params, status, orgId, actor }) =>
-        status(202, await retryAll(deliveries, orgId, actor, params.webhook_id)),
-      {
-        scope: 'webhooks',
-        response: { 202: RecoverResponse },
-        detail: {
-          operationId: 'retryDeliveries',
-          summary: 'Send all deliveries that wait for a retry now',
-          description: 'They keep the retries that they have left. Held while the endpoint is disabled.',
-        },
+    .post('/retry', ({ params, orgId, actor }) => retryAll(deliveries, orgId, actor, params.webhook_id), {
+      scope: 'webhooks',
+      response: { 202: RecoverResponse },
+      detail: {
+        operationId: 'retryDeliveries',
+        summary: 'Send all deliveries that wait for a retry now',
+        description: 'They keep the retries that they have left. Held while the endpoint is disabled.',
       },
-    )
+    })
     .post(
       '/recover',
-      async ({ params, body, request, server, status, orgId, actor }) => {
+      ({ params, body, request, server, orgId, actor }) => {
         server?.timeout(request, RECOVERY_TIMEOUT_S)
-        return status(202, await recover(deliveries, orgId, actor, params.webhook_id, body))
+        return recover(deliveries, orgId, actor, params.webhook_id, body)
       },
       {
         scope: 'webhooks',
