@@ -81,15 +81,12 @@ interface Step extends Arrived {
 type Allowed = Pick<Access, 'orgId' | 'actor'> & Seen & { access: Access; seen: Seen; sql: Sql }
 type Checked = Step & Allowed & { call: Call }
 
-/**
- * PostgreSQL rejects NUL in a text, and Elysia gives null for broken percent-encoding. No id has U+FFFD: the result is
- * NOT_FOUND.
- */
+/** A parameter of a path with broken percent-encoding, for which Elysia gives null. No id has it: the result is NOT_FOUND. */
+export const BROKEN = '\uFFFD'
+
+/** PostgreSQL rejects NUL in a text. */
 function replaceBroken(params: Record<string, string | null>): void {
-  for (const name in params) {
-    const value = params[name] ?? '\uFFFD'
-    params[name] = value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value
-  }
+  for (const name in params) params[name] = (params[name] ?? BROKEN).replaceAll('\0', BROKEN)
 }
 
 const isSchema = (response: object): response is TSchema => Kind in response

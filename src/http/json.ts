@@ -11,40 +11,51 @@ const MAX_VALUES = 50_000
 const MAX_PLACE = 200
 const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-const [SPACE, QUOTE, COMMA, COLON, BACKSLASH] = [0x20, 0x22, 0x2c, 0x3a, 0x5c]
+const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c]
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
-/** Names the limit that `text` exceeds, before parsing builds all values; undefined within the limits. */
-function excessOf(text: string, maxValues: number): string | undefined {
+/**
+ * The number of names in `text`. Throws VALIDATION_ERROR beyond the limits, before parsing builds all values: millions of
+ * brackets take the thread for seconds. In invalid JSON the number may be wrong.
+ */
+function countNames(text: string, maxValues: number): number {
   let depth = 0
   let values = 1
+  let names = 0
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
     if (code === QUOTE) {
-      // in invalid JSON the count may be wrong, but only after the position of the error
       i = endOfText(text, i)
       if (i === -1) break
+    } else if (code === COLON) {
+      names += 1
     } else if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
       depth += 1
       values += 1
-      if (depth > MAX_DEPTH) return `must be nested at most ${MAX_DEPTH} levels deep`
+      if (depth > MAX_DEPTH) throw fieldError('body', `must be nested at most ${MAX_DEPTH} levels deep`)
     } else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) {
       depth -= 1
     } else if (code === COMMA) {
       values += 1
     }
-    if (values > maxValues) return `must have at most ${maxValues} values`
+    if (values > maxValues) throw fieldError('body', `must have at most ${maxValues} values`)
   }
-  return undefined
+  return names
 }
 
 /**
  * Adds to `problems` what PostgreSQL cannot store in `value`, parsed from `text`, and a name that an object has twice:
  * the parser keeps the last of both, another one might the first.
  */
-export function refuseUnkept(text: string, value: unknown, field: string, problems: FieldProblem[]): void {
+export function refuseUnkept(
+  text: string,
+  value: unknown,
+  field: string,
+  problems: FieldProblem[],
+  names = countNames(text, Number.POSITIVE_INFINITY),
+): void {
   findUnstorable(value, field, problems, MAX_PROBLEMS, text)
-  const repeated = repeatedName(text, value)
+  const repeated = repeatedName(text, names, value)
   if (repeated === undefined) return
   problems.push({ field: field === '' ? repeated : `${field}.${repeated}`, message: 'must be given once' })
 }
@@ -60,12 +71,11 @@ export function decode(bytes: Uint8Array): string {
 
 export const notJson = () => fieldError('body', 'must be valid JSON')
 
-/** Throws VALIDATION_ERROR for what is not JSON, or has too many values: millions of brackets take the thread for seconds. */
-function parse(text: string, maxValues: number): unknown {
-  const excess = excessOf(text, maxValues)
-  if (excess !== undefined) throw fieldError('body', excess)
+/** The value of a JSON text, and the number of names in it. Throws VALIDATION_ERROR as `countNames`, and for what is not JSON. */
+function parse(text: string, maxValues: number): { value: unknown; names: number } {
+  const names = countNames(text, maxValues)
   try {
-    return JSON.parse(text)
+    return { value: JSON.parse(text), names }
   } catch {
     throw notJson()
   }
@@ -76,8 +86,8 @@ export const decodeJson = (bytes: Uint8Array): string => decode(bytes).replace(/
 
 /** The value of a JSON text. Throws VALIDATION_ERROR as `parse`, and for what an object has twice. */
 export function parseOnce(text: string, maxValues = MAX_VALUES): unknown {
-  const value = parse(text, maxValues)
-  const repeated = repeatedName(text, value)
+  const { value, names } = parse(text, maxValues)
+  const repeated = repeatedName(text, names, value)
   if (repeated !== undefined) throw fieldError(repeated, 'must be given once')
   return value
 }
@@ -86,26 +96,16 @@ export function parseOnce(text: string, maxValues = MAX_VALUES): unknown {
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decodeJson(bytes)
   if (text.trim() === '') throw fieldError('body', 'must not be empty')
-  const value = parse(text, MAX_VALUES)
+  const { value, names } = parse(text, MAX_VALUES)
   const problems: FieldProblem[] = []
-  refuseUnkept(text, value, '', problems)
+  refuseUnkept(text, value, '', problems, names)
   if (problems.length > 0) throw validationError(...problems)
   return value
 }
 
-/** The place of the first name that an object of `text` has twice; undefined for none. `value` is what it was parsed to. */
-function repeatedName(text: string, value: unknown): string | undefined {
-  // a value has fewer names than its text
-  return countNames(text) === namesOf(value) ? undefined : cut(placeOfRepeated(text), MAX_PLACE)
-}
-
-function countNames(text: string): number {
-  let names = 0
-  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at + 1)) {
-    at = endOfText(text, at)
-    if (isName(text, at)) names += 1
-  }
-  return names
+/** The place of the first name that an object of `text` has twice; undefined for none: a value that it was parsed to has as many. */
+function repeatedName(text: string, names: number, value: unknown): string | undefined {
+  return names === namesOf(value) ? undefined : cut(placeOfRepeated(text), MAX_PLACE)
 }
 
 // elements of arrays have no names; Object.values and Reflect.get take four times as long
@@ -127,13 +127,6 @@ function endOfText(text: string, start: number): number {
   return -1
 }
 
-/** Whether a colon follows the text that ends at `end`. */
-function isName(text: string, end: number): boolean {
-  let at = end + 1
-  while (text.charCodeAt(at) <= SPACE) at += 1
-  return text.charCodeAt(at) === COLON
-}
-
 /** jsonc-parser takes five times as long as all above: it reads only what is refused. */
 function placeOfRepeated(text: string): string {
   const open: Set<string>[] = []
@@ -150,16 +143,3 @@ function placeOfRepeated(text: string): string {
   const parts = (place ?? []).map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`))
   return parts.join('').replace(/^\./, '')
 }
-
-/** The problems with `numberOf(position)`, unless undefined, in each `records[<position>]`. */
-export const renumberRecords = (
-  problems: readonly FieldProblem[],
-  numberOf: (position: number) => number | undefined,
-): FieldProblem[] =>
-  problems.map(({ field, message }) => ({
-    field: field.replace(/^records\[(\d+)\]/, (name, position: string) => {
-      const number = numberOf(Number(position))
-      return number === undefined ? name : `records[${number}]`
-    }),
-    message,
-  }))

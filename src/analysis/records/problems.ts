@@ -136,3 +136,16 @@ export function problemsBySchema(schema: TSchema | undefined, value: unknown): F
   compiled.set(schema, check)
   return check.Check(value) ? [] : problemsIn(check.Errors(value), '', MAX_PROBLEMS)
 }
+
+/** The problems with `numberOf(position)`, unless undefined, in each `records[<position>]`. */
+export const renumberRecords = (
+  problems: readonly FieldProblem[],
+  numberOf: (position: number) => number | undefined,
+): FieldProblem[] =>
+  problems.map(({ field, message }) => ({
+    field: field.replace(/^records\[(\d+)\]/, (name, position: string) => {
+      const number = numberOf(Number(position))
+      return number === undefined ? name : `records[${number}]`
+    }),
+    message,
+  }))

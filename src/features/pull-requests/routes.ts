@@ -4,9 +4,8 @@ import { component } from '../../analysis/records/fields.ts'
 import { ApiError, fieldError, tooMany } from '../../base/errors.ts'
 import { clientOf, createAddressLimiter } from '../../http/address-limit.ts'
 import { limitHeaders } from '../../http/admission.ts'
-import type { RouteDeps } from '../../http/api.ts'
+import { BROKEN, type RouteDeps } from '../../http/api.ts'
 import { bodyError, readRaw } from '../../http/body.ts'
-import { pathOf } from '../../http/context.ts'
 import { decodeJson, parseOnce } from '../../http/json.ts'
 import type { SecretBox } from '../../webhooks/signing/secret-box.ts'
 import { verifySignature } from '../../webhooks/signing/signature.ts'
@@ -27,7 +26,7 @@ export function githubRoutes({ api, writes, config, gate, now }: RouteDeps, box:
     '/github/:org_slug',
     async ({ request, server, params, set, status }) => {
       const slug = params.org_slug
-      if (!isDecodable(pathOf(request.url))) throw new ApiError('NOT_FOUND', 'There is no such organization')
+      if (slug === BROKEN) throw new ApiError('NOT_FOUND', 'There is no such organization')
       const { counted, exact } = clientOf(request, server, config.trustProxy)
       if (limiter.peek(counted).remaining === 0) {
         throw tooMany(
@@ -72,14 +71,4 @@ export function githubRoutes({ api, writes, config, gate, now }: RouteDeps, box:
       },
     },
   )
-}
-
-/** Whether the percent-encoding of a path is not broken. */
-function isDecodable(path: string): boolean {
-  try {
-    decodeURIComponent(path)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -21,8 +21,6 @@ import { type SentEvent, webhooksOf } from './webhooks.ts'
 
 /** A route of the app, as Elysia has it. */
 export interface ServedRoute {
-  method: string
-  path: string
   hooks: object
 }
 
@@ -80,14 +78,15 @@ export function completed(
   const components = createComponents()
   const errors = errorComponents(components)
   const root = { url: prefix === '' ? '/' : prefix, description: 'This server' }
-  const hooksOf = (method: string, path: string) =>
-    routes.find((one) => one.method.toLowerCase() === method && templateOf(one.path) === path)?.hooks ?? {}
+  const routeOf = new Map(
+    routes.map(({ hooks }) => [(hooks as Declared).detail?.operationId, hooks as Declared]),
+  )
   const paths: Record<string, Schema> = {}
   for (const [path, methods] of Object.entries(given)) {
     const isApi = path.startsWith('/v1/')
     const made: Schema = isApi ? {} : { servers: [root] }
     for (const [method, operation] of Object.entries(methods)) {
-      const route = hooksOf(method, path) as Declared
+      const route = routeOf.get(String(operation.operationId)) ?? {}
       made[method] = completedOperation(operationOf(operation, method, path, route), components)
     }
     paths[path] = made
@@ -159,9 +158,6 @@ const operationOf = (given: Schema, method: string, path: string, route: Declare
 }
 /** An operation: the plugin's, and what its route declares besides. */
 type Operation = ReturnType<typeof operationOf>
-
-/** `/v1/sessions/:session_id` as `/v1/sessions/{session_id}`. */
-const templateOf = (path: string): string => path.replace(/:(\w+)/g, '{$1}')
 
 /** Whether the 200 goes on for as long as something happens: it is never kept. */
 const isStream = ({ responses }: Schema): boolean =>

@@ -1,7 +1,7 @@
 import { createWriteQueue, SMALL_BODY_BYTES, UNPACKED, WRITES } from '../../accounts/organizations/gate.ts'
 import { createShares, type Free } from '../../accounts/organizations/shares.ts'
+import { renumberRecords } from '../../analysis/records/problems.ts'
 import { ApiError, busy, fieldError } from '../../base/errors.ts'
-import { renumberRecords } from '../../http/json.ts'
 import { createPreparer, findSender } from '../sync/prepare.ts'
 import { computeBatch, hasHistory, type SyncDeps, type SyncResult, storeBatch } from '../sync/write.ts'
 import { createDrains, noteBeyond } from './drains.ts'
