@@ -1,10 +1,6 @@
-import { KEY_LENGTH, type ParsedKey, parseKey, sameHash } from '../accounts/keys/form.ts'
-import { grants } from '../accounts/keys/model.ts'
+import { KEY_LENGTH, type ParsedKey, parseKey } from '../accounts/keys/form.ts'
 import { type Access, createCallers, type LookUp } from '../accounts/people/callers.ts'
 import { cookieReader } from '../accounts/people/cookies.ts'
-import { SCOPES_OF_ROLE } from '../accounts/people/roles.ts'
-import { type FoundSession, sessionIdOf } from '../accounts/people/sign-in-queries.ts'
-import { csrfTokenOf } from '../accounts/people/tokens.ts'
 import { ApiError, tooMany } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { Config } from '../config.ts'
@@ -57,10 +53,6 @@ interface AdmissionDeps {
 }
 
 const elapsedMs = () => performance.now()
-/** Calls `next` at once where the value is in memory. */
-const whenFound = <Found, Result>(found: Found | Promise<Found>, next: (found: Found) => Result) =>
-  found instanceof Promise ? found.then(next) : next(found)
-const isReading = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD'
 
 /** The admission of one instance: its keys, its leases and its addresses are in memory. */
 export function createAdmission(deps: AdmissionDeps) {
@@ -68,7 +60,7 @@ export function createAdmission(deps: AdmissionDeps) {
   const addresses = createAddressLimiter(now)
   const badges = createAddressLimiter(now, BADGES_A_MINUTE)
   const clock = keyClock ?? elapsedMs
-  const { keys, sessions, forget } = createCallers({ sql, lookUp, log, schema, clock })
+  const callers = createCallers({ sql, lookUp, log, schema, clock })
   const cookieOf = cookieReader(config)
   const presentedKey = createPresentedKeys()
   const parts = new WeakMap<Request, Admitted>()
@@ -81,61 +73,41 @@ export function createAdmission(deps: AdmissionDeps) {
   const limiters = { read: limiterOf('read'), sync: limiterOf('sync') }
 
   const addressOf = (request: Request) => clientOf(request, server(), config.trustProxy)
-  const exactAddressOf = (request: Request) => (isReading(request) ? null : addressOf(request).exact)
 
   /** The access of the key, or of the session in the cookie. */
-  const findAccess = (request: Request): Access | undefined | Promise<Access | undefined> => {
+  const findAccess = async (request: Request): Promise<Access | undefined> => {
+    const { method, headers } = request
+    const isChange = method !== 'GET' && method !== 'HEAD'
     const key = presentedKey(request)
-    if (key !== undefined) {
-      return whenFound(keys.find(key.id), (found) => {
-        if (found === undefined || !sameHash(found.hash, key.hash)) return undefined
-        keys.noteUse(found.id)
-        const { access } = found
-        const ipAddress = exactAddressOf(request)
-        return ipAddress === null ? access : { ...access, actor: { ...access.actor, ipAddress } }
-      })
-    }
-    const token = request.headers.has('authorization') ? undefined : cookieOf(request)
-    if (token === undefined) return undefined
+    const token = headers.has('authorization') ? undefined : cookieOf(request)
+    let access: Access | undefined
+    if (key !== undefined) access = await callers.byKey(key)
     // a change does not go by what is remembered of the session
-    return whenFound(sessions.find(sessionIdOf(token), !isReading(request)), (found) => {
-      if (found === undefined) return undefined
-      sessions.noteUse(found.id)
-      return accessOfPerson(found, token, request, exactAddressOf(request))
-    })
-  }
-
-  const count = (access: Access, window: WindowName): Admitted | Promise<Admitted> => {
-    const perMinute = config.rateLimits[access.plan]
-    const limit = limiters[window].take(access.orgId, perMinute)
-    if (!(limit instanceof Promise)) return { access, limit }
-    return limit.then(
-      (leased) => ({ access, limit: leased }),
-      (failure: unknown) => ({
-        access,
-        limit: limiters[window].peek(access.orgId, perMinute) ?? decisionAt(now(), false, perMinute, 0),
-        failure,
-      }),
-    )
+    else if (token !== undefined) access = await callers.bySession(token, isChange)
+    if (access === undefined || !isChange) return access
+    const { person, actor } = access
+    const isForged = person !== null && headers.get('x-csrf-token') !== person.csrfToken
+    return { ...access, isForged, actor: { ...actor, ipAddress: addressOf(request).exact } }
   }
 
   return {
     /** Looks the key up and counts the request in the window; never throws. */
-    admit(request: Request, name: LimitName): Admitted | Promise<Admitted> {
-      if (name === 'badge') return { access: undefined, limit: badges.take(addressOf(request).counted) }
-      const admitted = (access: Access | undefined): ReturnType<typeof count> =>
-        access === undefined
-          ? { access, limit: addresses.take(addressOf(request).counted) }
-          : count(access, name)
-      const access = findAccess(request)
-      if (!(access instanceof Promise)) return admitted(access)
-      return access.then(admitted, (failure: unknown) => ({
-        access: undefined,
-        limit: addresses.peek(addressOf(request).counted),
-        failure,
-      }))
+    async admit(request: Request, name: LimitName): Promise<Admitted> {
+      let access: Access | undefined
+      if (name === 'badge') return { access, limit: badges.take(addressOf(request).counted) }
+      try {
+        access = await findAccess(request)
+        if (access === undefined) return { access, limit: addresses.take(addressOf(request).counted) }
+        return { access, limit: await limiters[name].take(access.orgId, config.rateLimits[access.plan]) }
+      } catch (failure) {
+        if (access === undefined)
+          return { access, limit: addresses.peek(addressOf(request).counted), failure }
+        const perMinute = config.rateLimits[access.plan]
+        const known = limiters[name].peek(access.orgId, perMinute)
+        return { access, limit: known ?? decisionAt(now(), false, perMinute, 0), failure }
+      }
     },
-    forget,
+    forget: callers.forget,
     /** A GET that answers a part of a request, of the same caller: it is not counted again. */
     partOf(request: Request, admitted: Admitted | undefined, target: string, requestId: string): Request {
       const part = new Request(new URL(target, request.url).href, {
@@ -180,30 +152,6 @@ function createPresentedKeys(): (request: Request) => ParsedKey | undefined {
     if (parsed.size >= MAX_PARSED) parsed.clear()
     parsed.set(header, key)
     return key
-  }
-}
-
-/** The token of their session derives from the cookie: another site knows neither. */
-function accessOfPerson(
-  session: FoundSession & Pick<Access, 'onlyMember'>,
-  token: string,
-  request: Request,
-  ipAddress: string | null,
-): Access {
-  const { id, orgId, memberId, plan, email, role, hideMembers, onlyMember } = session
-  const scopes = SCOPES_OF_ROLE[role]
-  const csrfToken = csrfTokenOf(token)
-  return {
-    orgId,
-    keyId: null,
-    person: { userId: memberId, email, role, csrfToken },
-    isForged: !isReading(request) && request.headers.get('x-csrf-token') !== csrfToken,
-    plan,
-    scopes,
-    memberEmail: null,
-    mustHideMembers: hideMembers && !grants(scopes, 'team:read'),
-    onlyMember,
-    actor: { userId: memberId, ipAddress, session: id },
   }
 }
 

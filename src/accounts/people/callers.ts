@@ -4,11 +4,13 @@ import type { Plan } from '../../config.ts'
 import type { Sql } from '../../database/client.ts'
 import type { SchemaState } from '../../database/newer-schema.ts'
 import type { Actor } from '../audit-log/append.ts'
+import { type ParsedKey, sameHash } from '../keys/form.ts'
 import { grants, type Scope } from '../keys/model.ts'
 import { type FoundKey, findKeys, touchKey } from '../keys/queries.ts'
 import { createKeyCache } from './key-cache.ts'
-import { cutToRole, type Rights } from './roles.ts'
-import { findSessions, touchSession } from './sign-in-queries.ts'
+import { cutToRole, type Rights, SCOPES_OF_ROLE } from './roles.ts'
+import { type FoundSession, findSessions, sessionIdOf, touchSession } from './sign-in-queries.ts'
+import { csrfTokenOf } from './tokens.ts'
 import { findStanding, type VisibleMember } from './visibility-queries.ts'
 
 /** Somebody who signed in. */
@@ -113,8 +115,20 @@ export function createCallers({
     clock,
   })
   return {
-    keys,
-    sessions,
+    /** The access by a key. */
+    async byKey({ id, hash }: ParsedKey): Promise<Access | undefined> {
+      const found = await keys.find(id)
+      if (found === undefined || !sameHash(found.hash, hash)) return undefined
+      keys.noteUse(id)
+      return found.access
+    },
+    /** The access by the token of a session. `isAnew`: what is remembered of it does not count. */
+    async bySession(token: string, isAnew: boolean): Promise<Access | undefined> {
+      const found = await sessions.find(sessionIdOf(token), isAnew)
+      if (found === undefined) return undefined
+      sessions.noteUse(found.id)
+      return accessOfPerson(found, token)
+    },
     /** Looks the organization's keys and sessions up again from now on: one of them has ended or changed. */
     forget(orgId: string) {
       keys.forget(orgId)
@@ -123,7 +137,8 @@ export function createCallers({
   }
 }
 
-/** The access by a key of a request that changes nothing: its address is not determined. */
+// The accesses are those of requests that change nothing: neither their address nor the token of a page is determined.
+
 function accessBy(found: FoundKey & Pick<Access, 'onlyMember'>): Access {
   const { orgId, id, plan, scopes, memberEmail, hideMembers, onlyMember } = found
   const mustHideMembers = hideMembers && !grants(scopes, 'team:read')
@@ -138,5 +153,23 @@ function accessBy(found: FoundKey & Pick<Access, 'onlyMember'>): Access {
     mustHideMembers,
     onlyMember,
     actor: { userId: `key_${id}`, ipAddress: null },
+  }
+}
+
+function accessOfPerson(session: FoundSession & Pick<Access, 'onlyMember'>, token: string): Access {
+  const { id, orgId, memberId, plan, email, role, hideMembers, onlyMember } = session
+  const scopes = SCOPES_OF_ROLE[role]
+  return {
+    orgId,
+    keyId: null,
+    // the token of their pages derives from the cookie: another site knows neither
+    person: { userId: memberId, email, role, csrfToken: csrfTokenOf(token) },
+    isForged: false,
+    plan,
+    scopes,
+    memberEmail: null,
+    mustHideMembers: hideMembers && !grants(scopes, 'team:read'),
+    onlyMember,
+    actor: { userId: memberId, ipAddress: null, session: id },
   }
 }
