@@ -3,9 +3,9 @@ import type { Gate } from '../accounts/organizations/gate.ts'
 import { JsonText } from '../base/json-text.ts'
 import type { RecordRequest } from './access-log.ts'
 import { context, pathOf, targetOf } from './context.ts'
-import { CachedResponse } from './responses/cached-response.ts'
+import { CachedResponse, responseOf } from './responses/cached-response.ts'
 import { linkOfValue } from './responses/links.ts'
-import { etagOf, matchesEtag, type ResponseHeaders, streamOf } from './responses/response.ts'
+import { matchesEtag, type ResponseHeaders, streamOf } from './responses/response.ts'
 import type { ResponseCache } from './responses/response-cache.ts'
 
 // The one place where responses are made, of what handlers return: text, ETag, 304, compression, Link and Location.
@@ -32,14 +32,8 @@ interface AnswerDeps {
 function bodyOf(value: unknown, { headers }: ResponseSet): CachedResponse {
   if (value instanceof CachedResponse) return value
   const type = headers['content-type']
-  const text =
-    value instanceof JsonText
-      ? value.text
-      : typeof value === 'string' && type !== undefined
-        ? value
-        : JSON.stringify(value)
-  const source = { contentType: type === undefined ? undefined : String(type) }
-  return new CachedResponse(new TextEncoder().encode(text), etagOf(text), undefined, '', source, undefined)
+  if (type === undefined) return responseOf(value, {})
+  return responseOf(typeof value === 'string' ? new JsonText(value) : value, { contentType: String(type) })
 }
 
 export function createAnswer({ grow, prefix }: Pick<AnswerDeps, 'grow' | 'prefix'>) {

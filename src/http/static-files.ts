@@ -1,5 +1,6 @@
+import { JsonText } from '../base/json-text.ts'
 import { packedPath } from '../base/packed-path.ts'
-import { CachedResponse, type Encoding } from './responses/cached-response.ts'
+import { CachedResponse, responseOf } from './responses/cached-response.ts'
 import { etagOf, type ResponseHeaders } from './responses/response.ts'
 
 export const HTML_TYPE = 'text/html; charset=utf-8'
@@ -27,31 +28,16 @@ function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
 
 /** A text that the server makes. */
 export const textFile = (contentType: string, text: () => string | Promise<string>): StaticFile =>
-  once(async () => {
-    const bytes = new TextEncoder().encode(await text())
-    return new CachedResponse(bytes, etagOf(bytes), undefined, '', { contentType }, undefined)
-  })
+  once(async () => responseOf(new JsonText(await text()), { contentType }))
 
-/** A file packed by the build; it is unpacked at most once, for who does not take gzip. */
-class PackedFile extends CachedResponse {
-  private plain: Uint8Array<ArrayBuffer> | undefined
-  constructor(
-    private readonly gzip: Uint8Array<ArrayBuffer>,
-    contentType: string,
-  ) {
-    super(new Uint8Array(), etagOf(gzip), undefined, '', { contentType }, undefined, ['gzip'])
-  }
-  override bodyIn(encoding: Encoding | undefined): Uint8Array<ArrayBuffer> {
-    if (encoding !== undefined) return this.gzip
-    this.plain ??= Bun.gunzipSync(this.gzip)
-    return this.plain
-  }
-}
-
+/** A file packed by the build. */
 export const packedFile = (name: string): StaticFile =>
   once(async () => {
-    const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? ''
-    return new PackedFile(await Bun.file(packedPath(name)).bytes(), type)
+    const gzip = await Bun.file(packedPath(name)).bytes()
+    const contentType = TYPES[name.slice(name.lastIndexOf('.') + 1)]
+    const file = new CachedResponse(Bun.gunzipSync(gzip), etagOf(gzip), { contentType }, ['gzip'])
+    file.compressed.set('gzip', gzip)
+    return file
   })
 
 /** Sets the headers of files, with the Content-Security-Policy of a page that loads them. */

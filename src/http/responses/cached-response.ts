@@ -1,5 +1,5 @@
-import type { JsonText, PagePosition } from '../../base/json-text.ts'
-import { qualitiesOf } from './response.ts'
+import { JsonText, type PagePosition } from '../../base/json-text.ts'
+import { etagOf, qualitiesOf } from './response.ts'
 
 /** A smaller body saves no packet when it is compressed. */
 const MIN_COMPRESSED_BYTES = 1_024
@@ -47,21 +47,21 @@ export function cacheKeyOf(
 /** A complete response body. */
 export class CachedResponse {
   /** The compressed bodies by encoding; each is kept when it is first sent. */
-  protected readonly compressed = new Map<Encoding, Uint8Array<ArrayBuffer>>()
+  readonly compressed = new Map<Encoding, Uint8Array<ArrayBuffer>>()
 
   constructor(
     /** JSON, in UTF-8. */
     readonly body: Uint8Array<ArrayBuffer>,
     readonly etag: string,
-    /** Version of the owner's data; undefined when the owner has no version, or it was not read. */
-    readonly version: string | undefined,
-    /** The owner and the key, under which it is kept. */
-    readonly name: string,
     readonly source: Pick<ResponseSource, 'contentType' | 'variesByAccept'>,
-    /** The page's position, when the response is a page of a list. */
-    readonly pagination: PagePosition | undefined,
     /** It is sent in these encodings, or in none. */
     readonly encodings = body.length < MIN_COMPRESSED_BYTES ? NONE : PREFERRED,
+    /** The page's position, when the response is a page of a list. */
+    readonly pagination?: PagePosition,
+    /** The owner and the key, under which it is kept. */
+    readonly name = '',
+    /** Version of the owner's data; undefined when the owner has no version, or it was not read. */
+    readonly version?: string,
   ) {}
 
   /** The first of its encodings that an Accept-Encoding header allows; undefined: none. */
@@ -88,4 +88,18 @@ export class CachedResponse {
     grow(this, packed.length)
     return packed
   }
+}
+
+/** The response for a computed value: its text, or it as JSON. */
+export function responseOf(
+  value: unknown,
+  { contentType, variesByAccept }: Pick<ResponseSource, 'contentType' | 'variesByAccept'>,
+  name?: string,
+  version?: string,
+): CachedResponse {
+  const text = value instanceof JsonText ? value.text : JSON.stringify(value)
+  const { pagination } = (value ?? {}) as { pagination?: PagePosition }
+  const body = new TextEncoder().encode(text)
+  const source = { contentType, variesByAccept }
+  return new CachedResponse(body, etagOf(text), source, undefined, pagination, name, version)
 }

@@ -1,6 +1,4 @@
-import { JsonText, type PagePosition } from '../../base/json-text.ts'
-import { CachedResponse, type Computed, type ResponseSource } from './cached-response.ts'
-import { etagOf } from './response.ts'
+import { CachedResponse, type Computed, type ResponseSource, responseOf } from './cached-response.ts'
 import type { BeginRead, Read } from './slow-reads.ts'
 
 // Responses in memory are never stale. Each carries the version of its organization's data that was read before it was
@@ -65,16 +63,6 @@ interface Entry {
 interface Running {
   version: string | undefined
   response: Promise<CachedResponse>
-}
-
-function responseOf(name: string, version: string | undefined, source: ResponseSource, computed: Computed) {
-  const value = source.convert === undefined ? computed : source.convert(computed)
-  const text = value instanceof JsonText ? value.text : JSON.stringify(value)
-  const pagination =
-    value !== null && 'pagination' in value ? (value.pagination as PagePosition | undefined) : undefined
-  const body = new TextEncoder().encode(text)
-  const { contentType, variesByAccept } = source
-  return new CachedResponse(body, etagOf(text), version, name, { contentType, variesByAccept }, pagination)
 }
 
 /**
@@ -156,7 +144,7 @@ export function createResponseCache(
     const computation: Computation = {
       sql: undefined,
       resolve(value) {
-        const made = responseOf(name, version, source, value)
+        const made = responseOf(source.convert?.(value) ?? value, source, name, version)
         if (version !== undefined && source.keeps?.(value) !== false) keep(name, made)
         else if (source.keeps !== undefined) forget(name)
         end(true)
