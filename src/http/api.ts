@@ -22,10 +22,10 @@ import {
 import { ALL, MAX_PER_PAGE } from './query.ts'
 import { firstOfEach, queryReader, readQuery } from './query-reader.ts'
 import { CachedResponse, cacheKeyOf, type ResponseSource } from './responses/cached-response.ts'
-import { type CsvColumns, csvSource, prefersCsv } from './responses/csv.ts'
+import { csvSource, prefersCsv } from './responses/csv.ts'
 import type { ResponseCache } from './responses/response-cache.ts'
 import { responseSchema } from './responses/response-schema.ts'
-import { type AllRows, problemsOfAll, type Seen, type WholeLists } from './whole-list.ts'
+import { type CsvList, problemsOfAll, type Seen, type WholeLists } from './whole-list.ts'
 
 // The plugin by which routes declare what they need. `scope` says who may call a route; its steps check it before anything
 // of the request is read. The other macros only keep their value in the route's hooks, where `scope`, the API's document
@@ -118,7 +118,7 @@ function createSteps({ need, before }: Callers, deps: ApiDeps) {
     return access
   }
   const columnsOf = (query: unknown) =>
-    typeof route.csv === 'function' ? route.csv(query) : (route.csv ?? {})
+    typeof route.csv?.columns === 'function' ? route.csv.columns(query) : (route.csv?.columns ?? {})
   const sourceOf = (request: Request, key: string, query: unknown): ResponseSource => {
     if (route.csv === undefined) return { key }
     const source = { key, variesByAccept: true }
@@ -128,9 +128,8 @@ function createSteps({ need, before }: Callers, deps: ApiDeps) {
 
   const steps = {
     declare(hook: Declared) {
-      const { detail, query, body, response, cached, csv, all } = hook
+      const { detail, query, body, response, cached, csv } = hook
       if (detail?.operationId === undefined) throw new Error('a route declares no operationId')
-      if (csv !== undefined && all === undefined) throw new Error('a route with csv declares all')
       route = { ...hook }
       readValues = queryReader(query)
       if (need !== undefined)
@@ -179,7 +178,7 @@ function createSteps({ need, before }: Callers, deps: ApiDeps) {
       if (params !== undefined) replaceBroken(params)
       const problems: FieldProblem[] = []
       const query = readValues(request.url, problems)
-      const isWhole = route.all !== undefined && query.per_page === ALL
+      const isWhole = route.csv !== undefined && query.per_page === ALL
       if (isWhole) {
         problems.push(...problemsOfAll(request))
         query.per_page = MAX_PER_PAGE
@@ -206,9 +205,9 @@ function createSteps({ need, before }: Callers, deps: ApiDeps) {
     /** The kept response, or all rows; undefined where this request computes it, for all that wait for it. */
     findCached: async (context: Checked) => {
       const { orgId, seen, query, params = {}, request, call } = context
-      const { all } = route
-      if (call.isWhole && all !== undefined) {
-        const rows = (sql: Sql) => all(sql, orgId, query, seen)
+      const { csv } = route
+      if (call.isWhole && csv !== undefined) {
+        const rows = (sql: Sql) => csv.all(sql, orgId, query, seen)
         return await wholeLists.send(request, { orgId, columns: columnsOf(query), rows })
       }
       const further = typeof route.cached === 'function' ? route.cached() : {}
@@ -243,12 +242,10 @@ export const createApi = (deps: ApiDeps) =>
      */
     cached: (_further: true | (() => Record<string, string>)) => ({}),
     /**
-     * The 200 is a page of a list, which may be asked for as CSV with these columns, made of the handler's `pageText`. It is
-     * kept as by `cached`, and the route has `all`, which the API's document promises.
+     * The 200 is a page of a list, which may be asked for as CSV, made of the handler's `pageText`, or with `per_page=all` of
+     * all rows. It is kept as by `cached`.
      */
-    csv: (_columns: CsvColumns<never> | ((query: never) => CsvColumns<never>)) => ({}),
-    /** All rows of that list, for `per_page=all`. */
-    all: (_rows: AllRows<never>) => ({}),
+    csv: (_list: CsvList<never, never>) => ({}),
     /** Options of the reader of the body. */
     reads: (_options: BodyOptions) => ({}),
     /** Finds problems that schemas cannot express; they are reported together with those of the schemas. */

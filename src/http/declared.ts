@@ -5,8 +5,7 @@ import type { VisibleMember } from '../accounts/people/visibility-queries.ts'
 import { ApiError, type FieldProblem } from '../base/errors.ts'
 import { asciiLower } from '../base/text.ts'
 import type { BodyOptions } from './body.ts'
-import type { CsvColumns } from './responses/csv.ts'
-import type { AllRows } from './whole-list.ts'
+import type { CsvList } from './whole-list.ts'
 
 // A route's options, and what they mean: who may call it, whose figures they see, and how the API's document says it.
 
@@ -34,8 +33,7 @@ export interface Declared {
   detail?: { operationId?: string; summary?: string; description?: string; [more: string]: unknown }
   members?: Members
   cached?: true | (() => Record<string, string>)
-  csv?: CsvColumns<unknown> | ((query: unknown) => CsvColumns<unknown>)
-  all?: AllRows<unknown>
+  csv?: CsvList<unknown, unknown>
   reads?: BodyOptions
   check?: (sent: Sent) => FieldProblem[]
   fails?: readonly number[]

@@ -27,8 +27,12 @@ export type Seen = {
   hidesMembers: boolean
 }
 
-/** The statement of all rows of a list in its order: `item`, JSON text. */
-export type AllRows<Query> = (sql: Sql, orgId: string, query: Query, seen: Seen) => Fragment
+/** A list as CSV. */
+export interface CsvList<Query, Item> {
+  columns: CsvColumns<Item> | ((query: Query) => CsvColumns<Item>)
+  /** The statement of all rows in the list's order: `item`, JSON text. */
+  all: (sql: Sql, orgId: string, query: Query, seen: Seen) => Fragment
+}
 
 /** Finds what does not go together with `per_page=all`. */
 export const problemsOfAll = ({ headers, url }: Request): FieldProblem[] => [

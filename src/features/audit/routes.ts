@@ -15,8 +15,7 @@ export const auditRoutes = ({ sql, now, api }: RouteDeps) =>
       query: AuditListQuery,
       response: textOf(AuditPage),
       members: true,
-      csv: columnsOf(AuditEntry),
-      all: allEntries,
+      csv: { columns: columnsOf(AuditEntry), all: allEntries },
       detail: { operationId: 'listAuditEntries', summary: 'List the audit log, newest first' },
     })
     .get(

@@ -72,8 +72,7 @@ export const costRoutes = ({ now, api }: ReadDeps) =>
       response: textOf(Breakdown),
       members: ({ by, and_by, member }: BreakdownQuery) =>
         by === 'member' || and_by === 'member' || member !== undefined,
-      csv: breakdownColumns,
-      all: allBreakdown,
+      csv: { columns: breakdownColumns, all: allBreakdown },
       detail: {
         operationId: 'getCostBreakdown',
         summary: 'Cost and tokens by project, member, team, model, agent, branch or time',

@@ -13,8 +13,10 @@ export const riskRoutes = ({ api }: ReadDeps) =>
       scope: 'risk:read',
       query: RiskListQuery,
       response: textOf(RiskPage),
-      csv: ({ include }: RiskListQuery) => columnsOf(RiskScore, include !== undefined),
-      all: allRisks,
+      csv: {
+        columns: ({ include }: RiskListQuery) => columnsOf(RiskScore, include !== undefined),
+        all: allRisks,
+      },
       detail: { operationId: 'listRisks', summary: 'List risk scores of pull requests, newest first' },
     })
     .get('/:pr_id', ({ sql, params, orgId, onlyMember }) => getRisk(sql, orgId, params.pr_id, onlyMember), {

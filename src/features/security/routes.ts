@@ -30,8 +30,7 @@ export const securityRoutes = ({ api }: RouteDeps) =>
       query: FindingListQuery,
       response: textOf(FindingPage),
       members: ({ member }: FindingListQuery) => (member === undefined ? 'left out' : true),
-      csv: columnsOf(ListedFinding),
-      all: allFindings,
+      csv: { columns: columnsOf(ListedFinding), all: allFindings },
       detail: {
         operationId: 'listFindings',
         summary: 'List findings, those of the newest sessions first',

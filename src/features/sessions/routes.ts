@@ -30,8 +30,7 @@ export const sessionRoutes = ({ api }: ReadDeps) =>
       query: SessionListQuery,
       response: textOf(SessionPage),
       members: ({ member }: SessionListQuery) => member !== undefined,
-      csv: columnsOf(SessionListItem),
-      all: allSessions,
+      csv: { columns: columnsOf(SessionListItem), all: allSessions },
       detail: {
         operationId: 'listSessions',
         summary: 'List sessions',

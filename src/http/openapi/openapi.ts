@@ -150,18 +150,13 @@ const operationOf = (given: Schema, method: string, path: string, route: Declare
     /** A limit counts its requests. */
     isLimited: isApi || path.startsWith('/api/badge/'),
     hasBody: route.body !== undefined || route.detail?.requestBody !== undefined,
-    /** Its 200 has an ETag, which gives 304. Probes and sign-in, which have a schema, are never kept. */
+    /** Its 200 has an ETag, which gives 304. Probes and sign-in have a schema and none, streams of the API neither. */
     isConditional:
-      method === 'get' &&
-      (isApi ? !isStream(given) : route.response === undefined && 200 in (given.responses as object)),
+      method === 'get' && isApi === (route.response !== undefined) && 200 in (given.responses as object),
   }
 }
 /** An operation: the plugin's, and what its route declares besides. */
 type Operation = ReturnType<typeof operationOf>
-
-/** Whether the 200 goes on for as long as something happens: it is never kept. */
-const isStream = ({ responses }: Schema): boolean =>
-  JSON.stringify(responses ?? {}).includes('"text/event-stream"')
 
 /** The components that `text` refers to. */
 function used(components: Schema, text: string): Schema {
