@@ -53,9 +53,21 @@ function noRoute(path: string, asked: string, { router }: Pick<AnyElysia, 'route
 }
 
 /** A function that turns what was thrown into an error for the client, and logs what is not the client's. */
-function createApiError({ log, diskPlace, app }: ErrorDeps): (failed: FailedRequest) => ApiError {
-  const internal = ({ error, request, path, requestId }: FailedRequest): ApiError => {
+const createApiError =
+  ({ log, diskPlace, app }: ErrorDeps) =>
+  ({ error, request, path, requestId }: FailedRequest): ApiError => {
+    if (error instanceof ApiError) return error
+    if (error instanceof NotFoundError) return noRoute(path, request.method, app())
+    const problems = error instanceof ValidationError ? problemsOf(error) : undefined
+    if (problems !== undefined && (error as ValidationError).type !== 'response')
+      return validationError(...problems)
+    if (request.signal.aborted) return new ApiError('VALIDATION_ERROR', 'The client went away')
     const fields = { error, request_id: requestId, method: request.method, path }
+    if (/^22...$/.test(codeOf(error) ?? '')) {
+      // PostgreSQL's class 22, data exception: a check before should have named the parameter.
+      log.error('a bad value reached the database', fields)
+      return new ApiError('VALIDATION_ERROR', 'A value of the request cannot be processed')
+    }
     if (isDiskFull(error)) {
       // its stack says nothing about the disk
       log.rarely('error', `the disk of the database is full, writes are refused: free some ${diskPlace}`, {
@@ -65,31 +77,15 @@ function createApiError({ log, diskPlace, app }: ErrorDeps): (failed: FailedRequ
       const options = { status: 503, headers: { 'retry-after': String(DISK_FULL_RETRY_S) } }
       return new ApiError('INTERNAL_ERROR', 'The disk of the database is full; nothing was stored', options)
     }
-    if (!isConnectionError(error)) {
-      // its own text has the whole response
-      const problems = error instanceof ValidationError ? problemsOf(error) : undefined
-      if (problems === undefined) log.error('a request failed', fields)
-      else log.error('a response does not match its schema', { ...fields, error: undefined, problems })
-      return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side')
+    if (isConnectionError(error)) {
+      log.rarely('warn', 'the database is away', fields)
+      return busy('The database is away or busy')
     }
-    log.rarely('warn', 'the database is away', fields)
-    return busy('The database is away or busy')
+    // the text of a response's error has all of it
+    if (problems === undefined) log.error('a request failed', fields)
+    else log.error('a response does not match its schema', { ...fields, error: undefined, problems })
+    return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side')
   }
-  const known = (failed: FailedRequest): ApiError | undefined => {
-    const { error, request, path, requestId } = failed
-    if (error instanceof ApiError) return error
-    if (error instanceof NotFoundError) return noRoute(path, request.method, app())
-    if (error instanceof ValidationError && error.type !== 'response') {
-      return validationError(...problemsOf(error))
-    }
-    if (request.signal.aborted) return new ApiError('VALIDATION_ERROR', 'The client went away')
-    if (!/^22...$/.test(codeOf(error) ?? '')) return undefined
-    // PostgreSQL's class 22, data exception: a check before should have named the parameter.
-    log.error('a bad value reached the database', { error, request_id: requestId, path })
-    return new ApiError('VALIDATION_ERROR', 'A value of the request cannot be processed')
-  }
-  return (failed) => known(failed) ?? internal(failed)
-}
 
 /** Answers what was thrown. */
 export const errors = (deps: ErrorDeps) => {

@@ -1,4 +1,5 @@
 import { JsonText } from '../base/json-text.ts'
+import { once } from '../base/memoize.ts'
 import { packedPath } from '../base/packed-path.ts'
 import { CachedResponse, responseOf } from './responses/cached-response.ts'
 import { etagOf, type ResponseHeaders } from './responses/response.ts'
@@ -14,25 +15,19 @@ const TYPES: Record<string, string> = {
 /** A file that is made at the first request and kept, packed and unpacked as asked for. */
 export type StaticFile = () => Promise<CachedResponse>
 
-/** `make` with its result kept; what fails is made again. */
-function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined
-  return async () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined
-      throw error
-    })
-    return await made
-  }
+/** `make` with its result kept. Elysia waits for the result of a function whose text says that it is async. */
+function kept(make: () => Promise<CachedResponse>): StaticFile {
+  const made = once(make)
+  return async () => await made()
 }
 
 /** A text that the server makes. */
 export const textFile = (contentType: string, text: () => string | Promise<string>): StaticFile =>
-  once(async () => responseOf(new JsonText(await text()), { contentType }))
+  kept(async () => responseOf(new JsonText(await text()), { contentType }))
 
 /** A file packed by the build. */
 export const packedFile = (name: string): StaticFile =>
-  once(async () => {
+  kept(async () => {
     const gzip = await Bun.file(packedPath(name)).bytes()
     const contentType = TYPES[name.slice(name.lastIndexOf('.') + 1)]
     const file = new CachedResponse(Bun.gunzipSync(gzip), etagOf(gzip), { contentType }, ['gzip'])

@@ -35,14 +35,9 @@ export const setupRoutes = (deps: AuthDeps) => {
         const client = clientOf(request, server, deps)
         const made = await setUp(deps, body, setupToken, client, new Date(), cookieOf(request))
         set.headers['set-cookie'] = sessionCookie(config, made.token)
-        const scopes = [...SCOPES_OF_ROLE.owner]
-        const perMinute = config.rateLimits[PLAN]
-        return {
-          ...(await getCaller(people, made.orgId, { userId: made.memberId }, scopes)),
-          scopes,
-          csrf_token: csrfTokenOf(made.token),
-          limits: { read: perMinute, sync: perMinute },
-        }
+        const person = { userId: made.memberId, csrfToken: csrfTokenOf(made.token) }
+        const caller = { orgId: made.orgId, keyId: null, person, scopes: SCOPES_OF_ROLE.owner }
+        return await getCaller(people, caller, config.rateLimits[PLAN])
       },
       {
         open: async () => {

@@ -1,3 +1,4 @@
+import type { Access, Person } from '../../accounts/people/callers.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { Sql } from '../../database/client.ts'
@@ -14,19 +15,21 @@ type Row = WhoAmI['organization'] & {
   role: NonNullable<WhoAmI['member']>['role']
 }
 
+/** Who asks: a key or a person. */
+type Caller = Pick<Access, 'orgId' | 'keyId' | 'scopes'> & {
+  person: Pick<Person, 'userId' | 'csrfToken'> | null
+}
+
 /**
- * The organization, the key, with the scopes that are left to it, unless a person is asked for, and the member: the person,
- * or whose sessions the key sends.
- * Throws UNAUTHORIZED when the key or person was just deleted.
+ * The organization and its limits, the key, with the scopes that are left to it, unless a person is asked for, and the member:
+ * the person, or whose sessions the key sends. Throws UNAUTHORIZED when the key or person was just deleted.
  */
 export async function getCaller(
   sql: Sql,
-  orgId: string,
-  by: { keyId: string } | { userId: string },
-  scopes: WhoAmI['scopes'],
-): Promise<Pick<WhoAmI, 'organization' | 'key' | 'member'>> {
-  const keyId = 'keyId' in by ? by.keyId : null
-  const userId = 'userId' in by ? by.userId : null
+  { orgId, keyId, person, ...access }: Caller,
+  perMinute: number,
+): Promise<WhoAmI> {
+  const scopes = [...access.scopes]
   const [row] = await sql<Row[]>`
     select
       o.org_id as id, o.slug, o.name, o.plan,
@@ -35,7 +38,7 @@ export async function getCaller(
       m.id as member_id, m.email as member_email, m.display_name, m.role
     from organizations o
     left join api_keys k on k.org_id = o.org_id and k.id = ${keyId}
-    left join members m on m.org_id = ${orgId} and (m.email = k.member_email or m.id = ${userId})
+    left join members m on m.org_id = ${orgId} and (m.email = k.member_email or m.id = ${person?.userId ?? null})
     where o.org_id = ${orgId}`
   if (row === undefined || (row.key_id ?? row.member_id) === null) {
     throw new ApiError('UNAUTHORIZED', 'Missing or invalid API key')
@@ -47,5 +50,8 @@ export async function getCaller(
     organization: { id, slug, name, plan },
     key: key_id === null ? null : { id: key_id, name: key_name, scopes, expires_at, member: owner },
     member: member_id === null ? null : { id: member_id, email: member_email, display_name, role },
+    scopes,
+    ...(person !== null && { csrf_token: person.csrfToken }),
+    limits: { read: perMinute, sync: perMinute },
   }
 }

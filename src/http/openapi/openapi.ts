@@ -216,44 +216,40 @@ function errorsOf({ method, path, route, isApi, isLimited, hasBody }: Operation)
   return errorReferences(statuses, isLimited)
 }
 
-/** Whether a schema is that of a page of a list. */
-const isPage = (schema: Schema | undefined): boolean =>
-  'pagination' in ((schema?.properties as Schema | undefined) ?? {})
-
-/** The responses that a route declares itself: as schemas of JSON by status, or with their contents. */
+/** The responses that a route declares itself: as schemas of JSON by status, or in `detail` with their contents. */
 function successes(operation: Operation, components: Components): Record<string, Schema> {
   const { given, id, route, isLimited, isConditional } = operation
-  const responses: Record<string, Schema> = {}
-  const add = (status: string, schema: Schema | undefined, description: unknown, content?: Schema) => {
-    const more: HeaderName[] = [
-      ...(status === '201' ? ['Location' as const] : []),
-      ...(isConditional ? ['ETag' as const, 'Cache-Control' as const] : []),
-      ...(isPage(schema) ? ['Link' as const] : []),
-    ]
-    const meaning = typeof description === 'string' ? description : MEANING_OF_STATUS[status]
-    responses[status] = {
-      description: meaning ?? 'OK',
-      headers: headersOf(isLimited, more),
-      ...(content && { content }),
-    }
-  }
+  const protobuf = route.reads?.types?.includes(PROTOBUF_TYPE) ? PROTOBUF_CONTENT : {}
+  const conditional: HeaderName[] = isConditional ? ['ETag', 'Cache-Control'] : []
   const media = (schema: Schema) => ({ schema, example: exampleOf(schema, components.schemas) })
-  for (const [status, schema] of Object.entries((route.response ?? {}) as Record<string, Schema>)) {
-    const json = () => media(components.named(`${pascal(id)}Response`, schema))
-    const more = route.reads?.types?.includes(PROTOBUF_TYPE) ? PROTOBUF_CONTENT : {}
-    const content = schema.type === 'void' ? undefined : { [JSON_TYPE]: json(), ...more }
-    add(status, schema, schema.description, content)
-    if (route.csv) Object.assign(responses[status] ?? {}, CSV_EXTENSION)
-  }
-  if (route.response === undefined) {
-    for (const [status, { description, content = {} }] of Object.entries(
-      given.responses as Record<string, Schema>,
-    )) {
-      const types = Object.entries(content as Record<string, { schema?: Schema }>)
-      const shown = types.map(([type, { schema }]) => [type, media(components.plain(schema))])
-      add(status, undefined, description, shown.length > 0 ? Object.fromEntries(shown) : undefined)
+  const contentOf = ({ content = {} }: Schema) =>
+    Object.entries(content as Record<string, Schema>).map(([type, { schema }]) => [
+      type,
+      media(components.plain(schema)),
+    ])
+  const jsonOf = (schema: Schema) =>
+    schema.type === 'void'
+      ? {}
+      : { [JSON_TYPE]: media(components.named(`${pascal(id)}Response`, schema)), ...protobuf }
+  const responses: Record<string, Schema> = {}
+  for (const [status, one] of Object.entries((route.response ?? given.responses) as Record<string, Schema>)) {
+    const content = route.response === undefined ? Object.fromEntries(contentOf(one)) : jsonOf(one)
+    const isPage = 'pagination' in ((one.properties as Schema | undefined) ?? {})
+    const headers: HeaderName[] = [
+      ...(status === '201' ? ['Location' as const] : []),
+      ...conditional,
+      ...(isPage ? ['Link' as const] : []),
+    ]
+    responses[status] = {
+      description: one.description ?? MEANING_OF_STATUS[status] ?? 'OK',
+      headers: headersOf(isLimited, headers),
+      ...(Object.keys(content).length > 0 && { content }),
+      ...(route.csv && CSV_EXTENSION),
     }
   }
-  if (isConditional) add('304', undefined, 'What the ETag in If-None-Match names is still the answer')
+  if (isConditional) {
+    const description = 'What the ETag in If-None-Match names is still the answer'
+    responses['304'] = { description, headers: headersOf(isLimited, conditional) }
+  }
   return responses
 }

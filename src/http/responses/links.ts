@@ -12,15 +12,15 @@ const encoded = (text: string): string => text.toWellFormed().replace(/[^!#-;=?-
 
 /** References to `target` with other values of the parameter `name`, by their relation; `undefined` is left out. */
 function references(target: string, name: string, values: Record<string, unknown>, prefix: string): string {
-  const [path = '', query = ''] = target.split(/\?(.*)/)
-  const others = query
-    .split('&')
-    .filter(
-      (pair) => pair !== '' && !pair.includes(KEY_START) && decodePart(pair.split('=', 1)[0] ?? '') !== name,
-    )
-  const start = encoded(`${path}?${[...others, name].join('&')}=`)
+  const at = target.indexOf('?')
+  const pairs = at === -1 ? [] : target.slice(at + 1).split('&')
+  let start = `${at === -1 ? target : target.slice(0, at)}?`
+  for (const pair of pairs)
+    if (pair !== '' && !pair.includes(KEY_START) && decodePart(pair.split('=', 1)[0] ?? '') !== name)
+      start += `${pair}&`
+  const link = `${prefix}${encoded(`${start}${name}=`)}`
   return Object.entries(values)
-    .flatMap(([rel, value]) => (value === undefined ? [] : `<${prefix}${start}${value}>; rel="${rel}"`))
+    .flatMap(([rel, value]) => (value === undefined ? [] : `<${link}${value}>; rel="${rel}"`))
     .join(', ')
 }
 
