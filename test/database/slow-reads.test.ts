@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createSlowReads } from '../../src/accounts/organizations/slow-reads.ts'
 import { connect } from '../../src/database/client.ts'
 import { cacheKeyOf } from '../../src/http/responses/cached-response.ts'
-import { createSlowReads } from '../../src/http/responses/slow-reads.ts'
 import { client, tenant, testApp } from '../support/api.ts'
 import { eventually } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'

@@ -1,14 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { recordEntries } from '../../accounts/audit-log/append.ts'
 import { budgetProblem, type NamedScope } from '../../analysis/records/budget.ts'
-import { dateOf, isDate, monthOf } from '../../base/dates.ts'
-import { MONEY_DECIMALS, scaled, unscaled } from '../../base/decimals.ts'
-import { validationError } from '../../base/errors.ts'
 import type { RouteDeps } from '../../http/api.ts'
-import { emitBudgetAlerts } from '../cost/budget-alerts.ts'
-import { writeBudgets } from '../cost/write.ts'
-import { budgetIdOf, findScope, shownScope } from '../usage/scope-queries.ts'
+import { deleteBudget, setBudget } from './changes.ts'
 import {
   BudgetBody,
   BudgetListQuery,
@@ -18,9 +12,7 @@ import {
   MyBudgetsQuery,
   ScopeQuery,
 } from './model.ts'
-import { deleteBudgetRow, findMyBudgets, listBudgetPage, noBudget } from './queries.ts'
-
-const isMonth = (text: string): boolean => /^\d{4}-\d{2}$/.test(text) && isDate(`${text}-01`)
+import { findMyBudgets, listBudgetPage } from './queries.ts'
 
 /** Options of the routes whose query may name a scope. */
 const ofScope = {
@@ -56,26 +48,10 @@ export const budgetRoutes = ({ now, api, inTurn }: RouteDeps) =>
     })
     .put(
       '/:month',
-      async ({ params: { month }, query, body, orgId, actor }) => {
-        if (!isMonth(month)) throw validationError({ field: 'month', message: 'must be a month, as 2026-11' })
-        return await inTurn(orgId, async (tx) => {
-          const at = now()
-          const scope = await findScope(tx, orgId, query)
-          const shown = shownScope(scope)
-          const written = await writeBudgets(tx, orgId, [
-            { type: 'budget', month, limit: body.limit, ...shown },
-          ])
-          if (written.created + written.updated > 0) {
-            const done = written.created > 0 ? 'created' : 'updated'
-            const ids = [budgetIdOf(scope, `${month}-01`)]
-            await recordEntries(tx, orgId, actor, [
-              { action: `budget.${done}`, details: { [done]: 1, ids, month, limit: body.limit, ...shown } },
-            ])
-            await emitBudgetAlerts(tx, orgId, [{ month: monthOf(dateOf(at)), ...scope }], at)
-          }
-          return { month, limit: unscaled(scaled(body.limit, MONEY_DECIMALS), MONEY_DECIMALS) }
-        })
-      },
+      ({ params, query, body, orgId, actor }) =>
+        inTurn(orgId, (tx) =>
+          setBudget(tx, orgId, actor, query, { month: params.month, limit: body.limit }, now()),
+        ),
       {
         ...ofScope,
         scope: 'admin',
@@ -92,15 +68,8 @@ export const budgetRoutes = ({ now, api, inTurn }: RouteDeps) =>
     )
     .delete(
       '/:month',
-      async ({ params: { month }, query, orgId, actor }) => {
-        if (!isMonth(month)) throw noBudget()
-        await inTurn(orgId, async (tx) => {
-          const scope = await findScope(tx, orgId, query)
-          await deleteBudgetRow(tx, orgId, scope, month)
-          const details = { ids: [budgetIdOf(scope, `${month}-01`)], month, ...shownScope(scope) }
-          await recordEntries(tx, orgId, actor, [{ action: 'budget.deleted', details }])
-        })
-      },
+      ({ params, query, orgId, actor }) =>
+        inTurn(orgId, (tx) => deleteBudget(tx, orgId, actor, query, params.month)),
       {
         ...ofScope,
         scope: 'admin',

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, nullable } from '../../analysis/records/fields.ts'
+import { type FieldProblem, problemIf } from '../../base/errors.ts'
 import { oneOf, oneOfOr, Page, Pagination, PerPage } from '../../http/query.ts'
 import { type Dimension, type SumKey, UsageFilters } from '../usage/model.ts'
 
@@ -117,3 +118,24 @@ export const Breakdown = component('Breakdown', {
   total: closed({ ...sums, previous }, { title: 'BreakdownTotal', description: 'Of all pages' }),
 })
 export type Breakdown = Static<typeof Breakdown>
+
+/** Finds parameters that do not go together. */
+export function breakdownProblems({ query }: { query: BreakdownQuery }): FieldProblem[] {
+  const { by, and_by, top, compare, sort, date_from, date_to } = query
+  const isChange = sort === 'change'
+  return [
+    ...problemIf(and_by !== undefined && by === and_by, 'and_by', 'must not be the same as by'),
+    ...problemIf(top !== undefined && and_by === undefined, 'top', 'needs and_by'),
+    ...problemIf(
+      compare !== undefined && (date_from === undefined || date_to === undefined),
+      'compare',
+      'needs date_from and date_to',
+    ),
+    ...problemIf(isChange && compare === undefined, 'sort', 'change needs compare=previous'),
+    ...problemIf(
+      isChange && (isTime(by) || isTime(and_by)),
+      'sort',
+      'change needs other keys than day, week and month',
+    ),
+  ]
+}

@@ -2,10 +2,11 @@ import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { addDays, daysBetween, isDate } from '../../base/dates.ts'
 import { JsonText } from '../../base/json-text.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
+import { type CsvColumns, fields } from '../../http/responses/csv.ts'
 import { type SumKey, USED, type UsageFilters } from '../usage/model.ts'
 import { branchRows, isOfBranches, usageRows } from '../usage/sources.ts'
 import { keyOf, memberTables, selected } from '../usage/sums.ts'
-import { type BreakdownQuery, columnsOf, isTime } from './breakdown-model.ts'
+import { type BreakdownItem, type BreakdownQuery, columnsOf, isTime } from './breakdown-model.ts'
 
 /** The key of what is summed without being named. */
 const OTHERS = '(others)'
@@ -253,3 +254,24 @@ export async function getBreakdown(
     position,
   )
 }
+
+/** The columns of the breakdown as CSV. */
+export const breakdownColumns = ({ and_by, compare }: BreakdownQuery): CsvColumns<BreakdownItem> => ({
+  ...fields<BreakdownItem>(
+    'key',
+    ...(and_by === undefined ? [] : (['and_key'] as const)),
+    'sessions',
+    'turns',
+  ),
+  input_tokens: ({ tokens }) => tokens.input,
+  output_tokens: ({ tokens }) => tokens.output,
+  cache_read_tokens: ({ tokens }) => tokens.cache_read,
+  cache_creation_tokens: ({ tokens }) => tokens.cache_creation,
+  ...fields<BreakdownItem>('cost', 'share', 'unpriced_tokens'),
+  ...(compare === undefined
+    ? {}
+    : {
+        previous_cost: ({ previous }: BreakdownItem) => previous?.cost,
+        previous_sessions: ({ previous }: BreakdownItem) => previous?.sessions,
+      }),
+})

@@ -1,6 +1,6 @@
+import { decode, notJson, refuseUnkept } from '../../analysis/records/json.ts'
 import type { FieldProblem } from '../../base/errors.ts'
 import { NDJSON_TYPE, type PackedBody, unpack } from '../../http/body.ts'
-import { decode, notJson, refuseUnkept } from '../../http/json.ts'
 import type { BatchPreparer, PreparedBatch } from '../sync/prepare.ts'
 import { createSplitter, nameOf, type RecordText } from './splitter.ts'
 

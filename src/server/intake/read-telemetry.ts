@@ -1,5 +1,6 @@
 import { maskTexts } from '../../analysis/detection/record-secrets.ts'
 import type { SessionFragments } from '../../analysis/records/fragments.ts'
+import { decodeJson, parseOnce } from '../../analysis/records/json.ts'
 import { JsonFormError, readJson } from '../../analysis/telemetry/json.ts'
 import {
   MAX_TELEMETRY_BYTES,
@@ -13,7 +14,6 @@ import { type ObservedSession, sessionsOf } from '../../analysis/telemetry/sessi
 import { WireError } from '../../analysis/telemetry/wire.ts'
 import { ApiError } from '../../base/errors.ts'
 import { bodyError, type PackedBody, unpack } from '../../http/body.ts'
-import { decodeJson, parseOnce } from '../../http/json.ts'
 import type { ReadOptions } from './read-batch.ts'
 
 interface TelemetryOptions extends Omit<ReadOptions, 'maxBytes'> {

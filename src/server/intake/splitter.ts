@@ -1,5 +1,5 @@
+import { decode, notJson, parseOnce } from '../../analysis/records/json.ts'
 import { fieldError } from '../../base/errors.ts'
-import { decode, notJson, parseOnce } from '../../http/json.ts'
 import { MAX_RECORDS, refuseTooMany } from '../sync/prepare.ts'
 
 // Divides a body into records while it is unpacked, and counts what JSON.parse would build before it does.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { decode } from '../../../src/http/json.ts'
+import { decode } from '../../../src/analysis/records/json.ts'
 import { createSplitter, SPLIT_LIMITS } from '../../../src/server/intake/splitter.ts'
 
 const MIB = 1024 * 1024

@@ -1,5 +1,5 @@
-import { createShares } from '../../accounts/organizations/shares.ts'
 import type { Sql } from '../../database/client.ts'
+import { createShares } from './shares.ts'
 
 // A slow statement has its connection for long. A dozen of one organization would take all of them, and the short statements
 // of the others wait for seconds. So slow reads have connections of their own, and what is not known to be short is treated
@@ -31,10 +31,7 @@ export type BeginRead = (orgId: string, key: string) => Promise<Read>
  * are words of the API, as `week`. Names of projects may be among them.
  */
 const kindOf = (orgId: string, key: string): string =>
-  `${orgId} ${key
-    .split('\0')
-    .filter((part, index) => index === 0 || index % 2 === 1 || /^[a-z_]+$/.test(part))
-    .join(' ')}`
+  `${orgId} ${key.replace(/(\0[^\0]*\0)(?![a-z_]+(?:\0|$))[^\0]*/g, '$1')}`
 
 /**
  * Chooses the pool of each read. One of a kind that lately took above 100 ms, or that is new, waits until one of the

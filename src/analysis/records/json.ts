@@ -1,6 +1,6 @@
 import { type JSONPath, visit } from 'jsonc-parser'
-import { type FieldProblem, fieldError, MAX_PROBLEMS, validationError } from '../base/errors.ts'
-import { cut, findUnstorable } from '../base/text.ts'
+import { type FieldProblem, fieldError, MAX_PROBLEMS, validationError } from '../../base/errors.ts'
+import { cut, findUnstorable } from '../../base/text.ts'
 
 /** Deepest nesting: no record needs more, and 30,000 nested arrays would overflow the validators' stack. */
 const MAX_DEPTH = 64
