@@ -6,10 +6,11 @@ import { findBadge } from '../../src/features/badges/queries.ts'
 import type { RiskListQuery } from '../../src/features/risk/model.ts'
 import { listRisks } from '../../src/features/risk/queries.ts'
 import { getHeatmap } from '../../src/features/security/heatmap-queries.ts'
-import type { HeatmapQuery, SecurityQuery } from '../../src/features/security/model.ts'
+import type { HeatmapQuery } from '../../src/features/security/model.ts'
 import { getSecurity } from '../../src/features/security/queries.ts'
 import { getExpertise } from '../../src/features/team/expertise-queries.ts'
 import { getTeam } from '../../src/features/team/queries.ts'
+import type { RangeFilters } from '../../src/features/usage/model.ts'
 import type { BenchOrg } from '../support/data.ts'
 import { type Case, LAST_PAGE_LIMIT, LIMIT, queryString } from './case.ts'
 
@@ -17,7 +18,7 @@ import { type Case, LAST_PAGE_LIMIT, LIMIT, queryString } from './case.ts'
 
 type Options<Query> = (org: BenchOrg) => Partial<Query>
 
-const securityCase = (name: string, options: Options<SecurityQuery>): Case => ({
+const securityCase = (name: string, options: Options<RangeFilters>): Case => ({
   name,
   limit: LIMIT,
   path: (org) => `/v1/security${queryString(options(org))}`,

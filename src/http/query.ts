@@ -18,7 +18,6 @@ const MAX_PAGE = 1_000_000_000
 export const MAX_PER_PAGE = 100
 /** The value of `per_page` for all rows, which lists as CSV take (whole-list.ts). */
 export const ALL = 'all'
-const MAX_PROJECT_LENGTH = 200
 const ONE_OF = 'OneOf'
 
 TypeRegistry.Set<{ enum: readonly unknown[] }>(ONE_OF, (schema, value) => schema.enum.includes(value))
@@ -60,23 +59,6 @@ export const textFilter = (description: string, example: string, maxLength = 200
 /** A filter by a number, which Elysia would convert again unless it is marked as plain. */
 export const numberFilter = (maximum: number, description: string, example: number) =>
   Type.Optional(Type.Number({ minimum: 0, maximum, description, examples: [example], elysiaMeta: 'plain' }))
-
-export const Project = Type.Optional(
-  Type.String({
-    maxLength: MAX_PROJECT_LENGTH,
-    description: 'Only this project; empty: only what has none',
-    examples: ['web-app'],
-  }),
-)
-
-export const Team = Type.Optional(
-  Type.String({
-    maxLength: 100,
-    description:
-      'Only what members of this team did, which they are in now; empty: of members in none, and of nobody',
-    examples: ['payments'],
-  }),
-)
 
 /** One of `values`; wrap it in `Type.Optional` where the parameter may be missing. */
 export function oneOf<const Values extends readonly string[]>(

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { component } from '../../analysis/records/fields.ts'
-import { oneOf, Project } from '../../http/query.ts'
+import { oneOf } from '../../http/query.ts'
+import { Project } from '../usage/model.ts'
 
 export const BADGE_KINDS = ['quality', 'security', 'cost'] as const
 export type BadgeKind = (typeof BADGE_KINDS)[number]

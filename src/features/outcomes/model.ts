@@ -1,16 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, nullable } from '../../analysis/records/fields.ts'
-import {
-  DateFrom,
-  DateTo,
-  oneOfOr,
-  Page,
-  Pagination,
-  PerPage,
-  Project,
-  Team,
-  textFilter,
-} from '../../http/query.ts'
+import { DateFrom, DateTo, oneOfOr, Page, Pagination, PerPage, textFilter } from '../../http/query.ts'
+import { Project, Team } from '../usage/model.ts'
 
 const GROUPS = ['month', 'week', 'project', 'repo', 'member', 'team', 'agent'] as const
 export type Group = (typeof GROUPS)[number]

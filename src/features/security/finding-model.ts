@@ -1,8 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, nullable } from '../../analysis/records/fields.ts'
 import { FindingNote, FindingStatus } from '../../analysis/records/finding.ts'
-import { DateFrom, DateTo, oneOf, Page, PageOf, PerPage, Project, textFilter } from '../../http/query.ts'
+import { DateFrom, DateTo, oneOf, Page, PageOf, PerPage, textFilter } from '../../http/query.ts'
 import { Finding } from '../sessions/model.ts'
+import { Project } from '../usage/model.ts'
 
 export const FindingListQuery = Type.Object({
   page: Page,

@@ -1,15 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, nullable, Timestamp } from '../../analysis/records/fields.ts'
-import { DateFrom, DateTo, numberFilter, Page, Pagination, PerPage, Project } from '../../http/query.ts'
+import { DateFrom, DateTo, numberFilter, Page, Pagination, PerPage } from '../../http/query.ts'
 import { SecurityMetadata } from '../sessions/model.ts'
+import { Project } from '../usage/model.ts'
 
 const score = (description: string) => Type.Number({ description, examples: [92] })
 
 /** Files with a higher risk score are counted in `files_above_threshold`. */
 export const RISK_THRESHOLD = 50
-
-export const SecurityQuery = Type.Object({ project: Project, date_from: DateFrom, date_to: DateTo })
-export type SecurityQuery = Static<typeof SecurityQuery>
 
 export const SecurityOverview = component('SecurityOverview', {
   summary: closed({

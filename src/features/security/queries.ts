@@ -2,8 +2,8 @@ import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { JsonText } from '../../base/json-text.ts'
 import type { Sql } from '../../database/client.ts'
+import type { RangeFilters } from '../usage/model.ts'
 import { sessionSums } from '../usage/sums.ts'
-import type { SecurityQuery } from './model.ts'
 
 const RECENT_SESSIONS = 10
 
@@ -14,7 +14,7 @@ const RECENT_SESSIONS = 10
 export async function getSecurity(
   sql: Sql,
   orgId: string,
-  query: SecurityQuery,
+  query: RangeFilters,
   onlyMember: VisibleMember | null,
 ): Promise<JsonText> {
   const { project, date_from, date_to } = query

@@ -2,10 +2,11 @@ import { Elysia } from 'elysia'
 import type { RouteDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
 import { columnsOf } from '../../http/responses/csv.ts'
+import { RangeFilters } from '../usage/model.ts'
 import { FindingListQuery, FindingPage, ListedFinding } from './finding-model.ts'
 import { allFindings, listFindings } from './finding-queries.ts'
 import { getHeatmap } from './heatmap-queries.ts'
-import { Heatmap, HeatmapQuery, SecurityOverview, SecurityQuery } from './model.ts'
+import { Heatmap, HeatmapQuery, SecurityOverview } from './model.ts'
 import { getSecurity } from './queries.ts'
 
 export const securityRoutes = ({ api }: RouteDeps) =>
@@ -13,7 +14,7 @@ export const securityRoutes = ({ api }: RouteDeps) =>
     .use(api)
     .get('/security', ({ sql, query, orgId, onlyMember }) => getSecurity(sql, orgId, query, onlyMember), {
       scope: 'security:read',
-      query: SecurityQuery,
+      query: RangeFilters,
       response: textOf(SecurityOverview),
       cached: true,
       detail: { operationId: 'getSecurity', summary: 'Security overview' },

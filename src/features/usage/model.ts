@@ -1,5 +1,22 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { DateFrom, DateTo, numberFilter, oneOf, Project, Team, textFilter } from '../../http/query.ts'
+import { DateFrom, DateTo, numberFilter, oneOf, textFilter } from '../../http/query.ts'
+
+export const Project = Type.Optional(
+  Type.String({
+    maxLength: 200,
+    description: 'Only this project; empty: only what has none',
+    examples: ['web-app'],
+  }),
+)
+
+export const Team = Type.Optional(
+  Type.String({
+    maxLength: 100,
+    description:
+      'Only what members of this team did, which they are in now; empty: of members in none, and of nobody',
+    examples: ['payments'],
+  }),
+)
 
 /** Figures of whole sessions have these filters. */
 export const RangeFilters = Type.Object({ project: Project, date_from: DateFrom, date_to: DateTo })
