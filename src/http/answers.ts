@@ -36,35 +36,13 @@ function bodyOf(value: unknown, { headers }: ResponseSet): CachedResponse {
   return responseOf(typeof value === 'string' ? new JsonText(value) : value, { contentType: String(type) })
 }
 
-export function createAnswer({ grow, prefix }: Pick<AnswerDeps, 'grow' | 'prefix'>) {
-  /** A 200 to a GET or HEAD: with an ETag, packed as the client takes it, or 304. */
-  const readResponse = (
-    body: CachedResponse,
-    set: ResponseSet,
-    request: Request,
-    isApi: boolean,
-  ): Response => {
-    const { headers } = set
-    const { contentType = 'application/json', variesByAccept } = body.source
-    const encoding = body.encodingFor(request.headers.get('accept-encoding'))
-    const etag = body.etagIn(encoding)
-    headers.etag = etag
-    headers['cache-control'] ??= isApi ? 'private, no-cache' : 'no-cache'
-    const varies = variesByAccept === true ? 'Accept' : headers.vary
-    headers.vary = varies === undefined ? 'Accept-Encoding' : `${varies}, Accept-Encoding`
-    const init = { headers: headers as Record<string, string> }
-    if (matchesEtag(request.headers.get('if-none-match'), etag)) {
-      delete headers['content-type']
-      return new Response(null, { ...init, status: 304 })
-    }
-    headers['content-type'] = contentType
-    if (encoding !== undefined) headers['content-encoding'] = encoding
-    const bytes = body.bodyIn(encoding, grow)
-    return new Response(isApi ? streamOf(bytes, request) : bytes, init)
-  }
-
-  /** The response for what a handler returned, 204 for nothing, a Response itself with the headers of `set`. `isApi`: it is below /v1. */
-  return (given: unknown, set: ResponseSet, request: Request, isApi: boolean): Response => {
+/**
+ * Makes the response for what a handler returned, 204 for nothing, a Response itself with the headers of `set`. `isApi`: it is
+ * below /v1.
+ */
+const createAnswer =
+  ({ grow, prefix }: Pick<AnswerDeps, 'grow' | 'prefix'>) =>
+  (given: unknown, set: ResponseSet, request: Request, isApi: boolean): Response => {
     const { headers } = set
     if (given instanceof Response) {
       for (const name in headers) if (!given.headers.has(name)) given.headers.set(name, String(headers[name]))
@@ -81,19 +59,29 @@ export function createAnswer({ grow, prefix }: Pick<AnswerDeps, 'grow' | 'prefix
     const link = linkOfValue(targetOf(request.url), value, prefix)
     if (link !== undefined) headers.link = link
     const status = value === undefined ? 204 : Number(set.status ?? 200)
-    const isRead = request.method === 'GET' || request.method === 'HEAD'
-    if (isRead && status === 200 && headers['cache-control'] !== 'no-store') {
-      return readResponse(bodyOf(value, set), set, request, isApi)
-    }
-    // not packed: a secret that was made must not show in the size of a packed body
-    headers['cache-control'] ??= 'no-store'
     const init = { status, headers: headers as Record<string, string> }
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    const isKept = isRead && status === 200 && headers['cache-control'] !== 'no-store'
+    headers['cache-control'] ??= !isKept ? 'no-store' : isApi ? 'private, no-cache' : 'no-cache'
     if (value === undefined) return new Response(null, init)
-    const { body, source } = bodyOf(value, set)
-    headers['content-type'] = source.contentType ?? 'application/json'
-    return new Response(body, init)
+    const body = bodyOf(value, set)
+    const { contentType = 'application/json', variesByAccept } = body.source
+    headers['content-type'] = contentType
+    // not packed: a secret that was made must not show in the size of a packed body
+    if (!isKept) return new Response(body.body, init)
+    const encoding = body.encodingFor(request.headers.get('accept-encoding'))
+    const etag = body.etagIn(encoding)
+    headers.etag = etag
+    const varies = variesByAccept === true ? 'Accept' : headers.vary
+    headers.vary = varies === undefined ? 'Accept-Encoding' : `${varies}, Accept-Encoding`
+    if (matchesEtag(request.headers.get('if-none-match'), etag)) {
+      delete headers['content-type']
+      return new Response(null, { ...init, status: 304 })
+    }
+    if (encoding !== undefined) headers['content-encoding'] = encoding
+    const bytes = body.bodyIn(encoding, grow)
+    return new Response(isApi ? streamOf(bytes, request) : bytes, init)
   }
-}
 
 /** Sends what handlers return, frees what the request had, and writes its line in the log. */
 export const answers = ({ gate, record, ...deps }: AnswerDeps) => {
