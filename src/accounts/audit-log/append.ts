@@ -33,12 +33,12 @@ export interface LogRow {
   id: string
   at: bigint
   action: string
-  userId: string
+  user_id: string
   /** JSON text of an object */
   details: string
-  ipAddress: string | null
+  ip_address: string | null
   /** The time that an imported entry was sent with, where `at` is another. */
-  givenAt: bigint | null
+  given_at: bigint | null
 }
 
 /**
@@ -91,10 +91,10 @@ export async function recordEntriesOf(
     id: newId('log'),
     at: first + BigInt(index),
     action: entry.action,
-    userId: entry.actor.userId,
+    user_id: entry.actor.userId,
     details: JSON.stringify(entry.details),
-    ipAddress: entry.actor.ipAddress,
-    givenAt: null,
+    ip_address: entry.actor.ipAddress,
+    given_at: null,
   }))
   await insertRows(tx, orgId, rows, { imported: false })
 }
@@ -150,10 +150,10 @@ export async function insertRows(
         created_at: ['timestamptz', ({ at }) => timestampOf(at)],
         id: 'text',
         action: 'text',
-        user_id: ['text', ({ userId }) => userId],
+        user_id: 'text',
         details: 'text',
-        ip_address: ['text', ({ ipAddress }) => ipAddress],
-        given_at: ['timestamptz', ({ givenAt }) => (givenAt === null ? null : timestampOf(givenAt))],
+        ip_address: 'text',
+        given_at: ['timestamptz', ({ given_at }) => (given_at === null ? null : timestampOf(given_at))],
       })}`,
   )
 }

@@ -17,12 +17,12 @@ const MAX_DETAILS_LENGTH = 16 * 1024
 const FIRST_WINDOW = 1_024n
 
 /** A record as it was sent; `at`: its `created_at`. */
-interface Entry extends Omit<LogRow, 'givenAt'> {
+interface Entry extends Omit<LogRow, 'given_at'> {
   index: number
 }
 
 /** An entry is compared with this: a stored entry, or an earlier one of the request. */
-type KnownEntry = Omit<LogRow, 'givenAt'> & Partial<Pick<LogRow, 'givenAt'>>
+type KnownEntry = Omit<LogRow, 'given_at'> & Partial<Pick<LogRow, 'given_at'>>
 
 interface StoredEntry extends LogRow {
   imported: boolean
@@ -80,15 +80,15 @@ function prepare(records: readonly SyncRecord[]): Entry[] {
 const contentOf = (record: AuditRecord) => ({
   at: microsOf(record.created_at),
   action: record.action,
-  userId: record.user_id,
+  user_id: record.user_id,
   details: JSON.stringify(record.details ?? {}),
-  ipAddress: record.ip_address || null,
+  ip_address: record.ip_address || null,
 })
 
 /** The id of a record without one: derived from its content and from the number of equal records before it in the batch. */
 function idOf(content: ReturnType<typeof contentOf>, repeated: Map<string, number>): string {
-  const { at, action, userId, details, ipAddress } = content
-  const parts = [timestampOf(at), action, userId, details, ipAddress ?? '']
+  const { at, action, user_id, details, ip_address } = content
+  const parts = [timestampOf(at), action, user_id, details, ip_address ?? '']
   const key = JSON.stringify(parts)
   const ordinal = repeated.get(key) ?? 0
   repeated.set(key, ordinal + 1)
@@ -97,9 +97,9 @@ function idOf(content: ReturnType<typeof contentOf>, repeated: Map<string, numbe
 
 const isSame = (entry: Entry, known: KnownEntry): boolean =>
   entry.action === known.action &&
-  entry.userId === known.userId &&
+  entry.user_id === known.user_id &&
   entry.details === known.details &&
-  entry.ipAddress === known.ipAddress &&
+  entry.ip_address === known.ip_address &&
   hasSameTime(entry, known)
 
 /**
@@ -107,21 +107,10 @@ const isSame = (entry: Entry, known: KnownEntry): boolean =>
  * writes it.
  */
 const hasSameTime = (entry: Entry, known: KnownEntry): boolean =>
-  entry.at === known.at || entry.at === known.givenAt
-
-interface StoredRow {
-  id: string
-  at: string
-  given_at: string | null
-  action: string
-  user_id: string
-  details: string
-  ip_address: string | null
-  imported: boolean
-}
+  entry.at === known.at || entry.at === known.given_at
 
 async function findStored(tx: ISql, orgId: string, ids: string[]): Promise<Map<string, StoredEntry>> {
-  const rows = await tx<StoredRow[]>`
+  const rows = await tx<(Omit<StoredEntry, 'at' | 'given_at'> & { at: string; given_at: string | null })[]>`
     select
       l.id,
       to_char(l.created_at at time zone 'UTC', ${TIME_PATTERN_US}) as at,
@@ -134,16 +123,13 @@ async function findStored(tx: ISql, orgId: string, ids: string[]): Promise<Map<s
     from audit_log l
     where l.org_id = ${orgId}
       and l.id = any(${ids}::text[])`
-  return new Map(rows.map((row) => [row.id, storedEntry(row)]))
+  return new Map(
+    rows.map(({ at, given_at, ...row }) => [
+      row.id,
+      { ...row, at: microsOf(at), given_at: given_at === null ? null : microsOf(given_at) },
+    ]),
+  )
 }
-
-const storedEntry = ({ at, given_at, user_id, ip_address, ...row }: StoredRow): StoredEntry => ({
-  ...row,
-  at: microsOf(at),
-  givenAt: given_at === null ? null : microsOf(given_at),
-  userId: user_id,
-  ipAddress: ip_address,
-})
 
 async function store(
   tx: ISql,
@@ -180,7 +166,7 @@ async function store(
         message: 'leaves no free microsecond behind it',
       })
     }
-    return { ...row, at, givenAt: givenTime(entry, stored.get(entry.id), at) }
+    return { ...row, at, given_at: givenTime(entry, stored.get(entry.id), at) }
   })
   await insertRows(tx, orgId, rows, { imported: true })
 }
@@ -188,7 +174,7 @@ async function store(
 /** The time that the entry was first sent with; null where it is stored with that time. */
 function givenTime(entry: Entry, stored: StoredEntry | undefined, at: bigint): bigint | null {
   if (entry.at !== at) return entry.at
-  return stored?.at === at ? stored.givenAt : null
+  return stored?.at === at ? stored.given_at : null
 }
 
 /**
