@@ -1,3 +1,4 @@
+import type { PagePosition } from '../base/json-text.ts'
 import type { Fragment, ISql } from './client.ts'
 
 /** Types of columns, and what JavaScript gives for a value of each. */
@@ -128,4 +129,22 @@ export async function* pagesOf<Place, Row extends Place>(
     if (last === undefined || rows.length < size) return
     after = last
   }
+}
+
+/** A page of the rows that `from` has, `from … where …`, with these columns and in this order, and the number of all. */
+export async function readPage<Row extends object>(
+  sql: ISql,
+  { page, per_page }: { page: number; per_page: number },
+  { columns, from, order }: Record<'columns' | 'from' | 'order', Fragment>,
+): Promise<{ data: Row[]; pagination: PagePosition }> {
+  const [rows, [counted]] = await Promise.all([
+    sql<Row[]>`
+      select ${columns}
+      ${from}
+      order by ${order}
+      limit ${per_page}
+      offset ${(page - 1) * per_page}`,
+    sql<{ total: number }[]>`select count(*)::integer as total ${from}`,
+  ])
+  return { data: [...rows], pagination: { page, per_page, total: counted?.total ?? 0 } }
 }

@@ -2,8 +2,8 @@ import type { Access } from '../../accounts/people/callers.ts'
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { dateOf, monthOf } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
-import type { Fragment, ISql, Sql } from '../../database/client.ts'
-import { page } from '../../http/query.ts'
+import type { ISql, Sql } from '../../database/client.ts'
+import { readPage } from '../../database/rows.ts'
 import { budgetStatus } from '../cost/budget.ts'
 import {
   type BudgetScope,
@@ -31,25 +31,18 @@ export async function listBudgetPage(
   { hidesMembers, onlyMember }: { hidesMembers: boolean; onlyMember: VisibleMember | null },
 ): Promise<BudgetPage> {
   const named = await findScope(sql, orgId, query)
-  const conditions: Fragment = sql`
+  const from = sql`
+    from budgets b
     where b.org_id = ${orgId}
       ${named === ORGANIZATION ? sql`` : sql`and ${isOfScope(sql, named)}`}
       ${hidesMembers ? sql`and b.scope <> 'member'` : sql``}
       ${onlyMember === null ? sql`` : sql`and (b.scope <> 'member' or b.scope_key = ${onlyMember.id})`}`
-  const [rows, [counted]] = await Promise.all([
-    sql<BudgetRow[]>`
-      select to_char(b.month, 'YYYY-MM') as month, b.limit_usd::text as limit, b.scope, b.scope_key
-      from budgets b
-      ${conditions}
-      order by b.month desc, b.scope <> 'organization', b.scope, b.scope_key collate "C"
-      limit ${query.per_page}
-      offset ${(query.page - 1) * query.per_page}`,
-    sql<{ total: number }[]>`
-      select count(*)::integer as total
-      from budgets b
-      ${conditions}`,
-  ])
-  return page(rows.map(budgetOf), query, counted?.total ?? 0)
+  const { data, pagination } = await readPage<BudgetRow>(sql, query, {
+    columns: sql`to_char(b.month, 'YYYY-MM') as month, b.limit_usd::text as limit, b.scope, b.scope_key`,
+    from,
+    order: sql`b.month desc, b.scope <> 'organization', b.scope, b.scope_key collate "C"`,
+  })
+  return { data: data.map(budgetOf), pagination }
 }
 
 /** Deletes the limit of this month, so that the one before it holds. Throws NOT_FOUND. */

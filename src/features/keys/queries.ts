@@ -1,12 +1,14 @@
 import { timesOfKey } from '../../accounts/keys/queries.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
-import { page } from '../../http/query.ts'
+import { readPage } from '../../database/rows.ts'
 import type { Key, KeyListQuery, KeyPage } from './model.ts'
 
 /** `owner`: only the keys that are bound to the member with this address. */
-const ownedBy = (sql: ISql, owner: string | undefined): Fragment =>
-  owner === undefined ? sql`` : sql`and k.member_email = ${owner}`
+const fromKeys = (sql: ISql, orgId: string, owner: string | undefined): Fragment => sql`
+  from api_keys k
+  where k.org_id = ${orgId}
+    ${owner === undefined ? sql`` : sql`and k.member_email = ${owner}`}`
 
 const keyColumns = (sql: ISql, orgId: string) => sql`
   k.id, k.name, k.scopes, k.created_by, ${timesOfKey(sql)},
@@ -23,38 +25,24 @@ const keyColumns = (sql: ISql, orgId: string) => sql`
   end as member`
 
 /** A page of the organization's keys, newest first. */
-export async function listKeyPage(
+export const listKeyPage = (
   sql: ISql,
   orgId: string,
   query: KeyListQuery,
   owner: string | undefined,
-): Promise<KeyPage> {
-  const [rows, [counted]] = await Promise.all([
-    sql<Key[]>`
-      select ${keyColumns(sql, orgId)}
-      from api_keys k
-      where k.org_id = ${orgId}
-        ${ownedBy(sql, owner)}
-      order by k.created_at desc, k.id desc
-      limit ${query.per_page}
-      offset ${(query.page - 1) * query.per_page}`,
-    sql<{ total: number }[]>`
-      select count(*)::integer as total
-      from api_keys k
-      where k.org_id = ${orgId}
-        ${ownedBy(sql, owner)}`,
-  ])
-  return page(rows, query, counted?.total ?? 0)
-}
+): Promise<KeyPage> =>
+  readPage<Key>(sql, query, {
+    columns: keyColumns(sql, orgId),
+    from: fromKeys(sql, orgId, owner),
+    order: sql`k.created_at desc, k.id desc`,
+  })
 
 /** Reads one key. Throws NOT_FOUND. */
 export async function getKey(sql: ISql, orgId: string, id: string, owner: string | undefined): Promise<Key> {
   const [row] = await sql<Key[]>`
     select ${keyColumns(sql, orgId)}
-    from api_keys k
-    where k.org_id = ${orgId}
-      and k.id = ${id}
-      ${ownedBy(sql, owner)}`
+    ${fromKeys(sql, orgId, owner)}
+      and k.id = ${id}`
   if (row === undefined) throw new ApiError('NOT_FOUND', 'There is no such API key')
   return row
 }

@@ -2,17 +2,18 @@ import { TIME_PATTERN } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
-import { page } from '../../http/query.ts'
+import { readPage } from '../../database/rows.ts'
 import { aliasColumn } from '../team/queries.ts'
 import type { Member, MemberListQuery, MemberPage } from './model.ts'
 
-const memberRows = (sql: ISql, orgId: string) => sql`
-  select
-    m.id, m.email, m.display_name, m.role,
-    to_char(m.joined_at at time zone 'UTC', ${TIME_PATTERN}) as joined_at, m.team,
-    to_char(a.last_signed_in_at at time zone 'UTC', ${TIME_PATTERN}) as last_signed_in_at,
-    case when a.member_id is null and i.member_id is not null then 'invited' else 'active' end as status,
-    ${aliasColumn(sql)}
+const memberColumns = (sql: ISql) => sql`
+  m.id, m.email, m.display_name, m.role,
+  to_char(m.joined_at at time zone 'UTC', ${TIME_PATTERN}) as joined_at, m.team,
+  to_char(a.last_signed_in_at at time zone 'UTC', ${TIME_PATTERN}) as last_signed_in_at,
+  case when a.member_id is null and i.member_id is not null then 'invited' else 'active' end as status,
+  ${aliasColumn(sql)}`
+
+const fromMembers = (sql: ISql, orgId: string) => sql`
   from members m
   left join accounts a on a.org_id = ${orgId} and a.member_id = m.id
   left join invitations i on i.org_id = ${orgId} and i.member_id = m.id and i.expires_at > now()
@@ -23,27 +24,18 @@ const conditions = (sql: ISql, { q, role }: MemberListQuery) => sql`
   ${q === undefined ? sql`` : sql`and (strpos(m.email, ${asciiLower(q)}) > 0 or strpos(lower(m.display_name), ${q.toLowerCase()}) > 0)`}`
 
 /** A page of the members by `joined_at`, then `id`. */
-export async function listMemberPage(sql: ISql, orgId: string, query: MemberListQuery): Promise<MemberPage> {
-  const [rows, [counted]] = await Promise.all([
-    sql<Member[]>`
-      ${memberRows(sql, orgId)}
-      ${conditions(sql, query)}
-      order by m.joined_at, m.id
-      limit ${query.per_page}
-      offset ${(query.page - 1) * query.per_page}`,
-    sql<{ total: number }[]>`
-      select count(*)::integer as total
-      from members m
-      where m.org_id = ${orgId}
-      ${conditions(sql, query)}`,
-  ])
-  return page([...rows], query, counted?.total ?? 0)
-}
+export const listMemberPage = (sql: ISql, orgId: string, query: MemberListQuery): Promise<MemberPage> =>
+  readPage<Member>(sql, query, {
+    columns: memberColumns(sql),
+    from: sql`${fromMembers(sql, orgId)} ${conditions(sql, query)}`,
+    order: sql`m.joined_at, m.id`,
+  })
 
 /** Reads one member. Throws NOT_FOUND. */
 export async function getListedMember(sql: ISql, orgId: string, id: string): Promise<Member> {
   const [row] = await sql<Member[]>`
-    ${memberRows(sql, orgId)}
+    select ${memberColumns(sql)}
+    ${fromMembers(sql, orgId)}
       and m.id = ${id}`
   if (row === undefined) throw new ApiError('NOT_FOUND', 'There is no such member')
   return row
