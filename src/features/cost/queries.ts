@@ -37,7 +37,7 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Da
   const thisMonth = monthOf(dateOf(now))
   const month = { from: thisMonth, before: addMonths(thisMonth, 1) }
   const project = summedProject(query.project)
-  const [row] = await sql<CostRow[]>`
+  const [row] = await sql<[CostRow]>`
     select p.total, p.unpriced, p.periods,
       (
         select string_agg(
@@ -90,7 +90,6 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Da
       limit 1
     ) b on true
     cross join lateral (select case when b.scope = 'project' then m.own else m.cost end as cost) c`
-  if (row === undefined) throw new Error('the statement gave no row')
   const { total, unpriced, periods, projects, current_month, month_cost, exceeded_on } = row
   const { scope, scope_key, since, limit } = row
   const spent = { cost: unitsOf(month_cost), exceededOn: exceeded_on }
@@ -141,7 +140,7 @@ export async function getCostTrend(
           from (${rows}) r
           group by 1`
   // texts: buckets separated by `;`, limits as `month limit` separated by `,`; null for none
-  const [row] = await sql<{ buckets: string | null; limits: string | null }[]>`
+  const [row] = await sql<[{ buckets: string | null; limits: string | null }]>`
     select
       (
         select string_agg(
@@ -160,7 +159,6 @@ export async function getCostTrend(
         where b.org_id = ${orgId}
           and b.scope = 'organization'
       ) as limits`
-  if (row === undefined) throw new Error('the statement gave no row')
   const known = row.buckets?.split(';') ?? []
   const limits = (row.limits?.split(',') ?? []).map((item): Limit => {
     const [month = '', limit = ''] = item.split(' ')

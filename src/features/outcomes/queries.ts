@@ -22,7 +22,7 @@ export async function getOutcomes(
   const sums = sql.unsafe(SUMS.map((name) => `sum(r.${name}) as ${name}`).join(', '))
   // a pull request of several agents counts under each, once in all; every other measure adds up
   const all = by === 'agent' ? sourcesBy(context, null) : sql`select * from grouped`
-  const [row] = await sql<{ groups: number; items: SumsRow[] | null; total: SumsRow }[]>`
+  const [row] = await sql<[{ groups: number; items: SumsRow[] | null; total: SumsRow }]>`
     with ${sharedTables(context)},
     grouped as materialized (
       select r.key, ${sums}
@@ -45,7 +45,6 @@ export async function getOutcomes(
         select ${textsOf(sql)}
         from (select null::text as key, ${sums} from (${all}) r) g
       ) as total`
-  if (row === undefined) throw new Error('the statement gave no row')
   const { key: _key, ...total } = outcomeOf(row.total, null)
   return {
     data: (row.items ?? []).map((item) => outcomeOf(item, by)),

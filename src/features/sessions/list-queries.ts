@@ -4,14 +4,6 @@ import type { SessionListQuery } from './model.ts'
 
 // The statements of the list share these fragments.
 
-/** The row of a statement for a page. */
-export interface PageRow {
-  /** The number of all sessions that match, from the rollups. */
-  total: string
-  /** The JSON of the page's items, separated by commas; null for none. */
-  items: string | null
-}
-
 /**
  * A session `s` as the list shows it, as JSON text: PostgreSQL makes the text of 50 in less time than it takes to send,
  * read and format their columns. An id needs no escaping: it is of letters, digits, `_` and `-`.
@@ -65,9 +57,3 @@ export const matchingSessions = (sql: ISql, orgId: string, query: SessionListQue
   ${matchingOfAllDays(sql, orgId, query)}
     ${query.date_from === undefined ? sql`` : sql`and s.created_at >= ${query.date_from}::date::timestamp at time zone 'UTC'`}
     ${query.date_to === undefined ? sql`` : sql`and s.created_at < (${query.date_to}::date + 1)::timestamp at time zone 'UTC'`}`
-
-/** The one row of a statement that always has one. */
-export function only([row]: readonly PageRow[]): PageRow {
-  if (row === undefined) throw new Error('the statement gave no row')
-  return row
-}

@@ -1,6 +1,6 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { spansOf, TIME_PATTERN } from '../../base/dates.ts'
-import { type JsonText, pageText } from '../../base/json-text.ts'
+import { type JsonText, type PageRow, pageText } from '../../base/json-text.ts'
 import type { Sql } from '../../database/client.ts'
 import { WITHOUT_PROJECT } from '../../database/rollups.ts'
 import { usageRows } from '../usage/sources.ts'
@@ -33,7 +33,7 @@ export async function listNames(
           columns: [named],
           buckets: undefined,
         })
-  const [row] = await sql<{ total: string; items: string | null }[]>`
+  const [row] = await sql<[PageRow]>`
     with names as materialized (
       select r.${name} as name, sum(${named === 'model' ? sql`r.sessions` : sql`r.main_sessions`}) as sessions
       from (${rows}) r
@@ -64,6 +64,5 @@ export async function listNames(
       order by u.created_at desc
       limit 1
     ) l`
-  if (row === undefined) throw new Error('the statement gave no row')
   return pageText(row.items, query, row.total)
 }

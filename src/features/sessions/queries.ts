@@ -1,6 +1,6 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { ApiError } from '../../base/errors.ts'
-import { JsonText, pageText } from '../../base/json-text.ts'
+import { JsonText, type PageRow, pageText } from '../../base/json-text.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'
 import { summedProject } from '../../database/rollups.ts'
@@ -18,9 +18,7 @@ import {
   listItem,
   matchingSessions,
   offsetOf,
-  only,
   orderOf,
-  type PageRow,
 } from './list-queries.ts'
 import type { SessionListQuery } from './model.ts'
 import { pageByValue } from './value-queries.ts'
@@ -92,20 +90,19 @@ async function orderedPage(sql: Sql, orgId: string, query: SessionListQuery): Pr
     query.page === 1
       ? sql`limit ${sql.unsafe(String(MAX_PER_PAGE))}`
       : sql`limit ${query.per_page} offset ${offsetOf(query)}`
-  return only(
-    await sql<PageRow[]>`
-      select (${total}) as total, ${itemsOf(sql, query)}
+  const [row] = await sql<[PageRow]>`
+    select (${total}) as total, ${itemsOf(sql, query)}
+    from (
+      select s.*
       from (
         select s.*
-        from (
-          select s.*
-          from (${sessions}) s
-          order by ${orderOf(sql, query)}
-          ${limit}
-        ) s
-        limit ${query.per_page}
-      ) s`,
-  )
+        from (${sessions}) s
+        order by ${orderOf(sql, query)}
+        ${limit}
+      ) s
+      limit ${query.per_page}
+    ) s`
+  return row
 }
 
 /**
@@ -121,62 +118,61 @@ async function laterByTime(sql: Sql, orgId: string, query: SessionListQuery): Pr
     ? sql`s.created_at >= b.bucket::timestamp at time zone 'UTC'`
     : sql`s.created_at < (b.bucket + 1)::timestamp at time zone 'UTC'`
   const sessions = matchingSessions(sql, orgId, query)
-  return only(
-    await sql<PageRow[]>`
-      with spans as materialized (
-        select
-          r.bucket, (r.bucket + ('1 ' || r.grain)::interval)::date as until, r.sessions,
-          sum(r.sessions) over (order by r.bucket ${direction}) as through
-        from (${sessionSums(sql, orgId, query, 'month')}) r
-      ),
-      span as (
-        select d.bucket, d.until, d.through - d.sessions as before
-        from spans d
-        where d.through > ${offset}::bigint
-        order by d.through
-        limit 1
-      ),
-      days as (
-        select r.bucket, r.sessions, d.before + sum(r.sessions) over (order by r.bucket ${direction}) as through
-        from span d
-        join session_rollups r
-          on r.org_id = ${orgId}
-          and r.grain = 'day'
-          and r.project = ${summedProject(query.project)}
-          and r.bucket >= d.bucket
-          and r.bucket < d.until
-      ),
-      start as (
-        select d.bucket, ${offset}::bigint - (d.through - d.sessions) as skip
-        from days d
-        where d.through > ${offset}::bigint
-        order by d.through
-        limit 1
-      )
+  const [row] = await sql<[PageRow]>`
+    with spans as materialized (
       select
-        (select coalesce(sum(d.sessions), 0) from spans d) as total,
-        ${itemsOf(sql, query)}
-      from (
-        select s.*
-        from start b
-        cross join lateral (
-          -- the first of the page, found in the index alone
-          select s.created_at, s.id
-          ${sessions}
-            and ${inDay}
-          order by s.created_at ${direction}, s.id ${direction}
-          limit 1
-          offset b.skip
-        ) f
-        cross join lateral (
-          select ${listColumns(sql)}
-          ${sessions}
-            and (s.created_at, s.id) ${ascending ? sql`>=` : sql`<=`} (f.created_at, f.id)
-          order by s.created_at ${direction}, s.id ${direction}
-          limit ${query.per_page}
-        ) s
-      ) s`,
-  )
+        r.bucket, (r.bucket + ('1 ' || r.grain)::interval)::date as until, r.sessions,
+        sum(r.sessions) over (order by r.bucket ${direction}) as through
+      from (${sessionSums(sql, orgId, query, 'month')}) r
+    ),
+    span as (
+      select d.bucket, d.until, d.through - d.sessions as before
+      from spans d
+      where d.through > ${offset}::bigint
+      order by d.through
+      limit 1
+    ),
+    days as (
+      select r.bucket, r.sessions, d.before + sum(r.sessions) over (order by r.bucket ${direction}) as through
+      from span d
+      join session_rollups r
+        on r.org_id = ${orgId}
+        and r.grain = 'day'
+        and r.project = ${summedProject(query.project)}
+        and r.bucket >= d.bucket
+        and r.bucket < d.until
+    ),
+    start as (
+      select d.bucket, ${offset}::bigint - (d.through - d.sessions) as skip
+      from days d
+      where d.through > ${offset}::bigint
+      order by d.through
+      limit 1
+    )
+    select
+      (select coalesce(sum(d.sessions), 0) from spans d) as total,
+      ${itemsOf(sql, query)}
+    from (
+      select s.*
+      from start b
+      cross join lateral (
+        -- the first of the page, found in the index alone
+        select s.created_at, s.id
+        ${sessions}
+          and ${inDay}
+        order by s.created_at ${direction}, s.id ${direction}
+        limit 1
+        offset b.skip
+      ) f
+      cross join lateral (
+        select ${listColumns(sql)}
+        ${sessions}
+          and (s.created_at, s.id) ${ascending ? sql`>=` : sql`<=`} (f.created_at, f.id)
+        order by s.created_at ${direction}, s.id ${direction}
+        limit ${query.per_page}
+      ) s
+    ) s`
+  return row
 }
 
 /**

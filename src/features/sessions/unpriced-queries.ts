@@ -75,7 +75,7 @@ interface Unpriced {
 
 /** The organization's tokens without a price, and whose they are. */
 export async function sumUnpriced(sql: Sql, orgId: string): Promise<Unpriced> {
-  const [row] = await sql<(Omit<Unpriced, 'tokens'> & { tokens: string })[]>`
+  const [row] = await sql<[Omit<Unpriced, 'tokens'> & { tokens: string }]>`
     with named as (
       select m.model
       from (
@@ -121,6 +121,5 @@ export async function sumUnpriced(sql: Sql, orgId: string): Promise<Unpriced> {
     from sessions s
     where s.org_id = ${orgId}
       and s.unpriced_tokens > 0`
-  if (row === undefined) throw new Error('the statement gave no row')
   return { ...row, tokens: BigInt(row.tokens) }
 }

@@ -1,3 +1,4 @@
+import type { PageRow } from '../../base/json-text.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { sessionSums } from '../usage/sums.ts'
 import {
@@ -7,9 +8,7 @@ import {
   matchingOfAllDays,
   matchingSessions,
   offsetOf,
-  only,
   orderOf,
-  type PageRow,
 } from './list-queries.ts'
 import type { SessionListQuery } from './model.ts'
 
@@ -64,52 +63,51 @@ export async function pageByValue(sql: Sql, orgId: string, query: SessionListQue
       limit ${query.per_page}
       offset ${offset}
     ) p`
-  return only(
-    await sql<PageRow[]>`
-      with days as materialized (
-        select coalesce(sum(r.sessions), 0)::bigint as sessions
-        from (${sessionSums(sql, orgId, query, 'month')}) r
-      ),
-      matching as materialized (
-        select d.sessions, ${count} as total
-        from days d
-      )
-      select (select m.total from matching m) as total, ${itemsOf(sql, query)}
-      from (
-        select p.id
-        from matching m
-        ${sorted(byTime)}
-        where m.sessions <= ${FEW}
-        union all
-        select p.id
-        from matching m
-        ${sorted(byValue)}
-        where m.sessions > ${FEW}
-          and m.total <= ${FEW}
-        union all
-        select p.id
-        from matching m
-        cross join lateral (
-          ${walked}
-          order by ${inOrder}
-          limit ${query.per_page}
-          offset ${offset}
-        ) p
-        where m.total > ${FEW}
-          and 2 * ${offset}::bigint <= m.total
-        union all
-        select p.id
-        from matching m
-        cross join lateral (
-          ${walked}
-          order by ${backwards}
-          limit least(${query.per_page}::bigint, m.total - ${offset}::bigint)
-          offset greatest(0, m.total - ${offset}::bigint - ${query.per_page}::bigint)
-        ) p
-        where m.total > ${FEW}
-          and 2 * ${offset}::bigint > m.total
-          and ${offset}::bigint < m.total
+  const [row] = await sql<[PageRow]>`
+    with days as materialized (
+      select coalesce(sum(r.sessions), 0)::bigint as sessions
+      from (${sessionSums(sql, orgId, query, 'month')}) r
+    ),
+    matching as materialized (
+      select d.sessions, ${count} as total
+      from days d
+    )
+    select (select m.total from matching m) as total, ${itemsOf(sql, query)}
+    from (
+      select p.id
+      from matching m
+      ${sorted(byTime)}
+      where m.sessions <= ${FEW}
+      union all
+      select p.id
+      from matching m
+      ${sorted(byValue)}
+      where m.sessions > ${FEW}
+        and m.total <= ${FEW}
+      union all
+      select p.id
+      from matching m
+      cross join lateral (
+        ${walked}
+        order by ${inOrder}
+        limit ${query.per_page}
+        offset ${offset}
       ) p
-      ${pickedSessions(sql, orgId)}`,
-  )
+      where m.total > ${FEW}
+        and 2 * ${offset}::bigint <= m.total
+      union all
+      select p.id
+      from matching m
+      cross join lateral (
+        ${walked}
+        order by ${backwards}
+        limit least(${query.per_page}::bigint, m.total - ${offset}::bigint)
+        offset greatest(0, m.total - ${offset}::bigint - ${query.per_page}::bigint)
+      ) p
+      where m.total > ${FEW}
+        and 2 * ${offset}::bigint > m.total
+        and ${offset}::bigint < m.total
+    ) p
+    ${pickedSessions(sql, orgId)}`
+  return row
 }
