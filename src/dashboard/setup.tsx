@@ -1,9 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import { basePath } from './client/base.ts'
-import { postAuth, problemOf, readMethods } from './client/session.ts'
-import { apiKey } from './client/storage.ts'
+import { enter, readMethods } from './client/session.ts'
 import { Saying, useChanges } from './parts/change.tsx'
-import { type Fields, Form, Input } from './parts/form.tsx'
+import { type Fields, Form, Input, MIN_PASSWORD_LENGTH, NewPassword } from './parts/form.tsx'
 
 /** Makes the first organization and its owner, by the link that the server printed. */
 export function SetupPage() {
@@ -18,10 +17,7 @@ export function SetupPage() {
   const setUp = async ({ organization, ...person }: Fields): Promise<void> => {
     // a second link may have been opened in this tab
     const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? ''
-    const answer = await postAuth('setup', { token, organization: { name: organization }, ...person })
-    if (answer.status !== 201) throw new Error(problemOf(answer))
-    apiKey.write(null)
-    location.replace(basePath() || './')
+    await enter('setup', { token, organization: { name: organization }, ...person })
   }
   return (
     <main class="sign-in">
@@ -37,15 +33,7 @@ export function SetupPage() {
           <Input label="Organization" name="organization" required maxLength={200} hasFocus />
           <Input label="Your name" name="display_name" required maxLength={200} />
           <Input label="E-mail" name="email" type="email" autocomplete="username" required />
-          <Input
-            label="Password, at least 12 characters"
-            type="password"
-            name="password"
-            autocomplete="new-password"
-            required
-            minLength={12}
-            maxLength={256}
-          />
+          <NewPassword label={`Password, at least ${MIN_PASSWORD_LENGTH} characters`} />
         </Form>
       )}
       <Saying said={said} />

@@ -75,10 +75,7 @@ function RuleList<Of extends Rule>({ kind, who }: OfKind<Of>) {
               {empty} {!isAdmin(who) && `An owner or admin makes ${page}.`}
             </Empty>
           ) : (
-            <Table
-              {...{ caption: page, rows: data, columns: [{ name: 'Name', cell: name }, ...columns] }}
-              keyOf={({ id }) => id}
-            />
+            <Table {...{ caption: page, rows: data, columns: [{ name: 'Name', cell: name }, ...columns] }} />
           )
         }
       </Show>

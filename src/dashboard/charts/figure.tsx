@@ -58,7 +58,6 @@ export function Figure({
         <Table
           caption={`${title}, as a table`}
           rows={drawn}
-          keyOf={(_, index) => String(index)}
           columns={[
             { name: of, cell: (mark) => mark.title },
             ...(drawn[0]?.lines ?? []).map(([name], index) => ({

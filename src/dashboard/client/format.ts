@@ -68,6 +68,9 @@ export function formatDuration(seconds: number): string {
     : `${number.format(Math.round((seconds / unit[0]) * 10) / 10)} ${unit[1]}`
 }
 
+/** `Project`. */
+export const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
+
 /** `3 sessions`, `1 session`. */
 export const countOf = (count: number, noun: string, nouns = `${noun}s`): string =>
   `${formatWhole(count)} ${count === 1 ? noun : nouns}`

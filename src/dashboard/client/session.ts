@@ -82,6 +82,14 @@ export function returnToPlace(): boolean {
 export const problemOf = ({ status, body }: AuthAnswer): string =>
   typeof body.error === 'string' ? body.error : `The server responded with status ${status}`
 
+/** Posts what signs a person in, and goes to the dashboard. Throws what is wrong. */
+export async function enter(path: string, body: object): Promise<void> {
+  const answer = await postAuth(path, body)
+  if (answer.status !== 201 && answer.status !== 204) throw new Error(problemOf(answer))
+  apiKey.write(null)
+  location.replace(basePath() || './')
+}
+
 const LINK_KEY = /^#key=(ca_live_[\w]+)$/
 
 /** Takes the key of a link that signs in, `/#key=…`, out of the address bar and the history. Returns whether there was one. */

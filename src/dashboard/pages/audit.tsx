@@ -9,17 +9,10 @@ import { List } from '../parts/list.tsx'
 import { Empty } from '../parts/show.tsx'
 import { Time } from '../parts/time.tsx'
 
-const PER_PAGE = 50
-
 /** Who changed what, newest first. */
 export function AuditPage({ route: { query } }: PageProps) {
   const [from, to] = [query.get('from') ?? '', query.get('to') ?? '']
-  const list = {
-    ...pick(query, 'action', 'user_id', 'page'),
-    date_from: from,
-    date_to: to,
-    per_page: PER_PAGE,
-  }
+  const list = { ...pick(query, 'action', 'user_id', 'page'), date_from: from, date_to: to }
   const entries = useApi<Page<AuditEntry>>('/audit', list)
   return (
     <>
@@ -36,7 +29,6 @@ export function AuditPage({ route: { query } }: PageProps) {
         empty={<Empty>No entries yet.</Empty>}
         csv={{ path: '/audit', query: list, name: 'audit' }}
         caption="Audit log"
-        keyOf={({ id }) => id}
         columns={[
           { name: 'At', cell: ({ created_at }) => <Time at={created_at} hasSeconds /> },
           codeColumn('Action', 'action'),

@@ -2,20 +2,14 @@ import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { Series } from '../charts/period-chart.tsx'
 import { getJson, type Loaded, pathOf, useLoaded } from '../client/api.ts'
 import { finestGranularity, type Granularity, periodsOf, type Range } from '../client/days.ts'
+import { capital } from '../client/format.ts'
 import { NONE, type Query } from '../client/links.ts'
 
 /** `GET /v1/cost/breakdown` sums by these keys; a narrowed breakdown goes on in this order. */
 export const KEYS = ['project', 'member', 'team', 'model', 'agent', 'branch', 'ticket'] as const
 export type Key = (typeof KEYS)[number]
-export const KEY_NAMES: Record<Key, string> = {
-  project: 'Project',
-  member: 'Member',
-  team: 'Team',
-  model: 'Model',
-  agent: 'Agent',
-  branch: 'Branch',
-  ticket: 'Ticket',
-}
+/** The keys with their names, to choose one. */
+export const KEY_OPTIONS = KEYS.map((key) => [key, capital(key)] as const)
 
 export type Sums = Breakdown['total']
 

@@ -1,11 +1,11 @@
 import type { BreakdownItem } from '../../features/cost/breakdown-model.ts'
-import { formatCompact, formatDollars, formatShare, formatWhole, signed } from '../client/format.ts'
+import { capital, formatCompact, formatDollars, formatShare, formatWhole, signed } from '../client/format.ts'
 import { NONE } from '../client/links.ts'
 import { Bar } from '../parts/bar.tsx'
 import { dollarColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
 import { NamedLink } from '../parts/link.tsx'
 import type { Column } from '../parts/table.tsx'
-import { KEY_NAMES, type Key, type Sums } from './breakdown.ts'
+import type { Key, Sums } from './breakdown.ts'
 
 /** The change of a cost against the equally long range before. */
 export function Change({ now, before }: { now: number; before: number | undefined }) {
@@ -40,12 +40,12 @@ export function columnsOf({ by, andBy, nameOf, narrowed, sessionsOf }: Shown): C
     return to === undefined ? NONE : <NamedLink to={to}>{nameOf(key)}</NamedLink>
   }
   return [
-    { name: KEY_NAMES[by], sort: 'key', cell: ({ key }) => keyCell(by, key) },
+    { name: capital(by), sort: 'key', cell: ({ key }) => keyCell(by, key) },
     ...(andBy === undefined
       ? []
       : [
           {
-            name: KEY_NAMES[andBy],
+            name: capital(andBy),
             cell: ({ and_key = null }: BreakdownItem) => keyCell(andBy, and_key),
           },
         ]),

@@ -13,10 +13,8 @@ import { Choice } from '../parts/field.tsx'
 import { datesOf, Filters, pick, rangeOf, SessionChoosers, sortingOf } from '../parts/filters.tsx'
 import { List } from '../parts/list.tsx'
 import { NoSessions, Show } from '../parts/show.tsx'
-import { KEY_NAMES, KEYS, type Key, type Sums, stackGranularity, useStack } from './breakdown.ts'
+import { KEY_OPTIONS, KEYS, type Key, type Sums, stackGranularity, useStack } from './breakdown.ts'
 import { Change, cacheShareOf, columnsOf } from './cost-columns.tsx'
-
-const PER_PAGE = 50
 
 /** Shows the cost by any key that the API sums by. */
 export function CostPage({ route: { query } }: PageProps) {
@@ -35,7 +33,6 @@ export function CostPage({ route: { query } }: PageProps) {
     ...dates,
     compare: 'previous',
     ...pick(query, 'sort', 'order', 'page'),
-    per_page: PER_PAGE,
   }
   const breakdown = useApi<Breakdown>('/cost/breakdown', list)
   const summary = useApi<CostSummary>('/cost', { project: filters.project, ...dates })
@@ -61,19 +58,11 @@ export function CostPage({ route: { query } }: PageProps) {
     <>
       <Filters query={query}>
         <SessionChoosers query={query} />
-        <Choice
-          label="By"
-          value={by}
-          options={KEYS.map((key) => [key, KEY_NAMES[key]] as const)}
-          onChange={(value) => setQuery({ by: value })}
-        />
+        <Choice label="By" value={by} options={KEY_OPTIONS} onChange={(value) => setQuery({ by: value })} />
         <Choice
           label="and by"
           value={andBy ?? ''}
-          options={[
-            ['', 'nothing else'],
-            ...KEYS.filter((key) => key !== by).map((key) => [key, KEY_NAMES[key]] as const),
-          ]}
+          options={[['', 'nothing else'], ...KEY_OPTIONS.filter(([key]) => key !== by)]}
           onChange={(value) => setQuery({ and_by: value })}
         />
         {KEYS.some((key) => filters[key] !== undefined) && (

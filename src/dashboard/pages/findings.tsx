@@ -12,7 +12,6 @@ import { List } from '../parts/list.tsx'
 import { Empty } from '../parts/show.tsx'
 import type { Column } from '../parts/table.tsx'
 
-const PER_PAGE = 50
 /** `open` unless the URL says otherwise. */
 const ANY = 'any'
 
@@ -24,7 +23,6 @@ export function FindingsPage({ route: { query }, who }: PageProps) {
     ...pick(query, 'project', 'severity', 'rule_id', 'file', 'member', 'page'),
     ...datesOf(query),
     status: status === ANY ? undefined : status,
-    per_page: PER_PAGE,
   }
   const findings = useApi<Page<ListedFinding>>('/findings', filters, count)
   const change = (id: string, body: object) =>

@@ -3,7 +3,7 @@ import type { Outcome, Outcomes } from '../../features/outcomes/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { useApi } from '../client/api.ts'
 import { lastMonths, type Range } from '../client/days.ts'
-import { formatCompact, formatDollars, formatShare, formatWhole } from '../client/format.ts'
+import { capital, formatCompact, formatDollars, formatShare, formatWhole } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
 import { type Person, useMembers } from '../client/lists.ts'
 import type { PageProps } from '../client/page-props.ts'
@@ -16,16 +16,8 @@ import { type Column, Pager, Table } from '../parts/table.tsx'
 
 const GROUPS = ['month', 'week', 'project', 'repo', 'member', 'team', 'agent'] as const
 type Group = (typeof GROUPS)[number]
-const NAMES: Record<Group, string> = {
-  month: 'Month',
-  week: 'Week',
-  project: 'Project',
-  repo: 'Repository',
-  member: 'Member',
-  team: 'Team',
-  agent: 'Agent',
-}
-const PER_PAGE = 50
+const nameOf = (group: Group) => (group === 'repo' ? 'Repository' : capital(group))
+const OPTIONS = GROUPS.map((group) => [group, nameOf(group)] as const)
 /** The number of tickets shown, those that cost most. */
 const TICKETS = 10
 /** The months shown unless the URL says otherwise. */
@@ -37,16 +29,11 @@ export function OutcomesPage({ route: { query } }: PageProps) {
   const members = useMembers(by === 'member')
   const range = rangeOf(query, lastMonths(MONTHS))
   const filters = { ...pick(query, 'project', 'team'), date_from: range.from, date_to: range.to }
-  const outcomes = useApi<Outcomes>('/outcomes', {
-    by,
-    ...filters,
-    ...pick(query, 'page'),
-    per_page: PER_PAGE,
-  })
+  const outcomes = useApi<Outcomes>('/outcomes', { by, ...filters, ...pick(query, 'page') })
   return (
     <>
       <Filters query={query} usual={lastMonths(MONTHS)}>
-        <QueryChoice name="by" label="By" query={query} usual="month" options={Object.entries(NAMES)} />
+        <QueryChoice name="by" label="By" query={query} usual="month" options={OPTIONS} />
         <Chooser name="team" query={query} />
       </Filters>
       <Show loaded={outcomes} what="outcomes">
@@ -80,7 +67,7 @@ export function OutcomesPage({ route: { query } }: PageProps) {
 
 /** Agents' lines beside the others, and the cost that is linked to pull requests beside the rest. */
 function Charts({ by, data }: { by: Group; data: readonly Outcome[] }) {
-  const shared = { periods: data.map(({ key }) => key ?? NONE), of: NAMES[by] }
+  const shared = { periods: data.map(({ key }) => key ?? NONE), of: nameOf(by) }
   return (
     <div class="answers">
       <PeriodChart
@@ -180,7 +167,7 @@ export const Totals = ({ total }: { total: Outcomes['total'] }) => (
 
 const columnsOf = (by: Group, members: ReadonlyMap<string | null, Person>): readonly Column<Outcome>[] => [
   {
-    name: NAMES[by],
+    name: nameOf(by),
     cell: ({ key }) =>
       key === null ? (
         NONE

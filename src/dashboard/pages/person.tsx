@@ -90,14 +90,7 @@ export function PersonPage({ id, me = null, page, query }: PersonProps) {
         {({ data, pagination: { total } }) => (
           <>
             <h2>{countOf(total, 'session')}</h2>
-            {total > 0 && (
-              <Table
-                caption="Newest sessions"
-                rows={data}
-                keyOf={(session) => session.id}
-                columns={SESSION_COLUMNS}
-              />
-            )}
+            {total > 0 && <Table caption="Newest sessions" rows={data} columns={SESSION_COLUMNS} />}
             <p>
               <a href={linkTo('sessions', links)}>All sessions</a>,{' '}
               <a href={linkTo('sessions', { ...links, sort: 'estimated_cost' })}>those that cost most</a>,{' '}

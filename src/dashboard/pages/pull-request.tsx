@@ -68,7 +68,6 @@ export function PullRequestPage({ id }: { id: string }) {
             <Table
               caption="Parts of the risk score"
               rows={PARTS}
-              keyOf={(part) => part}
               columns={[
                 { name: 'Part', cell: (part) => part },
                 {
@@ -96,7 +95,6 @@ export function PullRequestPage({ id }: { id: string }) {
               <Table
                 caption="Sessions of the pull request"
                 rows={value.sessions.data}
-                keyOf={(session) => session.id}
                 columns={[...SESSION_COLUMNS, dollarColumn('Part of it', 'part')]}
               />
             )}

@@ -126,7 +126,6 @@ function PullRequests({ data, byRisk }: { data: RiskScore[]; byRisk: boolean }) 
         caption="Pull requests"
         columns={columns}
         rows={data}
-        keyOf={({ id }) => id}
         sorting={{
           by: byRisk ? 'risk' : 'date',
           order: 'desc',

@@ -13,17 +13,11 @@ import { Empty, Show } from '../parts/show.tsx'
 import type { Column } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
 
-const PER_PAGE = 50
-
 /** Open findings by file, and those of the newest sessions. */
 export function SecurityPage({ route: { query } }: PageProps) {
   const filters = { ...pick(query, 'project'), ...datesOf(query) }
   const overview = useApi<SecurityOverview>('/security', filters)
-  const heatmap = useApi<Heatmap>('/security/heatmap', {
-    ...filters,
-    ...pick(query, 'page'),
-    per_page: PER_PAGE,
-  })
+  const heatmap = useApi<Heatmap>('/security/heatmap', { ...filters, ...pick(query, 'page') })
   return (
     <>
       <Filters query={query} />

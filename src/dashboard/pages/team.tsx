@@ -113,7 +113,6 @@ function Members({ query, org, matches }: MembersProps) {
               query={query}
               noun="members"
               rows={members.filter(({ display_name, email }) => matches(display_name, email))}
-              keyOf={({ id }) => id}
               columns={[
                 {
                   name: 'Member',

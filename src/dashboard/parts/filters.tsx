@@ -3,6 +3,7 @@ import { useId, useState } from 'preact/hooks'
 import type { CostTrend } from '../../features/cost/model.ts'
 import { getJson, useLoaded } from '../client/api.ts'
 import { addDays, isDay, lastDays, lastMonths, monthOf, type Range, today, weekOf } from '../client/days.ts'
+import { capital } from '../client/format.ts'
 import { NONE } from '../client/links.ts'
 import { SUGGESTIONS, type Suggested } from '../client/lists.ts'
 import { setQuery } from '../client/router.ts'
@@ -169,7 +170,7 @@ export function Chooser({ name, query, field }: ChooserProps) {
   )
   return (
     <label>
-      {name[0]?.toUpperCase() + name.slice(1)}
+      {capital(name)}
       <input
         type="search"
         list={id}

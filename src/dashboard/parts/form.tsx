@@ -103,6 +103,16 @@ export function Input({ label, hasFocus = false, ...input }: InputProps) {
   )
 }
 
+export const MIN_PASSWORD_LENGTH = 12
+
+export const NewPassword = ({ label }: { label: string }) => (
+  <Input
+    {...{ label, type: 'password', name: 'password', autocomplete: 'new-password', required: true }}
+    minLength={MIN_PASSWORD_LENGTH}
+    maxLength={256}
+  />
+)
+
 /** Texts that somebody separated by commas. */
 export const listOf = (text = ''): string[] =>
   text

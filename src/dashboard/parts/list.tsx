@@ -26,7 +26,7 @@ export function List<Row>({
   ...table
 }: ListProps<Row>) {
   const place = { page, id, query, noun, name }
-  const { loaded: shown, offer } = useOffered<Row, Page<Row>>(loaded, noun, table.keyOf)
+  const { loaded: shown, offer } = useOffered(loaded, noun, table.keyOf)
   return (
     <Show loaded={shown} what={noun}>
       {({ data, pagination }) =>

@@ -1,18 +1,15 @@
 import { useRef, useState } from 'preact/hooks'
 import type { Loaded, Page } from '../client/api.ts'
 import { formatWhole } from '../client/format.ts'
+import { idOrPlace, type KeyOf } from './table.tsx'
 
 /**
  * A list that gets new first rows while it is read keeps those that it shows, and offers the new ones. Returns what is shown
  * and the offer.
  */
-export function useOffered<Row, List extends Page<Row>>(
-  loaded: Loaded<List>,
-  noun: string,
-  keyOf: (row: Row, index: number) => string,
-) {
-  const shown = useRef<{ key: string | undefined; list: List } | undefined>(undefined)
-  const [, setTaken] = useState<List>()
+export function useOffered<Row>(loaded: Loaded<Page<Row>>, noun: string, keyOf: KeyOf<Row> = idOrPlace) {
+  const shown = useRef<{ key: string | undefined; list: Page<Row> } | undefined>(undefined)
+  const [, setTaken] = useState<Page<Row>>()
   if (loaded.state !== 'ready') return { loaded, offer: null }
   const { key, value: list } = loaded
   const before = shown.current
@@ -36,7 +33,7 @@ export function useOffered<Row, List extends Page<Row>>(
 }
 
 /** The number of rows before the first one that is shown already. */
-function newRows<Row>(shown: Page<Row>, list: Page<Row>, keyOf: (row: Row, index: number) => string): number {
+function newRows<Row>(shown: Page<Row>, list: Page<Row>, keyOf: KeyOf<Row>): number {
   const known = new Set(shown.data.map(keyOf))
   const first = list.data.findIndex((row, index) => known.has(keyOf(row, index)))
   if (known.size === 0) return 0

@@ -14,12 +14,16 @@ export interface Column<Row> {
   sort?: string | undefined
 }
 
+export type KeyOf<Row> = (row: Row, index: number) => string
+export const idOrPlace: KeyOf<unknown> = (row, index) => String((row as { id?: string }).id ?? index)
+
 export interface TableProps<Row> {
   /** Names the table for a screen reader. */
   caption: string
   columns: readonly Column<Row>[]
   rows: readonly Row[]
-  keyOf: (row: Row, index: number) => string
+  /** Else its `id`, or its place. */
+  keyOf?: KeyOf<Row>
   sorting?: Sorting | undefined
 }
 
@@ -29,7 +33,7 @@ export interface Sorting {
   change: (by: string, order: 'asc' | 'desc') => void
 }
 
-export function Table<Row>({ caption, columns, rows, keyOf, sorting }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, rows, keyOf = idOrPlace, sorting }: TableProps<Row>) {
   const { box, isWide, isTall } = useOverflow()
   return (
     <section

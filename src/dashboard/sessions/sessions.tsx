@@ -56,11 +56,7 @@ function ListPage({ route: { query }, who }: PageProps) {
     per_page: PER_PAGE,
   }
   const sessions = useApi<Page<SessionListItem>>('/sessions', list)
-  const { loaded: shown, offer } = useOffered<SessionListItem, Page<SessionListItem>>(
-    sessions,
-    'sessions',
-    ({ id }) => id,
-  )
+  const { loaded: shown, offer } = useOffered(sessions, 'sessions')
   const bound = (name: string, label: string) => (
     <QueryField name={name} label={label} isNumber query={query} />
   )
@@ -179,7 +175,6 @@ function SessionTable({ sessions, sorting, who }: SessionTableProps) {
         caption="Sessions"
         columns={columns.filter(({ name }, index) => index === 0 || chosen.includes(name))}
         rows={sessions}
-        keyOf={({ id }) => id}
         sorting={sorting}
       />
     </>

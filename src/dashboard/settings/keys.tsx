@@ -71,7 +71,6 @@ export function KeySettings({ who, route: { query } }: PageProps) {
         {...{ page: 'settings', id: 'keys', query, noun: 'keys' }}
         empty={<Empty>No keys yet.</Empty>}
         caption="API keys"
-        keyOf={({ id }) => id}
         columns={[
           {
             name: 'Name',

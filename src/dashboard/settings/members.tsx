@@ -64,7 +64,6 @@ export function MemberSettings({ who, route: { query } }: PageProps) {
         {...{ page: 'settings', id: 'members', query, noun: 'members' }}
         empty={<Empty>No members yet.</Empty>}
         caption="Members"
-        keyOf={({ id }) => id}
         columns={[
           {
             name: 'Member',

@@ -42,7 +42,6 @@ export function Deliveries({ page, id, query, path, count, run, reload }: Delive
         {...{ page, id, query, noun: 'deliveries' }}
         empty={<Empty>No deliveries yet. A test sends one.</Empty>}
         caption="Deliveries"
-        keyOf={(delivery) => delivery.id}
         columns={[
           timeColumn('At', 'created_at'),
           { name: 'Event', cell: ({ event, test }) => (test ? `${event} (test)` : event) },

@@ -40,7 +40,6 @@ export function OpenedDelivery({ path, count, onDone }: OpenedDeliveryProps) {
             <Table
               caption="Attempts"
               rows={value.attempts}
-              keyOf={({ number }) => String(number)}
               columns={[
                 { name: 'Attempt', number: ({ number }) => number },
                 timeColumn('Began', 'started_at'),

@@ -37,7 +37,6 @@ function ListPage({ who }: PageProps) {
             <Table
               caption="Endpoints"
               rows={data}
-              keyOf={({ id }) => id}
               columns={[
                 {
                   name: 'Endpoint',
