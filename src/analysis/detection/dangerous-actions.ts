@@ -1,22 +1,9 @@
 import type { FindingRecord, Severity } from '../records/finding.ts'
+import type { DangerousAction } from '../records/fragments.ts'
 import { matchCommandRules, severityOfSql } from './command-rules.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import type { Invocation } from './invocations.ts'
 import { sensitivityOf } from './sensitive-files.ts'
-
-/**
- * A dangerous action of an agent: a command, a mode it ran in, or access to a sensitive file. It contains no text of a
- * command.
- */
-export interface DangerousAction {
-  ruleId: string
-  category: 'command' | 'mode' | 'file'
-  severity: Severity
-  title: string
-  description: string
-  /** The path as the agent wrote it; null for an action that concerns no file. */
-  file: string | null
-}
 
 /** The title and the description of each rule. */
 const TEXTS: Readonly<Record<string, readonly [title: string, description: string]>> = {
@@ -133,20 +120,10 @@ export function dangerousSql(sql: string): DangerousAction[] {
 }
 
 /** The finding of a dangerous action; `file`: its path in the project. Rule and file decide the fingerprint. */
-export function dangerousActionFinding(
-  action: DangerousAction,
-  file: string | null,
-  turnNumber: number | null,
-): FindingRecord {
-  return {
-    rule_id: action.ruleId,
-    category: action.category,
-    severity: action.severity,
-    title: action.title,
-    description: action.description,
-    file,
-    line: null,
-    turn_number: turnNumber,
-    fingerprint: fingerprintOf(action.ruleId, file ?? ''),
-  }
-}
+export const dangerousActionFinding = (
+  { ruleId: rule_id, category, severity, title, description, file }: DangerousAction,
+  turn_number: number | null,
+): FindingRecord => ({
+  ...{ rule_id, category, severity, title, description, file, line: null, turn_number },
+  fingerprint: fingerprintOf(rule_id, file ?? ''),
+})

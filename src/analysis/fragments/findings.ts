@@ -1,8 +1,8 @@
 import { compareText } from '../../base/text.ts'
-import { type DangerousAction, dangerousActionFinding } from '../detection/dangerous-actions.ts'
+import { dangerousActionFinding } from '../detection/dangerous-actions.ts'
 import { secretFinding, securityScore, withOmittedCount } from '../detection/secrets.ts'
 import { type FindingRecord, MAX_FINDINGS, SEVERITY_RANK } from '../records/finding.ts'
-import type { SessionFragments } from '../records/fragments.ts'
+import type { DangerousAction, SessionFragments } from '../records/fragments.ts'
 import type { SessionRecord } from '../records/session.ts'
 
 /** The number of a turn, or of the last turn at the time `at`; null for neither. */
@@ -39,7 +39,7 @@ function secretFindings({ secrets }: SessionFragments, numberOf: NumberOf): Find
 function dangerousActionFindings(parts: SessionFragments, numberOf: NumberOf): FindingRecord[] {
   const findings = new Map<string, FindingRecord>()
   const add = (action: DangerousAction, number: number | null) => {
-    const finding = dangerousActionFinding(action, action.file, number)
+    const finding = dangerousActionFinding(action, number)
     const key = finding.fingerprint ?? ''
     const known = findings.get(key)
     const [worse, other] =

@@ -1,6 +1,13 @@
 import { compareText, cut, makeStorable } from '../../base/text.ts'
 import type { CallFragment, SessionFragments, TurnFragment } from '../records/fragments.ts'
-import type { KnownTokens, Origin, SessionRecord, ToolUse, TurnRecord } from '../records/session.ts'
+import {
+  type KnownTokens,
+  type Origin,
+  type SessionRecord,
+  TOKEN_KINDS,
+  type ToolUse,
+  type TurnRecord,
+} from '../records/session.ts'
 import { dollarsOf, type Pricer } from '../scoring/prices.ts'
 import { type QualitySignals, scoreQuality } from '../scoring/quality.ts'
 import { securityMetadataOf } from './findings.ts'
@@ -121,9 +128,8 @@ function tokensOf(
   const counted = turns.filter((turn) => turn.tokens !== null)
   if (counted.length + summed.length === 0) return null
   if (origin !== 'telemetry') return tokens
-  const kinds = ['input', 'output', 'cache_read', 'cache_creation'] as const
   const isKnown = (index: number) => counted.some(({ lacks }) => lacks?.includes(index) !== true)
-  return Object.fromEntries(kinds.map((kind, index) => [kind, isKnown(index) ? tokens[kind] : null]))
+  return Object.fromEntries(TOKEN_KINDS.map((kind, index) => [kind, isKnown(index) ? tokens[kind] : null]))
 }
 
 /** A plan that the user rejects is not a failed call. */
@@ -204,13 +210,13 @@ function turnRecordsOf(
   return records
 }
 
-function toolsOf(calls: readonly CallFragment[]): ToolUse[] {
+/** The tools that were called, the most used ones first. */
+export function toolsOf(calls: readonly Pick<CallFragment, 'name' | 'ok'>[]): ToolUse[] {
   const tools = new Map<string, ToolUse>()
   for (const { name, ok } of calls) {
-    const tool = tools.get(name ?? 'unknown') ?? { name: name ?? 'unknown', calls: 0, errors: 0 }
+    const tool = tools.getOrInsertComputed(name ?? 'unknown', (name) => ({ name, calls: 0, errors: 0 }))
     tool.calls += 1
     if (ok === false) tool.errors += 1
-    tools.set(tool.name, tool)
   }
   return [...tools.values()].sort((a, b) => b.calls - a.calls || compareText(a.name, b.name))
 }

@@ -48,14 +48,20 @@ export const TurnFragment = closed({
 })
 export type TurnFragment = Static<typeof TurnFragment>
 
-const Action = closed({
+/**
+ * A dangerous action of an agent: a command, a mode it ran in, or access to a sensitive file. It contains no text of a
+ * command.
+ */
+const DangerousAction = closed({
   ruleId: name(100),
   category: literals(['command', 'mode', 'file']),
   severity: Severity,
   title: Type.String({ maxLength: 500 }),
   description: Type.String({ maxLength: 5_000 }),
+  /** The path as the agent wrote it; null for an action that concerns no file. */
   file: nullable(Path),
 })
+export type DangerousAction = Static<typeof DangerousAction>
 
 /** A call of a tool, and its result. */
 const CallFragment = closed({
@@ -73,7 +79,7 @@ const CallFragment = closed({
   searches: count(1e6),
   /** The user refused it. */
   rejected: Type.Boolean(),
-  actions: Type.Array(Action, { maxItems: 50 }),
+  actions: Type.Array(DangerousAction, { maxItems: 50 }),
 })
 export type CallFragment = Static<typeof CallFragment>
 
@@ -107,7 +113,7 @@ const SecretFragment = closed({
 })
 export type SecretFragment = Static<typeof SecretFragment>
 
-const ModeFragment = closed({ id: Id, at: At, action: Action })
+const ModeFragment = closed({ id: Id, at: At, action: DangerousAction })
 
 /** Totals that an agent states, by model; null where it names no model. */
 const ModelTotal = closed({ model: nullable(name(200)), tokens: Counts, cost: Cost })

@@ -37,6 +37,15 @@ export const KnownTokens = closed({
 })
 export type KnownTokens = Static<typeof KnownTokens>
 
+export const TOKEN_KINDS = ['input', 'output', 'cache_read', 'cache_creation'] as const
+/** A kind that is not known counts as 0. */
+export const allTokens = (tokens: Partial<KnownTokens> | null = null): Tokens => ({
+  input: tokens?.input ?? 0,
+  output: tokens?.output ?? 0,
+  cache_read: tokens?.cache_read ?? 0,
+  cache_creation: tokens?.cache_creation ?? 0,
+})
+
 /** The maximum is the sum of four counts of `Tokens`. */
 export const UnpricedTokens = Type.Integer({
   minimum: 0,
@@ -100,10 +109,8 @@ export type QualityFactor = Static<typeof QualityFactor>
 
 /** A factor as it may be sent: only what it is called and what it adds are needed. */
 const QualityFactorRecord = closed({
+  ...Type.Partial(QualityFactor).properties,
   name: QualityFactor.properties.name,
-  category: Type.Optional(QualityFactor.properties.category),
-  count: Type.Optional(QualityFactor.properties.count),
-  weight: Type.Optional(QualityFactor.properties.weight),
   points: QualityFactor.properties.points,
 })
 export type QualityFactorRecord = Static<typeof QualityFactorRecord>

@@ -27,15 +27,11 @@ export interface ObservedSession {
  * is the time of records that state none.
  */
 export function sessionsOf(observations: readonly Observation[], now: Date): ObservedSession[] {
-  const bySession = new Map<string, Observation[]>()
   const nowText = now.toISOString()
-  for (const observation of observations) {
-    const day = (observation.at ?? nowText).slice(0, 'YYYY-MM-DD'.length)
-    const key = `${day} ${observation.agent} ${observation.session}`
-    const known = bySession.get(key)
-    if (known === undefined) bySession.set(key, [observation])
-    else known.push(observation)
-  }
+  const bySession = Map.groupBy(
+    observations,
+    ({ at, agent, session }) => `${(at ?? nowText).slice(0, 'YYYY-MM-DD'.length)} ${agent} ${session}`,
+  )
   return [...bySession.values()].map((own) => sessionOf(own, nowText))
 }
 

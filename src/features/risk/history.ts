@@ -67,8 +67,7 @@ export function createHistory(): MovingHistory {
     }
     partners.note(changeSet, 1)
     for (const file of changeSet) {
-      const changeSets = revisions.get(file) ?? new Set()
-      revisions.set(file, changeSets.add(changeSet))
+      const changeSets = revisions.getOrInsertComputed(file, () => new Set()).add(changeSet)
       count(changeSets.size - 1, changeSets.size)
     }
     commits.set(next, { at, changeSet })

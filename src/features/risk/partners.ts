@@ -47,10 +47,6 @@ export function createPartners(
       }
     },
     /** The changes shared with each file that may be coupled with `file`, and with some that are not. */
-    of(file: string): ReadonlyMap<string, number> {
-      const counted = known.get(file) ?? count(file)
-      known.set(file, counted)
-      return counted.shared
-    },
+    of: (file: string): ReadonlyMap<string, number> => known.getOrInsertComputed(file, count).shared,
   }
 }

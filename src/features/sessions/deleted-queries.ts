@@ -10,15 +10,10 @@ export interface SkippedSession {
 }
 
 /** The fields of a stored session that may change: all that can contain a person's name or address. */
-export interface StoredTexts {
-  id: string
-  project: string
-  userId: string | null
-  userEmail: string | null
+export interface StoredTexts
+  extends Pick<PreparedSession, 'id' | 'project' | 'userId' | 'userEmail' | 'parts'> {
   /** JSON */
   detail: string
-  /** Packed: see `SessionFragments`. */
-  parts: string | null
 }
 
 /** The first day (UTC) of which sessions are kept, `days` days back from today. */

@@ -15,8 +15,7 @@ export function movedOf(
     const from = stored.get(id)?.project ?? to
     if (from === to) continue
     const key = JSON.stringify([from, to])
-    const known = moved.get(key) ?? { from, to, sessions: 0 }
-    moved.set(key, { ...known, sessions: known.sessions + 1 })
+    moved.getOrInsertComputed(key, () => ({ from, to, sessions: 0 })).sessions += 1
   }
   return [...moved.values()]
 }

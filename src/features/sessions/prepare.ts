@@ -1,15 +1,15 @@
 import { securityScore } from '../../analysis/detection/secrets.ts'
-import type { Coverage } from '../../analysis/fragments/telemetry.ts'
+import { toolsOf } from '../../analysis/fragments/session-record.ts'
 import { problemOf } from '../../analysis/records/check.ts'
-import { withoutNulls } from '../../analysis/records/fields.ts'
 import type { FindingRecord } from '../../analysis/records/finding.ts'
 import type { SessionFragments } from '../../analysis/records/fragments.ts'
-import type {
-  KnownTokens,
-  QualityFactor,
-  QualityFactorRecord,
-  QualityRecord,
-  SessionRecord,
+import {
+  allTokens,
+  type KnownTokens,
+  type QualityFactor,
+  type QualityFactorRecord,
+  type QualityRecord,
+  type SessionRecord,
 } from '../../analysis/records/session.ts'
 import { type Pricer, priceRecord } from '../../analysis/scoring/prices.ts'
 import {
@@ -23,9 +23,10 @@ import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, scaled, unscaled } from '.
 import { validationError } from '../../base/errors.ts'
 import { derivedId } from '../../base/ids.ts'
 import { asciiLower } from '../../base/text.ts'
+import type { UsedSession } from '../usage/shares.ts'
 import type { Observation, QualityMetadata, SessionDetailBody, TurnDetail } from './model.ts'
 import { findingsOf } from './prepare-findings.ts'
-import { allTokens, countTools, coverageOfRecord, sumTokens, turnDetail } from './turn-details.ts'
+import { coverageOfRecord, sumTokens, turnDetail } from './turn-details.ts'
 
 interface PrepareOptions {
   pricer: Pricer
@@ -38,26 +39,14 @@ interface PrepareOptions {
 }
 
 /** A session as it is stored: every default filled in, every number at its stored precision. */
-export interface PreparedSession {
-  id: string
-  project: string
-  createdAt: string
+export interface PreparedSession extends UsedSession {
   day: string
-  turns: number
-  /** micro-dollars */
-  cost: bigint
-  unpricedTokens: number
-  /** hundredths */
-  quality: bigint
   /** hundredths */
   security: bigint
-  userId: string | null
-  userEmail: string | null
   /** Packed: see `SessionFragments`. Null where the record has none. */
   parts: string | null
   /** The sessions of its sub-agents. */
   includes: readonly string[]
-  coverage: Coverage
   /** `scored_at` and `previous_score` are those of the record; where it has none, the writer adds them. */
   detail: Omit<SessionDetailBody, 'quality_metadata'> & {
     quality_metadata: Omit<QualityMetadata, 'scored_at'> & { scored_at: string | null }
@@ -118,7 +107,7 @@ export function prepareSession(
           name,
           calls: calls ?? 0,
           errors: errors ?? 0,
-        })) ?? countTools(turnRecords),
+        })) ?? toolsOf(turnRecords.flatMap(({ tool_calls }) => tool_calls)),
       files_touched: filesOf(record),
       summary: record.summary ?? null,
       turn_records: turnRecords,
@@ -187,7 +176,7 @@ const filesOf = ({ origin, files_touched }: SessionRecord): string[] | null =>
 function tokensOf({ tokens, parts }: SessionRecord, turns: readonly TurnDetail[]): KnownTokens | null {
   if (tokens === null && parts) return null
   if (!tokens) return sumTokens(turns)
-  return { ...allTokens(withoutNulls(tokens)), ...tokens }
+  return { ...allTokens(tokens), ...tokens }
 }
 
 /** Agent, branch, models, times and tokens of the session. */

@@ -10,6 +10,7 @@ import {
   WITHOUT_PROJECT,
 } from '../../database/rollups.ts'
 import { unnest } from '../../database/rows.ts'
+import type { UsedSession } from '../usage/shares.ts'
 
 const allSessions = (sql: ISql, orgId: OrgId) => sql`
   from sessions s
@@ -120,10 +121,7 @@ export const DIRECTORIES = rollup({
 })
 
 /** The fields of a session by which it is counted in DIRECTORIES. */
-export interface Touching {
-  project: string
-  userId: string | null
-  userEmail: string | null
+export interface Touching extends Pick<UsedSession, 'project' | 'userId' | 'userEmail'> {
   detail: { files_touched: readonly string[] | null }
 }
 

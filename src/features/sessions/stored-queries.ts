@@ -1,6 +1,6 @@
 import type { Origin } from '../../analysis/records/session.ts'
 import type { ISql } from '../../database/client.ts'
-import type { StoredSession as StoredRow } from '../usage/write.ts'
+import { type StoredSession as StoredRow, storedColumns } from '../usage/write.ts'
 import type { Finding } from './model.ts'
 import type { StoredScore } from './store-write.ts'
 
@@ -25,18 +25,8 @@ export async function findStored(
   // planned by org_id alone, and comparing 10,000 of 20,000 sessions took a minute
   const rows = await tx<(Omit<StoredSession, keyof StoredDetail> & { detail: StoredDetail })[]>`
     select
-      s.id,
-      s.project,
-      s.turns,
-      s.estimated_cost::text as cost,
-      s.unpriced_tokens,
-      s.transcript_tokens,
-      s.telemetry_tokens,
-      s.quality_score::text as quality,
+      ${storedColumns(tx)},
       s.content_hash as hash,
-      s.created_at,
-      s.user_id,
-      s.user_email,
       (
         select row_to_json(r)
         from session_details d

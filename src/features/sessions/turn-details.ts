@@ -1,44 +1,21 @@
 import { type Coverage, coverageOf, originOf } from '../../analysis/fragments/telemetry.ts'
 import { type SessionFragments, unpackFragments } from '../../analysis/records/fragments.ts'
-import type {
-  KnownTokens,
-  SessionRecord,
-  Tokens,
-  ToolUse,
-  TurnRecord,
+import {
+  allTokens,
+  type KnownTokens,
+  type SessionRecord,
+  TOKEN_KINDS,
+  type Tokens,
+  type TurnRecord,
 } from '../../analysis/records/session.ts'
 import { normalizeTimestamp } from '../../base/dates.ts'
 import { MONEY_DECIMALS, scaled, unscaled } from '../../base/decimals.ts'
 import type { TurnDetail } from './model.ts'
 
-export const allTokens = (tokens: Partial<Tokens>): Tokens => ({
-  input: tokens.input ?? 0,
-  output: tokens.output ?? 0,
-  cache_read: tokens.cache_read ?? 0,
-  cache_creation: tokens.cache_creation ?? 0,
-})
-
 export function sumTokens(turns: readonly TurnDetail[]): Tokens {
-  const sum: Tokens = { input: 0, output: 0, cache_read: 0, cache_creation: 0 }
-  for (const { tokens } of turns) {
-    if (tokens === null) continue
-    sum.input += tokens.input
-    sum.output += tokens.output
-    sum.cache_read += tokens.cache_read
-    sum.cache_creation += tokens.cache_creation
-  }
+  const sum = allTokens()
+  for (const { tokens } of turns) for (const kind of TOKEN_KINDS) sum[kind] += tokens?.[kind] ?? 0
   return sum
-}
-
-export function countTools(turns: readonly TurnDetail[]): ToolUse[] {
-  const byName = new Map<string, ToolUse>()
-  for (const call of turns.flatMap((turn) => turn.tool_calls)) {
-    const use = byName.get(call.name) ?? { name: call.name, calls: 0, errors: 0 }
-    use.calls += 1
-    if (call.ok === false) use.errors += 1
-    byName.set(call.name, use)
-  }
-  return [...byName.values()].sort((a, b) => b.calls - a.calls || (a.name < b.name ? -1 : 1))
 }
 
 /** The turn as it is stored; `cost` is its own or an estimate. */

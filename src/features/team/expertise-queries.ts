@@ -112,9 +112,8 @@ function peopleOf(rows: readonly ExpertiseRow[], names: ReadonlyMap<string, stri
     const { email, user_id } = row
     // e-mail addresses of authors who are not members are personal data: only their names are shown
     const display_name = row.display_name ?? (names.get(email) || (email.split('@')[0] ?? email))
-    const person = people.get(email) ?? { email, user_id, display_name, domains: [] }
+    const person = people.getOrInsertComputed(email, () => ({ email, user_id, display_name, domains: [] }))
     person.domains.push(domainOf(row))
-    people.set(email, person)
   }
   const all = [...people.values()]
   const others = all.filter((person) => person.user_id === null)

@@ -10,8 +10,9 @@ import { pagesOf, unnest } from '../../database/rows.ts'
 import { OUTCOME_ROLLUP } from './outcome-rollup.ts'
 import { pullRequestShares } from './pull-request-queries.ts'
 import { BRANCH_ROLLUP, TICKET_ROLLUP, USAGE_ROLLUP } from './rollup.ts'
+import type { UsedSession } from './shares.ts'
 import { TICKETS } from './ticket-check.ts'
-import { insertUsage, type StoredSession, USAGE_COLUMNS, type UsedSession, usageOf, usedOf } from './write.ts'
+import { insertUsage, type StoredSession, storedColumns, USAGE_COLUMNS, usageOf, usedOf } from './write.ts'
 
 /** Sessions with their details read at a time: some MB. */
 const PAGE = 500
@@ -23,9 +24,7 @@ const readSessions = (sql: ISql, orgId: string) =>
     { id: '' },
     async ({ id }) =>
       await sql<(StoredSession & Pick<UsedSession, 'detail'>)[]>`
-      select
-        s.id, s.project, s.created_at, s.turns, s.estimated_cost::text as cost, s.unpriced_tokens,
-        s.quality_score::text as quality, s.user_id, s.user_email, s.transcript_tokens, s.telemetry_tokens, d.detail
+      select ${storedColumns(sql)}, d.detail
       from sessions s
       join session_details d
         on d.org_id = ${orgId}

@@ -1,4 +1,5 @@
-import type { KnownTokens, Tokens } from '../../analysis/records/session.ts'
+import type { Coverage } from '../../analysis/fragments/telemetry.ts'
+import { allTokens, type KnownTokens, TOKEN_KINDS, type Tokens } from '../../analysis/records/session.ts'
 import { MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
 
 /** The usage of one model in a session. */
@@ -12,20 +13,37 @@ export interface CostShare extends Tokens {
   unpriced_tokens: number
 }
 
-/** The fields of a session's detail that its parts are computed from. */
-export interface SessionTokens {
+interface Turn {
   model: string | null
-  models: readonly string[]
-  tokens: KnownTokens | null
-  turn_records: readonly { model: string | null; tokens: Tokens | null; cost: number | null }[]
+  tokens: Tokens | null
+  cost: number | null
 }
 
-/** A session as it is divided. */
-export interface SessionToSplit {
+/** A session as its usage is computed from it. */
+export interface UsedSession {
+  id: string
+  project: string
+  createdAt: string
+  turns: number
   /** micro-dollars */
   cost: bigint
   unpricedTokens: number
-  detail: SessionTokens
+  /** hundredths */
+  quality: bigint
+  userId: string | null
+  userEmail: string | null
+  coverage: Coverage
+  detail: {
+    model: string | null
+    models: readonly string[]
+    tokens: KnownTokens | null
+    turn_records: readonly Turn[]
+    source: string | null
+    branch: string | null
+    ended_at: string | null
+    pull_requests?: readonly { repo: string; number: number }[]
+    security_metadata: { findings: readonly { status: string }[] }
+  }
 }
 
 interface Weights extends Tokens {
@@ -34,23 +52,7 @@ interface Weights extends Tokens {
   unpriced: number
 }
 
-/** A kind that is not known counts as 0. */
-const knownTokens = (tokens: KnownTokens | null): Tokens => ({
-  input: tokens?.input ?? 0,
-  output: tokens?.output ?? 0,
-  cache_read: tokens?.cache_read ?? 0,
-  cache_creation: tokens?.cache_creation ?? 0,
-})
-
-const KINDS = ['input', 'output', 'cache_read', 'cache_creation'] as const
-const noWeights = (): Weights => ({
-  input: 0,
-  output: 0,
-  cache_read: 0,
-  cache_creation: 0,
-  cost: 0n,
-  unpriced: 0,
-})
+const noWeights = (): Weights => ({ ...allTokens(), cost: 0n, unpriced: 0 })
 const sumOf = (tokens: Tokens): number =>
   tokens.input + tokens.output + tokens.cache_read + tokens.cache_creation
 
@@ -63,17 +65,11 @@ const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a),
  * else to their tokens; unpriced tokens in proportion to the tokens of turns without a cost. Where there is nothing to go
  * by, the whole is that of the session's `model`. The parts add up to the session.
  */
-export function sharesOf({ cost, unpricedTokens, detail }: SessionToSplit): CostShare[] {
+export function sharesOf({ cost, unpricedTokens, detail }: UsedSession): CostShare[] {
   const main = detail.model ?? ''
-  const tokens = knownTokens(detail.tokens)
+  const tokens = allTokens(detail.tokens)
   const byModel = new Map<string, Weights>([[main, noWeights()]])
-  const of = (model: string): Weights => {
-    const known = byModel.get(model)
-    if (known !== undefined) return known
-    const made = noWeights()
-    byModel.set(model, made)
-    return made
-  }
+  const of = (model: string): Weights => byModel.getOrInsertComputed(model, noWeights)
   for (const model of detail.models) of(model)
   for (const { model } of detail.turn_records) of(model ?? main)
   if (byModel.size === 1)
@@ -93,7 +89,7 @@ export function sharesOf({ cost, unpricedTokens, detail }: SessionToSplit): Cost
     models.map(([, weights]) => (hasCosts ? weights.cost : BigInt(sumOf(weights)))),
     mainAt,
   )
-  const kinds = KINDS.map((kind) => [kind, divide(tokens[kind], (weights) => weights[kind])] as const)
+  const kinds = TOKEN_KINDS.map((kind) => [kind, divide(tokens[kind], (weights) => weights[kind])] as const)
   const unpriced = divide(unpricedTokens, (weights) => weights.unpriced)
   return models.map(([model], index) => ({
     ...(Object.fromEntries(kinds.map(([kind, parts]) => [kind, parts[index]])) as unknown as Tokens),
@@ -104,10 +100,10 @@ export function sharesOf({ cost, unpricedTokens, detail }: SessionToSplit): Cost
   }))
 }
 
-function addTurn(weights: Weights, { tokens, cost }: SessionTokens['turn_records'][number]): void {
+function addTurn(weights: Weights, { tokens, cost }: Turn): void {
   if (cost !== null) weights.cost += scaled(cost, MONEY_DECIMALS)
   if (tokens === null) return
-  for (const kind of KINDS) weights[kind] += tokens[kind]
+  for (const kind of TOKEN_KINDS) weights[kind] += tokens[kind]
   if (cost === null) weights.unpriced += sumOf(tokens)
 }
 

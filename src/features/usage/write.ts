@@ -5,31 +5,12 @@ import { counting } from '../../database/rollups.ts'
 import { unnest } from '../../database/rows.ts'
 import { attachSessions, detachSessions } from './pull-request-write.ts'
 import { BRANCH_ROLLUP, TICKET_ROLLUP, USAGE_ROLLUP } from './rollup.ts'
-import { type CostShare, type SessionTokens, sharesOf } from './shares.ts'
+import { type CostShare, sharesOf, type UsedSession } from './shares.ts'
 
-/** A session as its usage is computed from it. */
-export interface UsedSession {
-  id: string
-  project: string
-  createdAt: string
-  turns: number
-  /** micro-dollars */
-  cost: bigint
-  unpricedTokens: number
-  /** hundredths */
-  quality: bigint
-  userId: string | null
-  userEmail: string | null
-  /** Tokens that its transcripts and its telemetry state. */
-  coverage: { transcript: number; telemetry: number }
-  detail: SessionTokens & {
-    source: string | null
-    branch: string | null
-    ended_at: string | null
-    pull_requests?: readonly { repo: string; number: number }[]
-    security_metadata: { findings: readonly { status: string }[] }
-  }
-}
+/** The columns of a `StoredSession`. */
+export const storedColumns = (sql: ISql) => sql`
+  s.id, s.project, s.created_at, s.turns, s.estimated_cost::text as cost, s.unpriced_tokens,
+  s.quality_score::text as quality, s.user_id, s.user_email, s.transcript_tokens, s.telemetry_tokens`
 
 /** A row of `sessions`, without its day and hash. */
 export interface StoredSession {

@@ -283,9 +283,7 @@ const newCount = (): Count => ({ total: 0, lines: new Map(), agents: new Map(), 
 
 function count(to: Count, path: string, number: number, by: { agent: string; session: string }): void {
   to.total += 1
-  const numbers = to.lines.get(path) ?? []
-  to.lines.set(path, numbers)
-  numbers.push(number)
+  to.lines.getOrInsertComputed(path, () => []).push(number)
   to.agents.set(by.agent, (to.agents.get(by.agent) ?? 0) + 1)
   to.sessions.add(by.session)
 }

@@ -13,21 +13,18 @@ export function createPool(used: Iterable<Used>) {
   for (const commit of used)
     for (const [id, lines] of Object.entries(commit))
       taken.set(id, (taken.get(id) ?? new Set()).union(new Set(lines)))
-  const left = new Map<string, { size: number; byKey: Map<string, number[]> }>()
-  const leftOf = (edit: WrittenEdit) => {
-    const known = left.get(edit.id)
-    if (known !== undefined) return known
+  const findLeft = (edit: WrittenEdit) => {
     const keys = splitKeys(edit.keys)
     const isTaken = taken.get(edit.id)
     const free = [...keys.entries()].filter(([line]) => isTaken?.has(line) !== true)
     const byKey = Map.groupBy(free, ([, key]) => key)
-    const found = {
+    return {
       size: keys.length,
       byKey: new Map([...byKey].map(([key, lines]) => [key, lines.map(([line]) => line)])),
     }
-    left.set(edit.id, found)
-    return found
   }
+  const left = new Map<string, ReturnType<typeof findLeft>>()
+  const leftOf = (edit: WrittenEdit) => left.getOrInsertComputed(edit.id, () => findLeft(edit))
   return {
     /** Takes a line of this key out of an edit; its number, or undefined where the edit has none left. */
     take: (edit: WrittenEdit, key: string): number | undefined => leftOf(edit).byKey.get(key)?.shift(),

@@ -115,11 +115,8 @@ function keysByFile(files: Iterable<readonly WrittenEdit[]>): Float64Array {
 const isIn = (edit: WrittenEdit, repository: string): boolean =>
   edit.repository === null || edit.repository === repository
 
-function pushTo<Item>(lists: Map<string, Item[]>, key: string, item: Item): void {
-  const list = lists.get(key)
-  if (list === undefined) lists.set(key, [item])
-  else list.push(item)
-}
+const pushTo = <Item>(lists: Map<string, Item[]>, key: string, item: Item) =>
+  lists.getOrInsertComputed(key, () => []).push(item)
 
 const isKept = (value: unknown): value is Stored =>
   isObject(value) &&

@@ -23,20 +23,14 @@ type OnPassed = (path: string, reason: string) => void
  */
 export function createRepositoryFinder(onPassed: OnPassed = () => {}): FindRepository {
   const known = new Map<string, Repository | null>()
-  const remember = (folder: string, look: () => Repository | null): Repository | null => {
-    const found = known.get(folder)
-    if (found !== undefined) return found
-    const repository = look()
-    known.set(folder, repository)
-    return repository
-  }
   const findAbove = (folder: string): Repository | null => {
     const at = repositoryAt(folder, onPassed)
     const parent = dirname(folder)
-    return at !== null || parent === folder ? at : remember(parent, () => findAbove(parent))
+    return at !== null || parent === folder ? at : known.getOrInsertComputed(parent, findAbove)
   }
   // a folder that is gone may have had a repository of its own: those of the folders above it say nothing
-  return (folder) => remember(folder, () => (isFolder(folder) ? findAbove(resolve(folder)) : null))
+  return (folder) =>
+    known.getOrInsertComputed(folder, () => (isFolder(folder) ? findAbove(resolve(folder)) : null))
 }
 
 /** The last part of a URL or path of a repository, without `.git`; null for one without a name. */

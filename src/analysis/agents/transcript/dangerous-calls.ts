@@ -1,11 +1,11 @@
 import {
-  type DangerousAction,
   dangerousAction,
   dangerousActionsIn,
   dangerousSql,
   sensitiveFileAccess,
 } from '../../detection/dangerous-actions.ts'
 import { type Invocation, invocationsOf, invocationsOfList } from '../../detection/invocations.ts'
+import type { DangerousAction } from '../../records/fragments.ts'
 import { isTool } from '../../scoring/tool-names.ts'
 import { copyText, type Json, objectOf, textOf } from './json-fields.ts'
 import { type CallEffects, commandOf } from './tool-effects.ts'

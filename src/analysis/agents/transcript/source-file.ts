@@ -114,12 +114,8 @@ export class SourceFile {
 
   /** The transcript of the agent's session id; creates it on first use. */
   transcriptOf(agentId: string): Transcript {
-    const { group } = this
-    const known = group.transcripts.get(agentId)
-    if (known !== undefined) return known
-    const transcript = new Transcript(agentId, this.agent, group)
-    group.transcripts.set(agentId, transcript)
-    return transcript
+    const { agent, group } = this
+    return group.transcripts.getOrInsertComputed(agentId, () => new Transcript(agentId, agent, group))
   }
 
   /** Adds an API message to the usage of the file. A message of known id counts once: see `mergeMessage`. */
@@ -146,8 +142,7 @@ export class SourceFile {
 
   /** The statements of the agent about a session, in all of its files and in this one. */
   statedOf(transcript: Transcript): Stated[] {
-    const stated = this.stated.get(transcript.id) ?? { runs: new Map(), whole: null }
-    this.stated.set(transcript.id, stated)
+    const stated = this.stated.getOrInsertComputed(transcript.id, () => ({ runs: new Map(), whole: null }))
     return [transcript, stated]
   }
 }

@@ -1,5 +1,5 @@
-import type { DangerousAction } from '../../detection/dangerous-actions.ts'
 import type { FoundSecret } from '../../detection/secrets.ts'
+import type { DangerousAction } from '../../records/fragments.ts'
 import type { PricedTokens } from '../../scoring/prices.ts'
 import type { CallEffects } from './tool-effects.ts'
 

@@ -2,12 +2,12 @@ import { isBetterName, mergeFragments } from '../../../analysis/fragments/merge.
 import { composeRecord, turnIds } from '../../../analysis/fragments/session-record.ts'
 import { MAX_FINDINGS } from '../../../analysis/records/finding.ts'
 import { packFragments, type SessionFragments, unpackFragments } from '../../../analysis/records/fragments.ts'
-import type { Origin } from '../../../analysis/records/session.ts'
 import { ApiError } from '../../../base/errors.ts'
 import type { ISql } from '../../../database/client.ts'
 import type { Finding } from '../model.ts'
 import { NO_PROJECT, type PreparedSession, prepareSession } from '../prepare.ts'
 import { findFragments, type StoredFragments } from '../store-write.ts'
+import type { StoredSession } from '../stored-queries.ts'
 import {
   addedToRecords,
   fragmentsOf,
@@ -18,13 +18,7 @@ import {
 } from './telemetry.ts'
 
 /** A session as it is stored, as far as it decides on parts that are sent. */
-interface Stored {
-  project: string
-  user_id: string | null
-  user_email: string | null
-  hash: Uint8Array
-  origin: Origin | null
-}
+type Stored = Pick<StoredSession, 'project' | 'user_id' | 'user_email' | 'hash' | 'origin'>
 
 /** A session that other parts are merged with. */
 interface Known extends Stored {

@@ -1,8 +1,8 @@
-import type { Origin } from '../../../analysis/records/session.ts'
 import { type FieldProblem, forbidden, MAX_PROBLEMS, validationError } from '../../../base/errors.ts'
 import type { ISql } from '../../../database/client.ts'
 import { memberAddresses } from '../../../database/member-addresses.ts'
 import { hashOf, type PreparedSession } from '../prepare.ts'
+import type { StoredSession } from '../stored-queries.ts'
 
 /**
  * Whether the sender may give a session to another user than the one it has. `refused` is a VALIDATION_ERROR, `forbidden`
@@ -11,12 +11,7 @@ import { hashOf, type PreparedSession } from '../prepare.ts'
 export type Reassignment = 'refused' | 'allowed' | 'kept' | 'refused to a member' | 'forbidden to a member'
 
 export type User = Pick<PreparedSession, 'userId' | 'userEmail'>
-interface StoredUser {
-  user_id: string | null
-  user_email: string | null
-  hash: Uint8Array
-  origin: Origin | null
-}
+type StoredUser = Pick<StoredSession, 'user_id' | 'user_email' | 'hash' | 'origin'>
 
 /**
  * The sessions with their users: one that is sent without a user keeps the one that it has, in the database or by

@@ -4,7 +4,8 @@ import { unitsOf } from '../../../base/decimals.ts'
 import { useGenericPlans } from '../../../database/citus.ts'
 import type { ISql } from '../../../database/client.ts'
 import { counting } from '../../../database/rollups.ts'
-import { type UsedSession, updateUsage, usedOf } from '../../usage/write.ts'
+import type { UsedSession } from '../../usage/shares.ts'
+import { updateUsage, usedOf } from '../../usage/write.ts'
 import {
   deleteRows,
   type SkippedSession,
