@@ -82,9 +82,7 @@ export async function cleanRecords<Record extends SyncRecord>(
     let count = 0
     for (const [{ place, text }, secrets] of await findSecretsInTexts(batch)) {
       count += secrets.length
-      const scan = scans.get(place.index) ?? newScan()
-      scans.set(place.index, scan)
-      addSecrets(scan, place.nth, text, secrets)
+      addSecrets(scans.getOrInsertComputed(place.index, newScan), place.nth, text, secrets)
     }
     // some ten objects for each secret, which are not collected fast enough by themselves
     if (count > MANY_SECRETS) Bun.gc(true)

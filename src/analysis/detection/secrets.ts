@@ -47,12 +47,8 @@ async function positionsIn(text: string): Promise<Position[]> {
 /** The function with its results kept, since one secret may occur thousands of times in a text. */
 function memoized(fingerprint: typeof secretFingerprint): typeof secretFingerprint {
   const known = new Map<string, string>()
-  return (ruleId, secret) => {
-    const key = `${ruleId} ${secret}`
-    const made = known.get(key) ?? fingerprint(ruleId, secret)
-    known.set(key, made)
-    return made
-  }
+  return (ruleId, secret) =>
+    known.getOrInsertComputed(`${ruleId} ${secret}`, () => fingerprint(ruleId, secret))
 }
 
 function withoutText(raw: RawFinding, fingerprint: typeof secretFingerprint): Position {
@@ -152,9 +148,9 @@ export async function findSecretsInTexts<Scanned extends { text: string }>(
     const start = starts[index] ?? 0
     const scanned = texts[index]
     if (scanned === undefined) continue
-    const inText = positions.get(scanned) ?? []
-    positions.set(scanned, inText)
-    inText.push({ ...secret, start: secret.start - start, end: secret.end - start })
+    positions
+      .getOrInsertComputed(scanned, () => [])
+      .push({ ...secret, start: secret.start - start, end: secret.end - start })
   }
   return new Map([...positions].map(([scanned, inText]) => [scanned, withLines(scanned.text, inText)]))
 }

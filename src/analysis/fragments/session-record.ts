@@ -10,6 +10,7 @@ import {
 } from '../records/session.ts'
 import { dollarsOf, type Pricer } from '../scoring/prices.ts'
 import { type QualitySignals, scoreQuality } from '../scoring/quality.ts'
+import { firstIndex } from '../scoring/sorted.ts'
 import { securityMetadataOf } from './findings.ts'
 import { mainModelOf, modelsOf, nameOf } from './models.ts'
 import { classificationOf, issuesOf, observationsOf, type SessionEvent, summaryOf } from './observations.ts'
@@ -268,12 +269,6 @@ function numberAt(
 ): number | null {
   if (turn !== null) return numbers.get(turn) ?? null
   if (at === null) return null
-  let [low, high] = [0, turns.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((turns[middle]?.at ?? '') <= at) low = middle + 1
-    else high = middle
-  }
-  const before = turns[low - 1]
+  const before = turns[firstIndex(turns.length, (index) => (turns[index]?.at ?? '') > at) - 1]
   return before === undefined || before.at === null ? null : (numbers.get(before.id) ?? null)
 }

@@ -4,11 +4,6 @@ import { type ObjectOptions, type TProperties, type TSchema, type TUnsafe, Type 
 
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 export const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(nullable(schema))
-/** The fields that are not null. */
-export const withoutNulls = <Fields extends object>(fields: Fields) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {
-    [Name in keyof Fields]: NonNullable<Fields[Name]>
-  }
 
 /** One of the values. Elysia does not derive the type of a union whose members are not a tuple. */
 export const literals = <const Value extends string | number>(values: readonly Value[]) =>

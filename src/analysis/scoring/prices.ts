@@ -1,7 +1,6 @@
 import { MONEY_DECIMALS, roundedQuotient, scaled, unscaled } from '../../base/decimals.ts'
 import type { ModelPrices, PriceOverrides } from '../../base/model-prices.ts'
-import { withoutNulls } from '../records/fields.ts'
-import type { SessionRecord, Tokens } from '../records/session.ts'
+import { allTokens, type SessionRecord, type Tokens } from '../records/session.ts'
 import { createLookUp, mapPrice, type Price, type PriceRow, WRITE_1H_FACTOR } from './price-lookup.ts'
 import { type Share, shareOf } from './price-tiers.ts'
 
@@ -162,7 +161,7 @@ interface PricedRecord {
  */
 export function priceRecord(pricer: Pricer, record: SessionRecord): PricedRecord {
   const { estimated_cost: given = null, turn_records, tokens, created_at } = record
-  const sum = tokens ? withoutNulls(tokens) : undefined
+  const sum = tokens ? allTokens(tokens) : undefined
   const turns = turn_records ?? []
   const said = record.unpriced_tokens ?? 0
   const turnCosts = turns.map((turn) => turn.cost ?? null)

@@ -1,3 +1,4 @@
+import { firstAtLeast } from '../../analysis/scoring/sorted.ts'
 import type { ChangeHistory } from './coupling.ts'
 import { percentile } from './impact.ts'
 import { createPartners } from './partners.ts'
@@ -119,21 +120,9 @@ export function createHistory(): MovingHistory {
       const hotspots = files.map((file) => {
         if (!revisions.has(file)) return 0
         const byChanges = percentile(filesBelow(revisionsOf(file)), revisions.size)
-        return byChanges * percentile(countBelow(sorted, lines.get(file) ?? 0), revisions.size)
+        return byChanges * percentile(firstAtLeast(sorted, lines.get(file) ?? 0), revisions.size)
       })
       return hotspots.reduce((highest, hotspot) => Math.max(highest, hotspot), 0)
     },
   }
-}
-
-/** Counts the ascending values that are less. */
-function countBelow(values: Float64Array, limit: number): number {
-  let low = 0
-  let high = values.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((values[middle] ?? 0) < limit) low = middle + 1
-    else high = middle
-  }
-  return low
 }

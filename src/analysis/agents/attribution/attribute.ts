@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../base/dates.ts'
 import type { CommitAi, CommitRecord } from '../../records/commit.ts'
 import { branchHeads } from '../git/default-branch.ts'
 import { type Attributed, type Attributing, aiOf, type History, type ReadCommit } from '../git/git.ts'
@@ -60,7 +61,6 @@ export interface Attribution {
   finish(): void
 }
 
-const DAY_MS = 86_400_000
 const WRITTEN_BEFORE_MS = 21 * DAY_MS
 const MAX_SESSIONS = 1_000
 

@@ -1,5 +1,5 @@
+import { firstAtLeast } from '../../scoring/sorted.ts'
 import { runGit } from '../git/git-log.ts'
-import { firstAtLeast } from './sorted.ts'
 
 /** Reads the default branch, of which `tip` is the last commit. */
 export async function readMainline(root: string, tip: string) {

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../base/dates.ts'
 import { SURVIVAL_DAYS } from '../../records/commit.ts'
 import { effectiveLine, endsOf, UNKNOWN_ENDS } from '../git/effective-lines.ts'
 import type { Attributed } from '../git/git.ts'
@@ -38,8 +39,6 @@ export function survivalOf({ survival }: Pick<FollowedCommit, 'survival'>): Pick
   )
   return known.length === 0 ? {} : { survival: known }
 }
-
-const DAY_MS = 86_400_000
 
 /** The end of the day (UTC) that is `days` later. */
 const endOf = (at: number, days: number): number => (Math.floor(at / DAY_MS) + days + 1) * DAY_MS

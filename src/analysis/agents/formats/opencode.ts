@@ -118,8 +118,7 @@ function readMessage(state: OpencodeState, message: Json): void {
 }
 
 function noteCopy({ copies }: OpencodeState, sessionId: string, id: string, message: Json): void {
-  const known = copies.get(sessionId) ?? new Map<string, Json>()
-  if (message.role === 'assistant') copies.set(sessionId, known.set(id, message))
+  if (message.role === 'assistant') copies.getOrInsertComputed(sessionId, () => new Map()).set(id, message)
 }
 
 function readAssistantMessage(transcript: Transcript, message: Json, id: string, at: string | null): void {
@@ -148,9 +147,7 @@ function readPart(state: OpencodeState, part: Json): void {
   if (transcript === undefined) {
     if (state.waitingCount >= MAX_WAITING) return
     state.waitingCount += 1
-    const waiting = state.waiting.get(messageId)
-    if (waiting === undefined) state.waiting.set(messageId, [part])
-    else waiting.push(part)
+    state.waiting.getOrInsertComputed(messageId, () => []).push(part)
     return
   }
   if (transcript === null) return
@@ -165,7 +162,7 @@ function readPart(state: OpencodeState, part: Json): void {
     const call = objectOf(part.state)
     const callId = textOf(part.callID) ?? id ?? messageId
     transcript.addCall(turn, callId, part.tool, call.input)
-    state.callIds.set(messageId, [...(state.callIds.get(messageId) ?? []), callId])
+    state.callIds.getOrInsertComputed(messageId, () => []).push(callId)
     readToolState(transcript, callId, call, part.tool === 'invalid')
   } else if (part.type === 'patch') {
     notePatch(transcript, state.callIds.get(messageId) ?? [], listOf(part.files))
@@ -185,8 +182,7 @@ function noteWriter({ users }: OpencodeState, transcript: Transcript, messageId:
 function readStep({ steps }: OpencodeState, transcript: Transcript, id: string, part: Json): void {
   const tokens = tokensOf(part.tokens)
   if (tokens === null) return
-  const sum = addTokens(steps.get(id) ?? noTokens(), tokens)
-  steps.set(id, sum)
+  const sum = addTokens(steps.getOrInsertComputed(id, noTokens), tokens)
   transcript.addMessage({ id, model: null, tokens: { ...sum } }, null)
 }
 

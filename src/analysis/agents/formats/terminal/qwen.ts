@@ -151,9 +151,7 @@ function unpairedOf(transcript: Transcript): { answers: Unpaired; lines: Unpaire
   return known
 }
 
-const put = (kept: Unpaired, key: string, id: string): void => {
-  kept.set(key, [...(kept.get(key) ?? []), id])
-}
+const put = (kept: Unpaired, key: string, id: string) => kept.getOrInsertComputed(key, () => []).push(id)
 const take = (kept: Unpaired, key: string): string | undefined => kept.get(key)?.shift()
 
 export const QWEN: Format = {
