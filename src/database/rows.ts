@@ -148,3 +148,17 @@ export async function readPage<Row extends object>(
   ])
   return { data: [...rows], pagination: { page, per_page, total: counted?.total ?? 0 } }
 }
+
+/** Deletes what these tables have of the sessions. */
+export async function deleteOfSessions(
+  tx: ISql,
+  orgId: string,
+  ids: readonly string[],
+  ...tables: string[]
+): Promise<void> {
+  for (const table of ids.length === 0 ? [] : tables)
+    await tx`
+      delete from ${tx(table)} t
+      where t.org_id = ${orgId}
+        and t.session_id = any(${[...ids]}::text[])`
+}

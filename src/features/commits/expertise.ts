@@ -8,7 +8,7 @@ import { TIME_PATTERN } from '../../base/dates.ts'
 import { compareText } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
-import { distinctIds, eachTime, filesOfCommits, type ItemId, idTable } from './item-ids.ts'
+import { deleteItems, distinctIds, eachTime, filesOfCommits, type ItemId, idTable } from './item-ids.ts'
 
 /**
  * Adds the commits (`sign` 1) to the counts of their authors in each domain that they change, or subtracts
@@ -190,12 +190,7 @@ async function storeDomains(
   domains: readonly ItemId[],
   results: Results,
 ): Promise<void> {
-  await tx`
-    delete from expertise_domains d
-    using ${idTable(tx, domains, 'directory')}
-    where d.org_id = ${orgId}
-      and d.project = n.project
-      and d.directory = n.directory`
+  await deleteItems(tx, orgId, 'expertise_domains', domains, 'directory')
   if (results.length === 0) return
   await tx`
     insert into expertise_domains (org_id, project, directory, files, bus_factor, primary_email)

@@ -1,5 +1,5 @@
 import type { ISql } from '../../database/client.ts'
-import { distinctIds, filesOfCommits, historyOfFiles, type ItemId, idTable } from './item-ids.ts'
+import { deleteItems, distinctIds, filesOfCommits, historyOfFiles, type ItemId, idTable } from './item-ids.ts'
 
 /**
  * Updates `files` and `file_authors`: the files `renamed` are counted again from their whole histories; to the counts of
@@ -20,12 +20,7 @@ export async function rebuildFiles(
 
 async function deleteFiles(tx: ISql, orgId: string, files: readonly ItemId[]): Promise<ItemId[]> {
   if (files.length === 0) return []
-  await tx`
-    delete from file_authors a
-    using ${idTable(tx, files, 'path')}
-    where a.org_id = ${orgId}
-      and a.project = n.project
-      and a.path = n.path`
+  await deleteItems(tx, orgId, 'file_authors', files, 'path')
   return await tx<ItemId[]>`
     with deleted as (
       delete from files f

@@ -14,6 +14,23 @@ export const idTable = (tx: ISql, ids: readonly ItemId[], column: 'sha' | 'path'
     [column]: ['text', ({ name }: ItemId) => name],
   })
 
+/** Deletes the rows of these items. */
+export async function deleteItems(
+  tx: ISql,
+  orgId: string,
+  table: string,
+  ids: readonly ItemId[],
+  column: 'sha' | 'path' | 'directory',
+): Promise<void> {
+  if (ids.length === 0) return
+  await tx`
+    delete from ${tx(table)} t
+    using ${idTable(tx, ids, column)}
+    where t.org_id = ${orgId}
+      and t.project = n.project
+      and t.${tx(column)} = n.${tx(column)}`
+}
+
 /** The ids without repetitions. */
 export const distinctIds = (ids: readonly ItemId[]): ItemId[] => [
   ...new Map(ids.map((id) => [`${id.project}\0${id.name}`, id])).values(),

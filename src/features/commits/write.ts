@@ -8,7 +8,7 @@ import { commitKeyOf, findAiChanges, upsertAi } from './ai-write.ts'
 import { countCommits, updateExpertise } from './expertise.ts'
 import { rebuildFiles } from './files.ts'
 import { affectedFiles, type DatedName, followRenames } from './follow-renames.ts'
-import { distinctIds, eachTime, historyOfFiles, type ItemId, idTable } from './item-ids.ts'
+import { deleteItems, distinctIds, eachTime, historyOfFiles, type ItemId, idTable } from './item-ids.ts'
 import { type PreparedCommit, prepareCommit } from './prepare.ts'
 import { COMMIT_ROLLUP, countsOfCommits } from './rollup.ts'
 
@@ -140,7 +140,7 @@ export async function replaceCommits(
   const affected = await affectedFiles(tx, orgId, renamesOf(commits), replaced)
   const history = await commitsOf(tx, orgId, affected, replaced)
   const before = await countCommits(tx, orgId, history, -1)
-  await deleteCommits(tx, orgId, replaced)
+  for (const table of ['commit_files', 'commits']) await deleteItems(tx, orgId, table, replaced, 'sha')
   await insertCommits(tx, orgId, commits)
   await insertFiles(tx, orgId, commits)
   const renamed = await followRenames(tx, orgId, affected, added)
@@ -190,22 +190,6 @@ async function commitsOf(
     union
     select n.project, n.sha
     from ${idTable(tx, commits, 'sha')}`
-}
-
-async function deleteCommits(tx: ISql, orgId: string, commits: readonly ItemId[]): Promise<void> {
-  if (commits.length === 0) return
-  await tx`
-    delete from commit_files f
-    using ${idTable(tx, commits, 'sha')}
-    where f.org_id = ${orgId}
-      and f.project = n.project
-      and f.sha = n.sha`
-  await tx`
-    delete from commits c
-    using ${idTable(tx, commits, 'sha')}
-    where c.org_id = ${orgId}
-      and c.project = n.project
-      and c.sha = n.sha`
 }
 
 const sumOf = (commit: PreparedCommit, pick: 'additions' | 'deletions'): number =>

@@ -1,6 +1,6 @@
 import { DAY_MS, dateOf } from '../../base/dates.ts'
 import type { ISql } from '../../database/client.ts'
-import { unnest } from '../../database/rows.ts'
+import { deleteOfSessions, unnest } from '../../database/rows.ts'
 import type { PreparedSession } from './prepare.ts'
 
 /** A session that was sent and not stored: it was deleted before, or is older than the organization keeps. */
@@ -41,12 +41,8 @@ export async function withoutDeleted(
     skipped.set(id, { id, reason: isOld ? 'retention' : 'deleted' })
     return false
   })
-  if (restore)
-    await forgetDeleted(
-      tx,
-      orgId,
-      [...known].filter((id) => !skipped.has(id)),
-    )
+  const restored = restore ? [...known].filter((id) => !skipped.has(id)) : []
+  await deleteOfSessions(tx, orgId, restored, 'deleted_sessions')
   return { kept, skipped: [...skipped.values()] }
 }
 
@@ -69,14 +65,6 @@ async function findDeleted(tx: ISql, orgId: string, ids: readonly string[]): Pro
   return new Set(rows.map(({ id }) => id))
 }
 
-async function forgetDeleted(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return
-  await tx`
-    delete from deleted_sessions d
-    where d.org_id = ${orgId}
-      and d.session_id = any(${[...ids]}::text[])`
-}
-
 /** Remembers sessions that somebody deleted, so that a sync does not store them again, and deletes their telemetry that waits. */
 export async function rememberDeleted(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
   await tx`
@@ -84,18 +72,12 @@ export async function rememberDeleted(tx: ISql, orgId: string, ids: readonly str
     select ${orgId}, n.id
     from unnest(${[...ids]}::text[]) as n (id)
     on conflict (org_id, session_id) do update set deleted_at = excluded.deleted_at`
-  await tx`
-    delete from telemetry_inbox t
-    where t.org_id = ${orgId}
-      and t.session_id = any(${[...ids]}::text[])`
+  await deleteOfSessions(tx, orgId, ids, 'telemetry_inbox')
 }
 
 /** Deletes the sessions' rows and details, without rollups. */
 export async function deleteRows(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
-  await tx`
-    delete from session_details d
-    where d.org_id = ${orgId}
-      and d.session_id = any(${[...ids]}::text[])`
+  await deleteOfSessions(tx, orgId, ids, 'session_details')
   await tx`
     delete from sessions s
     where s.org_id = ${orgId}

@@ -1,7 +1,7 @@
 import type { ISql } from '../../database/client.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'
 import { addDifference, counting } from '../../database/rollups.ts'
-import { unnest } from '../../database/rows.ts'
+import { deleteOfSessions, unnest } from '../../database/rows.ts'
 import { countsOfShares, OUTCOME_ROLLUP } from './outcome-rollup.ts'
 import { days, pullRequestShares, RUNNING_DAYS } from './pull-request-queries.ts'
 import { TICKET_ROLLUP } from './rollup.ts'
@@ -17,14 +17,7 @@ const BATCH = 5_000
 export async function detachSessions(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
   const before = countsOfShares(tx, orgId, ids)
   await addDifference(tx, orgId, OUTCOME_ROLLUP, { before, after: undefined })
-  await tx`
-    delete from pr_sessions s
-    where s.org_id = ${orgId}
-      and s.session_id = any(${[...ids]}::text[])`
-  await tx`
-    delete from session_tickets t
-    where t.org_id = ${orgId}
-      and t.session_id = any(${[...ids]}::text[])`
+  await deleteOfSessions(tx, orgId, ids, 'pr_sessions', 'session_tickets')
 }
 
 /** Adds what the sessions belong to, and their tickets; they must belong to nothing. The caller counts the tickets. */

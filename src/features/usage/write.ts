@@ -2,10 +2,10 @@ import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf } from '../../base
 import type { ISql } from '../../database/client.ts'
 import { canCopyInto, copyRows } from '../../database/copy.ts'
 import { counting } from '../../database/rollups.ts'
-import { unnest } from '../../database/rows.ts'
+import { deleteOfSessions, unnest } from '../../database/rows.ts'
 import { attachSessions, detachSessions } from './pull-request-write.ts'
 import { BRANCH_ROLLUP, TICKET_ROLLUP, USAGE_ROLLUP } from './rollup.ts'
-import { type CostShare, sharesOf, type UsedSession } from './shares.ts'
+import { sharesOf, type UsedSession } from './shares.ts'
 
 /** The columns of a `StoredSession`. */
 export const storedColumns = (sql: ISql) => sql`
@@ -44,24 +44,6 @@ export const usedOf = <Detail extends UsedSession['detail']>(
   detail: row.detail,
 })
 
-/** A row of session_usage. */
-interface UsageRow extends CostShare {
-  session_id: string
-  project: string
-  member: string
-  agent: string
-  branch: string
-  created_at: string
-  ended_at: string | null
-  turns: number
-  quality_score: string
-  findings: number
-  session_cost: string
-  /** Tokens of all four kinds that the session's transcripts and its telemetry state: 0 but of its main part. */
-  transcript_tokens: number
-  telemetry_tokens: number
-}
-
 /** Rows from which on they are copied. */
 const MIN_COPIED = 100
 
@@ -88,11 +70,12 @@ export async function updateUsage(
   })
 }
 
-/** The rows of a session: one for each of its models. */
-export function usageOf(session: UsedSession): UsageRow[] {
+/** The rows of session_usage of a session: one for each of its models. */
+export function usageOf(session: UsedSession) {
   const { detail } = session
   return sharesOf(session).map((part) => ({
     ...part,
+    // Sums of all four kinds of tokens.
     transcript_tokens: part.is_main ? session.coverage.transcript : 0,
     telemetry_tokens: part.is_main ? session.coverage.telemetry : 0,
     session_id: session.id,
@@ -112,15 +95,10 @@ export function usageOf(session: UsedSession): UsageRow[] {
 async function deleteUsage(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await detachSessions(tx, orgId, ids)
-  await tx`
-    delete from session_links l
-    where l.org_id = ${orgId}
-      and l.session_id = any(${[...ids]}::text[])`
-  await tx`
-    delete from session_usage u
-    where u.org_id = ${orgId}
-      and u.session_id = any(${[...ids]}::text[])`
+  await deleteOfSessions(tx, orgId, ids, 'session_links', 'session_usage')
 }
+
+type UsageRow = ReturnType<typeof usageOf>[number]
 
 export const USAGE_COLUMNS = {
   session_id: 'text',
