@@ -39,20 +39,9 @@ export async function listRuleDeliveries(
   }
 }
 
-interface RuleDeliveryPlace {
-  endpointId: string
-  hasEndpoint: boolean
-  test: boolean
-}
-
 /** The endpoint of a delivery of the rule, whether it is still there, and whether it was a test. Throws NOT_FOUND. */
-export async function getRuleDelivery(
-  sql: ISql,
-  orgId: string,
-  ruleId: string,
-  id: string,
-): Promise<RuleDeliveryPlace> {
-  const [row] = await sql<RuleDeliveryPlace[]>`
+export async function getRuleDelivery(sql: ISql, orgId: string, ruleId: string, id: string) {
+  const [row] = await sql<{ endpointId: string; hasEndpoint: boolean; test: boolean }[]>`
     select d.endpoint_id as "endpointId", v.test, e.id is not null as "hasEndpoint"
     from webhook_deliveries d
     join webhook_events v on v.org_id = d.org_id and v.id = d.event_id

@@ -1,6 +1,7 @@
 import { DAY_MS } from '../../base/dates.ts'
 import type { ISql } from '../../database/client.ts'
 import { memberKeys } from '../../database/member-addresses.ts'
+import { fromMachines } from '../team/machine-queries.ts'
 import type { Watched } from './model.ts'
 
 // Figures that are not sums of sessions, and names.
@@ -20,19 +21,7 @@ export async function countSilentMachines(
     select
       (count(*) filter (where k.last_seen_at <= ${since}))::integer as silent,
       min(k.last_seen_at) filter (where k.last_seen_at > ${since}) as next
-    from machines k
-    where k.org_id = ${orgId}
-      -- a machine that has sent nothing but commits has a row without a user, until it sends sessions
-      and (
-        k.user_key <> ''
-        or not exists (
-          select
-          from machines o
-          where o.org_id = ${orgId}
-            and o.user_key <> ''
-            and o.machine = k.machine
-        )
-      )
+    ${fromMachines(sql, orgId)}
       ${scope.member === undefined ? sql`` : sql`and k.user_key = ${memberKeys(sql, orgId, scope.member)}`}`
   const next = row?.next ?? undefined
   return { silent: row?.silent ?? 0, next: next && new Date(next.getTime() + ms) }

@@ -1,12 +1,12 @@
 import { addDays, daysOf } from '../../base/dates.ts'
 import { unitsOf } from '../../base/decimals.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
-import { memberAddresses, memberKeys } from '../../database/member-addresses.ts'
+import { memberKeys } from '../../database/member-addresses.ts'
 import { summedProject, WITHOUT_PROJECT } from '../../database/rollups.ts'
 import type { Dimension } from '../usage/model.ts'
-import { isOfTeam, teamsByKey } from '../usage/scope-queries.ts'
+import { isOfTeam } from '../usage/scope-queries.ts'
 import { matchingSessions, usageRows } from '../usage/sources.ts'
-import { bucketOf, projectSums } from '../usage/sums.ts'
+import { bucketOf, keyOf, memberTables, projectSums } from '../usage/sums.ts'
 import { projected, rounded, type Series, WINDOWS_BEFORE, windowAt } from './evaluate.ts'
 import { countFailingEndpoints, countSilentMachines, findLimits } from './figure-queries.ts'
 import type { Each, Metric, Watched } from './model.ts'
@@ -32,24 +32,9 @@ interface Context {
   to: string
 }
 
-/** A key as text, '' without one; the columns are those of a row of the table `alias`. */
-function keyOf({ sql, orgId }: Context, by: Each | Dimension | null, alias: 'r' | 'f' | 'u'): Fragment {
-  const column = (name: string) => sql.unsafe(`${alias}.${name}`)
-  switch (by) {
-    case null:
-      return sql`''::text`
-    case 'member':
-      return sql`
-        coalesce(
-          (select jsonb_object_agg(m.address, m.id) from ${memberAddresses(sql, orgId)} m) ->> ${column('member')},
-          ${column('member')}
-        )`
-    case 'team':
-      return sql`coalesce((${teamsByKey(sql, orgId)}) ->> ${column('member')}, '')`
-    default:
-      return sql`${column(by)}`
-  }
-}
+/** A key of a row of the table as text, '' without one. */
+const textOf = ({ sql }: Context, by: Each | Dimension | null, table: 'r' | 'f' | 'u'): Fragment =>
+  by === null ? sql`''::text` : sql`coalesce(${keyOf(sql, by, table)}, '')`
 
 const filtersOf = ({ watched: { scope }, from, to }: Context) => ({ ...scope, date_from: from, date_to: to })
 
@@ -63,7 +48,7 @@ function usageSums(context: Context, by: Dimension | null, measure: 'cost' | 'un
   })
   return sql`
     select
-      ${keyOf(context, watched.each, 'r')} as key, ${keyOf(context, by, 'r')} as part,
+      ${textOf(context, watched.each, 'r')} as key, ${textOf(context, by, 'r')} as part,
       ${bucketOf(sql, watched.window, sql`r.bucket`)} as period, sum(r.${sql(measure)}) as value
     from (${rows}) r
     group by 1, 2, 3`
@@ -94,10 +79,10 @@ function findingCounts(context: Context, by: Dimension | null): Fragment {
               and u.session_id = f.session_id
               and u.is_main
           )`
-      : keyOf(context, by, 'f')
+      : textOf(context, by, 'f')
   return sql`
     select
-      ${keyOf(context, watched.each, 'f')} as key, ${part} as part,
+      ${textOf(context, watched.each, 'f')} as key, ${part} as part,
       ${bucketOf(sql, watched.window, sql`(f.created_at at time zone 'UTC')::date`)} as period,
       count(distinct (f.project, f.file_key, f.fingerprint)) as value
     from findings f
@@ -121,7 +106,7 @@ function qualityMeans(context: Context): Fragment {
   if (!isSummed)
     return sql`
       select
-        ${keyOf(context, each, 'u')} as key, '' as part, ${bucketOf(sql, watched.window, sql`u.day`)} as period,
+        ${textOf(context, each, 'u')} as key, '' as part, ${bucketOf(sql, watched.window, sql`u.day`)} as period,
         round(avg(u.quality_score), 6) as value
       ${matchingSessions(sql, orgId, filtersOf(context))}
       group by 1, 2, 3`
@@ -160,14 +145,10 @@ export async function readValues(sql: ISql, orgId: string, watched: Watched, now
   const periods = Array.from({ length: times === undefined ? 1 : WINDOWS_BEFORE + 1 }, (_, back) =>
     windowAt(window, now, -back),
   )
-  const context = {
-    sql,
-    orgId,
-    watched,
-    from: periods.at(-1) ?? '',
-    to: addDays(windowAt(window, now, 1), -1),
-  }
+  const to = addDays(windowAt(window, now, 1), -1)
+  const context = { sql, orgId, watched, from: periods.at(-1) ?? '', to }
   const rows = await sql<{ key: string; period: string; value: string }[]>`
+    with ${memberTables(sql, orgId)}
     select q.key, q.period::text as period, q.value::text as value
     from (${rowsOf(context, null)}) q`
   const limitOf = metric === 'budget_percent' ? await findLimits(sql, orgId, watched) : undefined
@@ -210,14 +191,10 @@ export async function readTop(
       : scope.project !== undefined || each === 'project'
         ? 'member'
         : 'project'
-  const context = {
-    sql,
-    orgId,
-    watched,
-    from: windowAt(window, now),
-    to: addDays(windowAt(window, now, 1), -1),
-  }
+  const [from, to] = [windowAt(window, now), addDays(windowAt(window, now, 1), -1)]
+  const context = { sql, orgId, watched, from, to }
   const rows = await sql<{ key: string; part: string; value: string }[]>`
+    with ${memberTables(sql, orgId)}
     select t.key, t.part, t.value::text as value
     from (
       select q.key, q.part, q.value, row_number() over (partition by q.key order by q.value desc, q.part collate "C") as place

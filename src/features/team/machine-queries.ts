@@ -52,43 +52,40 @@ interface SilentMachine {
   days: number
 }
 
-/** Machines by how long they have been silent. */
-interface MachineSilence {
-  heard: number
-  /** Longest first. */
-  silent: SilentMachine[]
-  /** So long that they are not expected to come back. */
-  gone: number
-}
-
 /**
- * The organization's machines that have been silent for at least `silentDays`, and for `goneDays`. A name without a user
- * counts only where no user has it: a machine that has sent nothing but commits has one, until it sends sessions.
+ * `from machines k where …`: each machine once. A name without a user counts only where no user has it: a machine that has sent
+ * nothing but commits has one, until it sends sessions.
  */
+export const fromMachines = (sql: ISql, orgId: string) => sql`
+  from machines k
+  where k.org_id = ${orgId}
+    and (
+      k.user_key <> ''
+      or not exists (
+        select
+        from machines o
+        where o.org_id = ${orgId}
+          and o.user_key <> ''
+          and o.machine = k.machine
+      )
+    )`
+
+/** The organization's machines that have been silent for at least `silentDays`, and for `goneDays`. */
 export async function findSilentMachines(
   sql: ISql,
   orgId: string,
   now: Date,
   { silentDays, goneDays }: { silentDays: number; goneDays: number },
-): Promise<MachineSilence> {
+) {
   const rows = await sql<SilentMachine[]>`
     select k.machine, k.user_key, floor(extract(epoch from ${now}::timestamptz - k.last_seen_at) / 86400)::integer as days
-    from machines k
-    where k.org_id = ${orgId}
-      and (
-        k.user_key <> ''
-        or not exists (
-          select 1
-          from machines o
-          where o.org_id = ${orgId}
-            and o.user_key <> ''
-            and o.machine = k.machine
-        )
-      )
+    ${fromMachines(sql, orgId)}
     order by k.last_seen_at, k.machine, k.user_key`
   return {
     heard: rows.filter(({ days }) => days < silentDays).length,
+    /** Longest first. */
     silent: rows.filter(({ days }) => days >= silentDays && days < goneDays),
+    /** So long that they are not expected to come back. */
     gone: rows.filter(({ days }) => days >= goneDays).length,
   }
 }

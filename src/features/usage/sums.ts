@@ -100,18 +100,19 @@ export const dimsOf = <Column extends string>(
 /** The value of `dims` in rows of a grouping. */
 export const dimsNameOf = (columns: readonly string[]): string => columns.join('_') || 'all'
 
-/** A key of a row `r` as text, null for what has none. */
-export function keyOf(sql: ISql, key: SumKey): Fragment {
+/** A key of a row of `table` as text, null for what has none; only sums `r` have one of time. */
+export function keyOf(sql: ISql, key: SumKey, table: 'r' | 'f' | 'u' = 'r'): Fragment {
+  const member = sql.unsafe(`${table}.member`)
   switch (key) {
     case 'day':
     case 'week':
     case 'month':
       return sql`${bucketOf(sql, key, sql`r.bucket`)}::text`
     case 'member':
-      return sql`coalesce((select i.of_address from ids i) ->> r.member, nullif(r.member, ''))`
+      return sql`coalesce((select i.of_address from ids i) ->> ${member}, nullif(${member}, ''))`
     case 'team':
-      return sql`(select t.of_key from teams t) ->> r.member`
+      return sql`(select t.of_key from teams t) ->> ${member}`
     default:
-      return sql`nullif(r.${sql(key)}, '')`
+      return sql`nullif(${sql.unsafe(`${table}.${key}`)}, '')`
   }
 }
