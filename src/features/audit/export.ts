@@ -1,18 +1,12 @@
 import { TIME_PATTERN_US } from '../../base/dates.ts'
 import type { Sql } from '../../database/client.ts'
 import { pagesOf } from '../../database/rows.ts'
+import type { AuditEntry } from './model.ts'
 
 /** Entries read at a time. */
 const PAGE = 5_000
 
-interface EntryRow {
-  id: string
-  action: string
-  user_id: string
-  created_at: string
-  details: string
-  ip_address: string | null
-}
+type EntryRow = Omit<AuditEntry, 'details' | 'ip_address'> & { details: string; ip_address: string | null }
 
 /** Every audit entry as a line of NDJSON, in order of time, page by page. */
 export async function* exportAuditEntries(sql: Sql, orgId: string): AsyncGenerator<string> {

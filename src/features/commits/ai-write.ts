@@ -2,7 +2,6 @@ import {
   type CommitAi,
   type CommitRecord,
   PROVENANCES,
-  type Provenance,
   survivalProblem,
 } from '../../analysis/records/commit.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
@@ -11,14 +10,7 @@ import type { ISql } from '../../database/client.ts'
 import { replaced, unnest } from '../../database/rows.ts'
 
 /** A row of commit_ai. */
-interface AiRow {
-  project: string
-  sha: string
-  lines: number | null
-  effective_lines: number | null
-  by_agent: CommitAi['by_agent'] | null
-  provenance: Provenance | null
-  sessions: string[] | null
+type AiRow = Pick<CommitRecord, 'project' | 'sha'> & { [Field in keyof CommitAi]: CommitAi[Field] | null } & {
   survival_14: number | null
   survival_30: number | null
   on_default_branch: boolean | null

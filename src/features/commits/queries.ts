@@ -32,16 +32,11 @@ export async function countStoredCommits(sql: Sql, orgId: string): Promise<numbe
   return Number(row?.commits ?? 0)
 }
 
-interface CommitRow {
-  project: string
-  sha: string
-  author_email: string
-  author_name: string
+interface CommitRow
+  extends Pick<CommitRecord, 'project' | 'sha' | 'author_email' | 'author_name' | 'subject' | 'survival'> {
   committed_at: Date
-  subject: string | null
   files: CommitFile[] | null
   ai: CommitAi | null
-  survival: CommitRecord['survival']
   on_default_branch: boolean | null
 }
 

@@ -92,14 +92,9 @@ export const findPeople = async (sql: Sql, orgId: string, emails: string[]): Pro
     limit 1
   ) c on true`
 
-interface OfFile {
-  path: string
-  found: { repo: string; pr_number: number; rating: Rating }[]
-}
-
 /** The newest pull requests that change a file, for each file that has some: by their commits, and the newest by their files. */
-export const findPullRequests = async (sql: Sql, orgId: string, wanted: Wanted): Promise<OfFile[]> =>
-  await sql<OfFile[]>`
+export const findPullRequests = async (sql: Sql, orgId: string, wanted: Wanted) =>
+  await sql<{ path: string; found: { repo: string; pr_number: number; rating: Rating }[] }[]>`
   with by_files as materialized (
     select p.path, k.repo, k.pr_number
     from (

@@ -13,17 +13,18 @@ import { updateExpertiseOf } from '../commits/expertise.ts'
 import { emitBudgetAlerts, ofMember } from '../cost/budget-alerts.ts'
 import { deleteBudgetsOf } from '../cost/write.ts'
 import { removeAliases, writeAliases } from '../team/alias-write.ts'
+import type { Member } from '../team/model.ts'
 import {
   findKeysOf,
   findMember,
   findMemberById,
   findOwnAddress,
-  type Member,
   type MemberWithAliases,
   removeMember,
 } from '../team/queries.ts'
 import { hasOwner, writeMembers } from '../team/write.ts'
 import { updateShares } from '../usage/pull-request-write.ts'
+import type { MemberChange } from './model.ts'
 
 // Changes of one member: by the API, the command line, and the identity provider. Each function needs a transaction, and
 // takes the organization's lock.
@@ -38,15 +39,6 @@ export const changerOf = (access: Pick<Access, 'actor' | 'scopes' | 'person'>): 
   actor: access.actor,
   rights: rightsOf(access),
 })
-
-export interface MemberChange {
-  display_name?: string
-  role?: Role
-  /** Null for none. */
-  team?: string | null
-  /** All of them. */
-  aliases?: string[]
-}
 
 /** Decides again which pull requests the sessions of these members belong to: commits tell, by their addresses. */
 const updatePartsOf = (tx: ISql, orgId: string, members: readonly string[]) =>

@@ -51,6 +51,7 @@ export const MemberChangeBody = closed(
   },
   { title: 'MemberChange' },
 )
+export type MemberChange = Static<typeof MemberChangeBody>
 
 export const Invitation = component('Invitation', {
   url: Type.String({

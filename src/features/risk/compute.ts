@@ -119,22 +119,12 @@ function createLookUp(
   }
 }
 
-/** The commits of a step, and those files of what was read for it that were not read before. */
-interface HistoryStep {
-  commits: readonly StoredChange[]
-  files: readonly string[]
-}
-
 /**
- * A function that gives the commits before a time that it has not given yet, at most the latest MAX_COMMITS since `from`;
- * times ascend up to `last`. It reads some commits ahead, so that many changes need few statements.
+ * A function that gives the commits before a time that it has not given yet, at most the latest MAX_COMMITS since `from`, and
+ * those files of what was read for it that were not read before; times ascend up to `last`. It reads some commits ahead, so that
+ * many changes need few statements.
  */
-function createReader(
-  tx: ISql,
-  orgId: string,
-  project: string,
-  last: Date,
-): (before: number, from: number) => Promise<HistoryStep> {
+function createReader(tx: ISql, orgId: string, project: string, last: Date) {
   let place: HistoryPlace = { at: new Date(0), sha: '' }
   let ahead: readonly StoredChange[] = []
   const known = new Set<string>()
@@ -148,7 +138,7 @@ function createReader(
     ahead = ahead.slice(taken.length)
     return taken
   }
-  return async (before, from) => {
+  return async (before: number, from: number) => {
     const taken = takeAhead(before)
     if (place.at.getTime() >= before) return { commits: taken, files: [] }
     const after = place.at.getTime() < from ? { at: new Date(from), sha: '' } : place
@@ -261,12 +251,9 @@ async function findingsOfNames(
   return lists.map((list) => list.reduce((sum, name) => plus(sum, found.get(name)), NO_FINDINGS))
 }
 
-const plus = (a: OpenFindings, b: OpenFindings | undefined): OpenFindings =>
-  b === undefined
-    ? a
-    : {
-        critical: a.critical + b.critical,
-        high: a.high + b.high,
-        medium: a.medium + b.medium,
-        low: a.low + b.low,
-      }
+const plus = (a: OpenFindings, b = NO_FINDINGS): OpenFindings => ({
+  critical: a.critical + b.critical,
+  high: a.high + b.high,
+  medium: a.medium + b.medium,
+  low: a.low + b.low,
+})

@@ -33,17 +33,11 @@ export interface Origin {
 /** Paths of a pull request that are kept: larger ones format or move code. */
 const MAX_PATHS = 300
 
-/** The state of a pull request, and its place at the host. */
-export interface Lifecycle {
-  state: State
-  merged_at: string | null
-  closed_at: string | null
-  merge_commit: string | null
-  url: string | null
-  /** The default branch of its repository. */
-  default_branch: string | null
-  author_email: string | null
-}
+/** The state of a pull request, its place at the host, and the default branch of its repository. */
+export type Lifecycle = { state: State } & Record<
+  'merged_at' | 'closed_at' | 'merge_commit' | 'url' | 'default_branch' | 'author_email',
+  string | null
+>
 
 /** A record in its stored form: the parts as they were given, or the change to compute them from. */
 export interface PreparedRisk extends PullRequestId {

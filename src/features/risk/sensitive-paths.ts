@@ -1,4 +1,4 @@
-import { SEVERITY_POINTS } from '../../analysis/records/finding.ts'
+import { SEVERITY_POINTS, type Severity } from '../../analysis/records/finding.ts'
 import { type Contribution, componentOf, extentOf, type ScoreComponent } from './contributions.ts'
 import type { ChangedFile } from './regression.ts'
 
@@ -83,12 +83,7 @@ export function sensitiveKinds(files: readonly ChangedFile[]): Contribution[] {
 }
 
 /** Open findings by severity, distinct by file. */
-export interface OpenFindings {
-  critical: number
-  high: number
-  medium: number
-  low: number
-}
+export type OpenFindings = Record<Severity, number>
 
 /** The points of the open findings in the files and of the kinds of sensitive files among them, at most 100. */
 export function securityComponent(files: readonly ChangedFile[], findings: OpenFindings): ScoreComponent {

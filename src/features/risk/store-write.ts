@@ -2,17 +2,14 @@ import { TIME_PATTERN } from '../../base/dates.ts'
 import type { ISql } from '../../database/client.ts'
 import { unnest, upsert } from '../../database/rows.ts'
 import type { PullRequestId } from '../usage/pull-request-write.ts'
-import { type Lifecycle, type Origin, type RiskComponents, riskScoreOf } from './prepare.ts'
+import { type Lifecycle, type PreparedRisk, type RiskComponents, riskScoreOf } from './prepare.ts'
 
 /** A score as it is stored, but for what follows from its parts; times are RFC 3339. */
-export interface RiskRow extends PullRequestId, Lifecycle, RiskComponents {
+export interface RiskRow
+  extends Omit<PreparedRisk, 'id' | 'lifecycle' | 'given' | 'change'>,
+    Lifecycle,
+    RiskComponents {
   id: string
-  pr_title: string
-  files_changed: number
-  created_at: string
-  origin: Origin | null
-  /** In hex. */
-  input_hash: string | null
 }
 
 /** A time of a score as text. */

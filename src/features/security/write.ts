@@ -31,17 +31,10 @@ export async function writeFindings(tx: ISql, orgId: string, ids: readonly strin
   if (files.length > 0) await updateFileRisks(tx, orgId, files)
 }
 
-interface ChangedFinding {
-  session_id: string
-  project: string
-  file: string | null
-  file_key: string | null
-}
-
 /** The findings that differ from those that are stored. */
-async function findChanged(tx: ISql, orgId: string, ids: readonly string[]): Promise<ChangedFinding[]> {
+async function findChanged(tx: ISql, orgId: string, ids: readonly string[]) {
   const columns = tx.unsafe(FINDING_COLUMNS.join(', '))
-  return await tx<ChangedFinding[]>`
+  return await tx<{ session_id: string; project: string; file: string | null; file_key: string | null }[]>`
     with computed as (
       select ${columns}
       from (${findingsOf(tx, orgId, tx`and i.session_id = any(${[...ids]}::text[])`)}) q

@@ -61,16 +61,9 @@ export async function getExpertise(
   })
 }
 
-interface AliasCounts {
-  email: string
-  domain: string
-  commits: number
-  sessions: number
-}
-
 /** Counts the work of members in each domain with their aliases, by own address and domain. */
-async function aliasCounts(sql: ISql, orgId: string): Promise<Map<string, AliasCounts>> {
-  const rows = await sql<AliasCounts[]>`
+async function aliasCounts(sql: ISql, orgId: string) {
+  const rows = await sql<{ email: string; domain: string; commits: number; sessions: number }[]>`
     select
       c.email, c.project || '/' || c.directory as domain, sum(c.commits)::integer as commits,
       sum(c.sessions)::integer as sessions

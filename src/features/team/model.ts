@@ -9,18 +9,18 @@ const domain = Type.String({
   examples: ['checkout/src'],
 })
 
+const Member = closed({
+  id: Type.String(userId),
+  email: Type.String({ examples: ['ada@example.com'] }),
+  display_name: Type.String({ examples: ['Ada'] }),
+  role: Role,
+  joined_at: Timestamp('UTC, milliseconds'),
+  team: nullable(Type.String({ examples: ['payments'] })),
+})
+export type Member = Static<typeof Member>
+
 export const TeamOverview = component('TeamOverview', {
-  members: Type.Array(
-    closed({
-      id: Type.String(userId),
-      email: Type.String({ examples: ['ada@example.com'] }),
-      display_name: Type.String({ examples: ['Ada'] }),
-      role: Role,
-      joined_at: Timestamp('UTC, milliseconds'),
-      team: nullable(Type.String({ examples: ['payments'] })),
-    }),
-    { description: 'by joined_at, then id' },
-  ),
+  members: Type.Array(Member, { description: 'by joined_at, then id' }),
   activity_summary: closed({
     sessions_last_7d: Type.Integer({ description: 'sessions in the 168 hours before now' }),
     active_members_last_7d: Type.Integer({ description: 'members with at least one of them' }),

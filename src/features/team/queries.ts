@@ -1,19 +1,8 @@
-import type { Role } from '../../analysis/records/member.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'
-import type { TeamOverview } from './model.ts'
-
-/** A member; `joined_at` is UTC with milliseconds. */
-export interface Member {
-  id: string
-  email: string
-  display_name: string
-  role: Role
-  joined_at: string
-  team: string | null
-}
+import type { Member, TeamOverview } from './model.ts'
 
 const memberColumns = (sql: ISql) => sql`
   m.id, m.email, m.display_name, m.role, to_char(m.joined_at at time zone 'UTC', ${TIME_PATTERN}) as joined_at, m.team`

@@ -11,7 +11,7 @@ import { newId } from '../../base/ids.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
 import { upsert } from '../../database/rows.ts'
-import type { Member } from './queries.ts'
+import type { Member } from './model.ts'
 
 export interface MembersWritten extends WriteResult {
   /** The members that are new. */

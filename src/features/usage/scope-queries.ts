@@ -130,21 +130,11 @@ export const costOfScope = (sql: ISql, orgId: string): Fragment => sql`
     0.000000
   )`
 
-/** The budget of a scope in one month; amounts in micro-dollars. */
-export interface ScopeBudget extends BudgetScope {
-  /** The first month of the record in force. */
-  since: string
-  limit: bigint
-  cost: bigint
-}
-
-/** The budgets of those of the scopes that have one in force in the month, given by its first day; in the order of `scopes`. */
-export async function findBudgets(
-  sql: ISql,
-  orgId: string,
-  scopes: readonly BudgetScope[],
-  month: string,
-): Promise<ScopeBudget[]> {
+/**
+ * The budgets of those of the scopes that have one in force in the month, given by its first day; in the order of `scopes`.
+ * `since`: the first month of the record in force; amounts in micro-dollars.
+ */
+export async function findBudgets(sql: ISql, orgId: string, scopes: readonly BudgetScope[], month: string) {
   const rows = await sql<(BudgetScope & { since: string; limit: string; cost: string })[]>`
     select s.scope, s.scope_key, b.since::text as since, b.limit_usd::text as limit, ${costOfScope(sql, orgId)}::text as cost
     from (

@@ -2,16 +2,18 @@ import { isBetterName, mergeFragments } from '../../../analysis/fragments/merge.
 import { composeRecord, turnIds } from '../../../analysis/fragments/session-record.ts'
 import { MAX_FINDINGS } from '../../../analysis/records/finding.ts'
 import { packFragments, type SessionFragments, unpackFragments } from '../../../analysis/records/fragments.ts'
+import { DAY_MS } from '../../../base/dates.ts'
 import { ApiError } from '../../../base/errors.ts'
 import type { ISql } from '../../../database/client.ts'
 import type { Finding } from '../model.ts'
-import { NO_PROJECT, type PreparedSession, prepareSession } from '../prepare.ts'
+import { type PreparedSession, prepareSession } from '../prepare.ts'
 import { findFragments, type StoredFragments } from '../store-write.ts'
 import type { StoredSession } from '../stored-queries.ts'
 import {
   addedToRecords,
   fragmentsOf,
   hasOnlyTelemetry,
+  headOf,
   isOfClient,
   type MergeOptions,
   withKeptTelemetry,
@@ -127,8 +129,6 @@ function merge(
   return composed({ ...session, project }, parts, options, contents) ?? (isTold ? undefined : session)
 }
 
-const DAY_MS = 86_400_000
-
 /**
  * Telemetry as far as it adds to what is known. Whoever has a key for telemetry may know of the sessions of others: it gives no
  * call another model, by which it might cost nothing, no session another agent or project, and moves none to another time.
@@ -154,18 +154,13 @@ function addedTo(
 
 /** The session composed of these parts; undefined where they are beyond what a session keeps, and have telemetry. */
 function composed(
-  { id, project, userId, userEmail, field }: PreparedSession,
+  session: PreparedSession,
   parts: SessionFragments,
   options: MergeOptions,
   contents?: ReadonlyMap<string, string>,
 ): PreparedSession | undefined {
-  const head = {
-    id,
-    project_name: project === NO_PROJECT ? null : project,
-    user_id: userId,
-    user_email: userEmail,
-  }
-  const { record } = composeRecord(parts, head, { pricer: options.pricer, contents }) ?? {}
+  const { id, field } = session
+  const { record } = composeRecord(parts, headOf(session), { pricer: options.pricer, contents }) ?? {}
   const packed = packFragments(parts)
   const hasTelemetry = parts.telemetry !== undefined
   try {

@@ -5,7 +5,7 @@ import { packFragments, type SessionFragments, unpackFragments } from '../../../
 import type { SessionRecord } from '../../../analysis/records/session.ts'
 import type { Pricer } from '../../../analysis/scoring/prices.ts'
 import type { ISql } from '../../../database/client.ts'
-import { hashOf, type PreparedSession, prepareSession } from '../prepare.ts'
+import { hashOf, NO_PROJECT, type PreparedSession, prepareSession } from '../prepare.ts'
 import { findIncluding, findRecords, storeIncludes } from '../store-write.ts'
 import { findPeople, type User } from './reassignment-queries.ts'
 
@@ -34,6 +34,19 @@ export function toldSession(
   if (composed === null) throw new Error('telemetry states no time')
   return { ...prepareSession({ ...composed.record, parts: '' }, field, options), told }
 }
+
+/** The fields that a session's record has beside its parts. */
+export const headOf = ({
+  id,
+  project,
+  userId: user_id,
+  userEmail: user_email,
+}: Pick<PreparedSession, 'id' | 'project' | 'userId' | 'userEmail'>): RecordHead => ({
+  id,
+  project_name: project === NO_PROJECT ? null : project,
+  user_id,
+  user_email,
+})
 
 /** The parts of a session; undefined where it has none. */
 export const fragmentsOf = ({ told, parts }: PreparedSession): SessionFragments | undefined =>
@@ -126,12 +139,7 @@ function underId(
 ): PreparedSession {
   if (session.told !== undefined) return { ...session, id, userId, userEmail }
   const parts = fragmentsOf(session)
-  const head = {
-    id,
-    project_name: session.project === '' ? null : session.project,
-    user_id: userId,
-    user_email: userEmail,
-  }
+  const head = headOf({ id, project: session.project, userId, userEmail })
   const composed = parts === undefined ? null : composeRecord(parts, head, options)
   return composed === null || session.parts === null
     ? session
