@@ -36,12 +36,7 @@ export function Tile({ name, href, now, before, format, isCount = false, isGoodU
   )
 }
 
-interface ChangeProps {
-  now: number
-  before: number
-  isCount: boolean
-  isGoodUp: boolean | undefined
-}
+type ChangeProps = Required<Pick<TileProps, 'now' | 'before' | 'isCount'>> & { isGoodUp: boolean | undefined }
 
 function Change({ now, before, isCount, isGoodUp }: ChangeProps) {
   if (!(before > 0)) return <>none in the 30 days before</>

@@ -21,7 +21,7 @@ export const EXPERTISE: readonly Column<DomainExpertise>[] = [
   dayColumn('Last active', 'last_active_at'),
 ]
 
-interface ExpertiseTablesProps {
+export interface FoundProps {
   org: string
   query: URLSearchParams
   /** Whether a person or a domain is among those that are looked for. */
@@ -29,7 +29,7 @@ interface ExpertiseTablesProps {
 }
 
 /** Who knows which part of the code, and how many know it. */
-export function ExpertiseTables({ org, query, matches }: ExpertiseTablesProps) {
+export function ExpertiseTables({ org, query, matches }: FoundProps) {
   const expertise = useApi<Expertise>('/team/expertise')
   return (
     <Show loaded={expertise} what="expertise">

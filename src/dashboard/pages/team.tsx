@@ -17,7 +17,7 @@ import { NamedLink } from '../parts/link.tsx'
 import { Paged } from '../parts/list.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { useMemberCosts } from './breakdown.ts'
-import { ExpertiseTables } from './expertise.tsx'
+import { ExpertiseTables, type FoundProps } from './expertise.tsx'
 import { PersonPage } from './person.tsx'
 
 /** Days of the punch card. */
@@ -68,14 +68,7 @@ function ListPage({ route: { query }, who }: PageProps) {
   )
 }
 
-interface MembersProps {
-  query: URLSearchParams
-  org: string
-  /** Whether one of the names is looked for. */
-  matches: (...names: string[]) => boolean
-}
-
-function Members({ query, org, matches }: MembersProps) {
+function Members({ query, org, matches }: FoundProps) {
   const team = useApi<TeamOverview>('/team')
   const range = lastDays(MEMBER_DAYS)
   const [pages, setPages] = useState(1)

@@ -5,6 +5,7 @@ import { syncCommand } from '../client/base.ts'
 import { addDays } from '../client/days.ts'
 import { formatDay, formatDuration } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
+import { pick } from './filters.tsx'
 import { Button } from './form.tsx'
 import type { Place } from './table.tsx'
 
@@ -70,17 +71,10 @@ export function NoMatch({ page, id, query, noun, children }: NoMatchProps) {
   )
 }
 
-const sessionFilters = (query: URLSearchParams) =>
-  Object.fromEntries(
-    ['project', 'member', 'model', 'agent', 'branch', 'ticket'].map((name) => [
-      name,
-      query.get(name) ?? undefined,
-    ]),
-  )
-
 /** Says that there are no sessions in these days, where the newest are, and how others come. */
 export function NoSessions({ page, query }: { page: string; query: URLSearchParams }) {
-  const newest = useApi<Page<SessionListItem>>('/sessions', { ...sessionFilters(query), per_page: 1 })
+  const filters = pick(query, 'project', 'member', 'model', 'agent', 'branch', 'ticket')
+  const newest = useApi<Page<SessionListItem>>('/sessions', { ...filters, per_page: 1 })
   return (
     <Show loaded={newest} what="the newest session">
       {({ data: [session] }) => {

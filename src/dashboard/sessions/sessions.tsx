@@ -3,6 +3,7 @@ import type { SessionDetail, SessionListItem } from '../../features/sessions/mod
 import { getJson, type Page, useApi } from '../client/api.ts'
 import { useMembers } from '../client/lists.ts'
 import type { PageProps } from '../client/page-props.ts'
+import { KEYS } from '../pages/breakdown.ts'
 import { ColumnChooser, useColumns } from '../parts/column-chooser.tsx'
 import { codeColumn, SESSION_COLUMNS, UNKNOWN } from '../parts/columns.tsx'
 import { Csv } from '../parts/csv.tsx'
@@ -22,20 +23,7 @@ import { SessionPage } from './session.tsx'
 
 const PER_PAGE = 25
 /** Filters of the list that are the same in the page's URL. */
-const FILTERS = [
-  'project',
-  'member',
-  'team',
-  'model',
-  'agent',
-  'branch',
-  'ticket',
-  'min_cost',
-  'max_cost',
-  'min_quality',
-  'max_quality',
-  'has_findings',
-] as const
+const FILTERS = [...KEYS, 'min_cost', 'max_cost', 'min_quality', 'max_quality', 'has_findings'] as const
 
 const FINDINGS = [
   ['', 'with or without'],

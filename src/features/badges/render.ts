@@ -28,21 +28,15 @@ const labelOf = (badge: Badge, { label }: Choice) => cleanLabel(label ?? badge.l
 /** The badge as SVG; badge-maker escapes its texts. */
 export async function drawBadge(badge: Badge, choice: Choice): Promise<string> {
   const makeBadge = await loadMaker()
-  return makeBadge({
-    label: labelOf(badge, choice),
-    message: badge.message,
-    color: badge.color,
-    style: choice.style ?? 'flat',
-  })
+  return makeBadge({ ...badge, label: labelOf(badge, choice), style: choice.style ?? 'flat' })
 }
 
 /** The badge in the JSON format of shields.io's endpoint badge. */
 export function describeBadge(badge: Badge, choice: Choice): ShieldsBadge {
   return {
     schemaVersion: 1,
+    ...badge,
     label: labelOf(badge, choice),
-    message: badge.message,
-    color: badge.color,
     ...(choice.style === undefined ? {} : { style: choice.style }),
     cacheSeconds: CACHE_S,
   }
