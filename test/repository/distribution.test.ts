@@ -90,7 +90,10 @@ function endOfExpression(source: string, from: number): number {
   return at
 }
 
-const WRITES = new RegExp(`\\b(?:insert into|update|delete from) (?:${distributed.join('|')})\\b`)
+// a table whose name is a parameter may be a distributed one
+const WRITES = new RegExp(
+  `\\b(?:insert into|update|delete from) (?:(?:${distributed.join('|')})\\b|\\$\\{\\w+\\()`,
+)
 const LOCKS = new RegExp(
   `\\bfrom (?:${distributed.join('|')})\\b[\\s\\S]*\\bfor (?:no key )?(?:update|(?:key )?share)\\b`,
 )
