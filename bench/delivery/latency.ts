@@ -32,6 +32,7 @@ export async function measureLatency(
   database: Database,
   wanted: number,
 ): Promise<Latency> {
+  const warmUp = Math.min(WARM_UP, wanted)
   const samples = Math.ceil(contender.pollMs === 0 ? wanted : wanted * POLLED_PART)
   let arrive: (atMs: number) => void = () => {}
   const receiver = listen(() => arrive(performance.now()))
@@ -40,14 +41,14 @@ export async function measureLatency(
   const deliverer = await contender.start(database)
   const times: number[] = []
   try {
-    for (let at = 0; at < WARM_UP + samples; at += 1) {
+    for (let at = 0; at < warmUp + samples; at += 1) {
       const { promise: arrived, resolve, reject } = Promise.withResolvers<number>()
       arrive = resolve
       const timer = setTimeout(() => reject(new Error(`${contender.name}: nothing came`)), TIMEOUT_MS)
       const committedMs = await contender.commitOne(database.sql, url, at)
       const arrivedMs = await Promise.race([arrived, deliverer.failed])
       clearTimeout(timer)
-      if (at >= WARM_UP) times.push(arrivedMs - committedMs)
+      if (at >= warmUp) times.push(arrivedMs - committedMs)
       await Bun.sleep(PAUSE_MS + Math.random() * (PAUSE_SPREAD_MS + contender.pollMs))
     }
   } finally {

@@ -38,7 +38,7 @@ end
       '30s',
       '-t1',
       `-c${connections}`,
-      // whole seconds only
+      // whole seconds only; it ends at SIGINT with the results until then
       `-d${Math.ceil(seconds)}s`,
       '-s',
       script,
@@ -47,7 +47,9 @@ end
     ],
     { stdout: 'pipe', stderr: 'inherit' },
   )
+  const early = seconds < 1 ? setTimeout(() => child.kill('SIGINT'), seconds * 1_000) : undefined
   const output = await new Response(child.stdout).text()
+  clearTimeout(early)
   rmSync(folder, { recursive: true })
   const [requests, durationUs, p50Us, p99Us, errors] = (/RESULT ([\d ]+)/.exec(output)?.[1] ?? '')
     .split(' ')

@@ -24,6 +24,7 @@ const { values } = parseArgs({
     commits: { type: 'string', default: '10000,50000' },
     'data-dir': { type: 'string', default: resolve(import.meta.dir, '../../dist/bench') },
     rounds: { type: 'string', default: '5' },
+    'warm-up': { type: 'string', default: '1' },
     seconds: { type: 'string', default: '3' },
     connections: { type: 'string', default: '32' },
     only: { type: 'string', default: '' },
@@ -34,13 +35,15 @@ const [small = 0, big = 0] = values.sessions.split(',').map(Number)
 const [smallRisk = 0, bigRisk = 0] = values.risk.split(',').map(Number)
 const [smallCommits = 0, bigCommits = 0] = values.commits.split(',').map(Number)
 const rounds = Number(values.rounds)
+/** Rounds that are not counted. */
+const warmUp = Number(values['warm-up'])
 const seconds = Number(values.seconds)
 const connections = Number(values.connections)
 /** Connections of each peer to PostgreSQL, and of pgbench: those of the executable's pool by default. */
 const POOL = 10
 const PGBENCH_CLIENTS = 8
 /** More than one round can ask: no filter is asked twice. */
-const PATHS = 20_000
+const PATHS = Math.min(20_000, Math.ceil(20_000 * seconds))
 
 /** One way to get a page. Asked once a round; what it gives is requests a second. */
 interface Contender {
@@ -229,11 +232,11 @@ async function contenders(): Promise<Contender[]> {
 const results = new Map<string, { perSecond: number[]; p50Ms: number[] }>()
 try {
   const all = (await contenders()).filter((contender) => contender.name.includes(values.only))
-  for (let round = 0; round <= rounds; round += 1) {
-    // the first round is a warm-up; each begins from the other end
+  for (let round = 1 - warmUp; round <= rounds; round += 1) {
+    // each begins from the other end
     for (const { name: title, run } of round % 2 === 0 ? all : all.toReversed()) {
       const { perSecond, p50Ms } = await run(round)
-      if (round === 0) continue
+      if (round < 1) continue
       const known = results.get(title) ?? { perSecond: [], p50Ms: [] }
       known.perSecond.push(perSecond)
       known.p50Ms.push(p50Ms)

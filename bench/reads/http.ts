@@ -4,7 +4,7 @@
 
 import { statSync } from 'node:fs'
 import { createKey, revokeKey } from '../../src/accounts/keys/queries.ts'
-import { type BenchOrg, benchOptions, withBenchData } from '../support/data.ts'
+import { type BenchOptions, type BenchOrg, benchOptions, withBenchData } from '../support/data.ts'
 import { ask, load, type Measured } from '../support/load.ts'
 import { EXECUTABLE, type Memory, memoryOf, startProgram } from '../support/program.ts'
 import { beyond, median, type Outcome, print, printColumns, printOutcomes } from '../support/table.ts'
@@ -30,12 +30,12 @@ const roundsKey = (name: string, org: BenchOrg, kind: Load) => `${name} ${org.na
 async function measure(
   url: string,
   orgs: readonly KeyedOrg[],
-  rounds: number,
-  sliceMs: number,
+  { rounds, sliceMs, smoke }: BenchOptions,
 ): Promise<Rounds> {
   const targetOf = (org: KeyedOrg, { path }: Case) => ({ base: url, path: path(org), key: org.key })
+  const warmUp = smoke ? 0 : WARM_UP
   for (const one of CASES) {
-    for (const org of orgs) for (let i = 0; i < WARM_UP; i += 1) await ask(targetOf(org, one))
+    for (const org of orgs) for (let i = 0; i < warmUp; i += 1) await ask(targetOf(org, one))
   }
   const all: Rounds = new Map()
   for (let round = 0; round < rounds; round += 1) {
@@ -114,9 +114,9 @@ const orgs = await withBenchData(options, async (sql, [small, big]) => {
 const program = await startProgram(options.dataDir, { CACHE_BYTES: '0' })
 let rounds: Rounds
 try {
-  await Bun.sleep(IDLE_MS)
+  if (!options.smoke) await Bun.sleep(IDLE_MS)
   printMemory('idle after the start', program.pid)
-  rounds = await measure(program.url, orgs, options.rounds, options.sliceMs)
+  rounds = await measure(program.url, orgs, options)
   printMemory('after the load', program.pid)
 } finally {
   const stopMs = await program.stop()

@@ -9,21 +9,25 @@ import { printReads } from './rows-read.ts'
 
 /** PostgreSQL decides after 5 runs whether a prepared statement keeps one plan. */
 const WARM_UP = 12
+/** The least that mitata takes. */
+const SAMPLES = 12
 
 async function measure(
   sql: Sql,
   orgs: [BenchOrg, BenchOrg],
-  { rounds, sliceMs }: BenchOptions,
+  { rounds, sliceMs, smoke }: BenchOptions,
 ): Promise<Outcome[]> {
+  const warmUp = smoke ? 0 : WARM_UP
+  const limits = { min_cpu_time: sliceMs * 1e6, min_samples: smoke ? 1 : SAMPLES }
   for (const { query } of CASES) {
-    for (const org of orgs) for (let i = 0; i < WARM_UP; i += 1) await query(sql, org)
+    for (const org of orgs) for (let i = 0; i < warmUp; i += 1) await query(sql, org)
   }
   const medians = new Map<string, number>()
   // twice, in reverse order the second time: other load of the machine must not fall on one size alone
   for (const turn of [orgs, orgs.toReversed()].slice(0, rounds)) {
     for (const { name, query } of CASES) {
       for (const org of turn) {
-        const { p50 } = await timesOf(() => query(sql, org), { min_cpu_time: sliceMs * 1e6 })
+        const { p50 } = await timesOf(() => query(sql, org), { ...limits })
         const alias = aliasOf(name, org)
         medians.set(alias, Math.min(p50 / 1e6, medians.get(alias) ?? Number.POSITIVE_INFINITY))
       }

@@ -24,6 +24,8 @@ export interface BenchOptions {
   rounds: number
   /** Duration of a measurement: of each case in each round. */
   sliceMs: number
+  /** Checks that the benchmark works: no warm-up, each case as often as the slice needs. */
+  smoke: boolean
 }
 
 /** An organization, with the facts that the cases need. */
@@ -61,7 +63,7 @@ interface Days {
   date_to: string
 }
 
-/** All optional: `--sessions 10000,1000000 --risk 1000,50000 --commits 10000,50000 --data-dir … --rounds 5 --slice-ms 400 --check`. */
+/** All optional: `--sessions 10000,1000000 --risk 1000,50000 --commits 10000,50000 --data-dir … --rounds 5 --slice-ms 400 --check --smoke`. */
 export function benchOptions(): BenchOptions {
   const { values } = parseArgs({
     options: {
@@ -72,6 +74,7 @@ export function benchOptions(): BenchOptions {
       rounds: { type: 'string', default: '5' },
       'slice-ms': { type: 'string', default: '400' },
       check: { type: 'boolean', default: false },
+      smoke: { type: 'boolean', default: false },
     },
   })
   const [sessions, risk, commits] = [values.sessions, values.risk, values.commits].map(twoCounts)
@@ -87,6 +90,7 @@ export function benchOptions(): BenchOptions {
     check: values.check,
     rounds: Number(values.rounds),
     sliceMs: Number(values['slice-ms']),
+    smoke: values.smoke,
   }
 }
 
