@@ -73,8 +73,8 @@ async function answerOf(answer: Response, words: string[] = []): Promise<string>
 }
 
 /** Returns the organization's answers to every read, asked for as `pathsOf` says. */
-async function allAnswers({ key, keyId }: Tenant, names: Names, asked = pathsOf) {
-  const ask = client(freshApp(), key)
+async function allAnswers({ key, keyId }: Tenant, names: Names, asking: App, asked = pathsOf) {
+  const ask = client(asking, key)
   const answers = new Map<string, Response>()
   for (const route of readRoutes(app)) {
     for (const path of asked(route, names, keyId)) answers.set(path, await ask(path))
@@ -85,13 +85,14 @@ async function allAnswers({ key, keyId }: Tenant, names: Names, asked = pathsOf)
 /** The same as texts. */
 async function allTexts(own: Tenant, names: Names): Promise<Map<string, string>> {
   const texts = new Map<string, string>()
-  for (const [path, answer] of await allAnswers(own, names)) texts.set(path, await answerOf(answer))
+  for (const [path, answer] of await allAnswers(own, names, freshApp()))
+    texts.set(path, await answerOf(answer))
   return texts
 }
 
-/** All that the organization has, plainly asked for below /v1. */
+/** All that the organization has, plainly asked for below /v1, of the instance that all others ask too. */
 const everything = (own: Tenant, names: Names) =>
-  allAnswers(own, names, (route) =>
+  allAnswers(own, names, app, (route) =>
     route.path.startsWith('/v1/') ? [pathOf(route, undefined, '', names, own.keyId)] : [],
   )
 
@@ -101,14 +102,19 @@ async function rowsOf({ orgId }: Tenant): Promise<Record<string, string>> {
   const tables = await sql<{ name: string }[]>`
     select table_name as name from information_schema.columns
     where table_schema = 'public' and column_name = 'org_id' and table_name not in ('rate_windows', 'api_keys')`
-  const rows: Record<string, string> = {}
-  for (const { name } of tables) {
-    const [row] = await sql<{ rows: string }[]>`
-      select coalesce(string_agg(t::text, e'\n' order by t::text), '') as rows
-      from ${sql(name)} t where t.org_id = ${orgId}`
-    rows[name] = row?.rows ?? ''
-  }
-  return rows
+  // one statement for all
+  const found = await sql.unsafe<{ name: string; rows: string }[]>(
+    tables
+      .map(
+        ({ name }) => `
+      select '${name}' as name, coalesce(string_agg(t::text, e'\\n' order by t::text), '') as rows
+      from "${name}" t where t.org_id = $1`,
+      )
+      .join(' union all '),
+    [orgId],
+    { prepare: true },
+  )
+  return Object.fromEntries(found.map(({ name, rows }) => [name, rows]))
 }
 
 const changeBadges = async (slug: string, options: Record<string, string>) => {
