@@ -12,12 +12,12 @@ import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 // of all that the program sends does work that grows faster than the organization. The work of one organization is
 // compared with that of another, four times as large.
 
-const SMALL = 150
+const SMALL = 100
 const TIMES = 4
 /** Work in proportion to the data is 4 times as much, work in proportion to its square 16 times. */
 const MOST = 8
 /** Less work is not compared. */
-const NOTABLE = 5_000
+const NOTABLE = 2_500
 const DAY_MS = 86_400_000
 const END = Date.parse('2025-11-14T12:00:00Z')
 
