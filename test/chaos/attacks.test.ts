@@ -121,7 +121,8 @@ test('texts that look like tokens delay nobody else', () => attack([tokenBeginni
 
 test('computed pull requests after a long history delay nobody else', async () => {
   expect(await send(history())).toBe(200)
-  await attack(Array.from({ length: 5 }, (_, round) => computedRisks(1_000, round)))
+  // four are sent at once
+  await attack(Array.from({ length: 4 }, (_, round) => computedRisks(500, round)))
 }, 270_000)
 
 test('1,000 computed pull requests are stored within 20 s', async () => {
