@@ -32,6 +32,8 @@ export interface TestServer {
   template: string
   /** The role that requests run as under row level security. */
   role: string
+  /** Files are copied in a third of the processor time, where a checkpoint costs little. */
+  strategy: 'wal_log' | 'file_copy'
 }
 
 export const silent = createLog('silent', 'json')
@@ -66,10 +68,13 @@ export const emptyDatabase = (): Promise<TestDatabase> => createDatabase(() => '
 async function createDatabase(templateOf: (server: TestServer) => string): Promise<TestDatabase> {
   used ??= useServer()
   const server = await used
-  const { admins, url: serverUrl, role } = server
+  const { admins, url: serverUrl, role, strategy } = server
   const name = `${prefix}_${++count}`
   await Promise.all(
-    admins.map((admin) => admin`create database ${admin(name)} template ${admin(templateOf(server))}`),
+    admins.map(
+      (admin) =>
+        admin`create database ${admin(name)} template ${admin(templateOf(server))} strategy ${admin(strategy)}`,
+    ),
   )
   const url = urlOf(serverUrl, name)
   const pool = (max: number) => {
@@ -147,7 +152,7 @@ export async function startTestServer(): Promise<{ server: TestServer; stop(): P
   await sql.end()
   if (workers.length > 0) await Promise.all(admins.map((admin) => closeTemplate(admin, template)))
   return {
-    server: { url, workers, template, role },
+    server: { url, workers, template, role, strategy: external ? 'wal_log' : 'file_copy' },
     async stop() {
       await Promise.all(admins.map((admin) => admin`drop database ${admin(template)} with (force)`))
       for (const admin of admins) await admin`drop role if exists ${admin(role)}`
