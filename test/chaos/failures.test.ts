@@ -288,7 +288,7 @@ describe('of a thread', () => {
         spawnWorker: spawn('worker'),
         spawnIntake: spawn('intake'),
       }
-      const server = await startServer(context, () => openDatabase(config, 'serve', silent))
+      const server = await startServer(context, await openDatabase(config, 'serve', silent))
       const admin = startAdmin(context, server)
       const scrape = scrapeOf(env)
       const { post } = await caller(database, 'threads', 'cloud_team', () => server.url)

@@ -74,7 +74,7 @@ test('the worker thread dies in every way and hangs: the API answers all the tim
   }
   const spawnIntake = () => new Worker(new URL('../../src/server/intake/worker.ts', import.meta.url))
   const started = { config, log, env, isGiven: () => true, json: true, spawnWorker, spawnIntake }
-  const server = await startServer(started, () => openDatabase(config, 'serve', log))
+  const server = await startServer(started, await openDatabase(config, 'serve', log))
   const tenant = await makeTenant(PROGRAM, env)
   const receiver = await startReceiver(answersSoon)
   await addEndpointByApi(server.url, tenant, receiver.url)

@@ -22,7 +22,7 @@ import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { syncDepsOf } from '../command/sync-deps.ts'
 import { type DemoWebhooks, startDemoWebhooks } from './demo-webhooks.ts'
-import { serveUntilSignal } from './server.ts'
+import { serveUntilSignal } from './until-signal.ts'
 
 const ORG = 'demo'
 const DAYS = 183

@@ -10,7 +10,7 @@ import { printResult } from '../command/output.ts'
 import { startBackups } from './backups.ts'
 import { gettingStarted, ownerHint } from './getting-started.ts'
 import { measureBackups } from './measure.ts'
-import { serveUntilSignal } from './server.ts'
+import { serveUntilSignal } from './until-signal.ts'
 
 /** The pools, the worker and some hundred clients need at least this many. */
 const MIN_OPEN_FILES = 1_024

@@ -10,7 +10,9 @@ import { watchSchema } from '../../database/newer-schema.ts'
 import { divideConnections, type OpenDatabase } from '../../database/open.ts'
 import { endConnections } from '../../database/pools/connections.ts'
 import { createConnectionMonitor, createReconnectingPool } from '../../database/pools/reconnecting-pool.ts'
+import { listen } from '../../http/listen.ts'
 import { WHOLE_LISTS } from '../../http/whole-list.ts'
+import { createApp } from '../../server/app.ts'
 import { watchInbox } from '../../server/intake/inbox-watch.ts'
 import { measureIntake, measureSessions } from '../../server/intake/measure.ts'
 import { intakeSettingsOf } from '../../server/intake/messages.ts'
@@ -21,11 +23,7 @@ import { measureAttempts } from '../../webhooks/worker/measure.ts'
 import { workerSettingsOf } from '../../webhooks/worker/messages.ts'
 import { superviseWorker } from '../../webhooks/worker/supervise.ts'
 import type { Context } from '../command/context.ts'
-import { untilSignal } from '../command/signals.ts'
-import { type AdminListener, startAdmin } from './admin.ts'
 
-/** The garbage is collected so long after the server has started. */
-const GC_DELAY_MS = 500
 /** The database is checked at this interval. */
 const CHECK_MS = 1_000
 
@@ -37,7 +35,7 @@ const SIGN_INS = 2
 const LOOK_UP_LIMIT_MS = 3_000
 
 /** A server that listens. */
-interface RunningServer {
+export interface RunningServer {
   /** The address of the listener, with the actual port. */
   url: string
   /** The token of the link that makes the first organization. */
@@ -51,26 +49,14 @@ interface RunningServer {
   stop(): Promise<void>
 }
 
-const loadApp = () => Promise.all([import('../../server/app.ts'), import('../../http/listen.ts')])
-
-/** Loads Elysia, the slowest module, while PostgreSQL starts; not before, since loading blocks the thread. */
-async function openWhileLoading(open: () => Promise<OpenDatabase>): Promise<OpenDatabase> {
-  // one iteration later PostgreSQL is spawned, unless it has to be unpacked first
-  const spawned = new Promise((resolve) => setImmediate(resolve))
-  const [database] = await Promise.all([open(), spawned.then(loadApp)])
-  return database
-}
-
 /** Migrates the database and starts the API and its threads on it; the database is closed with the server. */
 export async function startServer(
-  context: Context,
-  open: () => Promise<OpenDatabase>,
+  { config, log, spawnWorker, spawnIntake }: Context,
+  database: OpenDatabase,
 ): Promise<RunningServer> {
-  const { config, log, spawnWorker, spawnIntake } = context
-  const database = await openWhileLoading(open)
+  const { sql, target } = database
   try {
-    const [[{ createApp }, { listen }]] = await Promise.all([loadApp(), migrate(database.sql, log)])
-    const { sql, target } = database
+    await migrate(sql, log)
     const misplaced = await findMisplaced(sql)
     if (misplaced !== undefined && misplaced.length > 0) {
       log.warn('tables are not distributed over the nodes of Citus: run `migrate --citus`', {
@@ -81,14 +67,6 @@ export async function startServer(
     const secrets = createSecretBox(secretKey)
     const registry = createRegistry()
     const meterOf = measureThreads(registry)
-    const worker = superviseWorker({
-      meter: meterOf('worker', measureAttempts(registry)),
-      spawn: spawnWorker,
-      target,
-      settings: workerSettingsOf(config),
-      secretKey,
-      log,
-    })
     const intakeThread = createIntakeThread({
       meter: meterOf('intake', measureSessions(registry)),
       spawn: spawnIntake,
@@ -153,7 +131,7 @@ export async function startServer(
       log,
       registry,
       now: () => new Date(),
-      worker: worker.state,
+      worker: () => worker.state(),
       schema: schema.state,
       intake,
       secrets,
@@ -168,10 +146,19 @@ export async function startServer(
       watch.stop()
       schema.stop()
       clearInterval(checkTimer)
-      await Promise.all([worker.stop(), intake.stop()])
+      await intake.stop()
       await endPools()
       throw error
     }
+    // last, so that its start takes no processor from the server's
+    const worker = superviseWorker({
+      meter: meterOf('worker', measureAttempts(registry)),
+      spawn: spawnWorker,
+      target,
+      settings: workerSettingsOf(config),
+      secretKey,
+      log,
+    })
     database.embedded?.announceUrl(listening.url)
     const stop = async () => {
       watch.stop()
@@ -219,33 +206,4 @@ async function postgresEnded(
     )
   }
   throw new OperatorError(`PostgreSQL ended by itself (${how}); nothing committed is lost, start again`)
-}
-
-/**
- * Serves until a signal, with the admin listener if the settings have one; throws when the server fails. `announce` is
- * called when both listen; what it returns is stopped before the server.
- */
-export async function serveUntilSignal(
-  context: Context,
-  open: () => Promise<OpenDatabase>,
-  announce: (
-    server: RunningServer & { metricsUrl?: string },
-  ) => Promise<{ stop(): Promise<void> } | undefined>,
-): Promise<void> {
-  // set up before the start: a signal during the start must also stop PostgreSQL
-  const signal = untilSignal()
-  const server = await startServer(context, open)
-  let admin: AdminListener | undefined
-  let beside: { stop(): Promise<void> } | undefined
-  try {
-    admin = startAdmin(context, server)
-    beside = await announce({ ...server, ...(admin && { metricsUrl: admin.metricsUrl }) })
-    // frees 90 MB after a first start, which unpacks PostgreSQL
-    setTimeout(() => Bun.gc(true), GC_DELAY_MS).unref()
-    const received = await Promise.race([signal, server.failed])
-    context.log.info('stopping', { signal: received })
-  } finally {
-    await Promise.all([beside?.stop(), admin?.stop()])
-    await server.stop()
-  }
 }
