@@ -22,6 +22,8 @@ export const countedProject = (sql: ISql, column: 's.project' | 'b.project' | 'k
 interface Declared {
   name: string
   key: readonly string[]
+  /** Leading columns of the key: most rows of a large import have values in these that the table lacks. */
+  part?: readonly string[]
   sums: readonly string[]
   /**
    * Pairs of columns, with the least and the greatest value of what is counted, in the table's order: Citus 13.0 sorts the
@@ -61,6 +63,8 @@ const valuesOf = ({ sums, ranges = [] }: Omit<Declared, 'count'>, key: readonly 
 interface Counted {
   before: Fragment | undefined
   after: Fragment | undefined
+  /** Whether `after` is of many rows; false unless given. */
+  isLarge?: boolean
 }
 
 /**
@@ -71,12 +75,12 @@ export async function counting<Result>(
   tx: ISql,
   orgId: string,
   rollups: readonly Rollup[],
-  { before, after }: Counted,
+  { before, after, isLarge = false }: Counted,
   write: () => Promise<Result>,
 ): Promise<Result> {
   const finish = await beginCounting(tx, orgId, rollups, before)
   const result = await write()
-  await finish(after)
+  await finish(after, isLarge)
   return result
 }
 
@@ -86,7 +90,7 @@ export async function beginCounting(
   orgId: string,
   rollups: readonly Rollup[],
   before: Fragment | undefined,
-): Promise<(after: Fragment | undefined) => Promise<void>> {
+): Promise<(after: Fragment | undefined, isLarge?: boolean) => Promise<void>> {
   const counts = ({ rows, countRows }: Rollup, condition: Fragment) =>
     countRows(tx, tx`${rows(tx, orgId)} and ${condition}`)
   const stored = await Promise.all(
@@ -98,13 +102,14 @@ export async function beginCounting(
       return row?.counts ?? null
     }),
   )
-  return async (after) => {
+  return async (after, isLarge = false) => {
     await Promise.all(
       rollups.map(async (each, index) => {
         const removed = stored[index] ?? null
         await addDifference(tx, orgId, each, {
           before: removed === null ? undefined : storedCounts(tx, each, removed),
           after: after && counts(each, after),
+          isLarge,
         })
       }),
     )
@@ -121,9 +126,9 @@ export async function addDifference(
   tx: ISql,
   orgId: string,
   changed: Rollup,
-  { before, after }: Counted,
+  { before, after, isLarge = false }: Counted,
 ): Promise<void> {
-  const { name, key, sums, ranges = [] } = changed
+  const { name, key, part = [], sums, ranges = [] } = changed
   const list = (columns: readonly string[], textOf: (column: string) => string, separator = ', ') =>
     tx.unsafe(columns.map(textOf).join(separator))
   const aggregateOf = (column: string) =>
@@ -134,11 +139,41 @@ export async function addDifference(
     insert into ${tx(name)} as r (org_id, ${values})
     select ${orgId}, ${rows}
     on conflict (org_id, ${keys}) do update set ${mergedBy(tx, changed, 'r')}`
+  // rows of parts that the table lacks are not looked for one by one: a third less for many rows; the plan takes 1 ms longer
+  const insertParts = (added: Fragment) => {
+    const ofQ = list(part, (column) => `q.${column}`)
+    const isKnown = tx`(${ofQ}) in (select ${list(part, (column) => `k.${column}`)} from known k)`
+    return tx`
+      with q as materialized (
+        select ${added}
+      ),
+      known as materialized (
+        select ${ofQ}
+        from (select distinct ${ofQ} from q) q
+        where exists (
+          select
+          from ${tx(name)} r
+          where r.org_id = ${orgId}
+            and ${list(part, (column) => `r.${column} = q.${column}`, ' and ')}
+        )
+      ),
+      inserted as (
+        insert into ${tx(name)} (org_id, ${values})
+        select ${orgId}, ${values}
+        from q
+        where not ${isKnown}
+      ),
+      merged as (
+        ${insert(tx`${values} from q where ${isKnown}`)}
+      )
+      select`
+  }
   const isChanged = (text: (column: string) => string) =>
     list(sums, (column) => `${text(column)} <> 0`, ' or ')
   if (before === undefined) {
-    if (after !== undefined)
-      await insert(tx`${values} from (${after}) q where ${isChanged((column) => column)}`)
+    if (after === undefined) return
+    const added = tx`${values} from (${after}) q where ${isChanged((column) => column)}`
+    await (isLarge && part.length > 0 ? insertParts(added) : insert(added))
     return
   }
   const select = (counts: Fragment, sign: '' | '-') => tx`

@@ -44,7 +44,7 @@ export const usedOf = <Detail extends UsedSession['detail']>(
   detail: row.detail,
 })
 
-/** Rows from which on they are copied. */
+/** Rows from which on they are copied, and sessions from which on their sums are inserted as many. */
 const MIN_COPIED = 100
 
 /**
@@ -61,7 +61,11 @@ export async function updateUsage(
   const ids = after.map(({ id }) => id)
   const partsOfSessions = (sessions: readonly string[]) =>
     sessions.length === 0 ? undefined : tx`s.session_id = any(${[...sessions]}::text[])`
-  const counted = { before: partsOfSessions(before), after: partsOfSessions(ids) }
+  const counted = {
+    before: partsOfSessions(before),
+    after: partsOfSessions(ids),
+    isLarge: ids.length >= MIN_COPIED,
+  }
   await counting(tx, orgId, [USAGE_ROLLUP, BRANCH_ROLLUP, TICKET_ROLLUP], counted, async () => {
     await deleteUsage(tx, orgId, before)
     await insertUsage(tx, orgId, after.flatMap(usageOf))
