@@ -54,14 +54,17 @@ export interface Batches {
 }
 
 const MAX_BATCH_BYTES = 16 * 1024 * 1024
+/** The first batch is prepared while nothing is written. Each further one may have twice as many records. */
+const FIRST_RECORDS = 2_500
 /** Bounds memory: the import of 60,000 commits peaks at 218 MB, with 5,000 at 245 MB. */
 const MAX_BATCH_COMMITS = 2_500
 /** Such a record with its newline is a request of 32 MiB, the most that a server accepts. */
 const MAX_RECORD_BYTES = 32 * 1024 * 1024 - 1
 
 /**
- * Batches of at most 10,000 records, 2,500 of them commits, and 16 MiB, two at a time: one is prepared while the one before it is written. A refused
- * or too large record is reported to `onSkipped`; the others are sent.
+ * Batches of at most 10,000 records (the first 2,500, the second 5,000), 2,500 of them commits, and 16 MiB, two at a time: one
+ * is prepared while the one before it is written. A refused or too large record is reported to `onSkipped`; the others are
+ * sent.
  */
 export function createBatches(options: BatchOptions): Batches {
   const { maxBytes = MAX_BATCH_BYTES } = options
@@ -69,12 +72,14 @@ export function createBatches(options: BatchOptions): Batches {
   let pending: PlacedRecord[] = []
   let pendingBytes = 0
   let pendingCommits = 0
+  let maxRecords = FIRST_RECORDS
   let last: Promise<void> = Promise.resolve()
   const sendPending = async () => {
     const batch = pending
     pending = []
     pendingBytes = 0
     pendingCommits = 0
+    maxRecords = Math.min(2 * maxRecords, MAX_RECORDS)
     const before = last
     last = sendValid(batch, before, options).then((sent) => {
       counts.created += sent.created
@@ -99,7 +104,7 @@ export function createBatches(options: BatchOptions): Batches {
       pending.push(placed)
       pendingBytes += bytes
       if (placed.record.type === 'commit') pendingCommits += 1
-      if (pending.length === MAX_RECORDS || pendingCommits === MAX_BATCH_COMMITS) await sendPending()
+      if (pending.length === maxRecords || pendingCommits === MAX_BATCH_COMMITS) await sendPending()
     },
   }
 }

@@ -37,6 +37,11 @@ test('a batch has at most 16 MiB, counted as the server does: in bytes', async (
   expect((await sendSizes(20, 1)).sent).toEqual([['sess_0'], ['sess_1']])
 })
 
+test('the first batch has 2,500 records at most, each further one twice as many, and 10,000', async () => {
+  const { sent } = await sendSizes(...Array.from({ length: 27_502 }, () => 0))
+  expect(sent.map((ids) => ids.length)).toEqual([2_500, 5_000, 10_000, 10_000, 2])
+})
+
 test('a record that no server would take is named, the others are sent', async () => {
   const { sent, skipped } = await sendSizes(1, 32, 1)
   expect(sent).toEqual([['sess_0', 'sess_2']])
