@@ -91,10 +91,11 @@ export async function deleteRuleRow(tx: ISql, orgId: string, id: string): Promis
 }
 
 /**
- * The condition that a rule `r` must be looked at: `l` has the version of its organization's data, which neither the state of
- * endpoints nor time changes. Results of deliveries are written up to a minute before they are seen.
+ * The condition that a rule `r` of the organization must be looked at: `l` has the version of its data, which neither the state
+ * of endpoints nor time changes. Results of deliveries are written up to a minute before they are seen. To lock, Citus needs
+ * the organization named within `or` too.
  */
-const isDue = (sql: ISql, now: Date): Fragment => sql`
+const isDue = (sql: ISql, orgId: Fragment, now: Date): Fragment => sql`
   r.enabled
   and (
     r.due_at <= ${now}
@@ -107,7 +108,7 @@ const isDue = (sql: ISql, now: Date): Fragment => sql`
           and exists (
             select
             from webhook_health h
-            where h.org_id = r.org_id
+            where h.org_id = ${orgId}
               and greatest(h.last_success_at, h.last_failure_at) > r.looked_at - interval '1 minute'
           )
         )
@@ -121,7 +122,7 @@ export async function findDueOrganizations(sql: Sql, now: Date): Promise<string[
     select distinct r.org_id
     from notification_rules r
     join org_locks l on l.org_id = r.org_id
-    where ${isDue(sql, now)}`
+    where ${isDue(sql, sql`r.org_id`, now)}`
   return rows.map(({ org_id }) => org_id)
 }
 
@@ -136,7 +137,7 @@ export async function claimRules(
     from notification_rules r
     join org_locks l on l.org_id = r.org_id
     where r.org_id = ${orgId}
-      and ${isDue(tx, now)}
+      and ${isDue(tx, tx`${orgId}`, now)}
     order by r.created_at, r.id
     for update of r skip locked`
 }

@@ -67,7 +67,7 @@ describe('a change of state is told once', () => {
       () => 'committed',
       () => 'rolled back',
     )
-    await database.sql`select pg_terminate_backend(${pid})`
+    await database.sql`select pg_terminate_backend(${pid}::integer)`
     killed.resolve()
     expect(await ended).toBe('rolled back')
     for (const second of [20, 40]) await look(`2026-11-11T10:01:${second}Z`)
