@@ -33,7 +33,7 @@ export function createTryCounter(sql: Sql): CountTry {
         insert into sign_in_tries as t (subject, minute, tries)
         values (${hash}, floor(extract(epoch from ${now}) / 60)::bigint, 1)
         on conflict (subject, minute) do update set tries = t.tries + 1
-        returning t.tries, (60_000 - extract(epoch from ${now})::numeric * 1000 % 60_000)::integer as rest_ms`
+        returning t.tries, (60000 - extract(epoch from ${now})::numeric * 1000 % 60000)::integer as rest_ms`
       if (row === undefined || row.tries <= limit) continue
       if (over.size >= MAX_REMEMBERED) over.clear()
       over.set(subject, performance.now() + row.rest_ms)
