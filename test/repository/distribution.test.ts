@@ -108,6 +108,8 @@ const onNodes = Object.entries(PLACEMENTS).flatMap(([name, placement]) =>
 const CHANGES = new RegExp(`\\b(?:update|delete from) (?:${onNodes.join('|')})\\b`)
 /** Functions whose result may differ from row to row: Citus refuses them in statements that change rows. */
 const VOLATILE = /\b(?:clock_timestamp|random|gen_random_uuid|nextval)\(/
+/** Functions of the transaction's time in coalesce: refused in them too. */
+const TIME_IN_COALESCE = /\bcoalesce\([^;]*?\b(?:now|statement_timestamp)\(\),/
 /** Texts that depend on settings of the session: Citus refuses them in what such statements return. */
 const RETURNS_TEXTS = /\breturning\b[^`;]*(?:\bto_char\(|\b(?:day|\w+_at)::text\b)/
 
@@ -117,7 +119,8 @@ test('every statement that writes or locks rows of a distributed table names one
   const check = (place: string, text: string) => {
     const needsOne = WRITES.test(text) || LOCKS.test(text)
     if (needsOne) statements += 1
-    const isRefused = CHANGES.test(text) && (VOLATILE.test(text) || RETURNS_TEXTS.test(text))
+    const isRefused =
+      CHANGES.test(text) && [VOLATILE, TIME_IN_COALESCE, RETURNS_TEXTS].some((each) => each.test(text))
     if ((needsOne && !NAMES_ONE.test(text)) || isRefused)
       wrong.push(`${place}: ${text.trim().replace(/\s+/g, ' ')}`)
   }

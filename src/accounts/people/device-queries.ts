@@ -53,16 +53,17 @@ export async function findDevice(sql: Sql, userCode: string): Promise<WaitingDev
 export async function askDevice(sql: Sql, deviceCode: string): Promise<{ isEarly: boolean } | undefined> {
   const hash = hashToken(deviceCode)
   const [row] = await sql<{ isEarly: boolean }[]>`
-    update device_requests d
-    set asked_at = statement_timestamp(),
-      interval_s = d.interval_s + case when b.early then ${SLOW_DOWN_S} else 0 end
-    from (
-      select r.device_hash,
-        coalesce(r.asked_at + r.interval_s * interval '1 second' > statement_timestamp(), false) as early
+    -- materialized, and without coalesce: Citus takes a time only so in what is returned
+    with b as materialized (
+      select (extract(epoch from statement_timestamp() - r.asked_at) < r.interval_s) is true as early
       from device_requests r
       where r.device_hash = ${hash}
-    ) b
-    where d.device_hash = b.device_hash
+    )
+    update device_requests d
+    set asked_at = statement_timestamp(),
+      interval_s = d.interval_s + b.early::integer * ${SLOW_DOWN_S}
+    from b
+    where d.device_hash = ${hash}
       and d.approved is null
       and d.expires_at > statement_timestamp()
     returning b.early as "isEarly"`
