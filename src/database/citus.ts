@@ -176,9 +176,9 @@ const STATEMENT = /(?:--[^\n]*|'[^']*'|\$\$[\s\S]*?\$\$|[^;])+;/g
 export const statementsOf = (text: string): string[] => text.match(STATEMENT) ?? []
 
 /**
- * Distributes the tables, with their rows, that are still on the coordinator alone; nobody else can write to them until the
- * end of the transaction. Throws OperatorError when a table is distributed in another way. `changed` is false where a table
- * was so before.
+ * Distributes the tables, with their rows, and the aggregates that are still on the coordinator alone; nobody else can write
+ * until the end of the transaction. Throws OperatorError when a table is distributed in another way. `changed` is false where
+ * a table was so before.
  */
 export async function distributeTables(tx: ISql) {
   await useOneConnection(tx)
@@ -194,6 +194,13 @@ export async function distributeTables(tx: ISql) {
   for (const table of [...placed.filter(isAnchor), ...placed.filter((each) => !isAnchor(each))]) {
     if (table.found !== table.wanted) await distributeTable(tx, table)
   }
+  // those that were made before the extension: statements call them on the nodes
+  await tx`
+    select create_distributed_function(p.oid::regprocedure)
+    from pg_proc p
+    where p.pronamespace = current_schema()::regnamespace
+      and p.prokind = 'a'
+      and not exists (select from pg_dist_object o where o.classid = 'pg_proc'::regclass and o.objid = p.oid)`
   return placed.map(({ name, found, wanted }) => ({ name, placement: wanted, changed: found !== wanted }))
 }
 
