@@ -41,7 +41,7 @@ async function organization(...days: number[]) {
   /** Has the shortening be this long ago. */
   const pass = (hours: number) => db.sql`
     update organizations
-    set retention_shortened_at = retention_shortened_at - ${hours} * interval '1 hour'
+    set retention_shortened_at = to_timestamp(extract(epoch from retention_shortened_at) - ${hours * 3600}::integer)
     where org_id = ${own.orgId}`
   return { ...own, ask, settings, patch, kept, pass }
 }
