@@ -156,7 +156,7 @@ describe.skipIf(isSkipped)('migrate --citus', () => {
       }
     })
     await distribute(sql)
-    // as the schema of that time has them
+    // the program's own insert names columns that come later
     const owners = ['a', 'b', 'c', 'd'].map((slug) => ({ orgId: `org_${slug}`, slug }))
     for (const { orgId, slug } of owners) {
       await sql`insert into organizations (org_id, slug, name, plan) values (${orgId}, ${slug}, ${slug}, 'cloud_team')`

@@ -5,7 +5,7 @@ import { memberKeys } from '../../database/member-addresses.ts'
 import { summedProject, WITHOUT_PROJECT } from '../../database/rollups.ts'
 import type { Dimension } from '../usage/model.ts'
 import { isOfTeam } from '../usage/scope-queries.ts'
-import { matchingSessions, usageRows } from '../usage/sources.ts'
+import { sessionsWithShares, usageRows } from '../usage/sources.ts'
 import { bucketOf, keyOf, memberTables, projectSums } from '../usage/sums.ts'
 import { projected, rounded, type Series, WINDOWS_BEFORE, windowAt } from './evaluate.ts'
 import { countFailingEndpoints, countSilentMachines, findLimits } from './figure-queries.ts'
@@ -108,7 +108,7 @@ function qualityMeans(context: Context): Fragment {
       select
         ${textOf(context, each, 'u')} as key, '' as part, ${bucketOf(sql, watched.window, sql`u.day`)} as period,
         round(avg(u.quality_score), 6) as value
-      ${matchingSessions(sql, orgId, filtersOf(context))}
+      ${sessionsWithShares(sql, orgId, filtersOf(context))}
       group by 1, 2, 3`
   const ofProject =
     each === 'project' && scope.project === undefined ? sql`<> ''` : sql`= ${summedProject(scope.project)}`

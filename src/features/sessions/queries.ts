@@ -5,7 +5,7 @@ import type { Fragment, Sql } from '../../database/client.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'
 import { summedProject } from '../../database/rollups.ts'
 import { MAX_PER_PAGE } from '../../http/query.ts'
-import { isSummed, matchingSessions as matchingUsage, usageRows } from '../usage/sources.ts'
+import { isSummed, sessionsWithShares, usageRows } from '../usage/sources.ts'
 import { sessionSums } from '../usage/sums.ts'
 import { landingOf } from './landing-queries.ts'
 import {
@@ -62,7 +62,7 @@ const sessionsOf = (sql: Sql, orgId: string, query: SessionListQuery): Fragment 
   isFiltered(query)
     ? sql`
         select u.session_id as id, u.project, u.turns, u.session_cost as estimated_cost, u.quality_score, u.created_at
-        ${matchingUsage(sql, orgId, query)}`
+        ${sessionsWithShares(sql, orgId, query)}`
     : sql`select ${listColumns(sql)} ${matchingSessions(sql, orgId, query)}`
 
 function pageOf(sql: Sql, orgId: string, query: SessionListQuery): Promise<PageRow> {

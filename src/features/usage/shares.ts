@@ -6,7 +6,7 @@ import { MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
 export interface CostShare extends Tokens {
   /** '' where the session has no model. */
   model: string
-  /** Whether it is the session's `model`: each session has one such part. */
+  /** Whether it is the session's `model`: each session has one such share. */
   is_main: boolean
   /** micro-dollars */
   cost: bigint
@@ -63,7 +63,7 @@ const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a),
  * Divides what a session used among its models: its `model`, `models` and those of its turns. Each kind of tokens is
  * divided in proportion to the tokens of the models' turns; the cost (micro-dollars) in proportion to the turns' costs,
  * else to their tokens; unpriced tokens in proportion to the tokens of turns without a cost. Where there is nothing to go
- * by, the whole is that of the session's `model`. The parts add up to the session.
+ * by, the whole is that of the session's `model`. The shares add up to the session.
  */
 export function sharesOf({ cost, unpricedTokens, detail }: UsedSession): CostShare[] {
   const main = detail.model ?? ''

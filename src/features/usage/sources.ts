@@ -48,8 +48,8 @@ function summedConditions(sql: ISql, orgId: string, filters: UsageFilters, alias
     ${branch === undefined ? sql`` : sql`and ${t}.branch = ${branch}`}`
 }
 
-/** `from session_usage u where …`: the parts of sessions that match all filters but the days. */
-const matchingParts = (sql: ISql, orgId: string, filters: UsageFilters) => {
+/** `from session_usage u where …`: the shares of sessions that match all filters but the days. */
+const matchingShares = (sql: ISql, orgId: string, filters: UsageFilters) => {
   const { ticket, min_cost, max_cost, min_quality, max_quality, has_findings } = filters
   return sql`
     from session_usage u
@@ -73,15 +73,15 @@ const matchingParts = (sql: ISql, orgId: string, filters: UsageFilters) => {
       ${has_findings === undefined ? sql`` : has_findings === 'true' ? sql`and u.findings > 0` : sql`and u.findings = 0`}`
 }
 
-const partsIn = (sql: ISql, { from, before }: Pick<Span, 'from' | 'before'>) => sql`
+const sharesIn = (sql: ISql, { from, before }: Pick<Span, 'from' | 'before'>) => sql`
   ${from === undefined ? sql`` : sql`and u.created_at >= ${from}::date::timestamp at time zone 'UTC'`}
   ${before === undefined ? sql`` : sql`and u.created_at < ${before}::date::timestamp at time zone 'UTC'`}`
 
-/** `from session_usage u where …`: one part of each session that matches. */
-export const matchingSessions = (sql: ISql, orgId: string, filters: UsageFilters) => sql`
-  ${matchingParts(sql, orgId, filters)}
+/** `from session_usage u where …`: one share of each session that matches. */
+export const sessionsWithShares = (sql: ISql, orgId: string, filters: UsageFilters) => sql`
+  ${matchingShares(sql, orgId, filters)}
   ${filters.model === undefined ? sql`and u.is_main` : sql``}
-  ${partsIn(sql, daysOf(filters.date_from, filters.date_to))}`
+  ${sharesIn(sql, daysOf(filters.date_from, filters.date_to))}`
 
 /**
  * Rows `r` with the columns of usage_rollups and `ticket`, whose sums by `columns` are those of the sessions that match:
@@ -111,7 +111,7 @@ export function usageRows(
       if (dims !== undefined) return sumRows(sql, orgId, filters, span, dims)
       return columns.includes('ticket')
         ? ticketRows(sql, orgId, filters, span, columns.includes('model'))
-        : partRows(sql, orgId, filters, span)
+        : shareRows(sql, orgId, filters, span)
     })
     .reduce((rows, more) => sql`${rows} union all ${more}`)
 }
@@ -147,8 +147,8 @@ export const branchRows = (sql: ISql, orgId: string, { project }: UsageFilters) 
   where r.org_id = ${orgId}
     and r.project = ${summedProject(project)}`
 
-/** The columns of parts `u`: of one model each stands for its session, else the main one. */
-function partColumns(sql: ISql, { model }: UsageFilters): Fragment {
+/** The columns of shares `u`: of one model each stands for its session, else the main one. */
+function shareColumns(sql: ISql, { model }: UsageFilters): Fragment {
   const isMain = sql.unsafe(model === undefined ? 'u.is_main' : 'true')
   return sql`
     u.project, u.member, u.agent, u.model, u.branch, '' as ticket, u.day as bucket,
@@ -156,12 +156,12 @@ function partColumns(sql: ISql, { model }: UsageFilters): Fragment {
     u.turns::bigint as turns, ${selected(sql, USED, (column) => `u.${column}`)}`
 }
 
-const partRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span) => sql`
-  select ${partColumns(sql, filters)}, 1::bigint as sessions
-  ${matchingParts(sql, orgId, filters)}
-  ${partsIn(sql, span)}`
+const shareRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span) => sql`
+  select ${shareColumns(sql, filters)}, 1::bigint as sessions
+  ${matchingShares(sql, orgId, filters)}
+  ${sharesIn(sql, span)}`
 
-/** Divides each of `partRows` among the session's tickets; a session counts under each, in all once. */
+/** Divides each of `shareRows` among the session's tickets; a session counts under each, in all once. */
 const ticketRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span, ofModels: boolean) => sql`
   select
     s.project, s.member, s.agent, s.model, s.branch, coalesce(t.ticket, '') as ticket, s.bucket,
@@ -170,9 +170,9 @@ const ticketRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span,
     ${ofModels ? sql`s.turns` : sql`s.main_turns`} as turns, ${dividedSums(sql)},
     ${ofModels ? sql`1::bigint` : sql`s.main_sessions`} as sessions
   from (
-    select u.session_id, ${partColumns(sql, filters)}
-    ${matchingParts(sql, orgId, filters)}
-    ${partsIn(sql, span)}
+    select u.session_id, ${shareColumns(sql, filters)}
+    ${matchingShares(sql, orgId, filters)}
+    ${sharesIn(sql, span)}
   ) s
   left join session_tickets t
     on t.org_id = ${orgId}
