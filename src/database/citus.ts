@@ -194,7 +194,7 @@ export async function distributeTables(tx: ISql) {
   for (const table of [...placed.filter(isAnchor), ...placed.filter((each) => !isAnchor(each))]) {
     if (table.found !== table.wanted) await distributeTable(tx, table)
   }
-  // those that were made before the extension: statements call them on the nodes
+  // Aggregates that were made before the extension: statements call them on the nodes
   await tx`
     select create_distributed_function(p.oid::regprocedure)
     from pg_proc p
