@@ -110,12 +110,16 @@ afterAll(async () => {
   await db.drop()
 })
 
+let visits = 0
 /** Signs in as the organization and goes to the page; resolves when nothing is loading any more. */
 async function visit(owner: Tenant, fragment: string): Promise<void> {
-  // also so that the page is loaded again, which another fragment of it would not
-  await page.open(`${server.url}/live`)
+  // any page of the server has its storage
+  const isThere = await page.evaluate<boolean>(`location.origin === ${JSON.stringify(server.url)}`)
+  if (!isThere) await page.open(`${server.url}/live`)
   await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${JSON.stringify(owner.key)})`)
-  await page.open(`${server.url}/${fragment}`)
+  visits += 1
+  // the number has the page loaded again, which another fragment of it would not
+  await page.open(`${server.url}/?visit=${visits}${fragment}`)
   await page.until(
     `document.querySelector('h1') !== null && document.querySelector('.stale') === null &&
      ![...document.querySelectorAll('[role=status]')].some((node) => node.textContent.startsWith('Loading'))`,
@@ -466,7 +470,8 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
       await page.open('about:blank')
       await page.open(`${proxy.url.origin}/team/analytics#/quality`)
       await page.until(`document.querySelector('.totals') !== null`)
-      expect(page.problems.splice(0)).toEqual([])
+      // Chromium may ask the root for an icon of /live, which is no page
+      expect(page.problems.splice(0).filter((problem) => !problem.includes('/favicon.ico'))).toEqual([])
     } finally {
       await proxy.stop(true)
     }
