@@ -38,10 +38,12 @@ async function organization(...days: number[]) {
     await deleteExpiredSessions(db.sql, new Date())
     return (await ask('GET', '/v1/sessions')).body.data.map(({ id }) => id)
   }
-  /** Has the shortening be this long ago. */
+  /** Has the shortening be this long ago. Citus refuses a column minus an interval, which depends on the zone. */
   const pass = (hours: number) => db.sql`
     update organizations
-    set retention_shortened_at = to_timestamp(extract(epoch from retention_shortened_at) - ${hours * 3600}::integer)
+    set retention_shortened_at = to_timestamp(
+      extract(epoch from retention_shortened_at - to_timestamp(0)) - ${hours * 3600}::integer
+    )
     where org_id = ${own.orgId}`
   return { ...own, ask, settings, patch, kept, pass }
 }
