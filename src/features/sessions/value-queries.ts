@@ -51,6 +51,8 @@ export async function pageByValue(sql: Sql, orgId: string, query: SessionListQue
           else (select count(*) ${byValue})
         end`
     : sql`d.sessions`
+  // depends on `m`: a plan that begins with the page would read all sessions where it is not this branch's turn
+  const skipped = sql`${offset}::bigint + 0 * m.total`
   const sorted = (matching: Fragment) => sql`
     cross join lateral (
       select s.id
@@ -61,7 +63,7 @@ export async function pageByValue(sql: Sql, orgId: string, query: SessionListQue
       ) s
       order by ${inOrder}
       limit ${query.per_page}
-      offset ${offset}
+      offset ${skipped}
     ) p`
   const [row] = await sql<[PageRow]>`
     with days as materialized (
@@ -91,7 +93,7 @@ export async function pageByValue(sql: Sql, orgId: string, query: SessionListQue
         ${walked}
         order by ${inOrder}
         limit ${query.per_page}
-        offset ${offset}
+        offset ${skipped}
       ) p
       where m.total > ${FEW}
         and 2 * ${offset}::bigint <= m.total
