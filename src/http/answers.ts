@@ -54,7 +54,7 @@ const createAnswer =
       value = value.response
     }
     if (set.status === 201 && value instanceof Object && 'id' in value)
-      headers.location = `${pathOf(request.url)}/${value.id}`
+      headers.location ??= `${pathOf(request.url)}/${value.id}`
     if (headers.location !== undefined) headers.location = `${prefix}${headers.location}`
     const link = linkOfValue(targetOf(request.url), value, prefix)
     if (link !== undefined) headers.link = link

@@ -1,5 +1,4 @@
 import { JsonText } from '../base/json-text.ts'
-import { once } from '../base/memoize.ts'
 import { packedPath } from '../base/packed-path.ts'
 import { CachedResponse, responseOf } from './responses/cached-response.ts'
 import { etagOf, type ResponseHeaders } from './responses/response.ts'
@@ -12,13 +11,19 @@ const TYPES: Record<string, string> = {
   svg: 'image/svg+xml',
 }
 
-/** A file that is made at the first request and kept, packed and unpacked as asked for. */
+/** A file that is made at the first request and kept, packed and unpacked; what fails is made again. */
 export type StaticFile = () => Promise<CachedResponse>
 
 /** `make` with its result kept. Elysia waits for the result of a function whose text says that it is async. */
 function kept(make: () => Promise<CachedResponse>): StaticFile {
-  const made = once(make)
-  return async () => await made()
+  let made: Promise<CachedResponse> | undefined
+  return async () => {
+    made ??= make().catch((error: unknown) => {
+      made = undefined
+      throw error
+    })
+    return await made
+  }
 }
 
 /** A text that the server makes. */

@@ -83,6 +83,8 @@ describe('slow reads', () => {
   test('a kind is an organization, a route, its parameters and their words', async () => {
     const { begin, names, endAll, learn } = reads(1)
     await learn('a', list({ sort: 'turns', page: 1, from: '2026-01-01' }))
+    const own = (onlyMember: string) => cacheKeyOf('/sessions', {}, { sort: 'turns' }, { onlyMember })
+    await learn('a', own('user_1 ada@x.io'))
     const asked = [begin('blocks', 'a', 'new')]
     await names()
     for (const [name, orgId, values] of [
@@ -92,7 +94,8 @@ describe('slow reads', () => {
       ['another organization', 'b', { sort: 'turns', page: 1, from: '2026-01-01' }],
     ] as const)
       asked.push(begin(name, orgId, list(values)))
-    expect(await names()).toEqual(['blocks', 'other values'])
+    asked.push(begin('another member', 'a', own('user_2 bob@x.io')))
+    expect(await names()).toEqual(['blocks', 'other values', 'another member'])
     await endAll()
     await Promise.all(asked)
   })

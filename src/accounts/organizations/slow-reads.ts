@@ -31,7 +31,7 @@ export type BeginRead = (orgId: string, key: string) => Promise<Read>
  * are words of the API, as `week`. Names of projects may be among them.
  */
 const kindOf = (orgId: string, key: string): string =>
-  `${orgId} ${key.replace(/(\0[^\0]*\0)(?![a-z_]+(?:\0|$))[^\0]*/g, '$1')}`
+  `${orgId} ${key.replace(/(\0[^\0]*\0(?:[a-z_]+(?=\0|$))?)[^\0]*/g, '$1')}`
 
 /**
  * Chooses the pool of each read. One of a kind that lately took above 100 ms, or that is new, waits until one of the

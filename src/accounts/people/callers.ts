@@ -137,7 +137,7 @@ export function createCallers({
   }
 }
 
-// The accesses are those of requests that change nothing: neither their address nor the token of a page is determined.
+// The accesses are those of requests that change nothing: neither their address nor whether another site sent them is determined.
 
 function accessBy(found: FoundKey & Pick<Access, 'onlyMember'>): Access {
   const { orgId, id, plan, scopes, memberEmail, hideMembers, onlyMember } = found

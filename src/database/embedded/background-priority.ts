@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import type { Sql } from '../client.ts'
 
-/** A tenth of the processor time of a process that wants it too (sched(7), weights 110 and 1,024). */
-const NICE = 10
+/** A third of the processor time of a process that wants it too (sched(7), weights 335 and 1,024). A tenth, by 10, left others no more. */
+const NICE = 5
 /** A process is found by the name of its connection, which PostgreSQL knows when it has accepted it. */
 const ACCEPTED_MS = 1_000
 /** Linux takes one value for a group in this time from who is not root. */
@@ -12,12 +12,12 @@ const GROUP_MS = 100
 /**
  * Returns a function to call when a connection is opened whose `application_name` begins with one of `names`: a second later
  * the embedded server's processes behind such connections give way to the others where processors are short. Six statements
- * of a second on two processors would leave a third of the short ones a second; so they leave 0.9 of them.
+ * of half a second on two processors leave twice as many short ones a second so.
  */
 export function createBackgroundPriority(sql: Sql, names: readonly string[]): () => void {
   let isPlanned = false
+  let isAskedAgain = false
   const lower = async () => {
-    isPlanned = false
     // nobody waits for it, and the statements that somebody waits for report a database that fails
     const rows = await sql<{ pid: number }[]>`
       select a.pid
@@ -29,11 +29,15 @@ export function createBackgroundPriority(sql: Sql, names: readonly string[]): ()
       setBackground(pid)
       await Bun.sleep(GROUP_MS)
     }
+    isPlanned = false
+    if (isAskedAgain) plan()
   }
-  return () => {
+  const plan = () => {
+    isAskedAgain = isPlanned
     if (!isPlanned) setTimeout(() => void lower(), ACCEPTED_MS).unref()
     isPlanned = true
   }
+  return plan
 }
 
 function setBackground(pid: number): void {

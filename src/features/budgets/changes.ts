@@ -20,7 +20,6 @@ export async function setBudget(
   { month, limit }: { month: string; limit: number },
   now: Date,
 ): Promise<{ month: string; limit: number }> {
-  if (!isMonth(month)) throw validationError({ field: 'month', message: 'must be a month, as 2026-11' })
   const scope = await findScope(tx, orgId, named)
   const shown = shownScope(scope)
   const written = await writeBudgets(tx, orgId, [{ type: 'budget', month, limit, ...shown }])
@@ -34,6 +33,16 @@ export async function setBudget(
   return { month, limit: unscaled(scaled(limit, MONEY_DECIMALS), MONEY_DECIMALS) }
 }
 
+/** Throws VALIDATION_ERROR where the path to set a limit names no month. */
+export function refuseUnlessMonth(month: string): void {
+  if (!isMonth(month)) throw validationError({ field: 'month', message: 'must be a month, as 2026-11' })
+}
+
+/** Throws NOT_FOUND where the path of a limit names no month. */
+export function findMonth(month: string): void {
+  if (!isMonth(month)) throw noBudget()
+}
+
 /** Deletes the limit of a month. Throws NOT_FOUND. */
 export async function deleteBudget(
   tx: ISql,
@@ -42,7 +51,6 @@ export async function deleteBudget(
   named: NamedScope,
   month: string,
 ): Promise<void> {
-  if (!isMonth(month)) throw noBudget()
   const scope = await findScope(tx, orgId, named)
   await deleteBudgetRow(tx, orgId, scope, month)
   const details = { ids: [budgetIdOf(scope, `${month}-01`)], month, ...shownScope(scope) }

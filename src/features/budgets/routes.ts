@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { budgetProblem, type NamedScope } from '../../analysis/records/budget.ts'
 import type { RouteDeps } from '../../http/api.ts'
-import { deleteBudget, setBudget } from './changes.ts'
+import { deleteBudget, findMonth, refuseUnlessMonth, setBudget } from './changes.ts'
 import {
   BudgetBody,
   BudgetListQuery,
@@ -48,10 +48,10 @@ export const budgetRoutes = ({ now, api, inTurn }: RouteDeps) =>
     })
     .put(
       '/:month',
-      ({ params, query, body, orgId, actor }) =>
-        inTurn(orgId, (tx) =>
-          setBudget(tx, orgId, actor, query, { month: params.month, limit: body.limit }, now()),
-        ),
+      ({ params: { month }, query, body: { limit }, orgId, actor }) => {
+        refuseUnlessMonth(month)
+        return inTurn(orgId, (tx) => setBudget(tx, orgId, actor, query, { month, limit }, now()))
+      },
       {
         ...ofScope,
         scope: 'admin',
@@ -68,8 +68,10 @@ export const budgetRoutes = ({ now, api, inTurn }: RouteDeps) =>
     )
     .delete(
       '/:month',
-      ({ params, query, orgId, actor }) =>
-        inTurn(orgId, (tx) => deleteBudget(tx, orgId, actor, query, params.month)),
+      ({ params: { month }, query, orgId, actor }) => {
+        findMonth(month)
+        return inTurn(orgId, (tx) => deleteBudget(tx, orgId, actor, query, month))
+      },
       {
         ...ofScope,
         scope: 'admin',

@@ -150,11 +150,8 @@ test('processes of PostgreSQL for slow reads and whole lists give way to the oth
       where a.application_name like 'cloud-analytics %'`
     return rows.map(({ pid, name }) => `${name} ${getPriority(pid)}`)
   }
-  const found = await eventually(
-    priorities,
-    (all) => all.includes('lists 10') && all.includes('slow-reads 10'),
-  )
-  expect(new Set(found.filter((each) => / 10$/.test(each)))).toEqual(new Set(['lists 10', 'slow-reads 10']))
+  const found = await eventually(priorities, (all) => all.includes('lists 5') && all.includes('slow-reads 5'))
+  expect(new Set(found.filter((each) => / 5$/.test(each)))).toEqual(new Set(['lists 5', 'slow-reads 5']))
   await sql.end()
 })
 
