@@ -14,6 +14,18 @@ export function memoize<Value>(make: (key: string) => Value): (key: string) => V
   }
 }
 
+/** `make` with the result of the first call that succeeded. */
+export function onceResolved<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = undefined
+      throw error
+    })
+    return made
+  }
+}
+
 /** `make` with the value that it returned at the first call. */
 export function once<Value>(make: () => Value): () => Value {
   let made: { value: Value } | undefined

@@ -1,4 +1,5 @@
 import { JsonText } from '../base/json-text.ts'
+import { onceResolved } from '../base/memoize.ts'
 import { packedPath } from '../base/packed-path.ts'
 import { CachedResponse, responseOf } from './responses/cached-response.ts'
 import { etagOf, type ResponseHeaders } from './responses/response.ts'
@@ -16,14 +17,8 @@ export type StaticFile = () => Promise<CachedResponse>
 
 /** `make` with its result kept. Elysia waits for the result of a function whose text says that it is async. */
 function kept(make: () => Promise<CachedResponse>): StaticFile {
-  let made: Promise<CachedResponse> | undefined
-  return async () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined
-      throw error
-    })
-    return await made
-  }
+  const made = onceResolved(make)
+  return async () => await made()
 }
 
 /** A text that the server makes. */

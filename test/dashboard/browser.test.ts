@@ -168,6 +168,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
         // each row in view of the list of sessions is asked for once the page has loaded, a new key once in five minutes
         const ofPage = page.ownRequests().filter((url) => /\/v1\/(?!sessions\/|changes|whoami)/.test(url))
         expect(ofPage.length).toBeLessThanOrEqual(MAX_REQUESTS)
+        expect(page.ownRequests().filter((url) => url.endsWith('/v1/whoami')).length).toBeLessThanOrEqual(1)
         // only tables scroll, within their own boxes
         expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
         await page.evaluate(AXE)

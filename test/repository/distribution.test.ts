@@ -105,7 +105,7 @@ const NAMES_ONE =
 const onNodes = Object.entries(PLACEMENTS).flatMap(([name, placement]) =>
   placement === 'local' ? [] : [name],
 )
-const CHANGES = new RegExp(`\\b(?:update|delete from) (?:${onNodes.join('|')})\\b`)
+const CHANGES = new RegExp(`\\b(?:update|delete from) (?:(?:${onNodes.join('|')})\\b|\\$\\{\\w+\\()`)
 /** Functions whose result may differ from row to row: Citus refuses them in statements that change rows. */
 const VOLATILE = /\b(?:clock_timestamp|random|gen_random_uuid|nextval)\(/
 /** Functions of the transaction's time in coalesce: refused in them too. */
