@@ -186,6 +186,8 @@ export async function startServer(
   }
 }
 
+/** PostgreSQL may end while its folder is being removed: what the folder lacks is seen after this time. */
+const REMOVAL_MS = 500
 /** A server without its data answers for this long that it is not ready. */
 const NOT_READY_MS = 5_000
 
@@ -197,6 +199,7 @@ async function postgresEnded(
 ): Promise<never> {
   const how = await (embedded?.exited ?? new Promise<never>(() => {}))
   if (isStopping()) return await new Promise<never>(() => {})
+  await Bun.sleep(REMOVAL_MS)
   if (!holdsDatabase(dataDir)) {
     // PostgreSQL may end at once: a probe sees first that the server is not ready
     await Bun.sleep(NOT_READY_MS)
