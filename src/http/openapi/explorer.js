@@ -33,12 +33,39 @@ const completePage = () => {
 }
 new MutationObserver(completePage).observe(document, { childList: true, subtree: true })
 
+/** The document with nothing but what is at the path, as `['paths', '/v1/quality', 'get']`, and the components it refers to. */
+const partOf = (spec, [section, name]) => {
+  const components = { securitySchemes: spec.components.securitySchemes }
+  const part = { ...spec, paths: {}, webhooks: {}, components }
+  const addComponents = (value) => {
+    for (const [key, inner] of Object.entries(value ?? {})) {
+      if (typeof inner === 'object') addComponents(inner)
+      if (key !== '$ref') continue
+      const [, , kind, id] = inner.split('/')
+      if (components[kind]?.[id] !== undefined) continue
+      components[kind] = { ...components[kind], [id]: spec.components[kind][id] }
+      addComponents(components[kind][id])
+    }
+  }
+  part[section][name] = spec[section][name]
+  addComponents(part[section][name])
+  return part
+}
+// Swagger UI prepares the whole document again for each operation that is opened, which takes a second and more
+const resolveParts = ({ fn: { resolveSubtree } }) => ({
+  fn: {
+    resolveSubtree: (spec, path, options) =>
+      resolveSubtree(path.length < 2 ? spec : partOf(spec, path), path, options),
+  },
+})
+
 const makeExplorer = window.SwaggerUIBundle
 window.SwaggerUIBundle = (options) =>
   makeExplorer({
     ...options,
     validatorUrl: null,
     plugins: [
+      resolveParts,
       () => ({
         statePlugins: { auth: { wrapActions: { authorize: keepKey, logout: forgetKey } } },
         // a link inside the button that opens an operation is read as neither

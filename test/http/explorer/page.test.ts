@@ -106,8 +106,9 @@ describe('the explorer', () => {
     }
   })
 
-  test('keeps the key for the tab by what the page calls', async () => {
-    const given: { plugins?: unknown[]; validatorUrl?: unknown }[] = []
+  /** The options that the page's script passes on to Swagger UI. */
+  async function givenOptions() {
+    const given: { plugins?: ((system: object) => object)[]; validatorUrl?: unknown }[] = []
     const scope = createContext({
       SwaggerUIBundle: (options: object) => given.push(options),
       matchMedia: () => ({ matches: false, addEventListener: () => {} }),
@@ -122,8 +123,39 @@ describe('the explorer', () => {
     runInContext(await (await client(app)('/docs/explorer.js')).text(), scope)
     // the page calls it in a script of its own
     runInContext("SwaggerUIBundle({ url: 'docs/json' })", scope)
+    return given
+  }
+
+  test('keeps the key for the tab by what the page calls', async () => {
+    const given = await givenOptions()
     expect(given).toMatchObject([{ url: 'docs/json', validatorUrl: null }])
-    expect(given[0]?.plugins).toHaveLength(1)
+    expect(given[0]?.plugins?.at(-1)?.({})).toHaveProperty('statePlugins.auth.wrapActions.authorize')
+  })
+
+  test('resolves an operation, a webhook or a schema with all that it refers to, and without the rest', async () => {
+    type Nested = { [name: string]: Nested }
+    const resolved: { part: Nested; path: string[] }[] = []
+    const system = { fn: { resolveSubtree: (part: Nested, path: string[]) => resolved.push({ part, path }) } }
+    const [given] = await givenOptions()
+    const { fn } = (given?.plugins?.[0]?.(system) ?? system) as typeof system
+    const text = await (await client(app)('/docs/json')).text()
+    const document: Nested = JSON.parse(text)
+    const named = (section: string, of: Nested = {}) =>
+      Object.entries(of).flatMap(([name, inner]) => Object.keys(inner).map((key) => [section, name, key]))
+    const paths = [...named('paths', document.paths), ...named('webhooks', document.webhooks)]
+    for (const path of [...paths, ['components', 'schemas', 'Session']])
+      fn.resolveSubtree(document, [...path])
+    expect(resolved.map(({ path }) => path).slice(0, -1)).toEqual(paths)
+    const at = (from: Nested | undefined, path: readonly string[]) =>
+      path.reduce((value, name) => value?.[name], from)
+    for (const { part, path } of resolved) {
+      expect(at(part, path)).toEqual(at(document, path))
+      const partText = JSON.stringify(part)
+      for (const [, ref = ''] of partText.matchAll(/"\$ref":"#\/([^"]+)"/g))
+        expect([path, ref, at(part, ref.split('/'))]).toEqual([path, ref, at(document, ref.split('/'))])
+      if (path[0] === 'paths') expect(partText.length).toBeLessThan(text.length / 4)
+    }
+    expect(JSON.stringify(document)).toBe(text)
   })
 
   test('is found with a slash behind, too', async () => {
