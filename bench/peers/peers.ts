@@ -184,7 +184,8 @@ const LIST = '/v1/sessions'
 /** The reads with the longest responses, 26 and 77 KB; the list has 8 KB. */
 const QUALITY = '/v1/quality'
 const TREND = '/v1/cost/trend'
-const READS = [LIST, QUALITY, '/v1/cost?group_by=week', TREND, '/v1/security']
+const BY_MEMBER = '/v1/cost/breakdown?by=member'
+const READS = [LIST, QUALITY, '/v1/cost?group_by=week', TREND, '/v1/security', BY_MEMBER]
 const HOT = `hot `
 const COLD = `cold `
 
