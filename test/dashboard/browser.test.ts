@@ -159,11 +159,13 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
       const owner = { full, empty, hostile }[kind]
       page.requests.splice(0)
       for (const [width, scheme] of [
-        [1440, 'light'],
         [390, 'dark'],
+        [1440, 'light'],
       ] as const) {
         await page.resize(width, 900, scheme)
-        await visit(owner, `#/${name}`)
+        // only rows and filters are drawn for the width that the page has at its load: the full organization has both
+        if (kind === 'full' || width === 390) await visit(owner, `#/${name}`)
+        await page.until('document.getAnimations().length === 0')
         expect(page.problems.splice(0)).toEqual([])
         // each row in view of the list of sessions is asked for once the page has loaded, a new key once in five minutes
         const ofPage = page.ownRequests().filter((url) => /\/v1\/(?!sessions\/|changes|whoami)/.test(url))
@@ -171,7 +173,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
         expect(page.ownRequests().filter((url) => url.endsWith('/v1/whoami')).length).toBeLessThanOrEqual(1)
         // only tables scroll, within their own boxes
         expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
-        await page.evaluate(AXE)
+        if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(AXE)
         const violations = await page.evaluate<{ id: string; impact: string; nodes: { html: string }[] }[]>(
           `axe.run({ resultTypes: ['violations'], preload: false }).then(({ violations }) => violations)`,
         )
