@@ -4,14 +4,14 @@ import { VERSION_AND_COMMIT } from '../../src/base/version.ts'
 import { describeSchema } from '../../src/build/catalog-queries.ts'
 import { statementsOf } from '../../src/database/citus.ts'
 import { MIGRATIONS, migrate } from '../../src/database/migrate.ts'
-import { emptyDatabase, silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { emptyDatabase, plainDatabase, silent, type TestDatabase } from '../support/postgres.ts'
 
 const FOLDER = `${import.meta.dir}/../../src/database/migrations`
 
 let database: TestDatabase
 let file: string
 beforeAll(async () => {
-  database = await testDatabase()
+  database = await plainDatabase()
   file = await Bun.file(`${import.meta.dir}/../../src/database/schema.sql`).text()
 })
 afterAll(() => database.drop())
@@ -34,7 +34,7 @@ test('the migrations, a statement at a time, make the same schema', async () => 
 })
 
 test('schema.sql makes the schema that it describes', async () => {
-  const { sql, drop } = await testDatabase()
+  const { sql, drop } = await plainDatabase()
   await sql.unsafe('drop schema public cascade; create schema public')
   await sql.unsafe(file)
   expect(await describeSchema(sql)).toBe(statements(file))
@@ -43,7 +43,7 @@ test('schema.sql makes the schema that it describes', async () => {
 
 /** Returns the error of `migrate` on a migrated database after a change of its list of migrations. */
 async function refusalAfter(change: string): Promise<string> {
-  const { sql, drop } = await testDatabase()
+  const { sql, drop } = await plainDatabase()
   await sql.unsafe(change)
   const schema = await describeSchema(sql)
   const refusal: unknown = await migrate(sql, silent).then(
@@ -83,7 +83,7 @@ test('migrations are numbered from 1 without gaps, and their files have their na
 })
 
 test('instances that start at once apply each migration once, and hold no lock after that', async () => {
-  const { sql, pool, drop } = await testDatabase()
+  const { sql, pool, drop } = await plainDatabase()
   await sql.unsafe('drop schema public cascade; create schema public')
   const pools = [pool(1), pool(1), pool(1)]
   const applied = await Promise.all(pools.map((each) => migrate(each, silent)))

@@ -5,7 +5,7 @@ import type { AuditListQuery } from '../../src/features/audit/model.ts'
 import { listEntries } from '../../src/features/audit/queries.ts'
 import { seed } from '../../src/server/seed/seed.ts'
 import { tenant } from '../support/api.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { plainDatabase, type TestDatabase } from '../support/postgres.ts'
 
 // No page of the list reads more entries than itself and one day, whatever it is filtered by and whatever plan
 // PostgreSQL makes: one for the parameters given, or the one that serves any.
@@ -19,7 +19,7 @@ let orgId: string
 let fullestDay: number
 
 beforeAll(async () => {
-  database = await testDatabase()
+  database = await plainDatabase()
   const { sql } = database
   ;({ orgId } = await tenant(sql))
   const other = await tenant(sql)

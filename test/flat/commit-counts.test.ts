@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { COMMITS_AT_A_TIME } from '../../src/features/commits/write.ts'
 import { account } from '../server/erasure/account.ts'
-import { testDatabase } from '../support/postgres.ts'
+import { plainDatabase } from '../support/postgres.ts'
 
 test('commits are counted a group at a time, each with a plan for the parameters given', async () => {
-  const database = await testDatabase()
+  const database = await plainDatabase()
   const { sql } = database
   await sql.unsafe(`
     create table counted (plans text);

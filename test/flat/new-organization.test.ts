@@ -6,7 +6,7 @@ import { type Tenant, tenant, testApp } from '../support/api.ts'
 import { explainedPool } from '../support/explained.ts'
 import { namesOf, storeWebhook } from '../support/isolation/records.ts'
 import { pathsOf, readRoutes } from '../support/isolation/routes.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { plainDatabase, type TestDatabase } from '../support/postgres.ts'
 
 // Statements on an organization that came after the last ANALYZE, of which PostgreSQL's statistics know nothing: none
 // of all that the program sends does work that grows faster than the organization. The work of one organization is
@@ -181,7 +181,7 @@ async function workOf(database: TestDatabase, size: number): Promise<Map<string,
 }
 
 test('no statement does work that grows faster than a new organization', async () => {
-  const database = await testDatabase()
+  const database = await plainDatabase()
   await sync(database.sql, await tenant(database.sql), recordsOf(SMALL * TIMES * 2))
   await database.sql`analyze`
   const small = await workOf(database, SMALL)

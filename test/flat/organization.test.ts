@@ -16,7 +16,7 @@ import { getTeam } from '../../src/features/team/queries.ts'
 import { seed } from '../../src/server/seed/seed.ts'
 import { writeRecords } from '../../src/server/sync/write.ts'
 import { tenant } from '../support/api.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { plainDatabase, type TestDatabase } from '../support/postgres.ts'
 
 // Holds the reads of security, audit, risk, team and badges to the rules of sessions.test.ts: of the tables that grow
 // with the history (sessions, details, findings, audit entries, risk scores, commits) no query reads more than its
@@ -42,7 +42,7 @@ let orgId: string
 let slug: string
 
 beforeAll(async () => {
-  database = await testDatabase()
+  database = await plainDatabase()
   const { sql } = database
   ;({ orgId } = await tenant(sql))
   const other = await tenant(sql)

@@ -12,7 +12,7 @@ import { getSession, listSessions } from '../../src/features/sessions/queries.ts
 import { seed } from '../../src/server/seed/seed.ts'
 import { writeRecords } from '../../src/server/sync/write.ts'
 import { tenant } from '../support/api.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { plainDatabase, type TestDatabase } from '../support/postgres.ts'
 
 // No query of these routes reads more sessions than its page and one day of them, whatever plan PostgreSQL makes.
 
@@ -30,7 +30,7 @@ let orgId: string
 let fullestDay: number
 
 beforeAll(async () => {
-  database = await testDatabase()
+  database = await plainDatabase()
   const { sql } = database
   ;({ orgId } = await tenant(sql))
   const other = await tenant(sql)

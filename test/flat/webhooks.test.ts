@@ -6,7 +6,7 @@ import type { DeliveryListQuery } from '../../src/webhooks/deliveries/model.ts'
 import { countUndelivered } from '../../src/webhooks/outbox/redeliver.ts'
 import { getEndpoint, listEndpoints } from '../../src/webhooks/queries.ts'
 import { tenant } from '../support/api.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { plainDatabase, type TestDatabase } from '../support/postgres.ts'
 import { addEndpoint, countsOf } from '../support/webhook-rows.ts'
 
 // Holds the history of webhooks to the rules of sessions.test.ts: no query reads more deliveries than its page and
@@ -26,7 +26,7 @@ let orgId: string
 let endpoint: string
 
 beforeAll(async () => {
-  database = await testDatabase()
+  database = await plainDatabase()
   const { sql } = database
   ;({ orgId } = await tenant(sql))
   const other = await tenant(sql)

@@ -23,7 +23,7 @@ import {
   v1Routes,
   valuesIn,
 } from '../support/isolation/routes.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { plainDatabase, type TestDatabase } from '../support/postgres.ts'
 
 // Nothing that an organization holds shows in what another one is answered, and a value of another organization is
 // answered as one that nobody has. Holds for every route: those that read are taken from their declarations; a new one that
@@ -125,7 +125,7 @@ const changeBadges = async (slug: string, options: Record<string, string>) => {
 }
 
 beforeAll(async () => {
-  database = await testDatabase()
+  database = await plainDatabase()
   mine = await tenant(database.sql, { scopes: SCOPES })
   theirs = await tenant(database.sql, { scopes: SCOPES })
   app = freshApp()

@@ -9,20 +9,25 @@ import { type App, type AppDeps, createApp } from '../../src/server/app.ts'
 import { createIntake } from '../../src/server/intake/intake.ts'
 import { createSecretBox } from '../../src/webhooks/signing/secret-box.ts'
 import { silent } from './postgres.ts'
-import { asOrganization, callerOf, rlsMode } from './rls.ts'
+import { asOrganization, asOwner, callerOf, hasRowSecurity } from './rls.ts'
 
 /** Encrypts and decrypts the webhook secrets of every test's app. */
 export const testSecrets = createSecretBox(new Uint8Array(32).fill(7))
 
-type Over = Partial<Omit<AppDeps, 'config'>> & { config?: Partial<Config>; pricer?: () => Promise<Pricer> }
+type Over = Partial<Omit<AppDeps, 'config'>> & {
+  config?: Partial<Config>
+  pricer?: () => Promise<Pricer>
+  /** Whether requests see the rows of all organizations. */
+  seesAll?: boolean
+}
 
 /**
  * An app on `sql` with the default settings, without a log and with the intake in this thread; `over` replaces any of
- * these.
+ * these. Each request sees only the rows of its organization (rls.ts).
  */
 export function testApp(sql: Sql, over: Over = {}): App {
-  const { pricer = async () => ({ cost: () => undefined }), ...deps } = over
-  const config = { ...loadConfig(rlsMode === undefined ? {} : { CACHE_BYTES: '0' }), ...over.config }
+  const { pricer = async () => ({ cost: () => undefined }), seesAll = !hasRowSecurity, ...deps } = over
+  const config = { ...loadConfig({}), ...over.config }
   const now = deps.now ?? (() => new Date())
   const app = createApp({
     sql,
@@ -30,7 +35,7 @@ export function testApp(sql: Sql, over: Over = {}): App {
     writes: sql,
     people: sql,
     lists: sql,
-    lookUp: (statement) => statement(sql),
+    lookUp: (statement) => asOwner(() => statement(sql)),
     log: silent,
     registry: createRegistry(),
     now,
@@ -44,7 +49,7 @@ export function testApp(sql: Sql, over: Over = {}): App {
     ...deps,
     config,
   })
-  return rlsMode === undefined ? app : withCallers(app, sql)
+  return seesAll ? app : withCallers(app, sql)
 }
 
 /** Changes `app` so that each request sees only the rows of its own organization: see rls.ts. */

@@ -7,7 +7,7 @@ import { type CheckedTable, differences } from '../../src/database/derived-table
 import { distribute } from '../../src/database/distribute.ts'
 import { startEmbedded } from '../../src/database/embedded/embedded-server.ts'
 import { migrate } from '../../src/database/migrate.ts'
-import { rlsMode, scopedPool, secureRows } from './rls.ts'
+import { hasRowSecurity, scopedPool, secureRows } from './rls.ts'
 import { citusUrls, closeTemplate, joinNodes, rollBackPrepared } from './scaling/citus.ts'
 
 /** A migrated, empty database that no other test uses. */
@@ -30,6 +30,8 @@ export interface TestServer {
   /** The same of the workers, where `url` is the coordinator of a Citus: each has all databases too. */
   workers: string[]
   template: string
+  /** The same without row level security. */
+  plain: string
   /** The role that requests run as under row level security. */
   role: string
   /** Files are copied in a third of the processor time, where a checkpoint costs little. */
@@ -62,6 +64,9 @@ const prefix = `test_${process.pid}_${Date.now().toString(36)}`
  */
 export const testDatabase = (): Promise<TestDatabase> => createDatabase(({ template }) => template)
 
+/** The same as migrations leave it, without row level security. */
+export const plainDatabase = (): Promise<TestDatabase> => createDatabase(({ plain }) => plain)
+
 /** Creates a database without tables. */
 export const emptyDatabase = (): Promise<TestDatabase> => createDatabase(() => 'template0')
 
@@ -70,16 +75,18 @@ async function createDatabase(templateOf: (server: TestServer) => string): Promi
   const server = await used
   const { admins, url: serverUrl, role, strategy } = server
   const name = `${prefix}_${++count}`
+  const template = templateOf(server)
+  const isSecured = hasRowSecurity && template === server.template
   await Promise.all(
     admins.map(
       (admin) =>
-        admin`create database ${admin(name)} template ${admin(templateOf(server))} strategy ${admin(strategy)}`,
+        admin`create database ${admin(name)} template ${admin(template)} strategy ${admin(strategy)}`,
     ),
   )
   const url = urlOf(serverUrl, name)
   const pool = (max: number) => {
     const owner = connect({ url }, { max, applicationName: 'test' })
-    return rlsMode === undefined ? owner : scopedPool(owner, url, role, max)
+    return isSecured ? scopedPool(owner, url, role, max) : owner
   }
   const sql = pool(4)
   const nodes = [serverUrl, ...server.workers].map((node) => urlOf(node, name))
@@ -138,28 +145,41 @@ export async function startTestServer(): Promise<{ server: TestServer; stop(): P
   const external = coordinator ?? process.env.TEST_DATABASE_URL
   const own = external ? { url: external, async stop() {} } : await ownServer()
   const url = urlOf(own.url, 'postgres')
-  const template = `${prefix}_template`
+  const plain = `${prefix}_plain`
   const role = `${prefix}_app`
   const admins = [url, ...workers].map((each) =>
     connect({ url: each }, { max: 1, applicationName: 'test-admin' }),
   )
-  await Promise.all(admins.map((admin) => admin`create database ${admin(template)}`))
-  if (workers.length > 0) await joinNodes([url, ...workers].map((each) => urlOf(each, template)))
-  const sql = connect({ url: urlOf(url, template) }, { max: 1, applicationName: 'test-migrate' })
+  await Promise.all(admins.map((admin) => admin`create database ${admin(plain)}`))
+  if (workers.length > 0) await joinNodes([url, ...workers].map((each) => urlOf(each, plain)))
+  const sql = connect({ url: urlOf(url, plain) }, { max: 1, applicationName: 'test-migrate' })
   await migrate(sql, silent)
   if (workers.length > 0) await distribute(sql)
-  if (rlsMode !== undefined) await secureRows(sql, role, rlsMode)
   await sql.end()
-  if (workers.length > 0) await Promise.all(admins.map((admin) => closeTemplate(admin, template)))
+  if (workers.length > 0) await Promise.all(admins.map((admin) => closeTemplate(admin, plain)))
+  const template = hasRowSecurity ? await securedCopy(url, plain, role) : plain
   return {
-    server: { url, workers, template, role, strategy: external ? 'wal_log' : 'file_copy' },
+    server: { url, workers, template, plain, role, strategy: external ? 'wal_log' : 'file_copy' },
     async stop() {
-      await Promise.all(admins.map((admin) => admin`drop database ${admin(template)} with (force)`))
-      for (const admin of admins) await admin`drop role if exists ${admin(role)}`
+      for (const name of new Set([template, plain]))
+        await Promise.all(admins.map((admin) => admin`drop database ${admin(name)} with (force)`))
+      if (external) for (const admin of admins) await admin`drop role if exists ${admin(role)}`
       await Promise.all(admins.map((admin) => admin.end({ timeout: 1 })))
       await own.stop()
     },
   }
+}
+
+/** Creates a copy of the template `plain` with row level security; returns its name. */
+async function securedCopy(url: string, plain: string, role: string): Promise<string> {
+  const name = `${prefix}_template`
+  const admin = connect({ url }, { max: 1, applicationName: 'test-admin' })
+  await admin`create database ${admin(name)} template ${admin(plain)}`
+  await admin.end()
+  const sql = connect({ url: urlOf(url, name) }, { max: 1, applicationName: 'test-secure' })
+  await secureRows(sql, role)
+  await sql.end()
+  return name
 }
 
 export function urlOf(server: string, database: string): string {

@@ -1,18 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { parseKey } from '../../src/accounts/keys/form.ts'
 import { connect, type Sql } from '../../src/database/client.ts'
+import { citusUrls } from './scaling/citus.ts'
 
-// The second run of the API's tests (`bun run test:rls`, docs/security.md). Every table with an
-// organization's data has row level security, and the statements of a request use connections that are
-// limited to the request's organization. A statement without its `org_id` then has a different result than in
-// the first run, or fails. A test's own statements (`database.sql`) run as the owner of the tables, who sees
-// all rows.
+// Row level security of the tests' databases (docs/security.md): every table with an organization's data has it, and the
+// statements of a request use connections that are limited to the request's organization. A statement that reads a row of
+// another one fails. A test's own statements (`database.sql`) run as the owner of the tables, who sees all rows.
 
-/**
- * `hide`: rows of other organizations are invisible. `refuse`: a statement that reads one fails. undefined: the
- * ordinary run.
- */
-export const rlsMode = readMode(process.env.TEST_RLS)
+/** Citus has policies on the coordinator only. */
+export const hasRowSecurity = citusUrls.length === 0
 
 /** Without row level security: keys are looked up before their organization is known, badges by slug. */
 const SHARED_TABLES = ['organizations', 'api_keys']
@@ -27,23 +23,21 @@ const caller = new AsyncLocalStorage<string>()
 const owners = new Map<string, Sql>()
 const orgOfKey = new Map<string, string>()
 
-function readMode(text: string | undefined): 'hide' | 'refuse' | undefined {
-  if (text === undefined || text === '' || text === 'hide' || text === 'refuse') return text || undefined
-  throw new Error('TEST_RLS must be hide or refuse')
-}
-
 /**
  * Runs `work` like a request of the organization: its statements on a scoped pool see only that
  * organization's rows.
  */
 export function asOrganization<Result>(orgId: string, work: () => Result): Result {
-  return rlsMode === undefined ? work() : caller.run(orgId, work)
+  return caller.run(orgId, work)
 }
+
+/** Runs `work` outside of any request, like what is looked up for the requests of several organizations at once. */
+export const asOwner = <Result>(work: () => Result): Result => caller.exit(work)
 
 /**
  * Creates `role` and enables row level security. `sql`: a superuser's connection to the migrated template.
  */
-export async function secureRows(sql: Sql, role: string, mode: 'hide' | 'refuse'): Promise<void> {
+export async function secureRows(sql: Sql, role: string): Promise<void> {
   await sql`create role ${sql(role)} nologin nosuperuser nobypassrls`
   await sql`grant select, insert, update, delete on all tables in schema public to ${sql(role)}`
   await sql`
@@ -61,10 +55,9 @@ export async function secureRows(sql: Sql, role: string, mode: 'hide' | 'refuse'
     const table = sql(name)
     await sql`alter table ${table} enable row level security`
     await sql`alter table ${table} force row level security`
-    const seen = mode === 'hide' ? sql`false` : sql`refuse_row(org_id)`
     await sql`
       create policy own_rows on ${table}
-      using (case when org_id = current_setting('app.org_id') then true else ${seen} end)
+      using (case when org_id = current_setting('app.org_id') then true else refuse_row(org_id) end)
       with check (org_id = current_setting('app.org_id'))`
   }
 }
@@ -110,18 +103,22 @@ function openPool(text: string, role: string, orgId: string, max: number): Sql {
   return connect({ url: url.href }, { max, applicationName: 'test-rls' })
 }
 
-/** The organization of a request to an app on `sql`: that of its key or its badge. undefined where people sign in, who may be anybody's. */
+/**
+ * The organization of a request to an app on `sql`: that of its key or its badge. undefined where people sign in or have signed
+ * in and where GitHub sends: whose request it is, is found among the rows of all.
+ */
 export async function callerOf(sql: Sql, request: Request): Promise<string | undefined> {
   const owner = owners.get(sql.options.database)
   if (owner === undefined) return NOBODY
   const { pathname } = new URL(request.url)
-  if (pathname.startsWith('/auth/')) return undefined
+  if (/^\/(?:auth|github)\//.test(pathname)) return undefined
   const slug = /^\/api\/badge\/([^/]+)\//.exec(pathname)?.[1]
   if (slug !== undefined) {
     const [row] = await owner<{ org_id: string }[]>`
       select o.org_id from organizations o where o.slug = ${slug}`
     return row?.org_id ?? NOBODY
   }
+  if (request.headers.has('cookie') && !request.headers.has('authorization')) return undefined
   const [, text = ''] = /^bearer (.+)$/i.exec(request.headers.get('authorization') ?? '') ?? []
   const id = parseKey(text)?.id
   if (id === undefined) return NOBODY

@@ -13,7 +13,7 @@ import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { allResponses, editBackup, fillOrganization, restoreFile } from '../../support/backups.ts'
 import { scratchFolder } from '../../support/cli.ts'
 import { namesOf } from '../../support/isolation/records.ts'
-import { emptyDatabase, silent, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { emptyDatabase, plainDatabase, silent, type TestDatabase } from '../../support/postgres.ts'
 
 // Backups of one database, restored into others.
 
@@ -26,7 +26,7 @@ let source: TestDatabase
 let acme: Tenant
 
 beforeAll(async () => {
-  source = await testDatabase()
+  source = await plainDatabase()
   opened.push(source)
   acme = await tenant(source.sql, { scopes: ['read', 'write', 'webhooks', 'audit:write'] })
   await fillOrganization(source.sql, acme, NAMES)
@@ -91,7 +91,7 @@ describe('a restored database', () => {
 })
 
 test('a backup has the state of one instant while others write', async () => {
-  const { sql } = await testDatabase().then((database) => {
+  const { sql } = await plainDatabase().then((database) => {
     opened.push(database)
     return database
   })

@@ -7,7 +7,7 @@ import { OUTCOME_ROLLUP } from '../../../src/features/usage/outcome-rollup.ts'
 import type { App } from '../../../src/server/app.ts'
 import { renameProject } from '../../../src/server/sync/project-write.ts'
 import { repeatingClient, tenant, testApp } from '../../support/api.ts'
-import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { findDifferences, plainDatabase, type TestDatabase } from '../../support/postgres.ts'
 import { bodyOf, given, sync } from '../../support/risk-records.ts'
 
 // After each of several rounds of random changes the sums are those that are computed from all rows, and every way to group
@@ -21,7 +21,7 @@ const at = (daysAgo: number) => new Date(TODAY - daysAgo * DAY_MS).toISOString()
 let database: TestDatabase
 let app: App
 beforeAll(async () => {
-  database = await testDatabase()
+  database = await plainDatabase()
   app = testApp(database.sql)
 })
 afterAll(() => database.drop())

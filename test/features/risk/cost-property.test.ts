@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { App } from '../../../src/server/app.ts'
 import { repeatingClient, tenant, testApp } from '../../support/api.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { plainDatabase, type TestDatabase } from '../../support/postgres.ts'
 import { bodyOf, given, sync } from '../../support/risk-records.ts'
 
 // Compares the cost of pull requests with a naive computation over all sessions and all pull requests.
@@ -21,7 +21,7 @@ let database: TestDatabase
 let app: App
 
 beforeAll(async () => {
-  database = await testDatabase()
+  database = await plainDatabase()
   app = testApp(database.sql)
 })
 afterAll(() => database.drop())
