@@ -194,32 +194,31 @@ export function createApp(deps: AppDeps) {
   }
   const telemetry = telemetryRoutes(routeDeps, intake)
   /** Every route below /v1. */
-  const v1 = [
-    sessionRoutes(routeDeps),
-    deletionRoutes(routeDeps),
-    qualityRoutes(routeDeps),
-    costRoutes(routeDeps),
-    securityRoutes(routeDeps),
-    findingRoutes(routeDeps),
+  const v1 = new Elysia()
+    .use(sessionRoutes(routeDeps))
+    .use(deletionRoutes(routeDeps))
+    .use(qualityRoutes(routeDeps))
+    .use(costRoutes(routeDeps))
+    .use(securityRoutes(routeDeps))
+    .use(findingRoutes(routeDeps))
     // reports, tests of rules and the tools of MCP take long, and nothing divides them: not over the pool of short reads
-    auditRoutes({ ...routeDeps, sql: slow }),
-    teamRoutes(routeDeps),
-    riskRoutes(routeDeps),
-    outcomeRoutes(routeDeps),
-    keyRoutes(routeDeps),
-    memberRoutes(routeDeps),
-    budgetRoutes(routeDeps),
-    organizationRoutes(routeDeps, secrets),
-    whoAmIRoutes(routeDeps),
-    changeRoutes(routeDeps, streams),
-    syncRoutes(routeDeps, intake),
-    telemetry,
-    webhookRoutes(webhookDeps),
-    deliveryRoutes(webhookDeps),
-    ruleRoutes({ ...webhookDeps, sql: slow }, ALERTS),
-    ruleRoutes({ ...webhookDeps, sql: slow }, DIGESTS),
-  ].flatMap(({ routes }) => routes)
-  for (const { method, path, hooks } of v1) {
+    .use(auditRoutes({ ...routeDeps, sql: slow }))
+    .use(teamRoutes(routeDeps))
+    .use(riskRoutes(routeDeps))
+    .use(outcomeRoutes(routeDeps))
+    .use(keyRoutes(routeDeps))
+    .use(memberRoutes(routeDeps))
+    .use(budgetRoutes(routeDeps))
+    .use(organizationRoutes(routeDeps, secrets))
+    .use(whoAmIRoutes(routeDeps))
+    .use(changeRoutes(routeDeps, streams))
+    .use(syncRoutes(routeDeps, intake))
+    .use(telemetry)
+    .use(webhookRoutes(webhookDeps))
+    .use(deliveryRoutes(webhookDeps))
+    .use(ruleRoutes({ ...webhookDeps, sql: slow }, ALERTS))
+    .use(ruleRoutes({ ...webhookDeps, sql: slow }, DIGESTS))
+  for (const { method, path, hooks } of v1.routes) {
     // no route is open to any key by mistake
     if (!('needs' in hooks)) throw new Error(`${method} ${path} declares no scope`)
   }
@@ -242,14 +241,9 @@ export function createApp(deps: AppDeps) {
     .use(mcpRoutes({ ...routeDeps, sql: slow }, admission, (request) => app.handle(request)))
     .use(docs({ config, routes: () => app.routes, events: sentEvents }))
     .use(badgeRoutes(routeDeps, badgeCache))
-  // one by one: plugins within plugins would add each route six times instead of three, 10 ms of a start
-  const addBelow = (prefix: string, routes: typeof v1) => {
-    for (const { method, path, handler, hooks } of routes)
-      app.route(method, prefix + path, handler as never, hooks)
-  }
-  addBelow('/v1', v1)
-  addBelow('/api/v1', v1)
-  addBelow('/otlp/v1', telemetry.routes)
+    .use(new Elysia({ prefix: '/v1' }).use(v1))
+    .use(new Elysia({ prefix: '/api/v1' }).use(v1))
+    .use(new Elysia({ prefix: '/otlp/v1' }).use(telemetry))
   // The routes' types are for nobody: a client speaks HTTP.
   return Object.assign(app, {
     flushAccessLog,
