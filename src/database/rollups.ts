@@ -22,8 +22,8 @@ export const countedProject = (sql: ISql, column: 's.project' | 'b.project' | 'k
 interface Declared {
   name: string
   key: readonly string[]
-  /** Leading columns of the key: most rows of a large import have values in these that the table lacks. */
-  part?: readonly string[]
+  /** Leading columns of the key: most rows of a large import have values of these that the table lacks. */
+  prefix?: readonly string[]
   sums: readonly string[]
   /**
    * Pairs of columns, with the least and the greatest value of what is counted, in the table's order: Citus 13.0 sorts the
@@ -128,7 +128,7 @@ export async function addDifference(
   changed: Rollup,
   { before, after, isLarge = false }: Counted,
 ): Promise<void> {
-  const { name, key, part = [], sums, ranges = [] } = changed
+  const { name, key, prefix = [], sums, ranges = [] } = changed
   const list = (columns: readonly string[], textOf: (column: string) => string, separator = ', ') =>
     tx.unsafe(columns.map(textOf).join(separator))
   const aggregateOf = (column: string) =>
@@ -139,10 +139,11 @@ export async function addDifference(
     insert into ${tx(name)} as r (org_id, ${values})
     select ${orgId}, ${rows}
     on conflict (org_id, ${keys}) do update set ${mergedBy(tx, changed, 'r')}`
-  // rows of parts that the table lacks are not looked for one by one: a third less for many rows; the plan takes 1 ms longer
-  const insertParts = (added: Fragment) => {
-    const ofQ = list(part, (column) => `q.${column}`)
-    const isKnown = tx`(${ofQ}) in (select ${list(part, (column) => `k.${column}`)} from known k)`
+  // rows whose prefix the table lacks conflict with none and are inserted without a look for each: a third less time for many
+  // rows; planning takes 1 ms longer
+  const insertByPrefix = (added: Fragment) => {
+    const ofQ = list(prefix, (column) => `q.${column}`)
+    const isKnown = tx`(${ofQ}) in (select ${list(prefix, (column) => `k.${column}`)} from known k)`
     return tx`
       with q as materialized (
         select ${added}
@@ -154,7 +155,7 @@ export async function addDifference(
           select
           from ${tx(name)} r
           where r.org_id = ${orgId}
-            and ${list(part, (column) => `r.${column} = q.${column}`, ' and ')}
+            and ${list(prefix, (column) => `r.${column} = q.${column}`, ' and ')}
         )
       ),
       inserted as (
@@ -173,7 +174,7 @@ export async function addDifference(
   if (before === undefined) {
     if (after === undefined) return
     const added = tx`${values} from (${after}) q where ${isChanged((column) => column)}`
-    await (isLarge && part.length > 0 ? insertParts(added) : insert(added))
+    await (isLarge && prefix.length > 0 ? insertByPrefix(added) : insert(added))
     return
   }
   const select = (counts: Fragment, sign: '' | '-') => tx`

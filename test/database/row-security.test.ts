@@ -37,14 +37,14 @@ const ids = () => database.sql`select s.id from sessions s`
 
 test.skipIf(!hasRowSecurity)('a statement that reads a row of another organization fails', async () => {
   await asOrganization(own.orgId, async () => {
-    await expect(ids()).rejects.toThrow(`a row of ${other.orgId} was come upon by ${own.orgId}`)
+    await expect(ids()).rejects.toThrow(`a row of ${other.orgId} was read by ${own.orgId}`)
     expect(await asOwner(ids)).toHaveLength(1)
   })
   expect(await asOrganization(other.orgId, ids)).toHaveLength(1)
   expect(await ids()).toHaveLength(1)
 })
 
-test('the looks at one organization, which requests take as the owner of the tables, read its rows only', async () => {
+test('the looks at one organization, which the tests of requests take as the owner of the tables, read its rows only', async () => {
   const { sql } = database
   const lease = (orgId: string) => leaseRequests(sql, orgId, 'read', 3, null)
   const before = await lease(other.orgId)

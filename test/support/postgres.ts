@@ -64,7 +64,7 @@ const prefix = `test_${process.pid}_${Date.now().toString(36)}`
  */
 export const testDatabase = (): Promise<TestDatabase> => createDatabase(({ template }) => template)
 
-/** The same as migrations leave it, without row level security. */
+/** The same as migrations leave it, without row level security: its conditions change plans and take time. */
 export const plainDatabase = (): Promise<TestDatabase> => createDatabase(({ plain }) => plain)
 
 /** Creates a database without tables. */

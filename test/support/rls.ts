@@ -43,7 +43,7 @@ export async function secureRows(sql: Sql, role: string): Promise<void> {
   await sql`
     create function refuse_row(org text) returns boolean language plpgsql cost 1000000 as $$
     begin
-      raise exception 'a row of % was come upon by %', org, current_setting('app.org_id');
+      raise exception 'a row of % was read by %', org, current_setting('app.org_id');
     end $$`
   const tables = await sql<{ name: string }[]>`
     select c.relname as name

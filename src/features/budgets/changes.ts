@@ -34,12 +34,12 @@ export async function setBudget(
 }
 
 /** Throws VALIDATION_ERROR where the path to set a limit names no month. */
-export function refuseUnlessMonth(month: string): void {
+export function refuseWrongMonth(month: string): void {
   if (!isMonth(month)) throw validationError({ field: 'month', message: 'must be a month, as 2026-11' })
 }
 
 /** Throws NOT_FOUND where the path of a limit names no month. */
-export function findMonth(month: string): void {
+export function refuseUnknownMonth(month: string): void {
   if (!isMonth(month)) throw noBudget()
 }
 

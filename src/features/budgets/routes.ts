@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { budgetProblem, type NamedScope } from '../../analysis/records/budget.ts'
 import type { RouteDeps } from '../../http/api.ts'
-import { deleteBudget, findMonth, refuseUnlessMonth, setBudget } from './changes.ts'
+import { deleteBudget, refuseUnknownMonth, refuseWrongMonth, setBudget } from './changes.ts'
 import {
   BudgetBody,
   BudgetListQuery,
@@ -49,7 +49,7 @@ export const budgetRoutes = ({ now, api, inTurn }: RouteDeps) =>
     .put(
       '/:month',
       ({ params: { month }, query, body: { limit }, orgId, actor }) => {
-        refuseUnlessMonth(month)
+        refuseWrongMonth(month)
         return inTurn(orgId, (tx) => setBudget(tx, orgId, actor, query, { month, limit }, now()))
       },
       {
@@ -69,7 +69,7 @@ export const budgetRoutes = ({ now, api, inTurn }: RouteDeps) =>
     .delete(
       '/:month',
       ({ params: { month }, query, orgId, actor }) => {
-        findMonth(month)
+        refuseUnknownMonth(month)
         return inTurn(orgId, (tx) => deleteBudget(tx, orgId, actor, query, month))
       },
       {

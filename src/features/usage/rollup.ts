@@ -58,7 +58,7 @@ function grouped(sql: ISql, columns: readonly Dimension[], sums: Fragment): Frag
 export const USAGE_ROLLUP = rollup({
   name: 'usage_rollups',
   key: ['dims', 'grain', 'bucket', 'project', 'member', 'agent', 'model', 'branch'],
-  part: ['dims', 'grain', 'bucket'],
+  prefix: ['dims', 'grain', 'bucket'],
   sums: [
     ...['sessions', 'main_sessions', 'turns', 'main_turns', ...USED],
     ...['transcript_tokens', 'telemetry_tokens', 'captured_tokens'],
@@ -120,7 +120,7 @@ export const BRANCH_ROLLUP = rollup({
 export const TICKET_ROLLUP = rollup({
   name: 'ticket_rollups',
   key: ['dims', 'grain', 'bucket', 'project', 'ticket'],
-  part: ['dims', 'grain', 'bucket'],
+  prefix: ['dims', 'grain', 'bucket'],
   sums: ['sessions', 'main_sessions', 'turns', 'main_turns', ...USED],
   rows: (sql, orgId) => sql`
     from session_usage s

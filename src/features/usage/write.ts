@@ -59,11 +59,11 @@ export async function updateUsage(
   after: readonly UsedSession[],
 ): Promise<void> {
   const ids = after.map(({ id }) => id)
-  const partsOfSessions = (sessions: readonly string[]) =>
+  const ofSessions = (sessions: readonly string[]) =>
     sessions.length === 0 ? undefined : tx`s.session_id = any(${[...sessions]}::text[])`
   const counted = {
-    before: partsOfSessions(before),
-    after: partsOfSessions(ids),
+    before: ofSessions(before),
+    after: ofSessions(ids),
     isLarge: ids.length >= MIN_COPIED,
   }
   await counting(tx, orgId, [USAGE_ROLLUP, BRANCH_ROLLUP, TICKET_ROLLUP], counted, async () => {

@@ -33,10 +33,10 @@ const completePage = () => {
 }
 new MutationObserver(completePage).observe(document, { childList: true, subtree: true })
 
-/** The document with nothing but what is at the path, as `['paths', '/v1/quality', 'get']`, and the components it refers to. */
-const partOf = (spec, [section, name]) => {
+/** The document with only what is at the path, as `['paths', '/v1/quality', 'get']`, and the components that it refers to. */
+const excerptOf = (spec, [section, name]) => {
   const components = { securitySchemes: spec.components.securitySchemes }
-  const part = { ...spec, paths: {}, webhooks: {}, components }
+  const excerpt = { ...spec, paths: {}, webhooks: {}, components }
   const addComponents = (value) => {
     for (const [key, inner] of Object.entries(value ?? {})) {
       if (typeof inner === 'object') addComponents(inner)
@@ -47,15 +47,15 @@ const partOf = (spec, [section, name]) => {
       addComponents(components[kind][id])
     }
   }
-  part[section][name] = spec[section][name]
-  addComponents(part[section][name])
-  return part
+  excerpt[section][name] = spec[section][name]
+  addComponents(excerpt[section][name])
+  return excerpt
 }
-// Swagger UI prepares the whole document again for each operation that is opened, which takes a second and more
-const resolveParts = ({ fn: { resolveSubtree } }) => ({
+// Swagger UI prepares all of the document that it is given again for each operation that is opened, which takes seconds
+const resolveExcerpts = ({ fn: { resolveSubtree } }) => ({
   fn: {
     resolveSubtree: (spec, path, options) =>
-      resolveSubtree(path.length < 2 ? spec : partOf(spec, path), path, options),
+      resolveSubtree(path.length < 2 ? spec : excerptOf(spec, path), path, options),
   },
 })
 
@@ -65,7 +65,7 @@ window.SwaggerUIBundle = (options) =>
     ...options,
     validatorUrl: null,
     plugins: [
-      resolveParts,
+      resolveExcerpts,
       () => ({
         statePlugins: { auth: { wrapActions: { authorize: keepKey, logout: forgetKey } } },
         // a link inside the button that opens an operation is read as neither

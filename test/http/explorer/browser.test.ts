@@ -77,7 +77,7 @@ describe.skipIf(program === null)('the explorer in Chromium', () => {
   test('no problem, nothing from elsewhere, nothing that excludes readers', async () => {
     await page.resize(1440, 900)
     await visit('light')
-    // each takes Swagger UI seconds on a busy machine: they are opened once
+    // each takes Swagger UI a second, and more on a busy machine: they are opened once
     for (const operation of OPENED)
       await page.evaluate(`document.querySelector('${operation} .opblock-summary-control').click()`)
     const forms = OPENED.map((operation) => `${operation} .execute`).join()
