@@ -6,7 +6,7 @@ import type { Sql } from '../database/client.ts'
 import { inGib, MIN_FREE_BYTES, spaceOf } from '../database/disk.ts'
 import { holdsDatabase } from '../database/embedded/embedded-server.ts'
 import type { SchemaState } from '../database/newer-schema.ts'
-import { createPing } from '../database/ping.ts'
+import { createPing } from '../database/pools/ping.ts'
 import type { ResponseHeaders } from '../http/responses/response.ts'
 
 const PING_LIMITS = { limitMs: 2_000, giveUpMs: 10_000 }

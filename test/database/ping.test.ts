@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect } from '../../src/database/client.ts'
-import { createPing } from '../../src/database/ping.ts'
+import { createPing } from '../../src/database/pools/ping.ts'
 import { eventually } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { type SilentProxy, silentProxy } from '../support/silent-proxy.ts'

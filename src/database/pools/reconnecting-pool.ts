@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { Log } from '../../base/log.ts'
 import { withTimeout } from '../../base/timeout.ts'
 import { type ConnectOptions, type ConnectTarget, connect, type Sql } from '../client.ts'
-import { createPing } from '../ping.ts'
+import { createPing } from './ping.ts'
 
 // A connection is half open when its other end is gone without closing it: a firewall dropped it from its
 // table, or the machine lost power. The kernel reports that after about 15 minutes. These pools open new

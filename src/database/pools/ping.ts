@@ -1,5 +1,5 @@
-import { withTimeout } from '../base/timeout.ts'
-import type { Sql } from './client.ts'
+import { withTimeout } from '../../base/timeout.ts'
+import type { Sql } from '../client.ts'
 
 type PingResult = 'ok' | 'unreachable' | 'no answer in time'
 
