@@ -18,6 +18,8 @@ interface PlanNode {
   'Rows Removed by Filter'?: number
   'Rows Removed by Join Filter'?: number
   'Rows Removed by Index Recheck'?: number
+  /** Pages of 8 KiB that the node and those below it looked at. */
+  'Shared Hit Blocks'?: number
   Plans?: PlanNode[]
 }
 
@@ -30,12 +32,13 @@ const workOf = (node: PlanNode): number =>
       (node['Rows Removed by Index Recheck'] ?? 0)) +
   (node.Plans ?? []).reduce((sum, child) => sum + workOf(child), 0)
 
-/** A pool of one connection that notes the work of its statements by their texts in `work`. */
+/** A pool of one connection that notes the work of its statements by their texts: rows in `work`, and pages in `pages`. */
 export async function explainedPool(
   { url }: TestDatabase,
   genericPlans: boolean,
-): Promise<{ sql: Sql; work: Map<string, number> }> {
+): Promise<{ sql: Sql; work: Map<string, number>; pages: Map<string, number> }> {
   const work = new Map<string, number>()
+  const pages = new Map<string, number>()
   const sql = connect(
     { url },
     {
@@ -48,6 +51,7 @@ export async function explainedPool(
         const plan = JSON.parse(json) as { 'Query Text': string; Plan: PlanNode }
         const text = plan['Query Text'].replace(/\s+/g, ' ')
         work.set(text, (work.get(text) ?? 0) + workOf(plan.Plan))
+        pages.set(text, (pages.get(text) ?? 0) + (plan.Plan['Shared Hit Blocks'] ?? 0))
       },
     },
   )
@@ -57,9 +61,10 @@ export async function explainedPool(
     log_min_duration: '0',
     log_analyze: 'on',
     log_timing: 'off',
+    log_buffers: 'on',
     log_format: 'json',
     log_level: 'notice',
   }))
     await sql.unsafe(`set auto_explain.${name} = ${value}`)
-  return { sql, work }
+  return { sql, work, pages }
 }

@@ -4,6 +4,7 @@ import { forbidden, MAX_PROBLEMS } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import { addDifference } from '../../database/rollups.ts'
 import { unnest } from '../../database/rows.ts'
+import { analyzeGrownTables } from '../../database/statistics.ts'
 import { commitKeyOf, findAiChanges, upsertAi } from './ai-write.ts'
 import { countCommits, updateExpertise } from './expertise.ts'
 import { rebuildFiles } from './files.ts'
@@ -143,6 +144,7 @@ export async function replaceCommits(
   for (const table of ['commit_files', 'commits']) await deleteItems(tx, orgId, table, replaced, 'sha')
   await insertCommits(tx, orgId, commits)
   await insertFiles(tx, orgId, commits)
+  await analyzeGrownTables(tx, ['commits', 'commit_files', 'files', 'file_authors'])
   const renamed = await followRenames(tx, orgId, affected, added)
   const changed = await rebuildFiles(tx, orgId, [...affected, ...renamed], added)
   const after = await countCommits(tx, orgId, [...history, ...added], 1)

@@ -2,6 +2,7 @@ import type { Fragment, ISql } from '../../database/client.ts'
 import type { OrgId } from '../../database/derived-tables.ts'
 import { counting } from '../../database/rollups.ts'
 import { replaced, unnest } from '../../database/rows.ts'
+import { analyzeGrownTables } from '../../database/statistics.ts'
 import { RISK_LEVELS } from './finding-rollups.ts'
 
 /** A file of a project with the first 16 bytes of SHA-256 of its name, in hex. */
@@ -64,12 +65,8 @@ export async function updateFileRisks(
     { project: 'text', file_key: 'bytea', file: 'text' },
   )
   const written = tx`(s.project, s.file_key) in (select n.project, n.file_key from ${files})`
+  await analyzeGrownTables(tx, ['finding_rollups', 'file_rollups', 'file_risks'])
   await counting(tx, orgId, [RISK_LEVELS], { before: written, after: written }, async () => {
-    await tx`
-      insert into file_risks (org_id, ${tx.unsafe(FILE_RISK_COLUMNS.join(', '))})
-      select ${orgId}, q.*
-      from (${risksOfFiles(tx, orgId, files)}) q
-      on conflict (org_id, project, file_key) do update set ${replaced(tx, FILE_RISK_COLUMNS.slice(3))}`
     await tx`
       delete from file_risks k
       using ${files}
@@ -84,5 +81,10 @@ export async function updateFileRisks(
             and r.project = n.project
             and r.file_key = n.file_key
         )`
+    await tx`
+      insert into file_risks (org_id, ${tx.unsafe(FILE_RISK_COLUMNS.join(', '))})
+      select ${orgId}, q.*
+      from (${risksOfFiles(tx, orgId, files)}) q
+      on conflict (org_id, project, file_key) do update set ${replaced(tx, FILE_RISK_COLUMNS.slice(3))}`
   })
 }

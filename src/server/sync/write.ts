@@ -8,7 +8,6 @@ import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
 import { writeAudit } from '../../features/audit/write.ts'
 import { writeReports } from '../../features/audit/write-reports.ts'
 import { updateExpertiseOf } from '../../features/commits/expertise.ts'
-import { analyzeGrownTables } from '../../features/commits/statistics.ts'
 import { writeCommits } from '../../features/commits/write.ts'
 import { writeBudgetAlerts } from '../../features/cost/budget-alerts.ts'
 import { writeBudgets } from '../../features/cost/write.ts'
@@ -231,8 +230,6 @@ export async function storeBatch(
     return results
   })
   deps.onSessions?.(sessions, results.session.changed)
-  // the batch is written, whatever becomes of the planner's statistics
-  if (results.commit.created > 0) await analyzeGrownTables(deps.sql).catch(() => {})
   const { skipped, moved } = results.session
   return {
     received: records.length,
