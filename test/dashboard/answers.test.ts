@@ -170,6 +170,8 @@ describe.skipIf(program === null)('Me', () => {
     await page.click(`[...document.querySelectorAll('header > nav a')].find((one) => one.innerText === 'Me')`)
     await page.until(`location.hash === '#/me' && ${SETTLED}`)
     await page.until(`document.querySelector('.totals')?.innerText.includes('$34.00')`)
+    // each section is shown when its own request is answered
+    await page.until(`document.querySelector('main').innerText.includes('open findings')`)
     // nobody else has sessions: there is nobody to compare with
     expect((await texts('.totals'))[0]).toBe(
       'Cost, 30 days $34.00 Against the 30 before +$18.00 (+112.5%) Sessions 3',
