@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { availableParallelism, freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packForHost } from '../src/build/pack.ts'
@@ -8,6 +8,7 @@ import { DATA_TEMPLATE } from './support/data-folder.ts'
 import { SHARED_SERVER, startTestServer } from './support/postgres.ts'
 
 // `bun test` in several processes, with one PostgreSQL for all of them. Arguments are passed on: folders, files, options.
+// `--quick` runs the quick files, `--slow` all others.
 
 /** Two more than processors, as many tests wait for times. Four at most: the server has 128 connections for all of them. */
 const PROCESSES = Math.min(availableParallelism() + 2, 4)
@@ -17,6 +18,12 @@ const PROCESSES = Math.min(availableParallelism() + 2, 4)
  * anew; a file that it does not name runs too.
  */
 const TIMINGS = 'test/timings.json'
+
+/** Files are slow that start another process: the program, a browser, another program or a PostgreSQL. */
+const STARTS_PROCESS = /support\/(cli|data-folder)\.ts'|\/browser\.ts'|Bun\.spawn|startEmbedded/
+/** So are those that took longer when TIMINGS was written. */
+const QUICK_MS = 15_000
+const SUITES = ['--quick', '--slow']
 
 /** A file system in memory, where the machine has one. */
 const MEMORY = '/dev/shm'
@@ -41,7 +48,9 @@ const tests = Bun.spawn({
     `--timings=${TIMINGS}`,
     // only what hangs takes so long: starting a process takes 50 times as long on some machines
     '--timeout=90000',
-    ...process.argv.slice(2),
+    ...process.argv
+      .slice(2)
+      .flatMap((argument) => (SUITES.includes(argument) ? filesOf(argument) : argument)),
   ],
   env: { ...process.env, [SHARED_SERVER]: JSON.stringify(server), [DATA_TEMPLATE]: template },
   stdio: ['inherit', 'inherit', 'inherit'],
@@ -51,6 +60,16 @@ process.exitCode = await tests.exited
 await stop()
 rmSync(template, { recursive: true, force: true })
 if (inMemory) rmSync(inMemory, { recursive: true, force: true })
+
+/** The files of a suite, as paths that `bun test` takes for no part of another's name. */
+function filesOf(suite: string): string[] {
+  const { files } = JSON.parse(readFileSync(TIMINGS, 'utf8')) as { files: Record<string, number> }
+  const isQuick = (path: string) =>
+    !STARTS_PROCESS.test(readFileSync(path, 'utf8')) && (files[path] ?? 0) <= QUICK_MS
+  return [...new Bun.Glob('{test,clients}/**/*.test.{ts,js}').scanSync()]
+    .filter((path) => !path.includes('node_modules') && isQuick(path) === (suite === '--quick'))
+    .map((path) => `./${path}`)
+}
 
 /**
  * A folder in memory for all that the tests write, where there is room: starting a database there takes a third of the
