@@ -61,3 +61,37 @@ test('a session that ended is sent once, when it was quiet for 30 s', async () =
   expect(sentMs[1]).toBeGreaterThanOrEqual(endMs + QUIET_MS)
   expect(sentMs[1]).toBeLessThan(endMs + QUIET_MS + 2_000)
 })
+
+test('files that are gone are not sent, and what was left out as it grows is sent when it ends', async () => {
+  const endMs = START_MS + 200_000
+  const stopped = new AbortController()
+  const syncsMs: number[] = []
+  let nowMs = START_MS
+  await follow({
+    hasPaths: () => true,
+    async stamps() {
+      const until = (lastMs: number) => ({ size: 1, mtimeMs: Math.min(nowMs, lastMs) })
+      const files = new Map([
+        ['growing', until(endMs)],
+        ['ended', until(START_MS + 60_000)],
+      ])
+      return nowMs < START_MS + 20_000 ? files.set('gone', until(nowMs)) : files
+    },
+    async sync() {
+      syncsMs.push(nowMs)
+      return { failure: null, growing: nowMs < endMs ? 1 : 0 }
+    },
+    now: () => nowMs,
+    async sleep(ms) {
+      nowMs += Math.ceil(ms)
+      if (nowMs >= START_MS + HOUR_MS) stopped.abort()
+    },
+    stopped: stopped.signal,
+  })
+  const [first, ended = 0, growing = 0, ...others] = syncsMs
+  expect([first, others]).toEqual([START_MS, []])
+  expect(ended).toBeGreaterThanOrEqual(START_MS + 60_000 + QUIET_MS)
+  expect(ended).toBeLessThan(START_MS + 60_000 + QUIET_MS + 17_500)
+  expect(growing).toBeGreaterThanOrEqual(endMs + QUIET_MS)
+  expect(growing).toBeLessThan(endMs + QUIET_MS + 2_000)
+})

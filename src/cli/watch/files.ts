@@ -2,7 +2,12 @@ import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { statsOf } from '../../analysis/agents/known-files.ts'
-import type { Stamp } from './changes.ts'
+
+/** Identifies a version of a file. */
+export interface Stamp {
+  size: number
+  mtimeMs: number
+}
 
 const IGNORED_FOLDERS = new Set(['.git', 'node_modules'])
 

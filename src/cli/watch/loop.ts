@@ -1,4 +1,4 @@
-import { createChanges, type Stamp } from './changes.ts'
+import type { Stamp } from './files.ts'
 import type { SyncResult } from './run-sync.ts'
 
 // Decides when `watch` looks at the files, and when they are sent.
@@ -34,7 +34,12 @@ interface Following {
 
 /** Sends everything once, and then what ends or grows, until `stopped` aborts. */
 export async function follow({ hasPaths, stamps, sync, now, sleep, stopped }: Following): Promise<void> {
-  const changes = createChanges(QUIET_MS + MARGIN_MS, GROWING_MS + MARGIN_MS)
+  const quietMs = QUIET_MS + MARGIN_MS
+  const sent = new Map<string, Stamp>()
+  /** Files that were changed since they were last sent, as the last look found them. */
+  let changed = new Map<string, Stamp>()
+  /** Time when the first of these changes was seen, or of the sync that left them out. */
+  let changedMs = 0
   let failures = 0
   let isFirst = true
   let lookedMs = 0
@@ -43,13 +48,17 @@ export async function follow({ hasPaths, stamps, sync, now, sleep, stopped }: Fo
   const look = async (): Promise<void> => {
     lookedMs = now()
     const found = await stamps()
-    for (const [path, stamp] of found) changes.note(path, stamp, now())
-    changes.forget((path) => !found.has(path))
+    if (changed.size === 0) changedMs = now()
+    changed = new Map(found.entries().filter(([path, stamp]) => !Bun.deepEquals(sent.get(path), stamp)))
     // clients that were started together do not look together
     nextLookMs = now() + LOOK_MS * (0.9 + Math.random() / 5)
   }
-  const dueMs = (): number =>
-    Math.max(isFirst && hasPaths() ? 0 : (changes.dueAtMs() ?? Number.POSITIVE_INFINITY), nextSyncMs)
+  const dueMs = (): number => {
+    const writtenMs = changed.values().map(({ mtimeMs }) => Math.max(mtimeMs, 0))
+    const quietAtMs = writtenMs.reduce((first, ms) => Math.min(first, ms + quietMs), Number.POSITIVE_INFINITY)
+    const growingMs = changed.size > 0 ? changedMs + GROWING_MS + MARGIN_MS : Number.POSITIVE_INFINITY
+    return Math.max(isFirst && hasPaths() ? 0 : Math.min(quietAtMs, growingMs), nextSyncMs)
+  }
   while (!stopped.aborted) {
     if (nextLookMs <= now() || (dueMs() <= now() && now() - lookedMs > FRESH_MS)) await look()
     if (stopped.aborted) break
@@ -58,12 +67,17 @@ export async function follow({ hasPaths, stamps, sync, now, sleep, stopped }: Fo
       continue
     }
     const startedMs = now()
-    const pending = changes.pending()
     const { failure, growing } = await sync(isFirst)
     if (failure === null) {
       isFirst = false
       failures = 0
-      changes.sent(pending, startedMs, now(), growing > 0)
+      for (const [path, stamp] of changed) {
+        // it left out what was being written to
+        if (growing > 0 && startedMs - stamp.mtimeMs < quietMs) continue
+        sent.set(path, stamp)
+        changed.delete(path)
+      }
+      changedMs = now()
       nextSyncMs = now() + BETWEEN_MS
     } else {
       const delayMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** failures)
