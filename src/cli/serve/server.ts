@@ -3,6 +3,7 @@ import { OperatorError } from '../../base/errors.ts'
 import { createRegistry, type Registry } from '../../base/metrics/registry.ts'
 import { measureThreads } from '../../base/metrics/threads.ts'
 import { findMisplaced } from '../../database/citus.ts'
+import type { ConnectOptions } from '../../database/client.ts'
 import { createBackgroundPriority } from '../../database/embedded/background-priority.ts'
 import { holdsDatabase } from '../../database/embedded/embedded-server.ts'
 import { migrate } from '../../database/migrate.ts'
@@ -80,26 +81,13 @@ export async function startServer(
     const background = { slow: 'cloud-analytics slow-reads', lists: 'cloud-analytics lists' }
     const onSocket =
       'socketDir' in target ? createBackgroundPriority(sql, Object.values(background)) : () => {}
-    const slowPool = createReconnectingPool(target, {
-      max: divideConnections(config.databasePool).slow,
-      applicationName: background.slow,
-      genericPlans: true,
-      oneByOne: true,
-      onSocket,
-    })
-    const writePool = createReconnectingPool(target, {
-      max: WRITERS,
-      applicationName: 'cloud-analytics writes',
-    })
-    const peoplePool = createReconnectingPool(target, {
-      max: SIGN_INS,
-      applicationName: 'cloud-analytics sign-ins',
-    })
-    const listPool = createReconnectingPool(target, {
-      max: WHOLE_LISTS,
-      applicationName: background.lists,
-      onSocket,
-    })
+    const openPool = (applicationName: string, max: number, options: Partial<ConnectOptions> = {}) =>
+      createReconnectingPool(target, { ...options, applicationName, max })
+    const { slow } = divideConnections(config.databasePool)
+    const slowPool = openPool(background.slow, slow, { genericPlans: true, oneByOne: true, onSocket })
+    const writePool = openPool('cloud-analytics writes', WRITERS)
+    const peoplePool = openPool('cloud-analytics sign-ins', SIGN_INS)
+    const listPool = openPool(background.lists, WHOLE_LISTS, { onSocket })
     const onSilent = () => log.rarely('warn', 'the database is silent; connecting anew')
     // one connection: its backend stays warm, and no slow read holds up a response from memory
     const lookUpPool = createReconnectingPool(
@@ -138,16 +126,18 @@ export async function startServer(
       // the executable's responses were checked in tests
       checkResponses: !Bun.isStandaloneExecutable,
     })
-    const endPools = () => Promise.all(pools.map((pool) => pool.end(5)))
+    const stopAll = async (parts: readonly { stop(): Promise<unknown> }[]) => {
+      watch.stop()
+      schema.stop()
+      await Promise.all(parts.map((part) => part.stop()))
+      clearInterval(checkTimer)
+      await Promise.all(pools.map((pool) => pool.end(5)))
+    }
     let listening: ReturnType<typeof listen>
     try {
       listening = listen(app, config, log)
     } catch (error) {
-      watch.stop()
-      schema.stop()
-      clearInterval(checkTimer)
-      await intake.stop()
-      await endPools()
+      await stopAll([intake])
       throw error
     }
     // last, so that its start takes no processor from the server's
@@ -160,14 +150,6 @@ export async function startServer(
       log,
     })
     database.embedded?.announceUrl(listening.url)
-    const stop = async () => {
-      watch.stop()
-      schema.stop()
-      await Promise.all([listening.stop(), worker.stop(), intake.stop()])
-      clearInterval(checkTimer)
-      await endPools()
-      await database.close()
-    }
     let stopping: Promise<void> | undefined
     return {
       url: listening.url,
@@ -176,7 +158,7 @@ export async function startServer(
       registry,
       failed: postgresEnded(database, config.dataDir, () => stopping !== undefined),
       stop() {
-        stopping ??= stop()
+        stopping ??= stopAll([listening, worker, intake]).then(database.close)
         return stopping
       },
     }
