@@ -1,20 +1,19 @@
 import { printMessage } from './output.ts'
 
 /** The progress of a long command, on standard error. */
-interface Progress {
+interface Progress extends Disposable {
   /** Sets how much is done, and a note beside it. */
   set(done: number, note?: string): void
-  stop(): void
 }
 
 const LINE_EVERY_MS = 5_000
 
 /**
- * A bar where standard error is a terminal; elsewhere a line every five seconds.
+ * A bar where standard error is a terminal; elsewhere a line every five seconds. Declared by `using`, it ends with its block.
  * `total` in any unit; null when it is not known. With `quiet` nothing is shown.
  */
 export async function startProgress(label: string, total: number | null, quiet = false): Promise<Progress> {
-  if (quiet) return { set() {}, stop() {} }
+  if (quiet) return { set() {}, [Symbol.dispose]() {} }
   return process.stderr.isTTY && total !== null ? await startBar(label, total) : startLines(label, total)
 }
 
@@ -28,7 +27,7 @@ async function startBar(label: string, total: number): Promise<Progress> {
   bar.start(total, 0, { note: '' })
   return {
     set: (done, note = '') => bar.update(Math.min(done, total), { note }),
-    stop: () => bar.stop(),
+    [Symbol.dispose]: () => bar.stop(),
   }
 }
 
@@ -43,6 +42,6 @@ function startLines(label: string, total: number | null): Progress {
     set(current, currentNote = '') {
       ;[done, note] = [current, currentNote]
     },
-    stop: () => clearInterval(timer),
+    [Symbol.dispose]: () => clearInterval(timer),
   }
 }

@@ -8,16 +8,12 @@ export async function exportRecords(context: Context, { org }: { org: string }):
   await withOrganization(context, org, async (sql, id) => {
     const output = outputStream()
     const total = await countStored(sql, id)
-    const progress = await startProgress('exporting', total)
-    try {
-      let done = 0
-      for await (const lines of exportLines(sql, id)) {
-        if (lines !== '' && !(await output.write(lines))) return
-        done += lines.split('\n').length - 1
-        progress.set(done, `${done} records`)
-      }
-    } finally {
-      progress.stop()
+    using progress = await startProgress('exporting', total)
+    let done = 0
+    for await (const lines of exportLines(sql, id)) {
+      if (lines !== '' && !(await output.write(lines))) return
+      done += lines.split('\n').length - 1
+      progress.set(done, `${done} records`)
     }
   })
 }

@@ -34,7 +34,7 @@ export async function importRecords(
       pricer: deps.pricer,
       onSkipped,
     })
-    const progress = await startProgress('importing', size)
+    using progress = await startProgress('importing', size)
     try {
       let read = 0
       for await (const line of readDecompressedLines(path, (count) => (read += count))) {
@@ -44,7 +44,6 @@ export async function importRecords(
       }
       await batches.flush()
     } finally {
-      progress.stop()
       await batches.settled()
     }
     return batches.counts

@@ -16,16 +16,12 @@ export async function seed(
   const startedMs = performance.now()
   const total = wanted.sessions + wanted.commits + wanted.risk + wanted.audit
   await withOrganization(context, org, async (sql, id) => {
-    const progress = await startProgress('seeding', total)
-    try {
-      const plan = { ...wanted, today: new Date().toISOString().slice(0, 10) }
-      await writeSeed(syncDepsOf(context, sql), id, plan, {
-        actor: commandLineActor(),
-        onProgress: (done) => progress.set(done, `${done} of ${total} records`),
-      })
-    } finally {
-      progress.stop()
-    }
+    using progress = await startProgress('seeding', total)
+    const plan = { ...wanted, today: new Date().toISOString().slice(0, 10) }
+    await writeSeed(syncDepsOf(context, sql), id, plan, {
+      actor: commandLineActor(),
+      onProgress: (done) => progress.set(done, `${done} of ${total} records`),
+    })
   })
   const seconds = Math.round((performance.now() - startedMs) / 100) / 10
   await printResult(context.json, { org, ...wanted, seconds }, `${wanted.sessions} sessions in ${seconds} s`)

@@ -39,13 +39,7 @@ export async function backup(
   const database = await openDatabase(config, 'command', log)
   try {
     const signBy = await findSigningKey(config, database.sql)
-    const progress = await startProgress('backing up', 1)
-    const made = await writeBackup(database.sql, {
-      file,
-      secretKey: secretKey ?? null,
-      signBy,
-      onProgress: (done, total, table) => progress.set(total === 0 ? 1 : done / total, table),
-    }).finally(() => progress.stop())
+    const made = await writeShown(database.sql, { file, secretKey: secretKey ?? null, signBy })
     const seconds = secondsSince(startedMs)
     const rows = made.tables.reduce((sum, table) => sum + table.rows, 0)
     if (!withSecretKey) {
@@ -75,6 +69,13 @@ export async function backup(
   } finally {
     await database.close()
   }
+}
+
+async function writeShown(sql: Sql, options: Omit<Parameters<typeof writeBackup>[1], 'onProgress'>) {
+  using progress = await startProgress('backing up', 1)
+  const onProgress = (done: number, total: number, table: string) =>
+    progress.set(total === 0 ? 1 : done / total, table)
+  return await writeBackup(sql, { ...options, onProgress })
 }
 
 /**

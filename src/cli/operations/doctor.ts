@@ -36,11 +36,9 @@ export async function doctor(context: Context, { repair = false }: { repair?: bo
   const worker = await checkWorker(context)
   // a warning: no server answers
   const isServed = worker.status !== 'warn'
-  const progress = await startProgress('checking', 1)
-  const onProgress: OnProgress = (done, total, note) => progress.set(done / total, note)
   const checks = [
     checkSettings(context),
-    ...(await databaseChecks(context, repair, isServed, onProgress).finally(() => progress.stop())),
+    ...(await databaseChecks(context, repair, isServed)),
     worker,
     ...(await serverChecks(config)),
   ]
@@ -79,8 +77,9 @@ async function databaseChecks(
   { config, log }: Context,
   rebuild: boolean,
   isServed: boolean,
-  onProgress: OnProgress,
 ): Promise<Check[]> {
+  using progress = await startProgress('checking', 1)
+  const onProgress: OnProgress = (done, total, note) => progress.set(done / total, note)
   try {
     const database = await openDatabase(config, 'command', log, { create: false })
     try {

@@ -143,18 +143,14 @@ async function withBackup<Result>(
   label: string,
   use: (backup: OpenBackup) => Promise<Result>,
 ): Promise<Result> {
-  const progress = await startProgress(label, sizeOf(file))
-  try {
-    let read = 0
-    const backup = await openBackup(file, (count) => {
-      read += count
-      progress.set(read, `${Math.floor(read / 2 ** 20)} MiB`)
-    })
-    checkSchema(backup)
-    return await use(backup)
-  } finally {
-    progress.stop()
-  }
+  using progress = await startProgress(label, sizeOf(file))
+  let read = 0
+  const backup = await openBackup(file, (count) => {
+    read += count
+    progress.set(read, `${Math.floor(read / 2 ** 20)} MiB`)
+  })
+  checkSchema(backup)
+  return await use(backup)
 }
 
 async function usePool<Result>(

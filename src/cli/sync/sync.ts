@@ -188,65 +188,57 @@ async function* recordsOf(run: Run): AsyncGenerator<{ record: SyncRecord; path: 
 }
 
 async function* commitsOf({ options, summary, known, attribution }: Run, path: string) {
-  const progress = await startProgress(`reading ${path}`, 100, options.quiet)
-  try {
-    const commits = readCommits(path, {
-      project: options.project,
-      known,
-      resend: isResend(options),
-      attribute: attribution.attribute,
-      onProgress: (read, total) =>
-        progress.set(Math.floor((100 * read) / total), `${read} of ${total} commits`),
-    })
-    let next = await commits.next()
-    for (; !next.done; next = await commits.next()) yield { record: next.value, path }
-    summary.repositories.push(next.value)
-    summary.received += next.value.known
-    summary.unchanged += next.value.known
-    for (const note of next.value.notes) skip(summary, { path, line: null, reason: note })
-  } finally {
-    progress.stop()
-  }
+  using progress = await startProgress(`reading ${path}`, 100, options.quiet)
+  const commits = readCommits(path, {
+    project: options.project,
+    known,
+    resend: isResend(options),
+    attribute: attribution.attribute,
+    onProgress: (read, total) =>
+      progress.set(Math.floor((100 * read) / total), `${read} of ${total} commits`),
+  })
+  let next = await commits.next()
+  for (; !next.done; next = await commits.next()) yield { record: next.value, path }
+  summary.repositories.push(next.value)
+  summary.received += next.value.known
+  summary.unchanged += next.value.known
+  for (const note of next.value.notes) skip(summary, { path, line: null, reason: note })
 }
 
 /** The sessions of the paths, each with the file it was read from. Adds each file to the summary. */
 async function* sessionsOf(run: Run, isAttributed: boolean) {
   const { context, paths, options, user, summary, ignored, incremental, state } = run
-  const progress = await startProgress('reading', 100, options.quiet)
+  using progress = await startProgress('reading', 100, options.quiet)
   let lookedAt = 0
-  try {
-    const results = readSessions(paths, {
-      project: options.project,
-      projectFrom: options.projectFrom,
-      userEmail: user?.email,
-      content: options.content === true,
-      pricer: await pricerOf(context.config)(),
-      onProgress(read, total, file) {
-        progress.set(total === 0 ? 100 : Math.floor((100 * read) / total), file)
-        if (read - lookedAt < LOOK_BYTES) return
-        lookedAt = read
-        if (process.memoryUsage.rss() > COLLECT_ABOVE_BYTES) Bun.gc(true)
-      },
-      onSkipped: (path, reason) => skip(summary, { path, line: null, reason }),
-      onIgnored: (path) => {
-        summary.ignored += 1
-        ignored.push(path)
-      },
-      onWritten: isAttributed ? run.attribution.add : undefined,
-      memory: incremental.memory,
-      owners: state === undefined ? undefined : () => state.owners(),
-      isLeftOut: (sources) => incremental.isLeftOut(sources),
-    })
-    for await (const result of results) {
-      addFile(summary, result)
-      for (const unreadable of result.unreadable) skip(summary, unreadable)
-      incremental.expect(result)
-      for (const record of result.records) yield { record, path: result.path }
-    }
-    addLeftOut(summary, incremental.leftOut)
-  } finally {
-    progress.stop()
+  const results = readSessions(paths, {
+    project: options.project,
+    projectFrom: options.projectFrom,
+    userEmail: user?.email,
+    content: options.content === true,
+    pricer: await pricerOf(context.config)(),
+    onProgress(read, total, file) {
+      progress.set(total === 0 ? 100 : Math.floor((100 * read) / total), file)
+      if (read - lookedAt < LOOK_BYTES) return
+      lookedAt = read
+      if (process.memoryUsage.rss() > COLLECT_ABOVE_BYTES) Bun.gc(true)
+    },
+    onSkipped: (path, reason) => skip(summary, { path, line: null, reason }),
+    onIgnored: (path) => {
+      summary.ignored += 1
+      ignored.push(path)
+    },
+    onWritten: isAttributed ? run.attribution.add : undefined,
+    memory: incremental.memory,
+    owners: state === undefined ? undefined : () => state.owners(),
+    isLeftOut: (sources) => incremental.isLeftOut(sources),
+  })
+  for await (const result of results) {
+    addFile(summary, result)
+    for (const unreadable of result.unreadable) skip(summary, unreadable)
+    incremental.expect(result)
+    for (const record of result.records) yield { record, path: result.path }
   }
+  addLeftOut(summary, incremental.leftOut)
 }
 
 type NotStored = Summary['skipped'][number] & Pick<Skipped, 'decision'>
