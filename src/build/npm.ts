@@ -1,7 +1,7 @@
 // Makes the npm packages of a release: one with the executable for each target, and `cloud-analytics`, which has
 // them as optional dependencies, so that npm installs the one for its system, and starts it.
 
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, mkdtempDisposableSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT, readPackage } from './files.ts'
@@ -67,18 +67,15 @@ export async function packLauncher(folder: string, version: string): Promise<str
 
 async function pack(folder: string, manifest: object, files: Record<string, string>): Promise<string> {
   const { name, version } = manifest as { name: string; version: string }
-  const scratch = mkdtempSync(join(tmpdir(), 'cloud-analytics-npm-'))
-  try {
-    writeFileSync(join(scratch, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
-    copyFileSync(join(ROOT, 'LICENSE'), join(scratch, 'LICENSE'))
-    for (const [path, file] of Object.entries(files)) {
-      copyFileSync(file, join(scratch, path))
-      if (path.startsWith('cloud-analytics')) chmodSync(join(scratch, path), 0o755)
-    }
-    mkdirSync(folder, { recursive: true })
-    await Bun.$`${process.execPath} pm pack --destination ${folder} --quiet`.cwd(scratch).quiet()
-    return join(folder, `${name}-${version}.tgz`)
-  } finally {
-    rmSync(scratch, { recursive: true, force: true })
+  using scratch = mkdtempDisposableSync(join(tmpdir(), 'cloud-analytics-npm-'))
+  const at = (path: string) => join(scratch.path, path)
+  writeFileSync(at('package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+  copyFileSync(join(ROOT, 'LICENSE'), at('LICENSE'))
+  for (const [path, file] of Object.entries(files)) {
+    copyFileSync(file, at(path))
+    if (path.startsWith('cloud-analytics')) chmodSync(at(path), 0o755)
   }
+  mkdirSync(folder, { recursive: true })
+  await Bun.$`${process.execPath} pm pack --destination ${folder} --quiet`.cwd(scratch.path).quiet()
+  return join(folder, `${name}-${version}.tgz`)
 }

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempDisposableSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { OperatorError } from '../../base/errors.ts'
+import type { Config } from '../../config.ts'
 import { type OpenBackup, openBackup, sizeOf } from '../../database/backup/file-reader.ts'
 import { findSecretKeyDigest, listWorkingKeys, type RestoredKey } from '../../database/backup/queries.ts'
 import { checkSchema, restoreBackup } from '../../database/backup/restore.ts'
@@ -37,18 +38,14 @@ export async function restore(context: Context, { trust }: { trust?: true }, [fi
     const here = findSecretKey(config)
     const signature = backup.signatureBy(here)
     if (signature !== SIGNED && !trust) throw untrusted(file, signature, here)
-    const key = chooseKey(context, backup)
+    const inside = secretKeyIn(backup)
+    if (here !== undefined && inside !== undefined) refuseOtherKey(config, here, inside)
     const fill = async (sql: Sql) => {
       const applied = await restoreBackup(sql, backup, log)
-      if (key.save) saveSecretKey(config.dataDir, key.bytes)
+      if (here === undefined && inside !== undefined) saveSecretKey(config.dataDir, inside)
       const keys = await suspectKeys(sql, signature)
-      return {
-        ...summaryOf(backup),
-        signature,
-        ...keys,
-        applied,
-        opens_secrets: await opensSecrets(sql, key.bytes),
-      }
+      const opens_secrets = await opensSecrets(sql, here ?? inside)
+      return { ...summaryOf(backup), signature, ...keys, applied, opens_secrets }
     }
     if (config.databaseUrl === null) {
       return await createFilledDatabase({ dataDir: config.dataDir, log }, (target) => usePool(target, fill))
@@ -63,8 +60,7 @@ export async function restore(context: Context, { trust }: { trust?: true }, [fi
         'SECRET_KEY to it; serve refuses to start before',
     )
   }
-  const seconds = secondsSince(startedMs)
-  const result = { file, ...summary, seconds }
+  const result = { file, ...summary, seconds: secondsSince(startedMs) }
   await printResult(json, result, summaryLines(result).join('\n'))
 }
 
@@ -91,27 +87,23 @@ const summaryLines = ({
 /** `backup verify`: restores into a scratch database, checks that as `doctor` does, and removes it. */
 export async function verify({ config, log, json }: Context, _options: object, [file]: Args): Promise<void> {
   const startedMs = performance.now()
-  const folder = mkdtempSync(join(tmpdir(), 'cloud-analytics-verify-'))
-  try {
-    const result = await withBackup(file, 'verifying', async (backup) => {
-      const embedded = await startEmbedded({ dataDir: folder, log, role: 'command', durable: false })
-      return await usePool(embedded.target, async (sql) => {
-        await restoreBackup(sql, backup, log)
-        const checks = [
-          await checkDatabase(sql, 'scratch'),
-          await checkMigrations(sql),
-          await checkRollups(sql, false),
-          await checkKey(sql, backup),
-        ]
-        const signature = backup.signatureBy(findSecretKey(config))
-        return { ...summaryOf(backup), signature, ...(await suspectKeys(sql, signature)), checks }
-      }).finally(() => embedded.stop())
-    })
-    const seconds = secondsSince(startedMs)
-    await printChecks(json, { file, ...result, seconds }, summaryLines({ file, ...result, seconds }))
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'cloud-analytics-verify-'))
+  const result = await withBackup(file, 'verifying', async (backup) => {
+    const embedded = await startEmbedded({ dataDir: folder.path, log, role: 'command', durable: false })
+    return await usePool(embedded.target, async (sql) => {
+      await restoreBackup(sql, backup, log)
+      const checks = [
+        await checkDatabase(sql, 'scratch'),
+        await checkMigrations(sql),
+        await checkRollups(sql, false),
+        await checkKey(sql, backup),
+      ]
+      const signature = backup.signatureBy(findSecretKey(config))
+      return { ...summaryOf(backup), signature, ...(await suspectKeys(sql, signature)), checks }
+    }).finally(() => embedded.stop())
+  })
+  const summary = { file, ...result, seconds: secondsSince(startedMs) }
+  await printChecks(json, summary, summaryLines(summary))
 }
 
 function untrusted(file: string, signature: Signature, here: Uint8Array | undefined): OperatorError {
@@ -174,22 +166,13 @@ const summaryOf = ({ header, sums }: OpenBackup) => ({
 const secretKeyIn = ({ header: { secret_key } }: OpenBackup): Uint8Array | undefined =>
   secret_key === null ? undefined : new Uint8Array(Buffer.from(secret_key, 'base64'))
 
-/** The key that the restored database will be used with: the one here, else the backup's, which is then saved. */
-function chooseKey(
-  { config }: Context,
-  backup: OpenBackup,
-): { bytes: Uint8Array; save: boolean } | { bytes: Uint8Array | undefined; save: false } {
-  const here = findSecretKey(config)
-  const inside = secretKeyIn(backup)
-  if (here === undefined)
-    return inside === undefined ? { bytes: inside, save: false } : { bytes: inside, save: true }
-  if (inside !== undefined && !Buffer.from(here).equals(inside)) {
-    throw new OperatorError(
-      `${config.secretKey === null ? `secret.key in ${config.dataDir}` : 'SECRET_KEY'} is another key than the one in the backup: ` +
-        'move it away, and the one in the backup is used',
-    )
-  }
-  return { bytes: here, save: false }
+/** Throws OperatorError where the key here is another one than that in the backup. */
+function refuseOtherKey({ secretKey, dataDir }: Config, here: Uint8Array, inside: Uint8Array): void {
+  if (Buffer.from(here).equals(inside)) return
+  throw new OperatorError(
+    `${secretKey === null ? `secret.key in ${dataDir}` : 'SECRET_KEY'} is another key than the one in the backup: ` +
+      'move it away, and the one in the backup is used',
+  )
 }
 
 /** Whether the key opens the webhook secrets; undefined when there are none. */
