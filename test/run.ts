@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync } 
 import { availableParallelism, freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packForHost } from '../src/build/pack.ts'
-import { packDashboard } from '../src/build/pack-dashboard.ts'
 import { packFiles } from '../src/build/pack-files.ts'
 import { DATA_TEMPLATE } from './support/data-folder.ts'
 import { SHARED_SERVER, startTestServer } from './support/postgres.ts'
@@ -34,8 +33,7 @@ const inMemory = memoryFolder()
 if (inMemory) process.env.TMPDIR = inMemory
 
 await packForHost()
-packFiles()
-await packDashboard()
+await packFiles()
 const { server, stop } = await startTestServer()
 const template = join(tmpdir(), `ca-tests-data-${process.pid}`)
 const tests = Bun.spawn({

@@ -8,7 +8,6 @@ import { type Build, VERSION, versionOf } from '../base/version.ts'
 import { ROOT } from './files.ts'
 import { withoutSignature } from './mach-o.ts'
 import { assetsFolder, pack } from './pack.ts'
-import { packDashboard } from './pack-dashboard.ts'
 import { PACKED_FOLDER, packFiles } from './pack-files.ts'
 import { endingOf, hasPostgres, hostTarget, TARGETS, type Target } from './targets.ts'
 
@@ -33,8 +32,7 @@ export async function compile(
     await pack(target)
     assets.push('--asset', assetsFolder(target))
   }
-  packFiles()
-  await packDashboard()
+  await packFiles()
   // A running executable cannot be overwritten, only unlinked.
   rmSync(outfile, { force: true })
   const { exitCode } = Bun.spawnSync({

@@ -3,14 +3,12 @@
 
 import { afterAll } from 'bun:test'
 import { packForHost } from '../../src/build/pack.ts'
-import { packDashboard } from '../../src/build/pack-dashboard.ts'
 import { packFiles } from '../../src/build/pack-files.ts'
 import { removeDataTemplate } from './data-folder.ts'
 import { stopTestServer } from './postgres.ts'
 
 await packForHost()
-packFiles()
-await packDashboard()
+await packFiles()
 
 afterAll(async () => {
   removeDataTemplate()
