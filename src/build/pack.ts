@@ -5,19 +5,17 @@
 import {
   chmodSync,
   chownSync,
-  copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
+  mkdtempDisposableSync,
   readdirSync,
   readFileSync,
-  rmSync,
-  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import type { Manifest } from '../database/embedded/assets.ts'
 import { ROOT, readPackage, replaceFile } from './files.ts'
 import { linkedLibraries, thin } from './mach-o.ts'
@@ -82,32 +80,28 @@ export async function pack(target: ServerTarget): Promise<void> {
 /** Writes both archives to the folder: of the same packages the same bytes. */
 export async function writeArchives(target: ServerTarget, folder: string): Promise<void> {
   const version = packageVersion(target)
-  const scratch = mkdtempSync(join(tmpdir(), 'cloud-analytics-pack-'))
-  try {
-    const native = await nativeFolder(target, version, scratch)
-    const { files: program, links } = target.startsWith('darwin-')
-      ? macProgram(native, target.endsWith('arm64') ? 'arm64' : 'x64')
-      : { files: linuxProgram(native), links: [] }
-    // A cluster's files depend on byte order, alignment and the sizes that PostgreSQL is built with, which are
-    // the same in all these packages, and on the signedness of `char`, which PostgreSQL 18 stores in the
-    // cluster. The versions of collations are those of this machine's ICU and libc, and unused: the database
-    // has the builtin provider. So one cluster fits all.
-    const cluster = makeCluster(await nativeFolder(clusterTarget(target), version, scratch), scratch)
-    resetCluster(cluster, version)
-    mkdirSync(folder, { recursive: true })
-    await Promise.all([
-      writeArchive(join(folder, 'postgres.tar.zst'), PROGRAM_LEVEL, program, {
-        '.folders': '',
-        '.links': links.join('\n'),
-      }),
-      writeArchive(join(folder, 'cluster.tar.zst'), CLUSTER_LEVEL, read(filesBelow(cluster)), {
-        '.folders': foldersBelow(cluster).join('\n'),
-        '.links': '',
-      }),
-    ])
-  } finally {
-    rmSync(scratch, { recursive: true, force: true })
-  }
+  using scratch = mkdtempDisposableSync(join(tmpdir(), 'cloud-analytics-pack-'))
+  const native = await nativeFolder(target, version, scratch.path)
+  const { files: program, links } = target.startsWith('darwin-')
+    ? macProgram(native, target.endsWith('arm64') ? 'arm64' : 'x64')
+    : { files: linuxProgram(native), links: [] }
+  // A cluster's files depend on byte order, alignment and the sizes that PostgreSQL is built with, which are
+  // the same in all these packages, and on the signedness of `char`, which PostgreSQL 18 stores in the
+  // cluster. The versions of collations are those of this machine's ICU and libc, and unused: the database
+  // has the builtin provider. So one cluster fits all.
+  const cluster = makeCluster(await nativeFolder(clusterTarget(target), version, scratch.path), scratch.path)
+  resetCluster(cluster, version)
+  mkdirSync(folder, { recursive: true })
+  await Promise.all([
+    writeArchive(join(folder, 'postgres.tar.zst'), PROGRAM_LEVEL, program, {
+      '.folders': '',
+      '.links': links.join('\n'),
+    }),
+    writeArchive(join(folder, 'cluster.tar.zst'), CLUSTER_LEVEL, read(cluster, below(cluster, 'isFile')), {
+      '.folders': below(cluster, 'isDirectory').join('\n'),
+      '.links': '',
+    }),
+  ])
 }
 
 /** The target whose PostgreSQL makes the cluster: it has to run here. */
@@ -137,19 +131,25 @@ async function nativeFolder(target: ServerTarget, version: string, scratch: stri
   return join(folder, 'node_modules', name, 'native')
 }
 
-type Files = Map<string, string>
-
 /** Contents by path in the archive. */
 type Contents = Map<string, Buffer>
 
-const read = (files: Files): Contents => new Map([...files].map(([path, file]) => [path, readFileSync(file)]))
+const read = (folder: string, paths: readonly string[], at = ''): Contents =>
+  new Map(paths.map((path) => [join(at, path), readFileSync(join(folder, path))]))
+
+/** The paths of all files or folders below a folder. */
+function below(folder: string, is: 'isFile' | 'isDirectory'): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  const paths = entries.filter((entry) => entry[is]()).map(({ parentPath, name }) => join(parentPath, name))
+  return paths.map((path) => relative(folder, path)).sort()
+}
 
 /** The files that the server needs at run time. */
 function linuxProgram(native: string): Contents {
-  const files: Files = new Map()
-  const paths = ['bin/postgres', ...LIBRARIES.map((file) => `lib/${file}`), ...modules('so')]
-  for (const path of paths) files.set(path, resolveLink(native, path))
-  return read(new Map([...files, ...sharedFiles(native)]))
+  const files = sharedFiles(native)
+  for (const path of ['bin/postgres', ...LIBRARIES.map((file) => `lib/${file}`), ...modules('so')])
+    files.set(path, readFileSync(resolveLink(native, path)))
+  return files
 }
 
 /**
@@ -157,7 +157,7 @@ function linuxProgram(native: string): Contents {
  * loaded by two names is one file with a link, as `name<TAB>target`: as two files it would be loaded twice.
  */
 function macProgram(native: string, cpu: 'x64' | 'arm64'): { files: Contents; links: string[] } {
-  const files: Contents = new Map()
+  const files = sharedFiles(native)
   const links: string[] = []
   const packed = new Map<string, string>()
   const add = (path: string) => {
@@ -177,25 +177,21 @@ function macProgram(native: string, cpu: 'x64' | 'arm64'): { files: Contents; li
     }
   }
   for (const path of ['bin/postgres', ...modules('dylib')]) add(path)
-  for (const [path, content] of read(sharedFiles(native))) files.set(path, content)
   return { files, links }
 }
 
 const modules = (ending: string) => MODULES.map((module) => `lib/postgresql/${module}.${ending}`)
 
-function sharedFiles(native: string): Files {
-  const extensions = readdirSync(join(native, 'share/postgresql/extension')).filter((file) =>
+function sharedFiles(native: string): Contents {
+  const folder = join(native, 'share/postgresql')
+  const extensions = readdirSync(join(folder, 'extension')).filter((file) =>
     MODULES.some((module) => file === `${module}.control` || file.startsWith(`${module}--`)),
   )
-  const paths = [...extensions.map((file) => `extension/${file}`), ...TIME_ZONES]
-  const files: Files = new Map(
-    paths.map((path) => [`share/postgresql/${path}`, join(native, 'share/postgresql', path)]),
+  const shared = SHARED_FOLDERS.flatMap((name) =>
+    below(join(folder, name), 'isFile').map((path) => join(name, path)),
   )
-  for (const folder of SHARED_FOLDERS) {
-    const base = `share/postgresql/${folder}`
-    for (const [path, file] of filesBelow(join(native, base))) files.set(`${base}/${path}`, file)
-  }
-  return files
+  const paths = [...extensions.map((file) => `extension/${file}`), ...TIME_ZONES, ...shared]
+  return read(folder, paths, 'share/postgresql')
 }
 
 /** The links that a postinstall script of the package would make: path below `native` → file below it. */
@@ -203,8 +199,8 @@ function linksOf(native: string): Map<string, string> {
   const list: { source: string; target: string }[] = JSON.parse(
     readFileSync(join(native, 'pg-symlinks.json'), 'utf8'),
   )
-  const below = (path: string) => path.replace(/^native\//, '')
-  return new Map(list.map(({ source, target }) => [below(target), below(source)]))
+  const inNative = (path: string) => path.replace(/^native\//, '')
+  return new Map(list.map(({ source, target }) => [inNative(target), inNative(source)]))
 }
 
 /** The file of the package that has the path, itself or by a link. */
@@ -218,11 +214,7 @@ function resolveLink(native: string, path: string): string {
 function makeCluster(native: string, scratch: string): string {
   const copy = join(scratch, 'initdb')
   const cluster = join(scratch, 'cluster')
-  for (const [path, file] of filesBelow(native)) {
-    if (path.endsWith('.a') || path.includes('/pgxs/')) continue
-    mkdirSync(dirname(join(copy, path)), { recursive: true })
-    copyFileSync(file, join(copy, path))
-  }
+  cpSync(native, copy, { recursive: true })
   for (const [path, file] of linksOf(native)) {
     if (!existsSync(join(copy, path))) symlinkSync(join(copy, file), join(copy, path))
   }
@@ -233,34 +225,17 @@ function makeCluster(native: string, scratch: string): string {
     chmodSync(scratch, 0o755)
     chownSync(cluster, INITDB_UID, INITDB_UID)
   }
-  const options = '--auth-local=trust --auth-host=reject --encoding=UTF8 --locale=C --locale-provider=builtin'
+  const options =
+    '-U postgres --auth-local=trust --auth-host=reject --encoding=UTF8 --locale=C --locale-provider=builtin ' +
+    '--builtin-locale=C.UTF-8 --no-instructions --no-sync'
   const { exitCode, stderr } = Bun.spawnSync({
-    cmd: [
-      join(copy, 'bin/initdb'),
-      '-D',
-      cluster,
-      '-U',
-      'postgres',
-      ...options.split(' '),
-      '--builtin-locale=C.UTF-8',
-    ].concat(['--no-instructions', '--no-sync']),
+    cmd: [join(copy, 'bin/initdb'), '-D', cluster, ...options.split(' ')],
     cwd: '/',
     env: { LC_ALL: 'C', PATH: process.env.PATH ?? '' },
     ...(isRoot ? { uid: INITDB_UID, gid: INITDB_UID } : {}),
   })
   if (exitCode !== 0) throw new Error(`initdb failed: ${stderr.toString().trim()}`)
   return cluster
-}
-
-function filesBelow(folder: string): Files {
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
-  const files = names.filter((name) => statSync(join(folder, name)).isFile())
-  return new Map(files.map((name) => [name, join(folder, name)]))
-}
-
-function foldersBelow(folder: string): string[] {
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
-  return names.filter((name) => statSync(join(folder, name)).isDirectory())
 }
 
 /**
