@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
-import type { RecordCounts } from '../../analysis/records/changes.ts'
+import { Value } from '@sinclair/typebox/value'
 import type { CommitRecord } from '../../analysis/records/commit.ts'
 import { renumberRecords } from '../../analysis/records/problems.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { ApiError, OperatorError } from '../../base/errors.ts'
 import type { SkippedSession } from '../../features/sessions/deleted-queries.ts'
-import type { MovedSessions } from '../../features/sessions/moved-sessions.ts'
+import { SyncResponse } from '../../server/intake/model.ts'
 import { type SendBatch, type SentBatch, SKIP_REASONS } from '../../server/sync/batches.ts'
 import { type Answer, bodyOf, errorOf, fetchAnswer, refuseRedirect } from '../client/answer.ts'
 import { isKeyOwner, refusedKey } from '../client/key-owner.ts'
@@ -63,17 +63,6 @@ export async function askKeyOwner(access: Access): Promise<KeyOwner> {
   }
 }
 
-/** Sends batches to a server, without what was sent before and what was deleted there. */
-export function createApiClient({ reassign, ...connection }: ApiClientOptions): SendBatch {
-  const { server, restore } = connection
-  const more = [...(reassign ? ['reassign=true'] : []), ...(restore ? ['restore=true'] : [])]
-  const url = `${server}/v1/sync?${[...more, 'moved=true'].join('&')}`
-  return async (records, before) => {
-    await before
-    return await sendNew({ ...connection, url }, records)
-  }
-}
-
 /** Finds a project's commits that were sent before, each with whether it was sent as on the default branch. */
 export const sentCommits = (commits: SyncState['known']['commits']) => async (project: string) => {
   const prefix = commitId(project, '')
@@ -94,7 +83,7 @@ const hashOf = (text: string): string => Bun.hash.xxHash3(text).toString(36)
 
 /** Returns the server's earlier decision on the record: stored, or why not; undefined for a new record. */
 function answerTo(
-  { state, restore }: Connection,
+  { state, restore }: ApiClientOptions,
   record: SyncRecord,
   hash: string,
 ): 'accepted' | SkippedSession['reason'] | undefined {
@@ -110,29 +99,35 @@ function answerTo(
   return known?.hash === hash ? (known.skipped ?? 'accepted') : undefined
 }
 
+/** Keeps the server's answer to a record that was sent; `skipped`: the sessions that it did not store. */
 function note(
-  state: SyncState,
-  record: SyncRecord,
-  { hash, at, skipped }: { hash: string; at: string; skipped: SkippedSession['reason'] | undefined },
+  { state }: ApiClientOptions,
+  { record, hash }: { record: SyncRecord; hash: string },
+  at: string,
+  skipped: ReadonlyMap<string, SkippedSession['reason']>,
 ): void {
   if (record.type === 'commit')
     state.set('commits', commitId(record.project, record.sha), sentAs(record, hash))
   if (record.type !== 'session') return
   const agent = record.source ?? 'unknown'
-  const left = skipped === undefined ? {} : { skipped, refused: SKIP_REASONS[skipped] }
+  const reason = skipped.get(record.id)
+  const left = reason === undefined ? {} : { skipped: reason, refused: SKIP_REASONS[reason] }
   state.set('sessions', record.id, { hash, at, agent, ...left })
 }
 
-interface Connection extends Omit<ApiClientOptions, 'reassign'> {
-  url: string
-}
+/** Sends batches to a server, without what was sent before and what was deleted there. */
+export const createApiClient =
+  (options: ApiClientOptions): SendBatch =>
+  async (records, before) => {
+    await before
+    return await sendNew(options, records)
+  }
 
-async function sendNew(connection: Connection, records: readonly SyncRecord[]): Promise<SentBatch> {
-  const { url, state, onAccepted } = connection
+async function sendNew(options: ApiClientOptions, records: readonly SyncRecord[]): Promise<SentBatch> {
   const entries = records.map((record, index) => {
     const text = JSON.stringify(record)
     const hash = hashOf(text)
-    return { index, record, text, hash, answer: answerTo(connection, record, hash) }
+    return { index, record, text, hash, answer: answerTo(options, record, hash) }
   })
   const unsent = entries.filter(({ answer }) => answer === undefined)
   const leftOut = entries.flatMap(({ record, answer }) =>
@@ -141,23 +136,15 @@ async function sendNew(connection: Connection, records: readonly SyncRecord[]): 
       : [],
   )
   if (unsent.length === 0) return { created: 0, updated: 0, unchanged: records.length, skipped: leftOut }
-  const body = Bun.gzipSync(unsent.map(({ text }) => `${text}\n`).join(''))
   try {
-    const { created, updated, unchanged, skipped, moved } = await post(url, connection, body)
+    const sent = await post(options, Bun.gzipSync(unsent.map(({ text }) => `${text}\n`).join('')))
+    const { skipped = [], moved = [] } = sent
     const at = new Date().toISOString()
     const reasons = new Map(skipped.map(({ id, reason }) => [id, reason]))
-    for (const { record, hash } of unsent) {
-      const reason = record.type === 'session' ? reasons.get(record.id) : undefined
-      note(state, record, { hash, at, skipped: reason })
-    }
-    onAccepted()
-    return {
-      created,
-      updated,
-      unchanged: unchanged + records.length - unsent.length,
-      skipped: [...leftOut, ...skipped],
-      moved,
-    }
+    for (const entry of unsent) note(options, entry, at, reasons)
+    options.onAccepted()
+    const unchanged = sent.unchanged + records.length - unsent.length
+    return { ...sent, unchanged, skipped: [...leftOut, ...skipped], moved }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     // The server numbers the records that were sent; the caller also those that were left out.
@@ -166,8 +153,11 @@ async function sendNew(connection: Connection, records: readonly SyncRecord[]): 
   }
 }
 
-async function post(url: string, access: Access, body: Uint8Array<ArrayBuffer>): Promise<SyncAnswer> {
-  const answer = await request(url, access, {
+async function post(options: ApiClientOptions, body: Uint8Array<ArrayBuffer>) {
+  const { server, reassign, restore } = options
+  const flags = { ...(reassign && { reassign: 'true' }), ...(restore && { restore: 'true' }), moved: 'true' }
+  const query = new URLSearchParams(flags)
+  const answer = await request(`${server}/v1/sync?${query}`, options, {
     method: 'POST',
     body,
     headers: {
@@ -176,11 +166,10 @@ async function post(url: string, access: Access, body: Uint8Array<ArrayBuffer>):
       ...(MACHINE === undefined ? {} : { 'x-machine': MACHINE }),
     },
   })
-  const { created, updated = 0, unchanged = 0, skipped = [], moved = [] } = bodyOf(answer)
-  const isOurs = isCount(created) && isCount(updated) && isCount(unchanged)
-  if (answer.ok && isOurs && isSkipped(skipped) && isMoved(moved))
-    return { created, updated, unchanged, skipped, moved }
-  throw refusal(access.server, answer)
+  // a later server may say more
+  const sent = Value.Clean(SyncResponse, bodyOf(answer))
+  if (answer.ok && Value.Check(SyncResponse, sent)) return sent
+  throw refusal(server, answer)
 }
 
 /**
@@ -244,23 +233,6 @@ async function tryRequest(url: string, { key, stopped }: Access, init: RequestIn
     stopped?.removeEventListener('abort', end)
   }
 }
-
-interface SyncAnswer extends RecordCounts {
-  skipped: SkippedSession[]
-  moved: MovedSessions[]
-}
-
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
-
-const isSkipped = (value: unknown): value is SkippedSession[] =>
-  Array.isArray(value) &&
-  value.every((each) => typeof each?.id === 'string' && typeof each.reason === 'string')
-
-const isMoved = (value: unknown): value is MovedSessions[] =>
-  Array.isArray(value) &&
-  value.every(
-    (each) => typeof each?.from === 'string' && typeof each.to === 'string' && isCount(each.sessions),
-  )
 
 export function refusal(server: string, answer: Answer): Error {
   const { status, url } = answer
