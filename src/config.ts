@@ -41,34 +41,20 @@ interface Setting<Name extends string, Value> {
   help: string
 }
 
-/**
- * Declares a setting. A default given as text is parsed like a value and shown by `--help`; null, or a
- * function of the environment, is not shown.
- */
-function setting<const Name extends string, Value>(
+/** Declares a setting. A default given as text is parsed like a value and shown by `--help`; one of a function is not. */
+function setting<const Name extends string, Value, Fallback = Value>(
   name: Name,
   parse: Parser<Value>,
-  fallback: string | ((env: Environment) => Value),
+  fallback: string | ((env: Environment) => Fallback),
   help: string,
-): Setting<Name, Value>
-function setting<const Name extends string, Value>(
-  name: Name,
-  parse: Parser<Value>,
-  fallback: null,
-  help: string,
-): Setting<Name, Value | null>
-function setting<const Name extends string, Value>(
-  name: Name,
-  parse: Parser<Value>,
-  fallback: string | null | ((env: Environment) => Value),
-  help: string,
-): Setting<Name, Value | null> {
+): Setting<Name, Value | Fallback> {
   if (typeof fallback === 'function') return { name, parse, default: fallback, help }
-  if (fallback === null) return { name, parse, default: () => null, help }
   const value = parse(fallback)
   if (value instanceof Invalid) throw new TypeError(`the default of ${name} ${value.reason}`)
   return { name, parse, default: () => value, help: `${help} (${fallback})` }
 }
+
+const none = () => null
 
 const port = integer(0, 65_535)
 const hostName = matching(/^[A-Za-z0-9.:%_-]+$/, 'must be a host name or an address')
@@ -139,19 +125,19 @@ function home(): string {
 // biome-ignore format: one line for each setting
 const OIDC = {
   /** null: nobody signs in so. */
-  issuer: setting('OIDC_ISSUER', issuerUrl, null, 'identity provider (OpenID Connect) by which people sign in'),
-  clientId: setting('OIDC_CLIENT_ID', text, null, 'this server’s client id at OIDC_ISSUER'),
+  issuer: setting('OIDC_ISSUER', issuerUrl, none, 'identity provider (OpenID Connect) by which people sign in'),
+  clientId: setting('OIDC_CLIENT_ID', text, none, 'this server’s client id at OIDC_ISSUER'),
   /** null: a public client. */
-  clientSecret: setting('OIDC_CLIENT_SECRET', text, null, 'its secret'),
+  clientSecret: setting('OIDC_CLIENT_SECRET', text, none, 'its secret'),
   scopes: setting('OIDC_SCOPES', text, 'openid email profile', 'what is asked for at sign-in'),
-  organization: setting('OIDC_ORGANIZATION', text, null, 'slug of the organization of who signs in so'),
+  organization: setting('OIDC_ORGANIZATION', text, none, 'slug of the organization of who signs in so'),
   roleClaim: setting('OIDC_ROLE_CLAIM', claimPath, 'groups', 'claim that OIDC_ROLES are looked up by, also inside of others, as realm_access.roles; a name with dots in quotes'),
   /** null: teams are set here. */
-  teamClaim: setting('OIDC_TEAM_CLAIM', claimPath, null, 'claim that names the team of who signs in, as OIDC_ROLE_CLAIM (none: it stays)'),
+  teamClaim: setting('OIDC_TEAM_CLAIM', claimPath, none, 'claim that names the team of who signs in, as OIDC_ROLE_CLAIM (none: it stays)'),
   roles: setting('OIDC_ROLES', mapTo(ROLES), () => new Map<string, Role>(), 'roles by values of the claim, such as analytics-admins=admin,engineering=developer or a JSON object of them: the highest counts (none)'),
-  defaultRole: setting('OIDC_DEFAULT_ROLE', oneOf(ROLES), null, 'role without a match (none: nobody comes in without)'),
+  defaultRole: setting('OIDC_DEFAULT_ROLE', oneOf(ROLES), none, 'role without a match (none: nobody comes in without)'),
   requireVerifiedEmail: setting('OIDC_REQUIRE_VERIFIED_EMAIL', boolean, 'true', 'false for providers that do not say whether an address is verified, as Microsoft Entra'),
-  allowedDomains: setting('OIDC_ALLOWED_DOMAINS', domains, () => [], 'domains of who may sign in so, by `hd`, else by the address (any)'),
+  allowedDomains: setting('OIDC_ALLOWED_DOMAINS', domains, (): string[] => [], 'domains of who may sign in so, by `hd`, else by the address (any)'),
 }
 
 /** Every setting, in the order of `--help`: variable, parser, default, help text. */
@@ -160,18 +146,18 @@ const TABLE = {
   host: setting('HOST', hostName, '127.0.0.1', 'address to listen on'),
   port: setting('PORT', port, '8080', 'port to listen on, 0 for any free one'),
   /** null: no admin listener. */
-  adminPort: setting('ADMIN_PORT', port, null, 'port of the admin listener, which answers /metrics, 0 for any free one (off)'),
+  adminPort: setting('ADMIN_PORT', port, none, 'port of the admin listener, which answers /metrics, 0 for any free one (off)'),
   adminHost: setting('ADMIN_HOST', hostName, '127.0.0.1', 'address of the admin listener, which needs no key'),
   dataDir: setting('DATA_DIR', matching(/^[^\0]+$/, 'must be a path'), defaultDataDir, 'folder of the embedded database and of what is kept'),
   /** null: the embedded PostgreSQL in `dataDir`. */
-  databaseUrl: setting('DATABASE_URL', databaseUrl, null, 'a PostgreSQL 15 or newer instead of the embedded one'),
+  databaseUrl: setting('DATABASE_URL', databaseUrl, none, 'a PostgreSQL 15 or newer instead of the embedded one'),
   databasePool: setting('DATABASE_POOL', integer(1, 1_000), '10', 'database connections of the server at most'),
   /** Without a trailing slash; null: not known. */
-  publicUrl: setting('PUBLIC_URL', httpUrl, null, 'where clients reach this server'),
+  publicUrl: setting('PUBLIC_URL', httpUrl, none, 'where clients reach this server'),
   passwords: setting('PASSWORDS', onOff, 'on', 'off: people sign in by OIDC_ISSUER alone'),
   oidc: OIDC,
   /** null: generated and kept in `dataDir`. */
-  secretKey: setting('SECRET_KEY', key32, null, '32 bytes in base64 that encrypt webhook secrets'),
+  secretKey: setting('SECRET_KEY', key32, none, '32 bytes in base64 that encrypt webhook secrets'),
   trustProxy: setting('TRUST_PROXY', integer(0, 20), '0', 'proxies in front whose X-Forwarded-For is believed'),
   rateLimits: setting('RATE_LIMITS', rateLimits, '100,500,2000', `requests a minute of ${PLANS.join(', ')}`),
   webhookRetryDelaysS: setting('WEBHOOK_RETRY_DELAYS', retryDelays, '60,300,1800', 'seconds before each retry'),
@@ -179,20 +165,20 @@ const TABLE = {
   webhookConcurrency: setting('WEBHOOK_CONCURRENCY', integer(1, 10_000), '64', 'deliveries at a time'),
   webhookEndpointConcurrency: setting('WEBHOOK_ENDPOINT_CONCURRENCY', integer(1, 1_000), '4', 'deliveries at a time to one endpoint'),
   webhookAllowHttp: setting('WEBHOOK_ALLOW_HTTP', boolean, 'false', 'true allows http endpoints'),
-  webhookAllowCidrs: setting('WEBHOOK_ALLOW_CIDRS', networks, () => [], 'private networks that endpoints may be in (none)'),
+  webhookAllowCidrs: setting('WEBHOOK_ALLOW_CIDRS', networks, (): string[] => [], 'private networks that endpoints may be in (none)'),
   webhookHeaderPrefix: setting('WEBHOOK_HEADER_PREFIX', headerPrefix, 'X-Service', 'beginning of the signature headers'),
   webhookMaxEndpoints: setting('WEBHOOK_MAX_ENDPOINTS', integer(1, 10_000), '20', 'endpoints of an organization'),
   cacheBytes: setting('CACHE_BYTES', integer(0, 2 ** 40), '67108864', 'bytes of responses kept in memory, never stale; 0 keeps none'),
   storeContent: setting('STORE_CONTENT', boolean, 'false', 'true keeps prompts and answers that are sent'),
   /** The prices in the file; null: no file. */
-  modelPrices: setting('MODEL_PRICES', modelPrices, null, 'JSON file of model prices that win over those built in'),
+  modelPrices: setting('MODEL_PRICES', modelPrices, none, 'JSON file of model prices that win over those built in'),
   retentionDeliveriesDays: setting('RETENTION_DELIVERIES_DAYS', integer(1, 36_500), '30', 'days that finished deliveries are kept'),
   retentionAuditDays: setting('RETENTION_AUDIT_DAYS', integer(0, 36_500), () => 0, 'days that audit entries are kept (0: for ever)'),
   /** null: `serve` makes none. */
-  backupEveryS: setting('BACKUP_EVERY', duration, null, 'time between backups that serve makes, such as 24h (off)'),
+  backupEveryS: setting('BACKUP_EVERY', duration, none, 'time between backups that serve makes, such as 24h (off)'),
   backupKeep: setting('BACKUP_KEEP', integer(1, 10_000), '14', 'backups of serve that are kept'),
   /** null: `backups` in `dataDir`. */
-  backupDir: setting('BACKUP_DIR', matching(/^[^\0]+$/, 'must be a path'), null, 'folder of the backups of serve (backups in DATA_DIR)'),
+  backupDir: setting('BACKUP_DIR', matching(/^[^\0]+$/, 'must be a path'), none, 'folder of the backups of serve (backups in DATA_DIR)'),
   logLevel: setting('LOG_LEVEL', oneOf(LOG_LEVELS), 'info', LOG_LEVELS.join(', ')),
   logFormat: setting('LOG_FORMAT', oneOf(LOG_FORMATS), () => (process.stderr.isTTY ? 'pretty' : 'json'), 'pretty or json (pretty on a terminal)'),
 }
