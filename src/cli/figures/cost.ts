@@ -9,7 +9,7 @@ import { barOf, type Colour, type Column, draw, paint, type Screen, sparkOf } fr
 import { moversText } from './movers.ts'
 import { compact, money, percent, whole } from './numbers.ts'
 import { NONE, ofProject, type Parameters, rangeOf, rangeText, refuseOthers } from './options.ts'
-import { figure, isForbidden, type Source, type View } from './source.ts'
+import { figure, findBody, type Source, type View } from './source.ts'
 import { fractionOf, noSessions, pageText, title } from './text.ts'
 
 type CostOptions = OrgOptions & { by?: string; andBy?: string; sort?: string; order?: string }
@@ -131,13 +131,8 @@ const unpricedText = (tokens: number): string =>
 
 /** The addresses of members by their ids: what --member takes. Without the scope for it, none. */
 async function addressesOf(source: Source): Promise<Map<string, string>> {
-  try {
-    const { members }: TeamOverview = JSON.parse(await source.get('/team'))
-    return new Map(members.map(({ id, email }) => [id, email]))
-  } catch (error) {
-    if (isForbidden(error)) return new Map()
-    throw error
-  }
+  const { members = [] } = (await findBody<TeamOverview>(source, '/team', {})) ?? {}
+  return new Map(members.map(({ id, email }) => [id, email]))
 }
 
 type Row = Omit<BreakdownItem, 'key' | 'and_key'> & {

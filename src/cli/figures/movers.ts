@@ -1,10 +1,9 @@
 import { daysBetween } from '../../base/dates.ts'
 import type { Breakdown, BreakdownItem } from '../../features/cost/breakdown-model.ts'
-import { Refusal } from '../client/key-owner.ts'
 import { type Colour, draw, paint } from '../command/table.ts'
 import { counted, money, percent } from './numbers.ts'
 import { NONE, rangeOf } from './options.ts'
-import { urlOf, type View } from './source.ts'
+import { findBody, type View } from './source.ts'
 
 const MOST = 3
 
@@ -14,12 +13,11 @@ export async function moversText({ screen, source, parameters }: View): Promise<
   if (from === null) return []
   const { project } = parameters
   const by = project === undefined ? 'project' : 'model'
-  const query = { by, project, date_from: from, date_to: to, compare: 'previous', sort: 'change' }
-  const body = await source
-    .get(urlOf('/cost/breakdown', { ...query, per_page: String(MOST) }))
-    .catch(withoutChange)
-  if (body === undefined) return []
-  const { data, total }: Breakdown = JSON.parse(body)
+  const range = { date_from: from, date_to: to }
+  const query = { ...range, by, project, compare: 'previous', sort: 'change', per_page: String(MOST) }
+  const found = await findBody<Breakdown>(source, '/cost/breakdown', query)
+  if (found === undefined) return []
+  const { data, total } = found
   const changed = data.filter((item) => changeOf(item) !== 0)
   if (changed.length === 0) return []
   const before = `the ${counted(daysBetween(from, to) + 1, 'day')} before`
@@ -36,11 +34,6 @@ export async function moversText({ screen, source, parameters }: View): Promise<
     { fraction: () => null },
   )
   return [`${paint(screen, heading, 'bold')}\n${table}`]
-}
-
-/** A server of an older version does not sort by change. */
-function withoutChange(error: unknown): undefined {
-  if (!(error instanceof Refusal)) throw error
 }
 
 type Changed = Pick<BreakdownItem, 'cost' | 'previous'>

@@ -84,7 +84,7 @@ export const figure =
     }
   }
 
-export function urlOf(path: string, parameters: Parameters): string {
+function urlOf(path: string, parameters: Parameters): string {
   const given = Object.entries(parameters).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   )
@@ -129,8 +129,19 @@ async function localBody({ config, log }: Context, sql: Sql, orgId: string, url:
   return text
 }
 
-/** Whether the key may not see what was asked for; a view that can do without it leaves it out. */
-export const isForbidden = (error: unknown): boolean => error instanceof Refusal && error.code === 'FORBIDDEN'
+/** Asks for more than the figure's own body; undefined where the key may not see it, or a server is older than the route. */
+export async function findBody<Body>(
+  { get }: Source,
+  path: string,
+  parameters: Parameters,
+): Promise<Body | undefined> {
+  try {
+    return JSON.parse(await get(urlOf(path, parameters)))
+  } catch (error) {
+    if (error instanceof Refusal) return undefined
+    throw error
+  }
+}
 
 /** Names of parameters within a message, as of the other bound. */
 const NAMED = /\b(date_to|max_cost|max_quality)\b/g

@@ -3,8 +3,8 @@ import type { Breakdown, BreakdownItem } from '../../features/cost/breakdown-mod
 import type { TeamOverview } from '../../features/team/model.ts'
 import { type Column, draw } from '../command/table.ts'
 import { counted, money, whole } from './numbers.ts'
-import { rangeText, withRange } from './options.ts'
-import { figure, isForbidden, type Source, urlOf, type View } from './source.ts'
+import { type Parameters, rangeText, withRange } from './options.ts'
+import { figure, findBody, type Source, type View } from './source.ts'
 import { fractionOf, title } from './text.ts'
 
 /** `team`: the members, with the sessions that each had in the last 30 days and what they cost. */
@@ -59,20 +59,14 @@ const USED: readonly Column<Member>[] = [
 /** Reads the usage of each key of the breakdown by member; undefined when the API key may not see it. */
 async function usedByMember(
   source: Source,
-  range: Record<string, string | undefined>,
+  range: Parameters,
 ): Promise<Map<string | null, Used> | undefined> {
   const used = new Map<string | null, Used>()
-  try {
-    for (let page = 1, isLast = false; !isLast; page += 1) {
-      const body = await source.get(urlOf('/cost/breakdown', { ...range, page: String(page) }))
-      const { data, pagination }: Breakdown = JSON.parse(body)
-      for (const item of data) used.set(item.key, item)
-      isLast = page * pagination.per_page >= pagination.total
-    }
-    return used
-  } catch (error) {
-    if (isForbidden(error)) return undefined
-    throw error
+  for (let page = 1; ; page += 1) {
+    const found = await findBody<Breakdown>(source, '/cost/breakdown', { ...range, page: String(page) })
+    if (found === undefined) return undefined
+    for (const item of found.data) used.set(item.key, item)
+    if (page * found.pagination.per_page >= found.pagination.total) return used
   }
 }
 
