@@ -36,7 +36,10 @@ export function addOrg(program: CliCommand): void {
     .add('update <slug>', 'change an organization')
     .option('--name <name>', 'its name for people')
     .option('--plan <plan>', PLANS.join(', '))
-    .option('--hide-members <on|off>', 'on: members are shown to API keys with the scope team:read only')
+    .choice('--hide-members <on|off>', 'on: members are shown to API keys with the scope team:read only', [
+      'on',
+      'off',
+    ])
     .choice('--budget-action <action>', 'warn, or block: what the hook on laptops does beyond a budget', [
       'warn',
       'block',
@@ -105,13 +108,6 @@ async function show(context: Context, _options: object, [slug]: Args): Promise<v
 const membersShown = ({ hide_members }: Pick<Organization, 'hide_members'>): string =>
   hide_members ? 'hidden from API keys without the scope team:read' : 'shown'
 
-/** Throws OperatorError (wrong usage). */
-function switchOf(text: string | undefined): boolean | undefined {
-  if (text === undefined) return undefined
-  if (text !== 'on' && text !== 'off') throw new OperatorError('--hide-members must be on or off', 2)
-  return text === 'on'
-}
-
 async function update(
   context: Context,
   { yes, ...options }: Record<string, string | undefined> & { yes?: true },
@@ -122,7 +118,7 @@ async function update(
   const change = {
     name: options.name,
     plan: options.plan,
-    hideMembers: switchOf(options.hideMembers),
+    hideMembers: options.hideMembers === undefined ? undefined : options.hideMembers === 'on',
     retentionSessions: options.retentionSessions,
     budgetAction: options.budgetAction as Organization['budget_action'] | undefined,
   }
