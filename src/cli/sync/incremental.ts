@@ -20,15 +20,6 @@ interface Selection {
   restore?: boolean
 }
 
-export interface LeftOut {
-  /** Files that are as they were when the server answered for them, and their sessions. */
-  unchanged: { files: number; sessions: number; refused: number }
-  /** Files older than `sinceMs`. */
-  older: number
-  /** Files of sessions that are being written to. */
-  growing: number
-}
-
 interface Group {
   sources: readonly Source[]
   records: string[]
@@ -48,7 +39,7 @@ export function createIncremental(
   now: () => number,
 ) {
   const waiting = new Map<string, Group[]>()
-  const leftOut: LeftOut = { unchanged: { files: 0, sessions: 0, refused: 0 }, older: 0, growing: 0 }
+  const leftOut = { unchanged_files: 0, growing_files: 0, older_files: 0, sessions: 0, refused: 0 }
 
   const close = ({ sources, records }: Group) => {
     for (const [index, source] of sources.entries()) {
@@ -84,6 +75,7 @@ export function createIncremental(
     return now() - lastMs < quietMs * GROWING
   }
   return {
+    /** Numbers of files that are not read, as the summary has them, and the sessions of those that are unchanged. */
     leftOut,
     memory: {
       find: (path: string) => state?.known.files[path],
@@ -96,13 +88,14 @@ export function createIncremental(
     isLeftOut(sources: readonly Source[]): boolean {
       const isOlder =
         sinceMs !== undefined && sources.every(({ look }) => look !== undefined && look.now.mtimeMs < sinceMs)
-      if (isOlder) leftOut.older += sources.length
+      if (isOlder) leftOut.older_files += sources.length
       else if (isUnchanged(sources)) {
         const sessions = sessionsOf(sources)
-        leftOut.unchanged.files += sources.length
-        leftOut.unchanged.sessions += sessions.length
-        leftOut.unchanged.refused += sessions.filter(({ refused }) => refused !== undefined).length
-      } else if (settledMs !== undefined && isGrowing(sources, settledMs)) leftOut.growing += sources.length
+        leftOut.unchanged_files += sources.length
+        leftOut.sessions += sessions.length
+        leftOut.refused += sessions.filter(({ refused }) => refused !== undefined).length
+      } else if (settledMs !== undefined && isGrowing(sources, settledMs))
+        leftOut.growing_files += sources.length
       else return false
       return true
     },

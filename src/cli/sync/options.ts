@@ -1,6 +1,8 @@
 import type { ProjectFrom } from '../../analysis/agents/transcript/workspace.ts'
 import { OperatorError } from '../../base/errors.ts'
+import { askYesNo, isInteractive } from '../client/prompt.ts'
 import { checked } from '../client/user.ts'
+import { printMessage } from '../command/output.ts'
 
 export interface SyncOptions {
   org?: string
@@ -34,4 +36,25 @@ export function checkUsage({ server, key, org, project, user }: SyncOptions): vo
   if (project !== undefined && (project === '' || project.length > 200))
     throw wrong('--project must have 1 to 200 characters')
   if (user !== undefined) checked(user, '--user')
+}
+
+/**
+ * Whether the usual folders may be sent: nobody named them. Asks on a terminal; throws OperatorError (wrong usage) where
+ * there is none.
+ */
+export async function isAgreed(
+  paths: readonly string[],
+  { yes, dryRun }: SyncOptions,
+  to: string | undefined,
+): Promise<boolean> {
+  if (yes === true || dryRun === true) return true
+  const found = paths.map((path) => `  ${path}`).join('\n')
+  if (!isInteractive()) {
+    throw new OperatorError(
+      `give the paths to send, or --yes for the agents' usual folders, of which there are:\n${found}`,
+      2,
+    )
+  }
+  printMessage(`Sessions of coding agents are in\n${found}`)
+  return await askYesNo(`Send them to ${to}?`)
 }

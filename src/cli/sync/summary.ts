@@ -3,7 +3,7 @@ import type { SourceResult } from '../../analysis/agents/read-sessions.ts'
 import type { MovedSessions } from '../../features/sessions/moved-sessions.ts'
 import type { SessionUser } from '../client/user.ts'
 import { printMessage } from '../command/output.ts'
-import type { LeftOut } from './incremental.ts'
+import type { Incremental } from './incremental.ts'
 
 interface FileSummary {
   path: string
@@ -63,13 +63,10 @@ export function addFile(
 }
 
 /** Adds the files that were not read. */
-export function addLeftOut(summary: Summary, { unchanged, growing, older }: LeftOut): void {
-  summary.received += unchanged.sessions
-  summary.unchanged += unchanged.sessions - unchanged.refused
-  summary.refused = unchanged.refused
-  summary.unchanged_files = unchanged.files
-  summary.growing_files = growing
-  summary.older_files = older
+export function addLeftOut(summary: Summary, { sessions, ...files }: Incremental['leftOut']): void {
+  summary.received += sessions
+  summary.unchanged += sessions - files.refused
+  Object.assign(summary, files)
 }
 
 /** Adds what a batch said of sessions that had another project. */

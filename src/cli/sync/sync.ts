@@ -21,10 +21,9 @@ import { stopSignal } from '../command/signals.ts'
 import { pricerOf, syncDepsOf } from '../command/sync-deps.ts'
 import { askKeyOwner, createApiClient, sentCommits } from './api-client.ts'
 import { attributionOf, readUsualFolders } from './attribution.ts'
-import { isAgreed } from './consent.ts'
 import { printRecords } from './dry-run.ts'
 import { type Incremental, incrementalOf } from './incremental.ts'
-import { checkUsage, isResend, type SyncOptions } from './options.ts'
+import { checkUsage, isAgreed, isResend, type SyncOptions } from './options.ts'
 import { openState, type SyncState } from './state.ts'
 import {
   addFile,
