@@ -13,7 +13,6 @@ import { ROOT } from './files.ts'
 import { packLauncher, packPlatform } from './npm.ts'
 import { makeSbom } from './sbom.ts'
 import { endingOf, TARGETS, type Target } from './targets.ts'
-import { fillTemplate, TEMPLATES } from './templates.ts'
 
 const FOLDER = 'dist/release'
 const BILL = 'sbom.cdx.json'
@@ -44,6 +43,34 @@ export async function sumsOf(paths: readonly string[], folder: string): Promise<
   const lines: string[] = []
   for (const path of [...paths].sort()) lines.push(`${await sha256Of(path)}  ${relative(folder, path)}\n`)
   return lines.join('')
+}
+
+/** The files of docs/deploy that a release fills in: an install script and a Homebrew formula. */
+export const TEMPLATES = ['install.sh', 'cloud-analytics.rb'] as const
+
+interface Filling {
+  version: string
+  /** The address from which the executables can be downloaded, without a slash at the end. */
+  url: string
+  /** The SHA-256 of each executable in hex, by target. */
+  sums: ReadonlyMap<string, string>
+}
+
+/** The text of a template with its `@PLACEHOLDERS@` filled in. Throws for one that has no value. */
+export function fillTemplate(name: (typeof TEMPLATES)[number], { version, url, sums }: Filling): string {
+  const values = new Map([
+    ['VERSION', version],
+    ['URL', url],
+  ])
+  for (const [target, sum] of sums) values.set(`SHA256_${target.toUpperCase().replaceAll('-', '_')}`, sum)
+  return readFileSync(join(ROOT, 'docs/deploy', name), 'utf8').replace(
+    /@([A-Z0-9_]+)@/g,
+    (_text, placeholder) => {
+      const value = values.get(placeholder)
+      if (value === undefined) throw new Error(`${name}: nothing for @${placeholder}@`)
+      return value
+    },
+  )
 }
 
 async function release(url: string | undefined): Promise<string> {
@@ -92,25 +119,23 @@ const UNLISTED = ['SHA256SUMS', 'NOTES.md']
 export async function problemsOf(folder: string): Promise<string[]> {
   const list = join(folder, 'SHA256SUMS')
   if (!existsSync(list)) return ['SHA256SUMS is missing']
-  const sums = new Map<string, string>()
-  const problems: string[] = []
-  for (const line of readFileSync(list, 'utf8').split('\n').slice(0, -1)) {
-    const [, sum, name] = /^([0-9a-f]{64}) {2}(\S+)$/.exec(line) ?? []
-    if (sum === undefined || name === undefined)
-      problems.push(`SHA256SUMS has a line of another form: ${line}`)
-    else sums.set(name, sum)
-  }
-  for (const [name, sum] of sums) {
-    if (!existsSync(join(folder, name))) problems.push(`${name} is missing`)
-    else if ((await sha256Of(join(folder, name))) !== sum)
-      problems.push(`${name} is another file than SHA256SUMS says`)
-  }
-  for (const path of new Bun.Glob('**/*').scanSync({ cwd: folder, dot: true })) {
-    const name = path.replaceAll('\\', '/')
-    if (!sums.has(name) && !UNLISTED.includes(name)) problems.push(`${name} is not in SHA256SUMS`)
-  }
-  if (!sums.has(BILL)) problems.push(`${BILL} is not in SHA256SUMS`)
-  else if (existsSync(join(folder, BILL)) && readFileSync(join(folder, BILL), 'utf8') !== makeSbom(VERSION))
+  const names = [...new Bun.Glob('**/*').scanSync({ cwd: folder, dot: true })]
+  const files = names.map((name) => name.replaceAll('\\', '/')).filter((name) => !UNLISTED.includes(name))
+  const sumsIn = (text: string) =>
+    new Map((text.match(/.+/g) ?? []).map((line) => [line.slice(66), line.slice(0, 64)]))
+  const listed = sumsIn(readFileSync(list, 'utf8'))
+  const found = sumsIn(
+    await sumsOf(
+      files.map((name) => join(folder, name)),
+      folder,
+    ),
+  )
+  const problems = [...new Set([BILL, ...listed.keys(), ...found.keys()])].flatMap((name) => {
+    if (!listed.has(name)) return [`${name} is not in SHA256SUMS`]
+    if (!found.has(name)) return [`${name} is missing`]
+    return listed.get(name) === found.get(name) ? [] : [`${name} is another file than SHA256SUMS says`]
+  })
+  if (found.has(BILL) && readFileSync(join(folder, BILL), 'utf8') !== makeSbom(VERSION))
     problems.push(`${BILL} is not the bill of materials of this commit (${VERSION})`)
   return problems.sort()
 }

@@ -3,10 +3,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { launcherPackage, packLauncher, packPlatform } from '../../src/build/npm.ts'
-import { releaseName, releaseUrl } from '../../src/build/release.ts'
+import { fillTemplate, releaseName, releaseUrl, TEMPLATES } from '../../src/build/release.ts'
 import { makeSbom } from '../../src/build/sbom.ts'
 import { hostTarget, TARGETS } from '../../src/build/targets.ts'
-import { fillTemplate, TEMPLATES } from '../../src/build/templates.ts'
 
 // Packs a release and installs it as a user would. The executable is a script that prints its arguments and exits
 // with 7.
