@@ -1,3 +1,4 @@
+import { isObject, type Json, objectOf, parseJson } from '../../analysis/agents/transcript/json-fields.ts'
 import { type FieldProblem, messageOf, OperatorError } from '../../base/errors.ts'
 
 /**
@@ -25,19 +26,30 @@ export async function fetchAnswer(url: string, init: RequestInit & { signal: Abo
     headers: { ...init.headers, 'accept-encoding': 'identity' },
     signal: AbortSignal.any([init.signal, tooLong.signal]),
   })
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of response.body ?? []) {
-    chunks.push(chunk)
-    length += chunk.length
-    if (length <= MAX_ANSWER_BYTES) continue
+  const bytes = await readAtMost(response.body ?? [], MAX_ANSWER_BYTES)
+  if (bytes === undefined) {
     tooLong.abort()
     throw new OperatorError(
       `the answer of ${url} is longer than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB: is it the right address?`,
     )
   }
   const { status, ok, headers } = response
-  return { url, status, ok, headers, text: Buffer.concat(chunks).toString('utf8') }
+  return { url, status, ok, headers, text: bytes.toString() }
+}
+
+/** All bytes of a stream; undefined as soon as there are more than `maxBytes`. */
+export async function readAtMost(
+  stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  maxBytes: number,
+): Promise<Buffer | undefined> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of stream) {
+    size += chunk.byteLength
+    if (size > maxBytes) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, size)
 }
 
 /** Does the same within `timeoutMs`, and throws OperatorError also when the server does not answer. */
@@ -57,14 +69,7 @@ export async function askServer(
 }
 
 /** The object that an answer's body is; an empty one for any other body. */
-export function bodyOf(answer: Pick<Answer, 'text'>): Record<string, unknown> {
-  try {
-    const body: unknown = JSON.parse(answer.text)
-    return typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body } : {}
-  } catch {
-    return {}
-  }
-}
+export const bodyOf = ({ text }: Pick<Answer, 'text'>): Json => objectOf(parseJson(text))
 
 /** Reads an error body; a part that is missing or of another type is undefined. */
 export function errorOf(answer: Pick<Answer, 'text'>): {
@@ -81,12 +86,7 @@ export function errorOf(answer: Pick<Answer, 'text'>): {
 }
 
 const isProblem = (value: unknown): value is FieldProblem =>
-  typeof value === 'object' &&
-  value !== null &&
-  'field' in value &&
-  'message' in value &&
-  typeof value.field === 'string' &&
-  typeof value.message === 'string'
+  isObject(value) && typeof value.field === 'string' && typeof value.message === 'string'
 
 /** Throws OperatorError for an answer that leads to another address; `url` is the server's. */
 export function refuseRedirect(url: string, { status, headers }: Answer): void {

@@ -1,5 +1,6 @@
 import { readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { objectOf, parseJson } from '../../analysis/agents/transcript/json-fields.ts'
 import { codeOf, messageOf, OperatorError } from '../../base/errors.ts'
 import { configFolder, type Environment } from './folders.ts'
 import { writePrivate } from './private-file.ts'
@@ -24,20 +25,10 @@ export function readLogin(env: Environment): Login | undefined {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined
     throw new OperatorError(`${path} cannot be read (${codeOf(error) ?? messageOf(error)})`)
   }
-  const login = loginOf(text)
-  if (login === undefined)
+  const { server, key, member } = objectOf(parseJson(text))
+  if (typeof server !== 'string' || typeof key !== 'string')
     throw new OperatorError(`${path} is damaged: run cloud-analytics login --server URL`)
-  return login
-}
-
-function loginOf(text: string): Login | undefined {
-  try {
-    const { server, key, member } = JSON.parse(text) as Partial<Record<keyof Login, unknown>>
-    if (typeof server !== 'string' || typeof key !== 'string') return undefined
-    return { server, key, member: typeof member === 'string' ? member : null }
-  } catch {
-    return undefined
-  }
+  return { server, key, member: typeof member === 'string' ? member : null }
 }
 
 /** Whether others on this machine may read the kept key. On Windows the folder's access list protects it. */

@@ -1,3 +1,4 @@
+import { parseJson } from '../../analysis/agents/transcript/json-fields.ts'
 import { problemOf } from '../../analysis/records/check.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { OperatorError } from '../../base/errors.ts'
@@ -63,19 +64,11 @@ async function addLine(
   onSkipped: (skipped: Skipped) => void,
 ): Promise<void> {
   if (text === undefined) return onSkipped({ path, line, reason: `longer than ${MAX_LINE_BYTES} bytes` })
-  const record = parse(text)
+  const record = parseJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
   const problem =
     record === undefined ? { field: 'line', message: 'is not JSON' } : problemOf(record, 'record', text)
   if (problem !== undefined) {
     return onSkipped({ path, line, reason: `${problem.field.replace('record.', '')} ${problem.message}` })
   }
   await batches.add({ record: record as SyncRecord, path, line }, text)
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,6 @@
 import { existsSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { parseJson, valueAt } from '../../analysis/agents/transcript/json-fields.ts'
 import { claudeFolder, type Environment } from '../client/folders.ts'
 import { recordPath } from '../client/settings-file.ts'
 import type { Context } from '../command/context.ts'
@@ -21,12 +22,8 @@ export async function runHook({ env }: Context): Promise<void> {
 }
 
 function transcriptIn(input: string): string | undefined {
-  try {
-    const path: unknown = JSON.parse(input)?.transcript_path
-    return typeof path === 'string' && path.endsWith('.jsonl') && existsSync(path) ? path : undefined
-  } catch {
-    return undefined
-  }
+  const path = valueAt(parseJson(input), 'transcript_path')
+  return typeof path === 'string' && path.endsWith('.jsonl') && existsSync(path) ? path : undefined
 }
 
 /** A session's transcript, and the folder of its sub-agents where it has one. */

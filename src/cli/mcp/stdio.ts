@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline'
+import { parseJson } from '../../analysis/agents/transcript/json-fields.ts'
 import { messageOf } from '../../base/errors.ts'
 import { getServer, type Server } from '../client/server.ts'
 import type { Context } from '../command/context.ts'
@@ -37,12 +38,8 @@ interface Message {
 
 /** The answers to a message, as lines; none to a notification. */
 async function passOn({ url, key }: Server, line: string): Promise<string[]> {
-  let message: Message | null
-  try {
-    message = JSON.parse(line)
-  } catch {
-    return [errorText(null, PARSE_ERROR, 'the line is not valid JSON')]
-  }
+  const message = parseJson(line) as Message | null | undefined
+  if (message === undefined) return [errorText(null, PARSE_ERROR, 'the line is not valid JSON')]
   const failed = (reason: unknown) =>
     message?.id === undefined ? [] : [errorText(message.id, SERVER_ERROR, String(reason))]
   const revision = message?.params?._meta?.[REVISION]

@@ -43,7 +43,7 @@ export async function recordOf(folder: string, described: DescribedPullRequest):
     told.branch ?? (isRemote ? described.head : await git('rev-parse', '--abbrev-ref', described.head))
   return {
     state: 'open',
-    ...Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined)),
+    ...Object.fromEntries(Object.entries(told).filter(([, value]) => value != null)),
     type: 'pr_risk',
     repo: (told.repo ?? (await repositoryOf(git)) ?? repository.name).slice(0, 200),
     pr_number: told.pr_number,

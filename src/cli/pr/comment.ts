@@ -1,3 +1,4 @@
+import { objectOf, valueAt } from '../../analysis/agents/transcript/json-fields.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { askServer, bodyOf } from '../client/answer.ts'
 import { MARKER } from './markdown.ts'
@@ -61,12 +62,11 @@ const APP_OF_JOBS = 'github-actions[bot]'
 
 async function viewerOf(api: string, send: Send): Promise<string> {
   const answer = await send(`${api.replace(/\/v3$/, '')}/graphql`, 'POST', { query: '{ viewer { login } }' })
-  const { data } = bodyOf(answer) as { data?: { viewer?: unknown } | null }
-  return nameOf(data?.viewer) ?? APP_OF_JOBS
+  return nameOf(valueAt(bodyOf(answer), 'data', 'viewer')) ?? APP_OF_JOBS
 }
 
 const nameOf = (user: unknown): string | undefined => {
-  const { login, username = login } = (user ?? {}) as { login?: unknown; username?: unknown }
+  const { login, username = login } = objectOf(user)
   return typeof username === 'string' ? username : undefined
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { objectOf, textOf } from '../../analysis/agents/transcript/json-fields.ts'
 import type { PrRiskRecord } from '../../analysis/records/risk.ts'
 import { messageOf, OperatorError } from '../../base/errors.ts'
 import type { Environment } from '../client/folders.ts'
@@ -18,12 +19,12 @@ export interface Discussion {
 export interface DescribedPullRequest {
   base: string
   head: string
-  /** Fields of its record; what is undefined, git says. */
+  /** Fields of its record; what is missing, git says. */
   told: Told
   discussion?: Discussion | undefined
 }
 
-type Told = { [Field in keyof PrRiskRecord]?: PrRiskRecord[Field] | undefined } & { pr_number: number }
+type Told = { [Field in keyof PrRiskRecord]?: PrRiskRecord[Field] | null | undefined } & { pr_number: number }
 
 export interface PullRequestFlags {
   base?: string
@@ -61,12 +62,6 @@ function byHand(base: string, number: number | undefined): DescribedPullRequest 
   return { base, head: 'HEAD', told: { pr_number: number } }
 }
 
-type Json = Record<string, unknown>
-const objectOf = (value: unknown): Json =>
-  typeof value === 'object' && value !== null ? (value as Json) : {}
-const textOf = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined
-
 /** Reads the event of the job; undefined outside GitHub Actions, and for an event of something else. */
 function fromGithub(env: Environment): DescribedPullRequest | undefined {
   const path = env.GITHUB_EVENT_PATH
@@ -76,7 +71,7 @@ function fromGithub(env: Environment): DescribedPullRequest | undefined {
   const [base, head, repository] = [objectOf(pull.base), objectOf(pull.head), objectOf(event.repository)]
   const [from, to] = [textOf(base.sha), textOf(head.sha)]
   const { number } = pull
-  if (typeof number !== 'number' || from === undefined || to === undefined) return undefined
+  if (typeof number !== 'number' || from === null || to === null) return undefined
   const repo = textOf(repository.full_name) ?? env.GITHUB_REPOSITORY
   const merged_at = textOf(pull.merged_at)
   const api = (env.GITHUB_API_URL ?? 'https://api.github.com').replace(/\/+$/, '')
@@ -88,12 +83,12 @@ function fromGithub(env: Environment): DescribedPullRequest | undefined {
       pr_number: number,
       pr_title: textOf(pull.title),
       branch: textOf(head.ref),
-      state: pull.state === 'closed' ? (merged_at === undefined ? 'closed' : 'merged') : 'open',
+      state: pull.state === 'closed' ? (merged_at === null ? 'closed' : 'merged') : 'open',
       created_at: textOf(pull.created_at),
       merged_at,
       closed_at: textOf(pull.closed_at),
       // an open pull request has a trial merge here
-      merge_commit: merged_at === undefined ? undefined : textOf(pull.merge_commit_sha),
+      merge_commit: merged_at === null ? null : textOf(pull.merge_commit_sha),
       url: textOf(pull.html_url),
       default_branch: textOf(repository.default_branch),
     },

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type {
   AttributionMemory,
@@ -9,6 +9,7 @@ import { createWritten, type Written } from '../../analysis/agents/attribution/w
 import type { KnownFile } from '../../analysis/agents/known-files.ts'
 import { isObject, type Json } from '../../analysis/agents/transcript/json-fields.ts'
 import { createLineOwners, type LineOwners } from '../../analysis/agents/transcript/line-owners.ts'
+import { readJsonFile } from '../../base/json-file.ts'
 import type { SkippedSession } from '../../features/sessions/deleted-queries.ts'
 import { writePrivate } from '../client/private-file.ts'
 import { appendPrivate, readLines, readWritten } from './kept-lines.ts'
@@ -94,12 +95,8 @@ export interface ReadState {
 
 function readState(path: string): ReadState | undefined {
   const stamp = stampOf(path)
-  try {
-    const state: unknown = JSON.parse(readFileSync(path, 'utf8'))
-    return isState(state) ? { state, stamp } : undefined
-  } catch {
-    return undefined
-  }
+  const state = readJsonFile(path)
+  return isState(state) ? { state, stamp } : undefined
 }
 
 /** Whether a value has the parts of a state, as far as the program would fail without them. */

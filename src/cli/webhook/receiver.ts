@@ -1,4 +1,6 @@
+import { parseJson } from '../../analysis/agents/transcript/json-fields.ts'
 import { codeOf, OperatorError } from '../../base/errors.ts'
+import { readAtMost } from '../client/answer.ts'
 import { type Verification, verifyDelivery } from './verification.ts'
 
 const HOST = '127.0.0.1'
@@ -57,21 +59,6 @@ export function startReceiver(options: ReceiverOptions) {
   return { url: `http://${HOST}:${server.port}`, stop: () => server.stop(true) }
 }
 
-/** All bytes of a stream; undefined as soon as there are more than `maxBytes`. */
-export async function readAtMost(
-  stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  maxBytes: number,
-): Promise<Buffer | undefined> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of stream) {
-    size += chunk.byteLength
-    if (size > maxBytes) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks, size)
-}
-
 async function receive(
   request: Request,
   { secret, prefix, status: wanted, onReceived }: ReceiverOptions,
@@ -95,7 +82,7 @@ async function receive(
     signature: verification.signature,
     warning: verification.warning,
     status,
-    body: body === undefined ? null : contentOf(body),
+    body: body === undefined ? null : contentOf(body.toString()),
   })
   // these have no body
   if ([204, 205, 304].includes(status)) return new Response(null, { status })
@@ -105,11 +92,4 @@ async function receive(
 const integerOf = (header: string | null): number | null =>
   header !== null && /^\d{1,9}$/.test(header) ? Number(header) : null
 
-function contentOf(body: Buffer): unknown {
-  const text = new TextDecoder().decode(body)
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
+const contentOf = (text: string): unknown => parseJson(text) ?? text

@@ -1,8 +1,9 @@
 import { OperatorError } from '../../base/errors.ts'
 import { verifySignature, verifyStandardSignature } from '../../webhooks/signing/signature.ts'
+import { readAtMost } from '../client/answer.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
-import { MAX_BODY_BYTES, readAtMost } from './receiver.ts'
+import { MAX_BODY_BYTES } from './receiver.ts'
 import { ageWarning, secretOf } from './verification.ts'
 
 interface VerifyOptions {
