@@ -18,7 +18,6 @@ type Origin = 'flag' | 'environment' | 'login'
 export interface Server {
   /** Without a slash at its end. */
   url: string
-  urlFrom: Origin
   key: string
   keyFrom: Origin
   /** The address of the key's member, null where it has none; undefined when only the server knows. */
@@ -60,7 +59,7 @@ export function findServer(env: Environment, options: ServerOptions): Server | u
   if (keyFrom === 'login' && isLoginOpen(env))
     printMessage(`warning: others on this machine can read ${loginPath(env)}: chmod 600 it`)
   warnOfPlainHttp(url)
-  return { url, urlFrom, key, keyFrom, member: key === kept?.key ? kept.member : undefined }
+  return { url, key, keyFrom, member: key === kept?.key ? kept.member : undefined }
 }
 
 /** Does the same as `findServer`, for a command that needs a server. */

@@ -1,9 +1,11 @@
 import { OperatorError } from '../../base/errors.ts'
 
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+
 /** Resolves at the first SIGTERM, SIGINT or SIGHUP. Ignores further ones: npx sends Ctrl-C twice. */
 export function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => resolve(signal))
+    for (const signal of SIGNALS) process.on(signal, () => resolve(signal))
   })
 }
 
@@ -12,7 +14,6 @@ export function untilSignal(): Promise<NodeJS.Signals> {
  * second one ends the process as it does by default.
  */
 export function stopSignal(): { readonly stopped: AbortSignal; release(): void } {
-  const names = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
   const controller = new AbortController()
   const onSignal = (name: NodeJS.Signals) => {
     release()
@@ -21,8 +22,8 @@ export function stopSignal(): { readonly stopped: AbortSignal; release(): void }
     )
   }
   const release = () => {
-    for (const name of names) process.off(name, onSignal)
+    for (const name of SIGNALS) process.off(name, onSignal)
   }
-  for (const name of names) process.on(name, onSignal)
+  for (const name of SIGNALS) process.on(name, onSignal)
   return { stopped: controller.signal, release }
 }

@@ -68,17 +68,17 @@ export function parametersOf(schema: TObject, options: object): Parameters {
 }
 
 /** The parameters with the last 30 days, up to the last day given, unless there is a first one. */
-export function withRange(parameters: Parameters, now = new Date()): Parameters {
-  const { date_from, date_to = dateOf(now) } = parameters
+export function withRange(parameters: Parameters): Parameters {
+  const { date_from, date_to = dateOf(new Date()) } = parameters
   if (date_from !== undefined || !isDate(date_to)) return parameters
   const first = addDays(date_to, 1 - RANGE_DAYS)
   return isDate(first) ? { ...parameters, date_from: first } : parameters
 }
 
 /** The range of what is shown: `from` and `to` are days, inclusive; without a last one up to today. */
-export const rangeOf = ({ date_from, date_to }: Parameters, now = new Date()) => ({
+export const rangeOf = ({ date_from, date_to }: Parameters) => ({
   from: date_from ?? null,
-  to: date_to ?? dateOf(now),
+  to: date_to ?? dateOf(new Date()),
 })
 
 /** The range in words. */

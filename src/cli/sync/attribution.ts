@@ -49,7 +49,7 @@ export async function readUsualFolders(
 ): Promise<void> {
   const given = new Set(paths.map((path) => resolve(path)))
   const folders = agentFolders(env).filter((folder) => existsSync(folder) && !given.has(resolve(folder)))
-  const incremental = createIncremental(state, 'written', {}, () => Date.now())
+  const incremental = createIncremental(state, 'written', {})
   const results = readSessions(folders, {
     pricer: await pricerOf(config)(),
     withoutRecords: true,

@@ -36,7 +36,6 @@ export function createIncremental(
   state: SyncState | undefined,
   how: string,
   { sinceMs, settledMs, restore = false }: Selection,
-  now: () => number,
 ) {
   const waiting = new Map<string, Group[]>()
   const leftOut = { unchanged_files: 0, growing_files: 0, older_files: 0, sessions: 0, refused: 0 }
@@ -61,18 +60,18 @@ export function createIncremental(
       .flatMap((id) => state?.known.sessions[id] ?? [])
   // the server would not keep a skipped session the next time either
   const isTriedAgain = ({ refused, skipped, at }: StateOfSession) =>
-    skipped === undefined && refused !== undefined && now() - Date.parse(at) > REFUSED_AGAIN_MS
+    skipped === undefined && refused !== undefined && Date.now() - Date.parse(at) > REFUSED_AGAIN_MS
   const isUnchanged = (sources: readonly Source[]) =>
     !restore &&
     sources.every(({ path, look }) => look?.change === 'same' && state?.known.files[path]?.done === how) &&
     !sessionsOf(sources).some(isTriedAgain)
   const isGrowing = (sources: readonly Source[], quietMs: number) => {
     const writtenMs = Math.max(...sources.map(({ look }) => look?.now.mtimeMs ?? 0))
-    if (now() - writtenMs >= quietMs) return false
+    if (Date.now() - writtenMs >= quietMs) return false
     const sent = sessionsOf(sources).map(({ at }) => Date.parse(at))
     const started = sources.map(({ startedAt }) => Date.parse(startedAt)).filter((ms) => !Number.isNaN(ms))
     const lastMs = sent.length > 0 ? Math.max(...sent) : Math.min(...started)
-    return now() - lastMs < quietMs * GROWING
+    return Date.now() - lastMs < quietMs * GROWING
   }
   return {
     /** Numbers of files that are not read, as the summary has them, and the sessions of those that are unchanged. */
@@ -115,7 +114,7 @@ export function createIncremental(
     refuse(record: SyncRecord, reason: string) {
       if (record.type !== 'session') return
       const hash = ''
-      const at = new Date(now()).toISOString()
+      const at = new Date().toISOString()
       state?.set('sessions', record.id, { hash, at, agent: record.source ?? 'unknown', refused: reason })
       answered(record.id)
     },
@@ -152,6 +151,5 @@ export function incrementalOf(
     context.config.modelPrices?.prices,
   ]
   const how = Bun.hash.xxHash3(JSON.stringify(decisive.map((value) => value ?? null))).toString(36)
-  const selection = { sinceMs: since, settledMs: settled, restore: restore === true }
-  return createIncremental(state, how, selection, () => Date.now())
+  return createIncremental(state, how, { sinceMs: since, settledMs: settled, restore: restore === true })
 }

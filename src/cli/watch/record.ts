@@ -5,11 +5,9 @@ import { writePrivate } from '../client/private-file.ts'
 /** `watch` writes this of itself, for `status`. Times are UTC. */
 export interface WatchRecord {
   pid: number
-  started_at: string
   paths: readonly string[]
   server: string
   /** Time of the last sync that ended well. */
-  last_run_at: string | null
   last_success_at: string | null
   /** The error of the last sync; null when it ended well. */
   error: string | null

@@ -41,10 +41,8 @@ export async function watch(context: Context, options: WatchOptions, args: Args)
   const existing = () => watched().filter((path) => existsSync(path))
   const record: WatchRecord = {
     pid: process.pid,
-    started_at: new Date().toISOString(),
     paths: watched(),
     server: url,
-    last_run_at: null,
     last_success_at: null,
     error: null,
   }
@@ -89,7 +87,6 @@ function note(record: WatchRecord, { failure, created, updated }: SyncResult, fo
   if (failure !== null && failure !== record.error) printMessage(`${at} ${failure}`)
   if (failure === null && (record.error !== null || created + updated > 0))
     printMessage(`${at} sent: ${created} new sessions, ${updated} changed`)
-  record.last_run_at = at
   if (failure === null) record.last_success_at = at
   record.error = failure
   writeWatchRecord(folder, record)

@@ -68,14 +68,13 @@ async function receive(
   }
   const body = await readAtMost(request.body ?? [], MAX_BODY_BYTES)
   const { headers } = request
-  const now = new Date()
   const verification: Verification =
     body === undefined
       ? { signature: 'unverified', warning: `the body is larger than ${MAX_BODY_BYTES} bytes` }
-      : verifyDelivery(secret(), prefix, headers, body, now)
+      : verifyDelivery(secret(), prefix, headers, body)
   const status = body === undefined ? 413 : verification.signature === 'invalid' ? 400 : wanted
   onReceived({
-    received_at: now.toISOString(),
+    received_at: new Date().toISOString(),
     event: headers.get(`${prefix}-Event`),
     delivery_id: headers.get(`${prefix}-Delivery`),
     attempt: integerOf(headers.get(`${prefix}-Attempt`)),

@@ -22,7 +22,7 @@ export async function verifyWebhook({ env, json }: Context, options: VerifyOptio
   const body = await readAtMost(Bun.stdin.stream(), MAX_BODY_BYTES)
   if (body === undefined) throw new OperatorError(`the body is larger than ${MAX_BODY_BYTES} bytes`, 2)
   const valid = isValid(body)
-  const warning = options.timestamp === undefined ? null : ageWarning(options.timestamp, new Date())
+  const warning = ageWarning(options.timestamp ?? null)
   if (valid && warning !== null) printMessage(`warning: ${warning}`)
   if (valid) return await printResult(json, { valid }, 'valid')
   if (json) await printResult(json, { valid }, '')
