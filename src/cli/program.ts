@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import { type Command, CommanderError } from 'commander'
 import { OperatorError } from '../base/errors.ts'
 import { VERSION } from '../base/version.ts'
@@ -14,7 +15,6 @@ import { addClient } from './client/commands.ts'
 import { CliCommand } from './command/cli-command.ts'
 import type { ProcessContext } from './command/context.ts'
 import { withEnvFile } from './command/env-file.ts'
-import { addExamples, wordsOf } from './command/help.ts'
 import { printError } from './command/output.ts'
 import { isShownFor, settingOptions } from './command/settings.ts'
 import { addCompletion } from './completion/commands.ts'
@@ -135,3 +135,16 @@ const withNext = (message: string, command: string): string =>
   /cloud-analytics [a-z]|`/.test(message)
     ? message
     : `${message}${message.includes('\n') ? '\n' : '; '}next: ${command} --help`
+
+/** Adds an example to the help of `command` and of all below it that have none: those need no arguments. */
+function addExamples(command: CliCommand, words: readonly string[] = []): void {
+  const [first] = command.commands
+  const hasOwn = (command as unknown as EventEmitter).listenerCount('afterHelp') > 0
+  if (!hasOwn)
+    command.examples([...words, ...(first === undefined ? [] : [first.name(), '--help'])].join(' '))
+  for (const child of command.commands) addExamples(child as CliCommand, [...words, child.name()])
+}
+
+/** The words by which the command is called. */
+const wordsOf = (command: Command): string =>
+  command.parent === null ? command.name() : `${wordsOf(command.parent)} ${command.name()}`

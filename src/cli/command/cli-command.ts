@@ -1,6 +1,5 @@
 import { Command, type CommandOptions, Option } from 'commander'
-import { contextOf, type ProcessContext, type Run } from './context.ts'
-import { explainFullDisk } from './full-disk.ts'
+import { contextOf, explainFullDisk, type ProcessContext, type Run } from './context.ts'
 import { secret } from './option-parsers.ts'
 
 const SERVER_HELP = 'address of the server (CLOUD_ANALYTICS_SERVER, else that of login)'

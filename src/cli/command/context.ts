@@ -1,7 +1,9 @@
 import { type Command, Option } from 'commander'
+import { noSpaceError, OperatorError } from '../../base/errors.ts'
 import { createLog, type Log } from '../../base/log.ts'
 import { type Config, flagOf, loadConfig, SETTINGS, type SettingName } from '../../config.ts'
 import type { Sql } from '../../database/client.ts'
+import { fullDiskError } from '../../database/disk.ts'
 import { refuseSmallAddressSpace } from '../../database/embedded/system-limits.ts'
 import { withEnvFile } from './env-file.ts'
 
@@ -91,4 +93,17 @@ export async function withOrganization<Result>(
 ): Promise<Result> {
   const { getOrganization } = await import('../../accounts/organizations/queries.ts')
   return await withDatabase(context, async (sql) => use(sql, (await getOrganization(sql, slug)).id))
+}
+
+/** Runs `use`; where the database or a file of the program had no space left, the error says what to do. */
+export async function explainFullDisk<Result>(
+  { config }: Pick<Context, 'config'>,
+  use: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await use()
+  } catch (error) {
+    if (error instanceof OperatorError) throw error
+    throw fullDiskError(error, config) ?? noSpaceError(error) ?? error
+  }
 }

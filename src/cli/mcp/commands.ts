@@ -1,8 +1,8 @@
 import { Argument } from 'commander'
 import type { CliCommand } from '../command/cli-command.ts'
-import { AGENT_IDS, DEFAULT_AGENT } from './agent-ids.ts'
 
-const agent = () => new Argument('[agent]', 'the coding agent').choices([...AGENT_IDS]).default(DEFAULT_AGENT)
+const AGENTS = ['claude-code', 'codex', 'gemini', 'cursor', 'vscode']
+const agent = () => new Argument('[agent]', 'the coding agent').choices(AGENTS).default('claude-code')
 
 /** `mcp` */
 export function addMcp(program: CliCommand): void {

@@ -13,7 +13,6 @@ import {
 } from '../client/settings-file.ts'
 import type { Args, Context } from '../command/context.ts'
 import { programWords } from '../command/program-words.ts'
-import { type AgentId, DEFAULT_AGENT } from './agent-ids.ts'
 
 /** The name under which an agent knows the tools. */
 const NAME = 'cloud-analytics'
@@ -72,12 +71,13 @@ interface Agent {
   isTyped?: true
 }
 
-function agentOf(env: Environment, id: AgentId): Agent {
+/** The coding agents to whose settings the tools are added. */
+function agentsOf(env: Environment) {
   const inHome = (name: string) => join(homeOf(env), name)
   const codex = env.CODEX_HOME || inHome('.codex')
   const code = join(programFolder(env, process.platform), 'Code', 'User')
   const servers = json('mcpServers')
-  const agents: Record<AgentId, Agent> = {
+  return {
     'claude-code': {
       ...{ name: 'Claude Code', folder: claudeFolder(env), format: servers, isTyped: true },
       path: join(env.CLAUDE_CONFIG_DIR || homeOf(env), '.claude.json'),
@@ -94,14 +94,13 @@ function agentOf(env: Environment, id: AgentId): Agent {
       ...{ name: 'Visual Studio Code', folder: code, path: join(code, 'mcp.json') },
       ...{ format: json('servers'), isTyped: true },
     },
-  }
-  return agents[id]
+  } satisfies Record<string, Agent>
 }
 
 function entryOf(env: Environment, [given]: Args): SettingsEntry {
   // one of the choices of the argument, or none
-  const id = given === '' ? DEFAULT_AGENT : (given as AgentId)
-  const { name, folder, format, isTyped, ...agent } = agentOf(env, id)
+  const id = given === '' ? 'claude-code' : (given as keyof ReturnType<typeof agentsOf>)
+  const { name, folder, format, isTyped, ...agent }: Agent = agentsOf(env)[id]
   if (!existsSync(folder) && !existsSync(agent.path))
     throw new OperatorError(`${folder} does not exist: is ${name} installed?`)
   const path = realPath(agent.path)

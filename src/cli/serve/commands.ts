@@ -1,6 +1,5 @@
 import type { CliCommand } from '../command/cli-command.ts'
-import { contextOf } from '../command/context.ts'
-import { explainFullDisk } from '../command/full-disk.ts'
+import { contextOf, explainFullDisk } from '../command/context.ts'
 
 /** `serve` and `demo`. */
 export function addServers(program: CliCommand): void {
