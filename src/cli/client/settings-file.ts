@@ -109,7 +109,7 @@ function withoutEntry(env: Environment, settings: SettingsEntry, text: string) {
 export const recordPath = (env: Environment, { record }: Pick<SettingsEntry, 'record'>): string =>
   join(configFolder(env), record)
 
-const hashOf = (text: string): string => new Bun.CryptoHasher('sha256').update(text).digest('hex')
+const hashOf = (text: string): string => Bun.CryptoHasher.hash('sha256', text, 'hex')
 
 /** The edit that makes `after` of `before`: what is between their common beginning and end. */
 function editBetween(before: string, after: string): Edit {

@@ -6,8 +6,9 @@ import { isLockHeld } from './watch-lock.ts'
 
 const STATE = /^sync-([0-9a-f]{32})\.json$/
 const BUDGETS = /^budgets-[0-9a-f]{32}\.json(?:\.\d+\.tmp)?$/
+/** The states of servers, copies of budgets, and what watch writes. */
 const FILES =
-  /^(?:sync-[0-9a-f]{32}\.json|lines-[0-9a-f]{32}\.bin|written-[0-9a-f]{32}\.ndjson|watch\.json|watch\.lock(?:-journal)?)(?:\.\d+\.tmp)?$/
+  /^(?:(?:sync|lines|written|budgets)-[0-9a-f]{32}\.(?:json|bin|ndjson)|watch\.(?:json|lock|lock-journal))(?:\.\d+\.tmp)?$/
 
 const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : [])
 
@@ -23,7 +24,7 @@ export function deleteStateOf(env: Environment, server: string): void {
     if (id === undefined) continue
     const state = readJsonFile(join(folder, name)) as { server?: unknown } | undefined
     if (state?.server === server)
-      deleteMatching(folder, new RegExp(`^(?:sync-${id}\\.json|lines-${id}\\.bin|written-${id}\\.ndjson)$`))
+      deleteMatching(folder, new RegExp(`^(?:sync|lines|written)-${id}\\.[a-z]+$`))
   }
   deleteBudgets(env)
   if (!namesIn(folder).some((name) => STATE.test(name))) deleteState(env)
@@ -31,13 +32,10 @@ export function deleteStateOf(env: Environment, server: string): void {
 
 /** The copy of the budgets of a folder that is worked in, by this server: the hook before prompts keeps it. */
 export const budgetsPath = (env: Environment, server: string, folder: string): string =>
-  join(
-    stateFolder(env),
-    `budgets-${new Bun.CryptoHasher('sha256')
-      .update(JSON.stringify([server, folder]))
-      .digest('hex')
-      .slice(0, 32)}.json`,
-  )
+  join(stateFolder(env), `budgets-${idOf(JSON.stringify([server, folder]))}.json`)
+
+/** The id of a file that is kept for what the text names. */
+export const idOf = (text: string): string => Bun.CryptoHasher.hash('sha256', text, 'hex').slice(0, 32)
 
 /** Deletes the copies of budgets. */
 export const deleteBudgets = (env: Environment): void => deleteMatching(stateFolder(env), BUDGETS)
@@ -46,6 +44,6 @@ export const deleteBudgets = (env: Environment): void => deleteMatching(stateFol
 export function deleteState(env: Environment): void {
   const folder = stateFolder(env)
   if (!existsSync(folder) || isLockHeld(folder)) return
-  for (const pattern of [FILES, BUDGETS]) deleteMatching(folder, pattern)
+  deleteMatching(folder, FILES)
   if (readdirSync(folder).length === 0) rmdirSync(folder)
 }

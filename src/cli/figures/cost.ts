@@ -104,25 +104,16 @@ const COLOUR_OF_STATUS: Readonly<Record<Budget['status'], Colour>> = {
 const BUDGET_BAR = 40
 
 function budgetText(screen: Screen, budget: Budget): string {
-  const {
-    scope,
-    period_start,
-    current_cost,
-    limit,
-    percent_used,
-    status,
-    projected_cost,
-    projected_exceed_date,
-  } = budget
+  const { scope, current_cost, limit, percent_used, status, projected_exceed_date } = budget
   const bar = barOf(screen, percent_used / 100, BUDGET_BAR).padEnd(BUDGET_BAR, screen.unicode ? '░' : '.')
   const exceeds = projected_exceed_date === null ? '' : `, exceeded on ${projected_exceed_date}`
   return [
     title(
       screen,
-      `Budget${scope === 'project' ? ' of the project' : ''} of ${period_start.slice(0, 7)}: ${money(current_cost)} of ${money(limit)}`,
+      `Budget${scope === 'project' ? ' of the project' : ''} of ${budget.period_start.slice(0, 7)}: ${money(current_cost)} of ${money(limit)}`,
     ),
     `${paint(screen, bar, COLOUR_OF_STATUS[status])} ${percent(percent_used / 100)}, ${status}`,
-    `At this pace ${money(projected_cost)} by the end of the month${exceeds}`,
+    `At this pace ${money(budget.projected_cost)} by the end of the month${exceeds}`,
   ].join('\n')
 }
 

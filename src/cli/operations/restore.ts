@@ -71,17 +71,9 @@ interface Summary extends ReturnType<typeof summaryOf> {
   seconds: number
 }
 
-const summaryLines = ({
-  file,
-  created_at,
-  signature,
-  rows,
-  tables,
-  seconds,
-  api_keys,
-}: Summary): string[] => [
-  ...keyLines(api_keys),
-  `${file} of ${created_at}, ${signature}: ${rows} rows of ${tables} tables restored and compared, in ${seconds} s`,
+const summaryLines = ({ file, signature, rows, tables, ...summary }: Summary): string[] => [
+  ...keyLines(summary.api_keys),
+  `${file} of ${summary.created_at}, ${signature}: ${rows} rows of ${tables} tables restored and compared, in ${summary.seconds} s`,
 ]
 
 /** `backup verify`: restores into a scratch database, checks that as `doctor` does, and removes it. */

@@ -12,6 +12,7 @@ import { createLineOwners, type LineOwners } from '../../analysis/agents/transcr
 import { readJsonFile } from '../../base/json-file.ts'
 import type { SkippedSession } from '../../features/sessions/deleted-queries.ts'
 import { writePrivate } from '../client/private-file.ts'
+import { idOf } from '../client/state-files.ts'
 import { appendPrivate, readLines, readWritten } from './kept-lines.ts'
 
 // The server's answers to all that was sent, in one file for each server and organization. All of it may be
@@ -142,10 +143,7 @@ export function openState(
   organization: StateFile['organization'],
   read?: ReadState,
 ) {
-  const name = new Bun.CryptoHasher('sha256')
-    .update(`${server} ${organization.id}`)
-    .digest('hex')
-    .slice(0, 32)
+  const name = idOf(`${server} ${organization.id}`)
   const path = join(folder, `sync-${name}.json`)
   const linesPath = join(folder, `lines-${name}.bin`)
   const writtenPath = join(folder, `written-${name}.ndjson`)
