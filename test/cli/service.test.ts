@@ -84,7 +84,7 @@ describe('the files', () => {
   })
 
   test("the server's unit gives the program a state folder, a credential and nothing else", () => {
-    const text = serverUnit(['/usr/local/bin/cloud-analytics'], '/etc/ca/50%')
+    const text = serverUnit(['/usr/local/bin/cloud-analytics'], '/etc/ca/50%', null)
     for (const line of [
       'ExecStart="/usr/local/bin/cloud-analytics" serve --database-url "@%d/database-url"',
       'LoadCredential=database-url:/etc/ca/50%%',
@@ -99,7 +99,9 @@ describe('the files', () => {
       expect(text.split('\n')).toContain(line)
     // deliveries in flight alone have 20 s
     expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(text)?.[1])).toBeGreaterThan(30)
-    expect(serverUnit(['/x'], undefined)).not.toMatch(/LoadCredential|database-url|BACKUP_DIR|ReadWritePaths/)
+    expect(serverUnit(['/x'], undefined, null)).not.toMatch(
+      /LoadCredential|database-url|BACKUP_DIR|ReadWritePaths/,
+    )
     const lines = serverUnit(['/x'], undefined, '/mnt/50% "b"').split('\n')
     expect(lines).toContain('ReadWritePaths="/mnt/50%% \\"b\\""')
     expect(lines).toContain('Environment="BACKUP_DIR=/mnt/50%% \\"b\\""')

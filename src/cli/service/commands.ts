@@ -1,11 +1,6 @@
-import { OperatorError } from '../../base/errors.ts'
 import type { CliCommand } from '../command/cli-command.ts'
-
-interface ServiceOptions {
-  server?: true
-  print?: true
-  databaseUrlFile?: string
-}
+import { pathsOf } from '../command/context.ts'
+import type { ServiceOptions } from './user-service.ts'
 
 const SERVER_OPTION = [
   '--server',
@@ -35,32 +30,18 @@ the coding agents are watched, also of one that is installed later.`)
       'sudo cloud-analytics service install --server --database-url-file /etc/cloud-analytics/database-url',
     )
     .run(async (context, options: ServiceOptions, args) => {
-      const paths = args.filter((path) => path !== '')
-      const print = options.print === true
-      const { databaseUrlFile } = options
-      if (options.server) {
-        if (paths.length > 0) throw new OperatorError('--server takes no paths', 2)
-        const { installServer } = await import('./server-service.ts')
-        // commander gives --backup-dir to the program's setting
-        const backupDir = context.config.backupDir ?? undefined
-        return await installServer(context, { print, databaseUrlFile, backupDir })
-      }
-      if (databaseUrlFile !== undefined) throw new OperatorError('--database-url-file needs --server', 2)
-      const { installWatch } = await import('./watch-service.ts')
-      await installWatch(context, paths, { print })
+      await (await serviceOf(options)).install(context, options, pathsOf(args))
     })
   service
     .add('status', 'whether the service is installed and runs; exit code 1 when it does not run')
     .option(...SERVER_OPTION)
-    .run(async (context, { server }: ServiceOptions) => {
-      if (server) return await (await import('./server-service.ts')).serverStatus(context)
-      await (await import('./watch-service.ts')).watchStatus(context)
-    })
+    .run(async (context, options: ServiceOptions) => await (await serviceOf(options)).status(context))
   service
     .add('uninstall', 'stop the service and delete its file')
     .option(...SERVER_OPTION)
-    .run(async (context, { server }: ServiceOptions) => {
-      if (server) return await (await import('./server-service.ts')).uninstallServer(context)
-      await (await import('./watch-service.ts')).uninstallWatch(context)
-    })
+    .run(async (context, options: ServiceOptions) => await (await serviceOf(options)).uninstall(context))
 }
+
+/** The code of the server's service, or of that of `watch`, is loaded when it is needed. */
+const serviceOf = ({ server }: ServiceOptions) =>
+  server ? import('./server-service.ts') : import('./watch-service.ts')

@@ -16,6 +16,7 @@ import {
   serverUnit,
 } from './server-unit.ts'
 import { load, runCommand, typed } from './system-commands.ts'
+import type { ServiceOptions } from './user-service.ts'
 
 /** Closed to the unit by `ProtectHome`. */
 const CLOSED = /^\/(home|root|run\/user)\//
@@ -23,9 +24,9 @@ const CLOSED = /^\/(home|root|run\/user)\//
 /** Nor what `PrivateTmp` replaces by an empty folder, which is removed when the unit stops. */
 const CLOSED_TO_BACKUPS = /^\/(home|root|run\/user|tmp|var\/tmp)(\/|$)/
 
-const loadCommands = (backupDir: string | undefined) => [
+const loadCommands = (backupDir: string | null) => [
   ['systemd-sysusers', SYSUSERS_PATH],
-  ...(backupDir === undefined
+  ...(backupDir === null
     ? []
     : [['install', '-d', '-m', '0700', '-o', SERVER_USER, '-g', SERVER_USER, backupDir]]),
   ['systemctl', 'daemon-reload'],
@@ -34,17 +35,17 @@ const loadCommands = (backupDir: string | undefined) => [
 ]
 
 /** `service install --server`: writes the system unit of `serve` and starts it, or says how. Needs root. */
-export async function installServer(
-  { env, json }: Context,
-  {
-    print,
-    databaseUrlFile,
-    backupDir,
-  }: { print: boolean; databaseUrlFile: string | undefined; backupDir: string | undefined },
+export async function install(
+  { env, json, config }: Context,
+  { print, databaseUrlFile }: ServiceOptions,
+  paths: readonly string[],
 ): Promise<void> {
+  if (paths.length > 0) throw new OperatorError('--server takes no paths', 2)
   if (databaseUrlFile !== undefined && !databaseUrlFile.startsWith('/'))
     throw new OperatorError('--database-url-file must be an absolute path', 2)
-  if (backupDir !== undefined && (!backupDir.startsWith('/') || CLOSED_TO_BACKUPS.test(backupDir))) {
+  // commander gives --backup-dir to the program's setting
+  const { backupDir } = config
+  if (backupDir !== null && (!backupDir.startsWith('/') || CLOSED_TO_BACKUPS.test(backupDir))) {
     throw new OperatorError(
       '--backup-dir must be an absolute path that the service can open: not below /home, /root, /run/user, /tmp or /var/tmp',
       2,
@@ -90,7 +91,7 @@ function write(path: string, text: string): void {
 }
 
 /** `service uninstall --server`: stops the server and deletes its unit; data and user stay. */
-export async function uninstallServer({ env, json }: Context): Promise<void> {
+export async function uninstall({ env, json }: Context): Promise<void> {
   const installed = existsSync(SERVER_UNIT_PATH)
   if (installed) {
     runCommand(['systemctl', 'disable', '--now', SERVER_UNIT], env)
@@ -109,7 +110,7 @@ export async function uninstallServer({ env, json }: Context): Promise<void> {
 }
 
 /** `service status --server`. Throws OperatorError unless it runs. */
-export async function serverStatus({ env, json }: Context): Promise<void> {
+export async function status({ env, json }: Context): Promise<void> {
   const { ok, output, reason } = runCommand(['systemctl', 'is-active', SERVER_UNIT], env)
   const state = output.trim() || reason
   await printResult(json, { path: SERVER_UNIT_PATH, running: ok, state }, `${SERVER_UNIT}: ${state}`)

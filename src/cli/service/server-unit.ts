@@ -20,13 +20,13 @@ export const SYSUSERS = `u ${SERVER_USER} - "Cloud Analytics" ${SERVER_DATA} -\n
 export function serverUnit(
   words: readonly string[],
   databaseUrlFile: string | undefined,
-  backupDir?: string,
+  backupDir: string | null,
 ): string {
   const database = databaseUrlFile === undefined ? '' : ' --database-url "@%d/database-url"'
   const credential =
     databaseUrlFile === undefined ? '' : `LoadCredential=database-url:${escaped(databaseUrlFile)}\n`
   const backups =
-    backupDir === undefined
+    backupDir === null
       ? ''
       : `${environmentLines({ BACKUP_DIR: backupDir })}ReadWritePaths=${quoted(backupDir)}\n`
   return `[Unit]

@@ -1,3 +1,10 @@
+/** The options of `service`. */
+export interface ServiceOptions {
+  server?: true
+  print?: true
+  databaseUrlFile?: string
+}
+
 /** The program as the service manager of a platform starts it. */
 export interface Program {
   /** The executable and its arguments. */

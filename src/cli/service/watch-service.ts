@@ -14,7 +14,7 @@ import { launchAgent } from './launchd.ts'
 import { load, runAll, runCommand, typed } from './system-commands.ts'
 import { userUnit } from './systemd.ts'
 import { scheduledTask } from './task-scheduler.ts'
-import type { Program, UserService } from './user-service.ts'
+import type { Program, ServiceOptions, UserService } from './user-service.ts'
 
 // The service of a user that runs `watch`.
 
@@ -58,13 +58,14 @@ const UNLOAD_CHECKS = 50
 const UNLOAD_CHECK_MS = 100
 
 /** `service install`: writes the service's file and loads it, or says how. */
-export async function installWatch(
+export async function install(
   { env, json }: Context,
+  { print, databaseUrlFile }: ServiceOptions,
   paths: readonly string[],
-  { print }: { print: boolean },
 ): Promise<void> {
+  if (databaseUrlFile !== undefined) throw new OperatorError('--database-url-file needs --server', 2)
   const service = serviceOf(watchProgram(env, paths), env)
-  const { path, text, unload, status } = service
+  const { path, text, unload } = service
   if (print) return await printResult(json, { path, text, run: typed(service.load) }, text.trimEnd())
   // the service does not see the environment of this shell
   const login = readLogin(env)
@@ -75,7 +76,8 @@ export async function installWatch(
   // launchd does not take a service again that it still has
   if (process.platform === 'darwin') {
     runAll(unload, env)
-    for (let n = 0; n < UNLOAD_CHECKS && runCommand(status, env).ok; n++) await Bun.sleep(UNLOAD_CHECK_MS)
+    for (let n = 0; n < UNLOAD_CHECKS && runCommand(service.status, env).ok; n++)
+      await Bun.sleep(UNLOAD_CHECK_MS)
   }
   const { loaded, run } = load(service.load, env)
   const started = loaded ? 'runs now and at each login' : 'is written'
@@ -87,10 +89,11 @@ export async function installWatch(
 }
 
 /** `service status`. Throws OperatorError unless it runs. */
-export async function watchStatus({ env, json }: Context): Promise<void> {
-  const { path, status, isRunning, name } = serviceOf({ words: programWords(), environment: {} }, env)
+export async function status({ env, json }: Context): Promise<void> {
+  const service = serviceOf({ words: programWords(), environment: {} }, env)
+  const { path, isRunning, name } = service
   const installed = existsSync(path)
-  const { ok, output, reason } = runCommand(status, env)
+  const { ok, output, reason } = runCommand(service.status, env)
   const running = ok && isRunning(output)
   const text = running
     ? 'runs'
@@ -102,7 +105,7 @@ export async function watchStatus({ env, json }: Context): Promise<void> {
 }
 
 /** `service uninstall`: stops the service, deletes its file and what is remembered of servers. */
-export async function uninstallWatch({ env, json }: Context): Promise<void> {
+export async function uninstall({ env, json }: Context): Promise<void> {
   const { path, unload, forget, name } = serviceOf({ words: programWords(), environment: {} }, env)
   const installed = existsSync(path)
   // the task may still be loaded without its file
