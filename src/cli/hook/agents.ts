@@ -3,7 +3,6 @@ import { OperatorError } from '../../base/errors.ts'
 import { shellWord } from '../../base/text.ts'
 import { claudeFolder, type Environment, homeOf } from '../client/folders.ts'
 import type { Entry } from '../client/settings-file.ts'
-import { programWords } from '../command/program-words.ts'
 
 // The agents that have a hook before a prompt. All of them give it JSON with `cwd` and read the same answer.
 
@@ -13,7 +12,7 @@ export interface HookValue extends Entry {
   timeout: number
 }
 
-interface HookedAgent {
+export interface HookedAgent {
   name: string
   /** The variable that names another folder. */
   variable?: string
@@ -68,9 +67,3 @@ export const AGENTS = {
   },
 } as const satisfies Record<string, HookedAgent>
 export type AgentId = keyof typeof AGENTS
-
-/** The value of the hook that runs this command of the program. */
-export const hookOf = (id: AgentId, own: readonly string[]): HookValue => {
-  const agent: HookedAgent = AGENTS[id]
-  return agent.valueOf([...programWords(), ...own])
-}

@@ -5,7 +5,8 @@ import type { Environment } from '../client/folders.ts'
 import { installEntry, realPath, type SettingsEntry, uninstallEntry } from '../client/settings-file.ts'
 import { deleteBudgets, deleteState } from '../client/state-files.ts'
 import type { Args, Context } from '../command/context.ts'
-import { AGENTS, type AgentId, hookOf } from './agents.ts'
+import { programWords } from '../command/program-words.ts'
+import { AGENTS, type AgentId, type HookedAgent } from './agents.ts'
 import { addHook, findHook, groupOf, readSettings, removeHooks } from './settings-hook.ts'
 
 // The hooks in the settings of agents: one sends sessions of Claude Code when one of them has ended, one asks for budgets before
@@ -20,16 +21,16 @@ interface Options {
 }
 
 function entryOf(env: Environment, id: AgentId, { budget = false }: Options): SettingsEntry {
-  const agent = AGENTS[id]
+  const agent: HookedAgent = AGENTS[id]
   if (!budget && id !== 'claude-code')
     throw new OperatorError(
       `sessions are sent by a hook of Claude Code alone: give --budget for ${agent.name}`,
       2,
     )
-  const path = settingsPath(env, id)
+  const path = settingsPath(env, agent)
   const event = budget ? agent.event : 'SessionEnd'
   const own = ['hook', budget ? 'budget' : 'run', id]
-  const value = hookOf(id, own)
+  const value = agent.valueOf([...programWords(), ...own])
   const { timeout: _timeout, ...entry } = value
   const hook = { event, run: own.join(' '), value }
   return {
@@ -72,10 +73,9 @@ export async function uninstallHook(context: Context, options: Options, [id]: Ar
 }
 
 /** The agent's settings of the user. */
-function settingsPath(env: Environment, id: AgentId): string {
-  const { name, folder, file, ...agent } = AGENTS[id]
+function settingsPath(env: Environment, { name, folder, file, variable }: HookedAgent): string {
   const place = folder(env)
   if (existsSync(place)) return realPath(join(place, file))
-  const elsewhere = 'variable' in agent ? ` ${agent.variable} names another folder` : ''
+  const elsewhere = variable === undefined ? '' : ` ${variable} names another folder`
   throw new OperatorError(`${place} does not exist: is ${name} installed?${elsewhere}`)
 }

@@ -51,34 +51,24 @@ async function endpointsAt(server: Server): Promise<Endpoint[]> {
   throw notOurs(server.url, 200)
 }
 
-interface HistoryOptions {
-  status?: string
-  event?: string
-  limit: number
-}
+type HistoryOptions = Pick<DeliveryListQuery, 'status' | 'event'> & { limit: number }
 
 /** `webhook deliveries`: the latest deliveries of an endpoint, also of one that was deleted. */
 export async function showDeliveries(
   context: Context,
-  { status, event, limit }: HistoryOptions,
+  { limit, ...filters }: HistoryOptions,
   [endpointId]: Args,
 ): Promise<void> {
-  const query = { ...filterOf(status, event), per_page: limit }
+  for (const name of ['status', 'event'] as const) {
+    const schema = DeliveryListQuery.properties[name]
+    if (filters[name] !== undefined && !Value.Check(schema, filters[name]))
+      throw new OperatorError(`--${name} must be one of ${schema.enum.join(', ')}`, 2)
+  }
   const deliveries = await withDatabase(context, async (sql) => {
     const orgId = await getEndpointOwner(sql, endpointId)
-    return (await listDeliveries(sql, orgId, endpointId, query)).rows
+    return (await listDeliveries(sql, orgId, endpointId, { ...filters, page: 1, per_page: limit })).rows
   })
   await printResult(context.json, deliveries, table(deliveries, DELIVERY_COLUMNS, 'no deliveries'))
-}
-
-/** The query of the first page. Throws OperatorError naming the allowed values. */
-function filterOf(status: string | undefined, event: string | undefined): DeliveryListQuery {
-  const query = { page: 1, per_page: 1, status, event }
-  if (Value.Check(DeliveryListQuery, query)) return query
-  const { properties } = DeliveryListQuery
-  const isStatusWrong = status !== undefined && !Value.Check(properties.status, status)
-  const values: readonly string[] = (isStatusWrong ? properties.status : properties.event).enum
-  throw new OperatorError(`--${isStatusWrong ? 'status' : 'event'} must be one of ${values.join(', ')}`, 2)
 }
 
 /** `webhook redeliver` */
