@@ -74,14 +74,18 @@ export interface OrgOptions extends ServerOptions {
   org?: string
 }
 
-/** The server of a command; undefined with --org, which is for the local database. */
-export function serverUnlessOrg(env: Environment, { org, ...options }: OrgOptions): Server | undefined {
+/** The server of a command; undefined with --org, which is for the local database, and where none is needed. */
+export function serverUnlessOrg(
+  env: Environment,
+  { org, ...options }: OrgOptions,
+  isNeeded = true,
+): Server | undefined {
   if (org !== undefined) {
     if (options.server === undefined && options.key === undefined) return undefined
     throw new OperatorError('--org is for the local database: a key knows its organization', 2)
   }
   const server = findServer(env, options)
-  if (server !== undefined) return server
+  if (server !== undefined || !isNeeded) return server
   throw new OperatorError(`give --org for the local database, or sign in: ${NOT_SIGNED_IN}`, 2)
 }
 

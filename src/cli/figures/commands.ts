@@ -14,14 +14,14 @@ API answers with, and the range of its days.`
 /** `cost`, `sessions`, `quality`, `risk`, `outcomes` and `team`: what the API answers, as tables. */
 export function addFigures(program: CliCommand): void {
   const figure = (name: string, description: string, ...schemas: readonly TObject[]) =>
-    addParameters(program.add(name, description), schemas)
+    addParameters(program.add(name, description), schemas).notes(NOTE)
   figure(
     'cost',
     'what sessions cost: by project and the day they began; with --by by any key',
     BreakdownQuery,
     CostQuery,
   )
-    .notes(`Without --by only --project, --from, --to and --group-by.\n${NOTE}`)
+    .notes('Without --by only --project, --from, --to and --group-by.')
     .examples(
       'cost --org acme',
       'cost --by model --and-by project --from 2026-01-01',
@@ -29,15 +29,12 @@ export function addFigures(program: CliCommand): void {
     )
     .load(async () => (await import('./cost.ts')).showCost)
   figure('sessions', 'list sessions, the newest first', SessionListQuery)
-    .notes(NOTE)
     .examples('sessions --org acme', 'sessions --member ada@example.com --sort estimated_cost --per-page 10')
     .load(async () => (await import('./sessions.ts')).showSessions)
   figure('quality', 'show the quality of sessions by day', RangeFilters)
-    .notes(NOTE)
     .examples('quality --org acme --project checkout --from 2026-01-01')
     .load(async () => (await import('./quality.ts')).showQuality)
   figure('risk', 'list pull requests with their risk, the newest first', RiskListQuery)
-    .notes(NOTE)
     .examples('risk --org acme --rating high')
     .load(async () => (await import('./risk.ts')).showRisk)
   figure(
@@ -45,11 +42,9 @@ export function addFigures(program: CliCommand): void {
     'what came of the money: merged pull requests and what they cost, lines of agents',
     OutcomesQuery,
   )
-    .notes(NOTE)
     .examples('outcomes --org acme --by project --from 2026-01-01')
     .load(async () => (await import('./outcomes.ts')).showOutcomes)
   figure('team', 'list members with their sessions and cost of the last 30 days')
-    .notes(NOTE)
     .examples('team --org acme')
     .load(async () => (await import('./team.ts')).showTeam)
 }

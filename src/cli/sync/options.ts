@@ -1,13 +1,11 @@
 import type { ProjectFrom } from '../../analysis/agents/transcript/workspace.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { askYesNo, isInteractive } from '../client/prompt.ts'
+import type { OrgOptions } from '../client/server.ts'
 import { checked } from '../client/user.ts'
 import { printMessage } from '../command/output.ts'
 
-export interface SyncOptions {
-  org?: string
-  server?: string
-  key?: string
+export interface SyncOptions extends OrgOptions {
   project?: string
   projectFrom?: ProjectFrom
   user?: string
@@ -28,13 +26,10 @@ export interface SyncOptions {
 
 export const isResend = ({ all, resend }: SyncOptions): boolean => all === true || resend === true
 
-/** Throws OperatorError for options that do not go together, or are wrong. */
-export function checkUsage({ server, key, org, project, user }: SyncOptions): void {
-  const wrong = (message: string) => new OperatorError(message, 2)
-  if (org !== undefined && (server !== undefined || key !== undefined))
-    throw wrong('--org is for the local database: a key knows its organization')
+/** Throws OperatorError for options that are wrong. */
+export function checkUsage({ project, user }: SyncOptions): void {
   if (project !== undefined && (project === '' || project.length > 200))
-    throw wrong('--project must have 1 to 200 characters')
+    throw new OperatorError('--project must have 1 to 200 characters', 2)
   if (user !== undefined) checked(user, '--user')
 }
 

@@ -11,7 +11,7 @@ import { type Batches, createBatches, type SendBatch, type Skipped } from '../..
 import { writeChecked } from '../../server/sync/write.ts'
 import { agentFolders } from '../client/agent-folders.ts'
 import { stateFolder } from '../client/folders.ts'
-import { findServer, keyIdOf, NOT_SIGNED_IN } from '../client/server.ts'
+import { keyIdOf, serverUnlessOrg } from '../client/server.ts'
 import { findUser, type SessionUser } from '../client/user.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Args, type Context, pathsOf, withOrganization } from '../command/context.ts'
@@ -46,10 +46,7 @@ export async function sync(context: Context, options: SyncOptions, args: Args): 
   const startedMs = Date.now()
   const given = pathsOf(args)
   checkUsage(options)
-  // the local database is meant only by --org
-  const server = options.org === undefined ? findServer(context.env, options) : undefined
-  if (options.org === undefined && server === undefined && !options.dryRun)
-    throw new OperatorError(`give --org for the local database, or sign in: ${NOT_SIGNED_IN}`, 2)
+  const server = serverUnlessOrg(context.env, options, !options.dryRun)
   const named = given.length > 0 ? given : agentFolders(context.env)
   const paths = named.filter((path) => existsSync(resolve(path)))
   const missing = given.filter((path) => !paths.includes(path))
