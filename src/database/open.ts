@@ -30,7 +30,7 @@ export interface DatabaseConfig {
   databasePool: number
 }
 
-export interface OpenDatabase {
+export interface OpenDatabase extends AsyncDisposable {
   sql: Sql
   /** The pool behind `sql`. */
   pool: ReconnectingPool
@@ -105,7 +105,8 @@ export async function openDatabase(
     await close()
     throw error
   }
-  return { sql: pool.sql, pool, target, close, ...(embedded === undefined ? {} : { embedded }) }
+  const opened = { sql: pool.sql, pool, target, close, [Symbol.asyncDispose]: close }
+  return { ...opened, ...(embedded === undefined ? {} : { embedded }) }
 }
 
 /** Whether a server or a restore makes a database in the folder, or has begun to. */

@@ -76,13 +76,9 @@ export async function withDatabase<Result>(
 ): Promise<Result> {
   const { openDatabase } = await import('../../database/open.ts')
   const { migrate } = await import('../../database/migrate.ts')
-  const database = await openDatabase(config, 'command', log, { create })
-  try {
-    await migrate(database.sql, log)
-    return await use(database.sql)
-  } finally {
-    await database.close()
-  }
+  await using database = await openDatabase(config, 'command', log, { create })
+  await migrate(database.sql, log)
+  return await use(database.sql)
 }
 
 /** Like `withDatabase`, with the id of the organization that has the slug. */

@@ -36,39 +36,35 @@ export async function backup(
   }
   setPriority(NICENESS)
   const startedMs = performance.now()
-  const database = await openDatabase(config, 'command', log)
-  try {
-    const signBy = await findSigningKey(config, database.sql)
-    const made = await writeShown(database.sql, { file, secretKey: secretKey ?? null, signBy })
-    const seconds = secondsSince(startedMs)
-    const rows = made.tables.reduce((sum, table) => sum + table.rows, 0)
-    if (!withSecretKey) {
-      printMessage(
-        'secret.key is not inside: keep it elsewhere, without it webhook secrets cannot be opened (--with-secret-key)',
-      )
-    }
-    if (signBy === undefined) {
-      printMessage(
-        `not signed: there is neither SECRET_KEY nor a secret.key in ${config.dataDir}; restore needs --trust for it`,
-      )
-    }
-    await printResult(
-      json,
-      {
-        file,
-        program: VERSION,
-        ...made,
-        rows,
-        secret_key: withSecretKey,
-        signed: signBy !== undefined,
-        seconds,
-      },
-      `${file}: ${rows} rows of ${made.tables.length} tables, ${made.bytes} bytes, ` +
-        `${withSecretKey ? 'with secret.key: keep the file secret' : 'without secret.key'}, in ${seconds} s`,
+  await using database = await openDatabase(config, 'command', log)
+  const signBy = await findSigningKey(config, database.sql)
+  const made = await writeShown(database.sql, { file, secretKey: secretKey ?? null, signBy })
+  const seconds = secondsSince(startedMs)
+  const rows = made.tables.reduce((sum, table) => sum + table.rows, 0)
+  if (!withSecretKey) {
+    printMessage(
+      'secret.key is not inside: keep it elsewhere, without it webhook secrets cannot be opened (--with-secret-key)',
     )
-  } finally {
-    await database.close()
   }
+  if (signBy === undefined) {
+    printMessage(
+      `not signed: there is neither SECRET_KEY nor a secret.key in ${config.dataDir}; restore needs --trust for it`,
+    )
+  }
+  await printResult(
+    json,
+    {
+      file,
+      program: VERSION,
+      ...made,
+      rows,
+      secret_key: withSecretKey,
+      signed: signBy !== undefined,
+      seconds,
+    },
+    `${file}: ${rows} rows of ${made.tables.length} tables, ${made.bytes} bytes, ` +
+      `${withSecretKey ? 'with secret.key: keep the file secret' : 'without secret.key'}, in ${seconds} s`,
+  )
 }
 
 async function writeShown(sql: Sql, options: Omit<Parameters<typeof writeBackup>[1], 'onProgress'>) {

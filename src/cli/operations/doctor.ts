@@ -81,28 +81,24 @@ async function databaseChecks(
   using progress = await startProgress('checking', 1)
   const onProgress: OnProgress = (done, total, note) => progress.set(done / total, note)
   try {
-    const database = await openDatabase(config, 'command', log, { create: false })
-    try {
-      const first = [
-        await checkDatabase(database.sql, placeOf(database.target)),
-        await checkMigrations(database.sql),
-      ]
-      const isReadable = first.every(({ status }) => status === 'ok')
-      if (!isReadable) return first
-      const others = [
-        await checkNodes(database.sql),
-        await checkRollups(database.sql, rebuild, onProgress),
-        await checkPrices(database.sql, await pricerOf(config)(), new Date()),
-        await checkWebhooks(database.sql, isServed),
-        await checkMachines(database.sql, new Date()),
-        await checkCoverage(database.sql),
-        await checkSecretKey(database.sql, config),
-        await checkRetention(database.sql),
-      ]
-      return [...first, ...others.filter((one) => one !== undefined)]
-    } finally {
-      await database.close()
-    }
+    await using database = await openDatabase(config, 'command', log, { create: false })
+    const first = [
+      await checkDatabase(database.sql, placeOf(database.target)),
+      await checkMigrations(database.sql),
+    ]
+    const isReadable = first.every(({ status }) => status === 'ok')
+    if (!isReadable) return first
+    const others = [
+      await checkNodes(database.sql),
+      await checkRollups(database.sql, rebuild, onProgress),
+      await checkPrices(database.sql, await pricerOf(config)(), new Date()),
+      await checkWebhooks(database.sql, isServed),
+      await checkMachines(database.sql, new Date()),
+      await checkCoverage(database.sql),
+      await checkSecretKey(database.sql, config),
+      await checkRetention(database.sql),
+    ]
+    return [...first, ...others.filter((one) => one !== undefined)]
   } catch (error) {
     return [{ name: 'database', status: 'fail', message: messageOf(fullDiskError(error, config) ?? error) }]
   }

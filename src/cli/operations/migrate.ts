@@ -13,30 +13,26 @@ export async function migrateDatabase(
   { config, log, json }: Context,
   { citus }: { citus?: true },
 ): Promise<void> {
-  const database = await openDatabase(config, 'command', log)
-  try {
-    // a worker of a cluster refuses migrations with less to say
-    if (citus) await checkCluster(database.sql)
-    const applied = await migrate(database.sql, log)
-    const tables = citus ? await distribute(database.sql) : []
-    const misplaced = await findMisplaced(database.sql)
-    const lines = [
-      applied.length === 0 ? 'the schema is current' : `applied ${applied.join(', ')}`,
-      ...tables.map(lineOf),
-      ...(misplaced === undefined || misplaced.length === 0
-        ? []
-        : [`not distributed: ${misplaced.join(', ')}; \`migrate --citus\` distributes them`]),
-    ]
-    // only a cluster has distributed tables
-    const result = {
-      applied,
-      ...(citus ? { tables } : {}),
-      ...(misplaced === undefined ? {} : { not_distributed: misplaced }),
-    }
-    await printResult(json, result, lines.join('\n'))
-  } finally {
-    await database.close()
+  await using database = await openDatabase(config, 'command', log)
+  // a worker of a cluster refuses migrations with less to say
+  if (citus) await checkCluster(database.sql)
+  const applied = await migrate(database.sql, log)
+  const tables = citus ? await distribute(database.sql) : []
+  const misplaced = await findMisplaced(database.sql)
+  const lines = [
+    applied.length === 0 ? 'the schema is current' : `applied ${applied.join(', ')}`,
+    ...tables.map(lineOf),
+    ...(misplaced === undefined || misplaced.length === 0
+      ? []
+      : [`not distributed: ${misplaced.join(', ')}; \`migrate --citus\` distributes them`]),
+  ]
+  // only a cluster has distributed tables
+  const result = {
+    applied,
+    ...(citus ? { tables } : {}),
+    ...(misplaced === undefined ? {} : { not_distributed: misplaced }),
   }
+  await printResult(json, result, lines.join('\n'))
 }
 
 const WORDS = {

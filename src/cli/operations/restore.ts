@@ -50,8 +50,8 @@ export async function restore(context: Context, { trust }: { trust?: true }, [fi
     if (config.databaseUrl === null) {
       return await createFilledDatabase({ dataDir: config.dataDir, log }, (target) => usePool(target, fill))
     }
-    const database = await openDatabase(config, 'command', log)
-    return await fill(database.sql).finally(() => database.close())
+    await using database = await openDatabase(config, 'command', log)
+    return await fill(database.sql)
   })
   const { opens_secrets, ...summary } = restored
   if (opens_secrets === false) {

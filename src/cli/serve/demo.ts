@@ -94,7 +94,7 @@ async function openScratch(dataDir: string, max: number, log: Log): Promise<Open
     await pool.end(5)
     await embedded.stop()
   }
-  return { sql: pool.sql, pool, target, embedded, close }
+  return { sql: pool.sql, pool, target, embedded, close, [Symbol.asyncDispose]: close }
 }
 
 async function fill(context: Context, sql: Sql, webhooks: DemoWebhooks): Promise<DemoData> {
