@@ -25,29 +25,27 @@ const start = () =>
     stdio: ['inherit', 'inherit', 'inherit'],
   })
 
-if (import.meta.main) {
-  let server = start()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let restarting = Promise.resolve()
+let server = start()
+let timer: ReturnType<typeof setTimeout> | undefined
+let restarting = Promise.resolve()
 
-  const stop = async (): Promise<void> => {
-    server.kill('SIGTERM')
-    await server.exited
-  }
-  const watcher = watch(join(ROOT, 'src'), { recursive: true }, (_event, file) => {
-    clearTimeout(timer)
-    timer = setTimeout(() => {
-      process.stderr.write(`dev: src/${file} changed, restarting\n`)
-      restarting = restarting.then(stop).then(() => {
-        server = start()
-      })
-    }, QUIET_MS)
-  })
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => {
-      watcher.close()
-      clearTimeout(timer)
-      restarting = restarting.then(stop)
+const stop = async (): Promise<void> => {
+  server.kill('SIGTERM')
+  await server.exited
+}
+const watcher = watch(join(ROOT, 'src'), { recursive: true }, (_event, file) => {
+  clearTimeout(timer)
+  timer = setTimeout(() => {
+    process.stderr.write(`dev: src/${file} changed, restarting\n`)
+    restarting = restarting.then(stop).then(() => {
+      server = start()
     })
-  }
+  }, QUIET_MS)
+})
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    watcher.close()
+    clearTimeout(timer)
+    restarting = restarting.then(stop)
+  })
 }

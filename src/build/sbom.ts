@@ -16,16 +16,6 @@ interface Dependencies {
   optionalPeers?: string[]
 }
 
-interface Component {
-  'bom-ref': string
-  type: 'application' | 'library' | 'platform'
-  name: string
-  version: string
-  purl: string
-  licenses?: { expression: string }[]
-  hashes?: { alg: 'SHA-512'; content: string }[]
-}
-
 const LOCK = Bun.JSONC.parse(readFileSync(join(ROOT, 'bun.lock'), 'utf8')) as {
   workspaces: Record<'', Dependencies>
   packages: Record<string, Locked>
@@ -34,7 +24,7 @@ const LOCK = Bun.JSONC.parse(readFileSync(join(ROOT, 'bun.lock'), 'utf8')) as {
 /** A package of bun.lock, under its key there, and what it needs. */
 interface Found {
   key: string
-  component: Component
+  component: ReturnType<typeof npmComponent>
   uses: string[]
 }
 
@@ -79,7 +69,7 @@ export function makeSbom(version: string): string {
         version,
         purl: root,
         licenses: [{ expression: readPackage().license }],
-      } satisfies Component,
+      },
     },
     components: [...others, ...entries.map((entry) => entry.component)],
     dependencies: [
@@ -96,7 +86,7 @@ export function makeSbom(version: string): string {
 const npm = (name: string, version: string): string => `pkg:npm/${name.replace('@', '%40')}@${version}`
 
 /** Lists the components that are no npm packages: the npm packages of PostgreSQL have its version. */
-function bundled(postgresPackage: string): Component[] {
+function bundled(postgresPackage: string) {
   const parts = [
     { name: 'bun', version: Bun.version, licence: 'MIT' },
     { name: 'postgresql', version: /^\d+\.\d+/.exec(postgresPackage)?.[0] ?? '', licence: 'PostgreSQL' },
@@ -107,7 +97,7 @@ function bundled(postgresPackage: string): Component[] {
   })
 }
 
-function npmComponent(key: string, [id, , , integrity]: Locked): Component {
+function npmComponent(key: string, [id, , , integrity]: Locked) {
   const at = id.lastIndexOf('@')
   const [name, version] = [id.slice(0, at), id.slice(at + 1)]
   const purl = npm(name, version)

@@ -78,8 +78,7 @@ async function receive(
     event: headers.get(`${prefix}-Event`),
     delivery_id: headers.get(`${prefix}-Delivery`),
     attempt: integerOf(headers.get(`${prefix}-Attempt`)),
-    signature: verification.signature,
-    warning: verification.warning,
+    ...verification,
     status,
     body: body === undefined ? null : contentOf(body.toString()),
   })
