@@ -1,8 +1,11 @@
+import { createReadStream, existsSync, statSync } from 'node:fs'
+import { counted } from '../../analysis/agents/transcript/file-bytes.ts'
 import { parseJson } from '../../analysis/agents/transcript/json-fields.ts'
 import { problemOf } from '../../analysis/records/check.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
+import { decompressed } from '../../base/decompress.ts'
 import { OperatorError } from '../../base/errors.ts'
-import { type Line, MAX_LINE_BYTES } from '../../base/split-lines.ts'
+import { type Line, MAX_LINE_BYTES, splitLines } from '../../base/split-lines.ts'
 import { type Batches, createBatches, type Skipped } from '../../server/sync/batches.ts'
 import { writeChecked } from '../../server/sync/write.ts'
 import { commandLineActor } from '../command/actor.ts'
@@ -10,8 +13,9 @@ import { type Args, type Context, withOrganization } from '../command/context.ts
 import { printMessage, printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 import { syncDepsOf } from '../command/sync-deps.ts'
-import { readDecompressedLines, sizeOf } from './decompressed-lines.ts'
 
+/** A file is read in pieces of this size. */
+const CHUNK = 1024 * 1024
 /** Skipped lines that are printed on standard error; all are counted. */
 const MAX_NAMED = 20
 
@@ -71,4 +75,29 @@ async function addLine(
     return onSkipped({ path, line, reason: `${problem.field.replace('record.', '')} ${problem.message}` })
   }
   await batches.add({ record: record as SyncRecord, path, line }, text)
+}
+
+/** A file's size in bytes; null for standard input (`-`). Throws OperatorError when it cannot be read. */
+function sizeOf(path: string): number | null {
+  if (path === '-') return null
+  if (!existsSync(path)) throw new OperatorError(`no such file: ${path}`)
+  const stats = statSync(path)
+  if (stats.isDirectory()) throw new OperatorError(`${path} is a folder`)
+  return stats.size
+}
+
+/**
+ * The lines of a file, or of standard input for `-`, decompressed if they are in gzip or zstd. Streams;
+ * `onBytes` gets the number of bytes read, before decompression. Throws OperatorError when the file cannot be
+ * read or is damaged.
+ */
+async function* readDecompressedLines(path: string, onBytes: (count: number) => void): AsyncGenerator<Line> {
+  const source = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: CHUNK })
+  try {
+    yield* splitLines(await decompressed(counted(source, onBytes)))
+  } catch (error) {
+    // errors of the file system and of gunzip have a code; DecompressionStream throws a TypeError
+    if (!(error instanceof Error) || !('code' in error || error instanceof TypeError)) throw error
+    throw new OperatorError(`${path} cannot be read: ${error.message}`)
+  }
 }
