@@ -70,7 +70,7 @@ export async function runCommandLine(args: readonly string[], started: ProcessCo
 }
 
 /** LOG_LEVEL and LOG_FORMAT where they are given, also when settings are wrong. */
-function logSettings(program: Command, { env }: ProcessContext): { level?: string; format?: string } {
+function logSettings(program: Command, { env }: ProcessContext) {
   const { envFile, logLevel, logFormat } = program.opts<Partial<Record<string, string>>>()
   let known = env
   try {
@@ -78,8 +78,7 @@ function logSettings(program: Command, { env }: ProcessContext): { level?: strin
   } catch {
     // that is the error to be printed
   }
-  const [level, format] = [logLevel ?? known.LOG_LEVEL, logFormat ?? known.LOG_FORMAT]
-  return { ...(level && { level }), ...(format && { format }) }
+  return { level: logLevel ?? known.LOG_LEVEL, format: logFormat ?? known.LOG_FORMAT }
 }
 
 /** Every command with its options; the code of a command is loaded when it runs. `json`: how --version prints. */

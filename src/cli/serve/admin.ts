@@ -16,11 +16,6 @@ const STATEMENT_TIMEOUT_MS = 3_000
 /** A connection that is silent for longer is lost, and replaced. The time is above the statement's limit. */
 const SILENCE_MS = 4_000
 
-export interface AdminListener {
-  metricsUrl: string
-  stop(): Promise<void>
-}
-
 /**
  * Listens at ADMIN_HOST and ADMIN_PORT and answers /metrics, which the public port does not; undefined without ADMIN_PORT.
  * The database is read over a connection of its own, so that a scrape takes none from requests nor waits for one. Throws
@@ -29,7 +24,7 @@ export interface AdminListener {
 export function startAdmin(
   { config, log }: Pick<Context, 'config' | 'log'>,
   { registry, database }: { registry: Registry; database: Pick<OpenDatabase, 'target'> },
-): AdminListener | undefined {
+) {
   if (config.adminPort === null) return undefined
   const address = { host: config.adminHost, port: config.adminPort, setting: 'ADMIN_PORT' } as const
   const listening = listen({ fetch: adminFetch(registry, config.adminHost), server: null }, address, log)
