@@ -67,7 +67,7 @@ export class CliCommand extends Command {
   /** Sets the work of the command. */
   run<Options>(run: Run<Options>): this {
     return this.action(async () => {
-      const [first = '', ...others] = this.args
+      const [first = '', ...others]: string[] = this.processedArgs.flat()
       const context = contextOf(this, this.started)
       await explainFullDisk(context, () => run(context, this.opts<Options & object>(), [first, ...others]))
     })

@@ -66,4 +66,3 @@ export const AGENTS = {
     valueOf: inShell(TIMEOUT_S * 1_000),
   },
 } as const satisfies Record<string, HookedAgent>
-export type AgentId = keyof typeof AGENTS

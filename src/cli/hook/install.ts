@@ -6,7 +6,7 @@ import { installEntry, realPath, type SettingsEntry, uninstallEntry } from '../c
 import { deleteBudgets, deleteState } from '../client/state-files.ts'
 import type { Args, Context } from '../command/context.ts'
 import { programWords } from '../command/program-words.ts'
-import { AGENTS, type AgentId, type HookedAgent } from './agents.ts'
+import { AGENTS, type HookedAgent } from './agents.ts'
 import { addHook, findHook, groupOf, readSettings, removeHooks } from './settings-hook.ts'
 
 // The hooks in the settings of agents: one sends sessions of Claude Code when one of them has ended, one asks for budgets before
@@ -20,8 +20,9 @@ interface Options {
   budget?: boolean
 }
 
-function entryOf(env: Environment, id: AgentId, { budget = false }: Options): SettingsEntry {
-  const agent: HookedAgent = AGENTS[id]
+function entryOf(env: Environment, id: string, { budget = false }: Options): SettingsEntry {
+  // one of the choices of the argument
+  const agent: HookedAgent = AGENTS[id as keyof typeof AGENTS]
   if (!budget && id !== 'claude-code')
     throw new OperatorError(
       `sessions are sent by a hook of Claude Code alone: give --budget for ${agent.name}`,
@@ -55,18 +56,15 @@ function entryOf(env: Environment, id: AgentId, { budget = false }: Options): Se
 
 /** `hook install AGENT`: shows the change and makes it. Throws OperatorError without a login and for settings that cannot be read. */
 export async function installHook(context: Context, options: Options, [id]: Args): Promise<void> {
-  await installEntry(context, entryOf(context.env, agentOf(id), options), options.yes === true)
+  await installEntry(context, entryOf(context.env, id, options), options.yes === true)
 }
-
-/** An argument that commander has checked, or none. */
-const agentOf = (id: string): AgentId => (id === '' ? 'claude-code' : (id as AgentId))
 
 /**
  * `hook uninstall AGENT`: leaves the settings as they were before `install`, or takes only the hook out; deletes what is
  * remembered of servers, with --budget of budgets only.
  */
 export async function uninstallHook(context: Context, options: Options, [id]: Args): Promise<void> {
-  const entry = entryOf(context.env, agentOf(id), options)
+  const entry = entryOf(context.env, id, options)
   if (options.budget === true) deleteBudgets(context.env)
   else deleteState(context.env)
   await uninstallEntry(context, entry)

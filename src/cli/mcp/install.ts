@@ -97,10 +97,10 @@ function agentsOf(env: Environment) {
   } satisfies Record<string, Agent>
 }
 
-function entryOf(env: Environment, [given]: Args): SettingsEntry {
-  // one of the choices of the argument, or none
-  const id = given === '' ? 'claude-code' : (given as keyof ReturnType<typeof agentsOf>)
-  const { name, folder, format, isTyped, ...agent }: Agent = agentsOf(env)[id]
+function entryOf(env: Environment, [id]: Args): SettingsEntry {
+  // one of the choices of the argument
+  const known = agentsOf(env)[id as keyof ReturnType<typeof agentsOf>]
+  const { name, folder, format, isTyped, ...agent }: Agent = known
   if (!existsSync(folder) && !existsSync(agent.path))
     throw new OperatorError(`${folder} does not exist: is ${name} installed?`)
   const path = realPath(agent.path)
