@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import type { PrRiskRecord } from '../../analysis/records/risk.ts'
 import { messageOf, OperatorError } from '../../base/errors.ts'
-import type { Rating, RiskDetail, RiskScore } from '../../features/risk/model.ts'
+import type { RiskDetail, RiskScore } from '../../features/risk/model.ts'
 import { bodyOf } from '../client/answer.ts'
 import { getServer, type ServerOptions } from '../client/server.ts'
 import type { Context } from '../command/context.ts'
@@ -15,11 +15,6 @@ import { describedPullRequest, type PullRequestFlags } from './pull-request.ts'
 interface PullRequestOptions extends ServerOptions, PullRequestFlags {
   failOn?: 'high' | 'critical'
   comment?: true
-}
-
-const FAILING: Readonly<Record<'high' | 'critical', readonly Rating[]>> = {
-  high: ['high', 'critical'],
-  critical: ['critical'],
 }
 
 /** `pr`: sends the pull request and shows what the server computes of it. */
@@ -38,7 +33,8 @@ export async function pullRequest(context: Context, options: PullRequestOptions)
   await printResult(context.json, risk, text)
   writeSummary(env.GITHUB_STEP_SUMMARY, text)
   if (options.comment && described.discussion !== undefined) await putComment(described.discussion, text)
-  if (options.failOn !== undefined && FAILING[options.failOn].includes(risk.rating)) {
+  const isFailing = risk.rating === 'critical' || risk.rating === options.failOn
+  if (options.failOn !== undefined && isFailing) {
     throw new OperatorError(`the risk is ${risk.risk_score} (${risk.rating}): --fail-on ${options.failOn}`)
   }
 }

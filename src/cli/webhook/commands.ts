@@ -1,5 +1,4 @@
 import type { CliCommand } from '../command/cli-command.ts'
-import { contextOf } from '../command/context.ts'
 import { integer, secret } from '../command/option-parsers.ts'
 
 const LISTEN_PORT = 9876
@@ -81,14 +80,10 @@ function addListen(webhook: CliCommand): void {
     .notes(`An invalid signature is answered with 400. Deliveries are shown on standard error, with --json each as a line of JSON;
 then standard output has one line when it listens: { "url", "pid" }.`)
     .examples('webhook listen --port 9000 --secret "$SECRET" --status 500')
-  listen.action(async () => {
+  listen.run(async (context, options: { secret?: string; status: number }) => {
     const { listenForWebhooks } = await import('./listen.ts')
-    const context = contextOf(listen, listen.started)
     // commander gives --port to the program's setting; the variable PORT is for the server and not used here
-    const { port, ...options } = listen.optsWithGlobals<{ port?: string; secret?: string; status: number }>()
-    await listenForWebhooks(context, {
-      ...options,
-      port: port === undefined ? LISTEN_PORT : context.config.port,
-    })
+    const isPortGiven = listen.optsWithGlobals<{ port?: string }>().port !== undefined
+    await listenForWebhooks(context, { ...options, port: isPortGiven ? context.config.port : LISTEN_PORT })
   })
 }
