@@ -7,7 +7,7 @@ import { deleteBudgets, deleteState } from '../client/state-files.ts'
 import type { Args, Context } from '../command/context.ts'
 import { programWords } from '../command/program-words.ts'
 import { AGENTS, type HookedAgent } from './agents.ts'
-import { addHook, findHook, groupOf, readSettings, removeHooks } from './settings-hook.ts'
+import { addHook, checkSettings, findHook, groupOf, removeHooks } from './settings-hook.ts'
 
 // The hooks in the settings of agents: one sends sessions of Claude Code when one of them has ended, one asks for budgets before
 // a prompt.
@@ -43,7 +43,7 @@ function entryOf(env: Environment, id: string, { budget = false }: Options): Set
     shown: `hooks.${event} in ${path}:\n${JSON.stringify(groupOf(hook), null, 2)}`,
     find(text) {
       if (text === '') return undefined
-      readSettings(text, path, event)
+      checkSettings(text, path, event)
       const found = findHook(text, hook)
       if (found === undefined) return undefined
       const { command, args } = found.value

@@ -1,5 +1,11 @@
 import { applyEdits, findNodeAtLocation, type JSONPath, modify, type Node, parseTree } from 'jsonc-parser'
-import { isObject } from '../../analysis/agents/transcript/json-fields.ts'
+import {
+  isObject,
+  listOf,
+  objectOf,
+  parseJson,
+  valueAt,
+} from '../../analysis/agents/transcript/json-fields.ts'
 import { messageOf, OperatorError } from '../../base/errors.ts'
 import type { HookValue } from './agents.ts'
 
@@ -16,12 +22,8 @@ export interface Hook {
   value: HookValue
 }
 
-interface Settings {
-  hooks?: Record<string, { hooks?: unknown }[]>
-}
-
-/** The settings in the text. Throws OperatorError naming `path` for those that are not valid. */
-export function readSettings(text: string, path: string, event: string): Settings {
+/** Throws OperatorError naming `path` for settings that are not valid. */
+export function checkSettings(text: string, path: string, event: string): void {
   let settings: unknown
   try {
     settings = JSON.parse(text)
@@ -34,7 +36,6 @@ export function readSettings(text: string, path: string, event: string): Setting
   if (hooks !== undefined && !isObject(hooks)) throw wrong('hooks is not an object')
   if (hooks?.[event] !== undefined && !Array.isArray(hooks[event]))
     throw wrong(`hooks.${event} is not an array`)
-  return settings as Settings
 }
 
 /** The value that is added to the list of hooks. */
@@ -65,15 +66,11 @@ interface Place {
 
 /** The first of our hooks; undefined when there is none. */
 export function findHook(text: string, { event, run }: Hook): Place | undefined {
-  // an empty file has no settings
-  if (text === '') return undefined
-  const settings: Settings = JSON.parse(text)
-  for (const [group, entry] of (settings.hooks?.[event] ?? []).entries()) {
-    const hooks: unknown[] = Array.isArray(entry?.hooks) ? entry.hooks : []
-    for (const [hook, value] of hooks.entries()) {
+  const groups = listOf(valueAt(parseJson(text), 'hooks', event))
+  for (const [group, entry] of groups.entries()) {
+    for (const [hook, value] of listOf(valueAt(entry, 'hooks')).entries()) {
       if (!isObject(value) || typeof value.command !== 'string') continue
-      const args = Array.isArray(value.args) ? value.args : []
-      if ([value.command, ...args].join(' ').endsWith(` ${run}`)) return { group, hook, value }
+      if ([value.command, ...listOf(value.args)].join(' ').endsWith(` ${run}`)) return { group, hook, value }
     }
   }
   return undefined
@@ -89,7 +86,7 @@ export function removeHooks(text: string, path: string, ours: Hook): string {
     const root = parseTree(rest)
     const found = root && findNodeAtLocation(root, ['hooks', ours.event, place.group, 'hooks', place.hook])
     if (found === undefined || isBelowTwin(found)) throw twice(path)
-    rest = withoutEntry(rest, removable(JSON.parse(rest), ours.event, place))
+    rest = withoutEntry(rest, removable(parseJson(rest), ours.event, place))
   }
   return rest
 }
@@ -103,12 +100,11 @@ function isBelowTwin({ type, children, parent }: Node): boolean {
   return isTwin || isBelowTwin(parent)
 }
 
-function removable({ hooks = {} }: Settings, event: string, { group, hook }: Place): JSONPath {
-  const groups = hooks[event] ?? []
-  const list = groups[group]?.hooks
-  if (Array.isArray(list) && list.length > 1) return ['hooks', event, group, 'hooks', hook]
+function removable(settings: unknown, event: string, { group, hook }: Place): JSONPath {
+  const groups = listOf(valueAt(settings, 'hooks', event))
+  if (listOf(valueAt(groups[group], 'hooks')).length > 1) return ['hooks', event, group, 'hooks', hook]
   if (groups.length > 1) return ['hooks', event, group]
-  return Object.keys(hooks).length > 1 ? ['hooks', event] : ['hooks']
+  return Object.keys(objectOf(valueAt(settings, 'hooks'))).length > 1 ? ['hooks', event] : ['hooks']
 }
 
 /** Takes an entry out of its object or array, with the comma that is then too many: `modify` cuts into lists on one line. */
