@@ -86,7 +86,7 @@ export function table<Row extends object>(
 ): string {
   if (rows.length === 0) return none
   const columns = names.map((name) => ({ head: name.toUpperCase(), value: (row: Row) => row[name] }))
-  return draw({ width: null, colour: false, unicode: true }, rows, columns, { fraction: () => null })
+  return draw({ width: null, colour: false, unicode: true }, rows, columns)
 }
 
 /** Rows as a table with a line of names above, and bars behind where there is room for them. */
@@ -94,7 +94,7 @@ export function draw<Row>(
   screen: Screen,
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  bars: Bars<Row>,
+  bars: Bars<Row> = { fraction: () => null },
 ): string {
   const all = columns.map((column) => ({ column, cells: rows.map((row) => cellOf(column.value(row))) }))
   const { shown, barWidth } = fit(screen.width, all)

@@ -22,17 +22,12 @@ export async function moversText({ screen, source, parameters }: View): Promise<
   if (changed.length === 0) return []
   const before = `the ${counted(daysBetween(from, to) + 1, 'day')} before`
   const heading = `Largest changes against ${before}; of all ${changeText(total)}`
-  const table = draw(
-    screen,
-    changed,
-    [
-      { head: by.toUpperCase(), value: ({ key }) => key ?? NONE, least: 12 },
-      { head: 'BEFORE', value: ({ previous }) => money(previous?.cost ?? 0), right: true },
-      { head: 'COST', value: ({ cost }) => money(cost), right: true },
-      { head: 'CHANGE', value: changeText, right: true, colour: colourOf },
-    ],
-    { fraction: () => null },
-  )
+  const table = draw(screen, changed, [
+    { head: by.toUpperCase(), value: ({ key }) => key ?? NONE, least: 12 },
+    { head: 'BEFORE', value: ({ previous }) => money(previous?.cost ?? 0), right: true },
+    { head: 'COST', value: ({ cost }) => money(cost), right: true },
+    { head: 'CHANGE', value: changeText, right: true, colour: colourOf },
+  ])
   return [`${paint(screen, heading, 'bold')}\n${table}`]
 }
 
