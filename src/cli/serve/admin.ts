@@ -6,8 +6,6 @@ import { createReconnectingPool } from '../../database/pools/reconnecting-pool.t
 import { listen } from '../../http/listen.ts'
 import { adminFetch } from '../../server/metrics/admin.ts'
 import { measureDatabase } from '../../server/metrics/database.ts'
-import { readDatabase } from '../../server/metrics/queries.ts'
-import { readQueueState } from '../../webhooks/outbox/state.ts'
 import type { Context } from '../command/context.ts'
 import { measureDisks } from './measure.ts'
 
@@ -33,10 +31,7 @@ export function startAdmin(
     { max: 1, applicationName: 'cloud-analytics metrics', statementTimeoutMs: STATEMENT_TIMEOUT_MS },
     SILENCE_MS,
   )
-  measureDatabase(registry, {
-    database: () => pool.run(readDatabase),
-    queue: () => pool.run(readQueueState),
-  })
+  measureDatabase(registry, pool)
   measureDisks(registry, {
     ...(config.databaseUrl === null && { data: config.dataDir }),
     ...(config.backupEveryS !== null && { backups: backupFolderOf(config) }),

@@ -223,8 +223,9 @@ export const checkMachines = (sql: Sql, now: Date): Promise<Check> =>
 
 /** Says how much of the transcripts' tokens telemetry had; undefined where nobody sends any. */
 export async function checkCoverage(sql: Sql): Promise<Check | undefined> {
-  const { organizations, transcript, telemetry, captured } = await sumCoverage(sql)
-  if (organizations === 0) return undefined
+  const found = await sumCoverage(sql)
+  if (found === undefined || found.organizations === 0) return undefined
+  const { organizations, transcript, telemetry, captured } = found
   return await check('telemetry', async () => {
     const share =
       transcript === 0

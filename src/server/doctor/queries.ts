@@ -10,15 +10,13 @@ export async function appliedMigrations(sql: Sql): Promise<AppliedMigration[]> {
 }
 
 /** Sums over the organizations that telemetry is sent to: tokens of all four kinds. */
-export async function sumCoverage(
-  sql: Sql,
-): Promise<{ organizations: number; transcript: number; telemetry: number; captured: number }> {
+export async function sumCoverage(sql: Sql) {
   const [row] = await sql<
-    { organizations: number; transcript: string; telemetry: string; captured: string }[]
+    { organizations: number; transcript: number; telemetry: number; captured: number }[]
   >`
     select
-      count(*)::integer as organizations, coalesce(sum(o.transcript), 0) as transcript,
-      coalesce(sum(o.telemetry), 0) as telemetry, coalesce(sum(o.captured), 0) as captured
+      count(*)::integer as organizations, coalesce(sum(o.transcript), 0)::float8 as transcript,
+      coalesce(sum(o.telemetry), 0)::float8 as telemetry, coalesce(sum(o.captured), 0)::float8 as captured
     from (
       select
         r.org_id, sum(r.transcript_tokens) as transcript, sum(r.telemetry_tokens) as telemetry,
@@ -29,11 +27,5 @@ export async function sumCoverage(
       group by r.org_id
       having sum(r.telemetry_tokens) > 0
     ) o`
-  const { organizations = 0, transcript = '0', telemetry = '0', captured = '0' } = row ?? {}
-  return {
-    organizations,
-    transcript: Number(transcript),
-    telemetry: Number(telemetry),
-    captured: Number(captured),
-  }
+  return row
 }

@@ -1,27 +1,17 @@
 import type { Registry } from '../../base/metrics/registry.ts'
+import type { ReconnectingPool } from '../../database/pools/reconnecting-pool.ts'
+import { readQueueState } from '../../webhooks/outbox/state.ts'
 import { createCachedRead } from './cached-read.ts'
-
-/** The metrics of the database are read by these functions. */
-interface DatabaseReads {
-  database: () => Promise<{
-    version: string
-    sizeBytes: number
-    connections: { pool: string; state: string; count: number }[]
-  }>
-  queue: () => Promise<{
-    backlog: number
-    oldestDueS: number
-    leased: number
-    failingEndpoints: number
-  }>
-}
+import { readDatabase } from './queries.ts'
 
 /** A scrape waits so long for the database, and gives what was read at most so long ago. */
 const LIMITS = { keepMs: 5_000, limitMs: 2_000 }
 
 /** Adds the state of the database, its connections and the queue of deliveries. Left out while it does not answer. */
-export function measureDatabase(registry: Registry, reads: DatabaseReads): void {
-  registry.gauges(createCachedRead(reads.database, LIMITS), [
+export function measureDatabase(registry: Registry, { run }: Pick<ReconnectingPool, 'run'>): void {
+  const database = createCachedRead(() => run(readDatabase), LIMITS)
+  const queue = createCachedRead(() => run(readQueueState), LIMITS)
+  registry.gauges(database, [
     {
       name: 'cloud_analytics_database_info',
       help: 'Version of PostgreSQL; the value is 1.',
@@ -41,7 +31,7 @@ export function measureDatabase(registry: Registry, reads: DatabaseReads): void 
         connections.map(({ pool, state, count }) => ({ labels: [pool, state], value: count })),
     },
   ])
-  registry.gauges(createCachedRead(reads.queue, LIMITS), [
+  registry.gauges(queue, [
     {
       name: 'cloud_analytics_webhook_backlog_deliveries',
       help: 'Due deliveries of enabled endpoints that nobody has claimed; 10000 stands for that many or more.',

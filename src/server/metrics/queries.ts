@@ -8,14 +8,12 @@ interface ConnectionCount {
   count: number
 }
 
-/** Bytes of the database on disk, and the program's connections to it. */
-export async function readDatabase(
-  sql: Sql,
-): Promise<{ version: string; sizeBytes: number; connections: ConnectionCount[] }> {
-  const [database] = await sql<{ version: string; size: string }[]>`
+/** PostgreSQL's version, bytes of the database on disk, and the program's connections to it. */
+export async function readDatabase(sql: Sql) {
+  const [database] = await sql<{ version: string; sizeBytes: number }[]>`
     select
       split_part(current_setting('server_version'), ' ', 1) as version,
-      pg_database_size(current_database()) as size`
+      pg_database_size(current_database())::float8 as "sizeBytes"`
   const connections = await sql<ConnectionCount[]>`
     select
       split_part(a.application_name, ' ', 2) as pool,
@@ -27,5 +25,5 @@ export async function readDatabase(
     group by 1, 2
     order by 1, 2`
   if (database === undefined) throw new Error('the database gave no row')
-  return { version: database.version, sizeBytes: Number(database.size), connections: [...connections] }
+  return { ...database, connections }
 }
