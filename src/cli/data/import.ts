@@ -7,7 +7,7 @@ import { decompressed } from '../../base/decompress.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { type Line, MAX_LINE_BYTES, splitLines } from '../../base/split-lines.ts'
 import { type Batches, createBatches, type Skipped } from '../../server/sync/batches.ts'
-import { writeChecked } from '../../server/sync/write.ts'
+import { writeRecords } from '../../server/sync/write.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Args, type Context, withOrganization } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
@@ -35,7 +35,7 @@ export async function importRecords(
   const counts = await withOrganization(context, org, async (sql, id) => {
     const deps = syncDepsOf(context, sql)
     const batches = createBatches({
-      send: (records, before) => writeChecked(deps, id, records, commandLineActor(), { restore }, before),
+      send: (records, before) => writeRecords(deps, id, records, commandLineActor(), { restore }, before),
       pricer: deps.pricer,
       onSkipped,
     })

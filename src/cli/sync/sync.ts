@@ -8,7 +8,7 @@ import type { SyncRecord } from '../../analysis/records/records.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { findKnownCommits } from '../../features/commits/queries.ts'
 import { type Batches, createBatches, type SendBatch, type Skipped } from '../../server/sync/batches.ts'
-import { writeChecked } from '../../server/sync/write.ts'
+import { writeRecords } from '../../server/sync/write.ts'
 import { agentFolders } from '../client/agent-folders.ts'
 import { stateFolder } from '../client/folders.ts'
 import { keyIdOf, serverUnlessOrg } from '../client/server.ts'
@@ -131,7 +131,7 @@ async function writeLocally(run: Started, stopped: AbortSignal): Promise<void> {
     const send = { reassign: options.reassign === true, restore: options.restore === true, moved: true }
     await readAndSend(
       { ...withoutState(run), known: (project) => findKnownCommits(sql, id, project) },
-      (records, before) => writeChecked(deps, id, records, commandLineActor(), send, before),
+      (records, before) => writeRecords(deps, id, records, commandLineActor(), send, before),
       stopped,
     )
   })

@@ -1,7 +1,7 @@
 import { type Actor, SYSTEM } from '../../accounts/audit-log/append.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { MAX_RECORDS } from '../sync/prepare.ts'
-import { type SyncDeps, writeChecked } from '../sync/write.ts'
+import { type SyncDeps, writeRecords } from '../sync/write.ts'
 import { generateAudit } from './audit.ts'
 import { generateCommits } from './commits.ts'
 import { batchesOf, generateSessions, type SeedPlan } from './generate.ts'
@@ -30,7 +30,7 @@ export async function seed(
   let last: Promise<unknown> = Promise.resolve()
   for (const records of batchesOf(recordsOf(plan), MAX_RECORDS)) {
     const before = last
-    last = writeChecked(deps, orgId, records, actor, {}, before)
+    last = writeRecords(deps, orgId, records, actor, {}, before)
     // thrown when the next batch is written, or at the end
     last.catch(() => {})
     await before

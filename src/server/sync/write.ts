@@ -1,7 +1,6 @@
 import { type Actor, recordEntries, recordEntriesOf, SYSTEM } from '../../accounts/audit-log/append.ts'
 import { createPause } from '../../accounts/organizations/pause.ts'
 import type { RecordCounts } from '../../analysis/records/changes.ts'
-import type { SyncRecord } from '../../analysis/records/records.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
@@ -73,7 +72,9 @@ export interface SyncResult extends RecordCounts {
 /**
  * Writes a batch of records for one organization, all or nothing, in one transaction, with what `actor` did in the audit
  * log and the events for its endpoints. The same batch again changes nothing. Throws VALIDATION_ERROR naming
- * `records[<index>].<field>`, and FORBIDDEN naming the records that the key may not send.
+ * `records[<index>].<field>`, and FORBIDDEN naming the records that the key may not send. With `before` they are records that
+ * `problemsOf` has checked, and are written when it has ended, so that a batch is prepared while the one before it is written;
+ * if `before` rejects, nothing is written.
  */
 export async function writeRecords(
   deps: SyncDeps,
@@ -81,45 +82,23 @@ export async function writeRecords(
   sent: readonly unknown[],
   actor: Actor = SYSTEM,
   options: SendOptions = {},
+  before?: Promise<unknown>,
 ): Promise<SyncResult> {
   refuseTooMany(sent.length)
   const pause = createPause()
-  const batch = await prepareBatch(deps, orgId, sent, { key: options.key, isChecked: false, pause })
-  return await storeBatch(deps, orgId, await computeBatch(deps.sql, orgId, batch, pause), actor, options)
-}
-
-/**
- * Does the same as `writeRecords` for at most MAX_RECORDS records that `problemOf` has checked, sent without a key.
- * They are written when `before` has ended, so that a batch is prepared while the one before it is written; if
- * `before` rejects, nothing is written.
- */
-export async function writeChecked(
-  deps: SyncDeps,
-  orgId: string,
-  checked: readonly SyncRecord[],
-  actor: Actor,
-  options: Omit<SendOptions, 'key'>,
-  before: Promise<unknown>,
-): Promise<SyncResult> {
-  const pause = createPause()
-  const batch = await prepareBatch(deps, orgId, checked, { key: undefined, isChecked: true, pause })
-  await before
-  return await storeBatch(deps, orgId, await computeBatch(deps.sql, orgId, batch, pause), actor, options)
-}
-
-async function prepareBatch(
-  deps: SyncDeps,
-  orgId: string,
-  records: readonly unknown[],
-  options: { key: KeyRights | undefined; isChecked: boolean; pause: () => Promise<void> | undefined },
-): Promise<PreparedBatch> {
-  const { storeContent } = deps
-  const sender = await findSender(deps.sql, orgId, options.key)
-  const preparer = createPreparer({ pricer: await deps.pricer(), storeContent, sender, ...options })
-  for (const [index, record] of records.entries()) {
+  const preparer = createPreparer({
+    pricer: await deps.pricer(),
+    storeContent: deps.storeContent,
+    sender: await findSender(deps.sql, orgId, options.key),
+    isChecked: before !== undefined,
+    pause,
+  })
+  for (const [index, record] of sent.entries()) {
     if (!(await preparer.add(record, `records[${index}]`))) break
   }
-  return await preparer.finish()
+  const batch = await preparer.finish()
+  await before
+  return await storeBatch(deps, orgId, await computeBatch(deps.sql, orgId, batch, pause), actor, options)
 }
 
 /** A batch with what is computed of it before its writing begins. */
