@@ -11,20 +11,7 @@ import { toldSession } from '../../features/sessions/writing/telemetry.ts'
 import { InboxChanged, type InboxSession, listSessions, readInbox } from '../sync/inbox-write.ts'
 import { type SyncDeps, storeBatch } from '../sync/write.ts'
 
-/** Writes what is in the inbox of telemetry to its sessions, organization by organization. */
-export interface Drains {
-  /**
-   * Waits until the organization has room for what a request says of these sessions. Throws INTERNAL_ERROR with 503 when that
-   * takes too long.
-   */
-  ready(orgId: string, sessions: readonly string[], signal: AbortSignal): Promise<void>
-  /** Drains the organization's inbox after `delayMs`, or `afterMs`; calls until then are one. */
-  note(orgId: string, afterMs?: number): void
-  /** Begins no other drain and waits for those that run; what they leave, another instance or the next start writes. */
-  stop(): Promise<void>
-}
-
-interface DrainDeps extends SyncDeps {
+export interface DrainDeps extends SyncDeps {
   /** Told of a drain that failed, whose rows are found again by `findLeft`, and of telemetry that is dropped. */
   onDrainFailed?: (orgId: string, error: unknown) => void
 }
@@ -57,10 +44,8 @@ interface Inbox {
   sessionMs: number
 }
 
-export function createDrains(
-  deps: DrainDeps,
-  { delayMs, workMs, enqueueWrite, pauseOf }: DrainOptions,
-): Drains {
+/** Writes what is in the inbox of telemetry to its sessions, organization by organization. */
+export function createDrains(deps: DrainDeps, { delayMs, workMs, enqueueWrite, pauseOf }: DrainOptions) {
   const inboxes = new Map<string, Inbox>()
   const stopping = new AbortController()
   const room = createShares({
@@ -117,8 +102,13 @@ export function createDrains(
     inbox.timer = setTimeout(begin, afterMs)
   }
   return {
+    /** Drains the organization's inbox after `delayMs`, or `afterMs`; calls until then are one. */
     note,
-    async ready(orgId, sessions, signal) {
+    /**
+     * Waits until the organization has room for what a request says of these sessions. Throws INTERNAL_ERROR with 503 when that
+     * takes too long.
+     */
+    async ready(orgId: string, sessions: readonly string[], signal: AbortSignal): Promise<void> {
       const known = inboxOf(orgId)
       const own = sessions.filter((id) => !known.waiting.has(id))
       if (own.length > 0) {
@@ -138,7 +128,8 @@ export function createDrains(
       // also in case the request ends before it is stored
       note(orgId)
     },
-    async stop() {
+    /** Begins no other drain and waits for those that run; what they leave, another instance or the next start writes. */
+    async stop(): Promise<void> {
       stopping.abort()
       room.stop()
       for (const { timer } of inboxes.values()) clearTimeout(timer)

@@ -3,8 +3,8 @@ import { createShares, type Free } from '../../accounts/organizations/shares.ts'
 import { renumberRecords } from '../../analysis/records/problems.ts'
 import { ApiError, busy, fieldError } from '../../base/errors.ts'
 import { createPreparer, findSender } from '../sync/prepare.ts'
-import { computeBatch, hasHistory, type SyncDeps, type SyncResult, storeBatch } from '../sync/write.ts'
-import { createDrains, noteBeyond } from './drains.ts'
+import { computeBatch, hasHistory, type SyncResult, storeBatch } from '../sync/write.ts'
+import { createDrains, type DrainDeps, noteBeyond } from './drains.ts'
 import { type Intake, type IntakeRequest, MAX_SYNC_BYTES } from './messages.ts'
 import { readBatch } from './read-batch.ts'
 import { readTelemetry } from './read-telemetry.ts'
@@ -19,11 +19,9 @@ import { createTurns } from './turns.ts'
  */
 const LIMITS = { maxProcessorMs: 10_000, drainMs: 2_000, workMs: 2_250 }
 
-interface IntakeDeps extends SyncDeps {
+interface IntakeDeps extends DrainDeps {
   /** Called with each record that a request is refused for. */
   onRefused?: (record: unknown) => void
-  /** Called when telemetry could not be written to its sessions and is tried again, or is dropped. */
-  onDrainFailed?: (orgId: string, error: unknown) => void
 }
 
 /**

@@ -15,7 +15,7 @@ export interface ReadOptions {
   onRecord: (name: string) => void
 }
 
-export interface ReadBatch {
+interface ReadBatch {
   batch: PreparedBatch
   /** Names each record in errors: its line in NDJSON, else its index. */
   numbers: number[]

@@ -5,26 +5,17 @@ import { MAX_RECORDS, refuseTooMany } from '../sync/prepare.ts'
 // Divides a body into records while it is unpacked, and counts what JSON.parse would build before it does.
 
 /** Limits of a body; see docs/sync.md. */
-interface SplitLimits {
-  records: number
-  /** Lines of NDJSON, blank ones too. */
-  lines: number
-  /** Values in one record: elements, fields and containers, at any depth. */
-  recordValues: number
-  /** Values in the whole body. */
-  values: number
-  /** Fields of one object. No schema has more than 100, and `details` of an audit entry no more than 3,300. */
-  fields: number
-  /** Objects and arrays inside each other; 30,000 would overflow the validators' stack. */
-  depth: number
-}
-
-export const SPLIT_LIMITS: SplitLimits = {
+export const SPLIT_LIMITS = {
   records: MAX_RECORDS,
+  /** Lines of NDJSON, blank ones too. */
   lines: 100_000,
+  /** Values in one record: elements, fields and containers, at any depth. */
   recordValues: 1_000_000,
+  /** Values in the whole body. */
   values: 2_500_000,
+  /** Fields of one object. No schema has more than 100, and `details` of an audit entry no more than 3,300. */
   fields: 4_096,
+  /** Objects and arrays inside each other; 30,000 would overflow the validators' stack. */
   depth: 64,
 }
 
@@ -32,13 +23,6 @@ export const SPLIT_LIMITS: SplitLimits = {
 export interface RecordText {
   at: number
   bytes: Uint8Array
-}
-
-interface Splitter {
-  /** The records that end in this part of the body, some as views of it. Throws VALIDATION_ERROR. */
-  push(chunk: Uint8Array): RecordText[]
-  /** The rest. Throws VALIDATION_ERROR for a body that is not complete. */
-  end(): RecordText[]
 }
 
 const NEWLINE = 0x0a
@@ -88,7 +72,7 @@ function createCollector() {
 }
 
 /** Counts the values and fields of records; `nameHere` names the record that is being read. */
-function createCounter(limits: SplitLimits, nameHere: () => string) {
+function createCounter(limits: typeof SPLIT_LIMITS, nameHere: () => string) {
   const fields = new Uint32Array(limits.depth + 2)
   let values = 0
   let total = 0
@@ -123,7 +107,7 @@ function createCounter(limits: SplitLimits, nameHere: () => string) {
  * A splitter of NDJSON (`isLines`), whose blank lines are no records, or of JSON of the form `{"records": [...]}`. Of JSON
  * the object around the records is kept, without them, and parsed at the end; its other fields are ignored.
  */
-export function createSplitter(isLines: boolean, limits: SplitLimits = SPLIT_LIMITS): Splitter {
+export function createSplitter(isLines: boolean, limits = SPLIT_LIMITS) {
   const collector = createCollector()
   /** 0: outside of all; in JSON 1: in the object, 2 and more: in the value of one of its fields. */
   let depth = 0
@@ -179,7 +163,8 @@ export function createSplitter(isLines: boolean, limits: SplitLimits = SPLIT_LIM
     else if (byte === COMMA) key = ''
   }
   return {
-    push(chunk) {
+    /** The records that end in this part of the body, some as views of it. Throws VALIDATION_ERROR. */
+    push(chunk: Uint8Array): RecordText[] {
       const out: RecordText[] = []
       let start = 0
       for (let i = 0; i < chunk.length; i++) {
@@ -224,7 +209,8 @@ export function createSplitter(isLines: boolean, limits: SplitLimits = SPLIT_LIM
       collector.keep(chunk.subarray(start))
       return out
     },
-    end() {
+    /** The rest. Throws VALIDATION_ERROR for a body that is not complete. */
+    end(): RecordText[] {
       const out: RecordText[] = []
       const rest = collector.take(NOTHING)
       if (isLines) endLine(rest, out)

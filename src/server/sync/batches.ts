@@ -41,18 +41,6 @@ interface BatchOptions {
   maxBytes?: number
 }
 
-/** Takes records one by one and sends them in batches. */
-export interface Batches {
-  /** `text`: the record as JSON. Throws the error of an earlier batch; no further one is then written. */
-  add(placed: PlacedRecord, text: string): Promise<void>
-  /** Sends the rest and waits for all batches. */
-  flush(): Promise<void>
-  /** Waits for the batches being sent, and does not throw: for use before the database is closed. */
-  settled(): Promise<void>
-  /** Counts of all records sent so far. */
-  readonly counts: RecordCounts
-}
-
 const MAX_BATCH_BYTES = 16 * 1024 * 1024
 /** The first batch is prepared while nothing is written. Each further one may have twice as many records. */
 const FIRST_RECORDS = 2_500
@@ -62,11 +50,11 @@ const MAX_BATCH_COMMITS = 2_500
 const MAX_RECORD_BYTES = 32 * 1024 * 1024 - 1
 
 /**
- * Batches of at most 10,000 records (the first 2,500, the second 5,000), 2,500 of them commits, and 16 MiB, two at a time: one
+ * Takes records one by one and sends them in batches of at most 10,000 records (the first 2,500, the second 5,000), 2,500 of them commits, and 16 MiB, two at a time: one
  * is prepared while the one before it is written. A refused or too large record is reported to `onSkipped`; the others are
  * sent.
  */
-export function createBatches(options: BatchOptions): Batches {
+export function createBatches(options: BatchOptions) {
   const { maxBytes = MAX_BATCH_BYTES } = options
   const counts: RecordCounts = { created: 0, updated: 0, unchanged: 0 }
   let pending: PlacedRecord[] = []
@@ -91,13 +79,17 @@ export function createBatches(options: BatchOptions): Batches {
     await before
   }
   return {
+    /** Counts of all records sent so far. */
     counts,
+    /** Sends the rest and waits for all batches. */
     async flush() {
       await sendPending()
       await last
     },
+    /** Waits for the batches being sent, and does not throw: for use before the database is closed. */
     settled: () => last.catch(() => {}),
-    async add(placed, text) {
+    /** `text`: the record as JSON. Throws the error of an earlier batch; no further one is then written. */
+    async add(placed: PlacedRecord, text: string): Promise<void> {
       const bytes = Buffer.byteLength(text)
       if (bytes > MAX_RECORD_BYTES) return skip(placed, `has more than ${MAX_RECORD_BYTES} bytes`, options)
       if (pending.length > 0 && pendingBytes + bytes > maxBytes) await sendPending()
@@ -108,6 +100,8 @@ export function createBatches(options: BatchOptions): Batches {
     },
   }
 }
+
+export type Batches = ReturnType<typeof createBatches>
 
 async function sendValid(
   batch: readonly PlacedRecord[],

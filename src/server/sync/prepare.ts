@@ -68,27 +68,12 @@ interface PreparerOptions {
   onRefused?: (record: unknown) => void
 }
 
-/** Prepares the records of a batch one after the other. */
-export interface BatchPreparer {
-  /**
-   * Takes a record; `name` names it in errors (`records[3]`), `json` is its text where it is known. False when enough
-   * problems are found: no further record is needed.
-   */
-  add(record: unknown, name: string, json?: string): Promise<boolean>
-  /** Notes a problem of a record that cannot be taken; as `add`. */
-  refuse(problem: FieldProblem): boolean
-  /**
-   * The batch. Throws FORBIDDEN with the records that the key may not send, or VALIDATION_ERROR with the problems of all
-   * records.
-   */
-  finish(): Promise<PreparedBatch>
-}
-
 interface Checked {
   record: SyncRecord
   name: string
 }
 
+/** Prepares the records of a batch one after the other. */
 export function createPreparer({
   pricer,
   storeContent,
@@ -96,7 +81,7 @@ export function createPreparer({
   isChecked,
   pause,
   onRefused = () => {},
-}: PreparerOptions): BatchPreparer {
+}: PreparerOptions) {
   const missingScope = key === undefined ? undefined : missingScopes(key.scopes)
   /** Records of a kind that the key may not send, then those that a member's key may not send. */
   const unscoped: FieldProblem[] = []
@@ -140,8 +125,13 @@ export function createPreparer({
     return problems.length < MAX_PROBLEMS || missingScope !== undefined
   }
   return {
+    /** Notes a problem of a record that cannot be taken; as `add`. */
     refuse,
-    async add(record, name, json) {
+    /**
+     * Takes a record; `name` names it in errors (`records[3]`), `json` is its text where it is known. False when enough
+     * problems are found: no further record is needed.
+     */
+    async add(record: unknown, name: string, json?: string): Promise<boolean> {
       const scope = missingScope?.(record)
       if (scope !== undefined) {
         onRefused(record)
@@ -174,7 +164,11 @@ export function createPreparer({
       }
       return true
     },
-    async finish() {
+    /**
+     * The batch. Throws FORBIDDEN with the records that the key may not send, or VALIDATION_ERROR with the problems of all
+     * records.
+     */
+    async finish(): Promise<PreparedBatch> {
       if (unscoped.length > 0) throw forbidden(...unscoped)
       if (problems.length > 0) throw validationError(...problems)
       if (foreign.length > 0) throw forbidden(...foreign)
@@ -184,6 +178,8 @@ export function createPreparer({
     },
   }
 }
+
+export type BatchPreparer = ReturnType<typeof createPreparer>
 
 /** A session with its parts as they are, so that their secrets are masked too. */
 type Unpacked<Record> = Record & { unpacked?: SessionFragments }
