@@ -16,12 +16,10 @@ import { WHOLE_LISTS } from '../../http/whole-list.ts'
 import { createApp } from '../../server/app.ts'
 import { watchInbox } from '../../server/intake/inbox-watch.ts'
 import { measureIntake, measureSessions } from '../../server/intake/measure.ts'
-import { intakeSettingsOf } from '../../server/intake/messages.ts'
 import { createIntakeThread } from '../../server/intake/thread.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { openSecretKey } from '../../webhooks/signing/secret-key-queries.ts'
 import { measureAttempts } from '../../webhooks/worker/measure.ts'
-import { workerSettingsOf } from '../../webhooks/worker/messages.ts'
 import { superviseWorker } from '../../webhooks/worker/supervise.ts'
 import type { Context } from '../command/context.ts'
 
@@ -72,7 +70,7 @@ export async function startServer(
       meter: meterOf('intake', measureSessions(registry)),
       spawn: spawnIntake,
       target,
-      settings: intakeSettingsOf(config),
+      settings: config,
       log,
       endConnections: (name) => endConnections(sql, name),
     })
@@ -145,7 +143,7 @@ export async function startServer(
       meter: meterOf('worker', measureAttempts(registry)),
       spawn: spawnWorker,
       target,
-      settings: workerSettingsOf(config),
+      settings: config,
       secretKey,
       log,
     })

@@ -5,6 +5,7 @@ import { deleteOldTries } from '../../accounts/people/try-queries.ts'
 import { DAY_MS } from '../../base/dates.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
+import type { Config } from '../../config.ts'
 import type { Sql } from '../../database/client.ts'
 import { isConnectionError } from '../../database/connection-errors.ts'
 import { deleteStaleRateWindows } from '../../http/rate-windows.ts'
@@ -12,11 +13,10 @@ import { deleteOldIdempotencyKeys } from '../../webhooks/idempotency-queries.ts'
 import { cancelOfDeletedEndpoints } from '../../webhooks/outbox/cancel-of-deleted.ts'
 import { deleteOldDeliveries } from '../../webhooks/outbox/delete-old.ts'
 import { failAbandoned } from '../../webhooks/outbox/fail-abandoned.ts'
-import type { WorkerSettings } from '../../webhooks/worker/messages.ts'
 import { finishDeletions } from '../erasure/organization.ts'
 import { deleteExpiredSessions } from '../erasure/retention.ts'
 
-type Settings = Pick<WorkerSettings, 'retentionDeliveriesDays' | 'retentionAuditDays'>
+type Settings = Pick<Config, 'retentionDeliveriesDays' | 'retentionAuditDays'>
 
 /** Retentions that this process has announced. */
 const announced = new Set<string>()

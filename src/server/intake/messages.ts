@@ -1,9 +1,8 @@
 import type { Actor } from '../../accounts/audit-log/append.ts'
 import type { Signal } from '../../analysis/telemetry/model.ts'
 import { ApiError, codeOf, type ErrorCode } from '../../base/errors.ts'
-import type { LogFormat, LogLevel } from '../../base/log.ts'
-import type { PriceFile } from '../../base/model-prices.ts'
 import type { TallyCounts } from '../../base/supervise.ts'
+import type { Config } from '../../config.ts'
 import type { ConnectTarget } from '../../database/client.ts'
 import type { PackedBody } from '../../http/body.ts'
 import type { SendOptions, SyncResult } from '../sync/write.ts'
@@ -36,14 +35,6 @@ export interface Intake {
   stop(): Promise<void>
 }
 
-/** The settings that the thread needs. */
-export interface IntakeSettings {
-  logLevel: LogLevel
-  logFormat: LogFormat
-  storeContent: boolean
-  modelPrices: PriceFile | null
-}
-
 /** Messages of the main thread; `start` comes first, once. */
 export type ToIntake =
   | {
@@ -51,7 +42,7 @@ export type ToIntake =
       target: ConnectTarget
       /** Begins the names of its connections to the database, by which the main thread finds them. */
       applicationName: string
-      settings: IntakeSettings
+      settings: Pick<Config, 'logLevel' | 'logFormat' | 'storeContent' | 'modelPrices'>
     }
   /** The body's bytes are transferred. */
   | { type: 'request'; id: number; request: IntakeRequest }
@@ -94,11 +85,3 @@ export function receivedError(error: SentError): Error {
     code === undefined ? {} : { code },
   )
 }
-
-/** The part of the settings that goes to the thread. */
-export const intakeSettingsOf = (config: IntakeSettings): IntakeSettings => ({
-  logLevel: config.logLevel,
-  logFormat: config.logFormat,
-  storeContent: config.storeContent,
-  modelPrices: config.modelPrices,
-})

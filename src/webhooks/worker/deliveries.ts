@@ -1,4 +1,5 @@
 import type { Log } from '../../base/log.ts'
+import type { Config } from '../../config.ts'
 import type { Sql } from '../../database/client.ts'
 import type { ReconnectingPool } from '../../database/pools/reconnecting-pool.ts'
 import { makeAttempt } from '../attempt.ts'
@@ -15,7 +16,6 @@ import { settle } from '../outbox/settle.ts'
 import { createSecretBox, memoizedOpen } from '../signing/secret-box.ts'
 import { startListener } from './listener.ts'
 import { startLoop } from './loop.ts'
-import type { WorkerSettings } from './messages.ts'
 import { startPresence } from './presence.ts'
 
 // Connects the delivery loop with the database, the network and the settings.
@@ -26,7 +26,7 @@ interface DeliveriesDeps {
   presencePool: ReconnectingPool
   /** Opens a client that is used for LISTEN only. */
   openListener: () => Sql
-  settings: WorkerSettings
+  settings: Config
   secretKey: Uint8Array
   /** Called with how each attempt ended. */
   onAttempt: (outcome: AttemptOutcome) => void

@@ -2,30 +2,12 @@ import type { TallyCounts } from '../../base/supervise.ts'
 import type { Config } from '../../config.ts'
 import type { ConnectTarget } from '../../database/client.ts'
 
-const SETTINGS = [
-  'logLevel',
-  'logFormat',
-  'webhookRetryDelaysS',
-  'webhookTimeoutMs',
-  'webhookConcurrency',
-  'webhookEndpointConcurrency',
-  'webhookAllowHttp',
-  'webhookAllowCidrs',
-  'webhookHeaderPrefix',
-  'retentionDeliveriesDays',
-  'retentionAuditDays',
-  'publicUrl',
-] as const satisfies readonly (keyof Config)[]
-
-/** The settings that the worker needs. */
-export type WorkerSettings = Pick<Config, (typeof SETTINGS)[number]>
-
 /** Messages of the main thread to the worker; `start` comes first, once. */
 export type ToWorker =
   | {
       type: 'start'
       target: ConnectTarget
-      settings: WorkerSettings
+      settings: Config
       /** 32 bytes that encrypt signing secrets. */
       secretKey: Uint8Array
     }
@@ -36,7 +18,3 @@ export type ToWorker =
 export type FromWorker =
   | { type: 'heartbeat'; database: boolean; counts: TallyCounts }
   | { type: 'stopped'; counts: TallyCounts }
-
-/** The part of the settings that goes to the worker. */
-export const workerSettingsOf = (config: WorkerSettings): WorkerSettings =>
-  Object.fromEntries(SETTINGS.map((name) => [name, config[name]])) as WorkerSettings

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from 'bun:test'
 import { createOrganization } from '../../../src/accounts/organizations/queries.ts'
 import { createLog } from '../../../src/base/log.ts'
-import { loadConfig } from '../../../src/config.ts'
+import { type Config, loadConfig } from '../../../src/config.ts'
 import { connect } from '../../../src/database/client.ts'
 import { createReconnectingPool } from '../../../src/database/pools/reconnecting-pool.ts'
 import { secretContext } from '../../../src/webhooks/attempt.ts'
@@ -9,7 +9,6 @@ import { CHANNEL } from '../../../src/webhooks/outbox/notify.ts'
 import { createSecretBox } from '../../../src/webhooks/signing/secret-box.ts'
 import { verifySignature } from '../../../src/webhooks/signing/signature.ts'
 import { type Deliveries, startDeliveries } from '../../../src/webhooks/worker/deliveries.ts'
-import { type WorkerSettings, workerSettingsOf } from '../../../src/webhooks/worker/messages.ts'
 import { eventually } from '../../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
 import { type Receiver, startReceiver } from '../../support/receiver.ts'
@@ -39,14 +38,14 @@ afterEach(async () => {
 })
 afterAll(() => database.drop())
 
-function deliver(over: Partial<WorkerSettings> = {}) {
+function deliver(over: Partial<Config> = {}) {
   const lines: string[] = []
   const options = { max: 6, applicationName: 'test-deliver' }
   const pool = createReconnectingPool(database.target, options)
   const presencePool = createReconnectingPool(database.target, { ...options, max: 1, keepOpen: true })
   const open = () => connect(database.target, options)
   const settings = {
-    ...workerSettingsOf(loadConfig({})),
+    ...loadConfig({}),
     webhookAllowHttp: true,
     webhookAllowCidrs: ['127.0.0.0/8'],
     webhookRetryDelaysS: [0, 0, 0],

@@ -4,7 +4,7 @@ import { createRegistry } from '../../../src/base/metrics/registry.ts'
 import { measureThreads } from '../../../src/base/metrics/threads.ts'
 import { loadConfig } from '../../../src/config.ts'
 import { measureAttempts } from '../../../src/webhooks/worker/measure.ts'
-import { type FromWorker, workerSettingsOf } from '../../../src/webhooks/worker/messages.ts'
+import type { FromWorker } from '../../../src/webhooks/worker/messages.ts'
 import { superviseWorker } from '../../../src/webhooks/worker/supervise.ts'
 import { eventually } from '../../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
@@ -41,7 +41,7 @@ function supervise(url: URL, tickMs: number, target = database.target) {
       return thread
     },
     target,
-    settings: { ...workerSettingsOf(loadConfig({})), logLevel: 'error', logFormat: 'json' },
+    settings: { ...loadConfig({}), logLevel: 'error', logFormat: 'json' },
     secretKey: new Uint8Array(32),
     log: createLog('error', 'json', (line) => lines.push(line)),
     tickMs,
