@@ -64,37 +64,20 @@ export async function emit(
 ): Promise<void> {
   if (events.length === 0) return
   const endpointsOf = subscribers ?? (await findSubscribers(tx, orgId))
-  let batch: NewEvent[] = []
+  const told = events.filter(({ event }) => endpointsOf(event).length > 0)
   let deliveries = 0
-  for (const event of events) {
-    const matching = endpointsOf(event.event).length
-    if (matching === 0) continue
-    batch.push(event)
-    deliveries += matching
-    if (deliveries < MAX_DELIVERIES) continue
-    await store(tx, orgId, at, batch, endpointsOf)
-    batch = []
-    deliveries = 0
-  }
-  if (batch.length > 0) await store(tx, orgId, at, batch, endpointsOf)
-}
-
-const store = (
-  tx: ISql,
-  orgId: string,
-  at: Date,
-  batch: readonly NewEvent[],
-  endpointsOf: Subscribers,
-): Promise<void> =>
-  sendTo(
-    tx,
-    orgId,
-    at,
-    batch.map(({ event, data, source = null }) => ({
+  const batches = Map.groupBy(told, ({ event }) => {
+    deliveries += endpointsOf(event).length
+    return Math.floor(deliveries / MAX_DELIVERIES)
+  })
+  for (const batch of batches.values()) {
+    const addressed = batch.map(({ event, data, source = null }) => ({
       ...{ event, source, endpoints: endpointsOf(event) },
-      bodyOf: (id) => bodyOf(id, event, at, data),
-    })),
-  )
+      bodyOf: (id: string) => bodyOf(id, event, at, data),
+    }))
+    await sendTo(tx, orgId, at, addressed)
+  }
+}
 
 /**
  * Stores events and a delivery of each for each of its endpoints, as `emit` does. No join of unnested arrays: PostgreSQL does
