@@ -31,15 +31,10 @@ export async function getEndpointOwner(sql: ISql, endpointId: string): Promise<s
   return owner.org_id
 }
 
-interface DeliveryPlace {
-  orgId: string
-  endpointId: string
-}
-
 /** The organization and the endpoint of a delivery. Throws NOT_FOUND. */
-export async function getDeliveryPlace(sql: ISql, deliveryId: string): Promise<DeliveryPlace> {
-  const [place] = await sql<{ org_id: string; endpoint_id: string }[]>`
-    select d.org_id, d.endpoint_id
+export async function getDeliveryPlace(sql: ISql, deliveryId: string) {
+  const [place] = await sql<{ orgId: string; endpointId: string }[]>`
+    select d.org_id as "orgId", d.endpoint_id as "endpointId"
     from organizations o
     join webhook_deliveries d on d.org_id = o.org_id
     where d.id = ${deliveryId}
@@ -47,5 +42,5 @@ export async function getDeliveryPlace(sql: ISql, deliveryId: string): Promise<D
   if (place === undefined) {
     throw new ApiError('NOT_FOUND', `there is no delivery ${JSON.stringify(deliveryId)}`)
   }
-  return { orgId: place.org_id, endpointId: place.endpoint_id }
+  return place
 }

@@ -29,9 +29,6 @@ export const deliveryItem = (sql: ISql, orgId: string) => {
     ) as item`
 }
 
-/** The error of every request for a delivery that does not exist. */
-const noDelivery = () => new ApiError('NOT_FOUND', 'no such delivery')
-
 /** Selects per day the number of matching deliveries, and of those of later days (`before` them in the list). */
 const matchingDays = (sql: ISql, orgId: string, endpointId: string, query: DeliveryListQuery) => sql`
   select
@@ -115,32 +112,18 @@ export async function getDelivery(
     where d.org_id = ${orgId}
       and d.id = ${id}
       and d.endpoint_id = ${endpointId}`
-  if (row === undefined) throw noDelivery()
+  if (row === undefined) throw new ApiError('NOT_FOUND', 'no such delivery')
   return row.item
 }
 
-/** A delivery with its request body and attempts. */
-export interface DeliveryHistory {
-  delivery: Delivery
-  body: string
-  attempts: DeliveryDetail['attempts']
-}
-
-/** One delivery in full. Throws NOT_FOUND. */
-export async function getHistory(
-  sql: ISql,
-  orgId: string,
-  endpointId: string,
-  id: string,
-): Promise<DeliveryHistory> {
-  const [row] = await sql<{ item: Delivery; body: string }[]>`
-    select ${deliveryItem(sql, orgId)}, v.body
-    from webhook_deliveries d
-    join webhook_events v on v.org_id = d.org_id and v.id = d.event_id
-    where d.org_id = ${orgId}
-      and d.id = ${id}
-      and d.endpoint_id = ${endpointId}`
-  if (row === undefined) throw noDelivery()
+/** One delivery with its request body and attempts. Throws NOT_FOUND. */
+export async function getHistory(sql: ISql, orgId: string, endpointId: string, id: string) {
+  const delivery = await getDelivery(sql, orgId, endpointId, id)
+  const [event] = await sql<{ body: string }[]>`
+    select v.body
+    from webhook_events v
+    where v.org_id = ${orgId}
+      and v.id = ${delivery.event_id}`
   const attempts = await sql<DeliveryDetail['attempts']>`
     select a.number, ${time(sql, sql`a.started_at`)} as started_at, a.duration_ms, a.status_code, a.error, a.response_body
     from webhook_attempts a
@@ -154,5 +137,5 @@ export async function getHistory(
       and d.id = ${id}
       and d.status = 'success'
     order by number`
-  return { delivery: row.item, body: row.body, attempts: [...attempts] }
+  return { delivery, body: event?.body ?? '', attempts: [...attempts] }
 }

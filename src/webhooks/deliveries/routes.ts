@@ -4,7 +4,7 @@ import { page } from '../../http/query.ts'
 import { getEndpoint } from '../queries.ts'
 import { maskedHeaders } from '../signing/signature.ts'
 import type { TestLimit } from './concurrent-tests.ts'
-import { type DeliveryHistory, getHistory, listDeliveries } from './history-queries.ts'
+import { getHistory, listDeliveries } from './history-queries.ts'
 import {
   Delivery,
   DeliveryDetail,
@@ -25,7 +25,8 @@ interface DeliveryDeps extends RouteDeps, RedeliveryDeps {
 const RECOVERY_TIMEOUT_S = 255
 
 /** The headers are not stored: they follow from the delivery. */
-function detailOf({ delivery, body, attempts }: DeliveryHistory, prefix: string): DeliveryDetail {
+function detailOf(history: Awaited<ReturnType<typeof getHistory>>, prefix: string): DeliveryDetail {
+  const { delivery, body, attempts } = history
   const { id, event, event_id, status, attempts: begun, ...rest } = delivery
   const headers = maskedHeaders({
     prefix,
