@@ -32,7 +32,8 @@ export async function deleteByIds(
   for (let start = 0; start < ids.length; start += SESSIONS_AT_A_TIME) {
     const some = ids.slice(start, start + SESSIONS_AT_A_TIME)
     // sessions that are not stored need no lock, which would make every response in memory out of date
-    for (const batch of inBatchesOfBytes(await findSizes(sql, orgId, some))) {
+    const sizes = await findSizes(sql, orgId, sql`s.id = any(${some}::text[])`, SESSIONS_AT_A_TIME)
+    for (const batch of inBatchesOfBytes(sizes)) {
       deleted.push(...(await sql.begin((tx) => deleteBatch(tx, orgId, actor, batch, memberEmail))))
     }
   }

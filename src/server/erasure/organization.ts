@@ -1,12 +1,6 @@
 import { inBatches } from '../../base/batches.ts'
 import type { Sql } from '../../database/client.ts'
-import {
-  deleteOrganizationRow,
-  deleteSomeRows,
-  endOrganization,
-  listHalfDeleted,
-  listOrganizationTables,
-} from './queries.ts'
+import { deleteSomeRows, endOrganization, listOrganizationTables } from './queries.ts'
 
 /** Rows deleted by one statement. */
 const BATCH = 5_000
@@ -25,13 +19,19 @@ export async function deleteOrganization(sql: Sql, orgId: string): Promise<numbe
     if (name === 'organizations') continue
     rows += await inBatches(BATCH, () => deleteSomeRows(sql, name, orgId, BATCH))
   }
-  await deleteOrganizationRow(sql, orgId)
+  await sql`
+    delete from organizations o
+    where o.org_id = ${orgId}`
   return rows
 }
 
 /** Finishes deletions that were interrupted. Returns how many. */
 export async function finishDeletions(sql: Sql): Promise<number> {
-  const organizations = await listHalfDeleted(sql, INTERRUPTED_AFTER_MIN)
-  for (const orgId of organizations) await deleteOrganization(sql, orgId)
+  const organizations = await sql<{ id: string }[]>`
+    select o.org_id as id
+    from organizations o
+    where o.deleted_at < now() - ${INTERRUPTED_AFTER_MIN} * interval '1 minute'
+    order by o.org_id`
+  for (const { id } of organizations) await deleteOrganization(sql, id)
   return organizations.length
 }

@@ -29,43 +29,27 @@ export async function listRetentions(sql: Sql): Promise<{ orgId: string; days: n
     order by o.org_id`
 }
 
-/** The size of the details of the session `s`. */
-const detailBytes = (sql: ISql) => sql`
-  coalesce((
-    select octet_length(d.detail::text)
-    from session_details d
-    where d.org_id = s.org_id
-      and d.session_id = s.id
-  ), 0)`
-
-/** Returns those of these sessions that are stored. */
-export async function findSizes(sql: ISql, orgId: string, ids: readonly string[]): Promise<Sized[]> {
+/** The sessions `s` that match, the oldest first, at most `limit`, with the sizes of their details. */
+export async function findSizes(sql: ISql, orgId: string, which: Fragment, limit: number): Promise<Sized[]> {
   return await sql<Sized[]>`
-    select s.id, ${detailBytes(sql)} as bytes
+    select
+      s.id,
+      coalesce((
+        select octet_length(d.detail::text)
+        from session_details d
+        where d.org_id = s.org_id
+          and d.session_id = s.id
+      ), 0) as bytes
     from sessions s
     where s.org_id = ${orgId}
-      and s.id = any(${[...ids]}::text[])
-    order by s.id`
-}
-
-const isExpired = (sql: ISql, firstDay: string) => sql`
-  s.created_at < ${firstDay}::date::timestamp at time zone 'UTC'`
-
-/** The oldest sessions of days before `firstDay`, at most `limit`. */
-export async function findExpired(
-  sql: ISql,
-  orgId: string,
-  firstDay: string,
-  limit: number,
-): Promise<Sized[]> {
-  return await sql<Sized[]>`
-    select s.id, ${detailBytes(sql)} as bytes
-    from sessions s
-    where s.org_id = ${orgId}
-      and ${isExpired(sql, firstDay)}
+      and ${which}
     order by s.created_at, s.id
     limit ${limit}`
 }
+
+/** The condition on sessions `s` of days before `firstDay`. */
+export const isExpired = (sql: ISql, firstDay: string): Fragment => sql`
+  s.created_at < ${firstDay}::date::timestamp at time zone 'UTC'`
 
 /** Returns those of these sessions that are of days before `firstDay`. */
 export async function onlyExpired(
@@ -134,16 +118,6 @@ export async function findAnyOrganization(sql: ISql, slug: string): Promise<stri
   return row?.id
 }
 
-/** Organizations whose deletion was begun more than `minutes` ago. */
-export async function listHalfDeleted(sql: Sql, minutes: number): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select o.org_id as id
-    from organizations o
-    where o.deleted_at < now() - ${minutes} * interval '1 minute'
-    order by o.org_id`
-  return rows.map(({ id }) => id)
-}
-
 /**
  * Ends the organization for all who use it: the row without which nothing is written for it, its badges, its keys, its
  * endpoints and with them what waits for delivery. Waits for the writer that has its lock.
@@ -176,13 +150,6 @@ export async function deleteSomeRows(sql: Sql, table: string, orgId: string, lim
         limit ${limit}
       ))`
   return count
-}
-
-/** Deletes an organization without rows. */
-export async function deleteOrganizationRow(sql: Sql, orgId: string): Promise<void> {
-  await sql`
-    delete from organizations o
-    where o.org_id = ${orgId}`
 }
 
 /** Whether a text may have something of the person. */

@@ -4,7 +4,7 @@ import type { Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import { firstKeptDay } from '../../features/sessions/deleted-queries.ts'
 import { inBatchesOfBytes, SESSIONS_AT_A_TIME } from './batches.ts'
-import { findExpired, listRetentions, onlyExpired } from './queries.ts'
+import { findSizes, isExpired, listRetentions, onlyExpired } from './queries.ts'
 
 /**
  * Deletes the sessions of days that their organizations do not keep, in batches, each with an audit entry that counts it.
@@ -18,7 +18,7 @@ export async function deleteExpiredSessions(sql: Sql, now: Date): Promise<number
 
 async function deleteOldest(sql: Sql, orgId: string, firstDay: string): Promise<number> {
   // read before the lock, which makes every response in memory out of date: most minutes there is nothing
-  const expired = await findExpired(sql, orgId, firstDay, SESSIONS_AT_A_TIME)
+  const expired = await findSizes(sql, orgId, isExpired(sql, firstDay), SESSIONS_AT_A_TIME)
   return await sumOf(inBatchesOfBytes(expired), (ids) => deleteBatch(sql, orgId, firstDay, ids))
 }
 
