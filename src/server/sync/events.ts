@@ -12,7 +12,7 @@ import type { BudgetsWritten } from '../../features/cost/write.ts'
 import { NO_PROJECT } from '../../features/sessions/prepare.ts'
 import type { SessionsWritten, WrittenSession } from '../../features/sessions/writing/write.ts'
 import type { MembersWritten } from '../../features/team/write.ts'
-import type { EventData } from '../../webhooks/outbox/catalogue.ts'
+import type { EventData, EventName } from '../../webhooks/outbox/catalogue.ts'
 import type { NewEvent } from '../../webhooks/outbox/events.ts'
 
 // The events of a sync request, built from the results of its writers.
@@ -27,25 +27,21 @@ interface Results {
   report: ReportsWritten
 }
 
+const event = <Name extends EventName>(name: Name, data: EventData[Name]) => ({ event: name, data })
+
 /** The request's events: members, sessions (completed, then scores, then alerts), budgets, reports. */
 export function buildEvents(results: Results, exceeded: readonly BudgetExceeded[]): NewEvent[] {
   const { changed } = results.session
   return [
-    ...results.member.joined.map(
-      ({ id, email, role }): NewEvent => ({
-        event: 'team.member_joined',
-        data: { user_id: id, email, role },
-      }),
+    ...results.member.joined.map(({ id, email, role }) =>
+      event('team.member_joined', { user_id: id, email, role }),
     ),
     ...changed.flatMap(completed),
     ...changed.flatMap(scoreChanged),
     ...changed.flatMap(alerts),
     ...budgetEvents(exceeded),
-    ...results.report.generated.map(
-      ({ id, report_type, from, to }): NewEvent => ({
-        event: 'compliance.report_ready',
-        data: { report_id: id, report_type, date_range: { from, to } },
-      }),
+    ...results.report.generated.map(({ id, report_type, from, to }) =>
+      event('compliance.report_ready', { report_id: id, report_type, date_range: { from, to } }),
     ),
   ]
 }
@@ -84,27 +80,15 @@ const score = (hundredths: bigint): number => unscaled(hundredths, SCORE_DECIMAL
 
 function completed({ session, before }: WrittenSession): NewEvent[] {
   if (before !== undefined) return []
-  const { id, project, quality } = session
-  return [
-    {
-      event: 'session.completed',
-      data: {
-        session_id: id,
-        project_name: project === NO_PROJECT ? null : project,
-        quality_score: score(quality),
-      },
-    },
-  ]
+  const project_name = session.project === NO_PROJECT ? null : session.project
+  const data = { session_id: session.id, project_name, quality_score: score(session.quality) }
+  return [event('session.completed', data)]
 }
 
 function scoreChanged({ session, before }: WrittenSession): NewEvent[] {
   if (before === undefined || before.quality === session.quality) return []
-  return [
-    {
-      event: 'quality.score_changed',
-      data: { session_id: session.id, old_score: score(before.quality), new_score: score(session.quality) },
-    },
-  ]
+  const data = { session_id: session.id, old_score: score(before.quality), new_score: score(session.quality) }
+  return [event('quality.score_changed', data)]
 }
 
 /**
@@ -120,5 +104,5 @@ function alerts({ session, before }: WrittenSession): NewEvent[] {
       mostSevere.set(fingerprint, { alert_id: id, severity, title })
     }
   }
-  return [...mostSevere.values()].map((data) => ({ event: 'security.alert', data }))
+  return [...mostSevere.values()].map((data) => event('security.alert', data))
 }
