@@ -31,9 +31,7 @@ export async function openSecretKey(
  */
 export async function checkSecretKey(sql: Sql, digest: Uint8Array): Promise<void> {
   await sql.begin(async (tx) => {
-    await insertUnlessThere(tx, digest)
-    const known = await lockDigest(tx)
-    if (known !== undefined && Buffer.from(digest).equals(known)) return
+    if (await isLocked(tx, digest)) return
     // a statement of its own, after the wait for transactions that insert an endpoint
     if (await hasEndpoints(tx)) throw new OperatorError(OTHER_KEY)
     await storeDigest(tx, digest)
@@ -46,8 +44,7 @@ export async function checkSecretKey(sql: Sql, digest: Uint8Array): Promise<void
  * the former key opens.
  */
 export async function replaceSecretKey(tx: ISql, digest: Uint8Array, orgId: string | null): Promise<boolean> {
-  await insertUnlessThere(tx, digest)
-  if (Buffer.from(digest).equals((await lockDigest(tx)) ?? digest)) return false
+  if (await isLocked(tx, digest)) return false
   if (orgId !== null && (await hasEndpoints(tx, orgId))) {
     throw new OperatorError(
       'other organizations have endpoints whose secrets were encrypted with another key too: give all of them new secrets by --all',
@@ -67,14 +64,21 @@ async function hasEndpoints(sql: ISql, but = ''): Promise<boolean> {
   return endpoint !== undefined
 }
 
-/** Locked for an update, it waits for transactions that store a secret; those that begin later wait for this one. */
-async function lockDigest(tx: ISql, mode: 'update' | 'share' = 'update'): Promise<Uint8Array | undefined> {
+/**
+ * Locks the digest, which is this one if there was none; false where it is another. Locked for an update, it waits for transactions
+ * that store a secret; those that begin later wait for this one.
+ */
+async function isLocked(tx: ISql, digest: Uint8Array, mode: 'update' | 'share' = 'update'): Promise<boolean> {
+  await tx`
+    insert into secret_key_check (id, digest)
+    values (1, ${digest})
+    on conflict (id) do nothing`
   const [known] = await tx<{ digest: Uint8Array }[]>`
     select k.digest
     from secret_key_check k
     where k.id = 1
     for ${tx.unsafe(mode)}`
-  return known?.digest
+  return known !== undefined && Buffer.from(digest).equals(known.digest)
 }
 
 async function storeDigest(tx: ISql, digest: Uint8Array): Promise<void> {
@@ -86,14 +90,5 @@ async function storeDigest(tx: ISql, digest: Uint8Array): Promise<void> {
 
 /** Prevents replacement of the key until a transaction that stores a secret ends. Throws if replaced. */
 export async function lockSecretKey(tx: ISql, digest: Uint8Array): Promise<void> {
-  await insertUnlessThere(tx, digest)
-  const known = await lockDigest(tx, 'share')
-  if (known === undefined || !Buffer.from(digest).equals(known)) throw new Error(OTHER_KEY)
-}
-
-async function insertUnlessThere(tx: ISql, digest: Uint8Array): Promise<void> {
-  await tx`
-    insert into secret_key_check (id, digest)
-    values (1, ${digest})
-    on conflict (id) do nothing`
+  if (!(await isLocked(tx, digest, 'share'))) throw new Error(OTHER_KEY)
 }

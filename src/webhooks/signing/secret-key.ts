@@ -34,15 +34,8 @@ const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
  * or created.
  */
 export function loadSecretKey(config: Pick<Config, 'secretKey' | 'dataDir'>): Uint8Array {
-  const known = findSecretKey(config)
-  if (known !== undefined) return known
   const file = join(config.dataDir, FILE)
-  return explained(file, () => {
-    makeKey(file, randomBytes(KEY_BYTES))
-    const made = readKey(file)
-    if (made === undefined) throw new OperatorError(`${file} was removed while it was made`)
-    return made
-  })
+  return findSecretKey(config) ?? explained(file, () => makeKey(file, randomBytes(KEY_BYTES)))
 }
 
 function explained<Result>(file: string, run: () => Result): Result {
@@ -69,11 +62,8 @@ export function findSecretKey({
 /** Writes `secret.key` into the data directory, which has none. Throws OperatorError when it has another one. */
 export function saveSecretKey(dataDir: string, key: Uint8Array): void {
   const file = join(dataDir, FILE)
-  makeKey(file, key)
-  const saved = readKey(file)
-  if (saved === undefined || !Buffer.from(saved).equals(key)) {
+  if (!Buffer.from(makeKey(file, key)).equals(key))
     throw new OperatorError(`${file} is another key: move it away first`)
-  }
 }
 
 /** Undefined when there is no file. */
@@ -108,8 +98,16 @@ function removeAccessOfOthers(file: string, descriptor: number): void {
   }
 }
 
+/** Writes the key, unless another process was first, and returns the one that is there. */
+function makeKey(file: string, key: Uint8Array): Uint8Array {
+  writeKey(file, key)
+  const made = readKey(file)
+  if (made === undefined) throw new OperatorError(`${file} was removed while it was made`)
+  return made
+}
+
 /** Writes a draft and links it to its name, so that no process reads a part. The first process wins. */
-function makeKey(file: string, key: Uint8Array): void {
+function writeKey(file: string, key: Uint8Array): void {
   const folder = dirname(file)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const text = `${Buffer.from(key).toString('base64')}\n`
