@@ -55,7 +55,7 @@ export async function storeResponse(
     on conflict (org_id, key) do update set ${replaced(tx, ['request_hash', 'answer', 'created_at'])}`
 }
 
-/** Deletes the organization's responses: the key that opens them is lost. */
+/** Deletes the organization's responses: the key that opens them is lost, or what they tell of has changed. */
 export async function deleteIdempotencyKeys(tx: ISql, orgId: string): Promise<void> {
   await tx`
     delete from webhook_idempotency_keys k

@@ -3,6 +3,7 @@ import { codeOf, OperatorError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
 import type { ReportSummary } from '../../features/audit/model.ts'
+import { deleteIdempotencyKeys } from '../../webhooks/idempotency-queries.ts'
 import { TABLES } from '../doctor/checks.ts'
 import { inBatchesOfBytes, type Sized } from './batches.ts'
 import { countingTexts } from './person-rollups.ts'
@@ -27,7 +28,7 @@ const COMPUTED = new Set([
   ...TABLES.flatMap((tables) => tables.map(({ name }) => name)).filter((name) => name !== 'pr_commits'),
 ])
 
-/** Tables of which answers are kept for requests that are repeated. */
+/** Tables of which answers are kept, encrypted, for requests that are repeated: they hold the rows as they were. */
 const ANSWERED = new Set(['webhook_endpoints', 'notification_rules'])
 
 /** Columns with the names of people: another person's may be the same. */
@@ -46,7 +47,7 @@ export async function eraseInTables(erasure: Erasure): Promise<{ audit_entries: 
     if (COMPUTED.has(table.name) || table.texts.length === 0) continue
     const batches = inBatchesOfBytes(await findTraced(erasure, table))
     const rows = await sumOf(batches, (places) => eraseInRows(erasure, table, places))
-    if (rows > 0 && ANSWERED.has(table.name)) await forgetAnswers(erasure)
+    if (rows > 0 && ANSWERED.has(table.name)) await deleteIdempotencyKeys(erasure.sql, erasure.orgId)
     changed[table.name === 'audit_log' ? 'audit_entries' : 'others'] += rows
   }
   return changed
@@ -191,11 +192,4 @@ async function mergeMachine(
     delete from machines m
     where m.org_id = ${orgId}
       and m.ctid = ${place}::tid`
-}
-
-/** The answers that repeated requests get hold the endpoints, alerts and digests as they were; they are encrypted. */
-async function forgetAnswers({ sql, orgId }: Erasure): Promise<void> {
-  await sql`
-    delete from webhook_idempotency_keys k
-    where k.org_id = ${orgId}`
 }

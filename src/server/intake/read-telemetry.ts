@@ -88,14 +88,8 @@ function isPossible({ turns }: SessionFragments): boolean {
 
 /** The observations with the secrets masked in names: all other texts of agents are ids. */
 async function withoutSecrets(observations: readonly Observation[]): Promise<readonly Observation[]> {
-  const names = new Set<string>()
-  const add = (name: string | null) => name !== null && names.add(name)
-  for (const each of observations) {
-    add(each.agent)
-    add(each.project)
-    add(nameOf(each))
-  }
-  const masked = await maskTexts([...names])
+  const names = observations.flatMap((each) => [each.agent, each.project, nameOf(each)])
+  const masked = await maskTexts([...new Set(names.filter((name) => name !== null))])
   if (masked.size === 0) return observations
   const mask = (name: string) => masked.get(name) ?? name
   return observations.map((each): Observation => {
