@@ -23,60 +23,47 @@ const MAX_QUOTED_LENGTH = 60
 /** Short, since this look-up only reports mistakes early: each attempt looks the name up again. */
 const LOOKUP_MS = 500
 
-type Checked<Value> = { value: Value } | { problem: string }
-
 /** The new endpoint of a body without problems. */
-export const newEndpointOf = (body: NewEndpointBody, egress: Egress): NewEndpoint => ({
+export const newEndpointOf = (body: NewEndpointBody): NewEndpoint => ({
   ...{ url: '', events: [], enabled: true, description: null },
-  ...changeOf(body, egress),
+  ...changeOf(body),
 })
 
-/** The change of a body without problems. */
-export const changeOf = (body: EndpointChangeBody, egress: Egress): EndpointChange =>
-  readChange(body, egress).change
+/** The change of a body without problems: event names without duplicates; `*` replaces all others. */
+export function changeOf(body: EndpointChangeBody): EndpointChange {
+  const { events, ...change } = body as Omit<EndpointChange, 'events'> & { events?: string | string[] }
+  if (events === undefined) return change
+  return { ...change, events: events.includes(ALL) ? [ALL] : [...new Set(events)] }
+}
 
 /** Finds problems of URL, events and description in the body of a new endpoint or a change. */
-export const endpointProblems = (body: EndpointChangeBody, egress: Egress): FieldProblem[] =>
-  readChange(body, egress).problems
-
-function readChange(body: EndpointChangeBody, egress: Egress) {
-  const readers = new Map<string, (given: unknown) => Checked<unknown>>([
-    ['url', (given) => readUrl(given, egress)],
-    ['events', readEvents],
-    ['description', readDescription],
+export function endpointProblems(body: EndpointChangeBody, egress: Egress): FieldProblem[] {
+  const problemOf = new Map<string, (given: unknown) => string | undefined>([
+    ['url', (given) => urlProblem(given, egress)],
+    ['events', eventsProblem],
+    ['description', descriptionProblem],
   ])
-  const problems: FieldProblem[] = []
-  const change: Record<string, unknown> = {}
-  for (const [field, given] of Object.entries(body)) {
-    const taken = readers.get(field)?.(given) ?? { value: given }
-    if ('value' in taken) change[field] = taken.value
-    else problems.push({ field, message: taken.problem })
-  }
-  return { change: change as EndpointChange, problems }
+  return Object.entries(body).flatMap(([field, given]) => {
+    const message = problemOf.get(field)?.(given)
+    return message === undefined ? [] : [{ field, message }]
+  })
 }
 
 /** Stored as given, not normalized, so that clients can compare it with theirs. */
-function readUrl(given: unknown, egress: Egress): Checked<string> {
-  if (typeof given !== 'string') return { problem: 'must be a text' }
+function urlProblem(given: unknown, egress: Egress): string | undefined {
+  if (typeof given !== 'string') return 'must be a text'
   const checked = egress.checkUrl(given)
-  return 'problem' in checked ? checked : { value: given }
+  return 'problem' in checked ? checked.problem : undefined
 }
 
-/** Event names without duplicates; `*` replaces all others. */
-function readEvents(given: unknown): Checked<string[]> {
-  if (given === ALL) return { value: [ALL] }
+function eventsProblem(given: unknown): string | undefined {
+  if (given === ALL) return undefined
   const known = `the events are ${EVENT_NAMES.join(', ')}, or * for all`
   if (!Array.isArray(given) || given.length === 0)
-    return { problem: `must be an array of one or more names, or "*"; ${known}` }
-  const names = new Set<string>()
-  const unknown = new Set<unknown>()
-  for (const name of given) {
-    if (typeof name === 'string' && (name === ALL || isEventName(name))) names.add(name)
-    else unknown.add(name)
-  }
-  if (unknown.size > 0)
-    return { problem: `must be names of events, and ${quoted([...unknown])} none; ${known}` }
-  return { value: names.has(ALL) ? [ALL] : [...names] }
+    return `must be an array of one or more names, or "*"; ${known}`
+  const isKnown = (name: unknown) => typeof name === 'string' && (name === ALL || isEventName(name))
+  const unknown = new Set<unknown>(given.filter((name) => !isKnown(name)))
+  return unknown.size > 0 ? `must be names of events, and ${quoted([...unknown])} none; ${known}` : undefined
 }
 
 function quoted(unknown: readonly unknown[]): string {
@@ -88,14 +75,12 @@ function quoted(unknown: readonly unknown[]): string {
   return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''} ${unknown.length === 1 ? 'is' : 'are'}`
 }
 
-function readDescription(given: unknown): Checked<string | null> {
-  if (given === null) return { value: null }
-  if (typeof given !== 'string') return { problem: 'must be a text or null' }
+function descriptionProblem(given: unknown): string | undefined {
+  if (given === null) return undefined
+  if (typeof given !== 'string') return 'must be a text or null'
   // a code point has at most two UTF-16 units: long texts are not counted
-  const tooLong = given.length > 2 * MAX_DESCRIPTION_LENGTH || [...given].length > MAX_DESCRIPTION_LENGTH
-  return tooLong
-    ? { problem: `must be a text of at most ${MAX_DESCRIPTION_LENGTH} characters or null` }
-    : { value: given }
+  const isTooLong = given.length > 2 * MAX_DESCRIPTION_LENGTH || [...given].length > MAX_DESCRIPTION_LENGTH
+  return isTooLong ? `must be a text of at most ${MAX_DESCRIPTION_LENGTH} characters or null` : undefined
 }
 
 /**

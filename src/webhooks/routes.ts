@@ -54,7 +54,7 @@ export const webhookRoutes = (webhooks: WebhookDeps) => {
       '',
       async ({ body, headers, orgId, actor }): Promise<CreatedEndpoint> => {
         const idempotency = idempotencyOf(headers['idempotency-key'], body)
-        const wanted = newEndpointOf(body, egress)
+        const wanted = newEndpointOf(body)
         const stored = await findStoredResponse(sql, box, orgId, idempotency)
         if (stored !== undefined) return JSON.parse(stored)
         await checkHost(wanted.url, egress, resolve)
@@ -77,7 +77,7 @@ export const webhookRoutes = (webhooks: WebhookDeps) => {
     .patch(
       '/:webhook_id',
       async ({ params: { webhook_id: id }, body, orgId, actor }) => {
-        const change = changeOf(body, egress)
+        const change = changeOf(body)
         if (change.url !== undefined) {
           const { url } = await getEndpoint(sql, orgId, id)
           if (url !== change.url) await checkHost(change.url, egress, resolve)
