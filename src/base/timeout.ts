@@ -14,3 +14,24 @@ export async function withTimeout<Value, Late>(
     clearTimeout(timer)
   }
 }
+
+/**
+ * Calls `run`, which does not reject, now and every `ms`, unless the call before is in progress. `stop` waits for one that is in
+ * progress.
+ */
+export function repeat(run: () => Promise<void>, ms: number): { stop(): Promise<void> } {
+  let running: Promise<void> | undefined
+  const begin = () => {
+    running ??= run().finally(() => {
+      running = undefined
+    })
+  }
+  begin()
+  const timer = setInterval(begin, ms)
+  return {
+    async stop() {
+      clearInterval(timer)
+      await running
+    },
+  }
+}

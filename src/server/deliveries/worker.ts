@@ -1,6 +1,7 @@
 import { createLog, type Log } from '../../base/log.ts'
 import { createTally } from '../../base/metrics/threads.ts'
 import { HEARTBEAT_MS } from '../../base/supervise.ts'
+import { repeat } from '../../base/timeout.ts'
 import { connect } from '../../database/client.ts'
 import {
   createConnectionMonitor,
@@ -8,7 +9,7 @@ import {
   type ReconnectingPool,
 } from '../../database/pools/reconnecting-pool.ts'
 import { LANES, lookAtRules } from '../../features/alerts/look.ts'
-import { type Deliveries, startDeliveries } from '../../webhooks/worker/deliveries.ts'
+import { startDeliveries } from '../../webhooks/worker/deliveries.ts'
 import type { FromWorker, ToWorker } from '../../webhooks/worker/messages.ts'
 import { SETTLE_CONNECTIONS } from '../../webhooks/worker/result-batcher.ts'
 import { runHousekeeping } from './housekeeping.ts'
@@ -27,29 +28,20 @@ const END_TIMEOUT_S = 5
 /** Its statements read some rows; a connection that does not respond is replaced. */
 const PRESENCE_LIMIT_MS = 3_000
 
-type Chore = () => Promise<void>
-
-interface Running {
-  deliveries: Deliveries
-  pools: readonly ReconnectingPool[]
-  timers: ReturnType<typeof setInterval>[]
-  /** The repeated work that is in progress; a drain waits for it. */
-  chores: Map<Chore, Promise<void>>
-}
-
-let running: Running | undefined
+let end: (() => Promise<void>) | undefined
 /** Attempts by outcome. */
 const attempts = createTally()
 
 // The handler is set before any await: messages without a listener are lost.
 self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
-  if (data.type === 'start') running = start(data)
+  if (data.type === 'start') end = start(data)
   else void stop()
 }
 
 const send = (message: FromWorker) => self.postMessage(message)
 
-function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start' }>): Running {
+/** Returns what ends all that it starts. */
+function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start' }>): () => Promise<void> {
   const log = createLog(settings.logLevel, settings.logFormat)
   const applicationName = 'cloud-analytics worker'
   const pool = createReconnectingPool(target, { max: CONNECTIONS, applicationName })
@@ -70,23 +62,18 @@ function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start
     onAttempt: (outcome) => attempts.add([outcome]),
     log,
   })
-  const state: Running = { deliveries, pools, timers: [startHeartbeat(pools, log)], chores: new Map() }
-  /** Begins it now and every `ms`, unless the one before is in progress. */
-  const repeat = (chore: Chore, ms: number) => {
-    const begin = () => {
-      if (!state.chores.has(chore))
-        state.chores.set(
-          chore,
-          chore().finally(() => state.chores.delete(chore)),
-        )
-    }
-    begin()
-    state.timers.push(setInterval(begin, ms))
-  }
-  repeat(() => runHousekeeping(housekeepingPool.sql, settings, log), HOUSEKEEPING_MS)
+  const heartbeat = startHeartbeat(pools, log)
   const looking = { sql: rulesPool.sql, publicUrl: settings.publicUrl, log }
-  repeat(() => lookAtRules(looking, new Date()), LOOK_MS)
-  return state
+  const chores = [
+    repeat(() => runHousekeeping(housekeepingPool.sql, settings, log), HOUSEKEEPING_MS),
+    repeat(() => lookAtRules(looking, new Date()), LOOK_MS),
+  ]
+  return async () => {
+    // heartbeats continue until the attempts in flight are settled, which takes up to 20 s
+    await Promise.all([deliveries.drain(), ...chores.map(({ stop }) => stop())])
+    clearInterval(heartbeat)
+    await Promise.all(pools.map((pool) => pool.end(END_TIMEOUT_S)))
+  }
 }
 
 function startHeartbeat(pools: readonly ReconnectingPool[], log: Log): ReturnType<typeof setInterval> {
@@ -103,14 +90,6 @@ function startHeartbeat(pools: readonly ReconnectingPool[], log: Log): ReturnTyp
 }
 
 async function stop(): Promise<void> {
-  if (running !== undefined) {
-    const { deliveries, pools, timers, chores } = running
-    // heartbeats continue until the attempts in flight are settled, which takes up to 20 s
-    const [heartbeat, ...others] = timers
-    for (const timer of others) clearInterval(timer)
-    await Promise.all([deliveries.drain(), ...chores.values()])
-    clearInterval(heartbeat)
-    await Promise.all(pools.map((pool) => pool.end(END_TIMEOUT_S)))
-  }
+  await end?.()
   send({ type: 'stopped', counts: attempts.take() })
 }

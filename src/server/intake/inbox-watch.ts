@@ -1,5 +1,6 @@
 import { messageOf } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
+import { repeat } from '../../base/timeout.ts'
 import type { Sql } from '../../database/client.ts'
 import { findLeft } from '../sync/inbox-write.ts'
 import type { Intake } from './messages.ts'
@@ -8,20 +9,12 @@ import type { Intake } from './messages.ts'
 const WATCH_MS = 1_000
 
 /** Looks every second for telemetry that an instance left in the inbox when it ended, and has it written. */
-export function watchInbox(sql: Sql, intake: Pick<Intake, 'drain'>, log: Log): { stop(): void } {
-  let isLooking = false
-  const look = async () => {
-    if (isLooking) return
-    isLooking = true
+export const watchInbox = (sql: Sql, intake: Pick<Intake, 'drain'>, log: Log) =>
+  repeat(async () => {
     try {
       const orgIds = await findLeft(sql)
       if (orgIds.length > 0) intake.drain(orgIds)
     } catch (error) {
       log.debug('the inbox of telemetry cannot be read', { error: messageOf(error) })
-    } finally {
-      isLooking = false
     }
-  }
-  const timer = setInterval(() => void look(), WATCH_MS)
-  return { stop: () => clearInterval(timer) }
-}
+  }, WATCH_MS)

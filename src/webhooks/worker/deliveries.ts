@@ -87,5 +87,3 @@ export function startDeliveries({
     },
   }
 }
-
-export type Deliveries = ReturnType<typeof startDeliveries>

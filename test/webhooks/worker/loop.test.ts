@@ -8,7 +8,7 @@ import { secretContext } from '../../../src/webhooks/attempt.ts'
 import { CHANNEL } from '../../../src/webhooks/outbox/notify.ts'
 import { createSecretBox } from '../../../src/webhooks/signing/secret-box.ts'
 import { verifySignature } from '../../../src/webhooks/signing/signature.ts'
-import { type Deliveries, startDeliveries } from '../../../src/webhooks/worker/deliveries.ts'
+import { startDeliveries } from '../../../src/webhooks/worker/deliveries.ts'
 import { eventually } from '../../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
 import { type Receiver, startReceiver } from '../../support/receiver.ts'
@@ -21,7 +21,7 @@ const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
 
 let database: TestDatabase
 const receivers: Receiver[] = []
-const running: { delivering: Deliveries; end: () => Promise<void> }[] = []
+const running: { delivering: ReturnType<typeof startDeliveries>; end: () => Promise<void> }[] = []
 
 beforeAll(async () => {
   database = await testDatabase()
