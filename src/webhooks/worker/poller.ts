@@ -1,5 +1,6 @@
 import { messageOf } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
+import { withTimeout } from '../../base/timeout.ts'
 
 /** Retries are found by polling only: at most every POLL_MS, at least every MAX_POLL_MS. */
 const POLL_MS = 500
@@ -15,38 +16,33 @@ export interface PollerDeps {
 
 /** Looks for organizations with due deliveries until `stop`. */
 export function startPoller({ findDueOrganizations, onFound, log }: PollerDeps) {
-  let timer: ReturnType<typeof setTimeout> | undefined
   let isStopped = false
-  let isLooking = false
-  let isWanted = false
-  const poll = async () => {
-    isLooking = true
-    isWanted = false
-    const startedMs = performance.now()
-    // a failure is followed by this pause too: its duration is not that of a query
-    let pauseMs = POLL_MS
-    try {
-      onFound(await findDueOrganizations())
-      const tookMs = performance.now() - startedMs
-      pauseMs = Math.min(Math.max(POLL_MS, PAUSE_FACTOR * tookMs), MAX_POLL_MS)
-    } catch (error) {
-      log.rarely('warn', 'cannot look for deliveries that are due; trying again', { error: messageOf(error) })
+  let wanted = Promise.withResolvers<void>()
+  const run = async () => {
+    while (!isStopped) {
+      wanted = Promise.withResolvers()
+      const startedMs = performance.now()
+      // a failure is followed by this pause too: its duration is not that of a query
+      let pauseMs = POLL_MS
+      try {
+        onFound(await findDueOrganizations())
+        const tookMs = performance.now() - startedMs
+        pauseMs = Math.min(Math.max(POLL_MS, PAUSE_FACTOR * tookMs), MAX_POLL_MS)
+      } catch (error) {
+        log.rarely('warn', 'cannot look for deliveries that are due; trying again', {
+          error: messageOf(error),
+        })
+      }
+      await withTimeout(wanted.promise, pauseMs, undefined)
     }
-    isLooking = false
-    if (!isStopped) timer = setTimeout(() => void poll(), isWanted ? 0 : pauseMs)
   }
-  void poll()
+  void run()
   return {
     /** Looks at once; while it looks already, once more after that. */
-    look() {
-      isWanted = true
-      if (isLooking || isStopped) return
-      clearTimeout(timer)
-      void poll()
-    },
+    look: () => wanted.resolve(),
     stop() {
       isStopped = true
-      clearTimeout(timer)
+      wanted.resolve()
     },
   }
 }
