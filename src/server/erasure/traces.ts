@@ -35,28 +35,13 @@ export function tracesOf({ email, aliases, memberId, names }: Person, pseudonym:
   full.sort((a, b) => b.length - a.length)
   // `x.ada@example.com` has none of `ada@example.com`: the order does not matter
   const addresses = [email, ...aliases]
+  const ids = memberId === null ? [] : [memberId]
   const replacements = [
-    ...addresses.map((address) => ({
-      regex: new RegExp(`${afterOther('\\p{L}\\p{N}._+-')}${formOf(address, 'js')}${ENDS_ADDRESS}`, 'giu'),
-      by: pseudonym.email,
-    })),
-    ...(memberId === null
-      ? []
-      : [
-          {
-            regex: new RegExp(
-              `${afterOther('A-Za-z0-9_-')}${formOf(memberId, 'js')}(?![A-Za-z0-9_-])`,
-              'giu',
-            ),
-            by: pseudonym.memberId,
-          },
-        ]),
+    ...addresses.map((address) => replacing(address, '\\p{L}\\p{N}._+-', ENDS_ADDRESS, pseudonym.email)),
+    ...ids.map((id) => replacing(id, 'A-Za-z0-9_-', '(?![A-Za-z0-9_-])', pseudonym.memberId)),
   ]
-  const named = full.map((name) => ({
-    regex: new RegExp(`${afterOther('\\p{L}\\p{N}')}${formOf(name, 'js')}(?![\\p{L}\\p{N}])`, 'giu'),
-    by: pseudonym.name,
-  }))
-  const all = [...addresses, ...(memberId === null ? [] : [memberId]), ...full]
+  const named = full.map((name) => replacing(name, '\\p{L}\\p{N}', '(?![\\p{L}\\p{N}])', pseudonym.name))
+  const all = [...addresses, ...ids, ...full]
   return {
     /**
      * Patterns of PostgreSQL's `~*`: a text that `erase` changes matches `usual`, where letters and digits stand for
@@ -98,11 +83,18 @@ const TOP_LEVELS = [
 /** An address does not end before the rest of a longer domain: more of its last part, or others and a known end. */
 const ENDS_ADDRESS = `(?![\\p{L}\\p{N}]|(?:-[\\p{L}\\p{N}-]*)?(?:\\.[\\p{L}\\p{N}-]+){0,2}\\.(?:${TOP_LEVELS})(?![\\p{L}\\p{N}-]))`
 
-/** An address does not begin behind one of these characters, unless that is the end of an escape. */
-const afterOther = (characters: string) =>
-  `(?:(?<![${characters}])|(?<=%[0-9a-f]{2})|(?<=\\\\[bfnrt])|(?<=\\\\u[0-9a-f]{4}))`
+interface Replacement {
+  regex: RegExp
+  by: string
+}
 
-function replaced(text: string, replacements: readonly { regex: RegExp; by: string }[]): string {
+/** Finds all forms of a text that does not begin behind one of these characters, unless that is the end of an escape. */
+const replacing = (text: string, notAfter: string, end: string, by: string): Replacement => {
+  const start = `(?:(?<![${notAfter}])|(?<=%[0-9a-f]{2})|(?<=\\\\[bfnrt])|(?<=\\\\u[0-9a-f]{4}))`
+  return { regex: new RegExp(`${start}${formOf(text, 'js')}${end}`, 'giu'), by }
+}
+
+function replaced(text: string, replacements: readonly Replacement[]): string {
   let result = text
   for (const { regex, by } of replacements) {
     result = result.replace(regex, (found) => (found.includes('%') ? encodeURIComponent(by) : by))
