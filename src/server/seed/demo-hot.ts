@@ -7,24 +7,14 @@ import { randomFrom } from './generate.ts'
 // Makes the parts of the demo that need attention: large pull requests that change how people sign in, keys and
 // pipelines, and the findings of their sessions.
 
-interface HotPullRequest {
-  title: string
-  branch: string
-  /** Indexes of PROJECTS and PEOPLE. */
-  project: number
-  who: number
-  daysAgo: number
-  /** Apart by blanks; SHARED are changed too. */
-  files: string
-}
-
 const FIRST_NUMBER = 301
 const HOUR_MS = 3_600_000
 /** The newest session of all: other work ends an hour before now. */
 const NEWEST_MS = HOUR_MS / 2
 const SHARED = '.github/workflows/release.yml Dockerfile migrations/0042_tokens.sql deploy/secrets.yaml'
 
-const HOT: readonly HotPullRequest[] = [
+/** `project` and `who` are indexes of PROJECTS and PEOPLE; SHARED are changed beside `files`. */
+const HOT = [
   {
     title: 'Fix sign-in: rotate tokens and encrypt what is kept',
     branch: 'fix/token-rotation',

@@ -5,35 +5,20 @@ import { addDays, dateOf } from '../../base/dates.ts'
 
 // The organization of the demo: people, projects, and the budget.
 
-interface Person {
-  name: string
-  email: string
-  role: MemberRecord['role']
-  /** The amount of their work, as a weight. */
-  weight: number
-  /** Indexes of the projects they work on, the main one first. */
-  projects: readonly number[]
-  /** UTC hour at which their day begins. */
-  begins: number
-}
-
+/**
+ * `weight`: the amount of their work. `projects`: indexes of those they work on, the main one first. `begins`: the UTC hour at which
+ * their day begins.
+ */
 const person = (
   name: string,
   role: MemberRecord['role'],
   weight: number,
   projects: readonly number[],
   begins: number,
-): Person => ({
-  name,
-  role,
-  weight,
-  projects,
-  begins,
-  email: `${name.split(' ')[0]?.toLowerCase()}@example.com`,
-})
+) => ({ name, role, weight, projects, begins, email: `${name.split(' ')[0]?.toLowerCase()}@example.com` })
 
 /** The last one joins while the demo is watched. */
-export const PEOPLE: readonly Person[] = [
+export const PEOPLE = [
   person('Amara Okafor', 'owner', 4, [0, 1], 7),
   person('Ben Whitaker', 'admin', 6, [1, 0], 8),
   person('Chen Yu', 'developer', 10, [2, 5], 1),
@@ -48,21 +33,14 @@ export const PEOPLE: readonly Person[] = [
   person('Liam Byrne', 'developer', 4, [3, 2], 9),
 ]
 
-interface Project {
-  name: string
-  /** Folders at its top, with the kind of files in them. */
-  folders: readonly (readonly [folder: string, extension: string])[]
-  /** The topics of its work. */
-  topics: readonly string[]
-}
-
-const project = (name: string, folders: string, topics: string): Project => ({
+/** `folders`: those at its top, with the kind of files in them. `topics`: those of its work. */
+const project = (name: string, folders: string, topics: string) => ({
   name,
   folders: folders.split(' ').map((folder) => folder.split(':') as [string, string]),
   topics: topics.split(' '),
 })
 
-export const PROJECTS: readonly Project[] = [
+export const PROJECTS = [
   project('checkout', 'src:ts test:ts web:tsx', 'refunds tax vouchers cart'),
   project('payments', 'src:go internal:go deploy:yaml', 'ledger payouts webhooks disputes'),
   project('web-app', 'app:tsx components:tsx test:ts', 'search-page profile dark-mode onboarding'),
