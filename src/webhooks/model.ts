@@ -10,7 +10,7 @@ import { Envelope, EVENT_NAMES } from './outbox/catalogue.ts'
 export const MAX_DESCRIPTION_LENGTH = 500
 /** A week: the longest grace period of the previous secret after a rotation. */
 const MAX_GRACE_S = 604_800
-const DEFAULT_GRACE_S = 86_400
+export const DEFAULT_GRACE_S = 86_400
 
 const EndpointId = Type.String({ description: 'Id of the endpoint', examples: ['hook_3k9d'] })
 const Secret = Type.String({
@@ -115,10 +115,6 @@ export const RotateBody = closed(
   { title: 'SecretRotation', examples: [{ grace_period_seconds: DEFAULT_GRACE_S }] },
 )
 export type RotateBody = Static<typeof RotateBody>
-
-/** The grace period in the body of a rotation, in seconds. */
-export const gracePeriodOf = ({ grace_period_seconds = DEFAULT_GRACE_S }: RotateBody): number =>
-  grace_period_seconds
 
 /** Finds problems of the body of a rotation that its fields alone do not show. */
 export const rotationProblems = ({ grace_period_seconds, finish }: RotateBody): FieldProblem[] =>

@@ -18,10 +18,10 @@ import { findStoredResponse } from './idempotency-queries.ts'
 import {
   Catalogue,
   CreatedEndpoint,
+  DEFAULT_GRACE_S,
   Endpoint,
   EndpointChangeBody,
   EndpointList,
-  gracePeriodOf,
   NewEndpointBody,
   RotateBody,
   RotatedSecret,
@@ -114,7 +114,7 @@ export const webhookRoutes = (webhooks: WebhookDeps) => {
       async ({ params: { webhook_id: id }, body, orgId, actor }) =>
         body.finish === true
           ? await finishRotation(webhooks, orgId, actor, id)
-          : await rotateSecret(webhooks, orgId, actor, id, gracePeriodOf(body)),
+          : await rotateSecret(webhooks, orgId, actor, id, body.grace_period_seconds ?? DEFAULT_GRACE_S),
       {
         scope: 'webhooks',
         body: RotateBody,

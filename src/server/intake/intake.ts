@@ -122,16 +122,6 @@ export function createIntake(deps: IntakeDeps, limits: Partial<typeof LIMITS> = 
 
 const stopping = () => busy('The server is stopping')
 
-/** 413 for a request whose work takes longer than it may; `name` is where it was. */
-const tooMuchWork = (name: string, maxProcessorMs: number) =>
-  fieldError(
-    name,
-    `was reached after ${maxProcessorMs / 1000} s of work, the most for one request: send fewer or smaller records`,
-    { status: 413 },
-  )
-
-type Pause = () => Promise<void> | undefined
-
 function processorMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000
@@ -140,7 +130,7 @@ function processorMs(): number {
 type Lifetime = ReturnType<typeof createLifetime>
 
 /** A request's lifetime until its writing begins: before that it ends when `given` aborts, or the server stops. */
-function createLifetime(given: AbortSignal, pause: Pause, maxProcessorMs: number) {
+function createLifetime(given: AbortSignal, pause: () => Promise<void> | undefined, maxProcessorMs: number) {
   const controller = new AbortController()
   const { signal } = controller
   let isWriting = false
@@ -175,7 +165,10 @@ function createLifetime(given: AbortSignal, pause: Pause, maxProcessorMs: number
       const nowMs = processorMs()
       doneMs += nowMs - sinceMs
       sinceMs = nowMs
-      if (doneMs > maxProcessorMs) throw tooMuchWork(name, maxProcessorMs)
+      if (doneMs > maxProcessorMs) {
+        const message = `was reached after ${maxProcessorMs / 1000} s of work, the most for one request: send fewer or smaller records`
+        throw fieldError(name, message, { status: 413 })
+      }
       return uncounted()?.then(resume)
     },
     /** Resolves to the result of `work`; rejects as soon as the request is aborted, while `work` goes on. */

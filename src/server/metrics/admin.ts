@@ -1,4 +1,4 @@
-import { BlockList, isIPv4 } from 'node:net'
+import { isIPv4 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { CONTENT_TYPE, type Registry } from '../../base/metrics/registry.ts'
 
@@ -8,9 +8,6 @@ const text = (body: string, status: number, headers: Record<string, string> = {}
     headers: { 'cache-control': 'no-store', 'content-type': 'text/plain', ...headers },
   })
 
-const LOOPBACK = new BlockList()
-LOOPBACK.addSubnet('127.0.0.0', 8)
-
 /**
  * Whether the host of a URL is this server: an address of the machine, a name of localhost, or ADMIN_HOST. A page of another
  * name whose DNS points here (DNS rebinding) is not.
@@ -18,7 +15,7 @@ LOOPBACK.addSubnet('127.0.0.0', 8)
 function isOwnHost(hostname: string, adminHost: string): boolean {
   const name = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
   if (name === adminHost.toLowerCase() || /^(.+\.)?localhost$/.test(name)) return true
-  if (isIPv4(name) && LOOPBACK.check(name)) return true
+  if (isIPv4(name) && name.startsWith('127.')) return true
   return Object.values(networkInterfaces()).some((own) => own?.some(({ address }) => address === name))
 }
 
