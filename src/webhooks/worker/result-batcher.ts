@@ -65,7 +65,11 @@ async function settleWithRetries(deps: SettleDeps, orgId: string, batch: readonl
   for (let backoffMs = FIRST_BACKOFF_MS; ; backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS)) {
     try {
       const settled = new Set(await deps.settle(orgId, batch))
-      warnOfRefused(log, orgId, batch, settled)
+      const refused = batch.flatMap(({ deliveryId }) => (settled.has(deliveryId) ? [] : deliveryId))
+      if (refused.length > 0) {
+        const fields = { org_id: orgId, count: refused.length, deliveries: refused.slice(0, 10) }
+        log.warn('results came after the end of their lease and were refused', fields)
+      }
       return
     } catch (error) {
       const fields = { org_id: orgId, deliveries: batch.length, error: messageOf(error) }
@@ -83,20 +87,4 @@ async function settleWithRetries(deps: SettleDeps, orgId: string, batch: readonl
       }
     }
   }
-}
-
-function warnOfRefused(
-  log: Log,
-  orgId: string,
-  batch: readonly Outcome[],
-  settled: ReadonlySet<string>,
-): void {
-  const refused = batch.filter(({ deliveryId }) => !settled.has(deliveryId))
-  if (refused.length === 0) return
-  const listed = refused.slice(0, 10).map(({ deliveryId }) => deliveryId)
-  log.warn('results came after the end of their lease and were refused', {
-    org_id: orgId,
-    count: refused.length,
-    deliveries: listed,
-  })
 }
