@@ -77,13 +77,9 @@ const MAX_SESSION_TOKENS = 1e12
 const MAX_SESSION_COST = 10n ** 18n
 
 function isPossible({ turns }: SessionFragments): boolean {
-  const sums = [0, 0, 0, 0]
-  let cost = 0n
-  for (const turn of turns) {
-    for (const kind of sums.keys()) sums[kind] = (sums[kind] ?? 0) + (turn.tokens?.[kind] ?? 0)
-    cost += BigInt(turn.cost ?? 0)
-  }
-  return cost <= MAX_SESSION_COST && sums.every((sum) => sum <= MAX_SESSION_TOKENS)
+  const cost = turns.reduce((sum, turn) => sum + BigInt(turn.cost ?? 0), 0n)
+  const tokensOf = (kind: number) => turns.reduce((sum, { tokens }) => sum + (tokens?.[kind] ?? 0), 0)
+  return cost <= MAX_SESSION_COST && [0, 1, 2, 3].every((kind) => tokensOf(kind) <= MAX_SESSION_TOKENS)
 }
 
 /** The observations with the secrets masked in names: all other texts of agents are ids. */

@@ -24,14 +24,9 @@ const CONNECTIONS = 8
 const CHECK_MS = 1_000
 const END_TIMEOUT_S = 2
 
-interface Running {
-  intake: Intake
-  pool: ReconnectingPool
-  /** End the requests in work. */
-  inWork: Map<number, AbortController>
-}
-
-let running: Running | undefined
+let running: { intake: Intake; pool: ReconnectingPool } | undefined
+/** End the requests in work. */
+const inWork = new Map<number, AbortController>()
 /** Sessions by agent and result. */
 const sessions = createTally()
 
@@ -40,13 +35,13 @@ self.onmessage = ({ data }: MessageEvent<ToIntake>) => {
   if (data.type === 'start') running = start(data)
   else if (data.type === 'request') void answer(data)
   else if (data.type === 'drain') running?.intake.drain(data.orgIds)
-  else if (data.type === 'cancel') running?.inWork.get(data.id)?.abort(receivedError(data.error))
+  else if (data.type === 'cancel') inWork.get(data.id)?.abort(receivedError(data.error))
   else void stop()
 }
 
 const send = (message: FromIntake) => self.postMessage(message)
 
-function start({ target, applicationName, settings }: Extract<ToIntake, { type: 'start' }>): Running {
+function start({ target, applicationName, settings }: Extract<ToIntake, { type: 'start' }>) {
   const pool = createReconnectingPool(target, { max: CONNECTIONS, applicationName })
   const { storeContent, modelPrices } = settings
   const log = createLog(settings.logLevel, settings.logFormat)
@@ -71,16 +66,15 @@ function start({ target, applicationName, settings }: Extract<ToIntake, { type: 
     const check = createConnectionMonitor([pool], log)
     setInterval(() => void check(), CHECK_MS)
   }
-  return { intake, pool, inWork: new Map() }
+  return { intake, pool }
 }
 
 async function answer({ id, request }: Extract<ToIntake, { type: 'request' }>): Promise<void> {
   if (running === undefined) return
-  const { intake, inWork } = running
   const ended = new AbortController()
   inWork.set(id, ended)
   try {
-    send({ type: 'done', id, result: await intake.submit(request, ended.signal) })
+    send({ type: 'done', id, result: await running.intake.submit(request, ended.signal) })
   } catch (error) {
     send({ type: 'failed', id, error: sentError(error) })
   } finally {

@@ -41,4 +41,5 @@ export const telemetryEntry = (
   ids: readonly string[],
 ): NewEntry => ({ action: 'telemetry.received', details: { signal, records, rejected, ids: firstOf(ids) } })
 
-const firstOf = (ids: readonly string[]): string[] => [...new Set(ids)].slice(0, MAX_IDS)
+/** The ids that an entry lists. */
+export const firstOf = (ids: readonly string[]): string[] => [...new Set(ids)].slice(0, MAX_IDS)

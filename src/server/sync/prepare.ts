@@ -199,12 +199,7 @@ function withPacked({ unpacked, ...record }: Unpacked<SessionRecord>): SessionRe
 }
 
 /** The record without what its PreparedSession has. */
-const identityOf = ({
-  type,
-  id,
-  project_name,
-  created_at,
-}: SyncRecord & { type: 'session' }): SyncRecord => ({
+const identityOf = ({ type, id, project_name, created_at }: SessionRecord): SyncRecord => ({
   type,
   id,
   project_name,

@@ -3,7 +3,7 @@ import { withEstimates } from '../../analysis/fragments/turn-prices.ts'
 import { packFragments, unpackFragments } from '../../analysis/records/fragments.ts'
 import type { SessionRecord } from '../../analysis/records/session.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'
-import { lockOrganization } from '../../database/org-lock.ts'
+import { inOrganization } from '../../database/org-lock.ts'
 import { emitBudgetAlerts } from '../../features/cost/budget-alerts.ts'
 import { type PreparedSession, prepareSession } from '../../features/sessions/prepare.ts'
 import {
@@ -11,11 +11,9 @@ import {
   findUnpriced,
   type UnpricedSession,
 } from '../../features/sessions/unpriced-queries.ts'
+import { firstOf } from './audit-entries.ts'
 import { monthsOf } from './events.ts'
 import { type SyncDeps, writeSessionsAndCounts } from './write.ts'
-
-/** Looks up ids after this one. */
-const FIRST = ''
 
 /**
  * Prices tokens of the organization's sessions whose price was not known when they were written, by the prices of now; what
@@ -29,7 +27,7 @@ export async function repriceSessions(
 ): Promise<number> {
   const pricer = await deps.pricer()
   let repriced = 0
-  let last = FIRST
+  let last = ''
   for (;;) {
     const found = await findUnpriced(deps.sql, orgId, last)
     const end = found.at(-1)
@@ -62,8 +60,7 @@ async function writeRepriced(
   priced: readonly PreparedSession[],
   { actor, pricer }: { actor: Actor; pricer: Pricer },
 ): Promise<number> {
-  return await sql.begin(async (tx) => {
-    await lockOrganization(tx, orgId)
+  return await inOrganization(sql, orgId, async (tx) => {
     const unchanged = await findUnchanged(tx, orgId, found)
     const sessions = priced.filter(({ id }) => unchanged.has(id))
     const written = await writeSessionsAndCounts(tx, orgId, sessions, {
@@ -75,12 +72,9 @@ async function writeRepriced(
       storeContent: true,
     })
     if (written.updated === 0) return 0
-    const details = { updated: written.updated, ids: written.updatedIds.slice(0, MAX_IDS) }
+    const details = { updated: written.updated, ids: firstOf(written.updatedIds) }
     await recordEntries(tx, orgId, actor, [{ action: 'session.repriced', details }])
     await emitBudgetAlerts(tx, orgId, monthsOf(written.changed), now())
     return written.updated
   })
 }
-
-/** Ids in an audit entry; its count includes all. */
-const MAX_IDS = 100

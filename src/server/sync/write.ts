@@ -118,7 +118,7 @@ export async function computeBatch(
   batch: PreparedBatch,
   pause: () => Promise<void> | undefined,
 ): Promise<ComputedBatch> {
-  if (hasCommits(batch)) return { ...batch, computed: undefined, pause }
+  if (batch.records.some(({ type }) => type === 'commit')) return { ...batch, computed: undefined, pause }
   const compute = (from: ISql) => computeRisks(from, orgId, batch.records, pause)
   // one snapshot: a commit that is written meanwhile would be in some of the counts only
   const computed = hasHistory(batch)
@@ -126,8 +126,6 @@ export async function computeBatch(
     : await compute(sql)
   return { ...batch, computed, pause }
 }
-
-const hasCommits = ({ records }: PreparedBatch): boolean => records.some(({ type }) => type === 'commit')
 
 /** Whether the batch's writer needs the lock of the history. */
 export const hasHistory = ({ records }: PreparedBatch): boolean =>
