@@ -1,16 +1,13 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import {
-  createOrganization,
-  findOrganization,
-  updateOrganization,
-} from '../../src/accounts/organizations/queries.ts'
+import { createOrganization, findOrganization } from '../../src/accounts/organizations/queries.ts'
 import { createLog } from '../../src/base/log.ts'
 import type { Sql } from '../../src/database/client.ts'
 import { connect } from '../../src/database/client.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openDatabase } from '../../src/database/open.ts'
 import { lockHistory, lockOrganization } from '../../src/database/org-lock.ts'
+import { updateOrganization } from '../../src/features/organization/queries.ts'
 import { checkRollups } from '../../src/server/doctor/checks.ts'
 import { deleteByIds } from '../../src/server/erasure/delete-sessions.ts'
 import { deleteOrganization } from '../../src/server/erasure/organization.ts'
@@ -89,7 +86,7 @@ try {
         ).length,
     )
     await measured(probe, id, 'member erase', () => erasePerson(sql, id, ACTOR, 'dev3@example.com'))
-    await updateOrganization(sql, SLUG, { retentionSessions: '400d', isConfirmed: true })
+    await updateOrganization(sql, SLUG, { retention_sessions_days: 400, confirm_retention: 'all' })
     await measured(probe, id, 'retention', () => deleteExpiredSessions(sql, new Date()))
     process.stdout.write(`${(await checkRollups(sql, false)).message}\n`)
     const startedMs = performance.now()

@@ -1,6 +1,6 @@
 import { loadPricer } from '../../src/analysis/scoring/prices.ts'
 import type { Sql } from '../../src/database/client.ts'
-import { updateBadges } from '../../src/features/badges/queries.ts'
+import { updateOrganization } from '../../src/features/organization/queries.ts'
 import { seed } from '../../src/server/seed/seed.ts'
 import { writeRecords } from '../../src/server/sync/write.ts'
 import { seedBudget, seedMembers } from './members.ts'
@@ -29,7 +29,7 @@ export async function fill(sql: Sql, orgId: string, slug: string, amounts: Amoun
   if (!existing.members) {
     const now = new Date()
     await writeRecords(deps, orgId, [...seedMembers(now), seedBudget(now, DAYS)])
-    await updateBadges(sql, slug, { public: true, look: (known) => known })
+    await updateOrganization(sql, slug, { badges: { visibility: 'public' } })
   }
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createKey } from '../../src/accounts/keys/queries.ts'
-import { updateOrganization } from '../../src/accounts/organizations/queries.ts'
+import { updateOrganization } from '../../src/features/organization/queries.ts'
 import { deleteOrganization } from '../../src/server/erasure/organization.ts'
 import { erasePerson } from '../../src/server/erasure/person.ts'
 import { deleteExpiredSessions } from '../../src/server/erasure/retention.ts'
@@ -60,7 +60,10 @@ describe.skipIf(citusUrls.length < 3)('on a cluster', () => {
     const a = await account(database)
     await a.sync([session('one', '2026-11-01'), session('two', '2026-11-01'), session('old', '2025-01-01')])
     expect((await a.ask('/v1/sessions/sess_one', { method: 'DELETE' })).status).toBe(204)
-    await updateOrganization(database.sql, a.slug, { retentionSessions: '100', isConfirmed: true })
+    await updateOrganization(database.sql, a.slug, {
+      retention_sessions_days: 100,
+      confirm_retention: 'all',
+    })
     expect(await deleteExpiredSessions(database.sql, NOW)).toBe(1)
     expect((await a.get('/v1/sessions')).data).toMatchObject([{ id: 'sess_two' }])
     expect(await a.doctor()).toStartWith('agree')

@@ -191,6 +191,13 @@ test('an organization is shown with its badges and what it has', async () => {
     env,
   )
   await runJson(['org', 'update', 'shown', '--badges', 'public'], env)
+  for (const wrong of [
+    ['--badges', 'open'],
+    ['--badge-token', 'mine'],
+    ['--retention-sessions', '0'],
+    ['--plan', 'free'],
+  ])
+    expect([wrong, (await run(['org', 'update', 'shown', ...wrong], env)).code]).toEqual([wrong, 2])
   await runJson(['key', 'create', '--org', 'shown', '--name', 'k', '--scopes', 'read'], env)
   const session = { type: 'session', id: 'sess_shown', project_name: 'p', created_at: '2026-01-02T03:04:05Z' }
   await runJson(['import', '-', '--org', 'shown'], env, JSON.stringify(session))

@@ -6,7 +6,8 @@ import type { Sql } from '../../src/database/client.ts'
 import { listEntries } from '../../src/features/audit/queries.ts'
 import { getReport } from '../../src/features/audit/report-queries.ts'
 import { BADGE_KINDS } from '../../src/features/badges/model.ts'
-import { findBadge, updateBadges } from '../../src/features/badges/queries.ts'
+import { findBadge } from '../../src/features/badges/queries.ts'
+import { updateOrganization } from '../../src/features/organization/queries.ts'
 import { listRisks } from '../../src/features/risk/queries.ts'
 import { getRisk } from '../../src/features/risk/session-queries.ts'
 import { getHeatmap } from '../../src/features/security/heatmap-queries.ts'
@@ -49,7 +50,7 @@ beforeAll(async () => {
   slug = await slugOf(sql)
   await fill(sql, orgId, 1)
   await fill(sql, other.orgId, 2)
-  await updateBadges(sql, slug, { public: true, look: (known) => known })
+  await updateOrganization(sql, slug, { badges: { visibility: 'public' } })
 }, SEEDING_MS)
 
 afterAll(() => database.drop())

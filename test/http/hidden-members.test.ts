@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { SCOPES } from '../../src/accounts/keys/model.ts'
 import { createKey } from '../../src/accounts/keys/queries.ts'
-import { updateOrganization } from '../../src/accounts/organizations/queries.ts'
+import { updateOrganization } from '../../src/features/organization/queries.ts'
 import type { App } from '../../src/server/app.ts'
 import { client, repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
 import { namesOf, recordsOf, storeWebhook } from '../support/isolation/records.ts'
@@ -61,7 +61,7 @@ async function hidingOrganization(): Promise<Hiding> {
   })
   expect(stored.status).toBe(200)
   await storeWebhook(sql, owner.orgId, NAMES)
-  await updateOrganization(sql, owner.slug, { hideMembers: true })
+  await updateOrganization(sql, owner.slug, { hide_members: true })
   const madeBy = { userId: NAMES.user, ipAddress: null }
   const bound = await createKey(
     sql,

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { SYSTEM } from '../../src/accounts/audit-log/append.ts'
 import { RECORD_SCHEMAS } from '../../src/analysis/records/records.ts'
-import { updateBadges } from '../../src/features/badges/queries.ts'
+import { inOrganization } from '../../src/database/org-lock.ts'
 import { badgeChange } from '../../src/features/badges/settings.ts'
+import { replaceBadgeToken, updateOrganization } from '../../src/features/organization/queries.ts'
 import type { App } from '../../src/server/app.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { changesOf, type Names, namesOf, recordsOf, storeWebhook } from '../support/isolation/records.ts'
@@ -118,10 +120,10 @@ async function rowsOf({ orgId }: Tenant): Promise<Record<string, string>> {
 }
 
 const changeBadges = async (slug: string, options: Record<string, string>) => {
-  const asked = badgeChange(options)
-  if (asked === undefined) throw new Error('nothing to change')
-  await updateBadges(database.sql, slug, asked.change)
-  return asked.token ?? ''
+  const badges = badgeChange(options)
+  const { id } = await updateOrganization(database.sql, slug, badges === undefined ? {} : { badges })
+  if (options.badgeToken !== 'new') return ''
+  return await inOrganization(database.sql, id, (tx) => replaceBadgeToken(tx, id, SYSTEM))
 }
 
 beforeAll(async () => {

@@ -8,9 +8,9 @@ import {
   createOrganization,
   findOrganization,
   listOrganizations,
-  updateOrganization,
 } from '../../src/accounts/organizations/queries.ts'
 import { createKeyCache } from '../../src/accounts/people/key-cache.ts'
+import { updateOrganization } from '../../src/features/organization/queries.ts'
 import { bodyOf, client, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -67,9 +67,11 @@ describe('organizations', () => {
     expect(await db.sql`select l.org_id from org_locks l where l.org_id = ${made.id}`).toHaveLength(1)
     expect(await findOrganization(db.sql, 'beta')).toEqual(made)
     expect(await findOrganization(db.sql, 'nobody\0')).toBeUndefined()
-    const changed = await updateOrganization(db.sql, 'beta', { plan: 'cloud_team' })
-    expect(changed).toEqual({ ...made, plan: 'cloud_team', retention_pending: null })
-    expect(await updateOrganization(db.sql, 'beta', { name: 'B' })).toEqual({ ...changed, name: 'B' })
+    expect(await updateOrganization(db.sql, 'beta', { plan: 'cloud_team', name: ' B ' })).toMatchObject({
+      id: made.id,
+      name: 'B',
+    })
+    expect(await findOrganization(db.sql, 'beta')).toEqual({ ...made, plan: 'cloud_team', name: 'B' })
     await createOrganization(db.sql, { slug: 'alpha', name: 'Alpha', plan: 'cloud_pro' })
     expect((await listOrganizations(db.sql)).map(({ slug }) => slug)).toEqual(['alpha', 'beta'])
   })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createKey } from '../../src/accounts/keys/queries.ts'
-import { updateOrganization } from '../../src/accounts/organizations/queries.ts'
+import { updateOrganization } from '../../src/features/organization/queries.ts'
 import { clientOf, createAddressLimiter } from '../../src/http/address-limit.ts'
 import { createLimiter, type Decision } from '../../src/http/rate-limit.ts'
 import { leaseRequests } from '../../src/http/rate-windows.ts'

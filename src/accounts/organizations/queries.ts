@@ -3,10 +3,8 @@ import { OperatorError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import { PLANS, type Plan } from '../../config.ts'
 import type { ISql, Sql } from '../../database/client.ts'
-import { inOrganization } from '../../database/org-lock.ts'
 import { type Actor, recordEntries, SYSTEM } from '../audit-log/append.ts'
-import { MAX_RETENTION_DAYS, type Organization } from './model.ts'
-import { findPendingRetention, type PendingRetention, setRetention } from './retention-queries.ts'
+import type { Organization } from './model.ts'
 
 /** The form of a slug. */
 export const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
@@ -25,17 +23,6 @@ function checkPlan(plan: string): Plan {
   const known = PLANS.find((candidate) => candidate === plan)
   if (known === undefined) throw new OperatorError(`unknown plan; the plans are ${PLANS.join(', ')}`, 2)
   return known
-}
-
-/** Days from `400`, `400d` or `off` (null). Throws OperatorError (wrong usage). */
-function checkRetention(text: string): number | null {
-  if (text === 'off') return null
-  const days = Number(/^(\d{1,5})d?$/.exec(text)?.[1] ?? 0)
-  if (days >= 1 && days <= MAX_RETENTION_DAYS) return days
-  throw new OperatorError(
-    `retention-sessions must be 1 to ${MAX_RETENTION_DAYS} days, as 400d or 400, or off`,
-    2,
-  )
 }
 
 const isUniqueViolation = (error: unknown) =>
@@ -158,60 +145,6 @@ export async function getOrganization(sql: ISql, slug: string): Promise<Organiza
 /** The organization with this slug, or all without one. Throws OperatorError when there is none with it. */
 export const organizationsOf = async (sql: Sql, slug: string | undefined): Promise<Organization[]> =>
   slug === undefined ? await listOrganizations(sql) : [await getOrganization(sql, slug)]
-
-/** Changes what is given. A changed plan, and whether members are hidden, hold on every instance within a second. Throws OperatorError. */
-export async function updateOrganization(
-  sql: Sql,
-  slug: string,
-  change: {
-    name?: string | undefined
-    plan?: string | undefined
-    hideMembers?: boolean | undefined
-    /** Days, as `400` or `400d`; `off`: sessions are kept for ever. */
-    retentionSessions?: string | undefined
-    budgetAction?: 'warn' | 'block' | undefined
-    /** A shorter retention holds at once. */
-    isConfirmed?: boolean | undefined
-  },
-  actor: Actor = SYSTEM,
-): Promise<Organization & { retention_pending: PendingRetention | null }> {
-  const { name, plan, hideMembers, retentionSessions, budgetAction, isConfirmed } = change
-  const wanted: Partial<Organization> = {
-    ...(name !== undefined && { name: checkName(name) }),
-    ...(plan !== undefined && { plan: checkPlan(plan) }),
-    ...(hideMembers !== undefined && { hide_members: hideMembers }),
-    ...(retentionSessions !== undefined && { retention_sessions_days: checkRetention(retentionSessions) }),
-  }
-  const { id } = await getOrganization(sql, slug)
-  return await inOrganization(sql, id, async (tx) => {
-    const read = async () => ({
-      ...(await getOrganization(tx, slug)),
-      retention_pending: await findPendingRetention(tx, id),
-    })
-    const before = await read()
-    if (wanted.retention_sessions_days !== undefined)
-      await setRetention(tx, id, wanted.retention_sessions_days, isConfirmed ? 'all' : null)
-    await tx`
-      update organizations
-      set name = ${wanted.name ?? before.name}, plan = ${wanted.plan ?? before.plan},
-        hide_members = ${wanted.hide_members ?? before.hide_members},
-        budget_action = ${budgetAction ?? before.budget_action}
-      where org_id = ${id}`
-    const after = await read()
-    const changed = changedFields(before, after)
-    if (Object.keys(changed).length === 0) return before
-    await recordEntries(tx, id, actor, [
-      { action: 'organization.updated', details: { ids: [id], ...changed } },
-    ])
-    return after
-  })
-}
-
-/** The fields of `after` that differ, for the audit log. */
-export const changedFields = <Fields extends object>(before: Fields, after: Fields): Partial<Fields> =>
-  Object.fromEntries(
-    Object.entries(after).filter(([field, value]) => !Bun.deepEquals(before[field as keyof Fields], value)),
-  ) as Partial<Fields>
 
 /** Organizations and the versions of their data: every transaction that writes an organization's data moves its version. */
 type Versions = ReadonlyMap<string, string>

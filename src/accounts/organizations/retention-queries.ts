@@ -44,25 +44,25 @@ const isShorter = (days: number | null, than: number | null): boolean =>
   (days ?? Infinity) < (than ?? Infinity)
 
 /**
- * Sets the retention of sessions, where it is shorter from tomorrow on. `confirms`: what waits holds at once, or with `all`
+ * Sets the retention of sessions, where it is shorter from tomorrow on. `confirms`: what waits holds at once, or with 'all'
  * also what is set. Needs the organization's lock.
  */
 export async function setRetention(
   tx: ISql,
   orgId: string,
   days: number | null | undefined,
-  confirms: 'pending' | 'all' | null,
+  confirms: boolean | 'all',
 ): Promise<void> {
   const [row] = await tx<{ wanted: number | null; kept: number | null; isWaiting: boolean }[]>`
     select o.retention_sessions_days as wanted, ${keptDays(tx)} as kept, ${waits(tx)} as "isWaiting"
     from organizations o
     where o.org_id = ${orgId}`
   if (row === undefined) return
-  const kept = confirms === null ? row.kept : row.wanted
+  const kept = confirms === false ? row.kept : row.wanted
   const wanted = days === undefined ? row.wanted : days
   const isWaiting = confirms !== 'all' && isShorter(wanted, kept)
   // the sessions that go were announced already
-  const wasWaiting = confirms === null && row.isWaiting && !isShorter(wanted, row.wanted)
+  const wasWaiting = confirms === false && row.isWaiting && !isShorter(wanted, row.wanted)
   await tx`
     update organizations
     set retention_sessions_days = ${wanted},

@@ -1,17 +1,20 @@
 import { listKeys } from '../../accounts/keys/queries.ts'
 import type { Organization } from '../../accounts/organizations/model.ts'
 import {
+  checkName,
   createOrganization,
   getOrganization,
   listOrganizations,
-  updateOrganization,
 } from '../../accounts/organizations/queries.ts'
 import { OperatorError } from '../../base/errors.ts'
-import { PLANS } from '../../config.ts'
+import { PLANS, type Plan } from '../../config.ts'
+import { inOrganization } from '../../database/org-lock.ts'
+import type { BadgeOptions } from '../../features/badges/settings.ts'
 import { listMembers } from '../../features/team/queries.ts'
 import { commandLineActor } from '../command/actor.ts'
 import type { CliCommand } from '../command/cli-command.ts'
 import { type Args, type Context, withDatabase } from '../command/context.ts'
+import { retention } from '../command/option-parsers.ts'
 import { printResult } from '../command/output.ts'
 import { table } from '../command/table.ts'
 
@@ -35,7 +38,7 @@ export function addOrg(program: CliCommand): void {
   org
     .add('update <slug>', 'change an organization')
     .option('--name <name>', 'its name for people')
-    .option('--plan <plan>', PLANS.join(', '))
+    .choice('--plan <plan>', 'its plan', PLANS)
     .choice('--hide-members <on|off>', 'on: members are shown to API keys with the scope team:read only', [
       'on',
       'off',
@@ -44,10 +47,17 @@ export function addOrg(program: CliCommand): void {
       'warn',
       'block',
     ])
-    .option('--retention-sessions <days>', 'delete sessions that are older, as 400d; off: keep them for ever')
+    .option(
+      '--retention-sessions <days>',
+      'delete sessions that are older, as 400d; off: keep them for ever',
+      retention,
+    )
     .option('--yes', 'a shorter retention holds at once, and not from tomorrow on')
-    .option('--badges <who>', 'who sees its badges: public, or private (with the token only)')
-    .option('--badge-token <token>', 'new: make one, shown once, and end the one before; none: end it')
+    .choice('--badges <who>', 'who sees its badges; private: with the token only', ['public', 'private'])
+    .choice('--badge-token <token>', 'new: make one, shown once, and end the one before; none: end it', [
+      'new',
+      'none',
+    ])
     .option('--badge-label-quality <text>', 'label of the quality badge')
     .option('--badge-label-security <text>', 'label of the security badge')
     .option('--badge-label-cost <text>', 'label of the cost badge')
@@ -108,40 +118,48 @@ async function show(context: Context, _options: object, [slug]: Args): Promise<v
 const membersShown = ({ hide_members }: Pick<Organization, 'hide_members'>): string =>
   hide_members ? 'hidden from API keys without the scope team:read' : 'shown'
 
-async function update(
-  context: Context,
-  { yes, ...options }: Record<string, string | undefined> & { yes?: true },
-  [slug]: Args,
-): Promise<void> {
+interface UpdateOptions extends BadgeOptions {
+  name?: string
+  plan?: Plan
+  hideMembers?: 'on' | 'off'
+  retentionSessions?: number | null
+  budgetAction?: Organization['budget_action']
+  yes?: true
+}
+
+async function update(context: Context, options: UpdateOptions, [slug]: Args): Promise<void> {
+  const { name, plan, hideMembers, retentionSessions, budgetAction, badgeToken, yes } = options
   const { badgeChange } = await import('../../features/badges/settings.ts')
-  const { updateBadges } = await import('../../features/badges/queries.ts')
-  const change = {
-    name: options.name,
-    plan: options.plan,
-    hideMembers: options.hideMembers === undefined ? undefined : options.hideMembers === 'on',
-    retentionSessions: options.retentionSessions,
-    budgetAction: options.budgetAction as Organization['budget_action'] | undefined,
-  }
-  if (yes && options.retentionSessions === undefined)
-    throw new OperatorError('--yes needs --retention-sessions', 2)
+  const { readBadgeSettings } = await import('../../features/badges/queries.ts')
+  const { replaceBadgeToken, updateOrganization } = await import('../../features/organization/queries.ts')
+  if (yes && retentionSessions === undefined) throw new OperatorError('--yes needs --retention-sessions', 2)
   const badges = badgeChange(options)
-  if (Object.values(change).every((value) => value === undefined) && badges === undefined) {
+  const change = {
+    ...(name !== undefined && { name: checkName(name) }),
+    ...(plan !== undefined && { plan }),
+    ...(hideMembers !== undefined && { hide_members: hideMembers === 'on' }),
+    ...(retentionSessions !== undefined && { retention_sessions_days: retentionSessions }),
+    ...(yes && { confirm_retention: 'all' as const }),
+    ...(budgetAction !== undefined && { budget_action: budgetAction }),
+    ...(badges !== undefined && { badges }),
+  }
+  const isNewToken = badgeToken === 'new'
+  if (Object.keys(change).length === 0 && !isNewToken) {
     throw new OperatorError(
       'nothing to change: give --name, --plan, --hide-members, --budget-action, --retention-sessions, --badges or --badge-…',
       2,
     )
   }
+  const actor = commandLineActor()
   const changed = await withDatabase(context, async (sql) => {
-    const organization = await updateOrganization(
-      sql,
-      slug,
-      { ...change, isConfirmed: yes },
-      commandLineActor(),
-    )
-    if (badges === undefined) return organization
-    const settings = await updateBadges(sql, slug, badges.change, commandLineActor())
-    const shown = { ...organization, badges: settings }
-    return badges.token === undefined ? shown : { ...shown, badge_token: badges.token }
+    const { id, retention_pending } = await updateOrganization(sql, slug, change, actor)
+    const token = isNewToken && (await inOrganization(sql, id, (tx) => replaceBadgeToken(tx, id, actor)))
+    return {
+      ...(await getOrganization(sql, slug)),
+      retention_pending,
+      ...((badges !== undefined || isNewToken) && { badges: await readBadgeSettings(sql, id) }),
+      ...(token && { badge_token: token }),
+    }
   })
   const lines = [`organization ${changed.slug}: ${changed.name}, ${changed.plan}`, retentionText(changed)]
   const { retention_pending: pending } = changed
@@ -149,10 +167,10 @@ async function update(
     lines.push(
       `from ${pending.at} on older ones are deleted, ${pending.sessions} sessions now: the same with --yes deletes them at once`,
     )
-  if (change.hideMembers !== undefined) lines.push(`members: ${membersShown(changed)}`)
-  if (change.budgetAction !== undefined) lines.push(`beyond a budget: ${changed.budget_action}`)
-  if ('badges' in changed) lines.push(`badges: ${changed.badges.visibility}`)
-  if ('badge_token' in changed) lines.push(`badge token (shown once): ${changed.badge_token}`)
+  if (hideMembers !== undefined) lines.push(`members: ${membersShown(changed)}`)
+  if (budgetAction !== undefined) lines.push(`beyond a budget: ${changed.budget_action}`)
+  if (changed.badges) lines.push(`badges: ${changed.badges.visibility}`)
+  if (changed.badge_token) lines.push(`badge token (shown once): ${changed.badge_token}`)
   await printResult(context.json, changed, lines.join('\n'))
 }
 

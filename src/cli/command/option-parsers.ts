@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { InvalidArgumentError } from 'commander'
+import { MAX_RETENTION_DAYS } from '../../accounts/organizations/model.ts'
 import { codeOf } from '../../base/errors.ts'
 import { Invalid, integer as integerSetting, secondsOf } from '../../base/setting-parsers.ts'
 
@@ -22,6 +23,14 @@ export function since(text: string): number {
   const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Date.now() - millisOf(text)
   if (!Number.isNaN(ms)) return ms
   throw new InvalidArgumentError('It must be a day, as 2026-11-01, or how long ago, as 12h or 7d.')
+}
+
+/** An option's parser: days for which sessions are kept, as 400d or 400; null for off. */
+export function retention(text: string): number | null {
+  if (text === 'off') return null
+  const days = Number(/^(\d{1,5})d?$/.exec(text)?.[1] ?? 0)
+  if (days >= 1 && days <= MAX_RETENTION_DAYS) return days
+  throw new InvalidArgumentError(`It must be 1 to ${MAX_RETENTION_DAYS} days, as 400d or 400, or off.`)
 }
 
 const millisOf = (text: string): number => secondsOf(text) * 1_000

@@ -11,7 +11,7 @@ import { startEmbedded } from '../../database/embedded/embedded-server.ts'
 import { migrate } from '../../database/migrate.ts'
 import { divideConnections, type OpenDatabase } from '../../database/open.ts'
 import { createReconnectingPool } from '../../database/pools/reconnecting-pool.ts'
-import { updateBadges } from '../../features/badges/queries.ts'
+import { updateOrganization } from '../../features/organization/queries.ts'
 import { generateAudit } from '../../server/seed/audit.ts'
 import { generateHotWork } from '../../server/seed/demo-hot.ts'
 import { demoBudget, demoMembers, demoReport } from '../../server/seed/demo-team.ts'
@@ -119,7 +119,7 @@ async function fill(context: Context, sql: Sql, webhooks: DemoWebhooks): Promise
   const managers = members.flatMap(({ email, role }) => (role === 'developer' ? [] : [email]))
   const audit = generateAudit({ audit: ENTRIES, days: DAYS, seed: SEED, today: dateOf(now) }, managers)
   await writeRecords(deps, id, [...pullRequests, ...audit, demoReport(now)], actor)
-  await updateBadges(sql, ORG, { public: true, look: (known) => known })
+  await updateOrganization(sql, ORG, { badges: { visibility: 'public' } }, actor)
   // its reader tries everything: dismissing a finding and making an alert need an admin
   const scopes = ['read', 'write', 'webhooks', 'admin'] as const
   const { key } = await createKey(sql, id, { name: 'demo', scopes: [...scopes] }, actor)

@@ -1,12 +1,8 @@
-import { type Actor, recordEntries, SYSTEM } from '../../accounts/audit-log/append.ts'
-import { getOrganization } from '../../accounts/organizations/queries.ts'
 import { addDays } from '../../base/dates.ts'
 import { unitsOf } from '../../base/decimals.ts'
 import type { ISql, Sql } from '../../database/client.ts'
-import { inOrganization } from '../../database/org-lock.ts'
 import { sessionSums } from '../usage/sums.ts'
 import type { Badge, BadgeKind, BadgeLook } from './model.ts'
-import type { BadgeChange } from './settings.ts'
 import { badgeOf, efficiency, meanValue } from './value.ts'
 
 /** A requested badge. */
@@ -79,37 +75,6 @@ async function readEfficiency(sql: Sql, orgId: string, wanted: WantedBadge): Pro
 
 /** An organization's badge settings for the command line. */
 type BadgeSettings = { visibility: 'public' | 'private'; token: boolean } & BadgeLook
-
-/**
- * Applies the changes and adds an audit entry. Effective from the next request on, on all instances. Throws OperatorError
- * for an unknown slug.
- */
-export async function updateBadges(
-  sql: Sql,
-  slug: string,
-  change: BadgeChange,
-  actor: Actor = SYSTEM,
-): Promise<BadgeSettings> {
-  const { id } = await getOrganization(sql, slug)
-  return await inOrganization(sql, id, async (tx) => {
-    const before = await readBadgeSettings(tx, id)
-    const { visibility: _was, token: _had, ...known } = before
-    const look = change.look(known)
-    await tx`
-      update organizations
-      set badges_public = coalesce(${change.public ?? null}, badges_public),
-        badge_token_hash = case when ${change.tokenHash !== undefined}
-          then ${change.tokenHash ?? null}::bytea else badge_token_hash end,
-        badge_look = ${JSON.stringify(look)}::text::json
-      where org_id = ${id}`
-    const after = await readBadgeSettings(tx, id)
-    const badges = change.tokenHash ? { ...after, new_token: true } : after
-    if (!Bun.deepEquals(badges, before)) {
-      await recordEntries(tx, id, actor, [{ action: 'organization.updated', details: { ids: [id], badges } }])
-    }
-    return after
-  })
-}
 
 /** The organization's badge settings. */
 export async function readBadgeSettings(tx: ISql, orgId: string): Promise<BadgeSettings> {

@@ -1,6 +1,6 @@
 import { OperatorError } from '../../base/errors.ts'
 import { BASE62, randomText } from '../../base/ids.ts'
-import { BADGE_KINDS, type BadgeLook, MAX_LABEL_LENGTH } from './model.ts'
+import { MAX_LABEL_LENGTH } from './model.ts'
 import { cleanLabel } from './render.ts'
 
 // The badge options of `org update`.
@@ -22,16 +22,18 @@ const COLOR_NAMES = [
 ]
 const HEX_COLOR = /^#?(?:[0-9a-f]{3}|[0-9a-f]{6})$/i
 
-export interface BadgeChange {
-  public?: boolean | undefined
-  /** null removes the token. */
-  tokenHash?: Uint8Array | null
-  /** Returns the new appearance for the stored one. */
-  look: (known: BadgeLook) => BadgeLook
-}
-
 /** The options of `org update` that are about badges, as the command line has them. */
-type BadgeOptions = Record<string, string | undefined>
+export interface BadgeOptions {
+  /** public or private */
+  badges?: string
+  /** new or none */
+  badgeToken?: string
+  badgeThresholds?: string
+  badgeColors?: string
+  badgeLabelQuality?: string
+  badgeLabelSecurity?: string
+  badgeLabelCost?: string
+}
 
 const refuse = (message: string) => new OperatorError(message, 2)
 
@@ -49,76 +51,55 @@ export function makeBadgeToken(): { token: string; hash: Uint8Array } {
 
 const sha256 = (text: string): Uint8Array => new Bun.CryptoHasher('sha256').update(text).digest()
 
-function readVisibility(text: string | undefined): boolean | undefined {
-  if (text === undefined) return undefined
-  if (text === 'public' || text === 'private') return text === 'public'
-  throw refuse('badges must be public or private')
-}
-
-/** undefined: the default label. */
-function readLabel(text: string): string | undefined {
+/** Empty: the default label. */
+function readLabel(text: string): string {
   const label = cleanLabel(text)
   if (label !== text.trim())
     throw refuse(`a badge's label must be one line of at most ${MAX_LABEL_LENGTH} characters`)
-  return label === '' ? undefined : label
+  return label
 }
 
-function readThresholds(text: string): BadgeLook['thresholds'] {
-  if (text.trim() === '') return undefined
-  const [good = Number.NaN, fair = Number.NaN, ...more] = text.split(',').map((part) => {
+function readThresholds(text: string) {
+  if (text.trim() === '') return null
+  const [good = Number.NaN, medium = Number.NaN, ...more] = text.split(',').map((part) => {
     return /^\d{1,3}(\.\d{1,2})?$/.test(part.trim()) ? Number(part) : Number.NaN
   })
-  if (more.length > 0 || !(good <= 100 && fair < good)) {
+  if (more.length > 0 || !(good <= 100 && medium < good)) {
     throw refuse('badge thresholds must be two numbers up to 100, the greater first, as 80,50')
   }
-  return [good, fair]
+  return { good, medium }
 }
 
 /** Whether badge-maker draws it: one of its names, or hexadecimal. */
 export const isBadgeColor = (color: string): boolean => COLOR_NAMES.includes(color) || HEX_COLOR.test(color)
 
-function readColors(text: string): BadgeLook['colors'] {
-  if (text.trim() === '') return undefined
-  const [good, fair, poor, ...more] = text.split(',').map((part) => part.trim().toLowerCase())
-  const known = [good, fair, poor].every((color) => color !== undefined && isBadgeColor(color))
-  if (!known || more.length > 0 || good === undefined || fair === undefined || poor === undefined) {
+function readColors(text: string) {
+  if (text.trim() === '') return null
+  const [good = '', medium = '', bad = '', ...more] = text.split(',').map((part) => part.trim().toLowerCase())
+  if (![good, medium, bad].every(isBadgeColor) || more.length > 0) {
     throw refuse(
       `badge colors must be three, for good, fair and poor values, each hexadecimal or one of ${COLOR_NAMES.join(', ')}`,
     )
   }
-  return [good, fair, poor]
+  return { good, medium, bad }
 }
 
 /**
- * The change that the options describe; undefined without badge options. `token`: a new token in plain text, to be shown
- * once. An empty text resets a label, the thresholds or the colors to the default. Throws OperatorError for an invalid
- * option.
+ * The change that the options describe, as a request has it; undefined without one. An empty text resets a label, the
+ * thresholds or the colors to the default. Throws OperatorError for an invalid option.
  */
-export function badgeChange(options: BadgeOptions): { change: BadgeChange; token?: string } | undefined {
+export function badgeChange(options: BadgeOptions) {
   const { badges, badgeToken, badgeThresholds, badgeColors } = options
-  const labels = BADGE_KINDS.flatMap((kind) => {
-    const text = options[`badgeLabel${kind[0]?.toUpperCase()}${kind.slice(1)}`]
-    return text === undefined ? [] : [[kind, readLabel(text)] as const]
-  })
-  const thresholds =
-    badgeThresholds === undefined ? undefined : { thresholds: readThresholds(badgeThresholds) }
-  const colors = badgeColors === undefined ? undefined : { colors: readColors(badgeColors) }
-  const hasOptions = [badges, badgeToken, badgeThresholds, badgeColors].some((option) => option !== undefined)
-  if (!hasOptions && labels.length === 0) return undefined
-  const look = (known: BadgeLook): BadgeLook => {
-    const merged = {
-      ...known,
-      ...thresholds,
-      ...colors,
-      labels: { ...known.labels, ...Object.fromEntries(labels) },
-    }
-    // JSON drops undefined fields: those reset to the default
-    return JSON.parse(JSON.stringify(merged))
+  const { badgeLabelQuality: quality, badgeLabelSecurity: security, badgeLabelCost: cost } = options
+  const labels = Object.entries({ quality, security, cost }).flatMap(([kind, text]) =>
+    text === undefined ? [] : [[kind, readLabel(text)] as const],
+  )
+  const change = {
+    ...(badges !== undefined && { visibility: badges as 'public' | 'private' }),
+    ...(badgeToken === 'none' && { token: null }),
+    ...(labels.length > 0 && { labels: Object.fromEntries(labels) }),
+    ...(badgeThresholds !== undefined && { thresholds: readThresholds(badgeThresholds) }),
+    ...(badgeColors !== undefined && { colors: readColors(badgeColors) }),
   }
-  const change: BadgeChange = { public: readVisibility(badges), look }
-  if (badgeToken === undefined) return { change }
-  if (badgeToken === 'none') return { change: { ...change, tokenHash: null } }
-  if (badgeToken !== 'new') throw refuse('badge-token must be new or none')
-  const { token, hash } = makeBadgeToken()
-  return { change: { ...change, tokenHash: hash }, token }
+  return Object.keys(change).length === 0 ? undefined : change
 }

@@ -1,9 +1,11 @@
-import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
-import { changedFields } from '../../accounts/organizations/queries.ts'
+import { type Actor, recordEntries, SYSTEM } from '../../accounts/audit-log/append.ts'
+import { getOrganization } from '../../accounts/organizations/queries.ts'
 import { findPendingRetention, setRetention } from '../../accounts/organizations/retention-queries.ts'
 import { DEFAULT_TICKET_IGNORE, DEFAULT_TICKET_PATTERN } from '../../accounts/organizations/tickets.ts'
 import { ApiError, validationError } from '../../base/errors.ts'
-import type { ISql } from '../../database/client.ts'
+import type { Plan } from '../../config.ts'
+import type { ISql, Sql } from '../../database/client.ts'
+import { inOrganization } from '../../database/org-lock.ts'
 import type { SecretBox } from '../../webhooks/signing/secret-box.ts'
 import { lockSecretKey } from '../../webhooks/signing/secret-key-queries.ts'
 import type { BadgeLook } from '../badges/model.ts'
@@ -83,26 +85,32 @@ export const getSettings = async (sql: ISql, orgId: string): Promise<Organizatio
   retention_pending: await findPendingRetention(sql, orgId),
 })
 
+/** The changes of a request, and those of the command line alone. */
+type Change = Omit<OrganizationChangeBody, 'confirm_retention'> & {
+  plan?: Plan
+  /** A shorter retention that is given here holds at once with 'all'. */
+  confirm_retention?: boolean | 'all'
+}
+
 /**
  * Changes what is given. Throws VALIDATION_ERROR for thresholds that are not in order. A changed name, plan or visibility
- * holds on every instance within a second. Needs the organization's lock.
+ * holds on every instance within a second. `box` seals GitHub's secret. Needs the organization's lock.
  */
 export async function changeSettings(
   tx: ISql,
   orgId: string,
-  box: SecretBox,
   actor: Actor,
-  change: OrganizationChangeBody,
+  change: Change,
+  box?: SecretBox,
 ): Promise<OrganizationSettings> {
   const [before, row] = [await getSettings(tx, orgId), await findRow(tx, orgId)]
   const { badges, github_secret, ticket_pattern, ticket_ignore } = change
   const look = changedLook(row.look, before, badges)
-  if (typeof github_secret === 'string') await lockSecretKey(tx, box.digest)
-  const secret =
-    typeof github_secret === 'string' ? box.seal(github_secret, githubSecretContext(orgId)) : null
+  const secret = github_secret && box ? await sealedSecret(tx, orgId, github_secret, box) : null
   await tx`
     update organizations
     set name = ${change.name?.trim() ?? before.name},
+      plan = ${change.plan ?? before.plan},
       hide_members = ${change.hide_members ?? before.hide_members},
       member_visibility = ${change.member_visibility ?? before.member_visibility},
       badges_public = ${(badges?.visibility ?? before.badges.visibility) === 'public'},
@@ -113,14 +121,13 @@ export async function changeSettings(
       budget_action = ${change.budget_action ?? before.budget_action},
       github_secret = case when ${github_secret === undefined} then github_secret else ${secret}::bytea end
     where org_id = ${orgId}`
-  const { retention_sessions_days: days, confirm_retention } = change
-  if (days !== undefined || confirm_retention)
-    await setRetention(tx, orgId, days, confirm_retention ? 'pending' : null)
+  const { retention_sessions_days: days, confirm_retention = false } = change
+  if (days !== undefined || confirm_retention) await setRetention(tx, orgId, days, confirm_retention)
   if (ticket_pattern !== undefined || ticket_ignore !== undefined)
     await writeAllTickets(tx, orgId, MAX_TICKETS_MS)
   const after = await getSettings(tx, orgId)
   const changed = changedFields(before, after)
-  if (typeof github_secret === 'string') changed.github_secret_set = true
+  if (secret !== null) changed.github_secret_set = true
   if (Object.keys(changed).length > 0) {
     await recordEntries(tx, orgId, actor, [
       { action: 'organization.updated', details: { ids: [orgId], ...changed } },
@@ -129,10 +136,32 @@ export async function changeSettings(
   return after
 }
 
+/** Does the same by the slug, in a transaction of its own. Throws OperatorError for an unknown slug. */
+export async function updateOrganization(
+  sql: Sql,
+  slug: string,
+  change: Change,
+  actor: Actor = SYSTEM,
+): Promise<OrganizationSettings> {
+  const { id } = await getOrganization(sql, slug)
+  return await inOrganization(sql, id, (tx) => changeSettings(tx, id, actor, change))
+}
+
+async function sealedSecret(tx: ISql, orgId: string, secret: string, box: SecretBox): Promise<Uint8Array> {
+  await lockSecretKey(tx, box.digest)
+  return box.seal(secret, githubSecretContext(orgId))
+}
+
+/** The fields of `after` that differ, for the audit log. */
+const changedFields = <Fields extends object>(before: Fields, after: Fields): Partial<Fields> =>
+  Object.fromEntries(
+    Object.entries(after).filter(([field, value]) => !Bun.deepEquals(before[field as keyof Fields], value)),
+  ) as Partial<Fields>
+
 function changedLook(
   known: BadgeLook,
   { badges: { colors, thresholds } }: Pick<OrganizationSettings, 'badges'>,
-  change: OrganizationChangeBody['badges'],
+  change: Change['badges'],
 ): BadgeLook {
   const look: BadgeLook = { ...known }
   for (const [kind, label] of Object.entries(change?.labels ?? {})) {

@@ -15,7 +15,7 @@ export const organizationRoutes = ({ api, inTurn }: RouteDeps, box: SecretBox) =
     })
     .patch(
       '',
-      ({ body, orgId, actor }) => inTurn(orgId, (tx) => changeSettings(tx, orgId, box, actor, body)),
+      ({ body, orgId, actor }) => inTurn(orgId, (tx) => changeSettings(tx, orgId, actor, body, box)),
       {
         scope: 'admin',
         body: OrganizationChangeBody,

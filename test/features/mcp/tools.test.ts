@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
-import { updateOrganization } from '../../../src/accounts/organizations/queries.ts'
 import { createLog } from '../../../src/base/log.ts'
+import { updateOrganization } from '../../../src/features/organization/queries.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, limitOf, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
@@ -302,7 +302,7 @@ test('without their scopes owners and pull requests are null, and members stay h
   })
   expect(answer.data[0]).toMatchObject({ owners: null, pull_requests: null, heatmap: { risk_score: 25 } })
   const hiding = await tenant(database.sql, { scopes: ['write', 'cost:read', 'security:read'] })
-  await updateOrganization(database.sql, hiding.slug, { hideMembers: true })
+  await updateOrganization(database.sql, hiding.slug, { hide_members: true })
   await send([member('ada'), session('sess_hidden')], client(app, hiding.key))
   const mcp = await connect(hiding.key)
   const refused = await call(mcp, 'cost_summary', { by: 'member' })

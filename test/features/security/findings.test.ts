@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
-import { updateOrganization } from '../../../src/accounts/organizations/queries.ts'
+import { updateOrganization } from '../../../src/features/organization/queries.ts'
 import { FINDING_TABLES } from '../../../src/features/security/check.ts'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import type { App } from '../../../src/server/app.ts'
@@ -254,7 +254,7 @@ test('refuses what it does not know, and who may not', async () => {
   const body = { method: 'PATCH', headers: { 'content-type': 'application/json' }, body: '{"status":"open"}' }
   expect((await narrow('/v1/findings/finding_a', body)).status).toBe(403)
   expect((await list('', narrow)).data[0]?.member).not.toBeNull()
-  await updateOrganization(database.sql, mine.slug, { hideMembers: true })
+  await updateOrganization(database.sql, mine.slug, { hide_members: true })
   await Bun.sleep(1000)
   expect((await list('', narrow)).data.map(({ member }) => member)).toEqual(Array(5).fill(null))
   expect((await narrow('/v1/findings?member=user_ada')).status).toBe(403)

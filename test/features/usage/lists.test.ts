@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
-import { updateOrganization } from '../../../src/accounts/organizations/queries.ts'
+import { updateOrganization } from '../../../src/features/organization/queries.ts'
 import { csvLines, csvNames } from '../../../src/http/responses/csv.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
@@ -296,7 +296,7 @@ test('hidden members: no id and no address for keys without team:read', async ()
     ((await (await repeatingClient(app, caller)(detail)).json()) as Detail).user_id
   const allowed = refused.map(() => 200)
   expect([await userOf(key), await statuses(key)]).toEqual(['user_ada', allowed])
-  await updateOrganization(database.sql, owner.slug, { hideMembers: true })
+  await updateOrganization(database.sql, owner.slug, { hide_members: true })
   // keys are known for less than a second
   await Bun.sleep(1_000)
   expect([await userOf(owner.key), await statuses(owner.key)]).toEqual(['user_ada', allowed])
@@ -307,7 +307,7 @@ test('hidden members: no id and no address for keys without team:read', async ()
     error: expect.stringContaining('team:read'),
   })
   expect((await client(app, key)('/v1/cost/breakdown?by=project')).status).toBe(200)
-  await updateOrganization(database.sql, owner.slug, { hideMembers: false })
+  await updateOrganization(database.sql, owner.slug, { hide_members: false })
   await Bun.sleep(1_000)
   expect([await userOf(key), await statuses(key)]).toEqual(['user_ada', allowed])
 })

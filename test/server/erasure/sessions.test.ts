@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
-import { updateOrganization } from '../../../src/accounts/organizations/queries.ts'
+import { retention } from '../../../src/cli/command/option-parsers.ts'
+import { updateOrganization } from '../../../src/features/organization/queries.ts'
 import { deleteByIds } from '../../../src/server/erasure/delete-sessions.ts'
 import { deleteExpiredSessions } from '../../../src/server/erasure/retention.ts'
 import { client } from '../../support/api.ts'
@@ -13,6 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
+const RETENTION = { retention_sessions_days: 30, confirm_retention: 'all' } as const
 const SYSTEM = { userId: 'system', ipAddress: null }
 
 /** Sessions that share days, projects, files and findings, the extremes among them. */
@@ -170,7 +172,7 @@ test('large sessions are deleted few at a time, by id and by age', async () => {
   await a.sync(ids.map((id) => large(`old${id}`, '2025-01-01')))
   const wanted = ids.map((id) => `sess_new${id}`)
   expect(await deleteByIds(database.sql, a.orgId, SYSTEM, wanted)).toEqual(wanted)
-  await updateOrganization(database.sql, a.slug, { retentionSessions: '30d', isConfirmed: true })
+  await updateOrganization(database.sql, a.slug, RETENTION)
   expect(await deleteExpiredSessions(database.sql, NOW)).toBe(5)
   for (const action of ['session.deleted', 'session.expired']) {
     const { data } = await a.get(`/v1/audit?action=${action}`)
@@ -197,10 +199,7 @@ describe('retention', () => {
     await a.sync([...old, last])
     await kept.sync([...old, last])
     expect(await deleteExpiredSessions(database.sql, NOW)).toBe(0)
-    const { retention_sessions_days } = await updateOrganization(database.sql, a.slug, {
-      retentionSessions: '30d',
-      isConfirmed: true,
-    })
+    const { retention_sessions_days } = await updateOrganization(database.sql, a.slug, RETENTION)
     expect(retention_sessions_days).toBe(30)
     expect(await deleteExpiredSessions(database.sql, NOW)).toBe(620)
     // 30 days before the 21st of November is the 22nd of October
@@ -220,14 +219,19 @@ describe('retention', () => {
     expect(await a.sync([...old, last])).toMatchObject({ created: 0, unchanged: 621 })
     expect((await a.sync(old, { restore: true })).skipped).toHaveLength(620)
     expect(await deleteExpiredSessions(database.sql, NOW)).toBe(0)
-    await updateOrganization(database.sql, a.slug, { retentionSessions: 'off' })
+    await updateOrganization(database.sql, a.slug, { retention_sessions_days: null })
     expect(await a.sync(old)).toMatchObject({ created: 620 })
   })
 
-  test.each(['0', '-1', '1.5', 'x', '36501', '30h', ''])('%p is no retention', async (retentionSessions) => {
-    const a = await account(database)
-    expect(updateOrganization(database.sql, a.slug, { retentionSessions })).rejects.toThrow(
-      'retention-sessions',
-    )
+  test.each([
+    ['30d', 30],
+    ['400', 400],
+    ['off', null],
+  ])('%p is a retention', (text, days) => {
+    expect(retention(text)).toBe(days)
+  })
+
+  test.each(['0', '-1', '1.5', 'x', '36501', '30h', ''])('%p is no retention', (text) => {
+    expect(() => retention(text)).toThrow('1 to 36500 days')
   })
 })
