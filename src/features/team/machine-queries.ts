@@ -2,48 +2,30 @@ import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { memberItem, memberOfKey } from '../../database/member-addresses.ts'
-import { page } from '../../http/query.ts'
+import { readPage } from '../../database/rows.ts'
 import type { MachineListQuery, MachinePage } from './model.ts'
 
 /** A page of the machines that send records, the one seen last first; with `onlyMember` of those that send theirs. */
-export async function listMachines(
+export const listMachines = (
   sql: Sql,
   orgId: string,
   query: MachineListQuery,
   onlyMember: VisibleMember | null,
-): Promise<MachinePage> {
-  const visible = onlyMember === null ? sql`` : sql`and k.user_key = any (${onlyMember.keys}::text[])`
-  const [row] = await sql<{ total: number; items: MachinePage['data'] | null }[]>`
-    select
+): Promise<MachinePage> =>
+  readPage<MachinePage['data'][number]>(sql, query, {
+    columns: sql`
       (
-        select count(*)::integer
-        from machines k
-        where k.org_id = ${orgId}
-          ${visible}
-      ) as total,
-      (
-        select json_agg(
-          json_build_object(
-            'member', ${memberItem(sql, sql`p.user_key`)},
-            'machine', p.machine,
-            'last_seen_at', to_char(p.last_seen_at at time zone 'UTC', ${TIME_PATTERN}),
-            'sessions', p.sessions
-          )
-          order by p.last_seen_at desc, p.machine, p.user_key
-        )
-        from (
-          select k.machine, k.last_seen_at, k.sessions, k.user_key
-          from machines k
-          where k.org_id = ${orgId}
-            ${visible}
-          order by k.last_seen_at desc, k.machine, k.user_key
-          limit ${query.per_page}
-          offset ${(query.page - 1) * query.per_page}
-        ) p
-        ${memberOfKey(sql, orgId, sql`p.user_key`)}
-      ) as items`
-  return page(row?.items ?? [], query, row?.total ?? 0)
-}
+        select ${memberItem(sql, sql`k.user_key`)}
+        from (values (1)) one
+        ${memberOfKey(sql, orgId, sql`k.user_key`)}
+      ) as member,
+      k.machine, to_char(k.last_seen_at at time zone 'UTC', ${TIME_PATTERN}) as last_seen_at, k.sessions::float8 as sessions`,
+    from: sql`
+      from machines k
+      where k.org_id = ${orgId}
+        ${onlyMember === null ? sql`` : sql`and k.user_key = any (${onlyMember.keys}::text[])`}`,
+    order: sql`k.last_seen_at desc, k.machine, k.user_key`,
+  })
 
 /** A machine that has not sent records for some days; `days` are whole ones. */
 interface SilentMachine {
