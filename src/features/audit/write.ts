@@ -11,7 +11,7 @@ import { assignUniqueTimes } from './unique-times.ts'
 
 const MAX_DETAILS_LENGTH = 16 * 1024
 /**
- * Length in microseconds of the range that is read after a taken time; each further round reads four times as
+ * Length in microseconds of the range that is read from a wanted time on; each further round reads four times as
  * much.
  */
 const FIRST_WINDOW = 1_024n
@@ -187,19 +187,17 @@ async function freeTimes(
   wanted: readonly bigint[],
   reserved: ReadonlySet<bigint>,
 ): Promise<bigint[]> {
-  const taken = new Set(reserved)
   for (let width = FIRST_WINDOW; ; width *= 4n) {
-    const times = assignUniqueTimes(wanted, taken)
-    const conflicts = await findTimes(tx, orgId, times)
-    if (conflicts.length === 0) return times
-    for (const at of await findTimesIn(tx, orgId, windowsOf(conflicts, width))) taken.add(at)
+    const stored = await findTimes(tx, orgId, windowsOf(wanted, width))
+    const times = assignUniqueTimes(wanted, reserved.union(stored))
+    if (times.every((at, index) => at <= (wanted[index] ?? at) + width)) return times
   }
 }
 
-/** Ranges from each of `times` (ascending) to `width` after it; those that meet are joined. */
+/** Ranges from each of `times` to `width` after it; those that meet are joined. */
 function windowsOf(times: readonly bigint[], width: bigint): { from: bigint; to: bigint }[] {
   const windows: { from: bigint; to: bigint }[] = []
-  for (const at of times) {
+  for (const at of times.toSorted((a, b) => (a < b ? -1 : 1))) {
     const last = windows.at(-1)
     if (last !== undefined && at <= last.to) last.to = at + width
     else windows.push({ from: at, to: at + width })
@@ -207,21 +205,11 @@ function windowsOf(times: readonly bigint[], width: bigint): { from: bigint; to:
   return windows
 }
 
-async function findTimes(tx: ISql, orgId: string, times: readonly bigint[]): Promise<bigint[]> {
-  const rows = await tx<{ at: string }[]>`
-    select to_char(l.created_at at time zone 'UTC', ${TIME_PATTERN_US}) as at
-    from audit_log l
-    where l.org_id = ${orgId}
-      and l.created_at = any(${times.filter((at) => at <= LAST_MICROS).map(timestampOf)}::timestamptz[])
-    order by l.created_at`
-  return rows.map((row) => microsOf(row.at))
-}
-
-async function findTimesIn(
+async function findTimes(
   tx: ISql,
   orgId: string,
   windows: readonly { from: bigint; to: bigint }[],
-): Promise<bigint[]> {
+): Promise<Set<bigint>> {
   const end = (at: bigint) => timestampOf(at > LAST_MICROS ? LAST_MICROS : at)
   const rows = await tx<{ at: string }[]>`
     select to_char(l.created_at at time zone 'UTC', ${TIME_PATTERN_US}) as at
@@ -236,5 +224,5 @@ async function findTimesIn(
         and l.created_at >= n.since
         and l.created_at <= n.until
     ) l`
-  return rows.map((row) => microsOf(row.at))
+  return new Set(rows.map((row) => microsOf(row.at)))
 }
