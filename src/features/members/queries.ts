@@ -3,12 +3,11 @@ import { ApiError } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
 import { readPage } from '../../database/rows.ts'
-import { aliasColumn } from '../team/queries.ts'
+import { aliasColumn, memberColumns } from '../team/queries.ts'
 import type { Member, MemberListQuery, MemberPage } from './model.ts'
 
-const memberColumns = (sql: ISql) => sql`
-  m.id, m.email, m.display_name, m.role,
-  to_char(m.joined_at at time zone 'UTC', ${TIME_PATTERN}) as joined_at, m.team,
+const listedColumns = (sql: ISql) => sql`
+  ${memberColumns(sql)},
   to_char(a.last_signed_in_at at time zone 'UTC', ${TIME_PATTERN}) as last_signed_in_at,
   case when a.member_id is null and i.member_id is not null then 'invited' else 'active' end as status,
   ${aliasColumn(sql)}`
@@ -26,7 +25,7 @@ const conditions = (sql: ISql, { q, role }: MemberListQuery) => sql`
 /** A page of the members by `joined_at`, then `id`. */
 export const listMemberPage = (sql: ISql, orgId: string, query: MemberListQuery): Promise<MemberPage> =>
   readPage<Member>(sql, query, {
-    columns: memberColumns(sql),
+    columns: listedColumns(sql),
     from: sql`${fromMembers(sql, orgId)} ${conditions(sql, query)}`,
     order: sql`m.joined_at, m.id`,
   })
@@ -34,7 +33,7 @@ export const listMemberPage = (sql: ISql, orgId: string, query: MemberListQuery)
 /** Reads one member. Throws NOT_FOUND. */
 export async function getListedMember(sql: ISql, orgId: string, id: string): Promise<Member> {
   const [row] = await sql<Member[]>`
-    select ${memberColumns(sql)}
+    select ${listedColumns(sql)}
     ${fromMembers(sql, orgId)}
       and m.id = ${id}`
   if (row === undefined) throw new ApiError('NOT_FOUND', 'There is no such member')

@@ -99,7 +99,11 @@ async function findOwners(
 }
 
 /** Finds aliases by their own address, or by that of their member. */
-async function findAliases(tx: ISql, orgId: string, addresses: readonly string[]): Promise<AliasRow[]> {
+export async function findAliases(
+  tx: ISql,
+  orgId: string,
+  addresses: readonly string[],
+): Promise<AliasRow[]> {
   const wanted = [...new Set(addresses)]
   return await tx<AliasRow[]>`
     select l.email, l.member_email

@@ -4,7 +4,8 @@ import type { Fragment, ISql } from '../../database/client.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'
 import type { Member, TeamOverview } from './model.ts'
 
-const memberColumns = (sql: ISql) => sql`
+/** The columns of every list of members `m`. */
+export const memberColumns = (sql: ISql) => sql`
   m.id, m.email, m.display_name, m.role, to_char(m.joined_at at time zone 'UTC', ${TIME_PATTERN}) as joined_at, m.team`
 
 /** A member with their aliases, in order. */

@@ -11,7 +11,9 @@ import { newId } from '../../base/ids.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
 import { upsert } from '../../database/rows.ts'
+import { findAliases } from './alias-write.ts'
 import type { Member } from './model.ts'
+import { memberColumns } from './queries.ts'
 
 export interface MembersWritten extends WriteResult {
   /** The members that are new. */
@@ -55,7 +57,7 @@ export async function writeMembers(
   const sent = members.map(({ record }) => asciiLower(record.email))
   const own = new Set([...stored.keys(), ...sent])
   for (const { index, record } of members) refuseOwnAddresses(record, own, `records[${index}].aliases`)
-  const aliases = await findAliases(tx, orgId, sent)
+  const aliases = new Set((await findAliases(tx, orgId, sent)).map(({ email }) => email))
   const prepared = members.map(({ index, record }) => {
     const row = rowOf(record, byEmail)
     if (aliases.has(row.email))
@@ -185,30 +187,18 @@ function refuseOwnAddresses({ aliases }: MemberRecord, own: ReadonlySet<string>,
   }
 }
 
-/** Returns those of the addresses that are aliases. */
-async function findAliases(tx: ISql, orgId: string, emails: readonly string[]): Promise<Set<string>> {
-  const rows = await tx<{ email: string }[]>`
-    select l.email
-    from member_aliases l
-    where l.org_id = ${orgId}
-      and l.email = any(${[...emails]}::text[])`
-  return new Set(rows.map(({ email }) => email))
-}
-
 const isSame = (a: Member, b: Member): boolean =>
   a.display_name === b.display_name && a.role === b.role && a.joined_at === b.joined_at && a.team === b.team
 
-async function findMembers(tx: ISql, orgId: string, records: readonly MemberRecord[]): Promise<Member[]> {
-  const rows = await tx<(Omit<Member, 'joined_at'> & { joined_at: Date })[]>`
-    select m.id, m.email, m.display_name, m.role, m.joined_at, m.team
+const findMembers = async (tx: ISql, orgId: string, records: readonly MemberRecord[]): Promise<Member[]> =>
+  await tx<Member[]>`
+    select ${memberColumns(tx)}
     from members m
     where m.org_id = ${orgId}
       and (
         m.email = any(${records.flatMap(({ email, aliases }) => [email, ...(aliases ?? [])]).map(asciiLower)}::text[])
         or m.id = any(${records.flatMap((record) => record.id ?? [])}::text[])
       )`
-  return rows.map((row) => ({ ...row, joined_at: row.joined_at.toISOString() }))
-}
 
 const upsertMembers = (tx: ISql, orgId: string, rows: readonly Member[]): Promise<void> =>
   upsert(tx, orgId, { table: 'members', key: ['email'] }, rows, {
