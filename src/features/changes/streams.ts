@@ -1,4 +1,4 @@
-import { ApiError, busy } from '../../base/errors.ts'
+import { ApiError, busy, tooMany } from '../../base/errors.ts'
 import { changeOf } from '../../database/org-lock.ts'
 
 // Open responses of GET /v1/changes. One look at a time, of one statement for each kind of thing, tells all streams of the
@@ -56,20 +56,12 @@ const idsOf = (ids: (string | null)[]) => [...new Set(ids.filter((id) => id !== 
 /** The streams of one instance. */
 export function createChangeStreams({ readVersion, readVersions, findKeys, findSessions, clock }: Looks) {
   const streams = new Set<Stream>()
-  /** Streams of each organization, with those that are being opened. */
-  const counts = new Map<string, number>()
   let timer: ReturnType<typeof setInterval> | undefined
   let isLooking = false
   let isStopped = false
 
-  const count = (orgId: string, more: number) => {
-    const sum = (counts.get(orgId) ?? 0) + more
-    if (sum === 0) counts.delete(orgId)
-    else counts.set(orgId, sum)
-  }
   const forget = (stream: Stream) => {
-    if (!streams.delete(stream)) return
-    count(stream.orgId, -1)
+    streams.delete(stream)
     if (streams.size > 0) return
     clearInterval(timer)
     timer = undefined
@@ -128,20 +120,12 @@ export function createChangeStreams({ readVersion, readVersions, findKeys, findS
      */
     async open(listener: Listener, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
       const { orgId } = listener
-      if (isStopped) throw stopping()
-      if ((counts.get(orgId) ?? 0) >= MAX_STREAMS) throw tooMany()
-      count(orgId, 1)
       // read before the response begins: whatever changes after it is told
-      const version = await readVersion(orgId).catch((error) => {
-        count(orgId, -1)
-        throw error
-      })
-      if (version === undefined || isStopped || signal.aborted) {
-        count(orgId, -1)
-        throw version === undefined
-          ? new ApiError('UNAUTHORIZED', 'The organization was deleted')
-          : stopping()
-      }
+      const version = await readVersion(orgId)
+      if (version === undefined) throw new ApiError('UNAUTHORIZED', 'The organization was deleted')
+      if (isStopped || signal.aborted) throw stopping()
+      if ([...streams].filter((open) => open.orgId === orgId).length >= MAX_STREAMS)
+        throw tooMany(`The organization has ${MAX_STREAMS} open streams of changes here`, RETRY_S)
       const now = clock()
       let leave = () => {}
       return new ReadableStream<Uint8Array>({
@@ -170,8 +154,3 @@ export function createChangeStreams({ readVersion, readVersions, findKeys, findS
 export type ChangeStreams = ReturnType<typeof createChangeStreams>
 
 const stopping = () => busy('The server stops', { headers: { connection: 'close' } })
-
-const tooMany = () =>
-  new ApiError('RATE_LIMITED', `The organization has ${MAX_STREAMS} open streams of changes here`, {
-    headers: { 'retry-after': String(RETRY_S) },
-  })
