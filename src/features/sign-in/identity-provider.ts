@@ -1,4 +1,4 @@
-import type { Configuration } from 'openid-client'
+import type { ClientAuth, Configuration } from 'openid-client'
 import type { Flow } from '../../accounts/people/cookies.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
@@ -52,24 +52,19 @@ export function createIdentityProvider(oidc: OidcConfig, log: Log) {
   async function discover(): Promise<Configuration> {
     const client = await openIdClient()
     const url = new URL(issuer)
-    const execute = [
-      client.enableNonRepudiationChecks,
-      ...(url.protocol === 'http:' ? [client.allowInsecureRequests] : []),
-    ]
-    const options = { execute, timeout: TIMEOUT_S }
-    const found = await client.discovery(url, clientId, undefined, client.None(), options)
-    const methods = found.serverMetadata().token_endpoint_auth_methods_supported ?? ['client_secret_basic']
-    const isPost = !methods.includes('client_secret_basic') && methods.includes('client_secret_post')
-    const authentication =
-      clientSecret === null
-        ? client.None()
-        : isPost
-          ? client.ClientSecretPost(clientSecret)
-          : client.ClientSecretBasic(clientSecret)
-    const provider = new client.Configuration(found.serverMetadata(), clientId, undefined, authentication)
-    provider.timeout = TIMEOUT_S
-    for (const set of execute) set(provider)
-    return provider
+    const authentication: ClientAuth = (server, ...request) => {
+      const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+      const isPost = !methods.includes('client_secret_basic') && methods.includes('client_secret_post')
+      const by = isPost ? client.ClientSecretPost : client.ClientSecretBasic
+      return (clientSecret === null ? client.None() : by(clientSecret))(server, ...request)
+    }
+    return await client.discovery(url, clientId, undefined, authentication, {
+      execute: [
+        client.enableNonRepudiationChecks,
+        ...(url.protocol === 'http:' ? [client.allowInsecureRequests] : []),
+      ],
+      timeout: TIMEOUT_S,
+    })
   }
 
   return {
