@@ -6,6 +6,11 @@ import { ErrorBody } from '../../http/query.ts'
 
 const token = Type.String({ minLength: 1, maxLength: 200, examples: ['Xb3…'] })
 const email = Type.String({ minLength: 1, maxLength: 320, examples: ['ada@example.com'] })
+const newPassword = Type.String({
+  minLength: MIN_PASSWORD_LENGTH,
+  maxLength: MAX_PASSWORD_LENGTH,
+  examples: ['correct horse battery staple'],
+})
 const deviceCode = Type.String({ minLength: 1, maxLength: 200, examples: ['dev_8Vq…'] })
 
 export const PasswordBody = component('PasswordSignIn', {
@@ -26,11 +31,7 @@ export const Methods = component('SignInMethods', {
 
 export const AcceptBody = component('InvitationAcceptance', {
   token,
-  password: Type.String({
-    minLength: MIN_PASSWORD_LENGTH,
-    maxLength: MAX_PASSWORD_LENGTH,
-    examples: ['correct horse battery staple'],
-  }),
+  password: newPassword,
 })
 
 export const SetupBody = component('Setup', {
@@ -43,11 +44,7 @@ export const SetupBody = component('Setup', {
   }),
   display_name: name(200),
   email: Type.String({ format: 'email', maxLength: 320, examples: ['ada@example.com'] }),
-  password: Type.String({
-    minLength: MIN_PASSWORD_LENGTH,
-    maxLength: MAX_PASSWORD_LENGTH,
-    examples: ['correct horse battery staple'],
-  }),
+  password: newPassword,
 })
 
 export const DeviceBody = component('DeviceRequest', { name: name(200) })

@@ -15,7 +15,7 @@ import type { Member } from '../team/model.ts'
 import { findMember, findOwnAddress } from '../team/queries.ts'
 import type { AuthDeps } from './deps.ts'
 import type { Identity } from './identity-provider.ts'
-import { type Client, startSessionOf } from './sign-in.ts'
+import { beginSession, type Client } from './sign-in.ts'
 
 /** The role by the claim, else the default; null for none. A claim makes no owner: of an owner's roles the next counts. */
 function roleOf({ groups }: Identity, { roles, defaultRole }: OidcConfig, isOwner: boolean): Role | null {
@@ -60,7 +60,7 @@ export async function signInByProvider(
   const { memberId, kept } = admitted
   if (kept !== undefined)
     log.warn('the claim of who signed in changes no role', { member_id: memberId, reason: kept })
-  return await startSessionOf({ inTurn }, { orgId, memberId }, client, former)
+  return await inTurn(orgId, (tx) => beginSession(tx, { orgId, memberId }, client, former), 'note')
 }
 
 /** The member who is bound to this person, else the one with the address. Throws FORBIDDEN. */

@@ -8,7 +8,6 @@ import {
 } from '../../accounts/organizations/queries.ts'
 import { saveAccount } from '../../accounts/people/account-queries.ts'
 import { hashPassword } from '../../accounts/people/passwords.ts'
-import { endSession, startSession } from '../../accounts/people/sign-in-queries.ts'
 import { isToken } from '../../accounts/people/tokens.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { Plan } from '../../config.ts'
@@ -16,7 +15,7 @@ import { lockOrganization } from '../../database/org-lock.ts'
 import { addMember } from '../members/member-changes.ts'
 import type { AuthDeps } from './deps.ts'
 import type { SetupBody } from './model.ts'
-import { type Client, recordSignIn } from './sign-in.ts'
+import { beginSession, type Client } from './sign-in.ts'
 
 // The first organization is made in the browser, by the link that `serve` prints.
 
@@ -55,10 +54,8 @@ export async function setUp(
     const owner = await addMember(tx, orgId, changer, { email, display_name, role: 'owner' }, now)
     await recordCreated(tx, orgId, stored, { userId: owner.id, ipAddress })
     await saveAccount(tx, orgId, owner, { passwordHash: hash })
-    if (former !== undefined) await endSession(tx, former)
-    const started = await startSession(tx, orgId, owner.id)
-    await recordSignIn(tx, orgId, owner.id, client)
-    return { orgId, memberId: owner.id, token: started }
+    const made = { orgId, memberId: owner.id }
+    return { ...made, token: await beginSession(tx, made, client, former) }
   })
 }
 

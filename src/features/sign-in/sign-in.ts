@@ -42,9 +42,19 @@ const record = (tx: ISql, orgId: string, memberId: string, { exact }: Client, ..
     actions.map((action) => ({ action, details: { ids: [memberId] } })),
   )
 
-/** Notes that the member signed in by this client. Needs the organization's lock. */
-export const recordSignIn = (tx: ISql, orgId: string, memberId: string, client: Client) =>
-  record(tx, orgId, memberId, client, 'member.signed_in')
+/** Starts a session with a new token, and ends the browser's session before (`former`). Needs the organization's lock. */
+export async function beginSession(
+  tx: ISql,
+  { orgId, memberId }: Pick<Account, 'orgId' | 'memberId'>,
+  client: Client,
+  former: string | undefined,
+  ...actions: string[]
+): Promise<string> {
+  if (former !== undefined) await endSession(tx, former)
+  const token = await startSession(tx, orgId, memberId)
+  await record(tx, orgId, memberId, client, ...actions, 'member.signed_in')
+  return token
+}
 
 /**
  * Signs in by a password. `former`: the token of the browser's session before, which ends. Throws UNAUTHORIZED, whatever is
@@ -71,23 +81,9 @@ export async function signInByPassword(
     throw new ApiError('UNAUTHORIZED', 'The address or the password is wrong')
   }
   if (matching.length > 1) return { organizations: matching.map(({ slug, name }) => ({ slug, name })) }
-  return { token: await startSessionOf(deps, account, client, former) }
-}
-
-/** Starts a session with a new token, and ends the browser's session before. */
-export async function startSessionOf(
-  { inTurn }: Pick<AuthDeps, 'inTurn'>,
-  { orgId, memberId }: Pick<Account, 'orgId' | 'memberId'>,
-  client: Client,
-  former: string | undefined,
-): Promise<string> {
-  const work = async (tx: ISql) => {
-    if (former !== undefined) await endSession(tx, former)
-    const token = await startSession(tx, orgId, memberId)
-    await recordSignIn(tx, orgId, memberId, client)
-    return token
+  return {
+    token: await deps.inTurn(account.orgId, (tx) => beginSession(tx, account, client, former), 'note'),
   }
-  return await inTurn(orgId, work, 'note')
 }
 
 /**
@@ -112,10 +108,7 @@ export async function acceptInvitation(
     if (!(await useInvitation(tx, token))) throw refused()
     await saveAccount(tx, orgId, await getMember(tx, orgId, memberId), { passwordHash: hash })
     await endSessionsOf(tx, orgId, memberId)
-    if (former !== undefined) await endSession(tx, former)
-    const started = await startSession(tx, orgId, memberId)
-    await record(tx, orgId, memberId, client, 'invitation.accepted', 'member.signed_in')
-    return started
+    return await beginSession(tx, invitation, client, former, 'invitation.accepted')
   })
 }
 
