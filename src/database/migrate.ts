@@ -4,50 +4,14 @@ import { VERSION_AND_COMMIT } from '../base/version.ts'
 import { distributeTables, isDistributed, statementsOf, useOneConnection } from './citus.ts'
 import type { ISql, Sql } from './client.ts'
 import { isDeadlock } from './connection-errors.ts'
-import organizations from './migrations/0001_organizations.sql' with { type: 'text' }
-import sessions from './migrations/0002_sessions.sql' with { type: 'text' }
-import usage from './migrations/0003_usage.sql' with { type: 'text' }
-import cost from './migrations/0004_cost.sql' with { type: 'text' }
-import team from './migrations/0005_team.sql' with { type: 'text' }
-import commits from './migrations/0006_commits.sql' with { type: 'text' }
-import audit from './migrations/0007_audit.sql' with { type: 'text' }
-import security from './migrations/0008_security.sql' with { type: 'text' }
-import risk from './migrations/0009_risk.sql' with { type: 'text' }
-import webhooks from './migrations/0010_webhooks.sql' with { type: 'text' }
-import webhookClaim from './migrations/0011_webhook_claim.sql' with { type: 'text' }
-import webhookSettle from './migrations/0012_webhook_settle.sql' with { type: 'text' }
-import people from './migrations/0013_people.sql' with { type: 'text' }
-import branches from './migrations/0014_branches.sql' with { type: 'text' }
-import memberAgents from './migrations/0015_member_agents.sql' with { type: 'text' }
-import withoutProject from './migrations/0016_without_project.sql' with { type: 'text' }
-import signIn from './migrations/0017_sign_in.sql' with { type: 'text' }
-import survival from './migrations/0018_survival.sql' with { type: 'text' }
-import sessionCommits from './migrations/0019_session_commits.sql' with { type: 'text' }
-import retention from './migrations/0020_retention.sql' with { type: 'text' }
-import boundIncludes from './migrations/0021_bound_includes.sql' with { type: 'text' }
-import monthSums from './migrations/0022_month_sums.sql' with { type: 'text' }
-import figures from './migrations/0023_figures.sql' with { type: 'text' }
-import fixes from './migrations/0024_fixes.sql' with { type: 'text' }
-import teams from './migrations/0025_teams.sql' with { type: 'text' }
-import notifications from './migrations/0026_notifications.sql' with { type: 'text' }
-import sumBigint from './migrations/0027_sum_bigint.sql' with { type: 'text' }
+import { readMigrations } from './read-migrations.ts' with { type: 'macro' }
 import { refuseUnfinishedRestore } from './restore-mark.ts'
 
-interface Migration {
-  number: number
-  name: string
-  text: string
-}
-
-/** The migrations by number, without gaps. A released one is never edited: a change of the schema is a new one. */
-export const MIGRATIONS: readonly Migration[] = Object.entries({
-  ...{ organizations, sessions, usage, cost, team, commits, audit, security, risk, webhooks },
-  ...{ webhook_claim: webhookClaim, webhook_settle: webhookSettle, people, branches },
-  ...{ member_agents: memberAgents, without_project: withoutProject, sign_in: signIn, survival },
-  ...{ session_commits: sessionCommits, retention, bound_includes: boundIncludes },
-  ...{ month_sums: monthSums, figures, fixes, teams, notifications },
-  ...{ sum_bigint: sumBigint },
-}).map(([name, text], index) => ({ number: index + 1, name, text }))
+/**
+ * The migrations by number, without gaps: the files of the folder, which the compiler reads. A released one is never edited: a
+ * change of the schema is a new one.
+ */
+export const MIGRATIONS = readMigrations()
 
 /** Held while a database is migrated; any constant that nothing else uses. */
 const ADVISORY_LOCK = 7_262_111_961
