@@ -1,14 +1,11 @@
-/** Values in the cache at most; the oldest is removed first. */
-const MAX_VALUES = 1_000
-
-/** `make`, a pure function, with a cache of the values it returned last. Errors are not cached. */
-export function memoize<Value>(make: (key: string) => Value): (key: string) => Value {
+/** `make`, a pure function, with a cache of values, of which the oldest is removed for another. Errors are not cached. */
+export function memoize<Value>(make: (key: string) => Value, maxValues = 1_000): (key: string) => Value {
   const values = new Map<string, Value>()
   return (key) => {
     const known = values.get(key)
     if (known !== undefined || values.has(key)) return known as Value
     const value = make(key)
-    if (values.size >= MAX_VALUES) values.delete(values.keys().next().value ?? key)
+    if (values.size >= maxValues) values.delete(values.keys().next().value ?? key)
     values.set(key, value)
     return value
   }

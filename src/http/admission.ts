@@ -3,6 +3,7 @@ import { type Access, createCallers, type LookUp } from '../accounts/people/call
 import { cookieReader } from '../accounts/people/cookies.ts'
 import { ApiError, tooMany } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
+import { memoize } from '../base/memoize.ts'
 import type { Config } from '../config.ts'
 import type { Sql } from '../database/client.ts'
 import type { SchemaState } from '../database/newer-schema.ts'
@@ -19,7 +20,7 @@ const BEARER = /^bearer ([!-~]+)$/i
 const HEADER_LENGTH = 'Bearer '.length + KEY_LENGTH
 const UNAUTHORIZED = 'Missing or invalid API key'
 const NOTHING_LEFT = 'The role of the member whose key this is allows nothing that the key is for'
-/** Presented keys whose parsed form is kept at most. */
+/** Presented headers whose key, if any, is kept at most. */
 const MAX_PARSED = 10_000
 
 /** The limits: a window of the organization's, or that of badges, by the client's address. */
@@ -141,17 +142,10 @@ export function accessOf(admitted: Admitted | undefined): Access {
 
 /** Returns the key that a request presents. The latest ones are parsed and hashed once. */
 function createPresentedKeys(): (request: Request) => ParsedKey | undefined {
-  const parsed = new Map<string, ParsedKey>()
+  const keyIn = memoize((header) => parseKey(BEARER.exec(header)?.[1] ?? ''), MAX_PARSED)
   return ({ headers }) => {
     const header = headers.get('authorization')
-    if (header?.length !== HEADER_LENGTH) return undefined
-    const known = parsed.get(header)
-    if (known !== undefined) return known
-    const key = parseKey(BEARER.exec(header)?.[1] ?? '')
-    if (key === undefined) return undefined
-    if (parsed.size >= MAX_PARSED) parsed.clear()
-    parsed.set(header, key)
-    return key
+    return header?.length === HEADER_LENGTH ? keyIn(header) : undefined
   }
 }
 

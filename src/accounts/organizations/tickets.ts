@@ -38,22 +38,15 @@ export function ticketPatternProblem(text: string): string | undefined {
 
 /** Patterns that are kept compiled: to compile one takes up to 20 ms. */
 const MAX_KEPT = 100
-const kept = new Map<string, RE2JS>()
 
 /** The compiled pattern: the default where an earlier version took one that RE2 does not. */
-function compiled(pattern: string): RE2JS {
-  const known = kept.get(pattern)
-  if (known !== undefined) return known
-  let form: RE2JS
+const compiled = memoize((pattern) => {
   try {
-    form = compile(pattern)
+    return compile(pattern)
   } catch {
-    form = compile(DEFAULT_TICKET_PATTERN)
+    return compile(DEFAULT_TICKET_PATTERN)
   }
-  if (kept.size >= MAX_KEPT) kept.clear()
-  kept.set(pattern, form)
-  return form
-}
+}, MAX_KEPT)
 
 /** Matches that are looked for in a text: each search may read the text to its end. */
 const MAX_MATCHES = 50
