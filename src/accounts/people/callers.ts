@@ -88,12 +88,9 @@ export function createCallers({
         found.map(async (key) => {
           const { orgId, memberEmail } = key
           if (memberEmail === null) return { ...key, access: accessBy({ ...key, onlyMember: null }) }
-          const { role, onlyMember } = (await standingOf(orgId, memberEmail)) ?? {
-            role: null,
-            onlyMember: null,
-          }
-          const scopes = role === null ? [] : cutToRole(key.scopes, role)
-          return { ...key, access: accessBy({ ...key, scopes, onlyMember }) }
+          const standing = await standingOf(orgId, memberEmail)
+          const scopes = standing === undefined ? [] : cutToRole(key.scopes, standing.role)
+          return { ...key, access: accessBy({ ...key, scopes, onlyMember: standing?.onlyMember ?? null }) }
         }),
       )
     },
@@ -137,39 +134,32 @@ export function createCallers({
   }
 }
 
-// The accesses are those of requests that change nothing: neither their address nor whether another site sent them is determined.
+/** The access of a request that changes nothing: neither its address nor whether another site sent it is determined. */
+const accessOf = (
+  {
+    orgId,
+    plan,
+    hideMembers,
+    onlyMember,
+  }: Pick<FoundKey, 'orgId' | 'plan' | 'hideMembers'> & Pick<Access, 'onlyMember'>,
+  scopes: readonly Scope[],
+  caller: Pick<Access, 'keyId' | 'person' | 'memberEmail' | 'actor'>,
+): Access => ({
+  ...{ orgId, plan, scopes, onlyMember, ...caller },
+  isForged: false,
+  mustHideMembers: hideMembers && !grants(scopes, 'team:read'),
+})
 
 function accessBy(found: FoundKey & Pick<Access, 'onlyMember'>): Access {
-  const { orgId, id, plan, scopes, memberEmail, hideMembers, onlyMember } = found
-  const mustHideMembers = hideMembers && !grants(scopes, 'team:read')
-  return {
-    orgId,
-    keyId: id,
-    person: null,
-    isForged: false,
-    plan,
-    scopes,
-    memberEmail,
-    mustHideMembers,
-    onlyMember,
-    actor: { userId: `key_${id}`, ipAddress: null },
-  }
+  const { id, scopes, memberEmail } = found
+  const actor = { userId: `key_${id}`, ipAddress: null }
+  return accessOf(found, scopes, { keyId: id, person: null, memberEmail, actor })
 }
 
 function accessOfPerson(session: FoundSession & Pick<Access, 'onlyMember'>, token: string): Access {
-  const { id, orgId, memberId, plan, email, role, hideMembers, onlyMember } = session
-  const scopes = SCOPES_OF_ROLE[role]
-  return {
-    orgId,
-    keyId: null,
-    // the token of their pages derives from the cookie: another site knows neither
-    person: { userId: memberId, email, role, csrfToken: csrfTokenOf(token) },
-    isForged: false,
-    plan,
-    scopes,
-    memberEmail: null,
-    mustHideMembers: hideMembers && !grants(scopes, 'team:read'),
-    onlyMember,
-    actor: { userId: memberId, ipAddress: null, session: id },
-  }
+  const { id, memberId, email, role } = session
+  // the token of their pages derives from the cookie: another site knows neither
+  const person = { userId: memberId, email, role, csrfToken: csrfTokenOf(token) }
+  const actor = { userId: memberId, ipAddress: null, session: id }
+  return accessOf(session, SCOPES_OF_ROLE[role], { keyId: null, person, memberEmail: null, actor })
 }

@@ -17,18 +17,6 @@ interface Findable {
   expiresInMs: number | null
 }
 
-interface KeyCache<Found> {
-  /**
-   * Undefined: there is no such key, or it is revoked or expired. Rejects when it cannot be looked up. `isAnew`: what is
-   * remembered does not count.
-   */
-  find: (id: string, isAnew?: boolean) => Found | undefined | Promise<Found | undefined>
-  /** Forgets the organization's keys, also those that are being looked up. */
-  forget: (orgId: string) => void
-  /** Notes that the key was used: at most once a minute. */
-  noteUse: (id: string) => void
-}
-
 interface Entry<Found> {
   found: Found | undefined
   askedAt: number
@@ -37,20 +25,19 @@ interface Entry<Found> {
   notedAt: number
 }
 
-interface KeyCacheDeps<Found> {
-  find: (ids: readonly string[]) => Promise<Found[]>
-  /** Writes the time of a key's last use, in the background. */
-  writeUse: (id: string) => void
-  /** Milliseconds from any beginning, never set back. */
-  clock: () => number
-}
-
-/** A cache in front of `find`: all that one instance remembers of a key. */
+/**
+ * A cache in front of `find`: all that one instance remembers of a key. `writeUse` writes the time of a key's last use, in the
+ * background. `clock`: milliseconds from any beginning, never set back.
+ */
 export function createKeyCache<Found extends Findable>({
   find,
   writeUse,
   clock,
-}: KeyCacheDeps<Found>): KeyCache<Found> {
+}: {
+  find: (ids: readonly string[]) => Promise<Found[]>
+  writeUse: (id: string) => void
+  clock: () => number
+}) {
   const entries = new Map<string, Entry<Found>>()
   const ask = gathered(async (ids) => new Map((await find(ids)).map((found) => [found.id, found])))
 
@@ -73,7 +60,11 @@ export function createKeyCache<Found extends Findable>({
   const valid = (entry: Entry<Found>) => (clock() < entry.expiresAt ? entry.found : undefined)
 
   return {
-    find(id, isAnew = false) {
+    /**
+     * Undefined: there is no such key, or it is revoked or expired. Rejects when it cannot be looked up. `isAnew`: what is
+     * remembered does not count.
+     */
+    find(id: string, isAnew = false): Found | undefined | Promise<Found | undefined> {
       const entry = isAnew ? undefined : entries.get(id)
       const age = entry === undefined ? Infinity : clock() - entry.askedAt
       if (entry === undefined || age >= MAX_AGE_MS) return lookUp(id).then(valid)
@@ -84,11 +75,13 @@ export function createKeyCache<Found extends Findable>({
       }
       return valid(entry)
     },
-    forget(orgId) {
+    /** Forgets the organization's keys, also those that are being looked up. */
+    forget(orgId: string) {
       forgotten += 1
       for (const [id, { found }] of entries) if (found?.orgId === orgId) entries.delete(id)
     },
-    noteUse(id) {
+    /** Notes that the key was used: at most once a minute. */
+    noteUse(id: string) {
       const entry = entries.get(id)
       if (entry === undefined || clock() - entry.notedAt < NOTE_EVERY_MS) return
       entry.notedAt = clock()

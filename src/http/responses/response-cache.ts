@@ -29,27 +29,6 @@ export interface Computation {
   reject(error: unknown): void
 }
 
-export interface ResponseCache {
-  /**
-   * The source's response as of some moment after the call, kept or computed by another request; its computation where there
-   * is none with the version of `owner`. Rejects when the version cannot be read, when the other request fails, and as
-   * `BeginRead`. `owner` is an organization's id or slug; without a version, which is no organization's, every response is
-   * computed.
-   */
-  find(owner: string, source: ResponseSource): Promise<CachedResponse | Computation>
-  /** The response that `find` finds, or that of the value that `compute` reads. */
-  respond(owner: string, source: ResponseSource, compute: () => Promise<Computed>): Promise<CachedResponse>
-  /** Returns the response kept under the key, of any version, if it was current at most `maxAgeMs` ago. */
-  last(owner: string, key: string, maxAgeMs: number): CachedResponse | undefined
-  /** Adds to what an entry takes: a compressed body was kept with it. */
-  grow(response: CachedResponse, bytes: number): void
-  /**
-   * Bytes taken and responses kept; since the start, requests that were answered from memory or by the computation of
-   * another request (hits), and computations (misses).
-   */
-  size(): { bytes: number; responses: number; hits: number; misses: number }
-}
-
 interface Entry {
   response: CachedResponse
   /** All that it takes. */
@@ -71,11 +50,7 @@ interface Running {
  * name and set it again with each hit costs the more the more entries there are, 26 µs with 15,000. Each
  * computation is a read by `beginRead`.
  */
-export function createResponseCache(
-  readVersion: ReadVersion,
-  maxBytes: number,
-  beginRead?: BeginRead,
-): ResponseCache {
+export function createResponseCache(readVersion: ReadVersion, maxBytes: number, beginRead?: BeginRead) {
   /** The entries in the order in which they are dropped. */
   const entries = new Map<string, Entry>()
   // goes on where it was: from the start of the map it would pass what was deleted before, 10 µs with 19,000 entries
@@ -166,7 +141,7 @@ export function createResponseCache(
     return computation
   }
 
-  const find: ResponseCache['find'] = async (owner, source) => {
+  const find = async (owner: string, source: ResponseSource): Promise<CachedResponse | Computation> => {
     const name = `${owner} ${source.key}`
     // a response that is asked for once is computed and not kept: reading the version would take half of the
     // request's time, and filters that nobody asks for again would displace responses in use
@@ -188,8 +163,19 @@ export function createResponseCache(
   }
 
   return {
+    /**
+     * The source's response as of some moment after the call, kept or computed by another request; its computation where there
+     * is none with the version of `owner`. Rejects when the version cannot be read, when the other request fails, and as
+     * `BeginRead`. `owner` is an organization's id or slug; without a version, which is no organization's, every response is
+     * computed.
+     */
     find,
-    async respond(owner, source, compute) {
+    /** The response that `find` finds, or that of the value that `compute` reads. */
+    async respond(
+      owner: string,
+      source: ResponseSource,
+      compute: () => Promise<Computed>,
+    ): Promise<CachedResponse> {
       const found = await find(owner, source)
       if (found instanceof CachedResponse) return found
       try {
@@ -199,16 +185,24 @@ export function createResponseCache(
         throw error
       }
     },
-    last(owner, key, maxAgeMs) {
+    /** Returns the response kept under the key, of any version, if it was current at most `maxAgeMs` ago. */
+    last(owner: string, key: string, maxAgeMs: number): CachedResponse | undefined {
       const entry = entries.get(`${owner} ${key}`)
       return entry !== undefined && performance.now() - entry.currentAtMs <= maxAgeMs
         ? entry.response
         : undefined
     },
-    grow(response, more) {
+    /** Adds to what an entry takes: a compressed body was kept with it. */
+    grow(response: CachedResponse, more: number) {
       const entry = entries.get(response.name)
       if (entry?.response === response) grow(entry, more)
     },
+    /**
+     * Bytes taken and responses kept; since the start, requests that were answered from memory or by the computation of
+     * another request (hits), and computations (misses).
+     */
     size: () => ({ bytes, responses: entries.size, hits, misses }),
   }
 }
+
+export type ResponseCache = ReturnType<typeof createResponseCache>
