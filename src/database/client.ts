@@ -1,6 +1,7 @@
 import { Socket } from 'node:net'
 import postgres from 'postgres'
 import { OperatorError } from '../base/errors.ts'
+import { decodePart } from '../base/text.ts'
 import { tlsOf } from './tls.ts'
 
 /** A pool of connections; a tagged template runs on any of them. */
@@ -146,15 +147,10 @@ export function connect(target: ConnectTarget, options: ConnectOptions): Sql {
   const connection = sessionSettings(keepsPlans ? options : { ...options, genericPlans: false })
   // libpq's parameter for the folder of a unix socket; the driver would send it to the server as a setting
   const socketDir = url.searchParams.get('host')
-  if (socketDir?.startsWith('/') !== true) return postgres(url.href, { ...shared, connection, ssl, prepare })
-  url.searchParams.delete('host')
-  return postgres(url.href, {
-    ...shared,
-    connection,
-    ssl: false,
-    prepare,
-    path: `${socketDir}/.s.PGSQL.${url.port || 5432}`,
-  })
+  const isSocket = socketDir?.startsWith('/') === true
+  if (isSocket) url.searchParams.delete('host')
+  const place = isSocket ? { ssl: false, path: `${socketDir}/.s.PGSQL.${url.port || 5432}` } : { ssl }
+  return postgres(url.href, { ...shared, connection, prepare, ...place })
 }
 
 function sessionSettings(options: ConnectOptions) {
@@ -181,19 +177,10 @@ function parseUrl(text: string): URL {
   }
   // a password with one of these characters ends the host's name: its rest would be taken for a port, a database or a
   // parameter, which errors name
-  if (/^[^/]*\/\/[^/?#]*[/?#].*@/s.test(text) || url.hash !== '' || !isDecodable(text)) {
+  if (/^[^/]*\/\/[^/?#]*[/?#].*@/s.test(text) || url.hash !== '' || decodePart(text) === undefined) {
     throw new OperatorError(
       'DATABASE_URL has a character that must be percent-encoded, in the password for instance: / as %2F, ? as %3F, # as %23, @ as %40, % as %25',
     )
   }
   return url
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { OperatorError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { once } from '../base/memoize.ts'
+import type { Config } from '../config.ts'
 import { hasCitus } from './citus.ts'
 import type { ConnectTarget, Sql } from './client.ts'
 import { checkServer } from './connect-check.ts'
@@ -21,14 +22,8 @@ import { type Role, readHolder } from './embedded/instance-lock.ts'
 import { refuseSmallAddressSpace } from './embedded/system-limits.ts'
 import { createReconnectingPool, type ReconnectingPool } from './pools/reconnecting-pool.ts'
 
-/** The settings that say where the data is. */
-export interface DatabaseConfig {
-  /** Any PostgreSQL 15 or newer; null: the embedded one in `dataDir`. */
-  databaseUrl: string | null
-  dataDir: string
-  /** Connections for reads, of which a server's `sql` has those for short ones. */
-  databasePool: number
-}
+/** The settings that say where the data is. A server's `sql` has those connections of `databasePool` for short reads. */
+export type DatabaseConfig = Pick<Config, 'databaseUrl' | 'dataDir' | 'databasePool'>
 
 export interface OpenDatabase extends AsyncDisposable {
   sql: Sql
