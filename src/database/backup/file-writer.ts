@@ -1,5 +1,5 @@
 import { constants, readdirSync, rmSync } from 'node:fs'
-import { type FileHandle, open, rename } from 'node:fs/promises'
+import { open, rename } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { codeOf, messageOf, OperatorError } from '../../base/errors.ts'
 import { syncPath } from '../disk.ts'
@@ -31,7 +31,7 @@ export async function createBackupFile(path: string) {
   const writeBlock = async (bytes: Buffer<ArrayBuffer>) => {
     const frame = await Bun.zstdCompress(bytes)
     hasher.update(frame)
-    await writeAll(handle, frame)
+    await handle.writeFile(frame)
     written += frame.length
   }
   const flush = async () => {
@@ -62,7 +62,7 @@ export async function createBackupFile(path: string) {
         const signature =
           key === undefined ? Buffer.alloc(0) : signatureFrame(signatureOf(key, hasher.copy().digest()))
         const trailer = Buffer.concat([signature, trailerOf(hasher.update(signature).digest())])
-        await writeAll(handle, trailer)
+        await handle.writeFile(trailer)
         await handle.sync()
         await handle.close()
         await rename(temporary, target)
@@ -81,13 +81,6 @@ export async function createBackupFile(path: string) {
 
 /** A backup that is being written; the file has its name only after `finish`. */
 export type BackupFile = Awaited<ReturnType<typeof createBackupFile>>
-
-async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let from = 0; from < bytes.length; ) {
-    const { bytesWritten } = await handle.write(bytes, from)
-    from += bytesWritten
-  }
-}
 
 const PARTIAL = '.partial'
 const PARTIAL_NAME = /\.(\d+)\.partial$/

@@ -61,12 +61,8 @@ export function listBackups(folder: string): ScheduledBackup[] {
   return namesIn(folder)
     .sort()
     .flatMap((name) => {
-      const [, year, month, day, hour, minute, second] = NAME.exec(name) ?? []
-      if (year === undefined) return []
-      return {
-        path: join(folder, name),
-        at: new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`),
-      }
+      const at = name.replace(NAME, '$1-$2-$3T$4:$5:$6Z')
+      return at === name ? [] : { path: join(folder, name), at: new Date(at) }
     })
 }
 
