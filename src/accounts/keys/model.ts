@@ -29,31 +29,29 @@ export type Scope = (typeof SCOPES)[number]
 const WRITE_SCOPES = SCOPES.filter((scope) => scope.endsWith(':write') && scope !== 'audit:write')
 
 /**
- * A route needs this of a key: a scope; `some write`: any scope that writes records, since the records say which;
- * `admin or read`, `sessions:write or cost:read`; `admin or developer`: also a developer who signed in; `cost:read and risk:read`: both; `any key`.
+ * Needs of routes beside a scope, and the scopes of which a key then needs one. `some write`: any scope that writes
+ * records, since the records say which; `admin or developer`: also a developer who signed in; `cost:read and risk:read`: both.
  */
-export type Need =
-  | Scope
-  | 'some write'
-  | 'admin or read'
-  | 'admin or cost:read'
-  | 'admin or developer'
-  | 'cost:read and risk:read'
-  | 'sessions:write or cost:read'
-  | 'any key'
+const NEEDS = {
+  'any key': [],
+  'some write': ['write', ...WRITE_SCOPES, 'audit:write'],
+  'admin or read': ['admin', 'read'],
+  'admin or cost:read': ['admin', 'cost:read', 'read'],
+  'admin or developer': ['admin'],
+  'sessions:write or cost:read': ['sessions:write', 'write', 'cost:read', 'read'],
+  'cost:read and risk:read': ['cost:read', 'risk:read'],
+} satisfies Record<string, readonly Scope[]>
+
+/** A route needs this of a key. */
+export type Need = Scope | keyof typeof NEEDS
+
+const isNeed = (need: Need): need is keyof typeof NEEDS => need in NEEDS
 
 /** The scopes of which a key needs one for `need`; none for `any key`. */
-export function scopesFor(need: Need): Scope[] {
-  if (need === 'any key') return []
-  if (need === 'some write') return ['write', ...WRITE_SCOPES, 'audit:write']
-  if (need === 'admin or read') return ['admin', 'read']
-  if (need === 'admin or cost:read') return ['admin', 'cost:read', 'read']
-  if (need === 'admin or developer') return ['admin']
-  if (need === 'sessions:write or cost:read') return ['sessions:write', 'write', 'cost:read', 'read']
-  if (need === 'cost:read and risk:read') return ['cost:read', 'risk:read']
+export function scopesFor(need: Need): readonly Scope[] {
+  if (isNeed(need)) return NEEDS[need]
   if (need.endsWith(':read')) return [need, 'read']
-  if (need === 'ingest') return ['ingest', 'write']
-  return WRITE_SCOPES.some((scope) => scope === need) ? [need, 'write'] : [need]
+  return need === 'ingest' || WRITE_SCOPES.includes(need) ? [need, 'write'] : [need]
 }
 
 /** An API key without its secret, as the command line shows it. Times are UTC with milliseconds. */

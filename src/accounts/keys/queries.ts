@@ -169,10 +169,7 @@ export async function revokeKey(
       await recordEntries(tx, known.org_id, actor, [
         { action: 'api_key.revoked', details: { ids: [known.id] } },
       ])
-      await tx`
-        update api_keys
-        set revoked_at = now()
-        where id = ${known.id}`
+      await revokeKeys(tx, known.org_id, [known.id])
     }
     const { org_id, revoked_at } = await findRevocable(tx, id)
     return { id, org_id, revoked_at: revoked_at ?? '' }
