@@ -1,3 +1,4 @@
+import { SLUG } from '../../accounts/organizations/queries.ts'
 import { addDays, dateOf } from '../../base/dates.ts'
 import { isConnectionError } from '../../database/connection-errors.ts'
 import type { ReadDeps } from '../../http/api.ts'
@@ -9,8 +10,6 @@ import { hashToken } from './settings.ts'
 
 /** Caches, and we ourselves, may show a badge for this long while its source fails. */
 export const STALE_IF_ERROR_S = 86_400
-/** The form of an organization's slug. */
-const SLUG = /^[a-z0-9-]{1,63}$/
 
 const badgeIn = (response: CachedResponse | undefined): Badge | null =>
   response === undefined ? null : JSON.parse(new TextDecoder().decode(response.body))

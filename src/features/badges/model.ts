@@ -39,13 +39,6 @@ export const BadgeQuery = Type.Object({
 })
 export type BadgeQuery = Static<typeof BadgeQuery>
 
-/** The content of a badge, without the label and style of the request. */
-export interface Badge {
-  label: string
-  message: string
-  color: string
-}
-
 /** An organization's settings for the appearance of its badges; value.ts has the defaults. */
 export interface BadgeLook {
   labels?: Partial<Record<BadgeKind, string>>
@@ -65,3 +58,6 @@ export const ShieldsBadge = component('ShieldsBadge', {
   cacheSeconds: Type.Integer({ examples: [CACHE_S] }),
 })
 export type ShieldsBadge = Static<typeof ShieldsBadge>
+
+/** The content of a badge, without the label and style of the request. */
+export type Badge = Pick<ShieldsBadge, 'label' | 'message' | 'color'>

@@ -53,24 +53,22 @@ async function readMean(sql: Sql, orgId: string, wanted: WantedBadge): Promise<n
 /** A project is compared with the budget of the whole organization, whether or not it has one of its own. */
 async function readEfficiency(sql: Sql, orgId: string, wanted: WantedBadge): Promise<number | undefined> {
   const { today, days } = wanted
-  const rows = await sql<{ month: string | null; amount: string }[]>`
-    select null as month, coalesce(sum(r.cost), 0.000000) as amount
+  const [spent, ...limits] = await sql<{ month: string; amount: string }[]>`
+    select '' as month, coalesce(sum(r.cost), 0.000000) as amount
     from (${countedDays(sql, orgId, wanted)}) r
     union all
     select b.month::text, b.limit_usd
     from budgets b
     where b.org_id = ${orgId}
       and b.scope = 'organization'
-      and b.month <= ${today}`
-  let cost = 0n
-  const limits: { month: string; limit: bigint }[] = []
-  for (const { month, amount } of rows) {
-    if (month === null) cost = unitsOf(amount)
-    else limits.push({ month, limit: unitsOf(amount) })
-  }
-  limits.sort((a, b) => (a.month < b.month ? -1 : 1))
+      and b.month <= ${today}
+    order by month`
   const counted = Array.from({ length: days }, (_day, index) => addDays(today, -index))
-  return efficiency(cost, counted, limits)
+  return efficiency(
+    unitsOf(spent?.amount ?? '0'),
+    counted,
+    limits.map(({ month, amount }) => ({ month, limit: unitsOf(amount) })),
+  )
 }
 
 /** An organization's badge settings for the command line. */

@@ -1,10 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, name, nullable, Timestamp } from '../../analysis/records/fields.ts'
 import { Role, Team } from '../../analysis/records/member.ts'
+import { ROLES } from '../../config.ts'
 import { oneOf, Page, PageOf, PerPage } from '../../http/query.ts'
 
 const Address = Type.String({ format: 'email', maxLength: 320, examples: ['ada@example.com'] })
-const ROLES = ['owner', 'admin', 'developer', 'auditor'] as const
 
 export const Member = component('Member', {
   id: Type.String({ examples: ['user_7h2k9d'] }),
