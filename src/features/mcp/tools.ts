@@ -1,10 +1,9 @@
 import { type Static, type TObject, type TProperties, Type } from '@sinclair/typebox'
-import { Value } from '@sinclair/typebox/value'
 import { grants, type Need } from '../../accounts/keys/model.ts'
 import type { Access } from '../../accounts/people/callers.ts'
 import { closed } from '../../analysis/records/fields.ts'
-import { problemsIn } from '../../analysis/records/problems.ts'
-import { MAX_PROBLEMS, validationError } from '../../base/errors.ts'
+import { problemsBySchema } from '../../analysis/records/problems.ts'
+import { validationError } from '../../base/errors.ts'
 import { refuseUnlessGranted } from '../../http/declared.ts'
 import { oneOf } from '../../http/query.ts'
 import { BREAKDOWN_KEYS } from '../cost/breakdown-model.ts'
@@ -122,7 +121,7 @@ export async function callTool(call: Call, name: string, args: object): Promise<
   const found = TOOLS.find((each) => each.name === name)
   if (found === undefined) return undefined
   refuseUnlessGranted(call.access, found.needs, {})
-  const problems = problemsIn(Value.Errors(found.inputSchema, args), '', MAX_PROBLEMS)
+  const problems = problemsBySchema(found.inputSchema, args)
   if (problems.length > 0) throw validationError(...problems)
   return fitted(await found.run(call, args as never))
 }
