@@ -10,27 +10,27 @@ export async function removeAccount(tx: ISql, orgId: string, memberId: string): 
   }
 }
 
-/** Ids of those of the members who can sign in. */
-export async function findWithAccount(
+/** The ways in of a member: an account, and keys that are bound to them. */
+type WaysIn = { hasAccount: boolean; hasKey: boolean }
+
+/** The ways in of these members, by id. */
+export async function findWaysIn(
   tx: ISql,
   orgId: string,
   memberIds: readonly string[],
-): Promise<Set<string>> {
-  const rows = await tx<{ member_id: string }[]>`
-    select a.member_id
-    from accounts a
-    where a.org_id = ${orgId}
-      and a.member_id = any(${[...memberIds]}::text[])`
-  return new Set(rows.map(({ member_id }) => member_id))
-}
-
-/** Addresses of those of the members who act by keys that are bound to them. */
-export async function findWithKey(tx: ISql, orgId: string, emails: readonly string[]): Promise<Set<string>> {
-  const rows = await tx<{ email: string }[]>`
-    select k.member_email as email
-    from api_keys k
-    where k.org_id = ${orgId}
-      and k.member_email = any(${[...emails]}::text[])
-      and k.revoked_at is null`
-  return new Set(rows.map(({ email }) => email))
+): Promise<Map<string, WaysIn>> {
+  const rows = await tx<(WaysIn & { id: string })[]>`
+    select m.id,
+      exists (select from accounts a where a.org_id = ${orgId} and a.member_id = m.id) as "hasAccount",
+      exists (
+        select
+        from api_keys k
+        where k.org_id = ${orgId}
+          and k.member_email = m.email
+          and k.revoked_at is null
+      ) as "hasKey"
+    from members m
+    where m.org_id = ${orgId}
+      and m.id = any(${[...memberIds]}::text[])`
+  return new Map(rows.map((row) => [row.id, row]))
 }

@@ -1,6 +1,6 @@
 import { grants } from '../../accounts/keys/model.ts'
 import { endInvitations } from '../../accounts/people/invitation-queries.ts'
-import { findWithAccount, findWithKey } from '../../accounts/people/member-queries.ts'
+import { findWaysIn } from '../../accounts/people/member-queries.ts'
 import { type Rights, scopesBeyond } from '../../accounts/people/roles.ts'
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
 import type { MemberRecord } from '../../analysis/records/member.ts'
@@ -121,19 +121,15 @@ async function refuseRoles(
   })
   if (changes.length === 0) return
   const ids = changes.flatMap(({ known }) => known?.id ?? [])
-  const withAccount = await findWithAccount(tx, orgId, ids)
-  const withKey = await findWithKey(
-    tx,
-    orgId,
-    changes.flatMap(({ known }) => known?.email ?? []),
-  )
+  const waysIn = await findWaysIn(tx, orgId, ids)
   const problems = changes.flatMap(({ index, role, known }) => {
     const field = `records[${index}].role`
     if (role === 'owner') return [{ field, message: OWNERS_ONLY }]
     if (known === undefined) return []
     const missing = scopesBeyond(scopes, role, known.role)
-    const gives = missing.length > 0 && withKey.has(known.email)
-    if (known.role !== 'owner' && !withAccount.has(known.id) && !gives) return []
+    const { hasAccount, hasKey } = waysIn.get(known.id) ?? {}
+    const gives = missing.length > 0 && hasKey
+    if (known.role !== 'owner' && !hasAccount && !gives) return []
     if (grants(scopes, 'admin') && missing.length === 0) return []
     const needed = ['admin', ...missing].filter((scope, n, all) => all.indexOf(scope) === n).join(', ')
     return [{ field, message: `the role of who can sign in or has a key needs the scopes ${needed}` }]
