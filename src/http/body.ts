@@ -157,19 +157,17 @@ export async function readBody(
   return parseJson(isPacked ? Buffer.concat(await Array.fromAsync(unpack(packed, maxBytes))) : packed.bytes)
 }
 
-interface Pace {
-  /** Reading may take this long beyond the time by the rate. */
-  graceMs: number
-  /** Lowest rate of a body. */
-  bytesPerS: number
-  /** Lowest rate of a body while another organization waits for its place. */
-  wantedBytesPerS: number
-}
-
 /** The rate is checked after a time between these. */
 const MIN_CHECK_MS = 100
 const MAX_CHECK_MS = 1_000
-const PACE: Pace = { graceMs: 10_000, bytesPerS: 1024, wantedBytesPerS: 64 * 1024 }
+const PACE = {
+  /** Reading may take this long beyond the time by the rate. */
+  graceMs: 10_000,
+  /** Lowest rate of a body. */
+  bytesPerS: 1024,
+  /** Lowest rate of a body while another organization waits for its place. */
+  wantedBytesPerS: 64 * 1024,
+}
 
 /**
  * Reads a body that must come at a minimum rate: of 10 s + n s of reading, n KiB; while another organization waits for its

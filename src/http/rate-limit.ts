@@ -14,20 +14,16 @@ const LEFT_PART = 4
 /** Windows after which ended ones are deleted from memory. */
 const MAX_WINDOWS = 10_000
 
-/** The contents of X-RateLimit-* and Retry-After. `resetS`: Unix seconds; `retryAfterS`: from now, at least 1. */
-export interface Decision {
-  admitted: boolean
-  limit: number
-  remaining: number
-  resetS: number
-  retryAfterS: number
-}
-
-/** `left` requests of the limit are left in a minute that ends in `leftMs`. */
+/**
+ * The contents of X-RateLimit-* and Retry-After, where `left` requests of the limit are left in a minute that ends in `leftMs`.
+ * `resetS`: Unix seconds; `retryAfterS`: from now, at least 1.
+ */
 const decisionOf = (admitted: boolean, limit: number, left: number, resetS: number, leftMs: number) => ({
   ...{ admitted, limit, remaining: admitted ? Math.max(0, left) : 0, resetS },
   retryAfterS: Math.max(1, Math.ceil(leftMs / 1000)),
 })
+
+export type Decision = ReturnType<typeof decisionOf>
 
 /** The decision in the minute of the wall clock, of whose limit `left` requests are left. */
 export function decisionAt(now: Date, admitted: boolean, limit: number, left: number): Decision {
@@ -49,14 +45,14 @@ interface Window {
   leasing: Promise<void> | null
 }
 
-interface LimiterDeps {
+/** The limiter of one instance. `clock`: milliseconds from any beginning, never set back. */
+export function createLimiter({
+  lease,
+  clock,
+}: {
   lease: (orgId: string, count: number) => Promise<LeasedWindow>
-  /** Milliseconds from any beginning, never set back. */
   clock: () => number
-}
-
-/** The limiter of one instance. */
-export function createLimiter({ lease, clock }: LimiterDeps) {
+}) {
   const windows = new Map<string, Window>()
 
   const windowOf = (orgId: string): Window => {

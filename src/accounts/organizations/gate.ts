@@ -45,22 +45,6 @@ const LIMITS = {
   holdMs: 900_000,
 }
 
-/** One request's pass: it waits for what it takes. It throws 503 when too many of its organization wait, or for too long. */
-export interface Pass {
-  /** Takes memory for `bytes`, SMALL_BODY_BYTES at most, unless the request has some. `heldBytes` are in memory already. */
-  takeSmall(bytes: number, heldBytes: number): Promise<void>
-  /** Takes a place for a large body in place of the memory for a small one. */
-  takeLarge(): Promise<void>
-  /** Whether the request has a large place that another organization waits for. */
-  isWanted(): boolean
-  /** Aborted when the server stops: a body that has not come yet is not waited for any more. */
-  stopped: AbortSignal
-  /** Takes a place in the intake, and memory unless it has some, for a body of `bytes` that has come. Its time begins. */
-  takeWork(bytes: number): Promise<void>
-  /** Aborted, with an ApiError, when the client leaves after `takeWork` or the time is over. */
-  signal: AbortSignal
-}
-
 const smallUnits = (bytes: number) => Math.min(Math.max(bytes, MIN_BODY_BYTES), SMALL_BODY_BYTES)
 
 /** The gate of one instance. */
@@ -93,20 +77,26 @@ export function createGate(over: Partial<typeof LIMITS> = {}) {
       waitMs -= performance.now() - startedAt
     }
     const hasMemory = () => held.has(small) || held.has(large)
-    const pass: Pass = {
-      async takeSmall(bytes, heldBytes) {
+    return {
+      /** Takes memory for `bytes`, SMALL_BODY_BYTES at most, unless the request has some. `heldBytes` are in memory already. */
+      async takeSmall(bytes: number, heldBytes: number): Promise<void> {
         if (!hasMemory()) await takeForBody(small, smallUnits(bytes), smallUnits(heldBytes))
       },
-      async takeLarge() {
+      /** Takes a place for a large body in place of the memory for a small one. */
+      async takeLarge(): Promise<void> {
         if (held.has(large)) return
         // its bytes count as waiting now: small bodies pass
         held.get(small)?.()
         await takeForBody(large, 1, 1)
       },
+      /** Whether the request has a large place that another organization waits for. */
       isWanted: () => held.has(large) && large.isWantedBeside(orgId),
+      /** Aborted when the server stops: a body that has not come yet is not waited for any more. */
       stopped: stopping.signal,
+      /** Aborted, with an ApiError, when the client leaves after `takeWork` or the time is over. */
       signal: ended.signal,
-      async takeWork(bytes) {
+      /** Takes a place in the intake, and memory unless it has some, for a body of `bytes` that has come. Its time begins. */
+      async takeWork(bytes: number): Promise<void> {
         const late = `The server was too busy to write the request within ${limits.untilWritingMs / 1000} s`
         const leave = () => ended.abort(new ApiError('VALIDATION_ERROR', 'The client went away'))
         request.signal.addEventListener('abort', leave, { once: true })
@@ -117,12 +107,12 @@ export function createGate(over: Partial<typeof LIMITS> = {}) {
         if (!hasMemory()) await take(small, units, { units, signal: ended.signal })
         await take(work, 1, { units: 1, signal: ended.signal })
       },
+      release,
     }
-    return { ...pass, release }
   }
   return {
     /** The request's pass. `by`: who sends it, whose requests take turns with those of the organization's others. */
-    pass(request: Request, orgId: string, by?: string): Pass {
+    pass(request: Request, orgId: string, by?: string) {
       const pass = passes.get(request) ?? open(request, orgId, by)
       passes.set(request, pass)
       return pass
@@ -138,6 +128,8 @@ export function createGate(over: Partial<typeof LIMITS> = {}) {
 }
 
 export type Gate = ReturnType<typeof createGate>
+/** One request's pass: it waits for what it takes. It throws 503 when too many of its organization wait, or for too long. */
+export type Pass = ReturnType<Gate['pass']>
 
 /**
  * Writes at once. In the database, each writer that waits for its organization's lock holds a connection; here it waits

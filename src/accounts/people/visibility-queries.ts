@@ -9,14 +9,11 @@ export interface VisibleMember {
   keys: readonly string[]
 }
 
-/** A member's role, and whose figures they see: null for everybody's, else their own. */
-export interface Standing {
-  role: Role
-  onlyMember: VisibleMember | null
-}
-
-/** The standing of the member with this own address; undefined where it is no member's. */
-export async function findStanding(sql: Sql, orgId: string, email: string): Promise<Standing | undefined> {
+/**
+ * The role of the member with this own address, and whose figures they see: null for everybody's, else their own. Undefined where
+ * it is no member's.
+ */
+export async function findStanding(sql: Sql, orgId: string, email: string) {
   const [row] = await sql<{ id: string; role: Role; addresses: string[]; seesOwn: boolean }[]>`
     select m.id, m.role, array_agg(a.address) as addresses,
       o.member_visibility = 'own' and m.role = 'developer' as "seesOwn"
@@ -28,5 +25,6 @@ export async function findStanding(sql: Sql, orgId: string, email: string): Prom
     group by m.id, m.role, o.member_visibility`
   if (row === undefined) return undefined
   const { id, role, addresses, seesOwn } = row
-  return { role, onlyMember: seesOwn ? { id, keys: [id, ...addresses] } : null }
+  const onlyMember: VisibleMember | null = seesOwn ? { id, keys: [id, ...addresses] } : null
+  return { role, onlyMember }
 }

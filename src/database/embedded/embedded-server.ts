@@ -29,18 +29,6 @@ interface EmbeddedOptions {
   durable?: boolean
 }
 
-/** The embedded PostgreSQL, which listens on a unix socket only. */
-export interface Embedded {
-  target: ConnectTarget
-  pid: number
-  /** Resolves when it ends, also without `stop`: `exit code 1`, and the reason where it is known. */
-  exited: Promise<string>
-  /** Publishes where the API listens, for commands on the same data directory. */
-  announceUrl(url: string): void
-  /** Stops it and releases the data directory; may be called twice. */
-  stop(): Promise<void>
-}
-
 const USER = 'postgres'
 const DATABASE = 'postgres'
 /** The kernel's sun_path has 108 bytes, on macOS 104, one of them for the terminating NUL. */
@@ -97,11 +85,7 @@ export function attachEmbedded(dataDir: string): ConnectTarget | undefined {
   return { socketDir: holder.socketDir, user: USER, database: DATABASE }
 }
 
-async function startLocked(
-  lock: InstanceLock,
-  assets: Assets,
-  options: Required<EmbeddedOptions>,
-): Promise<Embedded> {
+async function startLocked(lock: InstanceLock, assets: Assets, options: Required<EmbeddedOptions>) {
   const { dataDir, log, role, durable } = options
   const previous = readHolder(dataDir)
   lock.announce({ pid: process.pid, role })
@@ -138,13 +122,19 @@ async function startLocked(
     lock.release()
   })
   return {
-    target: { socketDir, user: USER, database: DATABASE },
+    target: { socketDir, user: USER, database: DATABASE } as ConnectTarget,
     pid: postmaster.pid,
+    /** Resolves when it ends, also without `stop`: `exit code 1`, and the reason where it is known. */
     exited: postmaster.exited,
-    announceUrl: (url) => lock.announce({ ...holder, url }),
+    /** Publishes where the API listens, for commands on the same data directory. */
+    announceUrl: (url: string) => lock.announce({ ...holder, url }),
+    /** Stops it and releases the data directory; may be called twice. */
     stop,
   }
 }
+
+/** The embedded PostgreSQL, which listens on a unix socket only. */
+export type Embedded = Awaited<ReturnType<typeof startLocked>>
 
 /** Throws OperatorError if root cannot change owners: in a container without that capability, or with a single uid. */
 function changeOwnerOrExplain(folder: string, user: SystemUser): void {

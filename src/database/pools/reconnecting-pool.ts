@@ -8,19 +8,6 @@ import { createPing } from './ping.ts'
 // table, or the machine lost power. The kernel reports that after about 15 minutes. These pools open new
 // connections long before.
 
-/** A pool whose connections can be replaced while it is used. */
-export interface ReconnectingPool {
-  sql: Sql
-  /** Runs a statement. If it exceeds the limit, rejects with ETIMEDOUT and replaces the connections. */
-  run<Result>(statement: (sql: Sql) => Promise<Result>): Promise<Result>
-  /** Whether all connections are taken and one executes a statement: then a ping waits in the queue. */
-  isBusy(): Promise<boolean>
-  /** Closes the connections; statements in flight fail as if these were lost, the next ones open new connections. */
-  reconnect(): void
-  /** Ends the pool when the statements in flight have ended, or after `timeoutS`. */
-  end(timeoutS: number): Promise<void>
-}
-
 /** The limit is above the statement time-out of 25 s, so that a slow statement does not count as lost. */
 const STATEMENT_LIMIT_MS = 30_000
 const BUSY_CHECK_LIMIT_MS = 3_000
@@ -35,7 +22,7 @@ export function createReconnectingPool(
   options: ConnectOptions,
   limitMs = STATEMENT_LIMIT_MS,
   onSilent: () => void = () => {},
-): ReconnectingPool {
+) {
   const applicationName = `${options.applicationName} ${crypto.randomUUID().slice(0, 8)}`
   const sockets = new Set<Socket>()
   const onSocket = (socket: Socket) => {
@@ -51,7 +38,8 @@ export function createReconnectingPool(
   }
   return {
     sql,
-    async run(statement) {
+    /** Runs a statement. If it exceeds the limit, rejects with ETIMEDOUT and replaces the connections. */
+    async run<Result>(statement: (sql: Sql) => Promise<Result>): Promise<Result> {
       const usedGeneration = generation
       const result = await withTimeout(statement(sql), limitMs, LATE)
       if (result !== LATE) return result
@@ -62,11 +50,17 @@ export function createReconnectingPool(
       }
       throw Object.assign(new Error(`the database gave no answer in ${limitMs} ms`), { code: 'ETIMEDOUT' })
     },
+    /** Whether all connections are taken and one executes a statement: then a ping waits in the queue. */
     isBusy: () => isBusy(target, options, applicationName),
+    /** Closes the connections; statements in flight fail as if these were lost, the next ones open new connections. */
     reconnect,
-    end: (timeoutS) => sql.end({ timeout: timeoutS }),
+    /** Ends the pool when the statements in flight have ended, or after `timeoutS`. */
+    end: (timeoutS: number): Promise<void> => sql.end({ timeout: timeoutS }),
   }
 }
+
+/** A pool whose connections can be replaced while it is used. */
+export type ReconnectingPool = ReturnType<typeof createReconnectingPool>
 
 /**
  * Looks at the pool's connections over a connection of its own. A connection that is idle in a transaction is

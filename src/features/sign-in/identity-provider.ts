@@ -7,21 +7,6 @@ import type { OidcConfig } from '../../config.ts'
 
 // OpenID Connect: the authorization code flow with PKCE, by the package openid-client.
 
-/** A person, as the provider identifies them. */
-export interface Identity {
-  /** The provider, and its name of the person, which stays the same. */
-  issuer: string
-  subject: string
-  email: string
-  name: string
-  /** Undefined where no claim names it. */
-  team: string | undefined
-  /** Values of the claim of roles. */
-  groups: readonly string[]
-  /** Whether the provider left them out, since there are too many. */
-  hasTooManyGroups: boolean
-}
-
 type Claims = Record<string, unknown>
 
 /** Loaded at the first sign-in: few servers have a provider. */
@@ -147,7 +132,7 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 function identityOf(
   sources: readonly [Claims, Claims],
   { roleClaim, teamClaim, requireVerifiedEmail, allowedDomains }: OidcConfig,
-): Identity {
+) {
   // one source tells both: what another says of some address does not vouch for this one
   const told =
     sources.find(({ email, email_verified }) => email !== undefined && email_verified !== undefined) ??
@@ -170,11 +155,14 @@ function identityOf(
   const teams = teamClaim === null ? [] : sources.flatMap((claims) => claimAt(claims, teamClaim))
   const [{ iss, sub }] = sources
   return {
+    // the provider, and its name of the person, which stays the same
     issuer: String(iss),
     subject: String(sub),
     email,
     name: (sources.map(({ name }) => name).find(isText) ?? email.split('@')[0] ?? email).trim().slice(0, 200),
+    // undefined where no claim names it
     team: teams.find(isText)?.trim().slice(0, 100),
+    // values of the claim of roles, which the provider leaves out where there are too many
     groups: (Array.isArray(groups) ? groups : [groups]).filter((group) => typeof group === 'string'),
     hasTooManyGroups:
       groups === undefined &&
@@ -183,3 +171,6 @@ function identityOf(
       ),
   }
 }
+
+/** A person, as the provider identifies them. */
+export type Identity = ReturnType<typeof identityOf>
