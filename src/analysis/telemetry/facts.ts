@@ -1,3 +1,4 @@
+import { type CallFragment, fragmentId, newCall, type TurnFragment } from '../records/fragments.ts'
 import { tierOf } from '../scoring/price-tiers.ts'
 import { picodollarsOf } from '../scoring/prices.ts'
 import { type Convention, NAMES } from './conventions.ts'
@@ -5,44 +6,12 @@ import type { Attributes } from './model.ts'
 
 // Reads the facts that a record may state of a session from its attributes.
 
-/** Input, output, cache read, cache creation; undefined where the agent does not say. */
-type Counts = readonly [number | undefined, number | undefined, number | undefined, number | undefined]
-
-/** A call of a model's API. */
-export interface Usage {
-  kind: 'usage'
-  /** Names the call within its session. */
-  key: string
-  /** The API's own id of the call, which transcripts have too. */
-  request: string | null
-  model: string | null
-  /** The tiers of its price; null for the list price. */
-  tier: string | null
-  tokens: Counts
-  /** The part of cache creation that is kept for an hour. */
-  hourTokens: number
-  /** Picodollars; null where the agent states none. */
-  cost: bigint | null
+/** What a record states: a prompt or a call of a model's API as a turn, a tool's result as a call; else only its time is kept. */
+export interface Fact {
+  /** Its time is the record's. */
+  turn?: TurnFragment
+  call?: CallFragment
 }
-
-export interface ToolResult {
-  kind: 'tool'
-  key: string
-  name: string | null
-  ok: boolean | null
-}
-
-export interface Prompt {
-  kind: 'prompt'
-  key: string
-}
-
-/** A record of a session of which nothing but its time is kept. */
-export interface Seen {
-  kind: 'seen'
-}
-
-export type Fact = Usage | ToolResult | Prompt | Seen
 
 /** The reason for which a record was refused. */
 export interface Refusal {
@@ -54,7 +23,7 @@ const MAX_TOKENS = 1e9
 const MAX_COST_USD = 1e6
 
 /** A call's tokens and cost, as far as they can be read, or why they cannot be. */
-export function usage(attributes: Attributes, convention: Convention): Usage | Refusal {
+export function usage(attributes: Attributes, convention: Convention): Fact | Refusal {
   const problems: string[] = []
   const count = (names: readonly string[] = []): number | undefined => {
     const [name, value] = numberedIn(attributes, names) ?? []
@@ -77,39 +46,52 @@ export function usage(attributes: Attributes, convention: Convention): Usage | R
   if (problems.length > 0) return { refused: `usage with an impossible ${problems[0]}` }
   const model = textOf(attributes, NAMES.model)
   const request = textOf(attributes, convention.id)
-  const tiers = [NAMES.speed, NAMES.tier, NAMES.place].map((names) => textOf(attributes, names))
+  const tier = tierOf(...[NAMES.speed, NAMES.tier, NAMES.place].map((names) => textOf(attributes, names)))
+  // without an id, the call is told by its place and its counts
+  const key = request ?? `${placeOf(attributes)} ${model} ${whole} ${output} ${cacheRead}`
+  const lacks = [input, output, cacheRead, cacheCreation].flatMap((count, kind) =>
+    count === undefined ? [kind] : [],
+  )
   return {
-    kind: 'usage',
-    // without an id, the call is told by its place and its counts
-    key: request ?? `${placeOf(attributes)} ${model} ${whole} ${output} ${cacheRead}`,
-    request,
-    tier: tierOf(...tiers),
-    model: model?.replace(/\[1m\]$/, '') || null,
-    tokens: [input, output, cacheRead, cacheCreation],
-    hourTokens,
-    cost: dollars === undefined ? null : picodollarsOf(dollars),
+    turn: {
+      ...newTurn(`request ${key}`, 'assistant'),
+      model: model?.replace(/\[1m\]$/, '') || null,
+      tokens: [input ?? 0, output ?? 0, cacheRead ?? 0, cacheCreation ?? 0, hourTokens],
+      cost: dollars === undefined ? null : String(picodollarsOf(dollars)),
+      ...(request === null ? {} : { request: fragmentId(request) }),
+      ...(tier === null ? {} : { tier }),
+      ...(lacks.length === 0 ? {} : { lacks }),
+    },
   }
 }
 
+const newTurn = (key: string, role: TurnFragment['role']): TurnFragment => ({
+  id: fragmentId(`telemetry ${key}`),
+  role,
+  at: null,
+  position: 0,
+  model: null,
+  tokens: null,
+  cost: null,
+  estimate: null,
+  searches: 0,
+  telemetry: true,
+})
+
 const isCount = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS
 
-export function tool(attributes: Attributes, isError: boolean): ToolResult {
+export function tool(attributes: Attributes, isError: boolean): Fact {
   const success = String(attributes.get('success'))
   const name = textOf(attributes, NAMES.tool)
   const id = textOf(attributes, NAMES.toolCall)
   const stated = success === 'true' ? true : success === 'false' ? false : null
-  return {
-    kind: 'tool',
-    key: id ?? `${placeOf(attributes)} ${name}`,
-    name,
-    // a log without a result says nothing of it; a span that did not fail succeeded
-    ok: isError ? false : (stated ?? (attributes.has('span.id') ? true : null)),
-  }
+  // a log without a result says nothing of it; a span that did not fail succeeded
+  const ok = isError ? false : (stated ?? (attributes.has('span.id') ? true : null))
+  return { call: { ...newCall(id ?? `${placeOf(attributes)} ${name}`), name, ok } }
 }
 
-export const prompt = (attributes: Attributes): Prompt => ({
-  kind: 'prompt',
-  key: textOf(attributes, NAMES.prompt) ?? placeOf(attributes),
+export const prompt = (attributes: Attributes): Fact => ({
+  turn: newTurn(`prompt ${textOf(attributes, NAMES.prompt) ?? placeOf(attributes)}`, 'user'),
 })
 
 /** A span's id, else the time of an event: the decoders give each record one of both. */

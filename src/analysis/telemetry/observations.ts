@@ -5,7 +5,7 @@ import type { TelemetryRecord } from './model.ts'
 // Reads what a record says of a session, by the conventions of each agent (docs/sync.md).
 
 /** A fact of a session that is kept of a record. */
-export type Observation = Fact & {
+export interface Observation extends Fact {
   agent: string
   /** The agent's own id. */
   session: string
@@ -38,12 +38,12 @@ export function observe(record: TelemetryRecord): Observation | Refusal | undefi
     service.slice(0, MAX_AGENT)
   const session = textOf(attributes, NAMES.session)
   const fact = factOf(record, agent)
-  const isUsage = fact !== undefined && ('refused' in fact || fact.kind === 'usage')
+  const isUsage = fact !== undefined && ('refused' in fact || fact.turn?.role === 'assistant')
   if (session === null || !SESSION_ID.test(session) || agent === '')
     return isUsage ? { refused: 'usage without a valid session id' } : undefined
   if (fact !== undefined && 'refused' in fact) return fact
   // other programs have sessions too, and agents give spans of their inner parts ids of their own
-  if (fact === undefined || (record.signal === 'traces' && fact.kind === 'seen')) return undefined
+  if (fact === undefined || (record.signal === 'traces' && !fact.turn && !fact.call)) return undefined
   const project = textOf(resource, NAMES.project)
   const email = textOf(attributes, NAMES.email) ?? textOf(resource, NAMES.email)
   return { ...fact, agent, session, at, email, project }
@@ -63,7 +63,7 @@ function factOf(record: TelemetryRecord, agent: string): Fact | Refusal | undefi
   const isSum = agent === 'claude-code' && (name === 'token.usage' || name === 'cost.usage')
   if (isSum && !(value !== undefined && value >= 0 && Number.isFinite(value)))
     return { refused: 'usage with a count or cost that is negative or no number' }
-  return own === undefined ? undefined : { kind: 'seen' }
+  return own === undefined ? undefined : {}
 }
 
 /** The name with the kind of Codex's event; without the prefix of Claude Code, which some of its versions leave out. */

@@ -1,13 +1,6 @@
 import { sessionIdOf } from '../../base/ids.ts'
 import { mergeFragments } from '../fragments/merge.ts'
-import {
-  type CallFragment,
-  fragmentId,
-  newCall,
-  type SessionFragments,
-  type TurnFragment,
-} from '../records/fragments.ts'
-import type { Usage } from './facts.ts'
+import type { CallFragment, SessionFragments, TurnFragment } from '../records/fragments.ts'
 import type { Observation } from './observations.ts'
 
 /** A session, as far as telemetry of one day (UTC) tells of it. */
@@ -45,10 +38,9 @@ function sessionOf(observations: readonly Observation[], now: string): ObservedS
     const at = each.at ?? now
     if (at < from) from = at
     if (at > to) to = at
-    if (each.kind === 'usage') turns.push(usageTurn(each, at))
-    else if (each.kind === 'prompt') turns.push(turnPart(`prompt ${each.key}`, 'user', at))
-    else if (each.kind === 'tool')
-      calls.push({ ...newCall(each.key), name: each.name?.slice(0, MAX_NAME) ?? null, ok: each.ok })
+    const { turn, call } = each
+    if (turn !== undefined) turns.push({ ...turn, at, model: cutName(turn.model) })
+    if (call !== undefined) calls.push({ ...call, name: cutName(call.name) })
   }
   const parts: SessionFragments = {
     ...emptyParts(agent),
@@ -57,7 +49,7 @@ function sessionOf(observations: readonly Observation[], now: string): ObservedS
   }
   return {
     id: sessionIdOf(session),
-    project: project?.slice(0, MAX_NAME) ?? null,
+    project: cutName(project),
     email: observations.find(({ email }) => email !== null && EMAIL.test(email))?.email ?? null,
     // merging joins the items that are there twice: a call that a log and a span tell of
     parts: mergeFragments(emptyParts(agent), { ...parts, turns, calls }),
@@ -66,6 +58,7 @@ function sessionOf(observations: readonly Observation[], now: string): ObservedS
 }
 
 const MAX_NAME = 200
+const cutName = (name: string | null): string | null => name?.slice(0, MAX_NAME) ?? null
 const EMAIL = /^[^\s@]{1,250}@[^\s@]{1,60}$/
 
 const emptyParts = (agent: string): SessionFragments => ({
@@ -85,30 +78,3 @@ const emptyParts = (agent: string): SessionFragments => ({
   runs: [],
   whole: null,
 })
-
-const turnPart = (key: string, role: TurnFragment['role'], at: string): TurnFragment => ({
-  id: fragmentId(`telemetry ${key}`),
-  role,
-  at,
-  position: 0,
-  model: null,
-  tokens: null,
-  cost: null,
-  estimate: null,
-  searches: 0,
-  telemetry: true,
-})
-
-function usageTurn({ key, request, model, tier, tokens, hourTokens, cost }: Usage, at: string): TurnFragment {
-  const lacks = tokens.flatMap((count, kind) => (count === undefined ? [kind] : []))
-  const [input = 0, output = 0, cacheRead = 0, cacheCreation = 0] = tokens
-  return {
-    ...turnPart(`request ${key}`, 'assistant', at),
-    model: model?.slice(0, MAX_NAME) ?? null,
-    tokens: [input, output, cacheRead, cacheCreation, hourTokens],
-    cost: cost === null ? null : String(cost),
-    ...(request === null ? {} : { request: fragmentId(request) }),
-    ...(tier === null ? {} : { tier }),
-    ...(lacks.length === 0 ? {} : { lacks }),
-  }
-}

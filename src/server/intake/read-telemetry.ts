@@ -84,22 +84,24 @@ function isPossible({ turns }: SessionFragments): boolean {
 
 /** The observations with the secrets masked in names: all other texts of agents are ids. */
 async function withoutSecrets(observations: readonly Observation[]): Promise<readonly Observation[]> {
-  const names = observations.flatMap((each) => [each.agent, each.project, nameOf(each)])
-  const masked = await maskTexts([...new Set(names.filter((name) => name !== null))])
+  const names = observations.flatMap(({ agent, project, turn, call }) => [
+    agent,
+    project,
+    turn?.model,
+    call?.name,
+  ])
+  const masked = await maskTexts([...new Set(names.filter((name) => name != null))])
   if (masked.size === 0) return observations
   const mask = (name: string) => masked.get(name) ?? name
-  return observations.map((each): Observation => {
-    const project = each.project && mask(each.project)
-    const known = { ...each, agent: mask(each.agent), project }
-    if (known.kind === 'usage') return { ...known, model: known.model && mask(known.model) }
-    return known.kind === 'tool' ? { ...known, name: known.name && mask(known.name) } : known
-  })
-}
-
-/** The name of the model or the tool. */
-function nameOf(observation: Observation): string | null {
-  if (observation.kind === 'usage') return observation.model
-  return observation.kind === 'tool' ? observation.name : null
+  return observations.map(
+    ({ turn, call, ...each }): Observation => ({
+      ...each,
+      agent: mask(each.agent),
+      project: each.project && mask(each.project),
+      ...(turn && { turn: { ...turn, model: turn.model && mask(turn.model) } }),
+      ...(call && { call: { ...call, name: call.name && mask(call.name) } }),
+    }),
+  )
 }
 
 function readRecords(
