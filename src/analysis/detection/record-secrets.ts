@@ -1,7 +1,6 @@
 import type { FindingRecord } from '../records/finding.ts'
 import type { SyncRecord } from '../records/records.ts'
 import {
-  type FindingSelection,
   type FoundSecret,
   findSecretsInTexts,
   maskSecrets,
@@ -99,16 +98,15 @@ export async function maskTexts(texts: readonly string[]): Promise<Map<string, s
 }
 
 /** The secrets of a record while it is scanned: a text of a megabyte may have 50,000, in a record ten times as many. */
-interface Scan {
+const newScan = () => ({
   /** Texts with secrets, masked, by their position in the record. */
-  masked: Map<number, string>
+  masked: new Map<number, string>(),
   /** The label of each secret. */
-  labels: Map<string, string>
+  labels: new Map<string, string>(),
   /** Selects the findings that are stored. */
-  selection: FindingSelection<FoundSecret & { nth: number }>
-}
-
-const newScan = (): Scan => ({ masked: new Map(), labels: new Map(), selection: newFindingSelection() })
+  selection: newFindingSelection<FoundSecret & { nth: number }>(),
+})
+type Scan = ReturnType<typeof newScan>
 
 function addSecrets(scan: Scan, nth: number, text: string, secrets: readonly FoundSecret[]): void {
   for (const secret of secrets) {

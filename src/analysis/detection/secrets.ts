@@ -178,29 +178,23 @@ export function secretFinding(
   }
 }
 
-/** Selects the findings of a record. */
-export interface FindingSelection<Found> {
-  add(found: Found): void
-  /** At most 1,000 in the order added, repeated fingerprints left out first. `omitted` counts all others. */
-  selected(): { findings: Found[]; omitted: number }
-}
-
-/** The limit bounds memory; a scan has none, since all secrets must be masked. The score stays exact: it is 0 from 34 distinct findings of any severity on. */
-export function newFindingSelection<Found extends { fingerprint: string }>(): FindingSelection<Found> {
+/**
+ * Selects at most 1,000 findings of a record in the order added, repeated fingerprints left out first; `omitted` counts all
+ * others. The limit bounds memory; a scan has none, since all secrets must be masked. The score stays exact: it is 0 from 34
+ * distinct findings of any severity on.
+ */
+export function newFindingSelection<Found extends { fingerprint: string }>() {
   const known = new Set<string>()
   const firsts: { at: number; found: Found }[] = []
-  const repeats: { at: number; found: Found }[] = []
+  const repeats: typeof firsts = []
   let count = 0
   return {
-    add(found) {
+    add(found: Found) {
       count += 1
-      if (firsts.length === MAX_FINDINGS) return
-      if (known.has(found.fingerprint)) {
-        if (repeats.length < MAX_FINDINGS) repeats.push({ at: count, found })
-        return
-      }
+      const list = known.has(found.fingerprint) ? repeats : firsts
+      if (list.length === MAX_FINDINGS) return
       known.add(found.fingerprint)
-      firsts.push({ at: count, found })
+      list.push({ at: count, found })
     },
     selected() {
       const selected = [...firsts, ...repeats].slice(0, MAX_FINDINGS).sort((a, b) => a.at - b.at)
