@@ -1,3 +1,5 @@
+import { splitLines } from '../../../base/split-lines.ts'
+import { bytesOf } from '../transcript/file-bytes.ts'
 import {
   copyText,
   isObject,
@@ -9,7 +11,6 @@ import {
   timeOfUuid7,
   valueAt,
 } from '../transcript/json-fields.ts'
-import { readLines } from '../transcript/json-lines.ts'
 import type { FileGroup, SourceFile } from '../transcript/source-file.ts'
 import { type Totals, totalsKey, totalsOf } from './codex-totals.ts'
 
@@ -69,7 +70,7 @@ export async function ownStartOf(file: SourceFile, threadId: string): Promise<nu
   let hasCopiedTurns = false
   let copiedByTotals = 0
   let ownByTime: number | undefined
-  for await (const { number, text } of readLines(file.path, () => {})) {
+  for await (const { number, text } of splitLines(bytesOf(file.path, () => {}))) {
     const line =
       text === undefined ? undefined : parseJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
     if (!isObject(line)) continue

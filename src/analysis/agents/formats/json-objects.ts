@@ -1,29 +1,22 @@
-import { MAX_LINE_BYTES } from '../../../base/split-lines.ts'
+import { MAX_LINE_BYTES, splitLines } from '../../../base/split-lines.ts'
+import { bytesOf } from '../transcript/file-bytes.ts'
 import { parseJson } from '../transcript/json-fields.ts'
-import { LINE_TOO_LONG, readLines } from '../transcript/json-lines.ts'
-import type { Unreadable } from '../transcript/source-file.ts'
-
-/** A JSON value and the number of the line where it starts. */
-interface PlacedValue {
-  line: number
-  value: unknown
-}
+import { LINE_TOO_LONG } from '../transcript/json-lines.ts'
 
 /**
- * Streams the JSON objects of a file, each over any number of lines (OpenCode's exports). An object that cannot be parsed
- * is passed to `onUnreadable`, and reading goes on at the next line that starts with `{`. So is an object above 32 MiB.
+ * Streams the JSON objects and arrays of a file, each over any number of lines (OpenCode's exports). An object that cannot be
+ * parsed is passed to `problem`, and reading goes on at the next line that starts with `{`. So is an object above 32 MiB.
  */
 export async function* readObjects(
   path: string,
   onBytes: (count: number) => void,
-  onUnreadable: (problem: Unreadable) => void,
-): AsyncGenerator<PlacedValue> {
+  problem: (line: number, reason: string) => void,
+): AsyncGenerator<unknown> {
   const state = { depth: 0, inText: false }
   let parts: string[] = []
   let size = 0
   let first = 0
-  const problem = (line: number, reason: string) => onUnreadable({ path, line, reason })
-  for await (const { number, text } of readLines(path, onBytes)) {
+  for await (const { number, text } of splitLines(bytesOf(path, onBytes))) {
     if (text === undefined) {
       problem(number, LINE_TOO_LONG)
       continue
@@ -44,7 +37,7 @@ export async function* readObjects(
       start = end
       const value = parseJson(parts.join('\n'))
       if (value === undefined) problem(first, 'not JSON')
-      else yield { line: first, value }
+      else yield value
       parts = []
       size = 0
       first = number

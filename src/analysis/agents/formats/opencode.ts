@@ -54,11 +54,10 @@ export type OpencodeState = ReturnType<typeof newOpencodeState>
 /** Reads a file of JSON objects over any number of lines. */
 export async function readOpencode(file: SourceFile): Promise<void> {
   const state = newOpencodeState(file)
-  const problem = ({ line, reason }: { line: number; reason: string }) => file.noteUnreadable(line, reason)
-  for await (const { line, value } of readObjects(file.path, file.onBytes, problem)) {
+  const problem = (line: number, reason: string) => file.noteUnreadable(line, reason)
+  for await (const value of readObjects(file.path, file.onBytes, problem)) {
     // arrays contain the diffs of a session
     if (isObject(value)) readObject(state, value)
-    else if (!Array.isArray(value)) problem({ line, reason: 'not a JSON object' })
     await file.group.scan.flushIfFull()
   }
 }

@@ -1,10 +1,4 @@
-import {
-  type Line,
-  type LineBytes,
-  MAX_LINE_BYTES,
-  splitBytes,
-  splitLines,
-} from '../../../base/split-lines.ts'
+import { type LineBytes, MAX_LINE_BYTES, splitBytes } from '../../../base/split-lines.ts'
 import { readText } from '../git/regular-file.ts'
 import { bytesOf, readDocument } from './file-bytes.ts'
 import { isObject, type Json, parseJson } from './json-fields.ts'
@@ -68,11 +62,6 @@ export const messagesIn =
 /** The value of a JSON file beside a session's; undefined where it cannot be read. */
 export const jsonAt = (path: string, onSkipped: (path: string, reason: string) => void = () => {}): unknown =>
   parseJson(readText(path, onSkipped) ?? '')
-
-/** The lines of a file, streamed: see `splitLines` and `bytesOf`. */
-export async function* readLines(path: string, onBytes: (count: number) => void): AsyncGenerator<Line> {
-  yield* splitLines(bytesOf(path, onBytes))
-}
 
 function parseLine(
   { bytes }: LineBytes,
