@@ -114,6 +114,7 @@ const SecretFragment = closed({
 export type SecretFragment = Static<typeof SecretFragment>
 
 const ModeFragment = closed({ id: Id, at: At, action: DangerousAction })
+export type ModeFragment = Static<typeof ModeFragment>
 
 /** Totals that an agent states, by model; null where it names no model. */
 const ModelTotal = closed({ model: nullable(name(200)), tokens: Counts, cost: Cost })

@@ -42,9 +42,7 @@ export function fragmentsOf(
     pullRequests: [...transcript.pullRequests.values()],
     turns: sortedById([...turnsOf(transcript)].map(turnPart)),
     calls: callParts(transcript, pathOf),
-    events: sortedById(
-      [...transcript.events].map(([key, event]) => ({ id: fragmentId(key), ...event, turn: null })),
-    ),
+    events: sortedById([...transcript.events.values()]),
     secrets: sortedById(
       [...transcript.secrets].map(([, { place, secret }]) => {
         const path = place.call?.effects.file ?? null
@@ -58,7 +56,7 @@ export function fragmentsOf(
         }
       }),
     ),
-    modes: sortedById([...transcript.modes].map(([rule, mode]) => ({ id: fragmentId(rule), ...mode }))),
+    modes: sortedById([...transcript.modes.values()]),
     runs: sortedById(
       [...transcript.runs].map(([key, { totals, over }]) => ({
         id: fragmentId(key),

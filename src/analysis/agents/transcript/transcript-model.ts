@@ -78,12 +78,6 @@ export interface Turn {
   contentCut: number
 }
 
-export type EventType = 'interruption' | 'compaction' | 'api_error'
-export interface TranscriptEvent {
-  type: EventType
-  at: string | null
-}
-
 /** A place in a file: the line and the number of the item in it or, of a document or database, of each session's items. */
 export interface Cursor {
   line: number

@@ -1,7 +1,13 @@
 import { compareText, cut } from '../../../base/text.ts'
 import type { FoundSecret } from '../../detection/secrets.ts'
 import { largerTotals } from '../../fragments/totals.ts'
-import { type DangerousAction, fragmentId, type ModelTotal } from '../../records/fragments.ts'
+import {
+  type DangerousAction,
+  type EventFragment,
+  fragmentId,
+  type ModeFragment,
+  type ModelTotal,
+} from '../../records/fragments.ts'
 import { dangerousActionsOf, sensitiveEdits } from './dangerous-calls.ts'
 import { objectOf, textOf, textsIn } from './json-fields.ts'
 import type { LineOwners } from './line-owners.ts'
@@ -9,12 +15,10 @@ import { effectsOf, withChangedFiles } from './tool-effects.ts'
 import {
   type ApiMessage,
   type Cursor,
-  type EventType,
   mergeMessage,
   type Place,
   type SecretScan,
   type ToolCall,
-  type TranscriptEvent,
   type Turn,
 } from './transcript-model.ts'
 
@@ -113,7 +117,7 @@ export class Transcript {
   readonly results = new Map<string, { ok: boolean; searches: number }>()
   /** The ids of calls that the user rejected. */
   readonly rejected = new Set<string>()
-  readonly events = new Map<string, TranscriptEvent>()
+  readonly events = new Map<string, EventFragment>()
   /** Totals that the agent stated for single runs, by a key of their line. `over`: keys of runs whose totals are in these. */
   readonly runs = new Map<string, { totals: ModelTotal[]; over: string[] }>()
   /** The largest totals that it stated for the whole session. */
@@ -123,7 +127,7 @@ export class Transcript {
   /** The secrets by fingerprint and file. */
   readonly secrets = new Map<string, { place: Place; secret: FoundSecret }>()
   /** Dangerous modes that it ran in, by rule, with the time of first use. */
-  readonly modes = new Map<string, { action: DangerousAction; at: string | null }>()
+  readonly modes = new Map<string, ModeFragment>()
   /** Sum of `content.length` over its turns. */
   contentLength = 0
   /** Hashes (64 bits) of the keys of the lines and texts already read, from any file. */
@@ -265,16 +269,18 @@ export class Transcript {
   }
 
   /** Adds an interruption, compaction or API error. Of one with the same type and key the earlier time counts. */
-  addEvent(type: EventType, key: string, at: string | null): void {
-    const known = this.events.get(`${type} ${key}`)
-    if (known === undefined && this.events.size < MAX_EVENTS) this.events.set(`${type} ${key}`, { type, at })
+  addEvent(type: EventFragment['type'], key: string, at: string | null): void {
+    const id = fragmentId(`${type} ${key}`)
+    const known = this.events.get(id)
+    if (known === undefined && this.events.size < MAX_EVENTS)
+      this.events.set(id, { id, type, at, turn: null })
     else if (known !== undefined && isEarlier(at, known.at)) known.at = at
   }
 
   /** Adds a dangerous mode that the session ran in; `at` is kept from its first use. */
   addMode(action: DangerousAction | null, at: string | null): void {
     if (action !== null && isEarlier(at, this.modes.get(action.ruleId)?.at))
-      this.modes.set(action.ruleId, { action, at })
+      this.modes.set(action.ruleId, { id: fragmentId(action.ruleId), action, at })
   }
 
   /** Notes when a file was written, for a session of which no line has a time: of several files the earlier one counts. */
