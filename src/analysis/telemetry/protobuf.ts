@@ -8,12 +8,10 @@ import {
   timeOf,
   withTime,
 } from './model.ts'
-import { MessageReader, namesOf, WireError } from './wire.ts'
+import { MessageReader, WireError } from './wire.ts'
 
 // Reads OTLP's requests from protobuf. Numbers of fields are those of opentelemetry-proto 1.x. All three requests are built
 // alike: resources (1), each with its resource (1) and scopes (2), each with records (2).
-
-const NAMES = namesOf(ATTRIBUTES)
 
 type OnRecord = (record: TelemetryRecord) => void
 type Found = Map<string, string | number | boolean>
@@ -45,14 +43,14 @@ function fields(message: MessageReader, take: (field: number, message: MessageRe
 /** Adds an attribute that is kept and can be read; of others the value is not decoded. */
 function readAttribute(attribute: MessageReader, found: Found): void {
   try {
-    let key: string | undefined
+    let key = ''
     let value: MessageReader | undefined
     for (let number = attribute.next(); number !== 0; number = attribute.next()) {
-      if (number === 1) key = attribute.name(NAMES)
+      if (number === 1) key = attribute.text()
       else if (number === 2) value = attribute.message()
     }
-    const known = key === undefined || value === undefined ? undefined : readValue(value)
-    if (known !== undefined) found.set(key ?? '', known)
+    const known = value === undefined || !ATTRIBUTES.has(key) ? undefined : readValue(value)
+    if (known !== undefined) found.set(key, known)
   } catch (error) {
     // it has bytes of its own: what is wrong in them loses no other attribute
     if (!(error instanceof WireError)) throw error

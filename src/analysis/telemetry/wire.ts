@@ -9,18 +9,6 @@ export class WireError extends Error {}
 
 const VARINT_BYTES = 10
 
-/** ASCII texts by a hash of their bytes. */
-export type Names = ReadonlyMap<number, string>
-
-export const namesOf = (texts: Iterable<string>): Names =>
-  new Map([...texts].map((text) => [hashOf(Buffer.from(text), 0, text.length), text]))
-
-function hashOf(bytes: Uint8Array, start: number, end: number): number {
-  let hash = 0
-  for (let at = start; at < end; at += 1) hash = (Math.imul(hash, 31) + (bytes[at] ?? 0)) | 0
-  return hash
-}
-
 /**
  * Reads a message field by field. A field that is not read is skipped by the next call of `next`. A class, and the bytes of
  * inner messages are not copied: a request has some 20,000 of them.
@@ -82,16 +70,6 @@ export class MessageReader {
   text(): string {
     const start = this.#length()
     return this.#bytes.toString('utf8', start, this.#at)
-  }
-
-  /** A text that is one of `names`; undefined for another, which is not decoded. */
-  name(names: Names): string | undefined {
-    const start = this.#length()
-    const name = names.get(hashOf(this.#bytes, start, this.#at))
-    if (name?.length !== this.#at - start) return undefined
-    for (let at = 0; at < name.length; at += 1)
-      if (name.charCodeAt(at) !== this.#bytes[start + at]) return undefined
-    return name
   }
 
   /** Bytes in hexadecimal digits. */
