@@ -23,18 +23,6 @@ const SERVICE_WORD = /key|token|secret|auth|password|pat\b/i
 
 const ASSIGNED =
   /(key|ken|ret|ord|ass|pwd|swd|ase|als|pat|uth)(?:_?\d)?\\?["'`\]]{0,2}(?:(?:,?\s{1,40}["']?value["']?)?[ \t]{0,40}[=:>][>=]?[ \t]{0,2}\\?["'`]?|,[ \t]?["'`])(?![^\d\s"'`]{8,199}[\s"'`])([\w!#%&*+,./=?@^~|-]{8,200})(?![\w!#%&*+./=?@^~|([{$-]|<[^/])/gi
-/** The same from a given place on. */
-const ASSIGNED_AT = new RegExp(ASSIGNED.source, 'iy')
-/**
- * The sign and what is behind it, as in ASSIGNED, which is found faster than the ends of names. Where a narrowed text
- * alone has a space or a quote, the value before it has no digit.
- */
-const SIGN = /[=:>,](?=[>=]?[ \t]{0,2}\\?["'`]?(?=[\w!#%&*+,./=?@^~|-]{8})(?![^\d\s"'`]{8,199}[\s"'`]))/g
-/** The part of ASSIGNED before its sign. */
-const BEFORE_SIGN =
-  /(?:key|ken|ret|ord|ass|pwd|swd|ase|als|pat|uth)(?:_?\d)?\\?["'`\]]{0,2}(?:,?\s{1,40}["']?value["']?)?[ \t]{0,40}$/i
-/** Its largest length. */
-const MAX_BEFORE = 96
 
 export const ASSIGNED_RULES: readonly OwnRule[] = [
   {
@@ -44,7 +32,6 @@ export const ASSIGNED_RULES: readonly OwnRule[] = [
     // follows; between them is a sign, the comma between arguments, or `value` as a name of its own (Kubernetes,
     // NuGet)
     pattern: ASSIGNED,
-    matchesIn: assignmentsIn,
     severity: 'high',
     secretIn: assignedSecret,
   },
@@ -66,23 +53,6 @@ export const ASSIGNED_RULES: readonly OwnRule[] = [
     secretIn: ({ 0: secret, 1: password = '' }) => (looksRandom(password, 6) ? { at: 0, secret } : null),
   },
 ]
-
-/** The matches of ASSIGNED that have a digit in the value: a sign has one name before it, which is before those of later signs. */
-function* assignmentsIn(text: string, narrow: string): Generator<RegExpExecArray> {
-  /** All before is searched. */
-  let from = 0
-  for (const { index: sign } of narrow.matchAll(SIGN)) {
-    const before = text.slice(Math.max(0, sign - MAX_BEFORE), sign)
-    const at = before.search(BEFORE_SIGN)
-    const start = sign - before.length + at
-    if (at === -1 || start < from) continue
-    ASSIGNED_AT.lastIndex = start
-    const match = ASSIGNED_AT.exec(text)
-    if (match === null) continue
-    from = start + match[0].length
-    yield match
-  }
-}
 
 function assignedSecret({ 0: match, 1: end = '', 2: value = '', index, input }: RegExpExecArray) {
   if (!/\d/.test(value)) return null

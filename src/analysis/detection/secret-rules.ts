@@ -93,7 +93,7 @@ export async function loadScanner(): Promise<Scanner> {
   const presetRules = await loadPresetRules()
   return async (text, words) => {
     const searched = searchedOf(text, words)
-    const own = ownRulesFor(searched).flatMap((rule) => [...ownFindings(rule, text, searched.narrow)])
+    const own = ownRulesFor(searched).flatMap((rule) => [...ownFindings(rule, text)])
     const reports = await reportsOf(rulesFor(presetRules, searched), text)
     return [...rawFindings(reports, text), ...own].filter(({ secret }) => !MASKED.test(secret))
   }
@@ -167,10 +167,10 @@ export function ownRulesFor(searched: Searched): OwnRule[] {
   )
 }
 
-/** The secrets that one of our own rules finds. `narrow`: see `Searched`. */
-export function* ownFindings(rule: OwnRule, text: string, narrow: string): Generator<RawFinding> {
+/** The secrets that one of our own rules finds. */
+export function* ownFindings(rule: OwnRule, text: string): Generator<RawFinding> {
   const { ruleId, title, severity } = rule
-  for (const match of rule.matchesIn?.(text, narrow) ?? text.matchAll(rule.pattern)) {
+  for (const match of text.matchAll(rule.pattern)) {
     const found = rule.secretIn === undefined ? { at: 0, secret: match[0] } : rule.secretIn(match)
     if (found !== null) yield { ruleId, title, start: match.index + found.at, secret: found.secret, severity }
   }

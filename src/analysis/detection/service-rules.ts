@@ -14,8 +14,6 @@ export interface OwnRule {
   word?: RegExp
   /** Four characters, one of which every match has, with 16 characters of tokens behind them: see `headsIn` of secret-rules.ts. */
   heads?: readonly string[]
-  /** Its matches that may be secrets, where they are found faster than by the pattern alone. `narrow`: see `Searched`. */
-  matchesIn?: (text: string, narrow: string) => Iterable<RegExpExecArray>
   severity: Severity
   /** The secret inside a match, if it is not the match: its offset from the match and its text. */
   secretIn?: (match: RegExpExecArray) => { at: number; secret: string } | null
