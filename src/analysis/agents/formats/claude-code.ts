@@ -2,16 +2,7 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { dangerousAction } from '../../detection/dangerous-actions.ts'
 import { noteTotal } from '../transcript/earlier-totals.ts'
-import {
-  countOf,
-  isObject,
-  type Json,
-  objectOf,
-  parseJson,
-  textOf,
-  timeOf,
-  valueAt,
-} from '../transcript/json-fields.ts'
+import { countOf, isObject, type Json, objectOf, textOf, timeOf, valueAt } from '../transcript/json-fields.ts'
 import { readJsonLines } from '../transcript/json-lines.ts'
 import { reportedCost, type SourceFile } from '../transcript/source-file.ts'
 import { noteWhole, type Transcript } from '../transcript/transcript.ts'
@@ -60,7 +51,7 @@ export async function readClaudeCode(
   const read = (owner: string, line: Json, number: number) =>
     readTypedLine(state, file.transcriptOf(owner), line, number)
   const state: State = { ...newLineage(file, sessionId, sessionFromFolder, read), subAgentMessages: [] }
-  await readJsonLines(file, (value, lineNumber) => readLine(state, value, lineNumber), withoutResult)
+  await readJsonLines(file, (value, lineNumber) => readLine(state, value, lineNumber))
   takeWaiting(state, state.sessionId, true)
   takeTime(state)
   const written = timeOf((await stat(file.path)).mtimeMs)
@@ -75,39 +66,6 @@ export async function readClaudeCode(
     const transcript = file.transcriptOf(owner)
     readTypedLine(state, transcript, { ...objectOf(value.message), isSidechain: true }, 0)
   }
-}
-
-/** The key of a tool’s result as Claude Code shows it, half the bytes of a transcript: the message has the same for the model. */
-const RESULT = ',"toolUseResult":'
-const CLOSING_BRACE = 0x7d
-/** The fields of a line with a result that are before it, and those that could be in or behind it and are read. */
-const BEFORE_RESULT = ['message', 'uuid', 'timestamp', 'sessionId', 'cwd', 'gitBranch', 'isSidechain']
-const AFTER_RESULT = [
-  'searchCount',
-  'permissionMode',
-  'isMeta',
-  'isCompactSummary',
-  'origin',
-  'requestId',
-].map((field) => `"${field}"`)
-/** The fields of a result that are read; what is before them, as the whole file that was edited, is not. */
-const IN_RESULT = ['"structuredPatch":[{', '"gitOperation":{']
-
-/**
- * The value of a user line up to the result of its tool, and of the result what is read; undefined for one with a field behind it
- * that is read.
- */
-function withoutResult(line: Buffer): Json | undefined {
-  const at = line.indexOf(RESULT)
-  if (at === -1 || line.at(-1) !== CLOSING_BRACE) return undefined
-  const rest = line.subarray(at)
-  if (AFTER_RESULT.some((field) => rest.includes(field))) return undefined
-  const kept = IN_RESULT.map((field) => rest.indexOf(field)).find((index) => index !== -1)
-  const end = kept === undefined ? '}' : `${RESULT}{${rest.toString('utf8', kept)}`
-  // JSON only if the result is a field of the line itself: other objects would not be closed
-  const value = parseJson(line.toString('utf8', 0, at) + end)
-  const isWhole = isObject(value) && value.type === 'user' && BEFORE_RESULT.every((field) => field in value)
-  return isWhole ? value : undefined
 }
 
 function readLine(state: State, value: Json, number: number): string | undefined {

@@ -12,16 +12,14 @@ const NO_OBJECT = 'not a JSON object'
 /**
  * Streams a file of one JSON object per line. `read` gets each with its line number, from 1, and returns why it cannot
  * use it, or undefined. Lines that are no object and objects that `read` cannot use are noted in `file.unreadable`.
- * `parsePart` may give the value of a line without fields that `read` has no use for; undefined for a line to parse whole.
  */
 export async function readJsonLines(
   file: SourceFile,
   read: (value: Json, lineNumber: number) => string | undefined,
-  parsePart: (line: Buffer) => unknown = () => undefined,
 ): Promise<void> {
   for await (const line of splitBytes(bytesOf(file.path, file.onBytes))) {
     Object.assign(file.group.cursor, { line: line.number, item: 0 })
-    const parsed = parseLine(line, parsePart)
+    const parsed = parseLine(line)
     const problem = 'reason' in parsed ? parsed.reason : readObject(parsed.value, line.number, read)
     if (problem !== undefined) file.noteUnreadable(line.number, problem)
     await file.group.scan.flushIfFull()
@@ -63,13 +61,8 @@ export const messagesIn =
 export const jsonAt = (path: string, onSkipped: (path: string, reason: string) => void = () => {}): unknown =>
   parseJson(readText(path, onSkipped) ?? '')
 
-function parseLine(
-  { bytes }: LineBytes,
-  parsePart: (line: Buffer) => unknown,
-): { value: unknown } | { reason: string } {
+function parseLine({ bytes }: LineBytes): { value: unknown } | { reason: string } {
   if (bytes === undefined) return { reason: LINE_TOO_LONG }
-  const part = parsePart(bytes)
-  if (part !== undefined) return { value: part }
   const text = bytes.toString('utf8')
   try {
     // without a byte order mark
