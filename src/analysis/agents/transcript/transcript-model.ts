@@ -15,9 +15,9 @@ export interface ApiMessage {
   model: string | null
   tokens: MessageTokens | null
   /** Picodollars that the agent reported; null when it reported none. */
-  cost: bigint | null
+  cost?: bigint | null
   /** Web searches that its usage reports, which are billed beside its tokens. */
-  searches: number
+  searches?: number
   /** The API's own id of the call, where the agent notes it. */
   request?: string | null
   /** The tiers of its price, by `tierOf`; null for the list price. */
@@ -46,11 +46,11 @@ export function mergeMessage<Kept extends ApiMessage>(
   if (tokenTotal(message.tokens) > tokenTotal(same.tokens)) {
     same.tokens = message.tokens
     same.model = message.model ?? same.model
-    same.cost = message.cost ?? same.cost
+    same.cost = message.cost ?? same.cost ?? null
     same.tier = message.tier ?? same.tier ?? null
   }
   same.model ??= message.model
-  same.searches = Math.max(same.searches, message.searches)
+  same.searches = Math.max(same.searches ?? 0, message.searches ?? 0)
   same.request ??= message.request ?? null
   return same
 }

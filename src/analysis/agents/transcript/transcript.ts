@@ -184,11 +184,7 @@ export class Transcript {
   }
 
   /** Adds an API message, also to the usage of the file, and returns its turn: the existing one if the message is known. */
-  addMessage(
-    known: Pick<ApiMessage, 'id' | 'model' | 'tokens'> & Partial<ApiMessage>,
-    at: string | null,
-  ): Turn {
-    const message = { cost: null, searches: 0, ...known }
+  addMessage(message: ApiMessage, at: string | null): Turn {
     this.shared.file?.countMessage(message)
     const position = this.nextPosition()
     const { turn } = mergeMessage(this.messages, message, (created) => {

@@ -121,8 +121,6 @@ function readUsage(state: State, line: Json, at: string | null): void {
     model: model ?? textOf(line.model),
     // that of a provider which tells none
     tokens: isNothing(tokens) ? null : tokens,
-    cost: null,
-    searches: 0,
   }
   const isCopied = isOfStep
     ? step.isCopied

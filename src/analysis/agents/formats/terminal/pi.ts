@@ -90,14 +90,11 @@ function taskUsage({ toolName, details }: Json): unknown {
   return toolName === 'task' && listOf(outputPaths).length === 0 ? usage : undefined
 }
 
-function callOfUsage(usage: unknown, model: string | null): Omit<ApiMessage, 'id'> {
-  return {
-    model,
-    tokens: tokensOf(usage),
-    cost: reportedCost(valueAt(usage, 'cost', 'total')),
-    searches: 0,
-  }
-}
+const callOfUsage = (usage: unknown, model: string | null): Omit<ApiMessage, 'id'> => ({
+  model,
+  tokens: tokensOf(usage),
+  cost: reportedCost(valueAt(usage, 'cost', 'total')),
+})
 
 const tokensOf = tokensBy('input output cacheRead cacheWrite', false)
 
