@@ -4,7 +4,7 @@ import { dangerousAction } from '../../detection/dangerous-actions.ts'
 import { noteTotal } from '../transcript/earlier-totals.ts'
 import { countOf, isObject, type Json, objectOf, textOf, timeOf, valueAt } from '../transcript/json-fields.ts'
 import { readJsonLines } from '../transcript/json-lines.ts'
-import { reportedCost, type SourceFile } from '../transcript/source-file.ts'
+import type { SourceFile } from '../transcript/source-file.ts'
 import { noteWhole, type Transcript } from '../transcript/transcript.ts'
 import type { ApiMessage } from '../transcript/transcript-model.ts'
 import { readResponse, readUserContent } from './claude-content.ts'
@@ -20,15 +20,7 @@ import {
   takeTime,
   takeWaiting,
 } from './claude-lineage.ts'
-import {
-  claudeTier,
-  claudeTokens,
-  claudeTotals,
-  modelOf,
-  otherCalls,
-  SYNTHETIC,
-  searchesOf,
-} from './claude-usage.ts'
+import { claudeTotals, messageOf, otherCalls, SYNTHETIC } from './claude-usage.ts'
 
 // Claude Code's session files (versions 1.0 to 2.1): one JSON object per line. An API message is written as one line per
 // content block, and each of these lines repeats the usage of the message.
@@ -144,18 +136,6 @@ function readTypedLine(state: State, transcript: Transcript, line: Json, number:
 
 /** Null for `HEAD`: no branch was checked out. */
 const branchOf = (value: unknown): string | null => (value === 'HEAD' ? null : textOf(value))
-
-function messageOf(line: Json, message: Json, number: number): ApiMessage {
-  return {
-    id: textOf(message.id) ?? textOf(line.uuid) ?? `line ${number}`,
-    model: modelOf(message.model),
-    tokens: claudeTokens(message.usage),
-    cost: reportedCost(line.costUSD),
-    searches: searchesOf(message.usage),
-    request: textOf(line.requestId),
-    tier: claudeTier(message.usage),
-  }
-}
 
 /**
  * The message with an id of its own where another response had the same: gateways use one again. A sidechain repeats messages

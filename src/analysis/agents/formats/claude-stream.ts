@@ -8,16 +8,7 @@ import { countsOf, type SourceFile } from '../transcript/source-file.ts'
 import { noteWhole, type Transcript } from '../transcript/transcript.ts'
 import type { MessageTokens, Turn } from '../transcript/transcript-model.ts'
 import { readResponse, readUserContent } from './claude-content.ts'
-import {
-  claudeTier,
-  claudeTokens,
-  claudeTotals,
-  costOf,
-  modelOf,
-  otherCalls,
-  SYNTHETIC,
-  searchesOf,
-} from './claude-usage.ts'
+import { claudeTokens, claudeTotals, costOf, messageOf, otherCalls, SYNTHETIC } from './claude-usage.ts'
 
 // The output of `claude -p --output-format stream-json`, or of `json`, which prints an array of the same messages
 // (`--verbose`) or the last one only. This last one, `result`, has the exact tokens and cost of the run by model; the usage
@@ -64,8 +55,7 @@ function readLine(
   const id = textOf(value.session_id)
   if (id === null) return value.type === undefined ? 'no type' : undefined
   const transcript = file.transcriptOf(id)
-  const run = runs.get(transcript) ?? newRun(transcript)
-  runs.set(transcript, run)
+  const run = runs.getOrInsertComputed(transcript, newRun)
   // Claude Cowork's audit log, which repeats what its transcripts have
   const audited = timeOf(value._audit_timestamp)
   const at = timeOf(value.timestamp) ?? audited
@@ -76,13 +66,7 @@ function readLine(
   const message = objectOf(value.message)
   if (value.type === 'assistant') {
     if (message.model === SYNTHETIC) return undefined
-    const found = {
-      id: textOf(message.id) ?? textOf(value.uuid) ?? `line ${number}`,
-      model: modelOf(message.model),
-      tokens: claudeTokens(message.usage),
-      searches: searchesOf(message.usage),
-      tier: claudeTier(message.usage),
-    }
+    const found = messageOf(value, message, number)
     if (found.tokens !== null) run.prompts.set(found.id, promptOf(found.tokens))
     const turn = transcript.addMessage(found, at)
     run.turns.add(turn)

@@ -1,7 +1,7 @@
 import type { ModelTotal } from '../../records/fragments.ts'
 import { plainNameOf } from '../../scoring/model-names.ts'
 import { tierOf } from '../../scoring/price-tiers.ts'
-import { countOf, isObject, listOf, objectOf, textOf, valueAt } from '../transcript/json-fields.ts'
+import { countOf, isObject, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/json-fields.ts'
 import { reportedCost } from '../transcript/source-file.ts'
 import type { ApiMessage, MessageTokens } from '../transcript/transcript-model.ts'
 
@@ -26,10 +26,19 @@ export function claudeTokens(usage: unknown): MessageTokens | null {
   }
 }
 
-/** The tier of a usage: `speed`, `service_tier` and `inference_geo`. */
-export const claudeTier = (usage: unknown): string | null => {
+/** The call of a model that a line of the model is of. */
+export function messageOf(line: Json, { id, model, usage }: Json, number: number): ApiMessage {
   const { speed, service_tier, inference_geo } = objectOf(usage)
-  return tierOf(speed, service_tier, inference_geo)
+  return {
+    id: textOf(id) ?? textOf(line.uuid) ?? `line ${number}`,
+    model: modelOf(model),
+    tokens: claudeTokens(usage),
+    cost: reportedCost(line.costUSD),
+    // web searches are billed beside the tokens
+    searches: countOf(valueAt(usage, 'server_tool_use', 'web_search_requests')),
+    request: textOf(line.requestId),
+    tier: tierOf(speed, service_tier, inference_geo),
+  }
 }
 
 /**
@@ -45,7 +54,7 @@ export function otherCalls({ id, model }: Pick<ApiMessage, 'id' | 'model'>, usag
     if (!isOther && each.type !== 'advisor_message' && each.type !== 'compaction') return []
     const tier = tierOf(service_tier, inference_geo)
     const found = { model: named ?? model, tokens: claudeTokens(each), tier }
-    return [{ id: `${id} iteration ${index}`, cost: null, searches: 0, ...found }]
+    return [{ id: `${id} iteration ${index}`, ...found }]
   })
 }
 
@@ -73,7 +82,3 @@ export function costOf(dollars: unknown): string | null {
   const cost = dollars === 0 ? 0n : reportedCost(dollars)
   return cost === null ? null : String(cost)
 }
-
-/** Web searches of a `usage` object, which are billed beside its tokens. */
-export const searchesOf = (usage: unknown): number =>
-  countOf(valueAt(usage, 'server_tool_use', 'web_search_requests'))
