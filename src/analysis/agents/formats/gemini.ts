@@ -1,5 +1,6 @@
 import { basename, dirname, join } from 'node:path'
 import { isTool } from '../../scoring/tool-names.ts'
+import { readText } from '../git/regular-file.ts'
 import {
   blockText,
   countOf,
@@ -11,17 +12,17 @@ import {
   textOf,
   textsIn,
   timeOf,
+  valueAt,
 } from '../transcript/json-fields.ts'
-import { messagesIn, readJsonDocument, readJsonLines } from '../transcript/json-lines.ts'
+import { jsonAt, messagesIn, readJsonDocument, readJsonLines } from '../transcript/json-lines.ts'
 import { type SourceFile, tokensOfCall } from '../transcript/source-file.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 import type { MessageTokens } from '../transcript/transcript-model.ts'
 import { addedKeys } from '../transcript/written-lines.ts'
 import { type Format, valueIn } from './format.ts'
-import { folderOfChat } from './gemini-folder.ts'
 
 // Chat files of Gemini CLI: one JSON document, in newer versions a head and one message per line. They
-// contain a hash of the working folder, not its name: see gemini-folder.ts.
+// contain a hash of the working folder, not its name: see `folderOfChat`.
 
 /** Digits of the folder's hash in the project's name. */
 const HASH_LENGTH = 8
@@ -123,6 +124,25 @@ function tokensOf(tokens: unknown): MessageTokens | null {
   const thoughts = countOf(tokens.thoughts)
   const [used, output] = [input + countOf(tokens.tool), countOf(tokens.output) + thoughts]
   return tokensOfCall({ input: used, output, read: cached, reasoning: thoughts }, true)
+}
+
+const CHAT_PATH = /^(.*[/\\][^/\\]+)[/\\]chats[/\\]/
+
+/**
+ * The working folder of a chat file; null where nothing beside the file says it. Gemini CLI keeps the chats of a folder in
+ * `tmp/<name>/chats`; `tmp/<name>/.project_root` has the folder's path, and `projects.json` beside `tmp` the names of all
+ * folders. Earlier versions used a hash of the path as the name.
+ */
+function folderOfChat({ path, group: { onSkipped } }: SourceFile): string | null {
+  const place = CHAT_PATH.exec(path)?.[1]
+  if (place === undefined) return null
+  const root = readText(join(place, '.project_root'), onSkipped)?.trim()
+  if (root) return root
+  const name = place.slice(dirname(place).length + 1)
+  const list = jsonAt(join(dirname(dirname(place)), 'projects.json'), onSkipped)
+  const hashOf = (folder: string) => new Bun.CryptoHasher('sha256').update(folder).digest('hex')
+  const folders = Object.entries(objectOf(valueAt(list, 'projects')))
+  return folders.findLast(([folder, known]) => known === name || hashOf(folder) === name)?.[0] ?? null
 }
 
 export const GEMINI: Format = {
