@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/errors.ts'
 import type { Source } from './discover.ts'
 import { readDatabase } from './transcript/database.ts'
 import { readHead } from './transcript/file-bytes.ts'
@@ -5,27 +6,21 @@ import type { SourceFile } from './transcript/source-file.ts'
 
 /** Reads a file by its format. False when it contains no sessions after all. */
 export async function readSource(source: Source, file: SourceFile): Promise<boolean> {
+  const { format, layout, path, startedBy } = source
   try {
-    return await readAs(source, file)
+    if (layout === 'database' && format.database !== undefined) await readDatabase(file, format.database)
+    else if (layout === 'folder') await format.folder?.read(file)
+    else if (source.sessionId === null && format.withoutId !== undefined) {
+      file.group.onSkipped(path, format.withoutId)
+      return false
+    } else {
+      const sessionId = source.sessionId ?? (await derivedSessionId(path))
+      if (startedBy !== null) file.transcriptOf(sessionId).parentId = startedBy
+      await format.read?.(file, sessionId, source)
+    }
   } catch (error) {
     // the file changed or was removed during the read; the other files are still read
-    const reason = error instanceof Error ? error.message : String(error)
-    file.noteUnreadable(1, `reading stopped: ${reason}`)
-    return true
-  }
-}
-
-async function readAs(source: Source, file: SourceFile): Promise<boolean> {
-  const { format, layout, path, startedBy } = source
-  if (layout === 'database' && format.database !== undefined) await readDatabase(file, format.database)
-  else if (layout === 'folder') await format.folder?.read(file)
-  else if (source.sessionId === null && format.withoutId !== undefined) {
-    file.group.onSkipped(path, format.withoutId)
-    return false
-  } else {
-    const sessionId = source.sessionId ?? (await derivedSessionId(path))
-    if (startedBy !== null) file.transcriptOf(sessionId).parentId = startedBy
-    await format.read?.(file, sessionId, source)
+    file.noteUnreadable(1, `reading stopped: ${messageOf(error)}`)
   }
   return true
 }
