@@ -1,5 +1,5 @@
 import { compareText } from '../../base/text.ts'
-import type { SessionFragments, TurnFragment } from '../records/fragments.ts'
+import { noParts, type SessionFragments, type TurnFragment } from '../records/fragments.ts'
 import type { Origin } from '../records/session.ts'
 import { statedTotals, sumOf, sumTotals, unattributedTotals } from './totals.ts'
 
@@ -118,13 +118,8 @@ export function telemetryOf(parts: SessionFragments): SessionFragments | undefin
   const { telemetry, agent } = parts
   if (telemetry === undefined) return undefined
   if (originOf(parts) === 'telemetry') return parts
-  const none = { from: null, to: null }
-  return {
-    ...parts,
-    ...{ agent, isFork: false, times: none, fileTimes: none, branch: null, title: null },
-    ...{ pullRequests: [], calls: [], events: [], secrets: [], modes: [], runs: [], whole: null },
-    turns: parts.turns.filter(({ telemetry: isTold }) => isTold === true),
-  }
+  const turns = parts.turns.filter(({ telemetry: isTold }) => isTold === true)
+  return { ...parts, ...noParts(agent), project: parts.project, turns }
 }
 
 const sumOfAll = (items: readonly Pick<TurnFragment, 'tokens'>[]): number =>

@@ -156,6 +156,25 @@ export const SessionFragments = closed({
 })
 export type SessionFragments = Static<typeof SessionFragments>
 
+/** The parts of a session of which nothing is known yet. */
+export const noParts = (agent: string): SessionFragments => ({
+  agent,
+  isFork: false,
+  times: { from: null, to: null },
+  fileTimes: { from: null, to: null },
+  project: { rank: 0, at: null },
+  branch: null,
+  title: null,
+  pullRequests: [],
+  turns: [],
+  calls: [],
+  events: [],
+  secrets: [],
+  modes: [],
+  runs: [],
+  whole: null,
+})
+
 /** Largest unpacked parts. Real ones have at most 12 times as many bytes as their packed text has characters. */
 const MAX_BYTES = 48 * 1024 * 1024
 const MAX_RATIO = 20

@@ -1,6 +1,6 @@
 import { sessionIdOf } from '../../base/ids.ts'
 import { mergeFragments } from '../fragments/merge.ts'
-import type { CallFragment, SessionFragments, TurnFragment } from '../records/fragments.ts'
+import { type CallFragment, noParts, type SessionFragments, type TurnFragment } from '../records/fragments.ts'
 import type { Observation } from './observations.ts'
 
 /** A session, as far as telemetry of one day (UTC) tells of it. */
@@ -43,7 +43,7 @@ function sessionOf(observations: readonly Observation[], now: string): ObservedS
     if (call !== undefined) calls.push({ ...call, name: cutName(call.name) })
   }
   const parts: SessionFragments = {
-    ...emptyParts(agent),
+    ...noParts(agent),
     project: { rank: project === null ? 0 : 1, at: null },
     telemetry: { from, to },
   }
@@ -52,7 +52,7 @@ function sessionOf(observations: readonly Observation[], now: string): ObservedS
     project: cutName(project),
     email: observations.find(({ email }) => email !== null && EMAIL.test(email))?.email ?? null,
     // merging joins the items that are there twice: a call that a log and a span tell of
-    parts: mergeFragments(emptyParts(agent), { ...parts, turns, calls }),
+    parts: mergeFragments(noParts(agent), { ...parts, turns, calls }),
     records: observations.length,
   }
 }
@@ -60,21 +60,3 @@ function sessionOf(observations: readonly Observation[], now: string): ObservedS
 const MAX_NAME = 200
 const cutName = (name: string | null): string | null => name?.slice(0, MAX_NAME) ?? null
 const EMAIL = /^[^\s@]{1,250}@[^\s@]{1,60}$/
-
-const emptyParts = (agent: string): SessionFragments => ({
-  agent,
-  isFork: false,
-  times: { from: null, to: null },
-  fileTimes: { from: null, to: null },
-  project: { rank: 0, at: null },
-  branch: null,
-  title: null,
-  pullRequests: [],
-  turns: [],
-  calls: [],
-  events: [],
-  secrets: [],
-  modes: [],
-  runs: [],
-  whole: null,
-})
