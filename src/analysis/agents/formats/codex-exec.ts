@@ -35,8 +35,8 @@ export async function readCodexExec(file: SourceFile): Promise<void> {
     if (value.type === 'thread.started') {
       if (thread !== undefined) endTurn(thread, null)
       const id = textOf(value.thread_id) ?? 'unnamed'
-      thread = hasRollout.has(id) ? undefined : (threads.get(id) ?? newThread(file.transcriptOf(id)))
-      if (thread !== undefined) threads.set(id, thread)
+      const begin = () => newThread(file.transcriptOf(id))
+      thread = hasRollout.has(id) ? undefined : threads.getOrInsertComputed(id, begin)
     } else if (thread !== undefined) readEvent(thread, value)
     return undefined
   })

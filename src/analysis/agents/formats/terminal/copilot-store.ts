@@ -36,22 +36,19 @@ export interface StoredCall extends Pick<ApiMessage, 'id' | 'model' | 'tokens' |
   isAside: boolean
 }
 
-/** The calls of each session, by the path of a store. */
-type Stores = Map<string, ReadonlyMap<string, readonly StoredCall[]>>
-/** The stores that were read, by the owners of lines, of which each run has its own. */
-const stores = new WeakMap<LineOwners, Stores>()
+/** The calls of each session, by the path of a store that was read, by the owners of lines, of which each run has its own. */
+const stores = new WeakMap<LineOwners, Map<string, Promise<ReadonlyMap<string, readonly StoredCall[]>>>>()
 
 /** The calls that the store beside a file of events has of the session. A store that cannot be read is named once. */
 export async function callsBeside(file: SourceFile, sessionId: string): Promise<StoredCall[]> {
   const path = join(dirname(file.path), '..', '..', 'session-store.db')
-  const { owners } = file.group
-  const known = stores.get(owners) ?? new Map()
-  stores.set(owners, known)
-  if (!known.has(path)) known.set(path, existsSync(path) ? await readStore(file, path) : new Map())
-  return [...(known.get(path)?.get(sessionId) ?? [])]
+  const known = stores.getOrInsertComputed(file.group.owners, () => new Map())
+  const calls = await known.getOrInsertComputed(path, () => readStore(file, path))
+  return [...(calls.get(sessionId) ?? [])]
 }
 
 async function readStore(file: SourceFile, path: string): Promise<Map<string, StoredCall[]>> {
+  if (!existsSync(path)) return new Map()
   try {
     return await useDatabase(path, (database) => Map.groupBy(storedCalls(database), (call) => call.sessionId))
   } catch (error) {

@@ -28,7 +28,14 @@ const PERSONS = new Set([undefined, 'mid_turn_user_message', 'realtime_message']
 
 /** The ids of answers whose other line was not read yet, by their usage. */
 type Unpaired = Map<string, string[]>
-const unpaired = new WeakMap<Transcript, { answers: Unpaired; lines: Unpaired }>()
+const newState = () => ({
+  answers: new Map() as Unpaired,
+  lines: new Map() as Unpaired,
+  /** The turn of the last line of the model. */
+  turn: null as Turn | null,
+})
+const states = new WeakMap<Transcript, ReturnType<typeof newState>>()
+const stateOf = (transcript: Transcript) => states.getOrInsertComputed(transcript, newState)
 
 /** Reads a file of either kind. `sessionId`: from its lines, or one derived from them. */
 async function readQwen(file: SourceFile, sessionId: string): Promise<void> {
@@ -70,7 +77,7 @@ function readSystem(transcript: Transcript, line: Json, id: string, at: string |
     const tokens = tokensOf((kind) => event[`${EVENT_COUNTS[kind]}_token_count`])
     const key = keyOf(tokens)
     const own = textOf(event.response_id) ?? id
-    const { answers, lines } = unpairedOf(transcript)
+    const { answers, lines } = stateOf(transcript)
     const line = take(lines, key)
     if (line === undefined) put(answers, key, own)
     const request = textOf(event.response_id)
@@ -88,12 +95,12 @@ function readAnswer(
   const usage =
     isObject(line.usageMetadata) && Object.keys(line.usageMetadata).length > 0 ? line.usageMetadata : null
   const tokens = usage === null ? null : tokensOf((kind) => usage[`${kind}TokenCount`])
-  const { answers, lines } = unpairedOf(transcript)
+  const state = stateOf(transcript)
   const isSubAgent = textOf(line.agentId) !== null
-  const known = tokens === null || isSubAgent ? undefined : take(answers, keyOf(tokens))
-  if (tokens !== null && known === undefined && !isSubAgent) put(lines, keyOf(tokens), id)
+  const known = tokens === null || isSubAgent ? undefined : take(state.answers, keyOf(tokens))
+  if (tokens !== null && known === undefined && !isSubAgent) put(state.lines, keyOf(tokens), id)
   // the calls of a sub-agent's answer may be a line of their own, after that of its usage
-  const before = usage === null && isSubAgent ? lastTurn(transcript) : null
+  const before = usage === null && isSubAgent ? state.turn : null
   const turn = before ?? transcript.addMessage({ id: known ?? id, model: textOf(line.model), tokens }, at)
   transcript.scanTurn(turn, parts.flatMap(({ text }) => textOf(text) ?? []).join('\n'))
   for (const [index, { functionCall }] of parts.entries()) {
@@ -101,11 +108,8 @@ function readAnswer(
     const { id: own, name, args } = functionCall
     transcript.addCall(turn, textOf(own) ?? `${id} ${index}`, name, args)
   }
-  last.set(transcript, turn)
+  state.turn = turn
 }
-
-const last = new WeakMap<Transcript, Turn>()
-const lastTurn = (transcript: Transcript): Turn | null => last.get(transcript) ?? null
 
 function readResult(transcript: Transcript, response: Json, line: Json): void {
   const result = objectOf(line.toolCallResult)
@@ -144,12 +148,6 @@ function tokensOf(count: (kind: keyof typeof EVENT_COUNTS) => unknown): MessageT
 }
 
 const keyOf = ({ input, output, cache_read }: MessageTokens): string => `${input} ${output} ${cache_read}`
-
-function unpairedOf(transcript: Transcript): { answers: Unpaired; lines: Unpaired } {
-  const known = unpaired.get(transcript) ?? { answers: new Map(), lines: new Map() }
-  unpaired.set(transcript, known)
-  return known
-}
 
 const put = (kept: Unpaired, key: string, id: string) => kept.getOrInsertComputed(key, () => []).push(id)
 const take = (kept: Unpaired, key: string): string | undefined => kept.get(key)?.shift()
