@@ -1,6 +1,7 @@
+import { stat } from 'node:fs/promises'
 import { messageOf } from '../../base/errors.ts'
 import type { Source } from './discover.ts'
-import { readDatabase } from './transcript/database.ts'
+import { useDatabase } from './transcript/database.ts'
 import { readHead } from './transcript/file-bytes.ts'
 import type { SourceFile } from './transcript/source-file.ts'
 
@@ -8,8 +9,10 @@ import type { SourceFile } from './transcript/source-file.ts'
 export async function readSource(source: Source, file: SourceFile): Promise<boolean> {
   const { format, layout, path, startedBy } = source
   try {
-    if (layout === 'database' && format.database !== undefined) await readDatabase(file, format.database)
-    else if (layout === 'folder') await format.folder?.read(file)
+    if (layout === 'database') {
+      await useDatabase(path, (database) => format.database?.read(file, database))
+      file.onBytes((await stat(path)).size)
+    } else if (layout === 'folder') await format.folder?.read(file)
     else if (source.sessionId === null && format.withoutId !== undefined) {
       file.group.onSkipped(path, format.withoutId)
       return false

@@ -1,5 +1,4 @@
 import { Database } from 'bun:sqlite'
-import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { MAX_LINE_BYTES } from '../../../base/split-lines.ts'
 import { isIrregular, NOT_REGULAR } from '../git/regular-file.ts'
@@ -85,9 +84,3 @@ export const columnsOf = (
   table: string,
   names: readonly string[],
 ) => names.map((name) => (tables.get(table)?.has(name) ? name : `null as ${name}`)).join(', ')
-
-/** Reads all of a database by its reader. */
-export async function readDatabase(file: SourceFile, reader: DatabaseReader): Promise<void> {
-  await useDatabase(file.path, (database) => reader.read(file, database))
-  file.onBytes((await stat(file.path)).size)
-}
