@@ -88,9 +88,9 @@ export function matchTotals(stated: Totals, counted: Totals): MatchedTotal[] {
 }
 
 /** All but the part of the cache that is kept for an hour, which few totals state. */
-const KINDS = [0, 1, 2, 3]
+export const KINDS = [0, 1, 2, 3]
 const isNamed = (model: string | null, name: string): boolean => model !== null && plainNameOf(model) === name
-const tokensOfKind = (totals: Totals, kind: number): number =>
+export const tokensOfKind = (totals: readonly ModelTotal[], kind: number): number =>
   totals.reduce((sum, { tokens }) => sum + (tokens[kind] ?? 0), 0)
 
 /**

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { dangerousAction } from '../../detection/dangerous-actions.ts'
+import { KINDS, tokensOfKind } from '../../fragments/totals.ts'
 import type { ModelTotal } from '../../records/fragments.ts'
 import { noteTotal, totalKey } from '../transcript/earlier-totals.ts'
 import { countOf, type Json, objectOf, textOf, timeOf } from '../transcript/json-fields.ts'
@@ -105,17 +106,15 @@ function readResult(file: SourceFile, run: Run, value: Json): void {
       : [{ model: null, tokens: countsOf(usage), cost: costOf(value.total_cost_usd) }]
   if (totals.length === 0) return
   const stated = file.statedOf(transcript)
-  const sums = [0, 1, 2, 3].map((kind) => totals.reduce((sum, { tokens }) => sum + (tokens[kind] ?? 0), 0))
-  const isRun = usage !== null && countsOf(usage).every((count, kind) => kind === 4 || count === sums[kind])
+  const used = usage === null ? [] : countsOf(usage)
+  const isRun = usage !== null && KINDS.every((kind) => used[kind] === tokensOfKind(totals, kind))
   const key = textOf(value.uuid) ?? JSON.stringify([totals, value.duration_ms, value.total_cost_usd])
   noteTotal(file.group, transcript, totals)
   if (!isRun) {
     for (const each of stated) noteWhole(each, totals)
     const own = ownTotals(value, usage, totals)
     const before = totalKey(totals, own)
-    const isOfRun =
-      usage !== null &&
-      totals.some(({ tokens }) => countsOf(usage).every((n, kind) => kind === 4 || n === tokens[kind]))
+    const isOfRun = totals.some(({ tokens }) => KINDS.every((kind) => used[kind] === tokens[kind]))
     if (before !== null)
       file.group.laterRuns.push({ transcript, stated, key, all: totals, own, before, isOfRun })
     return

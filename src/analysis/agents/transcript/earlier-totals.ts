@@ -1,3 +1,4 @@
+import { KINDS, tokensOfKind } from '../../fragments/totals.ts'
 import type { ModelTotal } from '../../records/fragments.ts'
 import type { FileGroup, LaterRun } from './source-file.ts'
 import type { Transcript } from './transcript.ts'
@@ -5,13 +6,9 @@ import type { Transcript } from './transcript.ts'
 // Totals that a log states of its run and of what was before it: an earlier run of the session, or the session that it was forked
 // from. The log names neither. What was before is another session's where that session states the same total.
 
-const KINDS = [0, 1, 2, 3]
-
 /** Names a total, less `own`, by its four kinds of tokens; null where nothing is left, or less. */
 export function totalKey(totals: readonly ModelTotal[], own: readonly ModelTotal[] = []): string | null {
-  const sum = (of: readonly ModelTotal[], kind: number) =>
-    of.reduce((all, { tokens }) => all + (tokens[kind] ?? 0), 0)
-  const rest = KINDS.map((kind) => sum(totals, kind) - sum(own, kind))
+  const rest = KINDS.map((kind) => tokensOfKind(totals, kind) - tokensOfKind(own, kind))
   return rest.some((count) => count < 0) || rest.every((count) => count === 0)
     ? null
     : `total ${rest.join(' ')}`
