@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { MAX_LINE_BYTES } from '../../../base/split-lines.ts'
-import { countedRows, type DatabaseReader, type Row, rowsIn, wholeText } from '../transcript/database.ts'
+import { type DatabaseReader, type Row, readRows, rowsIn, wholeText } from '../transcript/database.ts'
 import { isObject, type Json, objectOf, parseJson, textOf } from '../transcript/json-fields.ts'
 import { addTokens, noTokens, reportedCost, type SourceFile } from '../transcript/source-file.ts'
 import { type FolderReader, type Format, type Places, SESSION_KEYS, valueIn } from './format.ts'
@@ -96,14 +96,12 @@ export const OPENCODE_DATABASE: DatabaseReader = {
     for (const row of sessions)
       readObject(state, { ...row, time: { created: row.time_created, updated: row.time_updated } })
     const forks = new Set(sessions.flatMap(({ id, fork_session_id: from }) => (from == null ? [] : id)))
-    const read = async (rows: Iterable<Row>, readRow: (row: Row, data: Json) => void) => {
-      for (const row of countedRows(file, rows)) {
+    const read = (rows: Iterable<Row>, readRow: (row: Row, data: Json) => void) =>
+      readRows(file, rows, (row) => {
         const data = typeof row.data === 'string' ? parseJson(row.data) : undefined
         if (isObject(data)) readRow(row, data)
         else file.noteUnreadable(1, `row ${row.id}: not a JSON object, or too large`)
-        await file.group.scan.flushIfFull()
-      }
-    }
+      })
     for (const rows of [rowsIf('message', MESSAGE_ROWS), rowsIf('part', PART_ROWS)])
       await read(rows, (row, data) => readObject(state, { ...row, data: undefined, ...data }))
     await read(rowsIf('session_message', NEXT_ROWS), (row, data) =>

@@ -36,12 +36,17 @@ export const rowsIn = (table: string): string => `(select * from ${table} limit 
 export const wholeText = (column: string): string =>
   `case when octet_length(${column}) <= ${MAX_LINE_BYTES} then ${column} end as ${column}`
 
-/** The rows, each once; notes in the file that a table has more than are read. */
-export function* countedRows<T>(file: SourceFile, rows: Iterable<T>): Generator<T> {
+/** Reads the rows one by one; notes in the file that a table has more than are read. */
+export async function readRows<T>(
+  file: SourceFile,
+  rows: Iterable<T>,
+  read: (row: T) => void,
+): Promise<void> {
   let count = 0
   for (const row of rows) {
     count += 1
-    yield row
+    read(row)
+    await file.group.scan.flushIfFull()
   }
   if (count === MAX_ROWS) file.noteUnreadable(1, `only the first ${MAX_ROWS} rows of a table are read`)
 }

@@ -2,13 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { messageOf } from '../../../../base/errors.ts'
-import {
-  countedRows,
-  type DatabaseReader,
-  rowsIn,
-  useDatabase,
-  wholeText,
-} from '../../transcript/database.ts'
+import { type DatabaseReader, readRows, rowsIn, useDatabase, wholeText } from '../../transcript/database.ts'
 import {
   isObject,
   type Json,
@@ -49,18 +43,14 @@ const CURSOR_DATABASE: DatabaseReader = {
       transcript.title ??= textOf(composer.name)
       transcript.noteContext(timeOf(composer.createdAt), folders.get(id) ?? null)
     }
-    for (const { key, value } of countedRows(file, rowsOf(keysFrom('bubbleId')))) {
+    await readRows(file, rowsOf(keysFrom('bubbleId')), ({ key, value }) => {
       const [, id = '', bubbleId = ''] = String(key).split(':')
       const bubble = parseJson(textOfValue(value))
       // the key of what a tool ran has more lines
-      if (bubble === null || id === '' || id.includes('\n')) continue
-      if (!isObject(bubble)) {
-        file.noteUnreadable(1, `message ${bubbleId}: not a JSON object, or too large`)
-        continue
-      }
-      readBubble(file.transcriptOf(id), bubble, bubbleId, models.get(id) ?? null)
-      await file.group.scan.flushIfFull()
-    }
+      if (bubble === null || id === '' || id.includes('\n')) return
+      if (isObject(bubble)) readBubble(file.transcriptOf(id), bubble, bubbleId, models.get(id) ?? null)
+      else file.noteUnreadable(1, `message ${bubbleId}: not a JSON object, or too large`)
+    })
   },
 }
 

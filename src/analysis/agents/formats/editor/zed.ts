@@ -3,9 +3,9 @@ import { zstdDecompressSync } from 'node:zlib'
 import { codeOf } from '../../../../base/errors.ts'
 import {
   columnsOf,
-  countedRows,
   type DatabaseReader,
   type Row,
+  readRows,
   rowsIn,
   wholeText,
 } from '../../transcript/database.ts'
@@ -42,12 +42,11 @@ const ZED_DATABASE: DatabaseReader = {
     const columns = columnsOf(database, 'threads', COLUMNS)
     const sql = `select ${columns}, ${wholeText('data')} from ${rowsIn('threads')} order by id`
     const budget = { left: MAX_UNPACKED_ALL }
-    for (const row of countedRows(file, database.rowsOf(sql))) {
+    await readRows(file, database.rowsOf(sql), (row) => {
       const thread = parseJson(textOfThread(row, budget))
       if (isObject(thread)) readThread(file, row, thread)
       else file.noteUnreadable(1, `thread ${row.id}: not a JSON object, damaged or too large`)
-      await file.group.scan.flushIfFull()
-    }
+    })
   },
 }
 

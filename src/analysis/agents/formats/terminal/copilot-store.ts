@@ -4,9 +4,9 @@ import { picodollarsOf } from '../../../scoring/prices.ts'
 import {
   type AgentDatabase,
   columnsOf,
-  countedRows,
   type DatabaseReader,
   type Row,
+  readRows,
   rowsIn,
   useDatabase,
 } from '../../transcript/database.ts'
@@ -91,12 +91,12 @@ export const COPILOT_DATABASE: DatabaseReader = {
   sessionIds: () => `select distinct session_id as id from ${rowsIn(TABLE)}`,
   // a session without events may have been read before: nothing tells
   isReadElsewhere: (path) => existsSync(join(dirname(path), 'session-state')),
-  read(file, database) {
-    for (const { sessionId, at, ...call } of countedRows(file, storedCalls(database))) {
+  async read(file, database) {
+    await readRows(file, storedCalls(database), ({ sessionId, at, ...call }) => {
       const transcript = file.transcriptOf(sessionId)
       transcript.noteContext(at)
       transcript.addMessage(call, at)
-    }
+    })
     for (const row of database.rowsOf(`select * from ${rowsIn('sessions')}`)) {
       const transcript = file.group.transcripts.get(textOf(row.id) ?? '')
       if (transcript === undefined) continue

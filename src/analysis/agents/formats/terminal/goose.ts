@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import {
   type AgentDatabase,
-  countedRows,
   type DatabaseReader,
   type Row,
+  readRows,
   rowsIn,
   wholeText,
 } from '../../transcript/database.ts'
@@ -39,10 +39,7 @@ const GOOSE_DATABASE: DatabaseReader = {
     const sessions = `select * from ${rowsIn('sessions')} order by created_at, id`
     const ids = new Map<unknown, string>()
     for (const row of database.rowsOf(sessions)) ids.set(row.id, uniqueId(row))
-    for (const row of countedRows(file, database.rowsOf(sessions))) {
-      readSession(file, database, row, ids)
-      await file.group.scan.flushIfFull()
-    }
+    await readRows(file, database.rowsOf(sessions), (row) => readSession(file, database, row, ids))
   },
 }
 
