@@ -107,31 +107,3 @@ export async function readHead(path: string, length: number): Promise<{ head: Bu
   }
   return { head: Buffer.concat(parts), isWhole: size < length }
 }
-
-/** The JSON value that a file contains, parsed as a whole in memory; `reason` where it cannot be. */
-export async function readDocument(
-  path: string,
-  onBytes: (count: number) => void,
-): Promise<{ value: unknown } | { reason: string }> {
-  const parts: Buffer[] = []
-  let size = 0
-  for await (const chunk of bytesOf(path, onBytes)) {
-    size += chunk.length
-    if (size > MAX_DOCUMENT_BYTES)
-      return { reason: `a document above ${MAX_DOCUMENT_BYTES / 1024 / 1024} MiB` }
-    parts.push(Buffer.from(chunk))
-  }
-  try {
-    return {
-      value: JSON.parse(
-        Buffer.concat(parts)
-          .toString('utf8')
-          .replace(/^\uFEFF/, ''),
-      ),
-    }
-  } catch {
-    return { reason: 'not JSON, or cut off' }
-  }
-}
-
-const MAX_DOCUMENT_BYTES = 128 * 1024 * 1024

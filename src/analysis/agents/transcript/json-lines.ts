@@ -1,13 +1,15 @@
-import { type LineBytes, MAX_LINE_BYTES, splitBytes } from '../../../base/split-lines.ts'
+import { MAX_LINE_BYTES, splitBytes } from '../../../base/split-lines.ts'
 import { readText } from '../git/regular-file.ts'
-import { bytesOf, readDocument } from './file-bytes.ts'
+import { bytesOf } from './file-bytes.ts'
 import { isObject, type Json, parseJson } from './json-fields.ts'
 import type { SourceFile } from './source-file.ts'
 
 /** The reason given for a line that is longer than `splitLines` reads. */
 export const LINE_TOO_LONG = `longer than ${MAX_LINE_BYTES / 1024 / 1024} MiB`
 
+const NOT_JSON = 'not JSON, or cut off'
 const NO_OBJECT = 'not a JSON object'
+const MAX_DOCUMENT_BYTES = 128 * 1024 * 1024
 
 /**
  * Streams a file of one JSON object per line. `read` gets each with its line number, from 1, and returns why it cannot
@@ -17,13 +19,22 @@ export async function readJsonLines(
   file: SourceFile,
   read: (value: Json, lineNumber: number) => string | undefined,
 ): Promise<void> {
-  for await (const line of splitBytes(bytesOf(file.path, file.onBytes))) {
-    Object.assign(file.group.cursor, { line: line.number, item: 0 })
-    const parsed = parseLine(line)
-    const problem = 'reason' in parsed ? parsed.reason : readObject(parsed.value, line.number, read)
-    if (problem !== undefined) file.noteUnreadable(line.number, problem)
+  for await (const { number, bytes } of splitBytes(bytesOf(file.path, file.onBytes))) {
+    Object.assign(file.group.cursor, { line: number, item: 0 })
+    const problem = bytes === undefined ? LINE_TOO_LONG : readLine(withoutMark(bytes), number, read)
+    if (problem !== undefined) file.noteUnreadable(number, problem)
     await file.group.scan.flushIfFull()
   }
+}
+
+function readLine(
+  text: string,
+  number: number,
+  read: (value: Json, number: number) => string | undefined,
+): string | undefined {
+  const value = parseJson(text)
+  if (value !== undefined) return readObject(value, number, read)
+  return text.includes('\u0000') ? 'not JSON (NUL bytes)' : NOT_JSON
 }
 
 const readObject = (
@@ -33,16 +44,24 @@ const readObject = (
 ): string | undefined => (isObject(value) ? read(value, number) : NO_OBJECT)
 
 /**
- * Reads a file that is one JSON document. `messagesOf` gives its messages, or says why there are none; `read` gets each with
- * its index and returns why it cannot use it, or undefined.
+ * Reads a file that is one JSON document, as a whole in memory. `messagesOf` gives its messages, or says why there are none;
+ * `read` gets each with its index and returns why it cannot use it, or undefined.
  */
 export async function readJsonDocument(
   file: SourceFile,
   messagesOf: (document: unknown) => readonly unknown[] | string,
   read: (message: Json, index: number) => string | undefined,
 ): Promise<void> {
-  const found = await readDocument(file.path, file.onBytes)
-  const messages = 'reason' in found ? found.reason : messagesOf(found.value)
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const chunk of bytesOf(file.path, file.onBytes)) {
+    size += chunk.length
+    if (size > MAX_DOCUMENT_BYTES)
+      return file.noteUnreadable(1, `a document above ${MAX_DOCUMENT_BYTES / 1024 / 1024} MiB`)
+    parts.push(Buffer.from(chunk))
+  }
+  const document = parseJson(withoutMark(Buffer.concat(parts)))
+  const messages = document === undefined ? NOT_JSON : messagesOf(document)
   if (typeof messages === 'string') return file.noteUnreadable(1, messages)
   for (const [index, message] of messages.entries()) {
     const problem = readObject(message, index, read)
@@ -61,13 +80,5 @@ export const messagesIn =
 export const jsonAt = (path: string, onSkipped: (path: string, reason: string) => void = () => {}): unknown =>
   parseJson(readText(path, onSkipped) ?? '')
 
-function parseLine({ bytes }: LineBytes): { value: unknown } | { reason: string } {
-  if (bytes === undefined) return { reason: LINE_TOO_LONG }
-  const text = bytes.toString('utf8')
-  try {
-    // without a byte order mark
-    return { value: JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) }
-  } catch {
-    return { reason: text.includes('\u0000') ? 'not JSON (NUL bytes)' : 'not JSON, or cut off' }
-  }
-}
+/** The text without a byte order mark. */
+const withoutMark = (bytes: Buffer): string => bytes.toString('utf8').replace(/^\uFEFF/, '')
