@@ -13,6 +13,8 @@ interface StoredDetail extends Pick<StoredScore, 'previous_score'> {
   files: string[] | null
   origin: Origin | null
   dismissed: Finding[] | null
+  /** Fingerprints of its findings that cause alerts. */
+  alerts: string[] | null
 }
 
 /** These sessions as they are stored, by id. */
@@ -35,15 +37,18 @@ export async function findStored(
             (t.quality_metadata->>'previous_score')::float8 as previous_score,
             t.files_touched as files,
             t.origin,
-            (
-              select json_agg(f.finding)
-              from json_array_elements(t.security_metadata->'findings') as f (finding)
-              where f.finding->>'status' = 'dismissed'
-            ) as dismissed
+            f.dismissed,
+            f.alerts
           -- each -> would read the detail again, which may have a megabyte
           from json_to_record(d.detail) as t (
             quality_metadata json, files_touched json, origin text, security_metadata json
           )
+          cross join lateral (
+            select
+              json_agg(j.finding) filter (where j.finding->>'status' = 'dismissed') as dismissed,
+              json_agg(j.finding->>'fingerprint') filter (where j.finding->>'severity' in ('critical', 'high')) as alerts
+            from json_array_elements(t.security_metadata->'findings') as j (finding)
+          ) f
         ) r
         -- the id itself, so that Citus plans for one node: it refuses json_to_record else
         where d.org_id = ${orgId}
@@ -53,24 +58,4 @@ export async function findStored(
     where s.org_id = ${orgId}
       and s.id = any(${[...ids]}::text[])`
   return new Map(rows.map(({ detail, ...row }) => [row.id, { ...row, ...detail }]))
-}
-
-/** Fingerprints of the sessions' findings of high or critical, as they are stored. */
-export async function findAlerts(
-  tx: ISql,
-  orgId: string,
-  ids: readonly string[],
-): Promise<Map<string, string[]>> {
-  const rows = await tx<{ id: string; fingerprints: string[] }[]>`
-    select
-      d.session_id as id,
-      array(
-        select f.finding->>'fingerprint'
-        from json_array_elements(d.detail->'security_metadata'->'findings') as f (finding)
-        where f.finding->>'severity' in ('critical', 'high')
-      ) as fingerprints
-    from session_details d
-    where d.org_id = ${orgId}
-      and d.session_id = any(${[...ids]}::text[])`
-  return new Map(rows.map((row) => [row.id, row.fingerprints]))
 }

@@ -1,6 +1,6 @@
 import { isAlert } from '../../analysis/records/finding.ts'
 import { dateOf, monthOf } from '../../base/dates.ts'
-import { SCORE_DECIMALS, unscaled } from '../../base/decimals.ts'
+import { SCORE_DECIMALS, unitsOf, unscaled } from '../../base/decimals.ts'
 import type { ReportsWritten } from '../../features/audit/write-reports.ts'
 import {
   type BudgetExceeded,
@@ -86,8 +86,9 @@ function completed({ session, before }: WrittenSession): NewEvent[] {
 }
 
 function scoreChanged({ session, before }: WrittenSession): NewEvent[] {
-  if (before === undefined || before.quality === session.quality) return []
-  const data = { session_id: session.id, old_score: score(before.quality), new_score: score(session.quality) }
+  const old = before && unitsOf(before.quality)
+  if (old === undefined || old === session.quality) return []
+  const data = { session_id: session.id, old_score: score(old), new_score: score(session.quality) }
   return [event('quality.score_changed', data)]
 }
 
@@ -98,7 +99,7 @@ function scoreChanged({ session, before }: WrittenSession): NewEvent[] {
 function alerts({ session, before }: WrittenSession): NewEvent[] {
   const mostSevere = new Map<string, Alert>()
   for (const { id, severity, title, fingerprint } of session.detail.security_metadata.findings) {
-    if (!isAlert(severity) || before?.alerts.has(fingerprint)) continue
+    if (!isAlert(severity) || before?.alerts?.includes(fingerprint)) continue
     const known = mostSevere.get(fingerprint)
     if (known === undefined || (known.severity === 'high' && severity === 'critical')) {
       mostSevere.set(fingerprint, { alert_id: id, severity, title })

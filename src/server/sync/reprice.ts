@@ -65,7 +65,6 @@ async function writeRepriced(
     const sessions = priced.filter(({ id }) => unchanged.has(id))
     const written = await writeSessionsAndCounts(tx, orgId, sessions, {
       now: now(),
-      withAlerts: false,
       reassignment: 'refused',
       restore: false,
       pricer,

@@ -156,7 +156,6 @@ export async function storeBatch(
     await lockOrganization(tx, orgId, 'note')
     if (inbox) await takeFromInbox(tx, orgId, inbox.ids)
     const subscribers = await findSubscribers(tx, orgId)
-    const withAlerts = subscribers('security.alert').length > 0
     const reassignment = inbox
       ? 'kept'
       : isMembersKey
@@ -169,7 +168,6 @@ export async function storeBatch(
       budget: await writeBudgets(tx, orgId, records),
       session: await writeSessionsAndCounts(tx, orgId, sessions, {
         now,
-        withAlerts,
         reassignment,
         restore,
         pricer,

@@ -1,6 +1,4 @@
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../../analysis/records/changes.ts'
-import { isAlert } from '../../../analysis/records/finding.ts'
-import { unitsOf } from '../../../base/decimals.ts'
 import { useGenericPlans } from '../../../database/citus.ts'
 import type { ISql } from '../../../database/client.ts'
 import { counting } from '../../../database/rollups.ts'
@@ -17,15 +15,15 @@ import { type MovedSessions, movedOf } from '../moved-sessions.ts'
 import type { PreparedSession } from '../prepare.ts'
 import { SESSION_ROLLUPS, type Touching, updateDirectories } from '../rollup.ts'
 import { storeSessions } from '../store-write.ts'
-import { findAlerts, findStored, type StoredSession } from '../stored-queries.ts'
+import { findStored, type StoredSession } from '../stored-queries.ts'
 import { keepDismissed, withKnownFragments } from './merge-fragments.ts'
 import { type Reassignment, withUsers } from './reassignment-queries.ts'
 import { findSubAgents, type MergeOptions, withSubAgentsTelemetry } from './telemetry.ts'
 
-/** A written session, and its stored score and alerts before that. */
+/** A written session, and what was stored before that. */
 export interface WrittenSession {
   session: PreparedSession
-  before: { quality: bigint; alerts: ReadonlySet<string> } | undefined
+  before: StoredSession | undefined
 }
 
 export interface SessionsWritten extends WriteResult {
@@ -40,8 +38,6 @@ export interface SessionsWritten extends WriteResult {
 export interface WriteOptions extends MergeOptions {
   /** Becomes `scored_at` where a record has none. */
   now: Date
-  /** Whether the alerts that a session had before are looked up. */
-  withAlerts: boolean
   reassignment: Reassignment
   /** Whether what was deleted is stored again. */
   restore: boolean
@@ -56,7 +52,7 @@ export async function writeSessions(
   tx: ISql,
   orgId: string,
   sent: readonly PreparedSession[],
-  { now, withAlerts, reassignment, restore, ...merging }: WriteOptions,
+  { now, reassignment, restore, ...merging }: WriteOptions,
 ): Promise<SessionsWritten> {
   const nothing = { changed: [], skipped: [], moved: [] }
   if (sent.length === 0) return { ...NOTHING_WRITTEN, ...nothing }
@@ -92,9 +88,9 @@ export async function writeSessions(
   // telemetry of sub-agents comes to those that were sent
   const result = { ...compared, unchanged: sent.length - rows.length, skipped }
   if (rows.length === 0) return { ...nothing, ...result }
-  const changed = await withBefore(tx, orgId, rows, stored, withAlerts)
   const before = rows.flatMap(({ id }) => stored.get(id) ?? [])
   await counted(tx, orgId, before, rows, () => storeSessions(tx, orgId, rows, stored, now))
+  const changed = rows.map((session) => ({ session, before: stored.get(session.id) }))
   return { ...result, changed, moved: movedOf(rows, stored) }
 }
 
@@ -146,25 +142,6 @@ export async function replaceTexts(tx: ISql, orgId: string, sessions: readonly S
     return [{ ...usedOf({ ...row, detail: changed }), ...texts }]
   })
   await counted(tx, orgId, before, after, () => updateTexts(tx, orgId, sessions))
-}
-
-async function withBefore(
-  tx: ISql,
-  orgId: string,
-  rows: readonly PreparedSession[],
-  stored: ReadonlyMap<string, StoredSession>,
-  withAlerts: boolean,
-): Promise<WrittenSession[]> {
-  // only a session that has alerts now can cause events, so the alerts of the others are not looked up
-  const hasAlerts = ({ detail }: PreparedSession) =>
-    detail.security_metadata.findings.some(({ severity }) => isAlert(severity))
-  const ids = withAlerts ? rows.flatMap((row) => (stored.has(row.id) && hasAlerts(row) ? [row.id] : [])) : []
-  const alerts = ids.length === 0 ? new Map<string, string[]>() : await findAlerts(tx, orgId, ids)
-  return rows.map((session) => {
-    const known = stored.get(session.id)
-    if (known === undefined) return { session, before: undefined }
-    return { session, before: { quality: unitsOf(known.quality), alerts: new Set(alerts.get(session.id)) } }
-  })
 }
 
 const touchingOf = ({ project, user_id, user_email, files }: StoredSession): Touching => ({
