@@ -18,7 +18,7 @@ const MAX_NAMED = 10
 export interface ChangeHistory {
   /** Number of changes of a file. */
   revisions(file: string): number
-  /** The changes shared with each file that may be coupled with it; others may be missing. */
+  /** The changes that it shares with each file; those that were shared once and no longer may be there with 0. */
   shared(file: string): ReadonlyMap<string, number>
   isDeleted(file: string): boolean
 }
@@ -38,19 +38,13 @@ export function couplingDegree(shared: number, revisionsA: number, revisionsB: n
   return degree < MIN_DEGREE ? undefined : degree
 }
 
-/**
- * The least number of shared changes of a file with `revisions` changes and any other: below it, couplingDegree is
- * undefined, as the other has at least one change.
- */
-export const leastShared = (revisions: number): number =>
-  Math.max(MIN_SHARED, Math.ceil((MIN_DEGREE * revisions) / 200))
-
 /** The files that usually change with these and are not among them, by degree, then by name. Deleted files are left out. */
 export function missingFiles(history: ChangeHistory, changed: ReadonlySet<string>): MissingFile[] {
   const closest = new Map<string, number>()
   for (const file of changed) {
     for (const [other, count] of history.shared(file)) {
-      if (changed.has(other)) continue
+      // most: looked at first, that takes a fifth of the time
+      if (count < MIN_SHARED || changed.has(other)) continue
       const degree = couplingDegree(count, history.revisions(file), history.revisions(other))
       if (degree === undefined || history.isDeleted(other)) continue
       closest.set(other, Math.max(degree, closest.get(other) ?? 0))
