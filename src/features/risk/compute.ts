@@ -1,6 +1,7 @@
-import { isDeepStrictEqual } from 'node:util'
+import type { Component } from '../../analysis/records/risk.ts'
 import { fileKeyOf } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
+import type { ScoreComponent } from './contributions.ts'
 import { couplingScore, type MissingFile, missingFiles } from './coupling.ts'
 import { createHistory } from './history.ts'
 import {
@@ -26,16 +27,11 @@ const FILES_PER_STATEMENT = 5_000
 /** Commits read beyond those before a change, for the changes after it. */
 const COMMITS_AHEAD = 500
 
-/** Computed parts, with what their findings are looked up by. */
-export interface ComputedRisk extends RiskComponents {
+/** The parts that follow from the history, with what the findings for the part of security are looked up by. */
+export interface ComputedRisk extends Record<Exclude<Component, 'security'>, ScoreComponent> {
+  change: Change
   /** All names of the change's files: see ChangeInHistory. */
   names: readonly string[]
-  findings: OpenFindings
-}
-
-export interface ComputedChange {
-  change: Change
-  parts: ComputedRisk
 }
 
 /** A change with what the history contains of its files. */
@@ -50,7 +46,7 @@ interface ChangeInHistory {
 }
 
 /**
- * The parts of each change's score, in the order given. Reads, for each change, at most the 2,000 latest commits of its
+ * The parts of each change's score but for security, in the order given. Reads, for each change, at most the 2,000 latest commits of its
  * project in the 12 months before it (and each commit once for all the changes), and its own files' latest 200. `pause` is
  * called between two changes.
  */
@@ -172,13 +168,12 @@ async function computePartsOf(
     files.map((file) => ({ change: index, file, before: change.createdAt })),
   )
   const singleOwned = await countSingleOwned(tx, orgId, project, touched)
-  const lists = seen.map(({ names }) => names)
-  const findings = await findingsOfNames(tx, orgId, project, lists)
   for (const [index, { change, files, names, hotspot, missing }] of seen.entries()) {
-    const found = findings[index] ?? NO_FINDINGS
     const measures = measureChange(change.files, change.title)
     const lines = measures.la + measures.ld
-    const scored = {
+    parts.set(change, {
+      change,
+      names,
       impact: impactScore({
         files: files.length,
         lines,
@@ -187,46 +182,27 @@ async function computePartsOf(
         singleOwned: singleOwned.get(index) ?? 0,
       }),
       regression: regressionScore(measures),
-      security: securityComponent(change.files, found),
       coupling: couplingScore(missing, lines),
-    }
-    parts.set(change, {
-      ...componentsOf(scored),
-      names,
-      findings: found,
     })
   }
 }
 
-/**
- * The parts with their security computed again, from the findings of now; by the same keys. Reads no history: some
- * milliseconds for 100 changes.
- */
-export async function withCurrentFindings(
+/** All parts of each score, with that of security from the findings of now: some milliseconds for 100 changes. */
+export async function withSecurity(
   tx: ISql,
   orgId: string,
-  computed: ReadonlyMap<string, ComputedChange>,
-): Promise<Map<string, ComputedRisk>> {
-  const updated = new Map<string, ComputedRisk>()
-  for (const [project, own] of Map.groupBy(computed, ([, { change }]) => change.project)) {
-    const lists = own.map(([, { parts }]) => parts.names)
+  computed: readonly ComputedRisk[],
+): Promise<RiskComponents[]> {
+  const components = new Map<ComputedRisk, RiskComponents>()
+  for (const [project, own] of Map.groupBy(computed, ({ change }) => change.project)) {
+    const lists = own.map(({ names }) => names)
     const findings = await findingsOfNames(tx, orgId, project, lists)
-    for (const [index, [key, { change, parts }]] of own.entries()) {
-      const found = findings[index] ?? NO_FINDINGS
-      if (isDeepStrictEqual(found, parts.findings)) {
-        updated.set(key, parts)
-        continue
-      }
-      const { score, contributions } = securityComponent(change.files, found)
-      updated.set(key, {
-        names: parts.names,
-        findings: found,
-        scores: { ...parts.scores, security: score },
-        contributions: { ...parts.contributions, security: contributions },
-      })
+    for (const [index, risk] of own.entries()) {
+      const security = securityComponent(risk.change.files, findings[index] ?? NO_FINDINGS)
+      components.set(risk, componentsOf({ ...risk, security }))
     }
   }
-  return updated
+  return computed.flatMap((risk) => components.get(risk) ?? [])
 }
 
 const NO_FINDINGS: OpenFindings = { critical: 0, high: 0, medium: 0, low: 0 }

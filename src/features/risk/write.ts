@@ -6,7 +6,7 @@ import type { ISql } from '../../database/client.ts'
 import { beginCounting } from '../../database/rollups.ts'
 import { findCounted, recountPullRequests } from '../usage/outcome-rollup.ts'
 import { type Branch, findBranches, type PullRequestId } from '../usage/pull-request-write.ts'
-import { type ComputedChange, type ComputedRisk, computeComponents, withCurrentFindings } from './compute.ts'
+import { type ComputedRisk, computeComponents, withSecurity } from './compute.ts'
 import { findEvents, type PullRequestEvent } from './event-queries.ts'
 import {
   type Lifecycle,
@@ -75,10 +75,9 @@ interface RisksWritten extends WriteResult {
 
 /**
  * Writes the batch's risk scores, but not their rollups. Needs the lock of the organization's history; call it after the
- * writers of commits and sessions: it
- * computes from their history and findings what is not in `computed`, and where the batch has sessions the security of
- * what is. A record with files is computed once, from the history of that time. Throws VALIDATION_ERROR for an id of another pull request, or a second id of the same
- * one.
+ * writers of commits and sessions: it computes from their history what is not in `computed`, and from their findings the part
+ * of security. A record with files is computed once, from the history of that time. Throws VALIDATION_ERROR for an id of
+ * another pull request, or a second id of the same one.
  */
 export async function writeRisks(
   tx: ISql,
@@ -96,9 +95,7 @@ export async function writeRisks(
   const prepared = risks.map(({ risk }) => risk)
   const found = await findStored(tx, orgId, prepared)
   const stored = new Map(found.map((row) => [pullRequestKeyOf(row), row]))
-  const hasSessions = records.some(({ type }) => type === 'session')
-  const current = hasSessions ? await withSessions(tx, orgId, prepared, computed.parts) : computed.parts
-  const parts = await partsOf(tx, orgId, prepared, stored, current)
+  const parts = await partsOf(tx, orgId, prepared, stored, computed.parts)
   const ids = new Map(found.map((row) => [pullRequestKeyOf(row), row.id]))
   const owners = new Map(found.map((row) => [row.id, pullRequestKeyOf(row)]))
   const newOnes = prepared.filter((risk) => !stored.has(pullRequestKeyOf(risk)))
@@ -196,22 +193,6 @@ function refuseForeignId(risk: PreparedRisk, id: string, owner: string | undefin
   }
 }
 
-/** Adds the findings of sessions: the results were computed before the batch's sessions were written. */
-async function withSessions(
-  tx: ISql,
-  orgId: string,
-  risks: readonly PreparedRisk[],
-  computed: ComputedRisks['parts'],
-): Promise<ComputedRisks['parts']> {
-  const changes = new Map<string, ComputedChange>()
-  for (const { change, input_hash } of risks) {
-    const parts = computed.get(input_hash ?? '')
-    if (change !== null && input_hash !== null && parts !== undefined)
-      changes.set(input_hash, { change, parts })
-  }
-  return await withCurrentFindings(tx, orgId, changes)
-}
-
 /** The parts of each score: given, stored from the same record, or computed: before or now. */
 async function partsOf(
   tx: ISql,
@@ -222,12 +203,15 @@ async function partsOf(
 ): Promise<RiskComponents[]> {
   const known = risks.map((risk) => {
     const row = stored.get(pullRequestKeyOf(risk))
-    if (row !== undefined && row.input_hash === risk.input_hash) return risk.given ?? row
-    return risk.given ?? (risk.input_hash === null ? undefined : before.get(risk.input_hash))
+    return risk.given ?? (row?.input_hash === risk.input_hash ? row : undefined)
   })
-  const changes = risks.flatMap((risk, index) => (known[index] === undefined ? (risk.change ?? []) : []))
-  const computed = (await computeComponents(tx, orgId, changes)).values()
-  return known.flatMap((parts) => parts ?? computed.next().value ?? [])
+  const missing = risks.filter((_, index) => known[index] === undefined)
+  const partsBefore = ({ input_hash }: PreparedRisk) => before.get(input_hash ?? '')
+  const changes = missing.flatMap((risk) => (partsBefore(risk) === undefined ? (risk.change ?? []) : []))
+  const now = (await computeComponents(tx, orgId, changes)).values()
+  const parts = missing.flatMap((risk) => partsBefore(risk) ?? now.next().value ?? [])
+  const computed = (await withSecurity(tx, orgId, parts)).values()
+  return known.flatMap((given) => given ?? computed.next().value ?? [])
 }
 
 function rowOf(
