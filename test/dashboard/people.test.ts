@@ -236,7 +236,7 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
     await type('Color of good', 'blue')
     await click('Save')
     // the form of what was saved
-    await page.until(`document.querySelector('input[name="color good"]')?.defaultValue === 'blue'`)
+    await page.until(`document.querySelector('input[name="colors good"]')?.defaultValue === 'blue'`)
     // red once the changed look has come: who sees badges decides whether it was grey
     await page.until(`(([red, green]) => red > 150 && green < 120)(${COLOR})`)
     await type('Color of bad', 'blue')

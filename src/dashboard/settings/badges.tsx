@@ -11,8 +11,6 @@ import { Form, Input } from '../parts/form.tsx'
 import { Show } from '../parts/show.tsx'
 
 export const BADGES = ['quality', 'security', 'cost'] as const
-const COLORS = ['good', 'medium', 'bad'] as const
-const THRESHOLDS = ['good', 'medium'] as const
 
 /** Settings for who sees badges, and how they look. */
 export function BadgeSettings() {
@@ -91,65 +89,54 @@ interface BadgeFormProps {
   change: (badges: object) => Promise<unknown>
 }
 
-function BadgeForm({ stored: { visibility, labels, colors, thresholds }, change }: BadgeFormProps) {
+/** The settings that have a field for each of their names. */
+const GROUPS = [
+  { group: 'labels', labelOf: (name: string) => `Label of ${name}`, kind: { maxLength: 50 } },
+  { group: 'colors', labelOf: (name: string) => `Color of ${name} values`, kind: {} },
+  {
+    group: 'thresholds',
+    labelOf: (name: string) => `The least ${name} value`,
+    kind: { type: 'number', min: 0, max: 100, step: 0.01 },
+  },
+] as const
+
+function BadgeForm({ stored, change }: BadgeFormProps) {
+  const groups = GROUPS.map((each) => ({
+    ...each,
+    values: Object.entries<string | number>(stored[each.group]),
+  }))
   return (
     <Form
       title="Appearance"
       send="Save"
-      onSend={(fields) => {
-        const given = <Name extends string>(names: readonly Name[], of: string) =>
-          names.map((name) => [name, fields[`${of} ${name}`] ?? ''] as const)
-        return change({
-          visibility: fields.visibility,
-          labels: Object.fromEntries(given(BADGES, 'label')),
-          colors: Object.fromEntries(given(COLORS, 'color')),
-          thresholds: Object.fromEntries(
-            given(THRESHOLDS, 'least').map(([name, value]) => [name, Number(value)]),
-          ),
+      onSend={({ visibility, ...given }) => {
+        const look = groups.map(({ group, values }) => {
+          const read = ([name, before]: [string, string | number]) => {
+            const value = given[`${group} ${name}`] ?? ''
+            return [name, typeof before === 'number' ? Number(value) : value]
+          }
+          return [group, Object.fromEntries(values.map(read))]
         })
+        return change({ visibility, ...Object.fromEntries(look) })
       }}
     >
       <Choice
         label="Who sees them"
         name="visibility"
-        value={visibility}
+        value={stored.visibility}
         options={[
           ['public', 'everybody'],
           ['private', 'who has the token'],
         ]}
       />
-      {BADGES.map((kind) => (
-        <Input
-          key={kind}
-          label={`Label of ${kind}`}
-          name={`label ${kind}`}
-          required
-          maxLength={50}
-          defaultValue={labels[kind]}
-        />
-      ))}
-      {COLORS.map((part) => (
-        <Input
-          key={part}
-          label={`Color of ${part} values`}
-          name={`color ${part}`}
-          required
-          defaultValue={colors[part]}
-        />
-      ))}
-      {THRESHOLDS.map((part) => (
-        <Input
-          key={part}
-          label={`The least ${part} value`}
-          name={`least ${part}`}
-          type="number"
-          required
-          min={0}
-          max={100}
-          step={0.01}
-          defaultValue={thresholds[part]}
-        />
-      ))}
+      {groups.flatMap(({ group, labelOf, kind, values }) =>
+        values.map(([name, defaultValue]) => {
+          const field = `${group} ${name}`
+          return (
+            <Input key={field} label={labelOf(name)} name={field} required {...{ defaultValue, ...kind }} />
+          )
+        }),
+      )}
     </Form>
   )
 }
