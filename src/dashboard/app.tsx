@@ -10,7 +10,7 @@ import { linkTo } from './client/links.ts'
 import { forgetLists } from './client/lists.ts'
 import { startLive } from './client/live.ts'
 import type { PageProps } from './client/page-props.ts'
-import { useRoute } from './client/router.ts'
+import { Here, useRoute } from './client/router.ts'
 import { keepCsrfToken, postAuth, returnToPlace } from './client/session.ts'
 import { apiKey } from './client/storage.ts'
 import { forgetWho, keepWho, keptWho, signedBy } from './client/who.ts'
@@ -21,7 +21,8 @@ import { BadgesPage } from './pages/badges.tsx'
 import { CostPage } from './pages/cost.tsx'
 import { FindingsPage } from './pages/findings.tsx'
 import { OutcomesPage } from './pages/outcomes.tsx'
-import { MePage } from './pages/person.tsx'
+import { MePage, PersonPage } from './pages/person.tsx'
+import { PullRequestPage } from './pages/pull-request.tsx'
 import { PullRequestsPage } from './pages/pull-requests.tsx'
 import { QualityPage } from './pages/quality.tsx'
 import { SecurityPage } from './pages/security.tsx'
@@ -30,32 +31,43 @@ import { messageOf } from './parts/change.tsx'
 import { Choice, named } from './parts/field.tsx'
 import { Button } from './parts/form.tsx'
 import { Palette } from './parts/palette.tsx'
+import { SessionPage } from './sessions/session.tsx'
 import { SessionsPage } from './sessions/sessions.tsx'
 import { DevicesPage } from './settings/devices.tsx'
 import { SettingsPage } from './settings/settings.tsx'
 import { SetupPage } from './setup.tsx'
 import { SignIn } from './sign-in.tsx'
 import { applyTheme, readTheme, THEMES } from './theme.ts'
+import { EndpointPage } from './webhooks/webhook.tsx'
 import { WebhooksPage } from './webhooks/webhooks.tsx'
 
+interface Listed {
+  page: string
+  name: string
+  Content: ComponentType<PageProps>
+  /** One of the things that the page lists, when the URL names it. */
+  One?: ComponentType<{ id: string }>
+  isInMenu?: true
+}
+
 /** The header's line links to these; its menu has pages that are looked for less. */
-const PAGES: readonly { page: string; name: string; Content: ComponentType<PageProps>; isInMenu?: true }[] = [
+const PAGES: readonly Listed[] = [
   { page: '', name: 'Overview', Content: OverviewPage },
   { page: 'me', name: 'Me', Content: MePage },
   { page: 'cost', name: 'Cost', Content: CostPage },
-  { page: 'sessions', name: 'Sessions', Content: SessionsPage },
+  { page: 'sessions', name: 'Sessions', Content: SessionsPage, One: SessionPage },
   { page: 'quality', name: 'Quality', Content: QualityPage },
   { page: 'security', name: 'Security', Content: SecurityPage },
   { page: 'findings', name: 'Findings', Content: FindingsPage },
-  { page: 'team', name: 'Team', Content: TeamPage },
-  { page: 'pull-requests', name: 'Pull requests', Content: PullRequestsPage },
+  { page: 'team', name: 'Team', Content: TeamPage, One: PersonPage },
+  { page: 'pull-requests', name: 'Pull requests', Content: PullRequestsPage, One: PullRequestPage },
   { page: 'outcomes', name: 'Outcomes', Content: OutcomesPage },
   { page: 'week', name: 'This week', Content: WeekPage, isInMenu: true },
   { page: 'alerts', name: 'Alerts', Content: AlertsPage, isInMenu: true },
   { page: 'digests', name: 'Digests', Content: DigestsPage, isInMenu: true },
   { page: 'devices', name: 'Devices', Content: DevicesPage, isInMenu: true },
   { page: 'audit', name: 'Audit', Content: AuditPage, isInMenu: true },
-  { page: 'webhooks', name: 'Webhooks', Content: WebhooksPage, isInMenu: true },
+  { page: 'webhooks', name: 'Webhooks', Content: WebhooksPage, One: EndpointPage, isInMenu: true },
   { page: 'badges', name: 'Badges', Content: BadgesPage, isInMenu: true },
   { page: 'settings', name: 'Settings', Content: SettingsPage, isInMenu: true },
 ]
@@ -120,7 +132,7 @@ function SignedIn({ who, signOut }: { who: WhoAmI; signOut: () => void }) {
   const shown = PAGES.find(({ page }) => page === route.page)
   const title = shown?.name ?? 'Not found'
   const pages = PAGES.filter(({ page }) => page !== 'me' || who.member !== null)
-  const pageLink = ({ page, name }: (typeof PAGES)[number]) => (
+  const pageLink = ({ page, name }: Listed) => (
     <a key={page} href={linkTo(page)} aria-current={page === route.page ? 'page' : undefined}>
       {name}
     </a>
@@ -169,7 +181,13 @@ function SignedIn({ who, signOut }: { who: WhoAmI; signOut: () => void }) {
             There is no such page. <a href={linkTo('')}>To the overview</a>
           </p>
         ) : (
-          <shown.Content route={route} who={who} />
+          <Here.Provider value={route}>
+            {shown.One !== undefined && route.id !== undefined ? (
+              <shown.One key={route.id} id={route.id} />
+            ) : (
+              <shown.Content route={route} who={who} />
+            )}
+          </Here.Provider>
         )}
       </main>
     </>

@@ -106,12 +106,7 @@ export function AlertForm({ stored, nameOf, save, children }: RuleFormProps<Aler
           <legend>Where and when</legend>
           <Choice label="Of" name="where" value={where} options={wheres} />
           {kind !== undefined && (
-            <Chooser
-              key={kind}
-              name={kind}
-              field="subject"
-              query={new URLSearchParams({ [kind]: subject })}
-            />
+            <Chooser key={kind} name={kind} field={{ name: 'subject', defaultValue: subject }} />
           )}
           <Choice label="It is" name="side" value={side} options={Object.entries(SIDES)} />
           <Input

@@ -90,7 +90,7 @@ function RuleList<Of extends Rule>({ kind, who }: OfKind<Of>) {
   )
 }
 
-function RulePage<Of extends Rule>({ kind, id, who, route: { query } }: OfKind<Of> & { id: string }) {
+function RulePage<Of extends Rule>({ kind, id, who }: OfKind<Of> & { id: string }) {
   const { page, one, Form, more } = kind
   const { count, said, run, reload } = useChanges()
   const path = `/${page}/${encodeURIComponent(id)}`
@@ -124,7 +124,7 @@ function RulePage<Of extends Rule>({ kind, id, who, route: { query } }: OfKind<O
       </Show>
       <Saying said={said} />
       <h2>What was sent</h2>
-      <Deliveries {...{ page, id, query, path, count, run, reload }} />
+      <Deliveries {...{ path, count, run, reload }} />
     </>
   )
 }

@@ -1,4 +1,5 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { createContext } from 'preact'
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { linkTo, type Query, type Route, routeOf } from './links.ts'
 
 /** The URL's fragment now: a link to the same page that is opened in this tab changes it, and loads nothing. */
@@ -13,6 +14,14 @@ export function useFragment(): string {
   }, [])
   return fragment
 }
+
+/** The route of the page that is drawn, for all that is part of it. */
+export const Here = createContext<Route>(routeOf(''))
+export const useHere = (): Route => useContext(Here)
+
+/** The fragment of the same page with other parameters. */
+export const linkHere = ({ page, id, query }: Route, changes: Query): string =>
+  linkTo(page, { ...Object.fromEntries(query), ...changes }, id)
 
 /** The route that the URL names now. */
 export function useRoute(): Route {
@@ -46,9 +55,5 @@ function useScrollPlace(fragment: string, place: string): void {
 
 /** Changes parameters of the page's URL; a new filter begins at the first page again. */
 export function setQuery(changes: Query): void {
-  const { page, id, query } = routeOf(location.hash)
-  const next = new Map<string, string | number | undefined>(query)
-  if (!('page' in changes)) next.delete('page')
-  for (const [name, value] of Object.entries(changes)) next.set(name, value)
-  location.hash = linkTo(page, Object.fromEntries(next), id)
+  location.hash = linkHere(routeOf(location.hash), { page: undefined, ...changes })
 }

@@ -17,15 +17,15 @@ export function AuditPage({ route: { query } }: PageProps) {
   return (
     <>
       <FilterForm>
-        <QueryField name="action" label="Action" placeholder="webhook.*" query={query} />
-        <QueryField name="user_id" label="By" placeholder="any user or key" query={query} />
+        <QueryField name="action" label="Action" placeholder="webhook.*" />
+        <QueryField name="user_id" label="By" placeholder="any user or key" />
         <DayField label="From" value={from} isOptional onChange={(value) => setQuery({ from: value })} />
         <DayField label="To" value={to} isOptional onChange={(value) => setQuery({ to: value })} />
         <RangeProblem from={from} to={to} />
       </FilterForm>
       <List
         loaded={entries}
-        {...{ page: 'audit', query, noun: 'entries' }}
+        noun="entries"
         empty={<Empty>No entries yet.</Empty>}
         csv={{ path: '/audit', query: list, name: 'audit' }}
         caption="Audit log"

@@ -7,7 +7,7 @@ import { formatCompact, formatDollars, formatWhole } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import type { PageProps } from '../client/page-props.ts'
-import { setQuery } from '../client/router.ts'
+import { linkHere, setQuery } from '../client/router.ts'
 import { Facts } from '../parts/fact.tsx'
 import { Choice } from '../parts/field.tsx'
 import { datesOf, Filters, pick, rangeOf, SessionChoosers, sortingOf } from '../parts/filters.tsx'
@@ -17,7 +17,8 @@ import { KEY_OPTIONS, KEYS, type Key, type Sums, stackGranularity, useStack } fr
 import { Change, cacheShareOf, columnsOf } from './cost-columns.tsx'
 
 /** Shows the cost by any key that the API sums by. */
-export function CostPage({ route: { query } }: PageProps) {
+export function CostPage({ route }: PageProps) {
+  const { query } = route
   const by = KEYS.find((key) => key === query.get('by')) ?? 'project'
   const andBy = KEYS.find((key) => key === query.get('and_by') && key !== by)
   const range = rangeOf(query)
@@ -56,8 +57,8 @@ export function CostPage({ route: { query } }: PageProps) {
   }
   return (
     <>
-      <Filters query={query}>
-        <SessionChoosers query={query} />
+      <Filters>
+        <SessionChoosers />
         <Choice label="By" value={by} options={KEY_OPTIONS} onChange={(value) => setQuery({ by: value })} />
         <Choice
           label="and by"
@@ -77,7 +78,7 @@ export function CostPage({ route: { query } }: PageProps) {
       <Show loaded={stack} what="the cost of each period">
         {({ periods, series }) =>
           series.length === 0 ? (
-            <NoSessions page="cost" query={query} />
+            <NoSessions />
           ) : (
             <>
               <PeriodChart
@@ -91,11 +92,7 @@ export function CostPage({ route: { query } }: PageProps) {
                   href: key === undefined ? undefined : narrowed(by, key),
                 }))}
                 linkOf={(period) =>
-                  linkTo('cost', {
-                    ...Object.fromEntries(query),
-                    page: undefined,
-                    ...daysOfPeriod(period, granularity, range),
-                  })
+                  linkHere(route, { page: undefined, ...daysOfPeriod(period, granularity, range) })
                 }
                 limit={budget === null ? undefined : limitOf(budget, granularity)}
               />
@@ -109,16 +106,10 @@ export function CostPage({ route: { query } }: PageProps) {
       </Show>
       <List
         loaded={breakdown}
-        {...{ page: 'cost', query, noun: `${by} rows` }}
+        noun={`${by} rows`}
         csv={{ path: '/cost/breakdown', query: list, name: `cost-by-${by}` }}
         caption={`Cost by ${by}${andBy === undefined ? '' : ` and ${andBy}`}`}
-        columns={columnsOf({
-          by,
-          andBy,
-          nameOf,
-          narrowed,
-          sessionsOf,
-        })}
+        columns={columnsOf({ by, andBy, nameOf, narrowed, sessionsOf })}
         keyOf={({ key, and_key }) => `${key ?? NONE} ${and_key ?? ''}`}
         sorting={sortingOf(query, 'cost')}
       />

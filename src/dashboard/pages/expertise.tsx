@@ -23,13 +23,12 @@ export const EXPERTISE: readonly Column<DomainExpertise>[] = [
 
 export interface FoundProps {
   org: string
-  query: URLSearchParams
   /** Whether a person or a domain is among those that are looked for. */
   matches: (...names: string[]) => boolean
 }
 
 /** Who knows which part of the code, and how many know it. */
-export function ExpertiseTables({ org, query, matches }: FoundProps) {
+export function ExpertiseTables({ org, matches }: FoundProps) {
   const expertise = useApi<Expertise>('/team/expertise')
   return (
     <Show loaded={expertise} what="expertise">
@@ -51,7 +50,6 @@ export function ExpertiseTables({ org, query, matches }: FoundProps) {
           )
           .filter(({ display_name, domain }) => matches(display_name, domain))
           .sort((a, b) => b.score - a.score)
-        const shared = { page: 'team', query }
         return (
           <>
             <section>
@@ -60,7 +58,6 @@ export function ExpertiseTables({ org, query, matches }: FoundProps) {
                 The smallest number of people without whom more than half of a domain’s files have no author.
               </p>
               <Paged
-                {...shared}
                 caption="Bus factor"
                 name="domains"
                 noun="domains"
@@ -87,7 +84,6 @@ export function ExpertiseTables({ org, query, matches }: FoundProps) {
             <section>
               <h2>Expertise</h2>
               <Paged
-                {...shared}
                 caption="Expertise"
                 name="people"
                 noun="rows"

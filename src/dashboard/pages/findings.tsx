@@ -29,8 +29,8 @@ export function FindingsPage({ route: { query }, who }: PageProps) {
     run(() => request(`/findings/${encodeURIComponent(id)}`, { method: 'PATCH', body }))
   return (
     <>
-      <Filters query={query}>
-        <QueryChoice name="severity" label="Severity" values={SEVERITIES} query={query} />
+      <Filters>
+        <QueryChoice name="severity" label="Severity" values={SEVERITIES} />
         <QueryChoice
           name="status"
           label="Status"
@@ -40,16 +40,16 @@ export function FindingsPage({ route: { query }, who }: PageProps) {
             ['dismissed', 'dismissed'],
             [ANY, 'all'],
           ]}
-          query={query}
+         
         />
-        <QueryField name="rule_id" label="Rule" placeholder="all" query={query} />
-        <QueryField name="file" label="File" placeholder="all" query={query} />
-        <Chooser name="member" query={query} />
+        <QueryField name="rule_id" label="Rule" placeholder="all" />
+        <QueryField name="file" label="File" placeholder="all" />
+        <Chooser name="member" />
       </Filters>
       <Saying said={said} />
       <List
         loaded={findings}
-        {...{ page: 'findings', query, noun: 'findings' }}
+        noun="findings"
         empty={<Empty>No open findings in the last 30 days.</Empty>}
         csv={{ path: '/findings', query: filters, name: 'findings' }}
         caption="Findings"

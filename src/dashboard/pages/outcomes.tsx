@@ -32,14 +32,14 @@ export function OutcomesPage({ route: { query } }: PageProps) {
   const outcomes = useApi<Outcomes>('/outcomes', { by, ...filters, ...pick(query, 'page') })
   return (
     <>
-      <Filters query={query} usual={lastMonths(MONTHS)}>
-        <QueryChoice name="by" label="By" query={query} usual="month" options={OPTIONS} />
-        <Chooser name="team" query={query} />
+      <Filters usual={lastMonths(MONTHS)}>
+        <QueryChoice name="by" label="By" usual="month" options={OPTIONS} />
+        <Chooser name="team" />
       </Filters>
       <Show loaded={outcomes} what="outcomes">
         {({ data, pagination, total }) =>
           pagination.total === 0 ? (
-            <NoMatch page="outcomes" query={query} noun="pull requests, sessions and commits">
+            <NoMatch noun="pull requests, sessions and commits">
               <Empty command="cloud-analytics pr --base main --number 1">
                 No pull requests, sessions or commits in these days. A job of CI sends them, with their state:
               </Empty>
@@ -54,7 +54,7 @@ export function OutcomesPage({ route: { query } }: PageProps) {
                 rows={data}
                 keyOf={({ key }) => key ?? NONE}
               />
-              <Pager pagination={pagination} page="outcomes" query={query} noun={`${by} rows`} />
+              <Pager pagination={pagination} noun={`${by} rows`} />
               <Tickets project={filters.project} range={range} />
               <Definitions />
             </>

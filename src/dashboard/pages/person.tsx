@@ -34,21 +34,18 @@ interface PersonProps {
   id: string
   /** The person, where that is the reader. */
   me?: WhoAmI['member']
-  /** The dashboard's page that this is. */
-  page: string
-  query: URLSearchParams
 }
 
 /** The person who is signed in. */
-export const MePage = ({ route: { query }, who: { member } }: PageProps) =>
+export const MePage = ({ who: { member } }: PageProps) =>
   member === null ? (
     <p class="note">This key belongs to nobody: sign in with a password to see what is yours.</p>
   ) : (
-    <PersonPage key={member.id} id={member.id} me={member} page="me" query={query} />
+    <PersonPage key={member.id} id={member.id} me={member} />
   )
 
 /** One person: what their sessions cost, what was found in them, what became of them, and what they know. */
-export function PersonPage({ id, me = null, page, query }: PersonProps) {
+export function PersonPage({ id, me = null }: PersonProps) {
   const range = { from: addDays(weekOf(today()), -7 * (WEEKS - 1)), to: today() }
   const filters = { member: id, date_from: range.from, date_to: range.to }
   const known = useMembers(me === null).get(id)
@@ -124,7 +121,7 @@ export function PersonPage({ id, me = null, page, query }: PersonProps) {
             <Empty>No commits in files that are there.</Empty>
           ) : (
             <Paged
-              {...{ page, id: me === null ? id : undefined, query, noun: 'domains' }}
+              noun="domains"
               caption="Expertise"
               rows={rows}
               keyOf={({ domain }) => domain}

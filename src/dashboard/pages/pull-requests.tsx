@@ -12,18 +12,12 @@ import { FilterForm, pick, QueryChoice, QueryField } from '../parts/filters.tsx'
 import { NamedLink } from '../parts/link.tsx'
 import { Empty, NoMatch, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
-import { PullRequestPage } from './pull-request.tsx'
 
 const PER_PAGE = 25
 /** Pull requests shown by risk. The API lists them by date alone, but for each rating by itself. */
 const RISKIEST = 100
 const RATINGS: readonly Rating[] = ['critical', 'high', 'medium', 'low']
 const STATES = ['open', 'merged', 'closed'] as const
-
-/** The pull requests of the list, or one of them when the URL names it. */
-export function PullRequestsPage(props: PageProps) {
-  return props.route.id === undefined ? <ListPage {...props} /> : <PullRequestPage id={props.route.id} />
-}
 
 /** The hundred with the highest scores, or more of one score's rating: of each rating the newest. */
 async function riskiest(filters: Query, rating: string | undefined, signal: AbortSignal) {
@@ -37,7 +31,8 @@ async function riskiest(filters: Query, rating: string | undefined, signal: Abor
   return { data, pagination: { page: 1, per_page: data.length, total: data.length } }
 }
 
-function ListPage({ route: { query }, who }: PageProps) {
+/** The pull requests that match, newest first or by risk. */
+export function PullRequestsPage({ route: { query }, who }: PageProps) {
   const filters = pick(query, 'repo', 'state')
   const { rating, page } = pick(query, 'rating', 'page')
   const byRisk = query.get('sort') === 'risk'
@@ -45,18 +40,17 @@ function ListPage({ route: { query }, who }: PageProps) {
   const list = useLoaded(`${path} ${byRisk}`, (signal) =>
     byRisk ? riskiest(filters, rating, signal) : getJson<Page<RiskScore>>(path, { signal }),
   )
-  const place = { page: 'pull-requests', query, noun: 'pull requests' }
   return (
     <>
       <FilterForm>
-        <QueryField name="repo" label="Repository" placeholder="all" query={query} />
-        <QueryChoice name="rating" label="Rating" values={RATINGS} query={query} />
-        <QueryChoice name="state" label="State" values={STATES} query={query} />
+        <QueryField name="repo" label="Repository" placeholder="all" />
+        <QueryChoice name="rating" label="Rating" values={RATINGS} />
+        <QueryChoice name="state" label="State" values={STATES} />
       </FilterForm>
       <Show loaded={list} what="pull requests">
         {({ data, pagination }) =>
           pagination.total === 0 ? (
-            <NoMatch {...place}>
+            <NoMatch noun="pull requests">
               <Empty command={`cloud-analytics import pull-requests.ndjson --org ${who.organization.slug}`}>
                 No pull requests yet. They come as records of the type <code>pr_risk</code>:
               </Empty>
@@ -70,7 +64,7 @@ function ListPage({ route: { query }, who }: PageProps) {
                   rating
                 </p>
               ) : (
-                <Pager pagination={pagination} {...place} />
+                <Pager pagination={pagination} noun="pull requests" />
               )}
               <Csv path="/risk" query={{ ...filters, rating, include: 'cost' }} name="pull-requests" />
             </>

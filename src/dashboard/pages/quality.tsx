@@ -23,7 +23,7 @@ export function QualityPage({ route: { query } }: PageProps) {
   const trend = useApi<QualityTrend>('/quality/trend', { ...filters, granularity })
   return (
     <>
-      <Filters query={query} />
+      <Filters />
       <Show loaded={overview} what="quality">
         {({ average_score, total_sessions, trend: direction }) => (
           <Facts
@@ -39,7 +39,7 @@ export function QualityPage({ route: { query } }: PageProps) {
       <Show loaded={trend} what="the trend">
         {({ data }) =>
           data.length === 0 ? (
-            <NoSessions page="quality" query={query} />
+            <NoSessions />
           ) : (
             <ScoreLine
               title={`Quality by ${granularity}`}

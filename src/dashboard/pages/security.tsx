@@ -20,7 +20,7 @@ export function SecurityPage({ route: { query } }: PageProps) {
   const heatmap = useApi<Heatmap>('/security/heatmap', { ...filters, ...pick(query, 'page') })
   return (
     <>
-      <Filters query={query} />
+      <Filters />
       <Show loaded={overview} what="security scores">
         {({ summary }) => {
           const score = (value: number) => (summary.total_sessions === 0 ? UNKNOWN : formatScore(value))
@@ -47,7 +47,7 @@ export function SecurityPage({ route: { query } }: PageProps) {
       )}
       <List
         loaded={heatmap}
-        {...{ page: 'security', query, noun: 'files' }}
+        noun="files"
         empty={<Empty>No open findings in these days.</Empty>}
         caption="Files by risk"
         columns={COLUMNS}

@@ -18,29 +18,18 @@ import { Paged } from '../parts/list.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { useMemberCosts } from './breakdown.ts'
 import { ExpertiseTables, type FoundProps } from './expertise.tsx'
-import { PersonPage } from './person.tsx'
 
 /** Days of the punch card. */
 const DAYS = 182
 const MEMBER_DAYS = 30
 
-/** The members, or one of them when the URL names it. */
-export function TeamPage(props: PageProps) {
-  const { id, query } = props.route
-  return id === undefined ? (
-    <ListPage {...props} />
-  ) : (
-    <PersonPage key={id} id={id} page="team" query={query} />
-  )
-}
-
 /** Who is there, who works when and on what. */
-function ListPage({ route: { query }, who }: PageProps) {
+export function TeamPage({ route: { query }, who }: PageProps) {
   const range = lastDays(DAYS)
   const activity = useApi<CostTrend>('/cost/trend', { date_from: range.from, date_to: range.to })
   const wanted = query.get('q')?.toLowerCase() ?? ''
   const matches = (...names: string[]) => names.some((name) => name.toLowerCase().includes(wanted))
-  const shared = { query, org: who.organization.slug, matches }
+  const shared = { org: who.organization.slug, matches }
   return (
     <>
       <FilterForm>
@@ -68,7 +57,7 @@ function ListPage({ route: { query }, who }: PageProps) {
   )
 }
 
-function Members({ query, org, matches }: FoundProps) {
+function Members({ org, matches }: FoundProps) {
   const team = useApi<TeamOverview>('/team')
   const range = lastDays(MEMBER_DAYS)
   const [pages, setPages] = useState(1)
@@ -101,9 +90,7 @@ function Members({ query, org, matches }: FoundProps) {
           ) : (
             <Paged
               caption="Members"
-              page="team"
               name="members"
-              query={query}
               noun="members"
               rows={members.filter(({ display_name, email }) => matches(display_name, email))}
               columns={[

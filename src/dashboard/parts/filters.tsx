@@ -6,7 +6,7 @@ import { addDays, isDay, lastDays, lastMonths, monthOf, type Range, today, weekO
 import { capital } from '../client/format.ts'
 import { NONE } from '../client/links.ts'
 import { SUGGESTIONS, type Suggested } from '../client/lists.ts'
-import { setQuery } from '../client/router.ts'
+import { setQuery, useHere } from '../client/router.ts'
 import { Copy } from './copied.tsx'
 import { Choice, DayField, Field, named, RangeProblem } from './field.tsx'
 import type { Sorting } from './table.tsx'
@@ -65,15 +65,15 @@ interface QueryFieldProps {
   /** The parameter of the page's URL. */
   name: string
   label: string
-  query: URLSearchParams
   placeholder?: string
   isNumber?: boolean
 }
 
 /** A text or number that is kept in the URL. */
-export const QueryField = ({ name, query, ...field }: QueryFieldProps) => (
-  <Field {...field} value={query.get(name) ?? ''} onChange={(value) => setQuery({ [name]: value })} />
-)
+export function QueryField({ name, ...field }: QueryFieldProps) {
+  const value = useHere().query.get(name) ?? ''
+  return <Field {...field} value={value} onChange={(changed) => setQuery({ [name]: changed })} />
+}
 
 interface QueryChoiceProps extends QueryFieldProps {
   /** Without them all is a choice too. */
@@ -84,24 +84,13 @@ interface QueryChoiceProps extends QueryFieldProps {
 }
 
 /** A choice that is kept in the URL. */
-export const QueryChoice = ({
-  name,
-  label,
-  query,
-  values = [],
-  options = [['', 'all'], ...named(values)],
-  usual = '',
-}: QueryChoiceProps) => (
-  <Choice
-    label={label}
-    value={query.get(name) ?? usual}
-    options={options}
-    onChange={(value) => setQuery({ [name]: value })}
-  />
-)
+export function QueryChoice({ name, label, values = [], options, usual = '' }: QueryChoiceProps) {
+  const value = useHere().query.get(name) ?? usual
+  const all = options ?? [['', 'all'], ...named(values)]
+  return <Choice {...{ label, value, options: all }} onChange={(changed) => setQuery({ [name]: changed })} />
+}
 
 interface FiltersProps {
-  query: URLSearchParams
   /** Unless the URL says otherwise. */
   usual?: Range
   children?: ComponentChildren
@@ -110,8 +99,8 @@ interface FiltersProps {
 const ALL = 'All time'
 
 /** Filters of every page of figures: project and range of days, kept in the URL. */
-export function Filters({ query, usual, children }: FiltersProps) {
-  const range = rangeOf(query, usual)
+export function Filters({ usual, children }: FiltersProps) {
+  const range = rangeOf(useHere().query, usual)
   const chosen = presets().find(([, { from, to }]) => from === range.from && to === range.to)?.[0] ?? ''
   const setDays = async (name: string) => {
     if (name === ALL) return setQuery({ ...(await allTime()) })
@@ -120,7 +109,7 @@ export function Filters({ query, usual, children }: FiltersProps) {
   }
   return (
     <FilterForm>
-      <Chooser name="project" query={query} />
+      <Chooser name="project" />
       <Choice
         label="Days"
         value={chosen}
@@ -155,14 +144,13 @@ function More({ children }: { children: ComponentChildren }) {
 interface ChooserProps {
   /** The parameter of the page's URL. */
   name: Suggested
-  query: URLSearchParams
   /** In a form, which reads it under this name instead. */
-  field?: string
+  field?: { name: string; defaultValue: string }
 }
 
 /** A text field that suggests values once it has the focus; any other may be typed. */
-export function Chooser({ name, query, field }: ChooserProps) {
-  const value = query.get(name) ?? ''
+export function Chooser({ name, field }: ChooserProps) {
+  const value = useHere().query.get(name) ?? ''
   const id = useId()
   const [isAsked, setAsked] = useState(false)
   const known = useLoaded(`suggestions ${name} ${isAsked}`, async () =>
@@ -174,9 +162,7 @@ export function Chooser({ name, query, field }: ChooserProps) {
       <input
         type="search"
         list={id}
-        {...(field === undefined
-          ? { placeholder: 'all', value }
-          : { name: field, defaultValue: value, required: true })}
+        {...(field === undefined ? { placeholder: 'all', value } : { ...field, required: true })}
         onFocus={() => setAsked(true)}
         onChange={({ currentTarget }) =>
           field === undefined && setQuery({ [name]: currentTarget.value.trim() })
@@ -194,14 +180,14 @@ export function Chooser({ name, query, field }: ChooserProps) {
 }
 
 /** Filters of sessions, which cost and the list of sessions share. A ticket comes from a link. */
-export const SessionChoosers = ({ query }: { query: URLSearchParams }) => (
+export const SessionChoosers = () => (
   <>
-    <Chooser name="member" query={query} />
-    <Chooser name="team" query={query} />
-    <Chooser name="model" query={query} />
-    <Chooser name="agent" query={query} />
-    <Chooser name="branch" query={query} />
-    {query.has('ticket') && <QueryField name="ticket" label="Ticket" query={query} />}
+    <Chooser name="member" />
+    <Chooser name="team" />
+    <Chooser name="model" />
+    <Chooser name="agent" />
+    <Chooser name="branch" />
+    {useHere().query.has('ticket') && <QueryField name="ticket" label="Ticket" />}
   </>
 )
 

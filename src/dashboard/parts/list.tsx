@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { Loaded, Page } from '../client/api.ts'
+import { useHere } from '../client/router.ts'
 import { Csv, type CsvProps } from './csv.tsx'
 import { useOffered } from './offered.tsx'
 import { NoMatch, Show } from './show.tsx'
@@ -14,29 +15,18 @@ interface ListProps<Row> extends Omit<TableProps<Row>, 'rows'>, Place {
 }
 
 /** A page of a list of the API, or why there is none. */
-export function List<Row>({
-  loaded,
-  empty,
-  csv,
-  page,
-  id,
-  query,
-  noun,
-  name = 'page',
-  ...table
-}: ListProps<Row>) {
-  const place = { page, id, query, noun, name }
+export function List<Row>({ loaded, empty, csv, noun, name = 'page', ...table }: ListProps<Row>) {
   const { loaded: shown, offer } = useOffered(loaded, noun, table.keyOf)
   return (
     <Show loaded={shown} what={noun}>
       {({ data, pagination }) =>
         pagination.total === 0 ? (
-          empty !== undefined && <NoMatch {...place}>{empty}</NoMatch>
+          empty !== undefined && <NoMatch noun={noun}>{empty}</NoMatch>
         ) : (
           <>
             {offer}
             <Table rows={data} {...table} />
-            <Pager pagination={pagination} {...place} />
+            <Pager {...{ pagination, noun, name }} />
             {csv !== undefined && <Csv {...csv} />}
           </>
         )
@@ -48,22 +38,14 @@ export function List<Row>({
 const PER_PAGE = 25
 
 /** A table of a list that is there as a whole, page by page. */
-export function Paged<Row>({
-  page,
-  id,
-  query,
-  noun,
-  name = 'page',
-  rows,
-  ...table
-}: TableProps<Row> & Place) {
-  const given = Number(query.get(name))
+export function Paged<Row>({ noun, name = 'page', rows, ...table }: TableProps<Row> & Place) {
+  const given = Number(useHere().query.get(name))
   const current = Number.isInteger(given) && given > 0 ? given : 1
   const pagination = { page: current, per_page: PER_PAGE, total: rows.length }
   return (
     <>
       <Table rows={rows.slice((current - 1) * PER_PAGE, current * PER_PAGE)} {...table} />
-      {rows.length > PER_PAGE && <Pager {...{ pagination, page, id, query, noun, name }} />}
+      {rows.length > PER_PAGE && <Pager {...{ pagination, noun, name }} />}
     </>
   )
 }

@@ -5,9 +5,9 @@ import { syncCommand } from '../client/base.ts'
 import { addDays } from '../client/days.ts'
 import { formatDay, formatDuration } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
+import { linkHere, useHere } from '../client/router.ts'
 import { pick } from './filters.tsx'
 import { Button } from './form.tsx'
-import type { Place } from './table.tsx'
 
 interface ShowProps<Value> {
   loaded: Loaded<Value>
@@ -56,13 +56,16 @@ function Failure({ error: { status, message, retryAfterS }, retry, what }: Failu
 /** Parameters of a page's URL that leave nothing out. */
 const NO_FILTERS = new Set(['page', 'sort', 'order', 'by', 'and_by', 'delivery', 'of'])
 
-interface NoMatchProps extends Place {
+interface NoMatchProps {
+  /** Names the rows, in the plural. */
+  noun: string
   /** This is shown if there are no filters. */
   children: ComponentChildren
 }
 
 /** Explains an empty list: its filters match nothing; a link leads to the list without them. */
-export function NoMatch({ page, id, query, noun, children }: NoMatchProps) {
+export function NoMatch({ noun, children }: NoMatchProps) {
+  const { page, id, query } = useHere()
   if ([...query.keys()].every((name) => NO_FILTERS.has(name))) return <>{children}</>
   return (
     <Empty>
@@ -71,9 +74,17 @@ export function NoMatch({ page, id, query, noun, children }: NoMatchProps) {
   )
 }
 
+interface NoSessionsProps {
+  /** It shows the newest ones; without it, this page does. */
+  page?: string
+  /** This is shown if there are none of any day; else how they come. */
+  children?: ComponentChildren
+}
+
 /** Says that there are no sessions in these days, where the newest are, and how others come. */
-export function NoSessions({ page, query }: { page: string; query: URLSearchParams }) {
-  const filters = pick(query, 'project', 'member', 'model', 'agent', 'branch', 'ticket')
+export function NoSessions({ page, children }: NoSessionsProps) {
+  const here = useHere()
+  const filters = pick(here.query, 'project', 'member', 'model', 'agent', 'branch', 'ticket')
   const newest = useApi<Page<SessionListItem>>('/sessions', { ...filters, per_page: 1 })
   return (
     <Show loaded={newest} what="the newest session">
@@ -81,17 +92,20 @@ export function NoSessions({ page, query }: { page: string; query: URLSearchPara
         const day = session?.created_at.slice(0, 10)
         if (day === undefined) {
           return (
-            <NoMatch page={page} query={query} noun="sessions">
-              <Empty command={syncCommand()}>
-                No sessions yet. To send those that coding agents left on a disk:
-              </Empty>
+            <NoMatch noun="sessions">
+              {children ?? (
+                <Empty command={syncCommand()}>
+                  No sessions yet. To send those that coding agents left on a disk:
+                </Empty>
+              )}
             </NoMatch>
           )
         }
-        const there = { ...Object.fromEntries(query), page: undefined, from: addDays(day, -29), to: day }
+        const days = { page: undefined, from: addDays(day, -29), to: day }
+        const there = linkHere({ ...here, page: page ?? here.page }, days)
         return (
           <Empty>
-            No sessions match in these days; newest: <a href={linkTo(page, there)}>{formatDay(day)}</a>
+            No sessions match in these days; newest: <a href={there}>{formatDay(day)}</a>
           </Empty>
         )
       }}

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Pagination } from '../../http/query.ts'
 import { formatWhole } from '../client/format.ts'
-import { linkTo } from '../client/links.ts'
+import { linkHere, useHere } from '../client/router.ts'
 import { Choice } from './field.tsx'
 
 export interface Column<Row> {
@@ -121,11 +121,8 @@ function Heading<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorti
   )
 }
 
-/** The place of a list: a page of the dashboard, and the parameters that its links keep. */
+/** The name of a list’s rows, and the parameter of its page. */
 export interface Place {
-  page: string
-  id?: string | undefined
-  query: URLSearchParams
   /** Names the rows, in the plural. */
   noun: string
   /** The parameter that names the page of the list. */
@@ -137,11 +134,10 @@ interface PagerProps extends Place {
 }
 
 /** Shows the reader's place in a list, with links to the pages around it. */
-export function Pager({ pagination, page, id, query, noun, name = 'page' }: PagerProps) {
-  const { page: current, per_page, total } = pagination
+export function Pager({ pagination: { page: current, per_page, total }, noun, name = 'page' }: PagerProps) {
+  const here = useHere()
   const last = Math.max(1, Math.ceil(total / per_page))
-  const link = (target: number) =>
-    linkTo(page, { ...Object.fromEntries(query), [name]: target === 1 ? undefined : target }, id)
+  const link = (target: number) => linkHere(here, { [name]: target === 1 ? undefined : target })
   const first = total === 0 ? 0 : (current - 1) * per_page + 1
   return (
     <nav class="pager" aria-label={`Pages of ${noun}`}>

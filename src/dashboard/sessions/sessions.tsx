@@ -19,7 +19,6 @@ import {
 import { useOffered } from '../parts/offered.tsx'
 import { NoSessions, Show } from '../parts/show.tsx'
 import { type Column, Pager, type Sorting, Table } from '../parts/table.tsx'
-import { SessionPage } from './session.tsx'
 
 const PER_PAGE = 25
 /** Filters of the list that are the same in the page's URL. */
@@ -31,12 +30,8 @@ const FINDINGS = [
   ['false', 'without'],
 ] as const
 
-/** The list, or one of its sessions when the URL names it. */
-export function SessionsPage(props: PageProps) {
-  return props.route.id === undefined ? <ListPage {...props} /> : <SessionPage id={props.route.id} />
-}
-
-function ListPage({ route: { query }, who }: PageProps) {
+/** The sessions that match. */
+export function SessionsPage({ route: { query }, who }: PageProps) {
   const list = {
     ...pick(query, ...FILTERS),
     ...datesOf(query),
@@ -45,28 +40,26 @@ function ListPage({ route: { query }, who }: PageProps) {
   }
   const sessions = useApi<Page<SessionListItem>>('/sessions', list)
   const { loaded: shown, offer } = useOffered(sessions, 'sessions')
-  const bound = (name: string, label: string) => (
-    <QueryField name={name} label={label} isNumber query={query} />
-  )
+  const bound = (name: string, label: string) => <QueryField name={name} label={label} isNumber />
   return (
     <>
-      <Filters query={query}>
-        <SessionChoosers query={query} />
+      <Filters>
+        <SessionChoosers />
         {bound('min_cost', 'Cost from')}
         {bound('max_cost', 'Cost to')}
         {bound('min_quality', 'Quality from')}
         {bound('max_quality', 'Quality to')}
-        <QueryChoice name="has_findings" label="Findings" options={FINDINGS} query={query} />
+        <QueryChoice name="has_findings" label="Findings" options={FINDINGS} />
       </Filters>
       <Show loaded={shown} what="sessions">
         {({ data, pagination }) =>
           pagination.total === 0 ? (
-            <NoSessions page="sessions" query={query} />
+            <NoSessions />
           ) : (
             <>
               {offer}
               <SessionTable sessions={data} who={who} sorting={sortingOf(query, 'created_at')} />
-              <Pager pagination={pagination} page="sessions" query={query} noun="sessions" />
+              <Pager pagination={pagination} noun="sessions" />
               <Csv path="/sessions" query={list} name="sessions" />
             </>
           )

@@ -69,7 +69,7 @@ export function BudgetSettings({ route: { query } }: PageProps) {
       <Saying said={said} />
       <List
         loaded={budgets}
-        {...{ page: 'settings', id: 'budget', query, noun: 'limits' }}
+        noun="limits"
         empty={<Empty>No limit is set.</Empty>}
         caption="Limits"
         keyOf={(budget) => JSON.stringify(budget)}

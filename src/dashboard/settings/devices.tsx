@@ -38,7 +38,7 @@ export function DevicesPage({ route: { query } }: PageProps) {
         </p>
         <List
           loaded={coverage}
-          {...{ page: 'devices', query, noun: 'rows', name: 'of' }}
+          {...{ noun: 'rows', name: 'of' }}
           empty={<Empty command={syncCommand()}>No sessions yet. On a laptop:</Empty>}
           caption="Transcripts and telemetry"
           keyOf={({ member, agent }) => `${nameOf(member)} ${agent}`}
@@ -57,7 +57,7 @@ export function DevicesPage({ route: { query } }: PageProps) {
         <h2>Machines</h2>
         <List
           loaded={machines}
-          {...{ page: 'devices', query, noun: 'machines' }}
+          noun="machines"
           empty={
             <Empty command={syncCommand()}>No machine has sent sessions by itself yet. On a laptop:</Empty>
           }

@@ -68,7 +68,7 @@ export function KeySettings({ who, route: { query } }: PageProps) {
       <h2>Keys</h2>
       <List
         loaded={keys}
-        {...{ page: 'settings', id: 'keys', query, noun: 'keys' }}
+        noun="keys"
         empty={<Empty>No keys yet.</Empty>}
         caption="API keys"
         columns={[

@@ -57,11 +57,11 @@ export function MemberSettings({ who, route: { query } }: PageProps) {
       )}
       <h2>Members</h2>
       <FilterForm>
-        <QueryField name="q" label="Name or address" query={query} />
+        <QueryField name="q" label="Name or address" />
       </FilterForm>
       <List
         loaded={members}
-        {...{ page: 'settings', id: 'members', query, noun: 'members' }}
+        noun="members"
         empty={<Empty>No members yet.</Empty>}
         caption="Members"
         columns={[

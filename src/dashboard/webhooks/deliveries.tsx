@@ -1,6 +1,6 @@
 import type { Delivery } from '../../webhooks/deliveries/model.ts'
 import { type Page, request, useApi } from '../client/api.ts'
-import { linkTo } from '../client/links.ts'
+import { linkHere, useHere } from '../client/router.ts'
 import type { useChanges } from '../parts/change.tsx'
 import { timeColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
 import { FilterForm, pick, QueryChoice } from '../parts/filters.tsx'
@@ -13,33 +13,30 @@ const PER_PAGE = 25
 const STATUSES = ['pending', 'pending_retry', 'success', 'failed', 'cancelled'] as const
 
 interface DeliveriesProps extends Pick<ReturnType<typeof useChanges>, 'count' | 'run' | 'reload'> {
-  /** The page of the dashboard. */
-  page: string
-  id: string
-  query: URLSearchParams
-  /** That of the API, without `/deliveries`. */
+  /** The path of the API, without `/deliveries`. */
   path: string
 }
 
 /** The deliveries of an endpoint, an alert or a digest, and the one that the URL names. */
-export function Deliveries({ page, id, query, path, count, run, reload }: DeliveriesProps) {
+export function Deliveries({ path, count, run, reload }: DeliveriesProps) {
+  const here = useHere()
   const deliveries = useApi<Page<Delivery & { test?: boolean }>>(
     `${path}/deliveries`,
-    { ...pick(query, 'status', 'page'), per_page: PER_PAGE },
+    { ...pick(here.query, 'status', 'page'), per_page: PER_PAGE },
     count,
   )
-  const opened = query.get('delivery')
+  const opened = here.query.get('delivery')
   const resend = (delivery: string) =>
     request(`${path}/deliveries/${encodeURIComponent(delivery)}/redeliver`, { method: 'POST' })
   return (
     <>
       <FilterForm>
-        <QueryChoice name="status" label="Status" values={STATUSES} query={query} />
+        <QueryChoice name="status" label="Status" values={STATUSES} />
         <Button act={reload}>Load again</Button>
       </FilterForm>
       <List
         loaded={deliveries}
-        {...{ page, id, query, noun: 'deliveries' }}
+        noun="deliveries"
         empty={<Empty>No deliveries yet. A test sends one.</Empty>}
         caption="Deliveries"
         columns={[
@@ -54,16 +51,16 @@ export function Deliveries({ page, id, query, path, count, run, reload }: Delive
           { name: 'Response', number: ({ last_status_code }) => last_status_code ?? UNKNOWN },
           {
             name: 'Again',
-            cell: ({ id: delivery, status }) =>
+            cell: ({ id, status }) =>
               status === 'failed' && (
-                <Button act={() => run(() => resend(delivery), 'It is sent again')}>Resend</Button>
+                <Button act={() => run(() => resend(id), 'It is sent again')}>Resend</Button>
               ),
           },
           {
             name: 'Delivery',
-            cell: (delivery) => (
-              <a href={linkTo(page, { ...Object.fromEntries(query), delivery: delivery.id }, id)}>
-                <code>{delivery.id}</code>
+            cell: ({ id }) => (
+              <a href={linkHere(here, { delivery: id })}>
+                <code>{id}</code>
               </a>
             ),
           },

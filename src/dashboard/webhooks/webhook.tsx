@@ -17,7 +17,7 @@ import { Deliveries } from './deliveries.tsx'
 import { EndpointForm, type EndpointText } from './endpoint-form.tsx'
 
 /** One endpoint: what can be done with it, and its deliveries. */
-export function EndpointPage({ id, query }: { id: string; query: URLSearchParams }) {
+export function EndpointPage({ id }: { id: string }) {
   const { count, said, run, reload } = useChanges()
   const path = `/webhooks/${encodeURIComponent(id)}`
   const endpoint = useApi<Endpoint>(path, {}, count)
@@ -54,7 +54,7 @@ export function EndpointPage({ id, query }: { id: string; query: URLSearchParams
       </Show>
       <Saying said={said} />
       <h2>Deliveries</h2>
-      <Deliveries {...{ page: 'webhooks', id, query, path, count, run, reload }} />
+      <Deliveries {...{ path, count, run, reload }} />
     </>
   )
 }

@@ -8,15 +8,9 @@ import { Empty, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
 import { EndpointForm, type EndpointText } from './endpoint-form.tsx'
-import { EndpointPage } from './webhook.tsx'
 
-/** The endpoints, or one of them when the URL names it. */
-export function WebhooksPage(props: PageProps) {
-  const { id, query } = props.route
-  return id === undefined ? <ListPage {...props} /> : <EndpointPage key={id} id={id} query={query} />
-}
-
-function ListPage({ who }: PageProps) {
+/** The endpoints. */
+export function WebhooksPage({ who }: PageProps) {
   const { count, said, run } = useChanges()
   const [secret, setSecret] = useState<string>()
   const endpoints = useApi<{ data: Endpoint[] }>('/webhooks', {}, count)
