@@ -1,12 +1,11 @@
 import { useState } from 'preact/hooks'
 import type { ListedFinding } from '../../features/security/finding-model.ts'
 import { type Page, request, useApi } from '../client/api.ts'
-import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { Saying, useChanges } from '../parts/change.tsx'
-import { severityColumn, textColumn, timeColumn } from '../parts/columns.tsx'
+import { textColumn, timeColumn } from '../parts/columns.tsx'
 import { Chooser, datesOf, Filters, pick, QueryChoice, QueryField } from '../parts/filters.tsx'
-import { SEVERITIES } from '../parts/findings.tsx'
+import { FINDING_COLUMNS, findingKey, SEVERITIES } from '../parts/findings.tsx'
 import { Button, Form, Input } from '../parts/form.tsx'
 import { List } from '../parts/list.tsx'
 import { Empty } from '../parts/show.tsx'
@@ -40,7 +39,6 @@ export function FindingsPage({ route: { query }, who }: PageProps) {
             ['dismissed', 'dismissed'],
             [ANY, 'all'],
           ]}
-         
         />
         <QueryField name="rule_id" label="Rule" placeholder="all" />
         <QueryField name="file" label="File" placeholder="all" />
@@ -54,7 +52,7 @@ export function FindingsPage({ route: { query }, who }: PageProps) {
         csv={{ path: '/findings', query: filters, name: 'findings' }}
         caption="Findings"
         columns={who.scopes.includes('admin') ? [...COLUMNS, decisionColumn(change)] : COLUMNS}
-        keyOf={({ session_id, id }) => `${session_id} ${id}`}
+        keyOf={findingKey}
       />
     </>
   )
@@ -62,31 +60,8 @@ export function FindingsPage({ route: { query }, who }: PageProps) {
 
 const COLUMNS: readonly Column<ListedFinding>[] = [
   timeColumn('Session began', 'created_at'),
-  severityColumn('Severity', 'severity'),
-  {
-    name: 'Finding',
-    cell: ({ title, rule_id, description }) => (
-      <>
-        <strong>{title}</strong>
-        <p class="note">
-          <code>{rule_id}</code>
-        </p>
-        {description !== null && <p class="note">{description}</p>}
-      </>
-    ),
-  },
+  ...FINDING_COLUMNS,
   textColumn('Project', 'project'),
-  {
-    name: 'Where',
-    cell: ({ file, line, session_id, turn_number }) => (
-      <>
-        {file !== null && <code>{line === null ? file : `${file}:${line}`}</code>}{' '}
-        <a href={linkTo('sessions', {}, session_id)}>
-          {turn_number === null ? 'session' : `turn\u00a0${turn_number}`}
-        </a>
-      </>
-    ),
-  },
   { name: 'Member', cell: ({ member }) => member !== null && <bdi>{member.email ?? member.id}</bdi> },
 ]
 

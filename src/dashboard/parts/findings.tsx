@@ -1,41 +1,49 @@
 import type { Finding } from '../../features/sessions/model.ts'
 import { linkTo } from '../client/links.ts'
-import { codeColumn, severityColumn } from './columns.tsx'
-import { Table } from './table.tsx'
+import { severityColumn } from './columns.tsx'
+import { type Column, type KeyOf, Table } from './table.tsx'
 
 export const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const
 
-/** Findings of a session: what was found and where, never a secret itself. */
-export function Findings({ findings }: { findings: readonly (Finding & { session_id?: string })[] }) {
-  if (findings.length === 0) return null
-  return (
-    <Table
-      caption="Findings"
-      rows={findings}
-      keyOf={({ id, session_id = '' }) => `${session_id} ${id}`}
-      columns={[
-        severityColumn('Severity', 'severity'),
-        {
-          name: 'Finding',
-          cell: ({ title, description }) => (
-            <>
-              <strong>{title}</strong>
-              {description !== null && <p class="note">{description}</p>}
-            </>
-          ),
-        },
-        {
-          name: 'Where',
-          cell: ({ file, line, turn_number, session_id }) => (
-            <>
-              {file !== null && <code>{line === null ? file : `${file}:${line}`}</code>}
-              {turn_number !== null && ` turn ${turn_number}`}{' '}
-              {session_id !== undefined && <a href={linkTo('sessions', {}, session_id)}>session</a>}
-            </>
-          ),
-        },
-        codeColumn('Rule', 'rule_id'),
-      ]}
-    />
+/** Without the session in a session's own list. */
+type Shown = Finding & { session_id?: string }
+
+/** Columns of a finding: what was found and where, never a secret itself. */
+export const FINDING_COLUMNS: readonly Column<Shown>[] = [
+  severityColumn('Severity', 'severity'),
+  {
+    name: 'Finding',
+    cell: ({ title, rule_id, description }) => (
+      <>
+        <strong>{title}</strong>
+        <p class="note">
+          <code>{rule_id}</code>
+        </p>
+        {description !== null && <p class="note">{description}</p>}
+      </>
+    ),
+  },
+  {
+    name: 'Where',
+    cell: ({ file, line, session_id, turn_number }) => {
+      const turn = turn_number === null ? '' : `turn\u00a0${turn_number}`
+      return (
+        <>
+          {file !== null && <code>{line === null ? file : `${file}:${line}`}</code>}{' '}
+          {session_id === undefined ? (
+            turn
+          ) : (
+            <a href={linkTo('sessions', {}, session_id)}>{turn || 'session'}</a>
+          )}
+        </>
+      )
+    },
+  },
+]
+export const findingKey: KeyOf<Shown> = ({ id, session_id = '' }) => `${session_id} ${id}`
+
+/** Findings of sessions, if there are any. */
+export const Findings = ({ findings }: { findings: readonly Shown[] }) =>
+  findings.length === 0 ? null : (
+    <Table caption="Findings" rows={findings} keyOf={findingKey} columns={FINDING_COLUMNS} />
   )
-}
