@@ -11,7 +11,7 @@ export interface SkippedSession {
 
 /** The fields of a stored session that may change: all that can contain a person's name or address. */
 export interface StoredTexts
-  extends Pick<PreparedSession, 'id' | 'project' | 'userId' | 'userEmail' | 'parts'> {
+  extends Pick<PreparedSession, 'id' | 'project' | 'user_id' | 'user_email' | 'parts'> {
   /** JSON */
   detail: string
 }
@@ -89,12 +89,7 @@ export async function updateTexts(tx: ISql, orgId: string, sessions: readonly St
   await tx`
     update sessions s
     set project = n.project, user_id = n.user_id, user_email = n.user_email
-    from ${unnest(tx, sessions, {
-      id: 'text',
-      project: 'text',
-      user_id: ['text', ({ userId }) => userId],
-      user_email: ['text', ({ userEmail }) => userEmail],
-    })}
+    from ${unnest(tx, sessions, { id: 'text', project: 'text', user_id: 'text', user_email: 'text' })}
     where s.org_id = ${orgId}
       and s.id = n.id`
   await tx`
@@ -108,7 +103,7 @@ export async function updateTexts(tx: ISql, orgId: string, sessions: readonly St
 /** These sessions as they are stored, with all that `replaceTexts` replaces. */
 export async function readTexts(tx: ISql, orgId: string, ids: readonly string[]): Promise<StoredTexts[]> {
   return await tx<StoredTexts[]>`
-    select s.id, s.project, s.user_id as "userId", s.user_email as "userEmail",
+    select s.id, s.project, s.user_id, s.user_email,
       (
         select d.detail::text
         from session_details d

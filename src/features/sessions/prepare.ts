@@ -87,15 +87,15 @@ export function prepareSession(
   const prepared = {
     id: record.id,
     project: record.project_name ?? NO_PROJECT,
-    createdAt,
+    created_at: createdAt,
     day: dateOf(createdAt),
     turns: record.turns ?? turnRecords.length,
     cost: scaled(cost, MONEY_DECIMALS),
-    unpricedTokens,
+    unpriced_tokens: unpricedTokens,
     quality: scaled(quality.score, SCORE_DECIMALS),
     security: scaled(security.score, SCORE_DECIMALS),
-    userId: record.user_id ?? null,
-    userEmail: record.user_email == null ? null : asciiLower(record.user_email),
+    user_id: record.user_id ?? null,
+    user_email: record.user_email == null ? null : asciiLower(record.user_email),
     parts: record.parts ?? null,
     includes: record.includes ?? [],
     coverage: coverageOfRecord(record, context.tokens, unpacked),
@@ -133,13 +133,13 @@ function refuseBeyondLimits(session: Unhashed, field: string, json: string): voi
       type: 'session',
       id: session.id,
       project_name: session.project === NO_PROJECT ? null : session.project,
-      created_at: session.createdAt,
+      created_at: session.created_at,
       turns: session.turns,
       estimated_cost: unscaled(session.cost, MONEY_DECIMALS),
-      unpriced_tokens: session.unpricedTokens,
+      unpriced_tokens: session.unpriced_tokens,
       quality_score: unscaled(session.quality, SCORE_DECIMALS),
-      user_id: session.userId,
-      user_email: session.userEmail,
+      user_id: session.user_id,
+      user_email: session.user_email,
       ...session.detail,
     },
     field,
@@ -153,18 +153,25 @@ export const hashOf = (session: Unhashed): Uint8Array => sha256(canonicalJson(se
 
 const sha256 = (text: string): Uint8Array => new Bun.CryptoHasher('sha256').update(text).digest()
 
-/** The same for the same session. It has all of its texts. */
+/** The same for the same session. It has all of its texts. Stored hashes are of these names in this order. */
 function canonicalJson(session: Unhashed): string {
-  const { scored_at: _at, previous_score: _previous, ...quality } = session.detail.quality_metadata
+  const { id, project, day, turns, parts, includes, coverage, detail } = session
+  const { scored_at: _at, previous_score: _previous, ...quality } = detail.quality_metadata
   return JSON.stringify({
-    ...session,
+    ...{ id, project, createdAt: session.created_at, day, turns },
     cost: decimalText(session.cost, MONEY_DECIMALS),
     // left out where it is 0, as in the hashes of sessions stored before there was one
-    unpricedTokens: session.unpricedTokens || undefined,
-    parts: session.parts ?? undefined,
+    unpricedTokens: session.unpriced_tokens || undefined,
     quality: decimalText(session.quality, SCORE_DECIMALS),
     security: decimalText(session.security, SCORE_DECIMALS),
-    detail: { ...session.detail, quality_metadata: quality },
+    ...{
+      userId: session.user_id,
+      userEmail: session.user_email,
+      parts: parts ?? undefined,
+      includes,
+      coverage,
+    },
+    detail: { ...detail, quality_metadata: quality },
   })
 }
 

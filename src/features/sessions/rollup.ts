@@ -121,7 +121,7 @@ export const DIRECTORIES = rollup({
 })
 
 /** The fields of a session by which it is counted in DIRECTORIES. */
-export interface Touching extends Pick<UsedSession, 'project' | 'userId' | 'userEmail'> {
+export interface Touching extends Pick<UsedSession, 'project' | 'user_id' | 'user_email'> {
   detail: { files_touched: readonly string[] | null }
 }
 
@@ -145,8 +145,8 @@ export async function updateDirectories(
 }
 
 /** The directories of a session's files; an absolute path is outside of the project. */
-function directoriesOf({ userId, userEmail, project, detail }: Touching) {
-  const user_key = userId ?? userEmail
+function directoriesOf({ user_id, user_email, project, detail }: Touching) {
+  const user_key = user_id ?? user_email
   if (user_key === null) return []
   const inside = (detail.files_touched ?? []).filter((file) => !file.startsWith('/'))
   return [...new Set(inside.map(directoryOf))].map((directory) => ({ user_key, project, directory }))

@@ -73,11 +73,11 @@ export async function findRecords(
 
 /** The session that names a sub-agent's, and its user. */
 interface Including {
-  sessionId: string
-  userId: string | null
-  userEmail: string | null
+  session_id: string
+  user_id: string | null
+  user_email: string | null
   /** A member's key named it, which takes no session of nobody. */
-  isBound: boolean
+  is_bound: boolean
 }
 
 /** The sessions that name these as sub-agents' sessions, by the sub-agent's; without those that have a transcript. */
@@ -88,7 +88,7 @@ export async function findIncluding(
 ): Promise<Map<string, Including>> {
   if (ids.length === 0) return new Map()
   const rows = await tx<(Including & { id: string })[]>`
-    select i.sub_agent_id as id, i.session_id as "sessionId", s.user_id as "userId", s.user_email as "userEmail", i.is_bound as "isBound"
+    select i.sub_agent_id as id, i.session_id, s.user_id, s.user_email, i.is_bound
     from session_includes i
     left join sessions s on s.org_id = i.org_id and s.id = i.session_id
     left join session_details d on d.org_id = i.org_id and d.session_id = i.sub_agent_id
@@ -133,14 +133,14 @@ async function copySessions(
 const COLUMNS = {
   id: 'text',
   project: 'text',
-  created_at: ['timestamptz', ({ createdAt }: PreparedSession) => createdAt],
+  created_at: 'timestamptz',
   turns: 'integer',
   estimated_cost: ['numeric', ({ cost }: PreparedSession) => decimalText(cost, MONEY_DECIMALS)],
-  unpriced_tokens: ['bigint', ({ unpricedTokens }: PreparedSession) => unpricedTokens],
+  unpriced_tokens: 'bigint',
   quality_score: ['numeric', ({ quality }: PreparedSession) => decimalText(quality, SCORE_DECIMALS)],
   security_score: ['numeric', ({ security }: PreparedSession) => decimalText(security, SCORE_DECIMALS)],
-  user_id: ['text', ({ userId }: PreparedSession) => userId],
-  user_email: ['text', ({ userEmail }: PreparedSession) => userEmail],
+  user_id: 'text',
+  user_email: 'text',
   content_hash: ['bytea', ({ hash }: PreparedSession) => Buffer.from(hash).toString('hex')],
   transcript_tokens: ['bigint', ({ coverage }: PreparedSession) => coverage.transcript],
   telemetry_tokens: ['bigint', ({ coverage }: PreparedSession) => coverage.telemetry],

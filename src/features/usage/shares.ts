@@ -23,15 +23,15 @@ interface Turn {
 export interface UsedSession {
   id: string
   project: string
-  createdAt: string
+  created_at: string
   turns: number
   /** micro-dollars */
   cost: bigint
-  unpricedTokens: number
+  unpriced_tokens: number
   /** hundredths */
   quality: bigint
-  userId: string | null
-  userEmail: string | null
+  user_id: string | null
+  user_email: string | null
   coverage: Coverage
   detail: {
     model: string | null
@@ -65,15 +65,14 @@ const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a),
  * else to their tokens; unpriced tokens in proportion to the tokens of turns without a cost. Where there is nothing to go
  * by, the whole is that of the session's `model`. The shares add up to the session.
  */
-export function sharesOf({ cost, unpricedTokens, detail }: UsedSession): CostShare[] {
+export function sharesOf({ cost, unpriced_tokens, detail }: UsedSession): CostShare[] {
   const main = detail.model ?? ''
   const tokens = allTokens(detail.tokens)
   const byModel = new Map<string, Weights>([[main, noWeights()]])
   const of = (model: string): Weights => byModel.getOrInsertComputed(model, noWeights)
   for (const model of detail.models) of(model)
   for (const { model } of detail.turn_records) of(model ?? main)
-  if (byModel.size === 1)
-    return [{ model: main, is_main: true, cost, ...tokens, unpriced_tokens: unpricedTokens }]
+  if (byModel.size === 1) return [{ model: main, is_main: true, cost, ...tokens, unpriced_tokens }]
   for (const turn of detail.turn_records) addTurn(of(turn.model ?? main), turn)
   const models = [...byModel].sort(([a], [b]) => byBytes(a, b))
   const mainAt = models.findIndex(([model]) => model === main)
@@ -90,7 +89,7 @@ export function sharesOf({ cost, unpricedTokens, detail }: UsedSession): CostSha
     mainAt,
   )
   const kinds = TOKEN_KINDS.map((kind) => [kind, divide(tokens[kind], (weights) => weights[kind])] as const)
-  const unpriced = divide(unpricedTokens, (weights) => weights.unpriced)
+  const unpriced = divide(unpriced_tokens, (weights) => weights.unpriced)
   return models.map(([model], index) => ({
     ...(Object.fromEntries(kinds.map(([kind, parts]) => [kind, parts[index]])) as unknown as Tokens),
     model,

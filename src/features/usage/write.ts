@@ -31,17 +31,12 @@ export interface StoredSession {
 export const usedOf = <Detail extends UsedSession['detail']>(
   row: StoredSession & { detail: Detail },
 ): UsedSession & { detail: Detail } => ({
-  id: row.id,
-  project: row.project,
-  createdAt: row.created_at.toISOString(),
-  turns: row.turns,
+  ...row,
+  created_at: row.created_at.toISOString(),
   cost: unitsOf(row.cost),
-  unpricedTokens: Number(row.unpriced_tokens),
+  unpriced_tokens: Number(row.unpriced_tokens),
   quality: unitsOf(row.quality),
-  userId: row.user_id,
-  userEmail: row.user_email,
   coverage: { transcript: Number(row.transcript_tokens), telemetry: Number(row.telemetry_tokens) },
-  detail: row.detail,
 })
 
 /** Rows from which on they are copied, and sessions from which on their sums are inserted as many. */
@@ -84,10 +79,10 @@ export function usageOf(session: UsedSession) {
     telemetry_tokens: part.is_main ? session.coverage.telemetry : 0,
     session_id: session.id,
     project: session.project,
-    member: session.userId ?? session.userEmail ?? '',
+    member: session.user_id ?? session.user_email ?? '',
     agent: detail.source ?? '',
     branch: detail.branch ?? '',
-    created_at: session.createdAt,
+    created_at: session.created_at,
     ended_at: detail.ended_at,
     turns: session.turns,
     quality_score: decimalText(session.quality, SCORE_DECIMALS),

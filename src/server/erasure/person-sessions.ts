@@ -55,13 +55,13 @@ async function eraseInBatch(
   ids: string[],
 ): Promise<number> {
   const erase = (session: StoredTexts): StoredTexts => {
-    const isOwn = person.memberId !== null && session.userId === person.memberId
-    const { userEmail } = session
+    const isOwn = person.memberId !== null && session.user_id === person.memberId
+    const { user_email } = session
     return {
       ...session,
       project: traces.erase(session.project),
-      userId: isOwn ? null : session.userId,
-      userEmail: isOwn ? pseudonym.email : userEmail === null ? null : traces.eraseAddress(userEmail),
+      user_id: isOwn ? null : session.user_id,
+      user_email: isOwn ? pseudonym.email : user_email === null ? null : traces.eraseAddress(user_email),
       detail: traces.erase(session.detail),
       parts: session.parts && changePacked(session.parts, traces.erase),
     }

@@ -68,7 +68,7 @@ export function monthsOf(sessions: readonly Pick<WrittenSession, 'session'>[]): 
   }
   for (const { session } of sessions) {
     const month = monthOf(session.day)
-    const member = session.userId ?? session.userEmail
+    const member = session.user_id ?? session.user_email
     add(month, 'organization', '')
     if (session.project !== NO_PROJECT) add(month, 'project', session.project)
     if (member !== null) add(month, 'member', member)

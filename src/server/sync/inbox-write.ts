@@ -50,9 +50,11 @@ export async function findForeign(
   ids: readonly string[],
   email: string,
 ): Promise<Set<string>> {
-  const rows = await sql<{ id: string; userId: string | null; userEmail: string | null; isTold: boolean }[]>`
+  const rows = await sql<
+    { id: string; user_id: string | null; user_email: string | null; isTold: boolean }[]
+  >`
     select
-      s.id, s.user_id as "userId", s.user_email as "userEmail",
+      s.id, s.user_id, s.user_email,
       (
         select d.detail->>'origin' = 'telemetry'
         from session_details d
@@ -67,7 +69,7 @@ export async function findForeign(
     from telemetry_inbox t
     where t.org_id = ${orgId}
       and t.session_id = any(${[...ids]}::text[])`
-  const own = { userId: null, userEmail: email }
+  const own = { user_id: null, user_email: email }
   const people = await findPeople(sql, orgId, [own, ...rows])
   const isForeign = (row: (typeof rows)[number]) =>
     row.isTold ? people.isOtherMember(row, own) : people.keyOf(row) !== people.keyOf(own)

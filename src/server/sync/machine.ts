@@ -39,7 +39,7 @@ export async function findUser(
   memberEmail: string | null,
 ): Promise<string | null> {
   if (memberEmail !== null) return memberEmail
-  const sent = new Set(sessions.flatMap(({ userId, userEmail }) => userId ?? userEmail ?? []))
+  const sent = new Set(sessions.flatMap(({ user_id, user_email }) => user_id ?? user_email ?? []))
   const users = sent.size > 1 ? await withIds(tx, orgId, sent) : sent
   const [only = null] = users
   return users.size === 1 ? only : null

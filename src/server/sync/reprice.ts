@@ -38,7 +38,7 @@ export async function repriceSessions(
     const priced = found.flatMap(({ line, id }) => {
       const record = JSON.parse(line) as SessionRecord
       const session = prepareSession(record, id, options)
-      return session.unpricedTokens === record.unpriced_tokens
+      return session.unpriced_tokens === record.unpriced_tokens
         ? []
         : [prepareSession(withPricedFragments(record, pricer), id, options)]
     })

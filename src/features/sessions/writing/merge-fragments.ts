@@ -93,10 +93,7 @@ export async function withKnownFragments(
 }
 
 const knownOf = (session: PreparedSession, parts: string): Known => ({
-  project: session.project,
-  user_id: session.userId,
-  user_email: session.userEmail,
-  hash: session.hash,
+  ...session,
   origin: session.detail.origin,
   parts,
   turns: session.detail.turn_records,
@@ -122,7 +119,7 @@ function merge(
   const project = isKept ? known.project : session.project
   const isWhole = session.told === undefined && hasAll
   if (isWhole && project === session.project && contents.size === own.size) return session
-  const isSameUser = session.userId === known.user_id && session.userEmail === known.user_email
+  const isSameUser = session.user_id === known.user_id && session.user_email === known.user_email
   const addsText = [...own].some(([turn, text]) => before.get(turn) !== text)
   if (isSameUser && project === known.project && !addsText && Bun.deepEquals(parts, had)) return undefined
   // telemetry beyond what a session keeps is not added, and a transcript is stored without it

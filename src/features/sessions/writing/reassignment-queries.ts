@@ -1,3 +1,4 @@
+import type { SessionRecord } from '../../../analysis/records/session.ts'
 import { type FieldProblem, forbidden, MAX_PROBLEMS, validationError } from '../../../base/errors.ts'
 import type { ISql } from '../../../database/client.ts'
 import { memberAddresses } from '../../../database/member-addresses.ts'
@@ -10,7 +11,8 @@ import type { StoredSession } from '../stored-queries.ts'
  */
 export type Reassignment = 'refused' | 'allowed' | 'kept' | 'refused to a member' | 'forbidden to a member'
 
-export type User = Pick<PreparedSession, 'userId' | 'userEmail'>
+/** The user of a session, or of its record, which may leave both out. */
+type User = Pick<SessionRecord, 'user_id' | 'user_email'>
 type StoredUser = Pick<StoredSession, 'user_id' | 'user_email' | 'hash' | 'origin'>
 
 /**
@@ -27,10 +29,7 @@ export async function withUsers(
   reassignment: Reassignment,
 ): Promise<readonly PreparedSession[]> {
   if (reassignment === 'kept') return withStoredUsers(sessions, stored)
-  const known = new Map<string, User>()
-  for (const [id, { user_id, user_email }] of stored) {
-    if (user_id !== null || user_email !== null) known.set(id, { userId: user_id, userEmail: user_email })
-  }
+  const known = new Map<string, StoredUser | PreparedSession>([...stored].filter(([, row]) => hasUser(row)))
   const isAsStored = ({ id, hash }: PreparedSession) => {
     const row = stored.get(id)
     return row !== undefined && Buffer.compare(row.hash, hash) === 0
@@ -40,9 +39,7 @@ export async function withUsers(
   const isMembers = reassignment.endsWith('to a member')
   const result = sessions.map((session) => {
     const before = known.get(session.id)
-    if (session.userId === null && session.userEmail === null) {
-      return before === undefined ? session : withUser(session, before)
-    }
+    if (!hasUser(session)) return before === undefined ? session : withUser(session, before)
     known.set(session.id, session)
     // the user that telemetry states does not count against a transcript's, but a member's key takes no other member's
     const row = stored.get(session.id)
@@ -71,23 +68,25 @@ const withStoredUsers = (
   stored: ReadonlyMap<string, StoredUser>,
 ): PreparedSession[] =>
   sessions.map((session) => {
-    const { user_id: userId = null, user_email: userEmail = null } = stored.get(session.id) ?? {}
-    return userId === null && userEmail === null ? session : withUser(session, { userId, userEmail })
+    const row = stored.get(session.id)
+    return row !== undefined && hasUser(row) ? withUser(session, row) : session
   })
 
 /** The session as if it had been sent with this user. */
 function withUser(
   { field, hash: _hash, told, ...session }: PreparedSession,
-  { userId, userEmail }: User,
+  { user_id, user_email }: Pick<PreparedSession, 'user_id' | 'user_email'>,
 ): PreparedSession {
-  const changed = { ...session, userId, userEmail }
+  const changed = { ...session, user_id, user_email }
   return { ...changed, ...(told && { told }), field, hash: hashOf(changed) }
 }
 
-const userField = ({ field, userId }: PreparedSession): string =>
-  `${field}.${userId === null ? 'user_email' : 'user_id'}`
+const hasUser = ({ user_id, user_email }: StoredUser | PreparedSession) =>
+  user_id !== null || user_email !== null
+const userField = ({ field, user_id }: PreparedSession): string =>
+  `${field}.${user_id === null ? 'user_email' : 'user_id'}`
 
-const isSame = (a: User, b: User) => a.userId === b.userId && a.userEmail === b.userEmail
+const isSame = (a: User, b: User) => a.user_id === b.user_id && a.user_email === b.user_email
 
 interface Different {
   session: PreparedSession
@@ -133,7 +132,7 @@ interface People {
 }
 
 export async function findPeople(tx: ISql, orgId: string, users: readonly User[]): Promise<People> {
-  const emails = users.flatMap(({ userId, userEmail }) => (userId === null ? (userEmail ?? []) : []))
+  const emails = users.flatMap(({ user_id, user_email }) => (user_id == null ? (user_email ?? []) : []))
   const members =
     emails.length === 0
       ? []
@@ -142,7 +141,7 @@ export async function findPeople(tx: ISql, orgId: string, users: readonly User[]
           from ${memberAddresses(tx, orgId)} m
           where m.address = any(${[...new Set(emails)]}::text[])`
   const idOf = new Map(members.map(({ id, email }) => [email, id]))
-  const memberOf = ({ userId, userEmail }: User) => userId ?? idOf.get(userEmail ?? '') ?? null
-  const keyOf = (user: User) => memberOf(user) ?? user.userEmail
+  const memberOf = ({ user_id, user_email }: User) => user_id ?? idOf.get(user_email ?? '') ?? null
+  const keyOf = (user: User) => memberOf(user) ?? user.user_email ?? null
   return { keyOf, isOtherMember: (user, own) => memberOf(user) !== null && memberOf(user) !== keyOf(own) }
 }

@@ -2,12 +2,11 @@ import { mergeFragments } from '../../../analysis/fragments/merge.ts'
 import { composeRecord, type RecordHead } from '../../../analysis/fragments/session-record.ts'
 import { coverageOf, originOf, telemetryOf } from '../../../analysis/fragments/telemetry.ts'
 import { packFragments, type SessionFragments, unpackFragments } from '../../../analysis/records/fragments.ts'
-import type { SessionRecord } from '../../../analysis/records/session.ts'
 import type { Pricer } from '../../../analysis/scoring/prices.ts'
 import type { ISql } from '../../../database/client.ts'
 import { hashOf, NO_PROJECT, type PreparedSession, prepareSession } from '../prepare.ts'
 import { findIncluding, findRecords, storeIncludes } from '../store-write.ts'
-import { findPeople, type User } from './reassignment-queries.ts'
+import { findPeople } from './reassignment-queries.ts'
 
 export interface MergeOptions {
   pricer: Pricer
@@ -39,13 +38,11 @@ export function toldSession(
 export const headOf = ({
   id,
   project,
-  userId: user_id,
-  userEmail: user_email,
-}: Pick<PreparedSession, 'id' | 'project' | 'userId' | 'userEmail'>): RecordHead => ({
-  id,
-  project_name: project === NO_PROJECT ? null : project,
   user_id,
   user_email,
+}: Pick<PreparedSession, 'id' | 'project' | 'user_id' | 'user_email'>): RecordHead => ({
+  ...{ id, user_id, user_email },
+  project_name: project === NO_PROJECT ? null : project,
 })
 
 /** The parts of a session; undefined where it has none. */
@@ -76,9 +73,9 @@ export async function withSubAgentsTelemetry(
     const parent = isTelemetry(session) ? including.get(session.id) : undefined
     if (parent === undefined) return session
     const isNobodys = people.keyOf(session) === null
-    return (parent.isBound && isNobodys) || people.isOtherMember(session, parent)
+    return (parent.is_bound && isNobodys) || people.isOtherMember(session, parent)
       ? session
-      : underId(session, { ...session, id: parent.sessionId }, options)
+      : underId(session, { ...session, id: parent.session_id }, options)
   })
 }
 
@@ -98,15 +95,13 @@ export async function findSubAgents(
   for (const { id } of sessions) named.delete(id)
   if (named.size === 0) return { telemetry: [], ids: [] }
   const stored = await findRecords(tx, orgId, [...named.keys()])
-  const owners = [...stored.values()].map(userOf)
-  const people = await findPeople(tx, orgId, [...owners, ...sessions])
+  const people = await findPeople(tx, orgId, [...stored.values(), ...sessions])
   for (const [id, record] of stored) {
     const session = named.get(id)
-    const owner = userOf(record)
     const isOthers =
       session !== undefined &&
-      (people.isOtherMember(owner, session) ||
-        (options.isBound && people.keyOf(owner) !== people.keyOf(session)))
+      (people.isOtherMember(record, session) ||
+        (options.isBound && people.keyOf(record) !== people.keyOf(session)))
     if (record.origin !== 'telemetry' || isOthers) named.delete(id)
   }
   const claimed = await storeIncludes(
@@ -126,20 +121,15 @@ export async function findSubAgents(
   return { telemetry, ids }
 }
 
-const userOf = ({ user_id, user_email }: SessionRecord): User => ({
-  userId: user_id ?? null,
-  userEmail: user_email ?? null,
-})
-
 /** Telemetry as that of another session, and of its user. */
 function underId(
   session: PreparedSession,
-  { id, userId, userEmail }: Pick<PreparedSession, 'id' | 'userId' | 'userEmail'>,
+  { id, user_id, user_email }: Pick<PreparedSession, 'id' | 'user_id' | 'user_email'>,
   options: MergeOptions,
 ): PreparedSession {
-  if (session.told !== undefined) return { ...session, id, userId, userEmail }
+  if (session.told !== undefined) return { ...session, id, user_id, user_email }
   const parts = fragmentsOf(session)
-  const head = headOf({ id, project: session.project, userId, userEmail })
+  const head = headOf({ id, project: session.project, user_id, user_email })
   const composed = parts === undefined ? null : composeRecord(parts, head, options)
   return composed === null || session.parts === null
     ? session

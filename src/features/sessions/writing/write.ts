@@ -144,9 +144,7 @@ export async function replaceTexts(tx: ISql, orgId: string, sessions: readonly S
   await counted(tx, orgId, before, after, () => updateTexts(tx, orgId, sessions))
 }
 
-const touchingOf = ({ project, user_id, user_email, files }: StoredSession): Touching => ({
-  project,
-  userId: user_id,
-  userEmail: user_email,
+const touchingOf = ({ files, ...row }: StoredSession): Touching => ({
+  ...row,
   detail: { files_touched: files },
 })
