@@ -4,18 +4,13 @@ const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
 const decimal = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
-const cents = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
-const small = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 6 })
-const parts = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', minimumFractionDigits: 4 })
-const short = new Intl.NumberFormat('en-US', {
-  style: 'currency',
-  currency: 'USD',
-  trailingZeroDisplay: 'stripIfInteger',
-})
-const shorter = new Intl.NumberFormat('en-US', {
-  ...{ style: 'currency', currency: 'USD' },
-  ...{ notation: 'compact', maximumFractionDigits: 2 },
-})
+const dollars = (options: Intl.NumberFormatOptions) =>
+  new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', ...options })
+const cents = dollars({})
+const small = dollars({ maximumFractionDigits: 6 })
+const parts = dollars({ minimumFractionDigits: 4 })
+const short = dollars({ trailingZeroDisplay: 'stripIfInteger' })
+const shorter = dollars({ notation: 'compact', maximumFractionDigits: 2 })
 
 export const formatNumber = (value: number): string => number.format(value)
 /** Writes a score or its points: `79.3`. */
