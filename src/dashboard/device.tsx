@@ -1,5 +1,6 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { WhoAmI } from '../features/whoami/model.ts'
+import { useLoaded } from './client/api.ts'
 import { basePath } from './client/base.ts'
 import { formatTime } from './client/format.ts'
 import { useFragment } from './client/router.ts'
@@ -9,22 +10,15 @@ import { Form, fieldsOf, Input } from './parts/form.tsx'
 
 /** Describes the machine that waits with this code; an empty text while the code is not whole, or its machine not known. */
 function useMachine(code: string): string {
-  const [text, setText] = useState('')
-  useEffect(() => {
-    let isLeft = false
-    setText('')
-    const describe = async () => {
-      const result = await getAuth(`device?user_code=${encodeURIComponent(code)}`)
-      const { name, ip_address, requested_at } = result.body
-      const found = `${name}, from ${ip_address ?? 'an unknown address'}, at ${formatTime(String(requested_at))} UTC`
-      if (!isLeft) setText(result.status === 200 ? found : problemOf(result))
-    }
-    if (/^([A-Za-z][^A-Za-z]*){8}$/.test(code)) void describe()
-    return () => {
-      isLeft = true
-    }
-  }, [code])
-  return text
+  const loaded = useLoaded(`machine ${code}`, async () => {
+    if (!/^([A-Za-z][^A-Za-z]*){8}$/.test(code)) return ''
+    const result = await getAuth(`device?user_code=${encodeURIComponent(code)}`)
+    const { name, ip_address, requested_at } = result.body
+    return result.status === 200
+      ? `${name}, from ${ip_address ?? 'an unknown address'}, at ${formatTime(String(requested_at))} UTC`
+      : problemOf(result)
+  })
+  return loaded.state === 'ready' ? loaded.value : ''
 }
 
 /** Asks the signed-in person whether a machine may send their sessions: `cloud-analytics login`. */
