@@ -29,6 +29,9 @@ export function budgetStatus(
   const daysPassed = BigInt(daysBetween(start, today) + 1)
   const daysInMonth = BigInt(daysBetween(start, next))
   const percent = roundedQuotient(cost * 10_000n, limit)
+  // at the mean per day so far, after the last day that is wholly within the limit; not in this month: its end
+  const daysWithin = cost === 0n ? daysInMonth : (limit * daysPassed) / cost
+  const willExceedOn = addDays(start, Math.min(Number(daysWithin), Number(daysInMonth)))
   const warning = cost * 100n >= limit * BigInt(ALERT_THRESHOLD_PERCENT)
   return {
     id: budgetIdOf(scope, since),
@@ -43,24 +46,7 @@ export function budgetStatus(
     alert_threshold: ALERT_THRESHOLD_PERCENT,
     status: cost > limit ? 'exceeded' : warning ? 'warning' : 'ok',
     projected_cost: unscaled(roundedQuotient(cost * daysInMonth, daysPassed), MONEY_DECIMALS),
-    projected_exceed_date: exceededOn ?? willExceedOn({ start, next, cost, daysPassed, limit }),
+    projected_exceed_date: exceededOn ?? (willExceedOn < next ? willExceedOn : null),
     currency: 'USD',
   }
-}
-
-/** The budget's month so far. */
-interface Spending {
-  start: string
-  next: string
-  cost: bigint
-  daysPassed: bigint
-  limit: bigint
-}
-
-/** The day of this month on which the sum will exceed the limit at the current mean per day; null if it will not. */
-function willExceedOn({ start, next, cost, daysPassed, limit }: Spending): string | null {
-  if (cost === 0n) return null
-  const wholeDaysWithin = Number((limit * daysPassed) / cost)
-  const date = addDays(start, Math.min(wholeDaysWithin, daysBetween(start, next)))
-  return date < next ? date : null
 }
