@@ -82,14 +82,11 @@ async function commitsAfter(
           'sessions', a.sessions
         )
       end as ai,
-      case
-        when a.survival_14 is not null and a.survival_30 is not null then json_build_array(
-          json_build_object('days', 14, 'lines', a.survival_14),
-          json_build_object('days', 30, 'lines', a.survival_30)
-        )
-        when a.survival_14 is not null then json_build_array(json_build_object('days', 14, 'lines', a.survival_14))
-        when a.survival_30 is not null then json_build_array(json_build_object('days', 30, 'lines', a.survival_30))
-      end as survival,
+      (
+        select json_agg(json_build_object('days', v.days, 'lines', v.lines) order by v.days)
+        from (values (14, a.survival_14), (30, a.survival_30)) as v (days, lines)
+        where v.lines is not null
+      ) as survival,
       a.on_default_branch
     from (
       select c.project, c.sha, c.author_email, c.author_name, c.committed_at, c.subject
