@@ -5,8 +5,7 @@ import { memberKeys } from '../../database/member-addresses.ts'
 import { FACT_GROUPINGS } from '../usage/fact-rollup.ts'
 import { isOfTeam } from '../usage/scope-queries.ts'
 import { usageRows } from '../usage/sources.ts'
-import { bucketOf, dimsOf, inSpans, memberTables, projectSums, selected } from '../usage/sums.ts'
-import { type Columns, groupKeyOf } from './group-queries.ts'
+import { bucketOf, dimsOf, inSpans, keyOf, memberTables, projectSums, selected } from '../usage/sums.ts'
 import type { Group, OutcomesQuery } from './model.ts'
 
 // Outcomes are summed from the sums of sessions, of pull requests with the parts of sessions in them, and of commits.
@@ -63,6 +62,37 @@ export const sharedTables = ({ sql, orgId }: Context): Fragment => sql`
 const NAME_OF_REPO = "regexp_replace(r.repo, '^.*/', '')"
 
 const repoOf = (project: string): string => `((select r.of_project from repos r) ->> ${project})`
+
+/** The expressions of a row's project and repository. */
+interface Columns {
+  project: string
+  repo: string
+}
+
+/** The key of a row. With `onlyMember` other members, and agents that they alone use, are one. */
+function groupKeyOf(
+  { sql, orgId, onlyMember }: Context,
+  by: Group | null,
+  { project, repo }: Columns,
+): Fragment {
+  if (by === null) return sql`null::text`
+  if (by === 'month' || by === 'week') return sql`r.bucket::text`
+  if (by === 'project') return sql`nullif(${sql.unsafe(project)}, '')`
+  if (by === 'repo') return sql`${sql.unsafe(repo)}`
+  const key = keyOf(sql, by)
+  if (onlyMember === null) return key
+  const isOwn =
+    by === 'agent'
+      ? sql`
+          r.agent = any (
+            array(
+              select u.agent
+              from (${usageRows(sql, orgId, { member: onlyMember.id }, { columns: ['agent'], buckets: undefined })}) u
+            ) || ''::text
+          )`
+      : sql`r.member = any (${onlyMember.keys}::text[])`
+  return sql`case when ${isOwn} then ${key} else '(others)' end`
+}
 
 /** The columns of a source's rows that a key is made of. */
 function keyColumnsOf(sql: Sql, by: Group | null): Fragment[] {
