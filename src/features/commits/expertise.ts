@@ -90,7 +90,7 @@ function withoutAliases({ creator, authors }: FileHistory, own: ReadonlyMap<stri
 }
 
 /**
- * Computes the expertise of these domains from their files that are not deleted: reads one row a file and author. A
+ * Computes the expertise of these domains from their files that are not deleted: reads one row a file. A
  * member with aliases is one author, with the own address.
  */
 export async function updateExpertise(
@@ -108,46 +108,31 @@ export async function updateExpertise(
       results.push({ project: current.project, name: current.name, result: current.domain.result() })
     current = undefined
   }
-  for await (const { project, name, file } of filesOf(tx, orgId, domains)) {
-    if (current?.project !== project || current.name !== name) finish()
-    current ??= { project, name, domain: createDomain() }
-    current.domain.add(withoutAliases(file, own))
+  for await (const page of filesOf(tx, orgId, domains)) {
+    for (const { project, directory: name, ...file } of page) {
+      if (current?.project !== project || current.name !== name) finish()
+      current ??= { project, name, domain: createDomain() }
+      current.domain.add(withoutAliases(file, own))
+    }
   }
   finish()
   await storeDomains(tx, orgId, domains, results)
   await storeAuthors(tx, orgId, domains, results)
 }
 
-interface AuthorRow {
+interface FileRow extends Pick<FileHistory, 'creator'> {
   project: string
   directory: string
-  path: string
-  creator: string | null
-  email: string
-  commits: number
-  last_at: string
+  authors: FileAuthors
 }
 
-/** Rows read at a time: some MB, whatever the size of the domain. */
-const ROWS = 10_000
+/** Files read at a time: some MB, whatever the size of the domain. */
+const FILES = 5_000
 
 /** The files that count, by domain and name: those that are not deleted and have a commit of an author who is no bot. */
-async function* filesOf(
-  tx: ISql,
-  orgId: string,
-  domains: readonly ItemId[],
-): AsyncGenerator<ItemId & { file: FileHistory }> {
-  let first: AuthorRow | undefined
-  let authors: FileAuthors = []
-  const historyOf = (row: AuthorRow) => ({
-    project: row.project,
-    name: row.directory,
-    file: { creator: row.creator, authors },
-  })
-  const pages = tx<AuthorRow[]>`
-    select
-      f.project, f.directory, f.path, f.creator_email as creator, a.author_email as email, a.commits,
-      to_char(a.last_at at time zone 'UTC', ${TIME_PATTERN}) as last_at
+const filesOf = (tx: ISql, orgId: string, domains: readonly ItemId[]) =>
+  tx<FileRow[]>`
+    select f.project, f.directory, f.creator_email as creator, a.authors
     from ${idTable(tx, domains, 'directory')}
     cross join lateral (
       select f.project, f.directory, f.path, f.creator_email
@@ -160,27 +145,20 @@ async function* filesOf(
       ${eachTime(tx)}
     ) f
     cross join lateral (
-      select a.author_email, a.commits, a.last_at
+      select
+        json_agg(
+          json_build_object(
+            'email', a.author_email, 'commits', a.commits, 'lastAt', to_char(a.last_at at time zone 'UTC', ${TIME_PATTERN})
+          )
+          order by a.author_email
+        ) as authors
       from file_authors a
       where a.org_id = ${orgId}
         and a.project = f.project
         and a.path = f.path
-      ${eachTime(tx)}
     ) a
-    order by f.project, f.directory, f.path, a.author_email`.cursor(ROWS)
-  for await (const page of pages) {
-    for (const row of page) {
-      if (first !== undefined && (first.path !== row.path || first.project !== row.project)) {
-        yield historyOf(first)
-        first = undefined
-      }
-      if (first === undefined) authors = []
-      first ??= row
-      authors.push({ email: row.email, commits: row.commits, lastAt: row.last_at })
-    }
-  }
-  if (first !== undefined) yield historyOf(first)
-}
+    where a.authors is not null
+    order by f.project, f.directory, f.path`.cursor(FILES)
 
 type Results = readonly (ItemId & { result: DomainExpertise })[]
 
