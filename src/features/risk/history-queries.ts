@@ -8,14 +8,6 @@ export const MAX_COMMITS = 2_000
 /** The authors of a file are counted in at most this many of its latest changes. */
 const MAX_OWN_CHANGES = 200
 
-interface ChangeRow {
-  sha: string
-  committed_at: Date
-  path: string
-  file: string
-  deleted: boolean
-}
-
 /** A commit's place in the history: commits have an order by time, then by sha. */
 export interface HistoryPlace {
   at: Date
@@ -47,8 +39,8 @@ export async function commitsIn(
   orgId: string,
   { project, after, before, keep, limit }: HistoryRange,
 ): Promise<StoredChange[]> {
-  const rows = await tx<ChangeRow[]>`
-    select c.sha, c.committed_at, f.path, f.file, f.deleted
+  const rows = await tx<(Pick<StoredChange, 'sha' | 'files'> & { committed_at: Date })[]>`
+    select c.sha, c.committed_at, f.files
     from (
       select c.sha, c.committed_at
       from commits c
@@ -62,27 +54,18 @@ export async function commitsIn(
       limit ${limit}
     ) c
     cross join lateral (
-      select f.path, f.file, f.status = 'deleted' as deleted
+      select
+        json_agg(
+          json_build_object('path', f.path, 'file', f.file, 'deleted', f.status = 'deleted') order by f.path
+        ) as files
       from commit_files f
       where f.org_id = ${orgId}
         and f.project = ${project}
         and f.sha = c.sha
-      -- keeps the planner from reading all of the project's files to join them
-      offset 0
     ) f
-    order by c.committed_at, c.sha, f.path`
-  const commits: StoredChange[] = []
-  let files: ChangeRow[] = []
-  let sha: string | undefined
-  for (const row of rows) {
-    if (row.sha !== sha) {
-      files = []
-      commits.push({ at: row.committed_at.getTime(), sha: row.sha, files })
-      sha = row.sha
-    }
-    files.push(row)
-  }
-  return commits
+    where f.files is not null
+    order by c.committed_at, c.sha`
+  return rows.map(({ committed_at, ...row }) => ({ ...row, at: committed_at.getTime() }))
 }
 
 /** The current number of lines of these files, by current name; files without a known number are left out. */
