@@ -17,13 +17,16 @@ import { insertUsage, type StoredSession, storedColumns, USAGE_COLUMNS, usageOf,
 /** Sessions with their details read at a time: some MB. */
 const PAGE = 500
 
+type DetailedSession = StoredSession & Pick<UsedSession, 'detail'>
+const storedUsage = (session: DetailedSession) => usageOf(usedOf(session))
+
 /** All sessions, in the order of their ids, some at a time. */
 const readSessions = (sql: ISql, orgId: string) =>
   pagesOf(
     PAGE,
     { id: '' },
     async ({ id }) =>
-      await sql<(StoredSession & Pick<UsedSession, 'detail'>)[]>`
+      await sql<DetailedSession[]>`
       select ${storedColumns(sql)}, d.detail
       from sessions s
       join session_details d
@@ -47,11 +50,7 @@ const findWrong = (sql: Sql, orgId: string): Promise<Record<string, string> | un
         columns: Object.keys(USAGE_COLUMNS),
         query: () => tx`
           select n.*
-          from ${unnest(
-            tx,
-            sessions.flatMap((session) => usageOf(usedOf(session))),
-            USAGE_COLUMNS,
-          )}`,
+          from ${unnest(tx, sessions.flatMap(storedUsage), USAGE_COLUMNS)}`,
       }
       const ofPage = tx`
         and t.session_id > ${after}
@@ -72,11 +71,7 @@ const USAGE: ProgramTable = {
       delete from session_usage u
       where u.org_id = ${orgId}`
     for await (const sessions of readSessions(tx, orgId))
-      await insertUsage(
-        tx,
-        orgId,
-        sessions.flatMap((session) => usageOf(usedOf(session))),
-      )
+      await insertUsage(tx, orgId, sessions.flatMap(storedUsage))
   },
   describe: ({ session_id, model }) => `usage of ${session_id} (${model || 'no model'})`,
 }

@@ -25,11 +25,13 @@ export const FACT_GROUPINGS = [
 export const factRollup = ({ name, keys, sums, facts }: Facts): Rollup => {
   const key = ['dims', 'grain', 'bucket', ...keys]
   const grouped = keys.map((column) => `case when g.has_${column} then f.${column} else '' end as ${column}`)
-  const values = FACT_GROUPINGS.map((grouping: readonly string[]) => {
+  const summed = sums.map((column) => `sum(f.${column}) as ${column}`)
+  const groupings = FACT_GROUPINGS.map((grouping: readonly string[]) => {
     const has = keys.map((column) => grouping.includes(column === 'repo' ? 'project' : column))
     return `('${dimsNameOf(grouping)}', ${has.join(', ')})`
   })
-  const list = (sql: ISql, texts: readonly string[]) => sql.unsafe(texts.join(', '))
+  const places = key.map((_, index) => index + 1)
+  const list = (sql: ISql, texts: readonly unknown[]) => sql.unsafe(texts.join(', '))
   return rollup({
     name,
     key,
@@ -39,23 +41,13 @@ export const factRollup = ({ name, keys, sums, facts }: Facts): Rollup => {
       select
         g.dims, t.grain,
         case when t.grain = 'day' then f.day else date_trunc('month', f.day::timestamp)::date end as bucket,
-        ${list(sql, grouped)}, count(*) as facts, ${list(
-          sql,
-          sums.map((column) => `sum(f.${column}) as ${column}`),
-        )}
+        ${list(sql, [...grouped, 'count(*) as facts', ...summed])}
       from (select s.* ${rows}) f
-      join (values ${list(sql, values)})
-        as g (dims, ${list(
-          sql,
-          keys.map((column) => `has_${column}`),
-        )})
+      join (values ${list(sql, groupings)}) as g (dims, ${sql.unsafe(`has_${keys.join(', has_')}`)})
         on f.by_agent is null
         or f.by_agent = g.has_agent
       cross join (values ('day'), ('month')) as t (grain)
-      group by ${list(
-        sql,
-        key.map((_, index) => String(index + 1)),
-      )}`,
+      group by ${list(sql, places)}`,
     describe: ({ dims, grain, bucket }) => `${name} of a ${grain} (${bucket}) by ${dims}`,
   })
 }

@@ -39,9 +39,13 @@ export async function attachSessions(tx: ISql, orgId: string, ids: readonly stri
   await writeTickets(tx, orgId, ids)
 }
 
-async function attachAgain(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
-  for (let start = 0; start < ids.length; start += BATCH) {
-    const some = ids.slice(start, start + BATCH)
+async function attachAgain(
+  tx: ISql,
+  orgId: string,
+  sessions: readonly { session_id: string }[],
+): Promise<void> {
+  for (let start = 0; start < sessions.length; start += BATCH) {
+    const some = sessions.slice(start, start + BATCH).map(({ session_id }) => session_id)
     const of = tx`s.session_id = any(${some}::text[])`
     await counting(tx, orgId, [TICKET_ROLLUP], { before: of, after: of }, async () => {
       await detachSessions(tx, orgId, some)
@@ -182,11 +186,7 @@ export async function updateShares(tx: ISql, orgId: string, changed: Changed): P
       and u.member = any(${[...members]}::text[])
       and u.is_main
       and exists (select from pr_risks k where k.org_id = ${orgId})`
-  await attachAgain(
-    tx,
-    orgId,
-    rows.map(({ session_id }) => session_id),
-  )
+  await attachAgain(tx, orgId, rows)
 }
 
 /** Decides again what all sessions of the project belong to. */
@@ -197,9 +197,5 @@ export async function updateSharesOfProject(tx: ISql, orgId: string, project: st
     where u.org_id = ${orgId}
       and u.project = ${project}
       and u.is_main`
-  await attachAgain(
-    tx,
-    orgId,
-    rows.map(({ session_id }) => session_id),
-  )
+  await attachAgain(tx, orgId, rows)
 }
