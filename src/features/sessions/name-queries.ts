@@ -1,10 +1,8 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
-import { spansOf, TIME_PATTERN } from '../../base/dates.ts'
+import { TIME_PATTERN } from '../../base/dates.ts'
 import { type JsonText, type PageRow, pageText } from '../../base/json-text.ts'
 import type { Sql } from '../../database/client.ts'
-import { WITHOUT_PROJECT } from '../../database/rollups.ts'
 import { usageRows } from '../usage/sources.ts'
-import { projectSums } from '../usage/sums.ts'
 import type { NamesQuery } from './model.ts'
 
 /** The names of one of these are listed. */
@@ -23,16 +21,8 @@ export async function listNames(
 ): Promise<JsonText> {
   const { page, per_page } = query
   const name = sql(named)
-  const rows =
-    named === 'project' && onlyMember === null
-      ? // as few as in usage_rollups, and beside each other
-        sql`
-          select r.project, r.sessions as main_sessions
-          from (${projectSums(sql, orgId, spansOf(undefined, undefined), sql`not in ('', ${WITHOUT_PROJECT})`)}) r`
-      : usageRows(sql, orgId, onlyMember === null ? {} : { member: onlyMember.id }, {
-          columns: [named],
-          buckets: undefined,
-        })
+  const filters = onlyMember === null ? {} : { member: onlyMember.id }
+  const rows = usageRows(sql, orgId, filters, { columns: [named], buckets: undefined })
   const [row] = await sql<[PageRow]>`
     with names as materialized (
       select r.${name} as name, sum(${named === 'model' ? sql`r.sessions` : sql`r.main_sessions`}) as sessions
