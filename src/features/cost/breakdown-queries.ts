@@ -20,23 +20,21 @@ function breakdownKeyOf(sql: Sql, key: SumKey, who: 'all' | VisibleMember | 'oth
   return key === 'member' && typeof who === 'object' ? sql`${who.id}::text` : keyOf(sql, key)
 }
 
+/** The expressions that sums `g` are sorted by, but for their keys. */
+const MEASURES = {
+  cost: 'g.cost',
+  tokens: 'g.input + g.output + g.cache_read + g.cache_creation',
+  sessions: 'g.sessions',
+  change: 'abs(g.cost - g.previous_cost)',
+}
+
 /** The order of sums `g`; ties are broken by the keys, those without one last. */
 function orderOf(sql: Sql, { sort, order }: BreakdownQuery): Fragment {
   const direction = order === 'asc' ? sql`asc` : sql`desc`
   const keys = (towards: Fragment) =>
     sql`g.key collate "C" ${towards} nulls last, g.and_key collate "C" ${towards} nulls last`
-  switch (sort) {
-    case 'cost':
-      return sql`g.cost ${direction}, ${keys(sql`asc`)}`
-    case 'tokens':
-      return sql`g.input + g.output + g.cache_read + g.cache_creation ${direction}, ${keys(sql`asc`)}`
-    case 'sessions':
-      return sql`g.sessions ${direction}, ${keys(sql`asc`)}`
-    case 'change':
-      return sql`abs(g.cost - g.previous_cost) ${direction}, ${keys(sql`asc`)}`
-    case 'key':
-      return keys(direction)
-  }
+  if (sort === 'key') return keys(direction)
+  return sql`${sql.unsafe(MEASURES[sort])} ${direction}, ${keys(sql`asc`)}`
 }
 
 /** The sums of `g` as JSON text without braces, but for `share`. */
