@@ -67,9 +67,8 @@ const quotient = (part: number, whole: number): number | null =>
 /** `by`: what the sums are of; null: of all. */
 function outcomeOf(row: SumsRow, by: Group | null): Outcome {
   const number = (name: Exclude<keyof SumsRow, 'key'>) => Number(row[name])
-  const [merged, closed, cost, linked_cost] = [
-    ...[number('merged'), number('closed'), number('cost'), number('linked_cost')],
-  ] as [number, number, number, number]
+  const [merged, closed] = [number('merged'), number('closed')]
+  const [cost, linked_cost] = [number('cost'), number('linked_cost')]
   const [ai_lines, effective_lines] = [number('ai_lines'), number('effective_lines')]
   const survival = (days: 14 | 30) => {
     const [lines, of] = [number(`survival_${days}`), number(`of_${days}`)]
