@@ -1,8 +1,7 @@
 import type { Fragment, ISql } from '../../database/client.ts'
 import { countedProject, describeSummed, rollup } from '../../database/rollups.ts'
 import { type Dimension, USED } from './model.ts'
-import { selected } from './sums.ts'
-import { dividedSums } from './ticket-shares.ts'
+import { dividedSums, selected } from './sums.ts'
 
 type Grain = 'month' | 'day' | 'all'
 

@@ -5,8 +5,7 @@ import { summedProject } from '../../database/rollups.ts'
 import { type Dimension, USED, type UsageFilters } from './model.ts'
 import { GROUPINGS } from './rollup.ts'
 import { isOfTeam } from './scope-queries.ts'
-import { dimsNameOf, dimsOf, inSpans, type SpanOrAll, selected } from './sums.ts'
-import { dividedSums } from './ticket-shares.ts'
+import { dimsNameOf, dimsOf, dividedSums, inSpans, type SpanOrAll, selected } from './sums.ts'
 
 // Sums of usage are read from the sums of days, months and all time. If these lack a column that is asked for, the sessions
 // themselves are summed.
@@ -14,16 +13,9 @@ import { dividedSums } from './ticket-shares.ts'
 /** Filters by single values that the sums have too. */
 const SUMMED_FILTERS = ['project', 'member', 'agent', 'model', 'branch'] as const
 
-/** Whether only the sessions themselves can be filtered so. */
-const needsSessions = ({
-  ticket,
-  min_cost,
-  max_cost,
-  min_quality,
-  max_quality,
-  has_findings,
-}: UsageFilters) =>
-  [ticket, min_cost, max_cost, min_quality, max_quality, has_findings].some((value) => value !== undefined)
+/** Only the sessions themselves can be filtered so. */
+const UNSUMMED = ['ticket', 'min_cost', 'max_cost', 'min_quality', 'max_quality', 'has_findings'] as const
+const needsSessions = (filters: UsageFilters) => UNSUMMED.some((name) => filters[name] !== undefined)
 
 /** The columns of the sums that the filters need. */
 const filteredColumns = (filters: UsageFilters): Dimension[] => [
