@@ -33,28 +33,32 @@ export async function writeCommits(
   const commits = given.map(prepareCommit)
   if (commits.length === 0) return NOTHING_WRITTEN
   const stored = await findHashes(tx, orgId, commits)
-  const { rows, ...contents } = findChanges<StoredCommit, PreparedCommit>(commits, stored, {
+  const ofAgents = await findAiChanges(tx, orgId, records)
+  const withAi = new Set(ofAgents.map(commitKeyOf))
+  const { rows, ...result } = findChanges<StoredCommit, PreparedCommit>(commits, stored, {
     keyOf: commitKeyOf,
     idOf: ({ sha }) => sha,
-    isSame: (commit, known) => commit.hash === known.hash,
+    // the lines that agents wrote of a commit may change alone
+    isSame(commit, known) {
+      const key = commitKeyOf(commit)
+      return commit.hash === known.hash && (known !== stored.get(key) || !withAi.has(key))
+    },
   })
-  const ofAgents = await findAiChanges(tx, orgId, records)
-  const result = countAlso(contents, commits, rows, new Set(ofAgents.map(commitKeyOf)))
-  const isStored = (commit: { project: string; sha: string }) => stored.has(commitKeyOf(commit))
-  if (!mayReplace) refuseReplaced(records, rows.filter(isStored))
-  const changed = [...new Map([...rows, ...ofAgents].map((each) => [commitKeyOf(each), each])).values()]
-  if (changed.length === 0) return result
-  const count = async (sign: 'before' | 'after', some: typeof changed) => {
+  const contents = rows.filter((commit) => commit.hash !== stored.get(commitKeyOf(commit))?.hash)
+  const isStored = (commit: PreparedCommit) => stored.has(commitKeyOf(commit))
+  if (!mayReplace) refuseReplaced(records, contents.filter(isStored))
+  if (rows.length === 0) return result
+  const count = async (sign: 'before' | 'after', some: typeof rows) => {
     for (let start = 0; start < some.length; start += COMMITS_AT_A_TIME) {
       const counts = countsOfCommits(tx, orgId, some.slice(start, start + COMMITS_AT_A_TIME))
       await addDifference(tx, orgId, COMMIT_ROLLUP, { before: undefined, after: undefined, [sign]: counts })
     }
   }
   await useCustomPlans(tx)
-  await count('before', changed.filter(isStored))
+  await count('before', rows.filter(isStored))
   await upsertAi(tx, orgId, ofAgents)
-  if (rows.length > 0) await writeContents(tx, orgId, rows, isStored, pause)
-  await count('after', changed)
+  if (contents.length > 0) await writeContents(tx, orgId, contents, isStored, pause)
+  await count('after', rows)
   return result
 }
 
@@ -73,26 +77,6 @@ async function writeContents(
     await pause()
   }
   await updateExpertise(tx, orgId, domains)
-}
-
-/** The result with commits of which only what agents wrote has changed: a commit's content is not the only thing told of it. */
-function countAlso(
-  result: WriteResult,
-  commits: readonly PreparedCommit[],
-  rows: readonly PreparedCommit[],
-  withAi: ReadonlySet<string>,
-): WriteResult {
-  const written = new Set(rows.map(commitKeyOf))
-  const others = commits.filter(
-    (commit) => withAi.has(commitKeyOf(commit)) && !written.has(commitKeyOf(commit)),
-  )
-  const shas = [...new Map(others.map((commit) => [commitKeyOf(commit), commit.sha])).values()]
-  return {
-    ...result,
-    updated: result.updated + shas.length,
-    unchanged: result.unchanged - shas.length,
-    updatedIds: [...result.updatedIds, ...shas],
-  }
 }
 
 interface CommitOptions {
