@@ -47,21 +47,10 @@ export async function computeRisks(
   const found = await findStored(sql, orgId, risks)
   const stored = new Map(found.map((row) => [pullRequestKeyOf(row), row]))
   const missing = risks.filter((risk) => stored.get(pullRequestKeyOf(risk))?.input_hash !== risk.input_hash)
-  const changes = missing.flatMap(({ change, input_hash }) =>
-    change === null || input_hash === null ? [] : [{ change, input_hash }],
-  )
-  const computed = await computeComponents(
-    sql,
-    orgId,
-    changes.map(({ change }) => change),
-    pause,
-  )
-  const parts = new Map(
-    changes.flatMap(({ input_hash }, index) => {
-      const found = computed[index]
-      return found === undefined ? [] : [[input_hash, found]]
-    }),
-  )
+  const hashes = new Map(missing.map(({ change, input_hash }) => [change, input_hash ?? '']))
+  const changes = [...hashes.keys()].filter((change) => change !== null)
+  const computed = await computeComponents(sql, orgId, changes, pause)
+  const parts = new Map(computed.map((risk) => [hashes.get(risk.change) ?? '', risk]))
   return { prepared, parts }
 }
 
