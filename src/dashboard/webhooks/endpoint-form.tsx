@@ -1,13 +1,11 @@
+import type { catalogue } from '../../webhooks/catalogue-page.ts'
+import type { Endpoint } from '../../webhooks/model.ts'
 import { useApi } from '../client/api.ts'
 import { Form, Input } from '../parts/form.tsx'
 import { Show } from '../parts/show.tsx'
 
 /** People decide these fields of an endpoint. */
-export interface EndpointText {
-  url: string
-  description: string | null
-  events: string[]
-}
+export type EndpointText = Pick<Endpoint, 'url' | 'description' | 'events'>
 
 interface EndpointFormProps {
   /** The fields of an endpoint that is changed. */
@@ -19,15 +17,9 @@ interface EndpointFormProps {
 
 const ALL = '*'
 
-interface Event {
-  name: string
-  /** Says when it is sent. */
-  meaning: string
-}
-
 /** Asks for an endpoint's URL, events and description. */
 export function EndpointForm({ stored, save, children }: EndpointFormProps) {
-  const known = useApi<{ data: Event[] }>('/webhooks/events')
+  const known = useApi<typeof catalogue>('/webhooks/events')
   const chosen = stored?.events ?? [ALL]
   const event = (name: string, meaning: string) => (
     <label key={name} class="check">

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { TestResponse } from '../../webhooks/deliveries/model.ts'
-import type { Endpoint } from '../../webhooks/model.ts'
+import type { Endpoint, RotatedSecret } from '../../webhooks/model.ts'
 import { getJson, request, useApi } from '../client/api.ts'
 import { addDays, today } from '../client/days.ts'
 import { countOf, formatTime, formatWhole } from '../client/format.ts'
@@ -63,11 +63,6 @@ interface ActionsProps {
   path: string
   endpoint: Endpoint
   run: ReturnType<typeof useChanges>['run']
-}
-
-interface RotatedSecret {
-  secret: string
-  previous_secret_expires_at: string | null
 }
 
 function Actions({ path, endpoint: { enabled }, run }: ActionsProps) {
