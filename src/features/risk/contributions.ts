@@ -1,11 +1,8 @@
+import type { Component, RiskContributions } from '../../analysis/records/risk.ts'
 import { SCORE_DECIMALS, scaled } from '../../base/decimals.ts'
 
 /** One measure adds this to a score: the measured `value` gives `points`. */
-export interface Contribution {
-  name: string
-  value: number
-  points: number
-}
+export type Contribution = RiskContributions[Component][number]
 
 /** A score of 0 to 100 with 2 decimals, and its contributions, whose points add up to it exactly. */
 export interface ScoreComponent {

@@ -1,14 +1,11 @@
+import type { CommitFile } from '../../analysis/records/commit.ts'
 import { componentOf, MOST_LINES, type ScoreComponent } from './contributions.ts'
 
 // The probability that a change introduces a defect: logistic regression on six measures of Kamei et al., "A large-scale
 // empirical study of just-in-time quality assurance" (TSE 2013). Pure.
 
 /** A file of a change. */
-export interface ChangedFile {
-  path: string
-  additions: number
-  deletions: number
-}
+export type ChangedFile = Pick<CommitFile, 'path' | 'additions' | 'deletions'>
 
 /** The measures of a change, named as in the paper. */
 export interface ChangeMeasures {
