@@ -3,15 +3,12 @@ import { MONEY_DECIMALS, unitsOf, unscaled } from '../../base/decimals.ts'
 import type { ISql } from '../../database/client.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'
 import { unnest } from '../../database/rows.ts'
+import type { EventData } from '../../webhooks/outbox/catalogue.ts'
 import { emit, type NewEvent } from '../../webhooks/outbox/events.ts'
 import { type BudgetScope, budgetIdOf, budgetInForce, costOfScope } from '../usage/scope-queries.ts'
 
 /** A month whose cost is above its limit; amounts in dollars, exact to 6 decimals. */
-export interface BudgetExceeded {
-  budgetId: string
-  cost: number
-  limit: number
-}
+export type BudgetExceeded = EventData['cost.budget_exceeded']
 
 /** A month (its first day) in which something changed that counts for a scope; of a member an id or any address. */
 export interface ChangedMonth extends BudgetScope {
@@ -78,18 +75,15 @@ export async function writeBudgetAlerts(
       and o.month = f.month
     order by f.month, f.scope, f.scope_key`
   return rows.map(({ since, cost, limit, ...scope }) => ({
-    budgetId: budgetIdOf(scope, since),
-    cost: unscaled(unitsOf(cost), MONEY_DECIMALS),
+    budget_id: budgetIdOf(scope, since),
+    current_cost: unscaled(unitsOf(cost), MONEY_DECIMALS),
     limit: unscaled(unitsOf(limit), MONEY_DECIMALS),
   }))
 }
 
 /** The events of months whose cost is above their limit. */
 export const budgetEvents = (exceeded: readonly BudgetExceeded[]): NewEvent[] =>
-  exceeded.map(({ budgetId, cost, limit }) => ({
-    event: 'cost.budget_exceeded',
-    data: { budget_id: budgetId, current_cost: cost, limit },
-  }))
+  exceeded.map((data) => ({ event: 'cost.budget_exceeded', data }))
 
 /** Does `writeBudgetAlerts` and emits its events. */
 export const emitBudgetAlerts = async (
