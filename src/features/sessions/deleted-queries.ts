@@ -103,20 +103,16 @@ export async function updateTexts(tx: ISql, orgId: string, sessions: readonly St
 /** These sessions as they are stored, with all that `replaceTexts` replaces. */
 export async function readTexts(tx: ISql, orgId: string, ids: readonly string[]): Promise<StoredTexts[]> {
   return await tx<StoredTexts[]>`
-    select s.id, s.project, s.user_id, s.user_email,
-      (
-        select d.detail::text
-        from session_details d
-        where d.org_id = s.org_id
-          and d.session_id = s.id
-      ) as detail,
-      (
-        select d.parts
-        from session_details d
-        where d.org_id = s.org_id
-          and d.session_id = s.id
-      ) as parts
+    select s.id, s.project, s.user_id, s.user_email, d.detail, d.parts
     from sessions s
+    cross join lateral (
+      select d.detail::text as detail, d.parts
+      from session_details d
+      where d.org_id = ${orgId}
+        and d.session_id = s.id
+      -- keeps the planner from reading all details of the organization to join them
+      offset 0
+    ) d
     where s.org_id = ${orgId}
       and s.id = any(${[...ids]}::text[])`
 }
