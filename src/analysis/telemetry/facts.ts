@@ -6,7 +6,10 @@ import type { Attributes } from './model.ts'
 
 // Reads the facts that a record may state of a session from its attributes.
 
-/** What a record states: a prompt or a call of a model's API as a turn, a tool's result as a call; else only its time is kept. */
+/**
+ * A prompt, or a call of a model's API, that a record states is a turn, a tool's result is a call. Of a record without both only
+ * its time is kept.
+ */
 export interface Fact {
   /** Its time is the record's. */
   turn?: TurnFragment

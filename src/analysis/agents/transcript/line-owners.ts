@@ -40,7 +40,7 @@ export function createLineOwners(stored: Uint8Array = new Uint8Array()) {
 
 const hashOf = (lineKey: string): bigint => BigInt(Bun.hash(lineKey))
 
-/** As many bits of a hash as a number has: a BigInt would take memory of its own. */
+/** Keeps as many bits of a hash as a number has: a BigInt would take memory of its own. */
 const keyOf = (hash: bigint): number => Number(BigInt.asUintN(53, hash))
 
 export type LineOwners = ReturnType<typeof createLineOwners>
