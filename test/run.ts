@@ -21,7 +21,7 @@ const TIMINGS = 'test/timings.json'
 /** Files are slow that start another process: the program, a browser, another program or a PostgreSQL. */
 const STARTS_PROCESS = /support\/(cli|data-folder)\.ts'|\/browser\.ts'|Bun\.spawn|startEmbedded/
 /** So are those that took longer when TIMINGS was written. */
-const QUICK_MS = 15_000
+const QUICK_MS = 12_000
 const SUITES = ['--quick', '--slow']
 
 /** A file system in memory, where the machine has one. */
