@@ -1,4 +1,4 @@
-import { useLoaded } from './client/api.ts'
+import { useEffect, useState } from 'preact/hooks'
 import { basePath } from './client/base.ts'
 import { enter, readMethods } from './client/session.ts'
 import { Saying, useChanges } from './parts/change.tsx'
@@ -6,9 +6,14 @@ import { type Fields, Form, Input, MIN_PASSWORD_LENGTH, NewPassword } from './pa
 
 /** Makes the first organization and its owner, by the link that the server printed. */
 export function SetupPage() {
-  const methods = useLoaded('methods', readMethods)
-  const isTaken = methods.state === 'ready' && !methods.value.setup
+  const [isOpen, setOpen] = useState<boolean>()
   const { said, run } = useChanges()
+  useEffect(() => {
+    readMethods().then(
+      ({ setup }) => setOpen(setup),
+      () => setOpen(true),
+    )
+  }, [])
   const setUp = async ({ organization, ...person }: Fields): Promise<void> => {
     // a second link may have been opened in this tab
     const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? ''
@@ -17,13 +22,13 @@ export function SetupPage() {
   return (
     <main class="sign-in">
       <h1>Welcome to Cloud Analytics</h1>
-      {methods.state === 'loading' && <p role="status">Loading …</p>}
-      {isTaken && (
+      {isOpen === undefined && <p role="status">Loading …</p>}
+      {isOpen === false && (
         <p>
           This server has an organization. <a href={basePath() || './'}>Sign in</a>
         </p>
       )}
-      {!isTaken && methods.state !== 'loading' && (
+      {isOpen === true && (
         <Form kind="" send="Set up and sign in" onSend={(fields) => run(() => setUp(fields))}>
           <Input label="Organization" name="organization" required maxLength={200} hasFocus />
           <Input label="Your name" name="display_name" required maxLength={200} />

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { WhoAmI } from '../features/whoami/model.ts'
-import { ApiFailure, getJson, useLoaded } from './client/api.ts'
+import { ApiFailure, getJson } from './client/api.ts'
 import { basePath } from './client/base.ts'
-import { keepPlace, postAuth, problemOf, readMethods } from './client/session.ts'
+import { keepPlace, postAuth, problemOf, readMethods, type SignInMethods } from './client/session.ts'
 import { apiKey } from './client/storage.ts'
 import { Saying } from './parts/change.tsx'
 import { type Fields, Form, Input } from './parts/form.tsx'
@@ -18,9 +18,11 @@ interface SignInProps {
 export function SignIn({ reason, onSignedIn }: SignInProps) {
   const [problem, setProblem] = useState(reason)
   useEffect(() => setProblem(reason), [reason])
-  const loaded = useLoaded('methods', readMethods)
-  // a server that does not respond is asked again when somebody signs in by a password
-  const methods = loaded.state === 'failed' ? { password: true, oidc: false, setup: false } : loaded.value
+  const [methods, setMethods] = useState<SignInMethods>()
+  useEffect(() => {
+    // a server that does not respond is asked again when somebody signs in by a password
+    readMethods().then(setMethods, () => setMethods({ password: true, oidc: false, setup: false }))
+  }, [])
   return (
     <main class="sign-in">
       <h1>Cloud Analytics</h1>

@@ -122,7 +122,7 @@ interface UpdateOptions extends BadgeOptions {
   name?: string
   plan?: Plan
   hideMembers?: 'on' | 'off'
-  retentionSessions?: number | null
+  retentionSessions?: number | 'off'
   budgetAction?: Organization['budget_action']
   yes?: true
 }
@@ -138,7 +138,9 @@ async function update(context: Context, options: UpdateOptions, [slug]: Args): P
     ...(name !== undefined && { name: checkName(name) }),
     ...(plan !== undefined && { plan }),
     ...(hideMembers !== undefined && { hide_members: hideMembers === 'on' }),
-    ...(retentionSessions !== undefined && { retention_sessions_days: retentionSessions }),
+    ...(retentionSessions !== undefined && {
+      retention_sessions_days: retentionSessions === 'off' ? null : retentionSessions,
+    }),
     ...(yes && { confirm_retention: 'all' as const }),
     ...(budgetAction !== undefined && { budget_action: budgetAction }),
     ...(badges !== undefined && { badges }),

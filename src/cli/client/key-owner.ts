@@ -44,6 +44,7 @@ async function ask({ url, key }: Pick<Server, 'url' | 'key'>, path: string): Pro
 export class Refusal extends OperatorError {
   constructor(
     message: string,
+    readonly code: string,
     readonly details: FieldProblem[] | undefined,
   ) {
     super(message)
@@ -57,7 +58,7 @@ export async function askOk(server: Pick<Server, 'url' | 'key'>, path: string): 
   const { error, code, details } = errorOf(answer)
   if (error === undefined || code === undefined) throw notOurs(server.url, answer.status)
   const reason = code === 'NOT_FOUND' ? 'is older than this program' : 'refuses'
-  throw new Refusal(`${server.url} ${reason}: ${error}`, details)
+  throw new Refusal(`${server.url} ${reason}: ${error}`, code, details)
 }
 
 /** Reports an answer that Cloud Analytics does not give. */

@@ -25,9 +25,9 @@ export function since(text: string): number {
   throw new InvalidArgumentError('It must be a day, as 2026-11-01, or how long ago, as 12h or 7d.')
 }
 
-/** An option's parser: days for which sessions are kept, as 400d or 400; null for off. */
-export function retention(text: string): number | null {
-  if (text === 'off') return null
+/** An option's parser: days for which sessions are kept, as 400d or 400, or off: commander takes null for no value. */
+export function retention(text: string): number | 'off' {
+  if (text === 'off') return text
   const days = Number(/^(\d{1,5})d?$/.exec(text)?.[1] ?? 0)
   if (days >= 1 && days <= MAX_RETENTION_DAYS) return days
   throw new InvalidArgumentError(`It must be 1 to ${MAX_RETENTION_DAYS} days, as 400d or 400, or off.`)

@@ -15,7 +15,7 @@ export async function moversText({ screen, source, parameters }: View): Promise<
   const by = project === undefined ? 'project' : 'model'
   const range = { date_from: from, date_to: to }
   const query = { ...range, by, project, compare: 'previous', sort: 'change', per_page: String(MOST) }
-  const found = await findBody<Breakdown>(source, '/cost/breakdown', query)
+  const found = await findBody<Breakdown>(source, '/cost/breakdown', query, ['compare', 'sort'])
   if (found === undefined) return []
   const { data, total } = found
   const changed = data.filter((item) => changeOf(item) !== 0)

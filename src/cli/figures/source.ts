@@ -129,16 +129,22 @@ async function localBody({ config, log }: Context, sql: Sql, orgId: string, url:
   return text
 }
 
-/** Asks for more than the figure's own body; undefined where the key may not see it, or a server is older than the route. */
+/**
+ * Asks for more than the figure's own body; undefined where the key may not see it, or a server is older than the route or one
+ * of `newParameters`.
+ */
 export async function findBody<Body>(
   { get }: Source,
   path: string,
   parameters: Parameters,
+  newParameters: readonly string[] = [],
 ): Promise<Body | undefined> {
   try {
     return JSON.parse(await get(urlOf(path, parameters)))
   } catch (error) {
-    if (error instanceof Refusal) return undefined
+    if (!(error instanceof Refusal)) throw error
+    if (error.code === 'FORBIDDEN' || error.code === 'NOT_FOUND') return undefined
+    if (error.details?.some(({ field }) => newParameters.includes(field))) return undefined
     throw error
   }
 }

@@ -64,13 +64,15 @@ export async function startServer(
     }
     const secretKey = await openSecretKey(sql, config)
     const secrets = createSecretBox(secretKey)
+    // for the threads, which need none of these
+    const settings = { ...config, secretKey: null, oidc: null, databaseUrl: null }
     const registry = createRegistry()
     const meterOf = measureThreads(registry)
     const intakeThread = createIntakeThread({
       meter: meterOf('intake', measureSessions(registry)),
       spawn: spawnIntake,
       target,
-      settings: config,
+      settings,
       log,
       endConnections: (name) => endConnections(sql, name),
     })
@@ -143,7 +145,7 @@ export async function startServer(
       meter: meterOf('worker', measureAttempts(registry)),
       spawn: spawnWorker,
       target,
-      settings: config,
+      settings,
       secretKey,
       log,
     })

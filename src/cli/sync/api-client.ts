@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { CommitRecord } from '../../analysis/records/commit.ts'
 import { renumberRecords } from '../../analysis/records/problems.ts'
@@ -153,6 +154,14 @@ async function sendNew(options: ApiClientOptions, records: readonly SyncRecord[]
   }
 }
 
+/** What a server answers: a later one may have more reasons to skip a session. */
+const Answered = Type.Object({
+  ...SyncResponse.properties,
+  skipped: Type.Optional(
+    Type.Array(Type.Unsafe<SkippedSession>(Type.Object({ id: Type.String(), reason: Type.String() }))),
+  ),
+})
+
 async function post(options: ApiClientOptions, body: Uint8Array<ArrayBuffer>) {
   const { server, reassign, restore } = options
   const flags = { ...(reassign && { reassign: 'true' }), ...(restore && { restore: 'true' }), moved: 'true' }
@@ -167,8 +176,8 @@ async function post(options: ApiClientOptions, body: Uint8Array<ArrayBuffer>) {
     },
   })
   // a later server may say more
-  const sent = Value.Clean(SyncResponse, bodyOf(answer))
-  if (answer.ok && Value.Check(SyncResponse, sent)) return sent
+  const sent = Value.Clean(Answered, bodyOf(answer))
+  if (answer.ok && Value.Check(Answered, sent)) return sent
   throw refusal(server, answer)
 }
 

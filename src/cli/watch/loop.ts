@@ -48,6 +48,7 @@ export async function follow({ hasPaths, stamps, sync, now, sleep, stopped }: Fo
   const look = async (): Promise<void> => {
     lookedMs = now()
     const found = await stamps()
+    for (const path of sent.keys()) if (!found.has(path)) sent.delete(path)
     if (changed.size === 0) changedMs = now()
     changed = new Map(found.entries().filter(([path, stamp]) => !Bun.deepEquals(sent.get(path), stamp)))
     // clients that were started together do not look together

@@ -80,7 +80,7 @@ async function receive(
     attempt: integerOf(headers.get(`${prefix}-Attempt`)),
     ...verification,
     status,
-    body: body === undefined ? null : contentOf(body.toString()),
+    body: body === undefined ? null : contentOf(new TextDecoder().decode(body)),
   })
   // these have no body
   if ([204, 205, 304].includes(status)) return new Response(null, { status })
@@ -90,4 +90,7 @@ async function receive(
 const integerOf = (header: string | null): number | null =>
   header !== null && /^\d{1,9}$/.test(header) ? Number(header) : null
 
-const contentOf = (text: string): unknown => parseJson(text) ?? text
+function contentOf(text: string): unknown {
+  const value = parseJson(text)
+  return value === undefined ? text : value
+}

@@ -2,12 +2,14 @@ import type { CostSummary } from '../../features/cost/model.ts'
 import type { Outcomes } from '../../features/outcomes/model.ts'
 import type { QualityTrend } from '../../features/quality/model.ts'
 import type { ListedFinding } from '../../features/security/finding-model.ts'
+import type { SessionListItem } from '../../features/sessions/model.ts'
 import { type Page, useApi } from '../client/api.ts'
-import { lastDays, periodsOf, type Range, rangeBefore } from '../client/days.ts'
-import { formatDollars, formatScore, formatShare, formatWhole } from '../client/format.ts'
+import { syncCommand } from '../client/base.ts'
+import { addDays, lastDays, periodsOf, type Range, rangeBefore } from '../client/days.ts'
+import { formatDay, formatDollars, formatScore, formatShare, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
-import { NoSessions, Show } from '../parts/show.tsx'
+import { Empty, Show } from '../parts/show.tsx'
 import { Attention } from './attention.tsx'
 import { BurnUp } from './burn-up.tsx'
 import { Connect } from './connect.tsx'
@@ -27,13 +29,31 @@ export function OverviewPage({ route: { query }, who }: PageProps) {
     <Show loaded={cost} what="the overview">
       {(summary) =>
         summary.by_period.length === 0 ? (
-          <NoSessions page="cost">
-            <Connect />
-          </NoSessions>
+          <NothingNew />
         ) : (
           <Figures summary={summary} now={now} before={before} by={moverKeyOf(query)} who={who} />
         )
       }
+    </Show>
+  )
+}
+
+/** No sessions in both ranges: none at all, or older ones. */
+function NothingNew() {
+  const newest = useApi<Page<SessionListItem>>('/sessions', { per_page: 1 })
+  return (
+    <Show loaded={newest} what="sessions">
+      {({ data: [session] }) => {
+        if (session === undefined) return <Connect />
+        const day = session.created_at.slice(0, 10)
+        return (
+          <Empty command={syncCommand()}>
+            No sessions in the last {DAYS * 2} days; newest:{' '}
+            <a href={linkTo('cost', { from: addDays(day, 1 - DAYS), to: day })}>{formatDay(day)}</a>. To send
+            those that coding agents left on a disk:
+          </Empty>
+        )
+      }}
     </Show>
   )
 }

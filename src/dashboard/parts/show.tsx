@@ -74,15 +74,8 @@ export function NoMatch({ noun, children }: NoMatchProps) {
   )
 }
 
-interface NoSessionsProps {
-  /** It shows the newest ones; without it, this page does. */
-  page?: string
-  /** This is shown if there are none of any day; else how they come. */
-  children?: ComponentChildren
-}
-
 /** Says that there are no sessions in these days, where the newest are, and how others come. */
-export function NoSessions({ page, children }: NoSessionsProps) {
+export function NoSessions() {
   const here = useHere()
   const filters = pick(here.query, 'project', 'member', 'model', 'agent', 'branch', 'ticket')
   const newest = useApi<Page<SessionListItem>>('/sessions', { ...filters, per_page: 1 })
@@ -93,16 +86,13 @@ export function NoSessions({ page, children }: NoSessionsProps) {
         if (day === undefined) {
           return (
             <NoMatch noun="sessions">
-              {children ?? (
-                <Empty command={syncCommand()}>
-                  No sessions yet. To send those that coding agents left on a disk:
-                </Empty>
-              )}
+              <Empty command={syncCommand()}>
+                No sessions yet. To send those that coding agents left on a disk:
+              </Empty>
             </NoMatch>
           )
         }
-        const days = { page: undefined, from: addDays(day, -29), to: day }
-        const there = linkHere({ ...here, page: page ?? here.page }, days)
+        const there = linkHere(here, { page: undefined, from: addDays(day, -29), to: day })
         return (
           <Empty>
             No sessions match in these days; newest: <a href={there}>{formatDay(day)}</a>

@@ -1,6 +1,6 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { OrganizationSettings as Settings } from '../../features/organization/model.ts'
-import { getJson, useApi, useLoaded } from '../client/api.ts'
+import { getJson, useApi } from '../client/api.ts'
 import { basePath } from '../client/base.ts'
 import { linkTo, searchOf } from '../client/links.ts'
 import { Asked } from '../parts/asked.tsx'
@@ -70,11 +70,18 @@ export function BadgeSettings() {
  * has the page take what came.
  */
 export function BadgePicture({ src, alt, look = '' }: { src: string; alt: string; look?: string }) {
-  const shown = useLoaded(`badge ${src} ${look}`, async () => {
-    await fetch(src, { cache: 'reload' }).catch(() => undefined)
-    return `${src}#${Date.now()}`
-  })
-  return <img src={shown.state === 'failed' ? src : shown.value} alt={alt} />
+  const [shown, setShown] = useState<string>()
+  useEffect(() => {
+    let isCurrent = true
+    const show = () => {
+      if (isCurrent) setShown(`${src}#${Date.now()}`)
+    }
+    void fetch(src, { cache: 'reload' }).then(show, show)
+    return () => {
+      isCurrent = false
+    }
+  }, [src, look])
+  return <img src={shown} alt={alt} />
 }
 
 interface BadgeFormProps {

@@ -113,6 +113,12 @@ export function createChangeStreams({ readVersion, readVersions, findKeys, findS
       })
   }
 
+  const refuse = (orgId: string) => {
+    if (isStopped) throw stopping()
+    if ([...streams].filter((open) => open.orgId === orgId).length >= MAX_STREAMS)
+      throw tooMany(`The organization has ${MAX_STREAMS} open streams of changes here`, RETRY_S)
+  }
+
   return {
     /**
      * A new stream of server-sent events, until `signal` is aborted. Throws 429 when the organization has MAX_STREAMS, 503 when
@@ -120,12 +126,12 @@ export function createChangeStreams({ readVersion, readVersions, findKeys, findS
      */
     async open(listener: Listener, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
       const { orgId } = listener
+      refuse(orgId)
       // read before the response begins: whatever changes after it is told
       const version = await readVersion(orgId)
       if (version === undefined) throw new ApiError('UNAUTHORIZED', 'The organization was deleted')
-      if (isStopped || signal.aborted) throw stopping()
-      if ([...streams].filter((open) => open.orgId === orgId).length >= MAX_STREAMS)
-        throw tooMany(`The organization has ${MAX_STREAMS} open streams of changes here`, RETRY_S)
+      if (signal.aborted) throw stopping()
+      refuse(orgId)
       const now = clock()
       let leave = () => {}
       return new ReadableStream<Uint8Array>({

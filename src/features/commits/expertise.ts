@@ -127,7 +127,7 @@ interface FileRow extends Pick<FileHistory, 'creator'> {
 }
 
 /** Files read at a time: some MB, whatever the size of the domain. */
-const FILES = 5_000
+const FILES = 1_000
 
 /** The files that count, by domain and name: those that are not deleted and have a commit of an author who is no bot. */
 const filesOf = (tx: ISql, orgId: string, domains: readonly ItemId[]) =>

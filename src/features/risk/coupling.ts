@@ -18,7 +18,7 @@ const MAX_NAMED = 10
 export interface ChangeHistory {
   /** Number of changes of a file. */
   revisions(file: string): number
-  /** The changes that it shares with each file; those that were shared once and no longer may be there with 0. */
+  /** The changes that it shares with each file. */
   shared(file: string): ReadonlyMap<string, number>
   isDeleted(file: string): boolean
 }

@@ -47,7 +47,12 @@ export function createHistory(): MovingHistory {
    */
   const shared = new Map<string, Map<string, number>>()
   const addShared = (counts: Map<string, number> | undefined, changes: ReadonlySet<string>, by: 1 | -1) => {
-    if (counts !== undefined) for (const other of changes) counts.set(other, (counts.get(other) ?? 0) + by)
+    if (counts === undefined) return
+    for (const other of changes) {
+      const times = (counts.get(other) ?? 0) + by
+      if (times === 0) counts.delete(other)
+      else counts.set(other, times)
+    }
   }
   const countShared = (file: string) => {
     const counts = new Map<string, number>()
@@ -91,7 +96,10 @@ export function createHistory(): MovingHistory {
       addShared(shared.get(file), changeSet, -1)
       const changeSets = revisions.get(file)
       if (changeSets?.delete(changeSet) !== true) continue
-      if (changeSets.size === 0) revisions.delete(file)
+      if (changeSets.size === 0) {
+        revisions.delete(file)
+        shared.delete(file)
+      }
       count(changeSets.size + 1, changeSets.size)
     }
     commits.delete(first)

@@ -98,8 +98,9 @@ function scoreChanged({ session, before }: WrittenSession): NewEvent[] {
  */
 function alerts({ session, before }: WrittenSession): NewEvent[] {
   const mostSevere = new Map<string, Alert>()
+  const alerted = new Set(before?.alerts)
   for (const { id, severity, title, fingerprint } of session.detail.security_metadata.findings) {
-    if (!isAlert(severity) || before?.alerts?.includes(fingerprint)) continue
+    if (!isAlert(severity) || alerted.has(fingerprint)) continue
     const known = mostSevere.get(fingerprint)
     if (known === undefined || (known.severity === 'high' && severity === 'critical')) {
       mostSevere.set(fingerprint, { alert_id: id, severity, title })

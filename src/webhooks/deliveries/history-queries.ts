@@ -124,6 +124,8 @@ export async function getHistory(sql: ISql, orgId: string, endpointId: string, i
     from webhook_events v
     where v.org_id = ${orgId}
       and v.id = ${delivery.event_id}`
+  // deleted meanwhile
+  if (event === undefined) throw new ApiError('NOT_FOUND', 'no such delivery')
   const attempts = await sql<DeliveryDetail['attempts']>`
     select a.number, ${time(sql, sql`a.started_at`)} as started_at, a.duration_ms, a.status_code, a.error, a.response_body
     from webhook_attempts a
@@ -137,5 +139,5 @@ export async function getHistory(sql: ISql, orgId: string, endpointId: string, i
       and d.id = ${id}
       and d.status = 'success'
     order by number`
-  return { delivery, body: event?.body ?? '', attempts: [...attempts] }
+  return { delivery, body: event.body, attempts: [...attempts] }
 }

@@ -226,8 +226,8 @@ describe('retention', () => {
   test.each([
     ['30d', 30],
     ['400', 400],
-    ['off', null],
-  ])('%p is a retention', (text, days) => {
+    ['off', 'off'],
+  ] as const)('%p is a retention', (text, days) => {
     expect(retention(text)).toBe(days)
   })
 

@@ -1,46 +1,83 @@
-/** Hash of the line's key (8 bytes) and of its session's id (4 bytes), little endian. */
+/** Hash of the line's key (8 bytes) and of its session's id (4 bytes), little endian as all systems that the program runs on. */
 export const OWNER_BYTES = 12
+/** An entry in numbers of 32 bits: the low and the high half of the key's hash, and the owner. */
+const WORDS = 3
+const FIRST_SLOTS = 1 << 14
+const MAX_LOAD = 0.6
 
-/**
- * Maps conversation lines to the session that each was first read for, by hashes. `stored`: the lines of earlier runs; an
- * incomplete entry at their end is ignored.
- */
+/** A table with the `stored` lines of earlier runs; an incomplete entry at their end is ignored. */
 export function createLineOwners(stored: Uint8Array = new Uint8Array()) {
-  const owners = new Map<number, number>()
-  let added: [hash: bigint, owner: number][] = []
+  let entries = new Uint32Array(FIRST_SLOTS)
+  let size = 0
+  /** The number of the entry of each slot, from 1; 0 where it is empty. */
+  let slots = new Uint32Array(FIRST_SLOTS)
+  // the hash is read as halves: arithmetic on a BigInt makes a new one each time
+  const hash = new BigUint64Array(1)
+  const halves = new Uint32Array(hash.buffer)
+
+  const slotOf = (low: number, high: number): number => {
+    let slot = low & (slots.length - 1)
+    for (;;) {
+      const entry = slots[slot] ?? 0
+      const at = (entry - 1) * WORDS
+      if (entry === 0 || (entries[at] === low && entries[at + 1] === high)) return slot
+      slot = (slot + 1) & (slots.length - 1)
+    }
+  }
+  /** The owner of a line that is known; else it is now this one's. */
+  const ownerOf = (low: number, high: number, owner: number): number => {
+    const slot = slotOf(low, high)
+    const known = slots[slot] ?? 0
+    if (known !== 0) return entries[(known - 1) * WORDS + 2] ?? 0
+    if ((size + 1) * WORDS > entries.length) entries = larger(entries)
+    entries[size * WORDS] = low
+    entries[size * WORDS + 1] = high
+    entries[size * WORDS + 2] = owner
+    size += 1
+    slots[slot] = size
+    if (size > slots.length * MAX_LOAD) {
+      slots = new Uint32Array(slots.length * 2)
+      for (let at = 0; at < size; at += 1)
+        slots[slotOf(entries[at * WORDS] ?? 0, entries[at * WORDS + 1] ?? 0)] = at + 1
+    }
+    return owner
+  }
+  const keyed = (lineKey: string): [low: number, high: number] => {
+    hash[0] = BigInt(Bun.hash(lineKey))
+    return [halves[0] ?? 0, halves[1] ?? 0]
+  }
   const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength)
   for (let at = 0; at + OWNER_BYTES <= stored.length; at += OWNER_BYTES)
-    owners.getOrInsert(keyOf(view.getBigUint64(at, true)), view.getUint32(at + 8, true))
+    ownerOf(view.getUint32(at, true), view.getUint32(at + 4, true), view.getUint32(at + 8, true))
+  let taken = size
   return {
     /** True when the line was first read for another session; else it is now this session's. */
     isOfOther(lineKey: string, sessionId: string): boolean {
-      const [hash, owner] = [hashOf(lineKey), Bun.hash.xxHash32(sessionId)]
-      const { size } = owners
-      const known = owners.getOrInsert(keyOf(hash), owner)
-      if (owners.size > size) added.push([hash, owner])
-      return known !== owner
+      const owner = Bun.hash.xxHash32(sessionId)
+      return ownerOf(...keyed(lineKey), owner) !== owner
     },
     /** True when the line was first read for another session; one that is not known stays so. */
     isKnownOfOther(lineKey: string, sessionId: string): boolean {
-      const owner = Bun.hash.xxHash32(sessionId)
-      return (owners.get(keyOf(hashOf(lineKey))) ?? owner) !== owner
+      const entry = slots[slotOf(...keyed(lineKey))] ?? 0
+      return entry !== 0 && entries[(entry - 1) * WORDS + 2] !== Bun.hash.xxHash32(sessionId)
     },
     /** The lines added since the last call, in the form that `createLineOwners` takes. */
     takeAdded(): Uint8Array<ArrayBuffer> {
-      const bytes = new DataView(new ArrayBuffer(added.length * OWNER_BYTES))
-      for (const [index, [hash, owner]] of added.entries()) {
-        bytes.setBigUint64(index * OWNER_BYTES, hash, true)
-        bytes.setUint32(index * OWNER_BYTES + 8, owner, true)
-      }
-      added = []
-      return new Uint8Array(bytes.buffer)
+      const added = entries.slice(taken * WORDS, size * WORDS)
+      taken = size
+      return new Uint8Array(added.buffer)
     },
   }
 }
 
-const hashOf = (lineKey: string): bigint => BigInt(Bun.hash(lineKey))
+function larger(entries: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
+  const copy = new Uint32Array(entries.length * 2)
+  copy.set(entries)
+  return copy
+}
 
-/** Keeps as many bits of a hash as a number has: a BigInt would take memory of its own. */
-const keyOf = (hash: bigint): number => Number(BigInt.asUintN(53, hash))
-
+/**
+ * Maps the hash of a conversation line's key to the session that it was first read for. It is a table in typed
+ * arrays: 25 bytes for a line, where a Map of strings takes 100.
+ */
 export type LineOwners = ReturnType<typeof createLineOwners>

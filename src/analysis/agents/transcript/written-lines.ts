@@ -108,7 +108,7 @@ export function addedKeys(diff: string): string[] {
  * file.
  */
 export function addedKeysOfResult({ structuredPatch, type }: Json): string[] | null {
-  if (!Array.isArray(structuredPatch) || type === 'create') return null
+  if (!Array.isArray(structuredPatch) || structuredPatch.length === 0 || type === 'create') return null
   const lines = structuredPatch.flatMap((hunk) => listOf(objectOf(hunk).lines))
   return lineKeys(
     lines.flatMap((line) => (typeof line === 'string' && line.startsWith('+') ? line.slice(1) : [])),
