@@ -64,7 +64,7 @@ export async function startServer(
     }
     const secretKey = await openSecretKey(sql, config)
     const secrets = createSecretBox(secretKey)
-    // for the threads, which need none of these
+    // the threads need none of these
     const settings = { ...config, secretKey: null, oidc: null, databaseUrl: null }
     const registry = createRegistry()
     const meterOf = measureThreads(registry)

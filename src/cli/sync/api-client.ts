@@ -154,7 +154,7 @@ async function sendNew(options: ApiClientOptions, records: readonly SyncRecord[]
   }
 }
 
-/** What a server answers: a later one may have more reasons to skip a session. */
+/** The response of a server of any version: a later one may have more reasons to skip a session. */
 const Answered = Type.Object({
   ...SyncResponse.properties,
   skipped: Type.Optional(
