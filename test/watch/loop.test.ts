@@ -95,3 +95,29 @@ test('files that are gone are not sent, and what was left out as it grows is sen
   expect(growing).toBeGreaterThanOrEqual(endMs + QUIET_MS)
   expect(growing).toBeLessThan(endMs + QUIET_MS + 2_000)
 })
+
+test('a file that was gone and is put back as it was is sent again', async () => {
+  const stopped = new AbortController()
+  const syncsMs: number[] = []
+  let nowMs = START_MS
+  const file = { size: 1, mtimeMs: START_MS - HOUR_MS }
+  await follow({
+    hasPaths: () => true,
+    async stamps() {
+      const isGone = nowMs > START_MS + 100_000 && nowMs < START_MS + 200_000
+      return isGone ? new Map() : new Map([['a', file]])
+    },
+    async sync() {
+      syncsMs.push(nowMs - START_MS)
+      return { failure: null, growing: 0 }
+    },
+    now: () => nowMs,
+    async sleep(ms) {
+      nowMs += Math.ceil(ms)
+      if (nowMs >= START_MS + 400_000) stopped.abort()
+    },
+    stopped: stopped.signal,
+  })
+  expect(syncsMs).toHaveLength(2)
+  expect(syncsMs[1]).toBeWithin(200_000, 240_000)
+})
