@@ -158,19 +158,21 @@ function canonicalJson(session: Unhashed): string {
   const { id, project, day, turns, parts, includes, coverage, detail } = session
   const { scored_at: _at, previous_score: _previous, ...quality } = detail.quality_metadata
   return JSON.stringify({
-    ...{ id, project, createdAt: session.created_at, day, turns },
+    id,
+    project,
+    createdAt: session.created_at,
+    day,
+    turns,
     cost: decimalText(session.cost, MONEY_DECIMALS),
     // left out where it is 0, as in the hashes of sessions stored before there was one
     unpricedTokens: session.unpriced_tokens || undefined,
     quality: decimalText(session.quality, SCORE_DECIMALS),
     security: decimalText(session.security, SCORE_DECIMALS),
-    ...{
-      userId: session.user_id,
-      userEmail: session.user_email,
-      parts: parts ?? undefined,
-      includes,
-      coverage,
-    },
+    userId: session.user_id,
+    userEmail: session.user_email,
+    parts: parts ?? undefined,
+    includes,
+    coverage,
     detail: { ...detail, quality_metadata: quality },
   })
 }
