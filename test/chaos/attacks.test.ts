@@ -20,7 +20,7 @@ const BUILT = join(import.meta.dir, '../..', 'dist', 'cloud-analytics')
 const COMMAND = existsSync(BUILT) ? [BUILT] : PROGRAM
 /** Each attack is also sent once at least. */
 const ATTACK_MS = 1_500
-/** Slowest read of the other organization; bench/attacks measures how slow it is. */
+/** Slowest read of the other organization. */
 const READ_LIMIT_MS = 1_500
 const MEMORY_LIMIT_MIB = 500
 /** Statuses of the attacks: done, refused with what is wrong, or told to come back. */

@@ -20,7 +20,7 @@ import {
 // Instances on a cluster under load, while an instance or a node fails: what was acknowledged is stored and delivered.
 
 const isSkipped = citusUrls.length < 3
-/** A command that restarts a worker: `kill -USR1 PID`, of `bench/scaling/cluster.ts`. */
+/** A command that restarts a worker: `kill -USR1 PID`, of `test/citus/cluster.ts`. */
 const restart = process.env.TEST_CITUS_RESTART
 if (!isSkipped && !restart) {
   process.stderr.write('skipping the restart of a node: TEST_CITUS_RESTART has the command for it\n')

@@ -8,7 +8,7 @@ import { silent } from '../support/postgres.ts'
 import { LIMIT, rollingRestart } from '../support/scaling/rolling.ts'
 import { killInstances } from '../support/webhook-load.ts'
 
-// Three instances behind haproxy: `bun bench/scaling/rolling.ts` measures the same with more load.
+// Three instances behind haproxy.
 
 const isThere = Bun.which('haproxy') !== null
 if (!isThere) process.stderr.write('skipping the rolling restart: haproxy is not installed\n')

@@ -70,7 +70,7 @@ const INTERCEPT = -3.4438
 
 /**
  * Fitted on the first 80 % of the commits of the six projects of Zeng et al., "Deep just-in-time defect prediction: how far
- * are we?" (ISSTA 2021). `bun run bench:risk` measures it.
+ * are we?" (ISSTA 2021). docs/risk.md has its figures.
  */
 const TERMS: readonly Term[] = [
   { name: 'lines_added', value: (change) => change.la, weights: [0.7529, -0.052], factors: bent },

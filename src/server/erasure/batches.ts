@@ -2,7 +2,7 @@
 const BATCH_BYTES = 2_000_000
 const BATCH_ROWS = 500
 
-/** Sessions deleted in one transaction, or fewer where they are large: see bench/erase. */
+/** Sessions deleted in one transaction, or fewer where they are large. */
 export const SESSIONS_AT_A_TIME = 200
 
 /** A session or another row, and the size of its texts. */

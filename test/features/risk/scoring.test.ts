@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { evaluate, hasCommitSets, meanOf } from '../../../bench/risk/risk.ts'
-import { fitLogistic } from '../../../bench/risk/statistics.ts'
 import { componentOf, extentOf, type ScoreComponent } from '../../../src/features/risk/contributions.ts'
 import { couplingDegree, couplingScore, missingFiles } from '../../../src/features/risk/coupling.ts'
 import { type CommittedFile, createHistory } from '../../../src/features/risk/history.ts'
@@ -272,21 +270,4 @@ describe('security', () => {
     'src/key-value.ts',
     'src/cinema.ts',
   ])('%s is of none', (path) => expect(sensitiveKinds([file(path)])).toEqual([]))
-})
-
-describe('the benchmark', () => {
-  test('fits a logistic regression', () => {
-    // a table with odds 1:3 without and 3:1 with: weights −ln 3 and 2·ln 3
-    const rows = [[0], [0], [0], [0], [1], [1], [1], [1]]
-    const labels = [true, false, false, false, true, true, true, false]
-    const [intercept = 0, weight = 0] = fitLogistic(rows, labels)
-    expect(intercept).toBeCloseTo(-Math.log(3), 4)
-    expect(weight).toBeCloseTo(2 * Math.log(3), 4)
-  })
-
-  test.skipIf(!hasCommitSets())('regression finds defects at least as well as is promised', async () => {
-    const evaluations = await evaluate()
-    expect(meanOf(evaluations, ({ leftOut }) => leftOut.all)).toBeGreaterThan(0.73)
-    expect(meanOf(evaluations, ({ fixed }) => fixed.all)).toBeGreaterThan(0.73)
-  })
 })

@@ -1,7 +1,7 @@
 import { connect, type Sql } from '../../../src/database/client.ts'
 
 // The tests' databases on a Citus: `TEST_CITUS_URLS` has the URLs of its coordinator and its workers, separated by commas,
-// as `bench/scaling/cluster.ts` prints them. Every test that makes a database then runs on distributed tables.
+// as `test/citus/cluster.ts` prints them. Every test that makes a database then runs on distributed tables.
 
 /** The coordinator first; empty without a cluster. */
 export const citusUrls: readonly string[] = (process.env.TEST_CITUS_URLS ?? '')

@@ -1,5 +1,5 @@
 // A Citus of a coordinator and workers on this machine, for tests and measurements:
-// `bun bench/scaling/cluster.ts --dir /tmp/citus-cluster`. It needs a PostgreSQL that Citus was installed into (docs/scaling.md)
+// `bun test/citus/cluster.ts --dir /tmp/citus-cluster`. It needs a PostgreSQL that Citus was installed into (docs/scaling.md)
 // and makes its clusters anew each time. The first line of its output is the value of TEST_CITUS_URLS; it runs until SIGINT,
 // and restarts a worker at SIGUSR1.
 
