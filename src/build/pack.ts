@@ -19,7 +19,6 @@ import { basename, join, relative } from 'node:path'
 import type { Manifest } from '../database/embedded/assets.ts'
 import { ROOT, readPackage, replaceFile } from './files.ts'
 import { linkedLibraries, thin } from './mach-o.ts'
-import { resetCluster, setTarTimes } from './same-bytes.ts'
 import { hasPostgres, hostTarget, type ServerTarget } from './targets.ts'
 
 /** 9 takes 2 s for 17.1 MB, 19 takes 24 s for 15.1 MB. */
@@ -67,7 +66,6 @@ export async function pack(target: ServerTarget): Promise<void> {
     .update(`${target} ${version} `)
     .update(readFileSync(import.meta.path))
     .update(readFileSync(join(import.meta.dir, 'mach-o.ts')))
-    .update(readFileSync(join(import.meta.dir, 'same-bytes.ts')))
     .digest('hex')
     .slice(0, 8)
   const manifestPath = join(folder, 'manifest.json')
@@ -77,8 +75,8 @@ export async function pack(target: ServerTarget): Promise<void> {
   replaceFile(manifestPath, JSON.stringify(manifest))
 }
 
-/** Writes both archives to the folder: of the same packages the same bytes. */
-export async function writeArchives(target: ServerTarget, folder: string): Promise<void> {
+/** Writes both archives to the folder. */
+async function writeArchives(target: ServerTarget, folder: string): Promise<void> {
   const version = packageVersion(target)
   using scratch = mkdtempDisposableSync(join(tmpdir(), 'cloud-analytics-pack-'))
   const native = await nativeFolder(target, version, scratch.path)
@@ -90,7 +88,6 @@ export async function writeArchives(target: ServerTarget, folder: string): Promi
   // cluster. The versions of collations are those of this machine's ICU and libc, and unused: the database
   // has the builtin provider. So one cluster fits all.
   const cluster = makeCluster(await nativeFolder(clusterTarget(target), version, scratch.path), scratch.path)
-  resetCluster(cluster, version)
   mkdirSync(folder, { recursive: true })
   await Promise.all([
     writeArchive(join(folder, 'postgres.tar.zst'), PROGRAM_LEVEL, program, {
@@ -248,8 +245,7 @@ async function writeArchive(
   files: Contents,
   lists: Record<'.folders' | '.links', string>,
 ): Promise<void> {
-  const tar = Buffer.from(await new Bun.Archive({ ...lists, ...Object.fromEntries(files) }).bytes())
-  setTarTimes(tar)
+  const tar = await new Bun.Archive({ ...lists, ...Object.fromEntries(files) }).bytes()
   replaceFile(path, await Bun.zstdCompress(tar, { level }))
 }
 

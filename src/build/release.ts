@@ -1,6 +1,5 @@
-// Builds the files of a release into dist/release: the executable of every target, npm packages, the bill of materials,
-// SHA256SUMS, and NOTES.md from CHANGELOG.md; with `--url`, where they will be downloaded, also an install script and a
-// Homebrew formula. It neither tags nor publishes; it prints the commands that do. Run: `bun run release --url https://…`.
+// Builds the files of a release into dist/release: the executable of every target, the bill of materials, SHA256SUMS, and
+// NOTES.md from CHANGELOG.md; with `--url`, where they will be downloaded, also an install script. It neither tags nor publishes; it prints the commands that do. Run: `bun run release --url https://…`.
 // `bun run release verify FOLDER` checks the files of a release.
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,7 +9,6 @@ import { messageOf } from '../base/errors.ts'
 import { VERSION } from '../base/version.ts'
 import { compile } from './compile.ts'
 import { ROOT } from './files.ts'
-import { packLauncher, packPlatform } from './npm.ts'
 import { makeSbom } from './sbom.ts'
 import { endingOf, TARGETS, type Target } from './targets.ts'
 
@@ -45,8 +43,8 @@ export async function sumsOf(paths: readonly string[], folder: string): Promise<
   return lines.join('')
 }
 
-/** The files of docs/deploy that a release fills in: an install script and a Homebrew formula. */
-export const TEMPLATES = ['install.sh', 'cloud-analytics.rb'] as const
+/** The file of docs/deploy that a release fills in. */
+const INSTALLER = 'install.sh'
 
 interface Filling {
   version: string
@@ -56,18 +54,18 @@ interface Filling {
   sums: ReadonlyMap<string, string>
 }
 
-/** The text of a template with its `@PLACEHOLDERS@` filled in. Throws for one that has no value. */
-export function fillTemplate(name: (typeof TEMPLATES)[number], { version, url, sums }: Filling): string {
+/** The text of the install script with its `@PLACEHOLDERS@` filled in. Throws for one that has no value. */
+export function installerOf({ version, url, sums }: Filling): string {
   const values = new Map([
     ['VERSION', version],
     ['URL', url],
   ])
   for (const [target, sum] of sums) values.set(`SHA256_${target.toUpperCase().replaceAll('-', '_')}`, sum)
-  return readFileSync(join(ROOT, 'docs/deploy', name), 'utf8').replace(
+  return readFileSync(join(ROOT, 'docs/deploy', INSTALLER), 'utf8').replace(
     /@([A-Z0-9_]+)@/g,
     (_text, placeholder) => {
       const value = values.get(placeholder)
-      if (value === undefined) throw new Error(`${name}: nothing for @${placeholder}@`)
+      if (value === undefined) throw new Error(`${INSTALLER}: nothing for @${placeholder}@`)
       return value
     },
   )
@@ -88,27 +86,22 @@ async function release(url: string | undefined): Promise<string> {
     const path = join(folder, releaseName(VERSION, target))
     await compile(target, path, { isRelease: true })
     sums.set(target, await sha256Of(path))
-    files.push(path, await packPlatform(join(folder, 'npm'), VERSION, target, path))
+    files.push(path)
   }
-  files.push(await packLauncher(join(folder, 'npm'), VERSION))
   const write = (name: string, text: string) => {
     writeFileSync(join(folder, name), text)
     files.push(join(folder, name))
   }
   write(BILL, makeSbom(VERSION))
-  if (url !== undefined) {
-    for (const name of TEMPLATES) write(name, fillTemplate(name, { version: VERSION, url, sums }))
-  }
+  if (url !== undefined) write(INSTALLER, installerOf({ version: VERSION, url, sums }))
   writeFileSync(join(folder, 'NOTES.md'), `${notes}\n`)
   const list = await sumsOf(files, folder)
   writeFileSync(join(folder, 'SHA256SUMS'), list)
-  const missing = url === undefined ? `\nWithout --url there is no ${TEMPLATES.join(', no ')}.\n` : ''
+  const missing = url === undefined ? `\nWithout --url there is no ${INSTALLER}.\n` : ''
   return `${list}
 ${FOLDER} is complete.${missing} To tag it and push the tag:
   git tag -a v${VERSION} --cleanup=whitespace -F ${FOLDER}/NOTES.md
   git push origin v${VERSION}
-To publish the npm packages, those of the systems first:
-  for file in ${FOLDER}/npm/cloud-analytics-[a-z]*.tgz ${FOLDER}/npm/cloud-analytics-[0-9]*.tgz; do npm publish "$file"; done
 `
 }
 

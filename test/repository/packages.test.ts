@@ -1,9 +1,8 @@
 import { afterAll, expect, test } from 'bun:test'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { launcherPackage, packLauncher, packPlatform } from '../../src/build/npm.ts'
-import { fillTemplate, releaseName, releaseUrl, TEMPLATES } from '../../src/build/release.ts'
+import { installerOf, releaseName, releaseUrl } from '../../src/build/release.ts'
 import { makeSbom } from '../../src/build/sbom.ts'
 import { hostTarget, TARGETS } from '../../src/build/targets.ts'
 
@@ -32,7 +31,7 @@ function runInstaller(text: string, bin: string) {
 
 test('the install script installs what it has the checksum of', () => {
   const bin = join(folder, 'a folder/bin')
-  const installed = runInstaller(fillTemplate('install.sh', fromFolder), bin)
+  const installed = runInstaller(installerOf(fromFolder), bin)
   expect(installed).toEqual({
     code: 0,
     out: `${bin}/cloud-analytics\n`,
@@ -44,7 +43,7 @@ test('the install script installs what it has the checksum of', () => {
 
 test('the install script refuses another file, and leaves nothing', () => {
   const bin = join(folder, 'refused')
-  const text = fillTemplate('install.sh', {
+  const text = installerOf({
     ...fromFolder,
     sums: new Map([...sums].map(([key]) => [key, 'f'.repeat(64)])),
   })
@@ -56,47 +55,15 @@ test('the install script refuses another file, and leaves nothing', () => {
   expect([...new Bun.Glob('*').scanSync({ cwd: bin, dot: true })]).toEqual([])
 })
 
-test('templates have a checksum for every file that they name', () => {
-  for (const name of TEMPLATES) {
-    const text = fillTemplate(name, { version: VERSION, url: 'https://files.example/v1', sums })
-    expect(text).not.toMatch(/@[A-Z0-9_]+@/)
-    expect(text).toContain('https://files.example/v1')
-    expect(text).toContain(sum)
-    expect(() => fillTemplate(name, { ...fromFolder, sums: new Map() })).toThrow('nothing for @SHA256_')
-  }
+test('the install script has a checksum for every file that it names', () => {
+  const text = installerOf({ version: VERSION, url: 'https://files.example/v1', sums })
+  expect(text).not.toMatch(/@[A-Z0-9_]+@/)
+  expect(text).toContain('https://files.example/v1')
+  expect(text).toContain(sum)
+  expect(() => installerOf({ ...fromFolder, sums: new Map() })).toThrow('nothing for @SHA256_')
   expect(releaseUrl('https://files.example/v1/')).toBe('https://files.example/v1')
   expect(releaseUrl(undefined)).toBeUndefined()
   expect(() => releaseUrl('https://x/"; rm -rf /')).toThrow('--url must begin')
-})
-
-test('the npm launcher starts the executable of this system with its arguments and exit code', async () => {
-  const modules = join(folder, 'node_modules')
-  for (const archive of [
-    await packLauncher(folder, VERSION),
-    await packPlatform(folder, VERSION, hostTarget(), executable),
-  ]) {
-    const name = archive.includes(hostTarget()) ? `cloud-analytics-${hostTarget()}` : 'cloud-analytics'
-    mkdirSync(join(modules, name), { recursive: true })
-    expect(
-      Bun.spawnSync({ cmd: ['tar', 'xzf', archive, '--strip-components=1', '-C', join(modules, name)] })
-        .exitCode,
-    ).toBe(0)
-  }
-  const launcher = join(modules, 'cloud-analytics/npm-launcher.js')
-  const start = () => Bun.spawnSync({ cmd: [Bun.which('node') ?? process.execPath, launcher, 'sync', 'a b'] })
-  expect([start().exitCode, start().stdout.toString()]).toEqual([7, 'sync|a b|'])
-  rmSync(join(modules, `cloud-analytics-${hostTarget()}`), { recursive: true })
-  expect([start().exitCode, start().stderr.toString()]).toEqual([
-    1,
-    expect.stringContaining(`error: cloud-analytics-${hostTarget()} is not installed`),
-  ])
-})
-
-test('the launcher depends on a package for each target in its own version', () => {
-  expect(launcherPackage(VERSION)).toHaveProperty(
-    'optionalDependencies',
-    Object.fromEntries(TARGETS.map((target) => [`cloud-analytics-${target}`, VERSION])),
-  )
 })
 
 test('the bill of materials has every package of THIRD_PARTY_NOTICES, with the hash of the lock file', () => {

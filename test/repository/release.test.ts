@@ -3,11 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { VERSION } from '../../src/base/version.ts'
-import { packLauncher } from '../../src/build/npm.ts'
-import { writeArchives } from '../../src/build/pack.ts'
 import { notesOf, problemsOf, releaseName, sumsOf } from '../../src/build/release.ts'
 import { makeSbom } from '../../src/build/sbom.ts'
-import { hasPostgres, hostTarget } from '../../src/build/targets.ts'
 
 const CHANGELOG = `# Changelog
 
@@ -103,25 +100,3 @@ test('verify names what is missing, another file, too much, or another bill of m
     rmSync(folder, { recursive: true, force: true })
   }
 })
-
-test('what a build packs has the same bytes each time', async () => {
-  const target = hostTarget()
-  const folders = [0, 1].map(() => mkdtempSync(join(tmpdir(), 'cloud-analytics-pack-')))
-  try {
-    const packed: Buffer[][] = []
-    for (const folder of folders) {
-      const paths = [await packLauncher(folder, '0.1.0')]
-      if (hasPostgres(target)) {
-        await writeArchives(target, folder)
-        paths.push(join(folder, 'postgres.tar.zst'), join(folder, 'cluster.tar.zst'))
-      }
-      packed.push(paths.map((path) => readFileSync(path)))
-    }
-    const [first = [], second = []] = packed
-    expect(first.map((bytes, index) => bytes.equals(second[index] ?? Buffer.alloc(0)))).toEqual(
-      first.map(() => true),
-    )
-  } finally {
-    for (const folder of folders) rmSync(folder, { recursive: true, force: true })
-  }
-}, 540_000)
