@@ -31,8 +31,6 @@ export interface ConnectOptions {
    * execution, which takes as long as the page. Every statement must be fast with such a plan (test/flat).
    */
   genericPlans?: boolean
-  /** Its connections are not closed for their age, nor while they are idle: what a session holds stays held. */
-  keepOpen?: boolean
   /**
    * A connection gets a statement when it has answered the one before: the driver would send up to 100 more over one that
    * works on a slow one, also while another is free.
@@ -118,8 +116,7 @@ export function connect(target: ConnectTarget, options: ConnectOptions): Sql {
   const shared = {
     max: options.max,
     connect_timeout: CONNECT_TIMEOUT_S,
-    idle_timeout: options.keepOpen === true ? 0 : IDLE_TIMEOUT_S,
-    ...(options.keepOpen === true ? { max_lifetime: 0 } : {}),
+    idle_timeout: IDLE_TIMEOUT_S,
     // typed as a number, but the driver also takes a function of the number of failures
     backoff: ((retries: number) => Math.min(0.05 * 2 ** retries, MAX_BACKOFF_S)) as never,
     onnotice: options.onnotice ?? (() => {}),

@@ -5,7 +5,7 @@ import type { Sql } from '../database/client.ts'
 import { lockOrganization } from '../database/org-lock.ts'
 import { makeSecret, shownUrl } from './endpoints.ts'
 import { deleteIdempotencyKeys } from './idempotency-queries.ts'
-import { isAnyAlive } from './outbox/workers.ts'
+import { isAnyConnected } from './outbox/workers.ts'
 import { listEndpoints, replaceSecret } from './queries.ts'
 import type { SecretBox } from './signing/secret-box.ts'
 import { replaceSecretKey } from './signing/secret-key-queries.ts'
@@ -41,7 +41,7 @@ export async function giveNewSecrets(
     // the order is that of everyone who stores a secret, and the locks come before the key
     for (const id of organizations.map(({ id }) => id).toSorted()) await lockOrganization(tx, id)
     const isNewKey = await replaceSecretKey(tx, box.digest, all ? null : (organizations[0]?.id ?? null))
-    if (isNewKey && (await isAnyAlive(tx))) {
+    if (isNewKey && (await isAnyConnected(tx))) {
       throw new OperatorError(
         'a server runs on this database, and the key at hand is not its key: stop the servers first, they keep the former key',
       )

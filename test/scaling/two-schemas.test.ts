@@ -128,11 +128,7 @@ test('an instance of the older program writes nothing from the migration on, say
   // one whose answer was lost may be stored
   expect(counts?.kept).toBeGreaterThanOrEqual(acknowledged.length)
 
-  // the newer instance alone delivers
-  await eventually(
-    async () => (await sql`select 1 from webhook_workers`).count,
-    (count) => count === 1,
-  )
+  // the newer instance delivers
   // none: no answer within its time, on a machine with much else to do
   const ids = await eventually(
     () => syncSessions(started.url, tenant, 5),

@@ -8,7 +8,6 @@ import { failAbandoned } from '../../src/webhooks/outbox/fail-abandoned.ts'
 import { findDueOrganizations } from '../../src/webhooks/outbox/find-due.ts'
 import { MAX_LOST } from '../../src/webhooks/outbox/lease.ts'
 import { release } from '../../src/webhooks/outbox/release.ts'
-import { deleteEnded } from '../../src/webhooks/outbox/workers.ts'
 import { findDifferences, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import {
   addDeliveries,
@@ -253,61 +252,6 @@ test('after its lease an attempt is made again, and the late result is refused',
   const [lost] = await sql`
     select a.number, a.duration_ms, a.error from webhook_attempts a where a.org_id = ${orgId} order by a.number`
   expect(lost).toEqual({ number: 1, duration_ms: null, error: expect.stringContaining('the sender ended') })
-})
-
-const addWorker = (id: string) => database.sql`insert into webhook_workers (id) values (${id})`
-const removeWorker = (id: string) => database.sql`delete from webhook_workers where id = ${id}`
-
-test('what a worker had in flight is due when its row is deleted, and holds no place of its endpoint', async () => {
-  const { sql } = database
-  const orgId = await organization()
-  const endpoint = await addEndpoint(sql, orgId)
-  const ids = await addDeliveries(sql, orgId, endpoint, 4)
-  await addWorker('first')
-  await addWorker('second')
-  const claimBy = (worker: string) => claim(sql, orgId, LIMITS, new Map(), worker)
-  const lost = await claimBy('first')
-  expect(lost.map(({ id }) => id).sort()).toEqual(ids)
-  await addDeliveries(sql, orgId, endpoint, 2)
-  await sql`
-    update webhook_queue q set due_at = now() where q.org_id = ${orgId} and not q.leased`
-  expect(await claimBy('second')).toEqual([])
-  await removeWorker('first')
-  expect(await findDueOrganizations(sql)).toContain(orgId)
-  // before those that have waited for less time, although the leases of these end later
-  const rescued = await claimBy('second')
-  expect(rescued.map(({ id }) => id).sort()).toEqual(ids)
-  expect(rescued.every(({ attempt }) => attempt === 2)).toBe(true)
-  expect(await settleAll(sql, orgId, lost, good())).toEqual([])
-  expect(await claimBy('second')).toEqual([])
-  expect(await settleAll(sql, orgId, rescued, good())).toHaveLength(4)
-  expect(await claimBy('second')).toHaveLength(2)
-  const attempts = await sql`
-    select a.number, a.duration_ms from webhook_attempts a where a.org_id = ${orgId}`
-  expect([...attempts]).toEqual(Array.from({ length: 4 }, () => ({ number: 1, duration_ms: null })))
-  await removeWorker('second')
-})
-
-test('a worker whose row was deleted claims nothing', async () => {
-  const { sql } = database
-  const orgId = await organization()
-  await addDeliveries(sql, orgId, await addEndpoint(sql, orgId), 1)
-  expect(await claim(sql, orgId, LIMITS, new Map(), 'ended')).toEqual([])
-  expect(await claim(sql, orgId, LIMITS, new Map(), null)).toHaveLength(1)
-})
-
-test('a row is not deleted between the beginning and the end of a claim', async () => {
-  const { sql } = database
-  const orgId = await organization()
-  await addDeliveries(sql, orgId, await addEndpoint(sql, orgId), 1)
-  await addWorker('claiming')
-  const row = { id: 'claiming', beats: null, is_free: true }
-  await sql.begin(async (tx) => {
-    expect(await claim(tx as unknown as typeof sql, orgId, LIMITS, new Map(), 'claiming')).toHaveLength(1)
-    expect(await deleteEnded(sql, row)).toBe(false)
-  })
-  expect(await deleteEnded(sql, { ...row, beats: '1' })).toBe(false)
-  expect(await deleteEnded(sql, row)).toBe(true)
 })
 
 test('what kills its sender again and again ends as failed', async () => {

@@ -8,5 +8,6 @@ export function addMcp(program: CliCommand): void {
       `Agents start it: what they ask is sent to the server of the login, and the tools are those that its key allows. To add it to
 an agent: claude mcp add --scope user cloud-analytics -- cloud-analytics mcp`,
     )
+    .examples('mcp')
     .load(async () => (await import('./stdio.ts')).serveTools)
 }

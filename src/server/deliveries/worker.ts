@@ -9,6 +9,7 @@ import {
   type ReconnectingPool,
 } from '../../database/pools/reconnecting-pool.ts'
 import { LANES, lookAtRules } from '../../features/alerts/look.ts'
+import { WORKER_APPLICATION } from '../../webhooks/outbox/workers.ts'
 import { startDeliveries } from '../../webhooks/worker/deliveries.ts'
 import type { FromWorker, ToWorker } from '../../webhooks/worker/messages.ts'
 import { SETTLE_CONNECTIONS } from '../../webhooks/worker/result-batcher.ts'
@@ -25,8 +26,6 @@ const LOOK_MS = 20_000
 /** Settlements have SETTLE_CONNECTIONS; claims, polls and pings have one each. */
 const CONNECTIONS = SETTLE_CONNECTIONS + 3
 const END_TIMEOUT_S = 5
-/** Its statements read some rows; a connection that does not respond is replaced. */
-const PRESENCE_LIMIT_MS = 3_000
 
 let end: (() => Promise<void>) | undefined
 /** Attempts by outcome. */
@@ -43,19 +42,13 @@ const send = (message: FromWorker) => self.postMessage(message)
 /** Returns what ends all that it starts. */
 function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start' }>): () => Promise<void> {
   const log = createLog(settings.logLevel, settings.logFormat)
-  const applicationName = 'cloud-analytics worker'
+  const applicationName = WORKER_APPLICATION
   const pool = createReconnectingPool(target, { max: CONNECTIONS, applicationName })
   const housekeepingPool = createReconnectingPool(target, { max: 1, applicationName })
-  const presencePool = createReconnectingPool(
-    target,
-    { max: 1, applicationName, keepOpen: true },
-    PRESENCE_LIMIT_MS,
-  )
   const rulesPool = createReconnectingPool(target, { max: LANES, applicationName })
-  const pools = [pool, housekeepingPool, presencePool, rulesPool]
+  const pools = [pool, housekeepingPool, rulesPool]
   const deliveries = startDeliveries({
     pool,
-    presencePool,
     openListener: () => connect(target, { max: 1, applicationName }),
     settings,
     secretKey,

@@ -61,16 +61,14 @@ export interface ClaimLimits {
 }
 
 /**
- * Begins attempts of due deliveries of the organization, oldest first, endpoints in rotation. They are also due
- * when the worker with the id `workerId` ends; null: only when their leases end. Claims nothing for a worker
- * that is known to have ended.
+ * Begins attempts of due deliveries of the organization, oldest first, endpoints in rotation. They are due again when their
+ * leases end. Instances of earlier versions give their worker's id as the last argument of the function.
  */
 export async function claim(
   sql: Sql,
   orgId: string,
   limits: ClaimLimits,
   cursors: Cursors = new Map(),
-  workerId: string | null = null,
 ): Promise<ClaimedDelivery[]> {
   return await sql<ClaimedDelivery[]>`
     select
@@ -78,7 +76,6 @@ export async function claim(
       c.due_at::text as due_at
     from claim_webhook_deliveries(
       ${orgId}, ${limits.limit}, ${limits.laterLimit}, ${limits.endpointLimit}, ${limits.leaseMs},
-      ${MAX_LOST}, ${FAILING_AFTER}, ${PACE_MS}, ${[...cursors.keys()]}::text[], ${[...cursors.values()]}::text[]::timestamptz[],
-      ${workerId}
+      ${MAX_LOST}, ${FAILING_AFTER}, ${PACE_MS}, ${[...cursors.keys()]}::text[], ${[...cursors.values()]}::text[]::timestamptz[]
     ) c`
 }

@@ -29,16 +29,12 @@ export const dueDeliveries = (sql: Sql, limit: number, others = sql``) => sql`
   where e.enabled
     and (o.plan <> 'cloud_pro' or e.owner is not null)`
 
-/** Whether the worker of the delivery's attempt has ended. */
-const hasEnded = (sql: Sql) => sql`
-  (q.worker_id is not null and q.worker_id <> all(array(select w.id from webhook_workers w)))`
-
 /**
  * Organizations with due deliveries, in no order: one read without locks. The lateral queries read three
  * index entries of each endpoint, however many deliveries wait.
  */
 export async function findDueOrganizations(sql: Sql): Promise<string[]> {
-  const abandoned = sql`q.leased and q.mode <> 'test' and (q.due_at <= now() or ${hasEnded(sql)})`
+  const abandoned = sql`q.leased and q.mode <> 'test' and q.due_at <= now()`
   const orOne = sql`
     union all
     (${deliveriesOf(sql, abandoned)} limit 1)

@@ -16,14 +16,11 @@ import { settle } from '../outbox/settle.ts'
 import { createSecretBox, memoizedOpen } from '../signing/secret-box.ts'
 import { startListener } from './listener.ts'
 import { startLoop } from './loop.ts'
-import { startPresence } from './presence.ts'
 
 // Connects the delivery loop with the database, the network and the settings.
 
 interface DeliveriesDeps {
   pool: ReconnectingPool
-  /** One connection that stays open, for the presence of this worker. */
-  presencePool: ReconnectingPool
   /** Opens a client that is used for LISTEN only. */
   openListener: () => Sql
   settings: Config
@@ -36,7 +33,6 @@ interface DeliveriesDeps {
 /** Delivers until `drain`. */
 export function startDeliveries({
   pool,
-  presencePool,
   openListener,
   settings,
   secretKey,
@@ -51,13 +47,9 @@ export function startDeliveries({
   const sender = createSender({ egress, resolve: resolveByDns, timeoutMs: settings.webhookTimeoutMs })
   const box = memoizedOpen(createSecretBox(secretKey))
   const attemptDeps = { box, sender, prefix: settings.webhookHeaderPrefix }
-  const presence = startPresence({ pool: presencePool, onChange: () => loop.look(), log })
   const loop = startLoop({
     findDueOrganizations: () => pool.run(findDueOrganizations),
-    async claim(orgId, limits, cursors) {
-      await presence.started
-      return await pool.run((sql) => claim(sql, orgId, limits, cursors, presence.id()))
-    },
+    claim: (orgId, limits, cursors) => pool.run((sql) => claim(sql, orgId, limits, cursors)),
     async attempt(orgId, delivery) {
       const result = await makeAttempt(attemptDeps, orgId, delivery)
       onAttempt(outcomeOf(result))
@@ -82,7 +74,6 @@ export function startDeliveries({
     /** Claims nothing more; resolves when all attempts in flight are settled. */
     async drain() {
       await Promise.all([listener.close(), loop.drain()])
-      await presence.close()
       sender.close()
     },
   }

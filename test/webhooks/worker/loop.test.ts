@@ -42,7 +42,6 @@ function deliver(over: Partial<Config> = {}) {
   const lines: string[] = []
   const options = { max: 6, applicationName: 'test-deliver' }
   const pool = createReconnectingPool(database.target, options)
-  const presencePool = createReconnectingPool(database.target, { ...options, max: 1, keepOpen: true })
   const open = () => connect(database.target, options)
   const settings = {
     ...loadConfig({}),
@@ -54,7 +53,6 @@ function deliver(over: Partial<Config> = {}) {
   const log = createLog('warn', 'json', (line) => lines.push(line))
   const delivering = startDeliveries({
     pool,
-    presencePool,
     openListener: open,
     settings,
     secretKey: KEY,
@@ -62,7 +60,7 @@ function deliver(over: Partial<Config> = {}) {
     log,
   })
   const end = async () => {
-    await Promise.all([pool.end(1), presencePool.end(1)])
+    await pool.end(1)
   }
   running.push({ delivering, end })
   return { delivering, lines }
