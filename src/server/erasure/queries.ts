@@ -153,8 +153,5 @@ export async function deleteSomeRows(sql: Sql, table: string, orgId: string, lim
 }
 
 /** Whether a text may have something of the person. */
-export const mayHave = (sql: ISql, { patterns }: Traces, text: Fragment): Fragment => sql`
-  (
-    ${text} ~* ${patterns.usual}
-    or (${text} ~* ${patterns.encoded} and ${text} ~* ${patterns.any})
-  )`
+export const mayHave = (sql: ISql, { pattern }: Traces, text: Fragment): Fragment =>
+  sql`${text} ~* ${pattern}`

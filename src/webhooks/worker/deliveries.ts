@@ -31,14 +31,7 @@ interface DeliveriesDeps {
 }
 
 /** Delivers until `drain`. */
-export function startDeliveries({
-  pool,
-  openListener,
-  settings,
-  secretKey,
-  onAttempt,
-  log,
-}: DeliveriesDeps) {
+export function startDeliveries({ pool, openListener, settings, secretKey, onAttempt, log }: DeliveriesDeps) {
   const egress = createEgress({
     allowCidrs: settings.webhookAllowCidrs,
     allowHttp: settings.webhookAllowHttp,
