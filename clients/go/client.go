@@ -179,10 +179,14 @@ func (c *core) send(ctx context.Context, r request) (*response, error) {
 	}
 	var content []byte
 	if r.body != nil && !isNil(r.body) {
-		if content, err = json.Marshal(r.body); err != nil {
+		if records, ok := r.body.(lines); ok {
+			content = records
+			header.Set("Content-Type", "application/x-ndjson")
+		} else if content, err = json.Marshal(r.body); err != nil {
 			return nil, err
+		} else {
+			header.Set("Content-Type", "application/json")
 		}
-		header.Set("Content-Type", "application/json")
 	}
 	if c.key != "" {
 		header.Set("Authorization", "Bearer "+c.key)
@@ -317,22 +321,29 @@ func first[T any](params []*T) any {
 	return params[0]
 }
 
+// lines are records as NDJSON: the server takes more of them than in one JSON text.
+type lines []byte
+
 // syncBody is the body of Sync: records are a slice of records, of one type or several, or of anything of their JSON.
 func syncBody(records any) (any, error) {
 	list := reflect.ValueOf(records)
 	if list.Kind() != reflect.Slice && list.Kind() != reflect.Array {
 		return nil, fmt.Errorf("cloudanalytics: records must be a slice, not %T", records)
 	}
-	all := make([]any, list.Len())
-	for i := range all {
-		all[i] = list.Index(i).Interface()
-		if record, ok := all[i].(interface{ recordType() string }); ok {
-			fields, err := json.Marshal(record)
-			if err != nil {
-				return nil, err
-			}
-			all[i] = json.RawMessage(`{"type":"` + record.recordType() + `",` + string(fields[1:]))
-		}
+	if list.Len() == 0 {
+		return map[string]any{"records": []any{}}, nil
 	}
-	return map[string]any{"records": all}, nil
+	var all lines
+	for i := 0; i < list.Len(); i++ {
+		one := list.Index(i).Interface()
+		line, err := json.Marshal(one)
+		if err != nil {
+			return nil, err
+		}
+		if record, ok := one.(interface{ recordType() string }); ok {
+			line = append([]byte(`{"type":"`+record.recordType()+`",`), line[1:]...)
+		}
+		all = append(append(all, line...), '\n')
+	}
+	return all, nil
 }

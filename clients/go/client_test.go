@@ -115,7 +115,7 @@ func TestRetries(t *testing.T) {
 	if time.Since(started) < 990*time.Millisecond {
 		t.Error("Retry-After was not waited for")
 	}
-	same(t, "body", (*requests)[2].body, `{"records":[{"type":"budget","month":"2026-01","limit":5},{"type":"budget"}]}`)
+	same(t, "body", (*requests)[2].body, "{\"type\":\"budget\",\"month\":\"2026-01\",\"limit\":5}\n{\"type\":\"budget\"}\n")
 	same(t, "machine", (*requests)[2].Header.Get("X-Machine")+(*requests)[2].URL.RawQuery, "m")
 	client := New("k", WithBaseURL(url), WithMaxRetries(1))
 	must[*WebhookTestResult](t)(client.Webhooks.Test(ctx, "hook_1", nil))

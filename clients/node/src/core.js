@@ -97,11 +97,13 @@ class Transport {
           'user-agent': `cloud-analytics-node/${VERSION}`,
           accept: 'application/json',
           ...(this.key && { authorization: `Bearer ${this.key}` }),
-          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(body !== undefined && {
+            'content-type': Array.isArray(body) ? 'application/x-ndjson' : 'application/json',
+          }),
           ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
           ...headers,
         },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(body !== undefined && { body: Array.isArray(body) ? linesOf(body) : JSON.stringify(body) }),
         // another server does not get the key
         redirect: 'manual',
         signal: controller.signal,
@@ -162,6 +164,9 @@ class List {
   }
 }
 
+/** One line of JSON for each record: the server takes more of them than in one JSON text. */
+const linesOf = (records) => records.map((record) => `${JSON.stringify(record) ?? 'null'}\n`).join('')
+
 /** A row of the table as a function: ids, one object, options. */
 function methodOf(transport, row) {
   const [method, template, ...flags] = row.split(' ')
@@ -194,7 +199,11 @@ function methodOf(transport, row) {
         signal: options.signal,
         query: pick(true),
       },
-      ...(isSync && { body: { records }, ...(machine && { headers: { 'x-machine': machine } }) }),
+      // a body of lines has at least one
+      ...(isSync && {
+        body: records.length > 0 ? records : { records },
+        ...(machine && { headers: { 'x-machine': machine } }),
+      }),
       ...(hasBody && input !== undefined && { body: pick(false) }),
       ...(has('idempotent') && { idempotencyKey: options.idempotencyKey ?? idempotencyKey }),
     }

@@ -67,7 +67,7 @@ test('waits as Retry-After says and tries again, maxRetries times', async () => 
   )
   assert.ok(performance.now() - started >= 990)
   assert.equal(requests.length, 3)
-  assert.equal(requests[2].body, '{"records":[{"type":"budget"}]}')
+  assert.equal(requests[2].body, '{"type":"budget"}\n')
   assert.equal(requests[2].headers['x-machine'], 'm')
 })
 

@@ -87,7 +87,7 @@ class Resource:
             headers["Idempotency-Key"] = key
         beside = {name: value for name, value in fields.items() if method in ("GET", "DELETE") or name in query}
         rest = {name: value for name, value in fields.items() if name not in beside}
-        body = {"records": list(records)} if records is not None else rest if rest or method in ("PATCH", "PUT") else None
+        body: Any = list(records) if records is not None else rest if rest or method in ("PATCH", "PUT") else None
         return self._transport.send(method, path, beside, body, headers, text=text, answers_503=answers_503)
 
     def _list(self, page_class: Type[PageType], path: str, arguments: Dict[str, Any]) -> PageType:
@@ -145,8 +145,13 @@ class Transport:
         given = {name: _text(value) for name, value in query.items() if value is not None}
         url = f"{self._root}{path}{'?' if given else ''}{urlencode(given)}"
         sent = {**self._headers, **(headers or {})}
-        content = None if body is None else json.dumps(body).encode()
-        if content is not None:
+        content = None
+        if isinstance(body, list) and body:
+            # one line of JSON for each record: the server takes more of them than in one JSON text
+            content = "".join(f"{json.dumps(record)}\n" for record in body).encode()
+            sent["Content-Type"] = "application/x-ndjson"
+        elif body is not None:
+            content = json.dumps({"records": []} if isinstance(body, list) else body).encode()
             sent["Content-Type"] = "application/json"
         is_safe = method == "GET" or path == "/v1/sync" or "Idempotency-Key" in sent
         attempt = 0

@@ -94,7 +94,7 @@ class LibraryTest(unittest.TestCase):
         started = time.monotonic()
         self.assertEqual(CloudAnalytics("k", url).sync([{"type": "budget"}], machine="m").received, 1)
         self.assertGreaterEqual(time.monotonic() - started, 0.99)
-        self.assertEqual((len(requests), requests[2].body), (3, b'{"records": [{"type": "budget"}]}'))
+        self.assertEqual((len(requests), requests[2].body), (3, b'{"type": "budget"}\n'))
         self.assertEqual(requests[2].headers["x-machine"], "m")
         client = CloudAnalytics("k", url, max_retries=1)
         client.webhooks.test("hook_1")

@@ -38,7 +38,7 @@ function countNames(text: string, maxValues: number): number {
     } else if (code === COMMA) {
       values += 1
     }
-    if (values > maxValues) throw fieldError('body', `must have at most ${maxValues} values`)
+    if (values > maxValues) throw fieldError('body', `must have at most ${maxValues} values`, { status: 413 })
   }
   return names
 }
@@ -69,7 +69,7 @@ export function decode(bytes: Uint8Array): string {
   }
 }
 
-export const notJson = () => fieldError('body', 'must be valid JSON')
+const notJson = () => fieldError('body', 'must be valid JSON')
 
 /** The value of a JSON text, and the number of names in it. Throws VALIDATION_ERROR as `countNames`, and for what is not JSON. */
 function parse(text: string, maxValues: number): { value: unknown; names: number } {
@@ -93,10 +93,10 @@ export function parseOnce(text: string, maxValues = MAX_VALUES): unknown {
 }
 
 /** The value of a body. Throws VALIDATION_ERROR as `parse`, and for what `refuseUnkept` finds. */
-export function parseJson(bytes: Uint8Array): unknown {
+export function parseJson(bytes: Uint8Array, maxValues = MAX_VALUES): unknown {
   const text = decodeJson(bytes)
   if (text.trim() === '') throw fieldError('body', 'must not be empty')
-  const { value, names } = parse(text, MAX_VALUES)
+  const { value, names } = parse(text, maxValues)
   const problems: FieldProblem[] = []
   refuseUnkept(text, value, '', problems, names)
   if (problems.length > 0) throw validationError(...problems)

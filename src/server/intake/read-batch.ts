@@ -1,8 +1,14 @@
-import { decode, notJson, refuseUnkept } from '../../analysis/records/json.ts'
-import type { FieldProblem } from '../../base/errors.ts'
+import { isObject } from '../../analysis/agents/transcript/json-fields.ts'
+import { decode, parseJson, refuseUnkept } from '../../analysis/records/json.ts'
+import { type FieldProblem, fieldError } from '../../base/errors.ts'
 import { NDJSON_TYPE, type PackedBody, unpack } from '../../http/body.ts'
-import type { BatchPreparer, PreparedBatch } from '../sync/prepare.ts'
+import { type BatchPreparer, type PreparedBatch, refuseTooMany } from '../sync/prepare.ts'
 import { createSplitter, nameOf, type RecordText } from './splitter.ts'
+
+/** Largest body of JSON, which is parsed as a whole. */
+const MAX_JSON_BYTES = 8 * 1024 * 1024
+/** Values in it: 1,000,000 take 0.2 s to parse. */
+const MAX_JSON_VALUES = 1_000_000
 
 export interface ReadOptions {
   /** Largest unpacked body. */
@@ -21,23 +27,59 @@ interface ReadBatch {
   numbers: number[]
 }
 
-/**
- * Unpacks a body, divides it into records and prepares them, one after the other: of the body no more than a part and a
- * record is in memory at once. Throws VALIDATION_ERROR.
- */
-export async function readBatch(
+/** Unpacks a body, divides it into records and prepares them, one after the other. Throws VALIDATION_ERROR. */
+export function readBatch(
+  body: PackedBody,
+  preparer: BatchPreparer,
+  options: ReadOptions,
+): Promise<ReadBatch> {
+  return (body.mediaType === NDJSON_TYPE ? readLines : readJson)(body, preparer, options)
+}
+
+async function readJson(
   body: PackedBody,
   preparer: BatchPreparer,
   { maxBytes, pause, onBytes, onRecord }: ReadOptions,
 ): Promise<ReadBatch> {
-  const isLines = body.mediaType === NDJSON_TYPE
-  const splitter = createSplitter(isLines)
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of unpack(body, maxBytes)) {
+    size += chunk.length
+    if (size > MAX_JSON_BYTES) {
+      const message = 'of JSON must be at most 8 MiB: send the records as lines, application/x-ndjson'
+      throw fieldError('body', message, { status: 413 })
+    }
+    await onBytes(size)
+    parts.push(chunk)
+    await pause()
+  }
+  const value = parseJson(Buffer.concat(parts), MAX_JSON_VALUES)
+  if (!isObject(value)) throw fieldError('body', 'must be an object')
+  const { records } = value
+  if (records === undefined) throw fieldError('records', 'is required')
+  if (!Array.isArray(records)) throw fieldError('records', 'must be an array')
+  refuseTooMany(records.length)
+  for (const [index, record] of (records as unknown[]).entries()) {
+    onRecord(nameOf(index))
+    if (!(await preparer.add(record, nameOf(index)))) break
+    await pause()
+  }
+  return { batch: await preparer.finish(), numbers: records.map((_, index) => index) }
+}
+
+/** Keeps a part of the body and one record in memory. */
+async function readLines(
+  body: PackedBody,
+  preparer: BatchPreparer,
+  { maxBytes, pause, onBytes, onRecord }: ReadOptions,
+): Promise<ReadBatch> {
+  const splitter = createSplitter()
   const numbers: number[] = []
   const addAll = async (records: readonly RecordText[]): Promise<boolean> => {
     for (const text of records) {
       const { at } = text
       onRecord(nameOf(at))
-      const record = parse(text, isLines)
+      const record = parse(text)
       numbers.push(at)
       const goesOn =
         'problems' in record
@@ -60,17 +102,12 @@ export async function readBatch(
 }
 
 /** The value of a record's text, or what is wrong with it. */
-function parse(
-  { at, bytes }: RecordText,
-  isLines: boolean,
-): { value: unknown; text: string } | { problems: FieldProblem[] } {
+function parse({ at, bytes }: RecordText): { value: unknown; text: string } | { problems: FieldProblem[] } {
   const text = decode(bytes).trim()
   let value: unknown
   try {
     value = JSON.parse(text) as unknown
   } catch {
-    // the borders of the other records are unknown then in JSON
-    if (!isLines) throw notJson()
     return { problems: [{ field: nameOf(at), message: 'must be valid JSON' }] }
   }
   const problems: FieldProblem[] = []

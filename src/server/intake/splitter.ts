@@ -1,8 +1,8 @@
-import { decode, notJson, parseOnce } from '../../analysis/records/json.ts'
+import { decode } from '../../analysis/records/json.ts'
 import { fieldError } from '../../base/errors.ts'
 import { MAX_RECORDS, refuseTooMany } from '../sync/prepare.ts'
 
-// Divides a body into records while it is unpacked, and counts what JSON.parse would build before it does.
+// Divides NDJSON into records while it is unpacked, and counts what JSON.parse would build before it does.
 
 /** Limits of a body; see docs/sync.md. */
 export const SPLIT_LIMITS = {
@@ -19,7 +19,7 @@ export const SPLIT_LIMITS = {
   depth: 64,
 }
 
-/** One record as it was sent; `at` names it in errors: its line from 0 in NDJSON, else its index. */
+/** One record as it was sent; `at` is its line from 0, which names it in errors. */
 export interface RecordText {
   at: number
   bytes: Uint8Array
@@ -41,8 +41,6 @@ const NOTHING = new Uint8Array(0)
 const IS_STRUCTURE = new Uint8Array(256)
 for (const byte of [NEWLINE, QUOTE, COMMA, COLON, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT])
   IS_STRUCTURE[byte] = 1
-
-const notAnObject = () => fieldError('body', 'must be an object')
 
 /** The name of a record in errors. */
 export const nameOf = (at: number): string => `records[${at}]`
@@ -103,64 +101,29 @@ function createCounter(limits: typeof SPLIT_LIMITS, nameHere: () => string) {
   }
 }
 
-/**
- * A splitter of NDJSON (`isLines`), whose blank lines are no records, or of JSON of the form `{"records": [...]}`. Of JSON
- * the object around the records is kept, without them, and parsed at the end; its other fields are ignored.
- */
-export function createSplitter(isLines: boolean, limits = SPLIT_LIMITS) {
+/** A splitter of NDJSON, whose blank lines are no records. */
+export function createSplitter(limits = SPLIT_LIMITS) {
   const collector = createCollector()
-  /** 0: outside of all; in JSON 1: in the object, 2 and more: in the value of one of its fields. */
   let depth = 0
   let isInText = false
   let isEscaped = false
   let records = 0
-  /** The line of NDJSON, else the index of the record. */
-  let at = 0
-  let isInRecords = isLines
-  let envelope = ''
-  let parts = 0
-  let key = ''
-  const counter = createCounter(limits, () => (isInRecords ? nameOf(at) : 'body'))
+  let line = 0
+  const counter = createCounter(limits, () => nameOf(line))
 
-  const endRecord = (bytes: Uint8Array, isRecord: boolean, out: RecordText[]): void => {
-    if (isRecord) {
-      records += 1
-      refuseTooMany(records, limits.records)
-      out.push({ at, bytes })
-    }
-    at += 1
-    counter.restart()
-  }
   const endLine = (bytes: Uint8Array, out: RecordText[]): void => {
     depth = 0
     isInText = false
     isEscaped = false
-    if (at >= limits.lines)
+    if (line >= limits.lines)
       throw fieldError('body', `must have at most ${limits.lines} lines`, { status: 413 })
-    endRecord(bytes, !isBlank(bytes), out)
-  }
-  /** An element of `records` ends at `byte`. */
-  const endElement = (byte: number, bytes: Uint8Array, out: RecordText[]): void => {
-    const isRecord = !isBlank(bytes)
-    // an empty array has none
-    if (byte === CLOSE_OBJECT || (!isRecord && (byte === COMMA || records > 0))) throw notJson()
-    endRecord(bytes, isRecord, out)
-    if (byte === COMMA) return
-    isInRecords = false
-    envelope += ']'
-  }
-  /** A bracket, a colon or a comma of the object around the records; `bytes` is all since the one before. */
-  const endPart = (byte: number, bytes: Uint8Array): void => {
-    if (depth === 0 && byte === OPEN_ARRAY) throw notAnObject()
-    parts += 1
-    // a field has a colon, a comma, and a bracket that opens its value
-    if (parts > 3 * limits.fields + 2) throw notJson()
-    const part = decode(bytes)
-    envelope += part + String.fromCharCode(byte)
-    isInRecords = depth === 1 && byte === OPEN_ARRAY && part.trim() === '' && key === 'records'
-    if (isInRecords && records > 0) throw fieldError('records', 'must be given once')
-    if (byte === COLON) key = String(parseOnce(part))
-    else if (byte === COMMA) key = ''
+    if (!isBlank(bytes)) {
+      records += 1
+      refuseTooMany(records, limits.records)
+      out.push({ at: line, bytes })
+    }
+    line += 1
+    counter.restart()
   }
   return {
     /** The records that end in this part of the body, some as views of it. Throws VALIDATION_ERROR. */
@@ -169,7 +132,7 @@ export function createSplitter(isLines: boolean, limits = SPLIT_LIMITS) {
       let start = 0
       for (let i = 0; i < chunk.length; i++) {
         const byte = chunk[i] ?? 0
-        if (isInText && (byte !== NEWLINE || !isLines)) {
+        if (isInText && byte !== NEWLINE) {
           if (isEscaped) isEscaped = false
           else if (byte === BACKSLASH) isEscaped = true
           else if (byte === QUOTE) isInText = false
@@ -178,52 +141,32 @@ export function createSplitter(isLines: boolean, limits = SPLIT_LIMITS) {
         if (IS_STRUCTURE[byte] === 0) continue
         if (byte === QUOTE) {
           isInText = true
-          continue
-        }
-        if (byte === NEWLINE) {
-          if (!isLines) continue
+        } else if (byte === NEWLINE) {
           endLine(collector.take(chunk.subarray(start, i)), out)
           start = i + 1
-          continue
-        }
-        const isOpening = byte === OPEN_OBJECT || byte === OPEN_ARRAY
-        if (isOpening || byte === COMMA) counter.value()
-        else if (byte === COLON) counter.field(depth)
-        if (!isLines && (isInRecords ? depth === 2 && !isOpening && byte !== COLON : depth <= 1)) {
-          const bytes = collector.take(chunk.subarray(start, i))
-          if (isInRecords) endElement(byte, bytes, out)
-          else endPart(byte, bytes)
-          start = i + 1
-        }
-        if (isOpening) {
+        } else if (byte === COLON) {
+          counter.field(depth)
+        } else if (byte === COMMA) {
+          counter.value()
+        } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+          counter.value()
           depth += 1
-          if (depth > limits.depth) {
-            const message = `must be nested at most ${limits.depth} levels deep`
-            throw fieldError(isLines ? nameOf(at) : 'body', message)
-          }
+          if (depth > limits.depth)
+            throw fieldError(nameOf(line), `must be nested at most ${limits.depth} levels deep`)
           counter.open(depth)
-        } else if (depth > 0 && (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY)) {
+        } else if (depth > 0) {
           depth -= 1
         }
       }
       collector.keep(chunk.subarray(start))
       return out
     },
-    /** The rest. Throws VALIDATION_ERROR for a body that is not complete. */
+    /** The rest. Throws VALIDATION_ERROR for a body without records. */
     end(): RecordText[] {
       const out: RecordText[] = []
-      const rest = collector.take(NOTHING)
-      if (isLines) endLine(rest, out)
-      else envelope = (envelope + decode(rest)).trim()
-      if (isLines ? records === 0 : envelope === '') throw fieldError('body', 'must not be empty')
-      if (!isLines) refuseWithoutRecords(parseOnce(envelope))
+      endLine(collector.take(NOTHING), out)
+      if (records === 0) throw fieldError('body', 'must not be empty')
       return out
     },
   }
-}
-
-function refuseWithoutRecords(envelope: unknown): void {
-  if (typeof envelope !== 'object' || envelope === null || Array.isArray(envelope)) throw notAnObject()
-  if (!('records' in envelope)) throw fieldError('records', 'is required')
-  if (!Array.isArray(envelope.records)) throw fieldError('records', 'must be an array')
 }

@@ -44,13 +44,18 @@ const submit = async (
   signal = new AbortController().signal,
   gate = createGate(),
 ) => {
-  const bytes = new Uint8Array(gzipSync(JSON.stringify({ records })))
+  const bytes = new Uint8Array(gzipSync(records.map((record) => JSON.stringify(record)).join('\n')))
   const request = new Request('http://localhost', { signal })
   const pass = gate.pass(request, orgId)
   try {
     await pass.takeWork(bytes.length)
     return await intake.submit(
-      { orgId, options: {}, actor: ACTOR, body: { bytes, encoding: 'gzip', mediaType: 'application/json' } },
+      {
+        orgId,
+        options: {},
+        actor: ACTOR,
+        body: { bytes, encoding: 'gzip', mediaType: 'application/x-ndjson' },
+      },
       pass.signal,
     )
   } finally {

@@ -36,8 +36,8 @@ afterAll(async () => {
 const sync = (records: readonly unknown[], signal?: AbortSignal) =>
   fetch(`${server.url}/v1/sync`, {
     method: 'POST',
-    headers: { ...own.headers, 'content-type': 'application/json' },
-    body: JSON.stringify({ records }),
+    headers: { ...own.headers, 'content-type': 'application/x-ndjson' },
+    body: records.map((record) => JSON.stringify(record)).join('\n'),
     ...(signal === undefined ? {} : { signal }),
   })
 const sessions = (name: string, count: number, content: string) =>

@@ -53,7 +53,7 @@ function startIntake({ idleMs = 100_000, missedBeats = 100, modelPrices = null a
 const submit = (intake: Intake, id: string, over = {}) => {
   const created_at = '2026-01-01T00:00:00Z'
   const record = { type: 'session', id: `sess_${id}`, project_name: 'p', created_at, ...over }
-  return submitBytes(intake, new TextEncoder().encode(JSON.stringify({ records: [record] })))
+  return submitBytes(intake, new TextEncoder().encode(JSON.stringify(record)))
 }
 const submitBytes = (intake: Intake, bytes: Uint8Array<ArrayBuffer>, signal = new AbortController().signal) =>
   intake.submit(
@@ -61,7 +61,7 @@ const submitBytes = (intake: Intake, bytes: Uint8Array<ArrayBuffer>, signal = ne
       orgId: own.orgId,
       actor: { userId: 'mem_test', ipAddress: null },
       options: {},
-      body: { bytes, encoding: undefined, mediaType: 'application/json' },
+      body: { bytes, encoding: undefined, mediaType: 'application/x-ndjson' },
     },
     signal,
   )
