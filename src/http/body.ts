@@ -64,23 +64,28 @@ function encodingOf(request: Request): Encoding | undefined {
   throw bodyError('Content-Encoding must be gzip, zstd or identity', 415)
 }
 
-/** The body as it was sent, of any type, not packed: see `readBytes`. */
+/** The body as it was sent, of any type, not packed, which must come within 10 s: see `readBytes`. */
 export async function readRaw(
   request: Request,
   maxBytes: number,
   pass: Pass,
 ): Promise<Uint8Array<ArrayBuffer>> {
   if (encodingOf(request) !== undefined) throw bodyError('must not be packed', 415)
-  return await readBytes(request, maxBytes, pass)
+  return await readBytes(request, maxBytes, pass, { ...PACE, bytesPerS: Infinity })
 }
 
 /** All bytes of the body as they were sent; waits for places of `pass`. Throws 413, 408 when they come too slowly, and 503. */
-async function readBytes(request: Request, maxBytes: number, pass: Pass): Promise<Uint8Array<ArrayBuffer>> {
+async function readBytes(
+  request: Request,
+  maxBytes: number,
+  pass: Pass,
+  pace = PACE,
+): Promise<Uint8Array<ArrayBuffer>> {
   const header = request.headers.get('content-length')
   const declared = header === null ? undefined : Number(header)
   if (declared !== undefined && declared > maxBytes) throw tooLarge(maxBytes)
   if (request.body === null) return Buffer.alloc(0)
-  const body = receive(request.body, pass)
+  const body = receive(request.body, pass, pace)
   const chunks: Uint8Array[] = []
   let size = 0
   try {
@@ -163,7 +168,7 @@ const MAX_CHECK_MS = 1_000
 const PACE = {
   /** Reading may take this long beyond the time by the rate. */
   graceMs: 10_000,
-  /** Lowest rate of a body. */
+  /** Lowest rate of a body after that time; Infinity: it must have come whole. */
   bytesPerS: 1024,
   /** Lowest rate of a body while another organization waits for its place. */
   wantedBytesPerS: 64 * 1024,
@@ -233,7 +238,9 @@ const CLOSE = { connection: 'close' }
 const tooSlow = (bytesPerS: number, graceMs: number) =>
   fieldError(
     'body',
-    `must come at ${bytesPerS} bytes a second at least, after its first ${graceMs / 1000} s`,
+    bytesPerS === Infinity
+      ? `must come within ${graceMs / 1000} s`
+      : `must come at ${bytesPerS} bytes a second at least, after its first ${graceMs / 1000} s`,
     { status: 408, headers: CLOSE },
   )
 

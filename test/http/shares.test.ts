@@ -217,6 +217,25 @@ describe('a body', () => {
     receiving.end()
   })
 
+  test('that must come whole is refused with 408 after its time, at any rate', async () => {
+    const endless = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        await Bun.sleep(10)
+        controller.enqueue(new Uint8Array(100_000))
+      },
+    })
+    const whole = { ...pace, bytesPerS: Infinity }
+    const receiving = receive(
+      endless,
+      { stopped: new AbortController().signal, isWanted: () => false },
+      whole,
+    )
+    const reading = (async () => {
+      while ((await receiving.next()) !== undefined);
+    })().finally(receiving.end)
+    await expect(reading).rejects.toMatchObject({ status: 408, message: 'body: must come within 0.5 s' })
+  })
+
   test('is refused with 503 when the server stops, before and while it is read', async () => {
     const endless = () => new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) })
     const stopping = new AbortController()

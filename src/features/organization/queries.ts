@@ -49,7 +49,7 @@ export async function findGithubSecret(
   const [row] = await sql<{ orgId: string; sealed: Uint8Array }[]>`
     select o.org_id as "orgId", o.github_secret as sealed
     from organizations o
-    where o.slug = ${slug.replaceAll('\0', '')}
+    where o.slug = ${slug}
       and o.deleted_at is null
       and o.github_secret is not null`
   return row && { orgId: row.orgId, secret: box.open(row.sealed, githubSecretContext(row.orgId)) }

@@ -1,5 +1,6 @@
 import { tooMany } from '../../base/errors.ts'
 import type { RouteDeps } from '../../http/api.ts'
+import { createAtOnce } from '../../http/at-once.ts'
 
 /** Tests in flight to one endpoint from this process. */
 const MAX_TESTS = 4
@@ -14,21 +15,18 @@ export type TestLimit = <Result>(endpointId: string, request: Request, work: Wor
 
 /** Limits concurrent tests: they are sent by the main thread, where the worker's limits do not apply. */
 export function createTestLimit(timeoutMs: number, server: RouteDeps['server']): TestLimit {
-  const inFlight = new Map<string, number>()
+  const begin = createAtOnce()
   return async (endpointId, request, work) => {
-    const count = inFlight.get(endpointId) ?? 0
-    if (count >= MAX_TESTS) {
+    const end = begin({ [endpointId]: MAX_TESTS })
+    if (end === undefined) {
       const message = `${MAX_TESTS} tests of this endpoint are in flight; try again`
       throw tooMany(message, RETRY_AFTER_S, { 'x-ratelimit-remaining': '0' })
     }
-    inFlight.set(endpointId, count + 1)
     server()?.timeout(request, Math.ceil(timeoutMs / 1_000) + MARGIN_S)
     try {
       return await work()
     } finally {
-      const left = (inFlight.get(endpointId) ?? 1) - 1
-      if (left === 0) inFlight.delete(endpointId)
-      else inFlight.set(endpointId, left)
+      end()
     }
   }
 }

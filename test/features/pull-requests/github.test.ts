@@ -150,6 +150,66 @@ test('is refused without the right signature, and only that is limited', async (
   expect(status).toBe(429)
 })
 
+/** A body that begins with 2 MiB and never ends, how often it was read, and its end. */
+function endless() {
+  let end = () => {}
+  let reads = 0
+  const begun = Promise.withResolvers<void>()
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        end = () => controller.close()
+        reads += 1
+        begun.resolve()
+        if (reads === 1) controller.enqueue(new Uint8Array(2 * 1024 * 1024))
+        return reads === 1 ? undefined : new Promise(() => {})
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return { body, begun: begun.promise, reads: () => reads, end: () => end() }
+}
+
+test('bodies whose signature is not checked are few, and take nothing of the organization', async () => {
+  app = testApp(database.sql, { config: { trustProxy: 1 } })
+  ask = client(app, owner.key)
+  const open = (from: string, signature: string | null, slug = owner.slug) => {
+    const sent = endless()
+    const headers: Record<string, string> = {
+      ...{ 'x-forwarded-for': from, 'x-github-event': 'pull_request' },
+      ...(signature === null ? {} : { 'x-hub-signature-256': signature }),
+    }
+    const init = { method: 'POST', headers, body: sent.body, duplex: 'half' as const }
+    return { ...sent, answer: app.handle(new Request(`http://localhost/github/${slug}`, init)) }
+  }
+  const wrong = `sha256=${'a'.repeat(64)}`
+  for (const signature of [null, '', 'sha256=xyz', `sha1=${'a'.repeat(40)}`, `${wrong}a`]) {
+    for (let count = 0; count < 20; count += 1) {
+      const { answer, reads } = open('10.0.0.1', signature)
+      expect([signature, (await answer).status, reads()]).toEqual([signature, 401, 0])
+    }
+  }
+  const held = Array.from({ length: 16 }, (_, index) => open(`10.0.0.${1 + (index % 4)}`, wrong))
+  await Promise.all(held.map(({ begun }) => begun))
+  const refused = [open('10.0.0.1', wrong, 'nobody'), open('10.0.0.9', wrong)]
+  for (const { answer, reads } of refused) {
+    const response = await answer
+    expect([response.status, response.headers.get('retry-after'), reads()]).toEqual([429, '10', 0])
+  }
+  const others = await tenant(database.sql, { scopes: ['admin', 'write'] })
+  for (const { key } of [owner, others]) {
+    // more than a small body: it needs a place among the large ones
+    const body = JSON.stringify({ records: [] }).padEnd(2 * 1024 * 1024)
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    expect((await ask('/v1/sync', { method: 'POST', headers, body })).status).toBe(200)
+  }
+  for (const { end } of held) end()
+  const statuses = await Promise.all(held.map(async ({ answer }) => (await answer).status))
+  expect(new Set(statuses)).toEqual(new Set([401]))
+  // the places are free again
+  expect((await deliver(event())).status).toBe(204)
+}, 60_000)
+
 test('without the name of the event it is refused', async () => {
   const answer = await deliver(event(), { name: '' })
   expect([answer.status, await answer.json()]).toMatchObject([
