@@ -24,7 +24,13 @@ export type RuleRouteDeps = RouteDeps & RuleDeps & RedeliveryDeps & { limitTests
 /** One kind of rules as its routes need it. */
 export interface RoutedRules<Kind extends RuleKind> extends Rules<Kind> {
   /** The rule as somebody sees it who sees only their own figures; undefined where it is about another member. */
-  seenBy: (rule: Rule<Kind>, onlyMember: VisibleMember | null) => Rule<Kind> | undefined
+  seenBy: (
+    sql: ISql,
+    orgId: string,
+    rule: Rule<Kind>,
+    onlyMember: VisibleMember | null,
+    now: Date,
+  ) => Promise<Rule<Kind> | undefined>
   /** Shows one rule with all that is known of it. */
   showWhole: (rule: Rule<Kind>) => Shown
   /** Makes the message of a test. */
@@ -67,7 +73,11 @@ export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: Ro
     .get(
       '',
       async ({ query, orgId, onlyMember }) => {
-        const seen = (await listRules(sql, orgId, kind)).flatMap((rule) => seenBy(rule, onlyMember) ?? [])
+        const seen: Rule<Kind>[] = []
+        for (const stored of await listRules(sql, orgId, kind)) {
+          const rule = await seenBy(sql, orgId, stored, onlyMember, now())
+          if (rule !== undefined) seen.push(rule)
+        }
         const first = (query.page - 1) * query.per_page
         return page(seen.slice(first, first + query.per_page).map(show), query, seen.length)
       },
@@ -91,7 +101,13 @@ export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: Ro
     .get(
       path,
       async ({ params, orgId, onlyMember }) => {
-        const rule = seenBy(await getRule(sql, orgId, kind, idOf(params)), onlyMember)
+        const rule = await seenBy(
+          sql,
+          orgId,
+          await getRule(sql, orgId, kind, idOf(params)),
+          onlyMember,
+          now(),
+        )
         if (rule === undefined) throw noRule(kind)
         return rules.showWhole(rule)
       },

@@ -4,12 +4,12 @@ import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
 import type { Wanted } from './changes.ts'
 import { shownDestination } from './destinations.ts'
 import { Digest, DigestChangeBody, isSameHour, NewDigestBody, nextHour } from './digest-model.ts'
-import { compare, keysOf, type Series, summaryOf } from './evaluate.ts'
+import { compare, evaluate, keysOf, type Series, summaryOf } from './evaluate.ts'
 import { Alert, AlertChangeBody, changed, NewAlertBody, watchedProblems } from './model.ts'
 import { alertNotice, digestNotice } from './notice.ts'
 import type { RoutedRules } from './routes.ts'
 import type { Rule } from './rule-queries.ts'
-import { readValues } from './value-queries.ts'
+import { isTelling, readValues } from './value-queries.ts'
 
 type AlertRule = Rule<'alert'>
 
@@ -57,12 +57,20 @@ export const ALERTS: RoutedRules<'alert'> = {
   firstDue: (_definition, now) => now,
   // states of other keys say nothing
   renewed: (before, after) => (before.definition.each === after.definition.each ? {} : { states: {} }),
-  seenBy(rule, onlyMember) {
-    const { scope, each } = rule.definition
-    if (onlyMember === null || (scope.member === undefined && each !== 'member')) return rule
-    if (scope.member !== undefined && scope.member !== onlyMember.id) return undefined
-    const states = Object.entries(rule.states).filter(([key]) => each !== 'member' || key === onlyMember.id)
-    return { ...rule, states: Object.fromEntries(states) }
+  async seenBy(sql, orgId, rule, onlyMember, now) {
+    const { definition, states, created_at: since } = rule
+    const { scope, each } = definition
+    if (onlyMember === null || scope.member === onlyMember.id) return rule
+    if (scope.member !== undefined) return undefined
+    if (each === 'member')
+      return {
+        ...rule,
+        states: Object.fromEntries(Object.entries(states).filter(([key]) => key === onlyMember.id)),
+      }
+    if (each !== 'team' && !isTelling(scope)) return rule
+    // the stored states are those of everybody's figures
+    const values = await readValues(sql, orgId, definition, now, onlyMember)
+    return { ...rule, states: evaluate(definition, {}, { ...values, since }, now).states }
   },
   showWhole: (rule) => ({
     ...alertOf(rule),
@@ -103,7 +111,7 @@ export const DIGESTS: RoutedRules<'digest'> = {
     noticeOf: digestNotice,
     firstDue: nextHour,
   },
-  seenBy: (rule) => rule,
+  seenBy: async (_sql, _orgId, rule) => rule,
   schemas: { one: Digest, added: NewDigestBody, changed: DigestChangeBody },
   wantedOf(body: DigestChangeBody, _orgId, before) {
     const { destinations, enabled, ...change } = body

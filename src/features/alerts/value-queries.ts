@@ -1,3 +1,4 @@
+import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { addDays, daysOf } from '../../base/dates.ts'
 import { unitsOf } from '../../base/decimals.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
@@ -6,7 +7,7 @@ import { summedProject, WITHOUT_PROJECT } from '../../database/rollups.ts'
 import type { Dimension } from '../usage/model.ts'
 import { isOfTeam } from '../usage/scope-queries.ts'
 import { sessionsWithShares, usageRows } from '../usage/sources.ts'
-import { bucketOf, keyOf, memberTables, projectSums } from '../usage/sums.ts'
+import { bucketOf, keyOf, memberTables, OTHERS, projectSums } from '../usage/sums.ts'
 import { projected, rounded, type Series, WINDOWS_BEFORE, windowAt } from './evaluate.ts'
 import { countFailingEndpoints, countSilentMachines, findLimits } from './figure-queries.ts'
 import type { Each, Metric, Watched } from './model.ts'
@@ -30,11 +31,17 @@ interface Context {
   watched: Watched
   from: string
   to: string
+  /** The member whose figures alone are under the key of a team. */
+  onlyMember: VisibleMember | null
 }
 
 /** A key of a row of the table as text, '' without one. */
-const textOf = ({ sql }: Context, by: Each | Dimension | null, table: 'r' | 'f' | 'u'): Fragment =>
-  by === null ? sql`''::text` : sql`coalesce(${keyOf(sql, by, table)}, '')`
+function textOf({ sql, onlyMember }: Context, by: Each | Dimension | null, table: 'r' | 'f' | 'u'): Fragment {
+  if (by === null) return sql`''::text`
+  const key = sql`coalesce(${keyOf(sql, by, table)}, '')`
+  if (by !== 'team' || onlyMember === null) return key
+  return sql`case when ${sql.unsafe(table)}.member = any (${onlyMember.keys}::text[]) then ${key} else ${OTHERS}::text end`
+}
 
 const filtersOf = ({ watched: { scope }, from, to }: Context) => ({ ...scope, date_from: from, date_to: to })
 
@@ -133,8 +140,23 @@ const rowsOf = (context: Context, by: Dimension | null): Fragment => {
 /** Metrics that are 0 without sessions; the others have no data then. */
 const ZERO: ReadonlySet<Metric> = new Set(['cost', 'forecast', 'findings', 'unpriced_tokens'])
 
-/** The values of an alert at `now`, by key, and with `times` those of the windows before. */
-export async function readValues(sql: ISql, orgId: string, watched: Watched, now: Date): Promise<Values> {
+/** Whether figures of the scope tell what its members do. */
+export const isTelling = ({ team, model, agent }: Watched['scope']): boolean =>
+  (team ?? model ?? agent) !== undefined
+
+/**
+ * The values of an alert at `now`, by key, and with `times` those of the windows before. With `onlyMember` as a breakdown of cost
+ * shows them to who sees their own figures only.
+ */
+export async function readValues(
+  sql: ISql,
+  orgId: string,
+  given: Watched,
+  now: Date,
+  onlyMember: VisibleMember | null = null,
+): Promise<Values> {
+  const isOwn = onlyMember !== null && isTelling(given.scope)
+  const watched = isOwn ? { ...given, scope: { ...given.scope, member: onlyMember.id } } : given
   const { metric, window, each, times } = watched
   if (metric === 'failing_endpoints')
     return { series: new Map([['', [await countFailingEndpoints(sql, orgId)]]]), empty: 0 }
@@ -146,12 +168,12 @@ export async function readValues(sql: ISql, orgId: string, watched: Watched, now
     windowAt(window, now, -back),
   )
   const to = addDays(windowAt(window, now, 1), -1)
-  const context = { sql, orgId, watched, from: periods.at(-1) ?? '', to }
+  const context = { sql, orgId, watched, from: periods.at(-1) ?? '', to, onlyMember }
   const rows = await sql<{ key: string; period: string; value: string }[]>`
     with ${memberTables(sql, orgId)}
     select q.key, q.period::text as period, q.value::text as value
     from (${rowsOf(context, null)}) q`
-  const limitOf = metric === 'budget_percent' ? await findLimits(sql, orgId, watched) : undefined
+  const limitOf = metric === 'budget_percent' ? await findLimits(sql, orgId, given) : undefined
   const valueIn = (key: string, period: string, value: string | undefined): number | null => {
     if (limitOf !== undefined) {
       const limit = limitOf(key, period)
@@ -192,7 +214,7 @@ export async function readTop(
         ? 'member'
         : 'project'
   const [from, to] = [windowAt(window, now), addDays(windowAt(window, now, 1), -1)]
-  const context = { sql, orgId, watched, from, to }
+  const context = { sql, orgId, watched, from, to, onlyMember: null }
   const rows = await sql<{ key: string; part: string; value: string }[]>`
     with ${memberTables(sql, orgId)}
     select t.key, t.part, t.value::text as value

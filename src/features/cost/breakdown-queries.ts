@@ -5,11 +5,8 @@ import type { Fragment, Sql } from '../../database/client.ts'
 import { type CsvColumns, fields } from '../../http/responses/csv.ts'
 import { type SumKey, USED, type UsageFilters } from '../usage/model.ts'
 import { branchRows, isOfBranches, usageRows } from '../usage/sources.ts'
-import { keyOf, memberTables, selected } from '../usage/sums.ts'
+import { keyOf, memberTables, OTHERS, selected } from '../usage/sums.ts'
 import { type BreakdownItem, type BreakdownQuery, columnsOf, isTime } from './breakdown-model.ts'
-
-/** The key of what is summed without being named. */
-const OTHERS = '(others)'
 
 /** Keys whose values tell what a member does: somebody who sees only their own figures gets them of their own sessions only. */
 const TELLING: readonly SumKey[] = ['member', 'team', 'branch', 'ticket', 'model', 'agent']

@@ -5,7 +5,16 @@ import { memberKeys } from '../../database/member-addresses.ts'
 import { FACT_GROUPINGS } from '../usage/fact-rollup.ts'
 import { isOfTeam } from '../usage/scope-queries.ts'
 import { usageRows } from '../usage/sources.ts'
-import { bucketOf, dimsOf, inSpans, keyOf, memberTables, projectSums, selected } from '../usage/sums.ts'
+import {
+  bucketOf,
+  dimsOf,
+  inSpans,
+  keyOf,
+  memberTables,
+  OTHERS,
+  projectSums,
+  selected,
+} from '../usage/sums.ts'
 import type { Group, OutcomesQuery } from './model.ts'
 
 // Outcomes are summed from the sums of sessions, of pull requests with the parts of sessions in them, and of commits.
@@ -91,7 +100,7 @@ function groupKeyOf(
             ) || ''::text
           )`
       : sql`r.member = any (${onlyMember.keys}::text[])`
-  return sql`case when ${isOwn} then ${key} else '(others)' end`
+  return sql`case when ${isOwn} then ${key} else ${OTHERS} end`
 }
 
 /** The columns of a source's rows that a key is made of. */

@@ -70,6 +70,9 @@ export function bucketOf(sql: ISql, length: Length, day: Fragment): Fragment {
   return sql`date_trunc(${sql.unsafe(`'${length}'`)}, ${day}::timestamp)::date`
 }
 
+/** The key of what is summed without being named. */
+export const OTHERS = '(others)'
+
 /**
  * Tables that `keyOf` looks members and teams up in: one value each. Joined, each row was compared with each member. An address
  * is of one member only.

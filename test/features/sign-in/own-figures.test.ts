@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { SYSTEM } from '../../../src/accounts/audit-log/append.ts'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
+import { lookAtRules } from '../../../src/features/alerts/look.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { namesOf, recordsOf } from '../../support/isolation/records.ts'
 import { pathsOf, readRoutes } from '../../support/isolation/routes.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { silent, type TestDatabase, testDatabase } from '../../support/postgres.ts'
 import { type browser, signedIn } from './people.ts'
 
 // `member_visibility: own`: a developer sees no figures of another's, by any route with any of its parameters, by a key or as a
@@ -209,6 +210,69 @@ test('names of branches, tickets, models and agents are their own, and the rest 
       }
     }
   }
+})
+
+test('alerts by team, model and agent have the figures of a breakdown', async () => {
+  const change = (method: string, path: string, body: object) =>
+    ask(path, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  for (const word of WORDS)
+    expect(
+      (await change('PATCH', `/v1/members/${at(people, word).id}`, { team: `team of ${word}` })).status,
+    ).toBe(200)
+  const alert = { window: 'month', above: 0.000001, destinations: [{ type: 'webhook' }] }
+  const add = async (fields: { scope?: object; each?: string; metric?: string }): Promise<string> =>
+    (await json(change('POST', '/v1/alerts', { name: 'An alert', metric: 'cost', ...alert, ...fields }))).id
+  const byTeam = await add({ each: 'team' })
+  const findings = await add({ each: 'team', metric: 'findings' })
+  const scopes = WORDS.flatMap((word) => [
+    { model: `model of ${word}` },
+    { agent: `agent of ${word}` },
+    { team: `team of ${word}` },
+  ])
+  const scoped = await Promise.all(
+    scopes.map(async (scope) => ({
+      scope,
+      id: await add({ scope }),
+      each: await add({ scope, each: 'team' }),
+    })),
+  )
+  await lookAtRules({ sql: database.sql, publicUrl: null, log: silent }, NOW)
+  const month = 'date_from=2025-11-01&date_to=2025-11-30'
+  const costs = ({ data }: { data: { key: string | null; cost: number }[] }) =>
+    data.map(({ key, cost }) => [key, cost])
+  const values = ({ keys: of }: { keys: { key: string | null; last_value: number }[] }) =>
+    of.map(({ key, last_value }) => [key, last_value])
+  for (const word of WORDS) {
+    for (const send of Object.values(waysOf(word))) {
+      const get = (path: string) => json(send(path))
+      const own = await get(`/v1/alerts/${byTeam}`)
+      expect(values(own)).toEqual(costs(await get(`/v1/cost/breakdown?by=team&sort=key&order=asc&${month}`)))
+      expect(values(own).map(([key]) => key)).toEqual(['(others)', `team of ${word}`])
+      // each has as many
+      const [others, ofOwn] = values(await get(`/v1/alerts/${findings}`))
+      expect(others?.[1]).toBe(ofOwn?.[1])
+      const listed = await get('/v1/alerts')
+      for (const { scope, id, each } of scoped) {
+        const filtered = await get(`/v1/cost/breakdown?by=team&${new URLSearchParams(scope)}&${month}`)
+        const one = await get(`/v1/alerts/${id}`)
+        const isOwn = Object.values(scope)[0]?.endsWith(word)
+        expect([scope, one.last_value, one.state]).toEqual([
+          scope,
+          filtered.total.cost,
+          isOwn ? 'firing' : 'ok',
+        ])
+        expect(listed.data.find((item: { id: string }) => item.id === id)).toEqual({
+          ...one,
+          since: expect.any(String),
+        })
+        expect([scope, values(await get(`/v1/alerts/${each}`))]).toEqual([scope, costs(filtered)])
+      }
+    }
+  }
+  // who sees all sees both teams
+  expect(values(await json(ask(`/v1/alerts/${byTeam}`))).map(([key]) => key)).toEqual(
+    WORDS.map((word) => `team of ${word}`),
+  )
 })
 
 test('sessions that were sent with an alias of theirs are their own', async () => {
