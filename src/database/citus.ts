@@ -67,6 +67,7 @@ export const PLACEMENTS = {
   sign_in_tries: 'local',
   telemetry_inbox: 'distributed',
   ticket_rollups: 'distributed',
+  ticket_waiting: 'distributed',
   usage_rollups: 'distributed',
   webhook_attempts: 'distributed',
   webhook_claims: 'distributed',

@@ -766,6 +766,12 @@ create table ticket_rollups (
   constraint ticket_rollups_grain_check CHECK (grain = ANY (ARRAY['day'::text, 'month'::text, 'all'::text]))
 ) with (fillfactor=70);
 
+create table ticket_waiting (
+  org_id text not null,
+  session_id text not null,
+  constraint ticket_waiting_pkey PRIMARY KEY (org_id, session_id)
+);
+
 create table usage_rollups (
   org_id text not null,
   dims text not null,

@@ -19,8 +19,23 @@ export const DEFAULT_TICKET_IGNORE: readonly string[] = [
   'CVE-*',
 ]
 
-/** Instructions of a compiled pattern: a search takes a step of each for a character of the text, 20 ms for the longest text. */
-const MAX_SIZE = 1_000
+/** Characters of a text in which tickets are found. */
+export const SEARCHED_LENGTH = 200
+/** Instructions of a compiled pattern: a search takes steps of each for a character of the text, some 50 ms at most. */
+const MAX_SIZE = 200
+
+/** The compiled pattern; undefined where it is too large, or none of RE2. */
+function formOf(pattern: string): RE2JS | undefined {
+  try {
+    const form = compile(pattern)
+    return form.programSize() > MAX_SIZE ? undefined : form
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether a stored pattern, which an earlier version may have taken, is applied; else the default is. */
+export const isApplied = (pattern: string): boolean => formOf(pattern) !== undefined
 
 /**
  * Explains why the text is no pattern for tickets; undefined for one that is. Patterns are those of RE2, whose searches take
@@ -29,7 +44,8 @@ const MAX_SIZE = 1_000
 export function ticketPatternProblem(text: string): string | undefined {
   try {
     const form = compile(text)
-    if (form.programSize() > MAX_SIZE) return 'is too large: it repeats too much'
+    if (form.programSize() > MAX_SIZE)
+      return `is too large: its program has ${form.programSize()} instructions, ${MAX_SIZE} are the most`
     return form.test('') ? 'must not match an empty text' : undefined
   } catch {
     return 'must be a regular expression of RE2: no look-around, no back-reference, repeated 1,000 times at most'
@@ -39,14 +55,7 @@ export function ticketPatternProblem(text: string): string | undefined {
 /** Patterns that are kept compiled: to compile one takes up to 20 ms. */
 const MAX_KEPT = 100
 
-/** The compiled pattern: the default where an earlier version took one that RE2 does not. */
-const compiled = memoize((pattern) => {
-  try {
-    return compile(pattern)
-  } catch {
-    return compile(DEFAULT_TICKET_PATTERN)
-  }
-}, MAX_KEPT)
+const compiled = memoize((pattern) => formOf(pattern) ?? compile(DEFAULT_TICKET_PATTERN), MAX_KEPT)
 
 /** Matches that are looked for in a text: each search may read the text to its end. */
 const MAX_MATCHES = 50
@@ -59,23 +68,21 @@ function* matchesIn(text: string, form: RE2JS): Generator<string> {
 /** Tickets of a session beyond which none is counted. */
 const MAX_TICKETS = 50
 
-/** A function that finds the tickets in texts, each once, sorted. Null: the defaults. */
-export function ticketFinder(
-  pattern: string | null,
-  ignored: readonly string[] | null,
-): (texts: readonly (string | null)[]) => string[] {
+/** Finds tickets in texts of at most SEARCHED_LENGTH. Null: the defaults. */
+export function ticketFinder(pattern: string | null, ignored: readonly string[] | null) {
   const form = compiled(pattern ?? DEFAULT_TICKET_PATTERN)
-  // sessions share branches
-  const ticketsIn = memoize((text) => [...matchesIn(text, form)])
   const isIgnored = (ticket: string) =>
     (ignored ?? DEFAULT_TICKET_IGNORE).some((entry) =>
       entry.endsWith('*') ? ticket.startsWith(entry.slice(0, -1)) : ticket === entry,
     )
-  return (texts) => {
-    const found = new Set(texts.flatMap((text) => (text === null ? [] : ticketsIn(text))))
-    return [...found]
-      .filter((ticket) => ticket !== '' && !isIgnored(ticket))
-      .sort()
-      .slice(0, MAX_TICKETS)
+  return {
+    /** Finds what the pattern matches in the text. Sessions share branches. */
+    matchesIn: memoize((text) => [...matchesIn(text, form)]),
+    /** The tickets among the matches, each once, sorted. */
+    ticketsOf: (matches: readonly string[]): string[] =>
+      [...new Set(matches)]
+        .filter((ticket) => ticket !== '' && !isIgnored(ticket))
+        .sort()
+        .slice(0, MAX_TICKETS),
   }
 }

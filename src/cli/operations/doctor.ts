@@ -18,6 +18,7 @@ import {
   checkRetention,
   checkRollups,
   checkSecretKey,
+  checkTicketPatterns,
   type OnProgress,
 } from '../../server/doctor/checks.ts'
 import { checkCounts, checkWebhooks } from '../../server/doctor/server.ts'
@@ -97,6 +98,7 @@ async function databaseChecks(
       await checkCoverage(database.sql),
       await checkSecretKey(database.sql, config),
       await checkRetention(database.sql),
+      await checkTicketPatterns(database.sql),
     ]
     return [...first, ...others.filter((one) => one !== undefined)]
   } catch (error) {

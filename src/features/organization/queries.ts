@@ -11,7 +11,7 @@ import { lockSecretKey } from '../../webhooks/signing/secret-key-queries.ts'
 import type { BadgeLook } from '../badges/model.ts'
 import { makeBadgeToken } from '../badges/settings.ts'
 import { DEFAULT_COLORS, DEFAULT_THRESHOLDS } from '../badges/value.ts'
-import { writeAllTickets } from '../usage/ticket-write.ts'
+import { letAllWait } from '../usage/ticket-write.ts'
 import type { OrganizationChangeBody, OrganizationSettings } from './model.ts'
 
 type Row = Omit<OrganizationSettings, 'retention_pending' | 'badges' | 'ticket_pattern' | 'ticket_ignore'> & {
@@ -21,9 +21,6 @@ type Row = Omit<OrganizationSettings, 'retention_pending' | 'badges' | 'ticket_p
   ticket_pattern: string | null
   ticket_ignore: string[] | null
 }
-
-/** Time that a pattern may take for all texts of an organization: 200,000 sessions take the default some 3 s. */
-const MAX_TICKETS_MS = 20_000
 
 /** The stored form of GitHub's secret is bound to its organization. */
 const githubSecretContext = (orgId: string): string => `github secret of ${orgId}`
@@ -123,8 +120,7 @@ export async function changeSettings(
     where org_id = ${orgId}`
   const { retention_sessions_days: days, confirm_retention = false } = change
   if (days !== undefined || confirm_retention) await setRetention(tx, orgId, days, confirm_retention)
-  if (ticket_pattern !== undefined || ticket_ignore !== undefined)
-    await writeAllTickets(tx, orgId, MAX_TICKETS_MS)
+  if (ticket_pattern !== undefined || ticket_ignore !== undefined) await letAllWait(tx, orgId)
   const after = await getSettings(tx, orgId)
   const changed = changedFields(before, after)
   if (secret !== null) changed.github_secret_set = true

@@ -17,7 +17,7 @@ const BATCH = 5_000
 export async function detachSessions(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
   const before = countsOfShares(tx, orgId, ids)
   await addDifference(tx, orgId, OUTCOME_ROLLUP, { before, after: undefined })
-  await deleteOfSessions(tx, orgId, ids, 'pr_sessions', 'session_tickets')
+  await deleteOfSessions(tx, orgId, ids, 'pr_sessions', 'session_tickets', 'ticket_waiting')
 }
 
 /** Adds what the sessions belong to, and their tickets; they must belong to nothing. The caller counts the tickets. */

@@ -34,7 +34,7 @@ async function findOrphan(sql: ISql, orgId: string): Promise<string | undefined>
   return row?.id
 }
 
-/** The tickets of sessions: JavaScript finds them, whose regular expressions PostgreSQL reads in another way. */
+/** The tickets of sessions, but of those that wait for it: JavaScript finds them, whose regular expressions PostgreSQL reads in another way. */
 export const TICKETS: ProgramTable = {
   name: 'session_tickets',
   findDiffering,

@@ -1,32 +1,33 @@
 import { createPause } from '../../accounts/organizations/pause.ts'
-import { ticketFinder } from '../../accounts/organizations/tickets.ts'
-import { validationError } from '../../base/errors.ts'
+import { SEARCHED_LENGTH, ticketFinder } from '../../accounts/organizations/tickets.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { rebuildTables } from '../../database/derived-tables.ts'
 import { pagesOf, unnest } from '../../database/rows.ts'
 import { TICKET_ROLLUP } from './rollup.ts'
 
-/** A session, and what its tickets are found in. */
-interface Texts {
-  session_id: string
-  branch: string
-  /** Branches and titles of its pull requests. */
-  texts: (string | null)[] | null
-  /** The form of the organization's tickets, and what is none. */
-  pattern: string | null
-  ignored: string[] | null
-}
+// Who writes sessions searches their texts for a short time. What is left waits (ticket_waiting) for the worker: ticket-steps.ts.
 
 type Ticket = [ticket: string, nth: number, parts: number]
 
-/** `only`: conditions on `u`; `more`: columns. */
-const readTexts = <More = object>(sql: ISql, orgId: string, only: Fragment, more = sql``) => sql<
-  (Texts & More)[]
->`
+/** A session, and what its tickets are found in. */
+export interface Texts {
+  session_id: string
+  branch: string
+  /** Branches and titles of its pull requests. */
+  texts: string[] | null
+  /** The form of the organization's tickets, and what is none. */
+  pattern: string | null
+  ignored: string[] | null
+  /** Its tickets as they are stored, each with `nth` and `parts`. */
+  stored: Ticket[] | null
+}
+
+/** `only`: conditions on `u`. */
+export const readTexts = (sql: ISql, orgId: string, only: Fragment) => sql<Texts[]>`
   select
-    u.session_id, u.branch, o.ticket_pattern as pattern, o.ticket_ignore as ignored,
+    u.session_id, left(u.branch, ${SEARCHED_LENGTH}) as branch, o.ticket_pattern as pattern, o.ticket_ignore as ignored,
     (
-      select array_agg(t.text)
+      select array_agg(distinct left(t.text, ${SEARCHED_LENGTH}))
       from pr_sessions s
       join pr_risks k
         on k.org_id = ${orgId}
@@ -35,8 +36,14 @@ const readTexts = <More = object>(sql: ISql, orgId: string, only: Fragment, more
       cross join lateral unnest(array[k.origin->>'branch', k.pr_title]) as t (text)
       where s.org_id = ${orgId}
         and s.session_id = u.session_id
-    ) as texts
-    ${more}
+        and t.text is not null
+    ) as texts,
+    (
+      select json_agg(json_build_array(t.ticket, t.nth, t.parts) order by t.nth)
+      from session_tickets t
+      where t.org_id = ${orgId}
+        and t.session_id = u.session_id
+    ) as stored
   from session_usage u
   join organizations o on o.org_id = ${orgId}
   where u.org_id = ${orgId}
@@ -45,62 +52,84 @@ const readTexts = <More = object>(sql: ISql, orgId: string, only: Fragment, more
 
 const BATCH = 5_000
 
-interface TextsAndTickets extends Texts {
-  /** Its tickets as they are stored, each with `nth` and `parts`. */
-  stored: Ticket[] | null
-}
-
-/** Reads all sessions, some at a time. */
-export function readAllTexts(sql: ISql, orgId: string): AsyncGenerator<TextsAndTickets[]> {
-  const stored = sql`,
-    (
-      select json_agg(json_build_array(t.ticket, t.nth, t.parts) order by t.nth)
-      from session_tickets t
-      where t.org_id = ${orgId}
-        and t.session_id = u.session_id
-    ) as stored`
-  return pagesOf(BATCH, { session_id: '' }, async (after): Promise<TextsAndTickets[]> => {
+/** Reads all sessions whose tickets do not wait, some at a time. */
+export const readAllTexts = (sql: ISql, orgId: string): AsyncGenerator<Texts[]> =>
+  pagesOf(BATCH, { session_id: '' }, async (after): Promise<Texts[]> => {
     const page = sql`
       and u.session_id > ${after.session_id}
+      and not exists (
+        select
+        from ticket_waiting w
+        where w.org_id = ${orgId}
+          and w.session_id = u.session_id
+      )
       order by u.session_id
       limit ${BATCH}`
-    return await readTexts<TextsAndTickets>(sql, orgId, page, stored)
+    return await readTexts(sql, orgId, page)
   })
+
+/** Time that is left for searching. */
+interface Budget {
+  leftMs: number
 }
 
-/** The tickets of each of these sessions, which one statement has read. Others work meanwhile. `onSpent` is told its time. */
+/**
+ * The tickets of each of these sessions, which one statement has read; of the first ones, where the budget is spent before the
+ * last. Others work meanwhile.
+ */
 export async function findTickets(
   sessions: readonly Texts[],
-  onSpent: (ms: number) => void = () => {},
+  budget: Budget = { leftMs: Infinity },
 ): Promise<Ticket[][]> {
   const { pattern = null, ignored = null } = sessions[0] ?? {}
-  const ticketsIn = ticketFinder(pattern, ignored)
+  const { matchesIn, ticketsOf } = ticketFinder(pattern, ignored)
   const pause = createPause()
   const found: Ticket[][] = []
   for (const { branch, texts } of sessions) {
-    await pause()
-    const startedAt = performance.now()
-    const tickets = ticketsIn([branch, ...(texts ?? [])])
-    onSpent(performance.now() - startedAt)
-    found.push(tickets.map((ticket, index, all) => [ticket, index + 1, all.length]))
+    const matches: string[] = []
+    for (const text of [branch, ...(texts ?? [])]) {
+      if (budget.leftMs <= 0) return found
+      await pause()
+      const startedAt = performance.now()
+      matches.push(...matchesIn(text))
+      budget.leftMs -= performance.now() - startedAt
+    }
+    found.push(ticketsOf(matches).map((ticket, index, all) => [ticket, index + 1, all.length]))
   }
   return found
 }
 
+/** Time for searching in a transaction: 30,000 sessions take the default so long, and requests beside it are slower meanwhile. */
+const TRANSACTION_MS = 500
+const budgets = new WeakMap<ISql, Budget>()
+
 /** Finds the tickets of these sessions, which have none. Needs the organization's lock, and pr_sessions to be up to date. */
 export async function writeTickets(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
-  const only = tx`and u.session_id = any(${[...ids]}::text[])`
-  await insertTickets(tx, orgId, await readTexts(tx, orgId, only))
+  await writeFound(tx, orgId, await readTexts(tx, orgId, tx`and u.session_id = any(${[...ids]}::text[])`))
 }
 
-async function insertTickets(
+async function writeFound(tx: ISql, orgId: string, sessions: readonly Texts[]): Promise<void> {
+  const budget = budgets.get(tx) ?? { leftMs: TRANSACTION_MS }
+  budgets.set(tx, budget)
+  const found = await findTickets(sessions, budget)
+  await insertTickets(tx, orgId, sessions, found)
+  const left = sessions.slice(found.length)
+  if (left.length === 0) return
+  await tx`
+    insert into ticket_waiting (org_id, session_id)
+    select ${orgId}, n.*
+    from ${unnest(tx, left, { session_id: 'text' })}
+    on conflict do nothing`
+}
+
+/** Stores what was found for the first of these sessions, which have no tickets. */
+export async function insertTickets(
   tx: ISql,
   orgId: string,
   sessions: readonly Texts[],
-  onSpent?: (ms: number) => void,
+  found: readonly Ticket[][],
 ): Promise<void> {
-  const found = await findTickets(sessions, onSpent)
   const rows = sessions.flatMap(({ session_id }, index) =>
     (found[index] ?? []).map(([ticket, nth, parts]) => ({ session_id, ticket, nth, parts })),
   )
@@ -111,23 +140,25 @@ async function insertTickets(
     from ${unnest(tx, rows, { session_id: 'text', ticket: 'text', nth: 'integer', parts: 'integer' })}`
 }
 
-/**
- * Finds the tickets of all sessions again: after the pattern has changed. Throws VALIDATION_ERROR for one that takes longer
- * than `mostMs`.
- */
-export async function writeAllTickets(tx: ISql, orgId: string, mostMs = Infinity): Promise<void> {
-  let spentMs = 0
-  const spend = (ms: number) => {
-    spentMs += ms
-    if (spentMs > mostMs)
-      throw validationError({
-        field: 'ticket_pattern',
-        message: 'takes too long for the texts that are stored',
-      })
-  }
+/** Has the tickets of all sessions found again in the background: the pattern has changed. Needs the organization's lock. */
+export async function letAllWait(tx: ISql, orgId: string): Promise<void> {
+  await tx`
+    insert into ticket_waiting (org_id, session_id)
+    select u.org_id, u.session_id
+    from session_usage u
+    where u.org_id = ${orgId}
+      and u.is_main
+    on conflict do nothing`
+}
+
+/** Finds the tickets of all sessions again. */
+export async function writeAllTickets(tx: ISql, orgId: string): Promise<void> {
   await tx`
     delete from session_tickets t
     where t.org_id = ${orgId}`
-  for await (const sessions of readAllTexts(tx, orgId)) await insertTickets(tx, orgId, sessions, spend)
+  await tx`
+    delete from ticket_waiting w
+    where w.org_id = ${orgId}`
+  for await (const sessions of readAllTexts(tx, orgId)) await writeFound(tx, orgId, sessions)
   await rebuildTables(tx, orgId, [TICKET_ROLLUP])
 }

@@ -9,20 +9,23 @@ import {
   type ReconnectingPool,
 } from '../../database/pools/reconnecting-pool.ts'
 import { LANES, lookAtRules } from '../../features/alerts/look.ts'
+import { findWaitingTickets } from '../../features/usage/ticket-steps.ts'
 import { WORKER_APPLICATION } from '../../webhooks/outbox/workers.ts'
 import { startDeliveries } from '../../webhooks/worker/deliveries.ts'
 import type { FromWorker, ToWorker } from '../../webhooks/worker/messages.ts'
 import { SETTLE_CONNECTIONS } from '../../webhooks/worker/result-batcher.ts'
 import { runHousekeeping } from './housekeeping.ts'
 
-// The entry point of the worker thread: delivers webhooks, looks at alerts and digests, runs the housekeeping once a minute, and
-// sends a heartbeat to the main thread every second.
+// The entry point of the worker thread: delivers webhooks, looks at alerts and digests, finds tickets that wait, runs the
+// housekeeping once a minute, and sends a heartbeat to the main thread every second.
 
 declare const self: Worker
 
 const HOUSEKEEPING_MS = 60_000
 /** Alerts are looked at within a minute after a change, also where a look takes long. */
 const LOOK_MS = 20_000
+/** Tickets that wait are looked for so often. */
+const TICKETS_MS = 1_000
 /** Settlements have SETTLE_CONNECTIONS; claims, polls and pings have one each. */
 const CONNECTIONS = SETTLE_CONNECTIONS + 3
 const END_TIMEOUT_S = 5
@@ -60,6 +63,7 @@ function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start
   const chores = [
     repeat(() => runHousekeeping(housekeepingPool.sql, settings, log), HOUSEKEEPING_MS),
     repeat(() => lookAtRules(looking, new Date()), LOOK_MS),
+    repeat(() => findWaitingTickets(rulesPool.sql, log), TICKETS_MS),
   ]
   return async () => {
     // heartbeats continue until the attempts in flight are settled, which takes up to 20 s

@@ -1,6 +1,7 @@
 import { AUDIT_ROLLUP } from '../../accounts/audit-log/rollup.ts'
 import { listOrganizations } from '../../accounts/organizations/queries.ts'
 import { announcementOf, listWaiting } from '../../accounts/organizations/retention-queries.ts'
+import { isApplied } from '../../accounts/organizations/tickets.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Config } from '../../config.ts'
@@ -23,7 +24,7 @@ import { USAGE_TABLES } from '../../features/usage/check.ts'
 import { DELIVERY_TABLES } from '../../webhooks/outbox/check.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { findSecretKey } from '../../webhooks/signing/secret-key.ts'
-import { appliedMigrations, sumCoverage } from './queries.ts'
+import { appliedMigrations, listTicketPatterns, sumCoverage } from './queries.ts'
 
 /** The result of one check. */
 export interface Check {
@@ -246,6 +247,15 @@ export async function checkRetention(sql: Sql): Promise<Check | undefined> {
     const announced = await Promise.all(waiting.map((one) => announcementOf(sql, one)))
     return { status: 'warn', message: announced.join('. ') }
   })
+}
+
+/** Names the organizations whose pattern of tickets is not applied; undefined where there is none. */
+export async function checkTicketPatterns(sql: Sql): Promise<Check | undefined> {
+  const ignored = (await listTicketPatterns(sql)).filter(({ pattern }) => !isApplied(pattern))
+  if (ignored.length === 0) return undefined
+  const slugs = ignored.map(({ slug }) => slug).join(', ')
+  const message = `ticket_pattern is too large, or none of RE2, and the default is used: ${slugs}`
+  return { name: 'tickets', status: 'warn', message }
 }
 
 /** A backup may take as long as the time between two of them before the newest one counts as too old. */

@@ -9,6 +9,14 @@ export async function appliedMigrations(sql: Sql): Promise<AppliedMigration[]> {
   return table?.found === true ? await listApplied(sql) : []
 }
 
+/** The patterns of tickets that organizations have set. */
+export const listTicketPatterns = (sql: Sql) => sql<{ slug: string; pattern: string }[]>`
+  select o.slug, o.ticket_pattern as pattern
+  from organizations o
+  where o.ticket_pattern is not null
+    and o.deleted_at is null
+  order by o.slug`
+
 /** Sums over the organizations that telemetry is sent to: tokens of all four kinds. */
 export async function sumCoverage(sql: Sql) {
   const [row] = await sql<

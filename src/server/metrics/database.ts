@@ -24,6 +24,11 @@ export function measureDatabase(registry: Registry, { run }: Pick<ReconnectingPo
       of: ({ sizeBytes }) => sizeBytes,
     },
     {
+      name: 'cloud_analytics_ticket_texts_waiting',
+      help: 'Sessions in whose branch and pull requests tickets are still to be found.',
+      of: ({ ticketTextsWaiting }) => ticketTextsWaiting,
+    },
+    {
       name: 'cloud_analytics_database_connections',
       help: 'Connections of all instances to the database, as PostgreSQL counts them.',
       labels: ['pool', 'state'],

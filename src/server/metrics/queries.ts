@@ -8,10 +8,11 @@ interface ConnectionCount {
   count: number
 }
 
-/** PostgreSQL's version, bytes of the database on disk, and the program's connections to it. */
+/** PostgreSQL's version, bytes of the database on disk, the program's connections to it, and sessions whose tickets wait. */
 export async function readDatabase(sql: Sql) {
-  const [database] = await sql<{ version: string; sizeBytes: number }[]>`
+  const [database] = await sql<{ version: string; sizeBytes: number; ticketTextsWaiting: number }[]>`
     select
+      (select count(*)::integer from ticket_waiting) as "ticketTextsWaiting",
       split_part(current_setting('server_version'), ' ', 1) as version,
       pg_database_size(current_database())::float8 as "sizeBytes"`
   const connections = await sql<ConnectionCount[]>`

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { ticketFinder } from '../../../src/accounts/organizations/tickets.ts'
+import { findWaitingTickets } from '../../../src/features/usage/ticket-steps.ts'
 import type { App } from '../../../src/server/app.ts'
-import { checkRollups } from '../../../src/server/doctor/checks.ts'
+import { checkRollups, checkTicketPatterns } from '../../../src/server/doctor/checks.ts'
 import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { silent, type TestDatabase, testDatabase } from '../../support/postgres.ts'
 
 // Tickets have a cost: they are found in branches, and in branches and titles of pull requests.
 
@@ -59,6 +60,17 @@ async function get<Body>(path: string): Promise<Body> {
   const response = await client(app, owner.key)(path)
   expect([path, response.status]).toEqual([path, 200])
   return (await response.json()) as Body
+}
+async function countWaiting(): Promise<number> {
+  const [row] = await database.sql<{ count: number }[]>`
+    select count(*)::integer as count
+    from ticket_waiting w
+    where w.org_id = ${owner.orgId}`
+  return row?.count ?? 0
+}
+/** Does what the worker does every second. */
+async function findWaiting() {
+  while ((await countWaiting()) > 0) await findWaitingTickets(database.sql, silent)
 }
 interface Item {
   key: string | null
@@ -121,9 +133,15 @@ test('follow the pull requests and the pattern', async () => {
   const keys = async () => (await breakdown()).data.map(({ key }) => key)
   await send('POST', '/v1/sync', { records: [pullRequest(1, 'Something else', 'CORE-10')] })
   expect(await keys()).toEqual(['ABC-77', 'CORE-10', 'SHOP-1', 'SHOP-2', 'SHOP-3', null])
+  const before = await keys()
   await send('PATCH', '/v1/organization', { ticket_pattern: 'SHOP-[0-9]{1,4}', ticket_ignore: ['SHOP-3'] })
+  // each has its former tickets until it is searched, which is no difference
+  expect(await keys()).toEqual(before)
+  expect((await checkRollups(database.sql, false)).status).toBe('ok')
+  await findWaiting()
   expect(await keys()).toEqual(['SHOP-1', 'SHOP-2', null])
   await send('PATCH', '/v1/organization', { ticket_pattern: null, ticket_ignore: null })
+  await findWaiting()
   expect(await keys()).toEqual(['ABC-77', 'CORE-10', 'SHOP-1', 'SHOP-2', 'SHOP-3', null])
   await client(app, owner.key)('/v1/sessions/sess_linked', { method: 'DELETE' })
   expect(await keys()).toEqual(['ABC-77', 'SHOP-1', 'SHOP-2', 'SHOP-3', null])
@@ -149,17 +167,19 @@ test('are found in linear time by any pattern of RE2 that matches something', as
     ['(?:ABC|SHOP)-(?:1|77)', ['ABC-77', 'SHOP-1', null]],
     // each of these took JavaScript's expressions longer than anybody waits
     [`${'(?:a|aa)'.repeat(22)}Z`, [null]],
-    [`${'[a-z]{0,50}'.repeat(9)}Z`, [null]],
+    [`${'[a-z]{0,10}'.repeat(9)}Z`, [null]],
     ['(?:[a-b]+)+Z', [null]],
   ] as const) {
     expect([pattern, await set(pattern)]).toEqual([pattern, [200, undefined]])
+    await findWaiting()
     expect([pattern, await keys()]).toEqual([pattern, [...found]])
   }
   for (const wrong of [
     '(?=A)A',
     '(A)\\1',
     'A*',
-    '[a-z]{0,50}'.repeat(9),
+    `${'[a-z]{0,50}'.repeat(9)}Z`,
+    'A{200}',
     'A{1001}',
     '(?:A{100}){100}',
     'A{900}B{900}',
@@ -169,11 +189,38 @@ test('are found in linear time by any pattern of RE2 that matches something', as
     expect([wrong, await set(wrong)]).toEqual([wrong, [400, 'ticket_pattern']])
   }
   expect(await set(null)).toEqual([200, undefined])
+  // a deleted session waits for nothing
   await client(app, owner.key)('/v1/sessions/sess_long', { method: 'DELETE' })
+  expect(await countWaiting()).toBe(5)
+  await findWaiting()
+})
+
+test('a stored pattern that is larger stays, the default is applied, and doctor names it', async () => {
+  const { sql } = database
+  const keys = async () => (await breakdown()).data.map(({ key }) => key)
+  const before = await keys()
+  expect(await checkTicketPatterns(sql)).toBeUndefined()
+  await sql`
+    update organizations
+    set ticket_pattern = 'A{300}'
+    where org_id = ${owner.orgId}`
+  await send('PATCH', '/v1/organization', { ticket_ignore: null })
+  await findWaiting()
+  expect(await keys()).toEqual(before)
+  expect((await get<{ ticket_pattern: string }>('/v1/organization')).ticket_pattern).toBe('A{300}')
+  expect(await checkTicketPatterns(sql)).toMatchObject({
+    status: 'warn',
+    message: expect.stringContaining(owner.slug),
+  })
+  await send('PATCH', '/v1/organization', { ticket_pattern: null })
+  await findWaiting()
 })
 
 test('an ignored ticket is named whole, or by its beginning', () => {
-  const found = (ignored: string[] | null, ...texts: string[]) => ticketFinder(null, ignored)(texts)
+  const found = (ignored: string[] | null, text: string) => {
+    const { matchesIn, ticketsOf } = ticketFinder(null, ignored)
+    return ticketsOf(matchesIn(text))
+  }
   const text = 'SHA-1 SHA-15 SHA-256 RFC-7231 RFCX-1 CVE-2024 SHOP-1 UTF-8 UTF-80'
   expect(found(null, text)).toEqual(['RFCX-1', 'SHA-15', 'SHOP-1', 'UTF-80'])
   expect(found([], 'RFC-1 UTF-8')).toEqual(['RFC-1', 'UTF-8'])
@@ -185,7 +232,7 @@ test('an ignored ticket is named whole, or by its beginning', () => {
 })
 
 test('of a pattern that an earlier version took and RE2 does not are those of the default', () => {
-  expect(ticketFinder('[a-\\d]-1', null)(['SHOP-7 x', null])).toEqual(['SHOP-7'])
+  expect(ticketFinder('[a-\\d]-1', null).matchesIn('SHOP-7 x')).toEqual(['SHOP-7'])
 })
 
 test('doctor finds tickets that are missing, wrong or of no session, and writes them again', async () => {
@@ -210,3 +257,34 @@ test('doctor finds tickets that are missing, wrong or of no session, and writes 
     expect(await breakdown()).toEqual(repaired)
   }
 })
+
+/** A pattern of 195 instructions; a search of 200 characters takes some 40 ms. */
+const SLOW = '(?i)(?:[a-zé]?){95}ß|SHOP-[0-9]{1}'
+
+test('a request searches for a short time, and what it leaves has the same tickets in the end', async () => {
+  const records = Array.from({ length: 400 }, (_, index) =>
+    session(`slow_${index}`, { branch: `${index}-${'a'.repeat(180)}-SHOP-${index % 7}-${'b'.repeat(20)}` }),
+  )
+  await send('PATCH', '/v1/organization', { ticket_pattern: SLOW })
+  await send('POST', '/v1/sync', { records })
+  const waiting = await countWaiting()
+  expect(waiting).toBeGreaterThan(0)
+  expect((await checkRollups(database.sql, false)).status).toBe('ok')
+  // a second change before the first is done, two instances, and a sync meanwhile
+  await send('PATCH', '/v1/organization', { ticket_pattern: 'SHOP-[0-9]|b+' })
+  const changed = session('slow_0', { branch: 'SHOP-9' })
+  await Promise.all([findWaiting(), findWaiting(), send('POST', '/v1/sync', { records: [changed] })])
+  const { data } = await breakdown()
+  // the first 200 characters count
+  expect(data.map(({ key }) => key)).toContainEqual('bbbbbbbbb')
+  const other = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
+  const ask = client(app, other.key)
+  const post = (method: string, path: string, body: object) =>
+    ask(path, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  expect((await post('PATCH', '/v1/organization', { ticket_pattern: 'SHOP-[0-9]|b+' })).status).toBe(200)
+  const all = [...SESSIONS.filter(({ id }) => id !== 'sess_linked'), changed, ...records.slice(1)]
+  expect((await post('POST', '/v1/sync', { records: all })).status).toBe(200)
+  const same = await ask('/v1/cost/breakdown?by=ticket&sort=key&order=asc')
+  expect(((await same.json()) as { data: Item[] }).data).toEqual(data)
+  expect((await checkRollups(database.sql, false)).status).toBe('ok')
+}, 60_000)
