@@ -1,15 +1,16 @@
 import ipaddr from 'ipaddr.js'
 import { type Decision, decisionAt } from './rate-limit.ts'
 
-// Requests without a valid key, and those of badges, are limited by client address, in the memory of each
-// instance.
+// Requests with a key that is not known, those of badges, and those of GitHub with a wrong signature are limited by client
+// address, in the memory of each instance.
 
-/** Requests a minute of an address without a key. */
+/** Requests a minute of an address, unless another limit is given. */
 const LIMIT = 60
 /** Addresses of a minute; the one that came first is dropped for another. */
 const MAX_ADDRESSES = 50_000
 const MINUTE_MS = 60_000
-const MAX_FORWARDED_LENGTH = 4_096
+/** The end of X-Forwarded-For that is read: proxies add to it, clients may begin it with anything. */
+const FORWARDED_END = 4_096
 const UNKNOWN = 'unknown'
 
 /**
@@ -61,8 +62,11 @@ const countedAddress = (address: ipaddr.IPv4 | ipaddr.IPv6): string =>
  */
 function addressOf(peer: string | undefined, forwarded: string | null, hops: number) {
   const connection = peer === undefined ? undefined : parseAddress(peer)
-  if (hops === 0 || forwarded === null || forwarded.length > MAX_FORWARDED_LENGTH) return connection
-  const entries = forwarded.split(',').map((entry) => entry.trim())
+  if (hops === 0 || forwarded === null) return connection
+  const entries = forwarded
+    .slice(-FORWARDED_END)
+    .split(',')
+    .map((entry) => entry.trim())
   const entry = entries[Math.max(0, entries.length - hops)]
   return (entry === undefined ? undefined : parseAddress(entry)) ?? connection
 }

@@ -73,10 +73,12 @@ export function listen(app: Servable, address: Address, log: Log) {
 
 export type HttpServer = ReturnType<typeof listen>
 
-/** Without a Host header (HTTP/1.0), or with one that is no host, Bun gives the path alone as the URL. */
-function withHost(request: Request): Request {
-  return new Request(`http://localhost${request.url}`, request)
-}
+/**
+ * Without a Host header (HTTP/1.0), or with one that is no host, Bun gives the path alone as the URL. Of a new Request it
+ * would not know the client's address.
+ */
+const withHost = (request: Request): Request =>
+  Object.defineProperty(request, 'url', { value: `http://localhost${request.url}` })
 
 function open<Server>({ host, port, setting = 'PORT' }: Address, serve: () => Server): Server {
   try {
