@@ -17,16 +17,15 @@ import { leaseRequests, type WindowName } from './rate-windows.ts'
 
 /** Two headers arrive joined by a comma, which no key contains. */
 const BEARER = /^bearer ([!-~]+)$/i
-const HEADER_LENGTH = 'Bearer '.length + KEY_LENGTH
 const UNAUTHORIZED = 'Missing or invalid API key'
 const NOTHING_LEFT = 'The role of the member whose key this is allows nothing that the key is for'
-/** Presented headers whose key, if any, is kept at most. */
+/** Requests a minute of an address with keys that are not known; and as many for badges. */
+const ADDRESS_LIMIT = 600
+/** Presented keys that are kept parsed at most. */
 const MAX_PARSED = 10_000
 
 /** The limits: a window of the organization's, or that of badges, by the client's address. */
 export type LimitName = WindowName | 'badge'
-/** Badges a minute of an address. */
-const BADGES_A_MINUTE = 600
 
 /** A request after its key and its limit were looked up, before it is routed. */
 export interface Admitted {
@@ -58,8 +57,8 @@ const elapsedMs = () => performance.now()
 /** The admission of one instance: its keys, its leases and its addresses are in memory. */
 export function createAdmission(deps: AdmissionDeps) {
   const { sql, lookUp, config, log, now, server, schema = () => 'ok', windowClock, keyClock } = deps
-  const addresses = createAddressLimiter(now)
-  const badges = createAddressLimiter(now, BADGES_A_MINUTE)
+  const addresses = createAddressLimiter(now, ADDRESS_LIMIT)
+  const badges = createAddressLimiter(now, ADDRESS_LIMIT)
   const clock = keyClock ?? elapsedMs
   const callers = createCallers({ sql, lookUp, log, schema, clock })
   const cookieOf = cookieReader(config)
@@ -75,12 +74,17 @@ export function createAdmission(deps: AdmissionDeps) {
 
   const addressOf = (request: Request) => clientOf(request, server(), config.trustProxy)
 
-  /** The access of the key, or of the session in the cookie. */
-  const findAccess = async (request: Request): Promise<Access | undefined> => {
+  /** The well-formed key of a request, or the token of the session in its cookie. */
+  const presentedBy = (request: Request): { key?: ParsedKey | undefined; token?: string | undefined } =>
+    request.headers.has('authorization') ? { key: presentedKey(request) } : { token: cookieOf(request) }
+
+  /** The access of the key, or of the session. */
+  const findAccess = async (
+    request: Request,
+    { key, token }: ReturnType<typeof presentedBy>,
+  ): Promise<Access | undefined> => {
     const { method, headers } = request
     const isChange = method !== 'GET' && method !== 'HEAD'
-    const key = presentedKey(request)
-    const token = headers.has('authorization') ? undefined : cookieOf(request)
     let access: Access | undefined
     if (key !== undefined) access = await callers.byKey(key)
     // a change does not go by what is remembered of the session
@@ -96,9 +100,15 @@ export function createAdmission(deps: AdmissionDeps) {
     async admit(request: Request, name: LimitName): Promise<Admitted> {
       let access: Access | undefined
       if (name === 'badge') return { access, limit: badges.take(addressOf(request).counted) }
+      const presented = presentedBy(request)
       try {
-        access = await findAccess(request)
-        if (access === undefined) return { access, limit: addresses.take(addressOf(request).counted) }
+        access = await findAccess(request, presented)
+        if (access === undefined) {
+          const { counted } = addressOf(request)
+          // without the form of a key there is no look-up, and nothing counts
+          const isLookedUp = presented.key !== undefined || presented.token !== undefined
+          return { access, limit: isLookedUp ? addresses.take(counted) : addresses.peek(counted) }
+        }
         return { access, limit: await limiters[name].take(access.orgId, config.rateLimits[access.plan]) }
       } catch (failure) {
         if (access === undefined)
@@ -142,10 +152,10 @@ export function accessOf(admitted: Admitted | undefined): Access {
 
 /** Returns the key that a request presents. The latest ones are parsed and hashed once. */
 function createPresentedKeys(): (request: Request) => ParsedKey | undefined {
-  const keyIn = memoize((header) => parseKey(BEARER.exec(header)?.[1] ?? ''), MAX_PARSED)
+  const parse = memoize(parseKey, MAX_PARSED)
   return ({ headers }) => {
-    const header = headers.get('authorization')
-    return header?.length === HEADER_LENGTH ? keyIn(header) : undefined
+    const text = BEARER.exec(headers.get('authorization') ?? '')?.[1]
+    return text?.length === KEY_LENGTH ? parse(text) : undefined
   }
 }
 

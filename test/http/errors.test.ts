@@ -29,7 +29,7 @@ test('with the database away every route is 503, with the limit’s headers, and
     const answer = await ask(path, init)
     expect(answer.status).toBe(503)
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect(answer.headers.get('x-ratelimit-limit')).toBe('60')
+    expect(answer.headers.get('x-ratelimit-limit')).toBe('600')
     expect(await bodyOf(answer)).toMatchObject({ code: 'INTERNAL_ERROR' })
   }
   expect((await ask('/v1/nothing')).status).toBe(404)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { makeKey } from '../../src/accounts/keys/form.ts'
 import { createKey } from '../../src/accounts/keys/queries.ts'
 import { updateOrganization } from '../../src/features/organization/queries.ts'
 import { clientOf, createAddressLimiter } from '../../src/http/address-limit.ts'
@@ -88,7 +89,7 @@ describe('over HTTP', () => {
       headers: { origin: 'https://a.example' },
     })
     expect(preflight.status).toBe(204)
-    expect(limitOf(preflight).limit).toBe(60)
+    expect(limitOf(preflight).limit).toBe(600)
     expect(limitOf(await ask('/v1/sessions')).remaining).toBe(left.read - 1)
   })
 
@@ -145,26 +146,43 @@ describe('over HTTP', () => {
     expect(await drain()).toBe(3)
   })
 
-  test('without a key an address has 60 a minute; beyond it a valid key is still served', async () => {
+  test('only keys that are not known count for an address, 600 a minute; beyond it a valid key is still served', async () => {
     const clock = frozen()
     const app = testApp(db.sql, { now: clock.now, config: { trustProxy: 1 } })
-    const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+    const from = (address: string, key?: string) => ({
+      headers: { 'x-forwarded-for': address, ...(key !== undefined && { authorization: `Bearer ${key}` }) },
+    })
     const ask = client(app)
-    for (let n = 1; n <= 60; n++) {
-      const answer = await ask(n % 2 === 0 ? '/v1/cost' : '/v1/nothing', from('192.0.2.1'))
-      expect(answer.status).toBe(n % 2 === 0 ? 401 : 404)
-      expect(limitOf(answer)).toEqual({ limit: 60, remaining: 60 - n, reset: clock.reset })
+    const unknown = makeKey().key
+    const mistyped = `${unknown.slice(0, -1)}${unknown.endsWith('0') ? '1' : '0'}`
+    for (const key of [undefined, 'text', mistyped]) {
+      for (let n = 1; n <= 61; n++) {
+        const path = n % 2 === 0 ? '/v1/cost' : '/v1/nothing'
+        const answer = await ask(path, from('192.0.2.1', key))
+        expect(answer.status).toBe(n % 2 === 0 ? 401 : 404)
+        expect(limitOf(answer)).toEqual({ limit: 600, remaining: 600, reset: clock.reset })
+      }
     }
-    const refused = await ask('/v1/cost', from('192.0.2.1'))
+    for (let n = 1; n <= 600; n++) {
+      const answer = await ask('/v1/cost', from('192.0.2.1', unknown))
+      expect(answer.status).toBe(401)
+      expect(limitOf(answer)).toEqual({ limit: 600, remaining: 600 - n, reset: clock.reset })
+    }
+    const refused = await ask('/v1/cost', from('192.0.2.1', unknown))
     expect(refused.status).toBe(429)
-    expect(limitOf(refused)).toEqual({ limit: 60, remaining: 0, reset: clock.reset })
+    expect(limitOf(refused)).toEqual({ limit: 600, remaining: 0, reset: clock.reset })
     expect(refused.headers.get('retry-after')).toBe('48')
-    expect((await ask('/v1/nothing', from('192.0.2.1'))).status).toBe(404)
+    for (const key of [undefined, mistyped]) {
+      const answer = await ask('/v1/cost', from('192.0.2.1', key))
+      expect(answer.status).toBe(401)
+      expect(limitOf(answer)).toEqual({ limit: 600, remaining: 0, reset: clock.reset })
+    }
+    expect((await ask('/v1/nothing', from('192.0.2.1', unknown))).status).toBe(404)
     const { key } = await tenant(db.sql)
     expect((await client(app, key)('/v1/cost', from('192.0.2.1'))).status).toBe(200)
-    expect((await ask('/v1/cost', from('192.0.2.2'))).status).toBe(401)
+    expect((await ask('/v1/cost', from('192.0.2.2', unknown))).status).toBe(401)
     clock.pass(48_000)
-    expect((await ask('/v1/cost', from('192.0.2.1'))).status).toBe(401)
+    expect((await ask('/v1/cost', from('192.0.2.1', unknown))).status).toBe(401)
   })
 })
 
@@ -282,7 +300,8 @@ describe('client addresses', () => {
     expect(countedOf(peer, forwarded, hops)).toBe(expected)
   })
 
-  test('of a header with 5,000 parts is the peer', () => {
+  test('of a long header is that of its last entries', () => {
+    expect(countedOf('192.0.2.1', `${'x,'.repeat(5_000)} 203.0.113.9, 198.51.100.7`, 2)).toBe('203.0.113.9')
     expect(countedOf('192.0.2.1', 'x,'.repeat(5_000), 1)).toBe('192.0.2.1')
   })
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import net from 'node:net'
 import { Elysia } from 'elysia'
+import { makeKey } from '../../src/accounts/keys/form.ts'
 import { OperatorError } from '../../src/base/errors.ts'
 import { type HttpServer, listen } from '../../src/http/listen.ts'
 import { tenant, testApp } from '../support/api.ts'
@@ -118,6 +119,19 @@ describe('requests that clients rarely send', () => {
   })
 
   test.each([
+    ['HTTP/1.0 without a host', 'HTTP/1.0'],
+    ['a host that is none', 'HTTP/1.1\nHost: a/live?x'],
+    ['a usual one', 'HTTP/1.1\nHost: a'],
+  ])('the address of a client is known: %s', async (_name, end) => {
+    const { key, orgId } = await tenant(db.sql, { scopes: ['admin'] })
+    const head = `PATCH /v1/organization ${end}\nAuthorization: Bearer ${key}\nContent-Type: application/json`
+    expect((await exchange(`${head}\nContent-Length: 12`, '{"name":"B"}')).status).toBe(200)
+    const rows = await db.sql`
+      select l.ip_address from audit_log l where l.org_id = ${orgId} and l.action = 'organization.updated'`
+    expect(rows.map(({ ip_address }) => ip_address)).toEqual(['127.0.0.1'])
+  })
+
+  test.each([
     ['a method of nobody', 'FOO /v1/cost HTTP/1.1\nHost: a'],
     ['two lengths', 'POST /v1/sync HTTP/1.1\nHost: a\nContent-Length: 1\nContent-Length: 2'],
     ['a length and chunks', 'POST /v1/sync HTTP/1.1\nHost: a\nContent-Length: 1\nTransfer-Encoding: chunked'],
@@ -169,8 +183,10 @@ describe('bodies', () => {
 
 test('callers are told apart by the address of their connection', async () => {
   const own = listen(testApp(db.sql), PLACE, silent)
-  const remaining = async () => (await fetch(`${own.url}/v1/cost`)).headers.get('x-ratelimit-remaining')
-  expect([await remaining(), await remaining()]).toEqual(['59', '58'])
+  const headers = { authorization: `Bearer ${makeKey().key}` }
+  const remaining = async () =>
+    (await fetch(`${own.url}/v1/cost`, { headers })).headers.get('x-ratelimit-remaining')
+  expect([await remaining(), await remaining()]).toEqual(['599', '598'])
   await own.stop()
 })
 
