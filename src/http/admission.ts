@@ -16,7 +16,7 @@ import { leaseRequests, type WindowName } from './rate-windows.ts'
 // 429 or 503.
 
 /** Two headers arrive joined by a comma, which no key contains. */
-const BEARER = /^bearer ([!-~]+)$/i
+const BEARER = /^bearer +([!-~]+)$/i
 const UNAUTHORIZED = 'Missing or invalid API key'
 const NOTHING_LEFT = 'The role of the member whose key this is allows nothing that the key is for'
 /** Requests a minute of an address with keys that are not known; and as many for badges. */
