@@ -56,12 +56,12 @@ export const fieldError = (
 export const busy = (reason: string, { retryAfterS = 2, headers = {} } = {}): ApiError =>
   new ApiError('INTERNAL_ERROR', `${reason}; try again`, {
     status: 503,
-    headers: { ...headers, 'retry-after': String(retryAfterS) },
+    headers: { ...headers, 'Retry-After': String(retryAfterS) },
   })
 
 /** 429: the same request may be sent again after some seconds. */
 export const tooMany = (message: string, retryAfterS: number, headers = {}): ApiError =>
-  new ApiError('RATE_LIMITED', message, { headers: { 'retry-after': String(retryAfterS), ...headers } })
+  new ApiError('RATE_LIMITED', message, { headers: { 'Retry-After': String(retryAfterS), ...headers } })
 
 /** Parts of a request that the key may not send; the message joins those of `problems`. */
 export const forbidden = (...problems: FieldProblem[]): ApiError => problemsError('FORBIDDEN', problems)

@@ -161,7 +161,7 @@ function createPresentedKeys(): (request: Request) => ParsedKey | undefined {
 
 /** X-RateLimit-*. */
 export const limitHeaders = ({ limit, remaining, resetS }: Decision) => ({
-  'x-ratelimit-limit': String(limit),
-  'x-ratelimit-remaining': String(remaining),
-  'x-ratelimit-reset': String(resetS),
+  'X-RateLimit-Limit': String(limit),
+  'X-RateLimit-Remaining': String(remaining),
+  'X-RateLimit-Reset': String(resetS),
 })

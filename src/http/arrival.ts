@@ -44,7 +44,7 @@ const hasTwoHosts = (request: Request): boolean => request.headers.get('host')?.
 export const dataRemoved = () =>
   new ApiError('INTERNAL_ERROR', 'The data directory was removed; nothing was stored', {
     status: 503,
-    headers: { 'retry-after': '60' },
+    headers: { 'Retry-After': '60' },
   })
 
 interface ArrivalDeps {
@@ -73,7 +73,7 @@ export const arrival = ({ admission, limits, record, refusal }: ArrivalDeps) => 
         const { headers } = set
         arrived.startedAt = performance.now()
         arrived.requestId = requestIdOf(request)
-        headers['x-request-id'] = arrived.requestId
+        headers['X-Request-Id'] = arrived.requestId
         Object.assign(headers, COMMON_HEADERS)
         const path = pathOf(url)
         const name = limitOf(method, path)

@@ -49,7 +49,7 @@ function noRoute(path: string, asked: string, { router }: Pick<AnyElysia, 'route
   if (allowed.length === 0 || allowed.includes(asked))
     return new ApiError('NOT_FOUND', 'There is nothing here')
   const allow = allowed.join(', ')
-  return new ApiError('NOT_FOUND', `This path takes ${allow}`, { status: 405, headers: { allow } })
+  return new ApiError('NOT_FOUND', `This path takes ${allow}`, { status: 405, headers: { Allow: allow } })
 }
 
 /** A function that turns what was thrown into an error for the client, and logs what is not the client's. */
@@ -74,7 +74,7 @@ const createApiError =
         ...fields,
         error: messageOf(error),
       })
-      const options = { status: 503, headers: { 'retry-after': String(DISK_FULL_RETRY_S) } }
+      const options = { status: 503, headers: { 'Retry-After': String(DISK_FULL_RETRY_S) } }
       return new ApiError('INTERNAL_ERROR', 'The disk of the database is full; nothing was stored', options)
     }
     if (isConnectionError(error)) {
@@ -98,7 +98,7 @@ export const errors = (deps: ErrorDeps) => {
       const path = pathOf(request.url)
       const { message, code, status, options } = apiError({ error, request, path, requestId })
       set.status = status
-      if (status === 401) set.headers['www-authenticate'] = 'Bearer'
+      if (status === 401) set.headers['WWW-Authenticate'] = 'Bearer'
       Object.assign(set.headers, options.headers)
       set.headers['cache-control'] = 'no-store'
       const body: ErrorBody = { error: message, code, request_id: requestId }

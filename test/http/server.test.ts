@@ -119,6 +119,35 @@ describe('requests that clients rarely send', () => {
   })
 
   test.each([
+    ['GET /v1/cost', '', 200],
+    ['GET /v1/cost', '\nAccept-Encoding: gzip\nIf-None-Match: *', 304],
+    ['GET /v1/sessions?per_page=all', '\nAccept: text/csv', 200],
+    ['GET /v1/changes', '', 200],
+    ['GET /v1/nothing', '', 404],
+    ['DELETE /v1/cost', '', 405],
+    ['DELETE /v1/budgets/2020-01', '', 403],
+    ['OPTIONS /v1/cost', '\nOrigin: http://b', 204],
+    ['GET /v1/cost', '\nAuthorization: none', 401],
+    ['GET /api/badge/nobody/quality', '', 200],
+    ['GET /health', '', 200],
+    ['GET /docs/json', '', 200],
+  ])('the names of headers have their usual case: %s%s', async (line, headers, status) => {
+    const connection = dial()
+    connection.send(request(`${line} HTTP/1.1\nHost: a\nAuthorization: KEY${headers}`))
+    const text = await connection.read((sent) => sent.includes('\r\n\r\n'))
+    expect(text).toStartWith(`HTTP/1.1 ${status} `)
+    const [head = ''] = text.split('\r\n\r\n')
+    const names = head
+      .split('\r\n')
+      .slice(1)
+      .map((header) => header.split(':')[0])
+    expect(names).toContain('X-Request-Id')
+    if (line.includes('/v1/')) expect(names).toContain('X-RateLimit-Limit')
+    const usual = /^(ETag|WWW-Authenticate|X-RateLimit-\w+|([A-Z][a-z]*-?)+)$/
+    expect(names.filter((name = '') => !usual.test(name))).toEqual([])
+  })
+
+  test.each([
     ['HTTP/1.0 without a host', 'HTTP/1.0'],
     ['a host that is none', 'HTTP/1.1\nHost: a/live?x'],
     ['a usual one', 'HTTP/1.1\nHost: a'],

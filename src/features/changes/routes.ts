@@ -8,7 +8,7 @@ const HEADERS = {
   'content-type': EVENT_STREAM,
   'cache-control': 'no-store',
   // nginx would hold the events back
-  'x-accel-buffering': 'no',
+  'X-Accel-Buffering': 'no',
 }
 
 export const changeRoutes = ({ api, server }: RouteDeps, streams: ChangeStreams) =>

@@ -20,7 +20,7 @@ export function createTestLimit(timeoutMs: number, server: RouteDeps['server']):
     const end = begin({ [endpointId]: MAX_TESTS })
     if (end === undefined) {
       const message = `${MAX_TESTS} tests of this endpoint are in flight; try again`
-      throw tooMany(message, RETRY_AFTER_S, { 'x-ratelimit-remaining': '0' })
+      throw tooMany(message, RETRY_AFTER_S, { 'X-RateLimit-Remaining': '0' })
     }
     server()?.timeout(request, Math.ceil(timeoutMs / 1_000) + MARGIN_S)
     try {

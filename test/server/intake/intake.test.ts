@@ -122,7 +122,7 @@ test('waiting beyond the limit is 503, and the writing before it goes on', async
   const first = submit(intake, heavy, [session('first')], undefined, gate)
   await expect(submit(intake, heavy, [session('second')], undefined, gate)).rejects.toMatchObject({
     status: 503,
-    options: { headers: { 'retry-after': '2' } },
+    options: { headers: { 'Retry-After': '2' } },
   })
   await release()
   expect(await first).toMatchObject({ created: 1 })

@@ -164,7 +164,7 @@ for (const way of ['throw', 'reject', 'exit', 'hang'] as const) {
       WAIT_MS,
     )
     threads[0]?.postMessage({ type: way })
-    expect(await interrupted).toMatchObject({ status: 503, options: { headers: { 'retry-after': '2' } } })
+    expect(await interrupted).toMatchObject({ status: 503, options: { headers: { 'Retry-After': '2' } } })
     await eventually(connections, (open) => open === 0, WAIT_MS)
     await sql`drop trigger wait_long on audit_log`
     await sql`drop function wait_long`
