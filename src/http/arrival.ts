@@ -19,8 +19,8 @@ const BADGE = /^\/api\/badge\//
 const OPEN = /^\/(?:docs\/json|health)$/
 /** A provider sends browsers back here, to sign in. */
 const CHANGING_GET = /^\/auth\/oidc\/callback$/
-/** The metrics count a preflight under this name of a route. */
-const PREFLIGHT = 'preflight'
+/** The metrics count these under a name of a route. */
+const [PREFLIGHT, OPTIONS] = ['preflight', 'options']
 
 const VALID_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
@@ -36,6 +36,9 @@ function limitOf(method: string, path: string): LimitName | undefined {
   if (!VERSIONED.test(path) && path !== MCP) return undefined
   return method === 'POST' && SYNC.test(path) ? 'sync' : 'read'
 }
+
+const isPreflight = ({ headers }: Request): boolean =>
+  headers.has('origin') && headers.has('access-control-request-method')
 
 /** Two Host headers arrive joined by a comma, which no name of a host contains. */
 const hasTwoHosts = (request: Request): boolean => request.headers.get('host')?.includes(',') === true
@@ -53,10 +56,12 @@ interface ArrivalDeps {
   record: RecordRequest
   /** The error for requests that change something, while none may. */
   refusal: () => ApiError | undefined
+  /** The methods that a path takes; empty for an unknown one. */
+  allowOf: (path: string) => string
 }
 
 /** Admits requests: nothing of them is read but their headers. */
-export const arrival = ({ admission, limits, record, refusal }: ArrivalDeps) => {
+export const arrival = ({ admission, limits, record, refusal, allowOf }: ArrivalDeps) => {
   const countDecision = ({ access, limit, failure }: Admitted, name: LimitName) => {
     const meter = limits[access === undefined && name !== 'badge' ? 'address' : name]
     if (failure !== undefined) meter.failed.add()
@@ -79,7 +84,7 @@ export const arrival = ({ admission, limits, record, refusal }: ArrivalDeps) => 
         const name = limitOf(method, path)
         if (path !== MCP && (name !== undefined || OPEN.test(path))) {
           Object.assign(headers, CORS_HEADERS)
-          if (method === 'OPTIONS' && request.headers.has('origin')) {
+          if (method === 'OPTIONS' && isPreflight(request)) {
             if (name !== undefined) Object.assign(headers, limitHeaders(admission.peek(request, name)))
             Object.assign(headers, PREFLIGHT_HEADERS)
             set.status = 204
@@ -94,6 +99,14 @@ export const arrival = ({ admission, limits, record, refusal }: ArrivalDeps) => 
           if (before === undefined) countDecision(admitted, name)
           arrived.admitted = admitted
           Object.assign(headers, limitHeaders(admitted.limit))
+        }
+        const allow = method === 'OPTIONS' ? allowOf(path) : ''
+        if (allow !== '') {
+          Object.assign(headers, { Allow: allow, 'cache-control': 'no-store' })
+          set.status = 204
+          const { startedAt, requestId, admitted } = arrived
+          record({ method, url, route: OPTIONS, status: 204, startedAt, requestId, access: admitted?.access })
+          return ''
         }
         const changes = CHANGING_GET.test(path) || !(/^(GET|HEAD)$/.test(method) || path === MCP)
         const refused = changes ? refusal() : undefined

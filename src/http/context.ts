@@ -34,9 +34,10 @@ const HOST_START = 7
 /** The path and query of a URL. */
 export const targetOf = (url: string): string => url.slice(url.indexOf('/', HOST_START))
 
-/** The path of a URL. */
+/** The path of a URL, without the slash that it may end with. */
 export const pathOf = (url: string): string => {
   const start = url.indexOf('/', HOST_START)
-  const end = url.indexOf('?', start)
-  return url.slice(start, end === -1 ? undefined : end)
+  const mark = url.indexOf('?', start)
+  const end = mark === -1 ? url.length : mark
+  return url.slice(start, end - start > 1 && url[end - 1] === '/' ? end - 1 : end)
 }

@@ -39,16 +39,20 @@ interface FailedRequest {
 
 const METHODS = ['DELETE', 'GET', 'PATCH', 'POST', 'PUT']
 
-/** 405 with the methods of the path's routes, or 404 for an unknown path. */
-function noRoute(path: string, asked: string, { router }: Pick<AnyElysia, 'router'>): ApiError {
+/** The methods of the path's routes, for Allow; empty for an unknown path. */
+export function allowOf(path: string, { router }: Pick<AnyElysia, 'router'>): string {
   const { static: plain, http } = router
   const taken = METHODS.filter(
     (method) => plain[path]?.[method] !== undefined || http.find(method, path) !== null,
   )
-  const allowed = (taken.includes('GET') ? ['HEAD', ...taken] : taken).sort()
-  if (allowed.length === 0 || allowed.includes(asked))
+  return (taken.includes('GET') ? ['HEAD', ...taken] : taken).sort().join(', ')
+}
+
+/** 405 for a path of other methods, or 404 for an unknown one. */
+function noRoute(path: string, asked: string, app: Pick<AnyElysia, 'router'>): ApiError {
+  const allow = allowOf(path, app)
+  if (allow === '' || allow.split(', ').includes(asked))
     return new ApiError('NOT_FOUND', 'There is nothing here')
-  const allow = allowed.join(', ')
   return new ApiError('NOT_FOUND', `This path takes ${allow}`, { status: 405, headers: { Allow: allow } })
 }
 

@@ -1,6 +1,7 @@
 import { JsonText } from '../base/json-text.ts'
 import { onceResolved } from '../base/memoize.ts'
 import { packedPath } from '../base/packed-path.ts'
+import { pathOf, targetOf } from './context.ts'
 import { CachedResponse, responseOf } from './responses/cached-response.ts'
 import { etagOf, type ResponseHeaders } from './responses/response.ts'
 
@@ -34,6 +35,19 @@ export const packedFile = (name: string): StaticFile =>
     file.compressed.set('gzip', gzip)
     return file
   })
+
+/**
+ * Answers a path with a page, whose URLs are relative: from a path with a slash at its end they would name other files, and
+ * browsers are sent to the one without.
+ */
+export const pageAt =
+  <Page>(page: () => Promise<Page>) =>
+  async ({ request: { url } }: { request: Request }): Promise<Page | Response> => {
+    const [path, target] = [pathOf(url), targetOf(url)]
+    if (target[path.length] !== '/') return await page()
+    const location = `..${path}${target.slice(path.length + 1)}`
+    return new Response(null, { status: 308, headers: { location } })
+  }
 
 /** Sets the headers of files, with the Content-Security-Policy of a page that loads them. */
 export const fileHeaders =

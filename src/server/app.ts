@@ -54,7 +54,7 @@ import { createAdmission } from '../http/admission.ts'
 import { answers } from '../http/answers.ts'
 import { createApi } from '../http/api.ts'
 import { arrival, dataRemoved } from '../http/arrival.ts'
-import { errors } from '../http/errors.ts'
+import { allowOf, errors } from '../http/errors.ts'
 import { localUrl } from '../http/listen.ts'
 import { docs } from '../http/openapi/docs.ts'
 import { createResponseCache } from '../http/responses/response-cache.ts'
@@ -227,11 +227,11 @@ export function createApp(deps: AppDeps) {
   const refusal = () =>
     disk() === REMOVED ? dataRemoved() : schema() === 'ok' ? undefined : newerSchema(schema())
   const prefix = publicPath(config)
-  // strictPath: `/v1/cost/` is not `/v1/cost`. normalize: bodies are checked as they came, nothing is dropped from them.
-  const app: AnyElysia = new Elysia({
-    ...{ strictPath: true, normalize: false, handler: { standardHostname: false } },
-  })
-    .use(arrival({ admission, limits: requests.limits, record, refusal }))
+  // normalize: bodies are checked as they came, nothing is dropped from them
+  const app: AnyElysia = new Elysia({ normalize: false, handler: { standardHostname: false } })
+    .use(
+      arrival({ admission, limits: requests.limits, record, refusal, allowOf: (path) => allowOf(path, app) }),
+    )
     .use(errors({ log, diskPlace: placeOfDisk(config), app: () => app }))
     .use(answers({ gate, record, grow: cache.grow, prefix }))
     .use(healthRoutes(readiness))

@@ -2,7 +2,14 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { component } from '../analysis/records/fields.ts'
 import { VERSION } from '../base/version.ts'
-import { fileHeaders, HTML_TYPE, packedFile, type StaticFile, textFile } from '../http/static-files.ts'
+import {
+  fileHeaders,
+  HTML_TYPE,
+  packedFile,
+  pageAt,
+  type StaticFile,
+  textFile,
+} from '../http/static-files.ts'
 
 // The dashboard: one page, its script, its style sheet and its icon, all of this server.
 
@@ -53,9 +60,9 @@ export const dashboard = (prefix: string) => {
       },
     )
     // one page serves these paths: it shows what its path names
-    .get('/accept', page, hidden)
-    .get('/device', page, hidden)
-    .get('/setup', page, hidden)
+    .get('/accept', pageAt(page), hidden)
+    .get('/device', pageAt(page), hidden)
+    .get('/setup', pageAt(page), hidden)
     // a browser asks for it where a page names none, as where it shows JSON
     .get('/favicon.ico', packedFile('icon.svg'), hidden)
   for (const name of FILES) app.get(`/dashboard/${name}`, packedFile(name), hidden)

@@ -134,9 +134,69 @@ test.each(['/docs/json', '/health', '/api/badge/none/quality', '/api/badge/none/
     expect(preflight.headers.get('access-control-allow-origin')).toBe('*')
     expect(preflight.headers.get('access-control-allow-credentials')).toBeNull()
     expect(preflight.headers.get('access-control-allow-methods')).toContain('GET')
-    expect((await ask(path, { method: 'OPTIONS' })).status).toBe(405)
   },
 )
+
+test.each([
+  ['/v1/cost', 'GET, HEAD'],
+  ['/v1/cost/', 'GET, HEAD'],
+  ['/api/v1/members/user_none', 'DELETE, PATCH'],
+  ['/v1/sync', 'POST'],
+  ['/otlp/v1/logs', 'POST'],
+  ['/mcp', 'POST'],
+  ['/auth/password', 'POST'],
+  ['/health', 'GET, HEAD'],
+  ['/docs', 'GET, HEAD'],
+  ['/api/badge/none/quality', 'GET, HEAD'],
+])('OPTIONS %s without a preflight tells the methods', async (path, allow) => {
+  for (const headers of [{}, { origin: 'https://a.example' }]) {
+    const answer = await client(testApp(db.sql))(path, { method: 'OPTIONS', headers })
+    expect([answer.status, answer.headers.get('allow'), await answer.text()]).toEqual([204, allow, ''])
+  }
+  expect((await client(testApp(db.sql))(`${path}/no/thing`, { method: 'OPTIONS' })).status).toBe(404)
+})
+
+describe('a slash at the end of a path', () => {
+  test('changes no answer', async () => {
+    const ask = await asker({ scopes: ['read', 'write', 'admin', 'webhooks'] })
+    const json = { 'content-type': 'application/json' }
+    for (const [path, init] of [
+      ['/v1/sessions'],
+      ['/api/v1/sessions'],
+      ['/v1/sessions/sess_none'],
+      ['/v1/cost?group_by=week'],
+      ['/v1/cost', { method: 'DELETE' }],
+      ['/v1/budgets/2027-01', { method: 'PUT', body: '{"limit":5}', headers: json }],
+      ['/api/badge/none/quality.json'],
+      ['/health'],
+      ['/docs/json'],
+      ['/dashboard/icon.svg'],
+    ] as [string, RequestInit?][]) {
+      const [plain, slashed] = [await ask(path, init), await ask(path.replace(/(?=\?|$)/, '/'), init)]
+      const shown = async (answer: Response) => [
+        answer.status,
+        answer.headers.get('allow'),
+        (await answer.text()).replace(/"request_id":"[^"]*"/, ''),
+      ]
+      expect([path, ...(await shown(slashed))]).toEqual([path, ...(await shown(plain))])
+    }
+    const post = { method: 'POST', headers: json, body: '{"name":"x","scopes":["read"]}' }
+    const made = await ask('/v1/keys/', post)
+    expect(made.headers.get('location')).toBe(`/v1/keys/${(await bodyOf(made)).id}`)
+    expect((await ask('/v1/organization/badge-token/', { method: 'POST' })).headers.get('location')).toBe(
+      '/v1/organization',
+    )
+    for (const path of ['/v1/sessions//', '//v1/sessions/', '/v1/nothing/'])
+      expect([path, (await ask(path)).status]).toEqual([path, 404])
+  })
+
+  test.each(['docs', 'accept', 'device', 'setup'])('a browser at /%s/ is sent to the page', async (page) => {
+    const ask = client(testApp(db.sql))
+    const answer = await ask(`/${page}/?a=/b`)
+    expect([answer.status, answer.headers.get('location')]).toEqual([308, `../${page}?a=/b`])
+    expect((await ask(`/${page}?a=/b`)).status).toBe(200)
+  })
+})
 
 test('the explorer and its page are for this origin only', async () => {
   const answer = await client(testApp(db.sql))('/docs', { headers: { origin: 'https://a.example' } })
@@ -190,7 +250,6 @@ describe('unknown paths and methods', () => {
     '/v1/risk/prs',
     '/V1/sessions',
     '/v1/Sessions',
-    '/v1/sessions/',
     '//v1/sessions',
     '/v1//sessions',
     '/v1/%73essions',
@@ -271,7 +330,7 @@ test('each request is logged with its id, organization and key, and without its 
   })
   const { key, keyId, orgId } = await tenant(db.sql)
   const answer = await client(app, key)('/v1/cost?project=private')
-  await client(app)('/v1/nothing', { headers: { origin: 'x' }, method: 'OPTIONS' })
+  await client(app)('/v1/cost', { method: 'OPTIONS' })
   app.flushAccessLog()
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([
     {

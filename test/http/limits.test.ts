@@ -67,10 +67,11 @@ describe('over HTTP', () => {
       [403, '/v1/cost'],
       [404, '/v1/sessions/sess_none'],
       [404, '/v1/nothing'],
-      [404, '/v1/sessions/'],
+      [200, '/v1/sessions/'],
+      [404, '/v1/sessions//'],
       [404, '/v1'],
       [405, '/v1/sessions', { method: 'DELETE' }],
-      [405, '/v1/sessions', { method: 'OPTIONS' }],
+      [204, '/v1/sessions', { method: 'OPTIONS' }],
       [413, '/v1/sync', { method: 'POST', headers: { ...json, 'content-length': '99999999' }, body: '{}' }],
       [414, `/v1/sessions?x=${'x'.repeat(9_000)}`],
       [415, '/v1/sync', { method: 'POST', body: '{}' }],
@@ -86,7 +87,7 @@ describe('over HTTP', () => {
     }
     const preflight = await ask('/v1/sessions', {
       method: 'OPTIONS',
-      headers: { origin: 'https://a.example' },
+      headers: { origin: 'https://a.example', 'access-control-request-method': 'GET' },
     })
     expect(preflight.status).toBe(204)
     expect(limitOf(preflight).limit).toBe(600)

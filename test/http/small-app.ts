@@ -8,7 +8,7 @@ import { createAdmission } from '../../src/http/admission.ts'
 import { answers } from '../../src/http/answers.ts'
 import { type Api, createApi } from '../../src/http/api.ts'
 import { arrival } from '../../src/http/arrival.ts'
-import { errors } from '../../src/http/errors.ts'
+import { allowOf, errors } from '../../src/http/errors.ts'
 import { createResponseCache } from '../../src/http/responses/response-cache.ts'
 import { createWholeLists } from '../../src/http/whole-list.ts'
 import { silent } from '../support/postgres.ts'
@@ -38,7 +38,9 @@ export function smallApp(
   const record = () => {}
   const { limits } = measureRequests(createRegistry())
   const app: AnyElysia = new Elysia({ normalize: false })
-    .use(arrival({ admission, limits, record, refusal: () => undefined }))
+    .use(
+      arrival({ admission, limits, record, refusal: () => undefined, allowOf: (path) => allowOf(path, app) }),
+    )
     .use(errors({ log, diskPlace: 'on its disk', app: () => app }))
     .use(answers({ gate, record, grow: cache.grow, prefix: '' }))
     .use(

@@ -51,7 +51,7 @@ export const memberRoutes = ({ config, now, api, inTurn, listenUrl }: RouteDeps)
         const { token, expires_at } = await inTurn(orgId, (tx) =>
           inviteMember(tx, orgId, changerOf(access), params.user_id),
         )
-        set.headers.location = path.replace(/\/invitation$/, '')
+        set.headers.location = path.replace(/\/invitation\/?$/, '')
         return { url: invitationUrl(config.publicUrl ?? listenUrl(), token), expires_at }
       },
       {

@@ -32,7 +32,7 @@ export const organizationRoutes = ({ api, inTurn }: RouteDeps, box: SecretBox) =
       '/badge-token',
       async ({ path, set, orgId, actor }) => {
         const token = await inTurn(orgId, (tx) => replaceBadgeToken(tx, orgId, actor))
-        set.headers.location = path.replace('/badge-token', '')
+        set.headers.location = path.replace(/\/badge-token\/?$/, '')
         return { token }
       },
       {

@@ -3,7 +3,8 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { VERSION } from '../../base/version.ts'
 import { type Config, publicPath } from '../../config.ts'
-import { fileHeaders, HTML_TYPE, packedFile, type StaticFile, textFile } from '../static-files.ts'
+import { pathOf } from '../context.ts'
+import { fileHeaders, HTML_TYPE, packedFile, pageAt, type StaticFile, textFile } from '../static-files.ts'
 import type { PluginDocument, ServedRoute } from './openapi.ts'
 import { TITLE } from './text.ts'
 import type { SentEvent } from './webhooks.ts'
@@ -103,9 +104,8 @@ export const docs = ({ routes, events, config }: DocsDeps) => {
   const app = new Elysia().onBeforeHandle(fileHeaders(policyOf('')))
   for (const name of FILES) app.get(`/docs/${name}`, packedFile(name), hidden)
   return app
-    .get('/docs/', () => new Response(null, { status: 308, headers: { location: '../docs' } }), hidden)
-    .onAfterHandle(async ({ path, responseValue, set }) => {
-      if (path === '/docs/json') {
+    .onAfterHandle(async ({ request, responseValue, set }) => {
+      if (pathOf(request.url) === '/docs/json') {
         document ??= documentOf(responseValue)
         return await document()
       }
@@ -113,7 +113,7 @@ export const docs = ({ routes, events, config }: DocsDeps) => {
       page ??= pageOf((responseValue as () => Response)())
       const { file, policy } = await page
       set.headers['content-security-policy'] = policy
-      return await file()
+      return await pageAt(file)({ request })
     })
     .use(plugin())
 }

@@ -189,7 +189,7 @@ describe('a badge', () => {
 
   test('of another kind does not exist', async () => {
     const { slug } = await shown([])
-    for (const rest of ['speed', 'quality.png', 'quality/', '']) {
+    for (const rest of ['speed', 'quality.png', 'quality//', '']) {
       expect((await ask(`/api/badge/${slug}/${rest}`)).status).toBe(404)
     }
     const wrong = await ask(`/api/badge/${slug}/quality`, { method: 'POST' })

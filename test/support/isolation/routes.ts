@@ -138,7 +138,6 @@ export const PUBLIC_ROUTES = [
   '/live',
   '/ready',
   '/docs',
-  '/docs/',
   '/docs/json',
   '/docs/explorer.js',
   '/accept',
