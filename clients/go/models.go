@@ -256,8 +256,8 @@ type SessionsListParams struct {
 	Team        string   `json:"team,omitempty"`         // Only what members of this team did, which they are in now; empty: of members in none, and of nobody
 	Model       string   `json:"model,omitempty"`        // Only sessions that used this model; a breakdown counts what they used of it
 	Agent       string   `json:"agent,omitempty"`        // Only sessions of this coding agent: their `source`
-	Branch      string   `json:"branch,omitempty"`       // Only sessions on this branch
-	Ticket      string   `json:"ticket,omitempty"`       // Only sessions of this ticket, by `ticket_pattern`
+	Branch      string   `json:"branch,omitempty"`       // Only sessions on this branch; empty: on none
+	Ticket      string   `json:"ticket,omitempty"`       // Only sessions of this ticket, by `ticket_pattern`; empty: of none
 	MinCost     *float64 `json:"min_cost,omitempty"`     // Only sessions that cost at least this, in US dollars
 	MaxCost     *float64 `json:"max_cost,omitempty"`     // Only sessions that cost at most this, in US dollars
 	MinQuality  *float64 `json:"min_quality,omitempty"`  // Only sessions with at least this quality score
@@ -486,8 +486,8 @@ type CostBreakdownParams struct {
 	Team        string   `json:"team,omitempty"`         // Only what members of this team did, which they are in now; empty: of members in none, and of nobody
 	Model       string   `json:"model,omitempty"`        // Only sessions that used this model; a breakdown counts what they used of it
 	Agent       string   `json:"agent,omitempty"`        // Only sessions of this coding agent: their `source`
-	Branch      string   `json:"branch,omitempty"`       // Only sessions on this branch
-	Ticket      string   `json:"ticket,omitempty"`       // Only sessions of this ticket, by `ticket_pattern`
+	Branch      string   `json:"branch,omitempty"`       // Only sessions on this branch; empty: on none
+	Ticket      string   `json:"ticket,omitempty"`       // Only sessions of this ticket, by `ticket_pattern`; empty: of none
 	MinCost     *float64 `json:"min_cost,omitempty"`     // Only sessions that cost at least this, in US dollars
 	MaxCost     *float64 `json:"max_cost,omitempty"`     // Only sessions that cost at most this, in US dollars
 	MinQuality  *float64 `json:"min_quality,omitempty"`  // Only sessions with at least this quality score

@@ -12,6 +12,9 @@ const INTEGER = /^(0|-?[1-9]\d*)$/
 const DECIMAL = /^-?(0|[1-9]\d*)(\.\d{1,9})?$/
 const MORE_DECIMALS = /^-?(0|[1-9]\d*)\.\d{10,}$/
 
+/** Filters whose empty value is what has none of them; any other parameter with an empty value is not given. */
+const MAY_BE_EMPTY = new Set(['project', 'team', 'branch', 'ticket'])
+
 /** Parameters of which the first must not be above the second. */
 const BOUNDS = [
   ['min_cost', 'max_cost'],
@@ -48,8 +51,8 @@ function findCrossed(values: Record<string, unknown>, add: (field: string, messa
 
 /**
  * A function that reads a URL's query string by `schema`, of integers, numbers and texts. Returns the values in the order
- * of the schema, whatever order they were given in, the default or undefined for those that are missing; unknown ones are
- * ignored. Adds to `problems` what the schema does not find: what is given twice, badly encoded, or crossed.
+ * of the schema, whatever order they were given in, the default or undefined for those that are missing or empty; unknown ones
+ * are ignored. Adds to `problems` what the schema does not find: what is given twice, badly encoded, or crossed.
  */
 export function queryReader(
   schema?: TObject,
@@ -70,9 +73,11 @@ export function queryReader(
       const name = decodePart(equals === -1 ? pair : pair.slice(0, equals))
       const property = name === undefined ? undefined : properties.get(name)
       if (name === undefined || property === undefined) continue
+      const raw = equals === -1 ? '' : pair.slice(equals + 1)
+      if (raw === '' && !MAY_BE_EMPTY.has(name)) continue
       if (seen.has(name)) add(name, 'must be given once')
       seen.add(name)
-      const value = readParameter(property.type, equals === -1 ? '' : pair.slice(equals + 1))
+      const value = readParameter(property.type, raw)
       if (typeof value !== 'object') values[name] = value
       else if (!wrong.has(name)) add(name, value.message)
     }

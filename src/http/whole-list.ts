@@ -38,7 +38,7 @@ export interface CsvList<Query, Item> {
 export const problemsOfAll = ({ headers, url }: Request): FieldProblem[] => [
   ...problemIf(!prefersCsv(headers.get('accept')), 'per_page', `${ALL} needs Accept: text/csv`),
   ...problemIf(
-    new URLSearchParams(url.slice(url.indexOf('?') + 1)).has('page'),
+    new URLSearchParams(url.slice(url.indexOf('?') + 1)).getAll('page').some((value) => value !== ''),
     'page',
     `must not be given with per_page=${ALL}`,
   ),

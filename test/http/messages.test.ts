@@ -29,13 +29,15 @@ async function wrong(path: string, body?: unknown, method = 'POST'): Promise<Rec
 
 test('of a query', async () => {
   expect(
-    await wrong('/v1/sessions?page=0&per_page=x&sort=y&date_from=z&branch=&date_to=%zz&order=asc&order=asc'),
+    await wrong(
+      `/v1/sessions?page=0&per_page=x&sort=y&date_from=z&branch=${'x'.repeat(501)}&date_to=%zz&order=asc&order=asc`,
+    ),
   ).toEqual({
     page: 'must be an integer from 1 to 1000000000',
     per_page: 'must be an integer from 1 to 100',
     sort: 'must be one of created_at, estimated_cost, turns, quality_score',
     date_from: 'must be a date like 2026-01-31',
-    branch: 'must be a text of 1 to 500 characters',
+    branch: 'must be a text of at most 500 characters',
     date_to: 'must be percent-encoded UTF-8',
     order: 'must be given once',
   })

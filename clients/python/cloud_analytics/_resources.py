@@ -32,12 +32,12 @@ class Sessions(Resource):
 
         member: Only sessions of this member: an id, or an address in any case. model: Only sessions that used
         this model; a breakdown counts what they used of it. agent: Only sessions of this coding agent: their
-        `source`. branch: Only sessions on this branch. ticket: Only sessions of this ticket, by
-        `ticket_pattern`. min_cost: Only sessions that cost at least this, in US dollars. max_cost: Only
-        sessions that cost at most this, in US dollars. min_quality: Only sessions with at least this quality
-        score. max_quality: Only sessions with at most this quality score. has_findings: Only sessions with,
-        or without, security findings. sort: What to sort by; ties are broken by id, in the same direction.
-        order: Direction of the sort.
+        `source`. branch: Only sessions on this branch; empty: on none. ticket: Only sessions of this ticket,
+        by `ticket_pattern`; empty: of none. min_cost: Only sessions that cost at least this, in US dollars.
+        max_cost: Only sessions that cost at most this, in US dollars. min_quality: Only sessions with at
+        least this quality score. max_quality: Only sessions with at most this quality score. has_findings:
+        Only sessions with, or without, security findings. sort: What to sort by; ties are broken by id, in
+        the same direction. order: Direction of the sort.
         """
         return self._list(m.SessionPage, "/v1/sessions", locals())
 
@@ -113,13 +113,13 @@ class Cost(Resource):
         before; needs both dates. With a key of time only the total has it. member: Only sessions of this
         member: an id, or an address in any case. model: Only sessions that used this model; a breakdown
         counts what they used of it. agent: Only sessions of this coding agent: their `source`. branch: Only
-        sessions on this branch. ticket: Only sessions of this ticket, by `ticket_pattern`. min_cost: Only
-        sessions that cost at least this, in US dollars. max_cost: Only sessions that cost at most this, in US
-        dollars. min_quality: Only sessions with at least this quality score. max_quality: Only sessions with
-        at most this quality score. has_findings: Only sessions with, or without, security findings. sort:
-        What to sort by: `tokens` is the sum of the four kinds; `change` is the size of the change of cost,
-        needs `compare`, and includes keys that only the range before has; ties are broken by key. order:
-        Direction of the sort.
+        sessions on this branch; empty: on none. ticket: Only sessions of this ticket, by `ticket_pattern`;
+        empty: of none. min_cost: Only sessions that cost at least this, in US dollars. max_cost: Only
+        sessions that cost at most this, in US dollars. min_quality: Only sessions with at least this quality
+        score. max_quality: Only sessions with at most this quality score. has_findings: Only sessions with,
+        or without, security findings. sort: What to sort by: `tokens` is the sum of the four kinds; `change`
+        is the size of the change of cost, needs `compare`, and includes keys that only the range before has;
+        ties are broken by key. order: Direction of the sort.
         """
         return self._list(m.Breakdown, "/v1/cost/breakdown", locals())
 

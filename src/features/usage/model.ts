@@ -1,21 +1,16 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { DateFrom, DateTo, numberFilter, oneOf, textFilter } from '../../http/query.ts'
 
-export const Project = Type.Optional(
-  Type.String({
-    maxLength: 200,
-    description: 'Only this project; empty: only what has none',
-    examples: ['web-app'],
-  }),
-)
+/** A filter whose empty value stands for what has none. */
+const filterOrNone = (description: string, example: string, maxLength: number) =>
+  Type.Optional(Type.String({ maxLength, description, examples: [example] }))
 
-export const Team = Type.Optional(
-  Type.String({
-    maxLength: 100,
-    description:
-      'Only what members of this team did, which they are in now; empty: of members in none, and of nobody',
-    examples: ['payments'],
-  }),
+export const Project = filterOrNone('Only this project; empty: only what has none', 'web-app', 200)
+
+export const Team = filterOrNone(
+  'Only what members of this team did, which they are in now; empty: of members in none, and of nobody',
+  'payments',
+  100,
 )
 
 /** Figures of whole sessions have these filters. */
@@ -36,8 +31,8 @@ export const UsageFilters = Type.Object({
     'claude-sonnet-4-5',
   ),
   agent: textFilter('Only sessions of this coding agent: their `source`', 'claude-code', 100),
-  branch: textFilter('Only sessions on this branch', 'main', 500),
-  ticket: textFilter('Only sessions of this ticket, by `ticket_pattern`', 'SHOP-128'),
+  branch: filterOrNone('Only sessions on this branch; empty: on none', 'main', 500),
+  ticket: filterOrNone('Only sessions of this ticket, by `ticket_pattern`; empty: of none', 'SHOP-128', 200),
   min_cost: numberFilter(1e9, 'Only sessions that cost at least this, in US dollars', 0.5),
   max_cost: numberFilter(1e9, 'Only sessions that cost at most this, in US dollars', 10),
   min_quality: numberFilter(100, 'Only sessions with at least this quality score', 50),

@@ -50,7 +50,14 @@ const matchingShares = (sql: ISql, orgId: string, filters: UsageFilters) => {
       ${
         ticket === undefined
           ? sql``
-          : sql`
+          : ticket === ''
+            ? sql`
+              and not exists (
+                select from session_tickets f
+                where f.org_id = ${orgId}
+                  and f.session_id = u.session_id
+              )`
+            : sql`
               and u.session_id = any (array(
                 select f.session_id
                 from session_tickets f

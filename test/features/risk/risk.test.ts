@@ -133,15 +133,7 @@ describe('the list', () => {
       pagination: { page: 1_000_000_000, per_page: 100, total: 300 },
     })
     expect((await list(ask)).pagination.per_page).toBe(50)
-    for (const query of [
-      'rating=severe',
-      'rating=LOW',
-      'rating=',
-      'per_page=101',
-      'page=0',
-      'repo=',
-      'repo=a&repo=b',
-    ]) {
+    for (const query of ['rating=severe', 'rating=LOW', 'per_page=101', 'page=0', 'repo=a&repo=b']) {
       const response = await ask(`/v1/risk?${query}`)
       expect(response.status).toBe(400)
       const { code, details } = await bodyOf(response)

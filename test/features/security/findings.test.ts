@@ -142,7 +142,7 @@ test('filters', async () => {
     'date_to=2026-03-01': ['a', 'b'],
     'severity=critical&date_to=2026-03-01': ['a'],
   })
-  for (const query of ['severity=grave', 'status=closed', 'date_from=yesterday', 'file=']) {
+  for (const query of ['severity=grave', 'status=closed', 'date_from=yesterday']) {
     expect([query, (await ask(`/v1/findings?${query}`)).status]).toEqual([query, 400])
   }
 })

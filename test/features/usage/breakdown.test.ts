@@ -30,6 +30,9 @@ const FILTERS = [
   '&model=large',
   '&model=large&member=user_bob&project=p1',
   '&branch=main',
+  '&branch=',
+  '&branch=&project=p1&model=large',
+  '&ticket=',
   '&team=payments&project=p1',
   '&team=&date_to=2026-04-20',
   '&min_cost=0.5&max_cost=2&has_findings=true',
@@ -121,6 +124,17 @@ interface Item {
   share: number
   cost: number
 }
+
+test('an empty branch or ticket is what has none', async () => {
+  const all = await sessionsOf('')
+  const idsOf = (sessions: Session[]) => sessions.map(({ id }) => id).sort()
+  const without = all.filter(({ branch }) => branch === null)
+  expect(without.length).toBeGreaterThan(0)
+  expect(idsOf(await sessionsOf('&branch='))).toEqual(idsOf(without))
+  const untracked = all.filter(({ branch }) => !/SHOP-\d/.test(branch ?? ''))
+  expect(untracked.length).toBeGreaterThan(without.length)
+  expect(idsOf(await sessionsOf('&ticket='))).toEqual(idsOf(untracked))
+})
 
 for (const filters of FILTERS) {
   test(`each key and pair ${filters}`, async () => {

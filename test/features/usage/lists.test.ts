@@ -119,7 +119,7 @@ test('bounds that exclude each other, and values that are none, are named', asyn
   const response = await client(
     app,
     owner.key,
-  )('/v1/sessions?min_cost=2&max_cost=1&has_findings=yes&max_quality=101&member=')
+  )('/v1/sessions?min_cost=2&max_cost=1&has_findings=yes&max_quality=101&member=%00')
   const { details } = (await response.json()) as { details: { field: string }[] }
   expect(details.map(({ field }) => field).sort()).toEqual([
     'has_findings',
