@@ -34,8 +34,8 @@ import { type CsvList, problemsOfAll, type Seen, type WholeLists } from './whole
 /** A request waits 45 s for its writing (accounts/organizations/gate.ts), longer than its connection may be idle otherwise. */
 const WORK_TIMEOUT_S = 90
 
-/** Who has no key needs no larger body. */
-const READS_WITHOUT_KEY = { maxBytes: 4_096 }
+/** Who has no key needs no larger body. A page of another site may send one without a type, with the browser's cookies. */
+const READS_WITHOUT_KEY = { maxBytes: 4_096, needsType: true }
 
 /** The dependencies of routes that only read. */
 export interface ReadDeps {

@@ -23,6 +23,8 @@ export interface BodyOptions {
   types?: readonly string[]
   /** A missing body is `{}`. */
   optional?: boolean
+  /** Without a Content-Type it is refused, instead of read as JSON. */
+  needsType?: boolean
 }
 
 /** The schema, for the document, of a body that the route's handler gets as it was sent, for the intake. */
@@ -46,13 +48,14 @@ export const bodyError = (message: string, status = 400): ApiError => fieldError
 const tooLarge = (maxBytes: number) =>
   bodyError(`must have at most ${maxBytes} bytes, also when unpacked`, 413)
 
-/** The media type in lower case; throws 415 unless it is one of `accepted` in UTF-8. */
-function mediaTypeOf(request: Request, accepted: readonly string[]): string {
-  const [type = '', ...parameters] = (request.headers.get('content-type') ?? '').split(';')
+/** The media type in lower case, JSON where none is given; throws 415 unless it is one of `accepted` in UTF-8. */
+function mediaTypeOf(request: Request, { types = [JSON_TYPE], needsType = false }: BodyOptions): string {
+  const given = request.headers.get('content-type') || (needsType ? '' : JSON_TYPE)
+  const [type = '', ...parameters] = given.split(';')
   const mediaType = type.trim().toLowerCase()
   const utf8 = parameters.every((one) => !/^\s*charset\s*=/i.test(one) || CHARSET_PARAMETER.test(one))
-  if (accepted.includes(mediaType) && utf8) return mediaType
-  throw bodyError(`Content-Type must be ${accepted.join(' or ')}, in UTF-8`, 415)
+  if (types.includes(mediaType) && utf8) return mediaType
+  throw bodyError(`Content-Type must be ${types.join(' or ')}, in UTF-8`, 415)
 }
 
 /** Returns the encoding of the body; throws 415 for an unknown one. */
@@ -134,14 +137,10 @@ async function* decompressed(bytes: Uint8Array<ArrayBuffer>, encoding: Encoding)
  * The request's body as it was sent. It waits for places of `pass`. Throws VALIDATION_ERROR: 413 beyond `maxBytes`, 415 for another
  * type or encoding, 408 when it comes too slowly; and INTERNAL_ERROR with 503.
  */
-export async function readPacked(
-  request: Request,
-  { maxBytes = MAX_BODY_BYTES, types = [JSON_TYPE] }: BodyOptions,
-  pass: Pass,
-): Promise<PackedBody> {
-  const mediaType = mediaTypeOf(request, types)
+export async function readPacked(request: Request, options: BodyOptions, pass: Pass): Promise<PackedBody> {
+  const mediaType = mediaTypeOf(request, options)
   const encoding = encodingOf(request)
-  const bytes = await readBytes(request, maxBytes, pass)
+  const bytes = await readBytes(request, options.maxBytes ?? MAX_BODY_BYTES, pass)
   return { bytes, encoding, mediaType }
 }
 
@@ -149,13 +148,10 @@ export async function readPacked(
  * The request's body: JSON in UTF-8, packed by gzip or zstd or not at all, with or without a byte order mark. It waits for
  * places of `pass`. Throws as `readPacked` does, also 413 beyond `maxBytes` unpacked, and 400 for what is not JSON.
  */
-export async function readBody(
-  request: Request,
-  { maxBytes = MAX_BODY_BYTES, optional = false }: BodyOptions,
-  pass: Pass,
-): Promise<unknown> {
+export async function readBody(request: Request, options: BodyOptions, pass: Pass): Promise<unknown> {
+  const { maxBytes = MAX_BODY_BYTES, optional = false } = options
   if (optional && request.body === null) return {}
-  const packed = await readPacked(request, { maxBytes }, pass)
+  const packed = await readPacked(request, options, pass)
   if (optional && packed.bytes.length === 0) return {}
   const isPacked = packed.encoding !== undefined
   await pass.takeSmall(isPacked ? SMALL_BODY_BYTES : packed.bytes.length, packed.bytes.length)

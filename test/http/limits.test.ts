@@ -74,7 +74,7 @@ describe('over HTTP', () => {
       [204, '/v1/sessions', { method: 'OPTIONS' }],
       [413, '/v1/sync', { method: 'POST', headers: { ...json, 'content-length': '99999999' }, body: '{}' }],
       [414, `/v1/sessions?x=${'x'.repeat(9_000)}`],
-      [415, '/v1/sync', { method: 'POST', body: '{}' }],
+      [415, '/v1/sync', { method: 'POST', body: '{}', headers: { 'content-type': 'text/plain' } }],
       [400, '/v1/sync', { method: 'POST', body: '{', headers: json }],
     ]
     const left = { read: 499, sync: 500 }

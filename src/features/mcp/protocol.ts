@@ -1,6 +1,7 @@
 import { ApiError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import { VERSION } from '../../base/version.ts'
+import { JSON_TYPE } from '../../http/body.ts'
 import type { Call } from './call.ts'
 import { callTool, toolsFor } from './tools.ts'
 
@@ -50,5 +51,7 @@ export async function answerMessage(
     // the tools of a key do not change while anybody listens
     { maxSubscriptions: 0 },
   )
+  // the package refuses a message without a type
+  if (!request.headers.has('content-type')) request.headers.set('content-type', JSON_TYPE)
   return await handler.fetch(request, { parsedBody: message })
 }
