@@ -2,14 +2,16 @@
 
 /** An answer has less than 25,600 bytes with what the protocol puts around it. */
 const MAX_BYTES = 25_000
-/** More than the parts of a page of the API, which has 50 items. */
-const PARTS = 100
+/** More than the API's pages that can be asked for. */
+const PAGES = 1_000_000
+/** The largest `page` of a tool: a page of the API has 50 items, and so 50 parts at most. */
+export const MAX_PAGE = 50 * PAGES
 
 const bytesOf = (answer: object): number => Buffer.byteLength(JSON.stringify(JSON.stringify(answer)))
 
 /** Divides the items into runs of which each fits into an answer beside `rest`; at least one run. */
 function runsOf(items: readonly object[], rest: object): object[][] {
-  const space = MAX_BYTES - bytesOf({ ...rest, data: [], next_page: 1_000_000 })
+  const space = MAX_BYTES - bytesOf({ ...rest, data: [], next_page: MAX_PAGE })
   const runs: object[][] = [[]]
   let left = space
   for (const item of items) {
@@ -30,8 +32,8 @@ export function pageOfAll(items: readonly object[], page = 1, rest: object = {})
   return { ...rest, data: runs[page - 1] ?? [], next_page: page < runs.length ? page + 1 : null }
 }
 
-/** The API's page that has a page: page 2.01 is the second part of page 2, where that does not fit into one answer. */
-export const apiPage = (page = 1) => ({ page: String(Math.floor(page)) })
+/** The API's page that has a page: page 1000002 is the second part of page 2, where that does not fit into one answer. */
+export const apiPage = (page = 1) => ({ page: String(((page - 1) % PAGES) + 1) })
 
 /** The part of the API's page that `page` names. */
 export function partOfPage(
@@ -41,10 +43,10 @@ export function partOfPage(
   const { data, ...rest } = found
   const { pagination } = rest
   const runs = runsOf(data, rest)
-  const part = Math.round((page - pagination.page) * PARTS)
+  const part = (page - pagination.page) / PAGES
   const isLast = pagination.page * pagination.per_page >= pagination.total
   const nextPage = isLast ? null : pagination.page + 1
-  const next = part + 1 < runs.length ? pagination.page + (part + 1) / PARTS : nextPage
+  const next = part + 1 < runs.length ? page + PAGES : nextPage
   return { data: runs[part] ?? [], ...rest, next_page: next }
 }
 

@@ -2,10 +2,14 @@ import { Elysia } from 'elysia'
 import { ApiError } from '../../base/errors.ts'
 import { type Admission, accessOf } from '../../http/admission.ts'
 import type { RouteDeps } from '../../http/api.ts'
-import { bodyError, JSON_TYPE, readBody } from '../../http/body.ts'
+import { JSON_TYPE, readBody } from '../../http/body.ts'
 import { answerMessage } from './protocol.ts'
 
 const MESSAGE = { type: 'object' } as const
+
+/** Codes of JSON-RPC. */
+const [PARSE_ERROR, INVALID_REQUEST] = [-32_700, -32_600]
+const refusalOf = (code: number, message: string) => ({ jsonrpc: '2.0', error: { code, message }, id: null })
 
 /** The Model Context Protocol: tools for coding agents, each of which answers as a route of the API does. */
 export const mcpRoutes = (
@@ -15,12 +19,18 @@ export const mcpRoutes = (
 ) =>
   new Elysia({ tags: ['Agents'] }).use(api).post(
     '/mcp',
-    async ({ request, admitted, requestId }) => {
+    async ({ request, admitted, requestId, status }) => {
       const access = accessOf(admitted)
       refuseForeignOrigin(request, config.publicUrl)
-      const message = await readBody(request, {}, gate.pass(request, `changes of ${access.orgId}`))
-      // each request counts as one
-      if (Array.isArray(message)) throw bodyError('must be one message')
+      let message: unknown
+      try {
+        message = await readBody(request, {}, gate.pass(request, `changes of ${access.orgId}`))
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.status !== 400) throw error
+        return status(400, refusalOf(PARSE_ERROR, error.message))
+      }
+      // each request counts as one; the package refuses all else that is no message
+      if (Array.isArray(message)) return status(400, refusalOf(INVALID_REQUEST, 'body: must be one message'))
       const route = (target: string) => handle(admission.partOf(request, admitted, target, requestId))
       return await answerMessage(request, requestId, message, { access, sql, route }, log)
     },
@@ -47,6 +57,10 @@ export const mcpRoutes = (
               [JSON_TYPE]: { schema: MESSAGE },
               'text/event-stream': { schema: { type: 'string' } },
             },
+          },
+          400: {
+            description: 'The body is no JSON or no message',
+            content: { [JSON_TYPE]: { schema: MESSAGE } },
           },
           202: { description: 'It was a notification' },
           406: { description: 'Accept must name both types', content: { [JSON_TYPE]: { schema: MESSAGE } } },

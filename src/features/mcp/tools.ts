@@ -7,7 +7,7 @@ import { validationError } from '../../base/errors.ts'
 import { refuseUnlessGranted } from '../../http/declared.ts'
 import { oneOf } from '../../http/query.ts'
 import { BREAKDOWN_KEYS } from '../cost/breakdown-model.ts'
-import { apiPage, fitted, partOfPage } from './answer.ts'
+import { apiPage, fitted, MAX_PAGE, partOfPage } from './answer.ts'
 import { type Call, get } from './call.ts'
 import { riskyFiles, whoKnows } from './files.ts'
 import { findRiskId } from './queries.ts'
@@ -24,7 +24,7 @@ interface Tool {
 const text = (description?: string) =>
   Type.String({ maxLength: 1_000, ...(description !== undefined && { description }) })
 const page = Type.Optional(
-  Type.Number({ minimum: 1, maximum: 1_000_000, description: 'next_page of the last answer' }),
+  Type.Integer({ minimum: 1, maximum: MAX_PAGE, description: 'next_page of the last answer' }),
 )
 const project = Type.Optional(text())
 const paths = Type.Array(Type.String({ minLength: 1, maxLength: 4_096 }), {

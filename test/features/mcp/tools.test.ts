@@ -345,6 +345,7 @@ test('large answers come in pages of less than 25,600 bytes, with each item once
       const { answer } = await call(mcp, name, { ...args, page })
       seen.push(...answer.data)
       page = answer.next_page
+      expect(page === null || Number.isInteger(page)).toBe(true)
     }
     return { names: seen.map(({ file, path }) => file ?? path).sort(), pages }
   }
@@ -356,6 +357,28 @@ test('large answers come in pages of less than 25,600 bytes, with each item once
   expect(risky.pages).toBeGreaterThan(2)
   expect((await call(mcp, 'risky_files', { paths: files, page: 99 })).answer).toEqual({
     ...{ data: [], next_page: null },
+  })
+  const fractional = await call(mcp, 'top_findings', { page: 1.5 })
+  expect([fractional.isError, fractional.answer.details[0].field]).toEqual([true, 'page'])
+})
+
+test.each<[string, number, string]>([
+  ['{', -32_700, 'must be valid JSON'],
+  ['', -32_700, 'must not be empty'],
+  ['{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', -32_700, 'id: must be given once'],
+  ['[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32_600, 'one message'],
+  ['{"a":1}', -32_600, 'JSON-RPC'],
+  ['5', -32_600, 'JSON-RPC'],
+])('what is no message is an error of JSON-RPC: %s', async (body, code, message) => {
+  const response = await client(app, owner.key)('/mcp', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body,
+  })
+  expect(response.status).toBe(400)
+  expect(await response.json()).toEqual({
+    ...{ jsonrpc: '2.0', id: null },
+    error: { code, message: expect.stringMatching(message) },
   })
 })
 
