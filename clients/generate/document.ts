@@ -75,7 +75,7 @@ const singular = (name: string): string => name.replace(/ies$/, 'y').replace(/s$
 /** One line without its full stop. All times are UTC: the libraries say so once. */
 const sentence = (text: string): string =>
   text
-    .replace(/(?:^|; )(?:UTC, milliseconds|RFC 3339 timestamp with an offset|RFC 3339 with an offset)$/, '')
+    .replace(/(?:^|; )(?:UTC, milliseconds|A date and time, or a date; UTC without an offset)$/, '')
     .replace(/\s+/g, ' ')
     .replace(/\.?\s*$/, '')
 const refName = (schema: Json): string => schema.$ref.split('/').pop()

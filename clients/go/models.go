@@ -633,7 +633,7 @@ type AuditEntry struct {
 }
 type AuditEntryPage = Page[AuditEntry]
 type AuditReportParams struct {
-	Cursor    string `json:"cursor,omitempty"`    // RFC 3339 timestamp with an offset: where to go on, as `next_cursor` says
+	Cursor    string `json:"cursor,omitempty"`    // Where to go on, as `next_cursor` says: a date and time, or a date; UTC without an offset
 	Direction string `json:"direction,omitempty"` // before: entries older than the cursor, newest first; after: newer, oldest first
 }
 

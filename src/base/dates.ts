@@ -1,9 +1,11 @@
-// Dates are UTC days as `YYYY-MM-DD`; timestamps are RFC 3339 with an offset. `Date` alone cannot check them:
-// it reads 2026-02-30 as 2 March.
+// Dates are UTC days as `YYYY-MM-DD`; timestamps are RFC 3339 with an offset; a time that is given is either, or a timestamp
+// without offset, seconds or fraction. `Date` alone cannot check them: it reads 2026-02-30 as 2 March.
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 const TIMESTAMP =
   /^(\d{4}-\d{2}-\d{2})[Tt ]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+const TIME_GIVEN =
+  /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2})(?::(\d{2}(?:\.\d{1,9})?))?([Zz]|[+-]\d{2}:\d{2})?)?$/
 const FIRST_INSTANT_MS = Date.parse('0001-01-01T00:00:00Z')
 const END_OF_INSTANTS_MS = Date.UTC(10_000, 0, 1)
 export const DAY_MS = 86_400_000
@@ -27,10 +29,17 @@ export function isTimestamp(text: string): boolean {
   return isNormalized(text) || instantOf(text) >= 0
 }
 
-/** True for an RFC 3339 timestamp with an offset whose UTC instant lies in the years 1 to 9999. */
-export function isInstant(text: string): boolean {
-  return instantOf(text) >= FIRST_INSTANT_MS
+/** A time that is given as an RFC 3339 timestamp: UTC where it has no offset, midnight where it is a date; else the text. */
+function timestampIn(text: string): string {
+  const [, date, minute = '00:00', second = '00', offset = 'Z'] = TIME_GIVEN.exec(text) ?? []
+  return date === undefined ? text : `${date}T${minute}:${second}${offset}`
 }
+
+/** True for a date, or a date and a time with or without seconds, fraction and offset, of the years 1970 to 9999 in UTC. */
+export const isTime = (text: string): boolean => isTimestamp(text) || isTimestamp(timestampIn(text))
+
+/** The same for the years 1 to 9999. */
+export const isInstant = (text: string): boolean => instantOf(timestampIn(text)) >= FIRST_INSTANT_MS
 
 /** Milliseconds since 1970; NaN for a text that is no timestamp or lies after the year 9999. */
 function instantOf(text: string): number {
@@ -39,7 +48,7 @@ function instantOf(text: string): number {
   return ms < END_OF_INSTANTS_MS ? ms : Number.NaN
 }
 
-const millisOf = (timestamp: string): number => Date.parse(timestamp.replace(' ', 'T').toUpperCase())
+const millisOf = (time: string): number => Date.parse(timestampIn(time).toUpperCase())
 
 const NORMALIZED = /^(?:19[7-9]|[2-9]\d\d)\d-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
 /** A day that each month has. */
@@ -49,10 +58,7 @@ const USUAL_DAY = /^.{5}(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T/
 export const isNormalized = (text: string): boolean =>
   NORMALIZED.test(text) && (USUAL_DAY.test(text) || isDate(text.slice(0, 10)))
 
-/**
- * An RFC 3339 timestamp as `2026-01-31T12:34:56.789Z`; digits beyond milliseconds are cut. The text must pass
- * `isTimestamp`.
- */
+/** A time as `2026-01-31T12:34:56.789Z`; digits beyond milliseconds are cut. The text must pass `isTime`. */
 export function normalizeTimestamp(text: string): string {
   return isNormalized(text) ? text : new Date(millisOf(text)).toISOString()
 }
@@ -60,8 +66,7 @@ export function normalizeTimestamp(text: string): string {
 const FRACTION = /\.(\d+)/
 
 /**
- * An RFC 3339 timestamp as microseconds since 1970; further digits are cut. The text must pass `isTimestamp`.
- * `Date` gives the whole seconds only: it has no microseconds.
+ * A time as microseconds since 1970; further digits are cut. The text must pass `isTime`. `Date` gives the whole seconds only: it has no microseconds.
  */
 export function microsOf(text: string): bigint {
   const fraction = FRACTION.exec(text)?.[1] ?? ''

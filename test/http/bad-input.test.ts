@@ -296,7 +296,7 @@ describe('records', () => {
     [{ ...session, project_name: '' }, 'records[0].project_name'],
     [{ ...session, project_name: 'x'.repeat(201) }, 'records[0].project_name'],
     [{ ...session, created_at: '2026-02-30T00:00:00Z' }, 'records[0].created_at'],
-    [{ ...session, created_at: '2026-01-01' }, 'records[0].created_at'],
+    [{ ...session, created_at: '2026-01' }, 'records[0].created_at'],
     [{ ...session, created_at: 1e12 }, 'records[0].created_at'],
     [{ ...session, turns: -1 }, 'records[0].turns'],
     [{ ...session, turns: 1.5 }, 'records[0].turns'],
@@ -310,6 +310,23 @@ describe('records', () => {
   ])('%j names %s, and nothing is stored', async (record, field) => {
     await check('/v1/sync', 400, field, post([record]))
     expect((await bodyOf(await ask('/v1/sessions'))).pagination.total).toBe(0)
+  })
+
+  test('times are dates, or dates and times of UTC without an offset', async () => {
+    const times = ['2026-01-01', '2026-01-01T10:00', '2026-01-01 10:00:01.5', '2026-01-01T10:00+02:00']
+    const app = testApp(db.sql)
+    const own = client(app, (await tenant(db.sql)).key)
+    const records = times.map((created_at, index) => ({ ...session, id: `sess_${index}`, created_at }))
+    expect((await own('/v1/sync', post(records))).status).toBe(200)
+    const page = await bodyOf(await own('/v1/sessions?order=asc'))
+    expect(
+      (page.data as { id: string; created_at: string }[]).map(({ id, created_at }) => [id, created_at]),
+    ).toEqual([
+      ['sess_0', '2026-01-01T00:00:00.000Z'],
+      ['sess_3', '2026-01-01T08:00:00.000Z'],
+      ['sess_1', '2026-01-01T10:00:00.000Z'],
+      ['sess_2', '2026-01-01T10:00:01.500Z'],
+    ])
   })
 
   test('1e400 is not a number we take', async () => {

@@ -45,7 +45,7 @@ test('of a query', async () => {
     min_score: 'must be a number from 0 to 100',
   })
   expect(await wrong('/v1/audit/report?cursor=yesterday')).toEqual({
-    cursor: 'must be a timestamp like 2026-01-31T12:34:56.789123Z',
+    cursor: 'must be a date, or a date and time, like 2026-01-31T12:34:56.789123Z',
   })
 })
 
@@ -90,7 +90,7 @@ describe('of a body', () => {
     })
     expect(await wrong(`${path}/recover`, { until: 'x', dry_run: 1 })).toEqual({
       since: 'is required',
-      until: 'must be a timestamp like 2026-01-31T12:34:56.789Z or null',
+      until: 'must be a date, or a date and time, like 2026-01-31T12:34:56.789Z or null',
       dry_run: 'must be true or false or null',
     })
   })
@@ -102,7 +102,7 @@ describe('of records', () => {
   test('all problems of each', async () => {
     const records = [
       { ...session, id: 'x', turns: 1.5, org_id: 'o', tokens: { input: -1, more: 1 }, models: 'm' },
-      { type: 'member', email: 'nobody', role: 'boss', joined_at: '2026-01-31' },
+      { type: 'member', email: 'nobody', role: 'boss', joined_at: '2026-01' },
       { ...session, turn_records: [{ role: 'cat', tool_calls: [{}] }], summary: 5 },
       { type: 'thing' },
       'x',
@@ -119,7 +119,7 @@ describe('of records', () => {
       'records[1].display_name': 'is required',
       'records[1].email': 'must be an e-mail address like ada@example.com, of at most 320 characters',
       'records[1].role': 'must be one of owner, admin, developer, auditor',
-      'records[1].joined_at': 'must be a timestamp like 2026-01-31T12:34:56.789Z',
+      'records[1].joined_at': 'must be a date, or a date and time, like 2026-01-31T12:34:56.789Z',
       'records[2].turn_records[0].role': 'must be one of user, assistant, system, tool, unattributed',
       'records[2].turn_records[0].tool_calls[0].name': 'is required',
       'records[2].summary': 'must be a text of at most 10000 characters or null',

@@ -7,6 +7,7 @@ import {
   isDate,
   isInstant,
   isNormalized,
+  isTime,
   isTimestamp,
   microsOf,
   mondayOf,
@@ -56,6 +57,33 @@ describe('dates', () => {
     '2026-02-30T00:00:00Z',
     '2026-02-30T00:00:00.000Z',
   ])('%s is no timestamp', (text) => expect([isTimestamp(text), isNormalized(text)]).toEqual([false, false]))
+
+  test.each([
+    ['2026-01-31', '2026-01-31T00:00:00.000Z'],
+    ['2026-01-31T12:34', '2026-01-31T12:34:00.000Z'],
+    ['2026-01-31 12:34:56', '2026-01-31T12:34:56.000Z'],
+    ['2026-01-31T12:34:56.7891', '2026-01-31T12:34:56.789Z'],
+    ['2026-01-31T12:34+02:00', '2026-01-31T10:34:00.000Z'],
+    ['2026-01-31T12:34:56.789123Z', '2026-01-31T12:34:56.789Z'],
+  ])('the time %s is %s', (text, utc) => {
+    expect([isTime(text), isInstant(text)]).toEqual([true, true])
+    expect(normalizeTimestamp(text)).toBe(utc)
+    expect(timestampOf(microsOf(text)).slice(0, 23)).toBe(utc.slice(0, 23))
+  })
+  test.each([
+    '2026',
+    '2026-01',
+    '2026-02-30',
+    '2026-01-31T',
+    '2026-01-31T12',
+    '2026-01-31T24:00',
+    '2026-01-31T12:60',
+    '2026-01-31Z',
+    '2026-01-31T12:34.5',
+    '20260131',
+    '12:34',
+    'now',
+  ])('%s is no time', (text) => expect([isTime(text), isInstant(text)]).toEqual([false, false]))
 
   test.each(['0001-01-01T00:00:00Z', '1969-12-31T23:59:59.999999Z'])(
     '%s is too early for a timestamp',

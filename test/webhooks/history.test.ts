@@ -497,7 +497,7 @@ describe('recovery', () => {
   test.each<[string, unknown]>([
     ['since', {}],
     ['since', { since: '2026-02-30T00:00:00Z' }],
-    ['since', { since: '2026-02-01' }],
+    ['since', { since: '2026-02' }],
     ['since', { since: 'now' }],
     ['since', { since: 5 }],
     ['since', { since: '2026-02-02T00:00:00Z', until: '2026-02-01T00:00:00Z' }],

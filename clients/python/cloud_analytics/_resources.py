@@ -188,8 +188,8 @@ class Audit(Resource):
     ) -> m.AuditReport:
         """The audit log as a report, page by page. Scope: `audit:read` or `read`.
 
-        cursor: RFC 3339 timestamp with an offset: where to go on, as `next_cursor` says. direction: before:
-        entries older than the cursor, newest first; after: newer, oldest first.
+        cursor: Where to go on, as `next_cursor` says: a date and time, or a date; UTC without an offset.
+        direction: before: entries older than the cursor, newest first; after: newer, oldest first.
         """
         return cast(m.AuditReport, self._call("GET", "/v1/audit/report", locals()))
 

@@ -1,4 +1,4 @@
-import { isDate, isTimestamp, normalizeTimestamp, TIME_PATTERN } from '../../base/dates.ts'
+import { isTime, normalizeTimestamp, TIME_PATTERN } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { Plan } from '../../config.ts'
@@ -23,10 +23,13 @@ function checkScopes(scopes: readonly string[]): Scope[] {
 
 /** The time of expiry; a date means its beginning in UTC. Throws OperatorError, also when it has passed. */
 function checkExpiry(text: string): string {
-  if (!isDate(text) && !isTimestamp(text)) {
-    throw new OperatorError('expires must be a date (2027-01-31) or an RFC 3339 timestamp with an offset', 2)
+  if (!isTime(text)) {
+    throw new OperatorError(
+      'expires must be a date (2027-01-31), or a date and time, UTC without an offset',
+      2,
+    )
   }
-  const expires = isDate(text) ? `${text}T00:00:00.000Z` : normalizeTimestamp(text)
+  const expires = normalizeTimestamp(text)
   if (Date.parse(expires) <= Date.now()) {
     throw new OperatorError(`expires must be in the future: ${text} has passed`, 2)
   }

@@ -17,8 +17,8 @@ export const closed = <Fields extends TProperties>(fields: Fields, options: Obje
 export const component = <Fields extends TProperties>(title: string, fields: Fields) =>
   closed(fields, { title })
 
-/** An RFC 3339 timestamp with an offset. */
-export const Timestamp = (description = 'RFC 3339 timestamp with an offset') =>
+/** A time in bodies: requests may give it as `isTime` (base/dates.ts) says. */
+export const Timestamp = (description = 'A date and time, or a date; UTC without an offset') =>
   Type.String({ format: 'timestamp', description, examples: ['2026-01-31T12:34:56.789Z'] })
 
 export const name = (maxLength: number) => Type.String({ minLength: 1, maxLength })

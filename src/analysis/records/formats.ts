@@ -1,10 +1,12 @@
 import { FormatRegistry } from '@sinclair/typebox'
-import { isDate, isTimestamp } from '../../base/dates.ts'
+import { isDate, isTime, isTimestamp } from '../../base/dates.ts'
 import { MAX_PATH_BYTES } from './commit.ts'
 
 // The formats of texts that schemas name, known to TypeBox in every thread that imports this file.
 
-FormatRegistry.Set('timestamp', isTimestamp)
+FormatRegistry.Set('timestamp', isTime)
+// parts of a session are compared as they were sent
+FormatRegistry.Set('exact-timestamp', isTimestamp)
 FormatRegistry.Set('date', isDate)
 FormatRegistry.Set('day', isDate)
 FormatRegistry.Set('month', (text) => /^\d{4}-\d{2}$/.test(text) && isDate(`${text}-01`))

@@ -15,7 +15,7 @@ import './formats.ts'
 export const LIMITS = { events: 10_000, secrets: 10_000, modes: 100, runs: 1_000 } as const
 
 const Id = Type.String({ pattern: '^[a-z0-9]{1,16}$' })
-const At = nullable(Type.String({ format: 'timestamp' }))
+const At = nullable(Type.String({ format: 'exact-timestamp' }))
 const Path = Type.String({ minLength: 1, maxLength: 4096 })
 /** Input, output, cache read, cache creation, and of that the part that is kept for an hour. */
 const Counts = Type.Tuple([count(), count(), count(), count(), count()])

@@ -15,7 +15,8 @@ import './formats.ts'
 
 /** Describes a text of each format. */
 const FORMATS: Record<string, string> = {
-  timestamp: 'a timestamp like 2026-01-31T12:34:56.789Z',
+  timestamp: 'a date, or a date and time, like 2026-01-31T12:34:56.789Z',
+  'exact-timestamp': 'a timestamp like 2026-01-31T12:34:56.789Z',
   date: 'a date like 2026-01-31',
   day: 'a date like 2026-01-31',
   month: 'a month like 2026-01',

@@ -1,3 +1,4 @@
+import { normalizeTimestamp } from '../../base/dates.ts'
 import { MONEY_DECIMALS, roundedQuotient, scaled, unscaled } from '../../base/decimals.ts'
 import type { ModelPrices, PriceOverrides } from '../../base/model-prices.ts'
 import { allTokens, type SessionRecord, type Tokens } from '../records/session.ts'
@@ -185,11 +186,16 @@ export function priceRecord(pricer: Pricer, record: SessionRecord): PricedRecord
   }
   for (const [index, { model, tier, tokens, cost, started_at }] of turns.entries()) {
     if (cost == null && tokens)
-      turnCosts[index] = price({ model: model ?? sessionModel, tokens, tier, at: started_at ?? created_at })
+      turnCosts[index] = price({
+        model: model ?? sessionModel,
+        tokens,
+        tier,
+        at: normalizeTimestamp(started_at ?? created_at),
+      })
   }
   const hasPrices = turns.some((turn) => turn.tokens || turn.cost != null)
   if (!hasPrices && sum && (given === null || said === countOf(sum)))
-    price({ model: sessionModel, tokens: sum, at: created_at, aggregated: true })
+    price({ model: sessionModel, tokens: sum, at: normalizeTimestamp(created_at), aggregated: true })
   const known =
     given === null
       ? turns.reduce((all, { cost }) => all + picodollarsOf(cost ?? 0), 0n)

@@ -51,7 +51,10 @@ export function addKey(program: CliCommand): void {
     .option('--scopes <scopes>', 'comma-separated: read, write, webhooks, sessions:write, …')
     .option('--ingest', 'scope ingest, with the settings by which coding agents send telemetry')
     .choice('--agent <agent>', 'with --ingest: the settings of this agent only', TELEMETRY_AGENTS)
-    .option('--expires <date>', 'day (its beginning, UTC) or RFC 3339 timestamp, in the future')
+    .option(
+      '--expires <date>',
+      'day (its beginning, UTC), or date and time (UTC without an offset), in the future',
+    )
     .option('--member <email>', "only for this member's sessions: those sent without a user are the member's")
     .notes(SCOPES_HELP)
     .examples(

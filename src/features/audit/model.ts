@@ -3,7 +3,7 @@ import { closed, component, nullable, Timestamp } from '../../analysis/records/f
 import { DateFrom, DateTo, oneOf, oneOfOr, Page, PageOf, PerPage, textFilter } from '../../http/query.ts'
 
 const MAX_FILTER_LENGTH = 200
-/** An RFC 3339 timestamp is 20 to 35 characters. */
+/** A time has 10 to 35 characters. */
 const MAX_CURSOR_LENGTH = 64
 /** Entries per response. */
 export const MAX_REPORT_ENTRIES = 10_000
@@ -24,7 +24,7 @@ export type AuditListQuery = Static<typeof AuditListQuery>
 
 export const AuditReportQuery = Type.Object({
   cursor: textFilter(
-    'RFC 3339 timestamp with an offset: where to go on, as `next_cursor` says',
+    'Where to go on, as `next_cursor` says: a date and time, or a date; UTC without an offset',
     '2026-01-31T12:34:56.789123Z',
     MAX_CURSOR_LENGTH,
   ),

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { isTime, normalizeTimestamp } from '../../base/dates.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { create, ownerOf, revoke, rotate, wantedKey } from './changes.ts'
 import { CreatedKey, Key, KeyListQuery, KeyPage, NewKeyBody, RotateKeyBody } from './model.ts'
@@ -12,7 +13,9 @@ const shownKey = <Shown extends Key>(key: Shown, hidesMembers: boolean): Shown =
   hidesMembers ? { ...key, member: null, created_by: null } : key
 
 const refusePast = ({ body: { expires_at } }: { body: { expires_at?: unknown } }) =>
-  typeof expires_at === 'string' && Date.parse(expires_at) <= Date.now()
+  typeof expires_at === 'string' &&
+  isTime(expires_at) &&
+  Date.parse(normalizeTimestamp(expires_at)) <= Date.now()
     ? [{ field: 'expires_at', message: 'must be in the future' }]
     : []
 

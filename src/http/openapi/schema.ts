@@ -31,7 +31,11 @@ const EXAMPLES_BY_FORMAT: Record<string, string> = {
   uri: 'https://example.com/hook',
 }
 /** JSON Schema's names of our formats. */
-const FORMATS: Record<string, string> = { timestamp: 'date-time', day: 'date' }
+const FORMATS: Record<string, string> = {
+  timestamp: 'date-time',
+  'exact-timestamp': 'date-time',
+  day: 'date',
+}
 const MONTH = '^\\d{4}-(0[1-9]|1[0-2])$'
 
 const isSchema = (value: unknown): value is Schema =>

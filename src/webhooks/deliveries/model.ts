@@ -95,7 +95,7 @@ export type TestResponse = Static<typeof TestResponse>
 
 export const RecoverBody = closed(
   {
-    since: Timestamp('Deliveries made from then on; RFC 3339 with an offset'),
+    since: Timestamp('Deliveries made from then on'),
     until: optional(Timestamp('and before then; now unless given')),
     dry_run: optional(Type.Boolean({ description: 'Only count them', examples: [true] })),
   },

