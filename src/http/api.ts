@@ -176,6 +176,7 @@ function createSteps({ need, before }: Callers, deps: ApiDeps) {
       allowed(admitted)
       if (success !== undefined) set.status = success
       if (params !== undefined) replaceBroken(params)
+      if (isObject(body)) for (const name of route.ignores ?? []) Reflect.deleteProperty(body, name)
       const problems: FieldProblem[] = []
       const query = readValues(request.url, problems)
       const isWhole = route.csv !== undefined && query.per_page === ALL
@@ -248,6 +249,8 @@ export const createApi = (deps: ApiDeps) =>
     csv: (_list: CsvList<never, never>) => ({}),
     /** Options of the reader of the body. */
     reads: (_options: BodyOptions) => ({}),
+    /** Fields that the body may have, and which are not read. */
+    ignores: (_fields: readonly string[]) => ({}),
     /** Finds problems that schemas cannot express; they are reported together with those of the schemas. */
     check: (_find: (sent: never) => FieldProblem[]) => ({}),
     /** The statuses of errors that the document names besides those that every route has. */

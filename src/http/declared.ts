@@ -35,6 +35,7 @@ export interface Declared {
   cached?: true | (() => Record<string, string>)
   csv?: CsvList<unknown, unknown>
   reads?: BodyOptions
+  ignores?: readonly string[]
   check?: (sent: Sent) => FieldProblem[]
   fails?: readonly number[]
   /** The scope, where `scope` was. */
@@ -87,17 +88,22 @@ function isOfAnother({ keys }: VisibleMember, query: unknown): boolean {
 const hidden = () =>
   new ApiError('FORBIDDEN', 'This organization shows its members only to API keys with the scope team:read')
 
+/** The fields of an object that a change of it does not have: who sends the whole object back may leave them in. */
+export const fixedFields = (object: TObject, change: TObject): string[] =>
+  Object.keys(object.properties).filter((name) => !(name in change.properties))
+
 /** Adds what a key needs to the description of a route. */
-export function describeNeed(need: Need, { detail = {}, csv }: Declared): string {
+export function describeNeed(need: Need, { detail = {}, csv, ignores }: Declared): string {
   const meaning = detail.description ?? `${detail.summary}.`
   if (need === 'any key') return `${meaning}\n\nNeeds an API key, with any scopes.`
   const asCsv =
     csv === undefined
       ? ''
       : ' With `Accept: text/csv` the page is sent as CSV, and with `per_page=all` the whole list.'
+  const fixed = ignores === undefined ? '' : ' Fields of the object that cannot be changed are ignored.'
   const scopes = scopesFor(need).map((one) => `\`${one}\``)
   const ofPlan = need !== 'webhooks' ? '' : ', and the plan `cloud_team` or `cloud_enterprise`'
-  return `${meaning}${asCsv}\n\nNeeds the scope ${scopes.join(' or ')}${ofPlan}.`
+  return `${meaning}${asCsv}${fixed}\n\nNeeds the scope ${scopes.join(' or ')}${ofPlan}.`
 }
 
 /** Alternatives: a key needs one of these scopes; for any key the list of its scopes is empty. */

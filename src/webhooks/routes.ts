@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { RouteDeps } from '../http/api.ts'
+import { fixedFields } from '../http/declared.ts'
 import { catalogue } from './catalogue-page.ts'
 import { changeOf, checkHost, endpointProblems, newEndpointOf } from './endpoint-check.ts'
 import {
@@ -87,6 +88,7 @@ export const webhookRoutes = (webhooks: WebhookDeps) => {
       {
         scope: 'webhooks',
         body: EndpointChangeBody,
+        ignores: fixedFields(Endpoint, EndpointChangeBody),
         check,
         response: Endpoint,
         detail: {

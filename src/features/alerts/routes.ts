@@ -1,10 +1,11 @@
-import { type TObject, type TSchema, Type } from '@sinclair/typebox'
+import { type TObject, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { recordEntries } from '../../accounts/audit-log/append.ts'
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import type { RouteDeps } from '../../http/api.ts'
+import { fixedFields } from '../../http/declared.ts'
 import { Page, PageOf, PerPage, page } from '../../http/query.ts'
 import type { TestLimit } from '../../webhooks/deliveries/concurrent-tests.ts'
 import { getDelivery, getHistory } from '../../webhooks/deliveries/history-queries.ts'
@@ -40,7 +41,7 @@ export interface RoutedRules<Kind extends RuleKind> extends Rules<Kind> {
     rule: Rule<Kind>,
     how: { now: Date; publicUrl: string | null; test: true },
   ) => Promise<Notice>
-  schemas: { one: TSchema; added: TObject; changed: TObject }
+  schemas: { one: TObject; added: TObject; changed: TObject }
   /** Whether answers name members. */
   members?: true
 }
@@ -124,6 +125,7 @@ export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: Ro
       },
       {
         ...{ scope: 'admin', members, body: schemas.changed, response: schemas.one },
+        ignores: fixedFields(schemas.one, schemas.changed),
         detail: {
           operationId: operation('update'),
           summary: `Change the fields of the ${kind} that are given`,

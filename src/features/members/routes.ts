@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { invitationUrl } from '../../accounts/people/invitation-queries.ts'
 import type { RouteDeps } from '../../http/api.ts'
+import { fixedFields } from '../../http/declared.ts'
 import { addMember, changeMember, changerOf, inviteMember, removeWholeMember } from './member-changes.ts'
 import { Invitation, Member, MemberChangeBody, MemberListQuery, MemberPage, NewMemberBody } from './model.ts'
 import { getListedMember, listMemberPage } from './queries.ts'
@@ -41,6 +42,7 @@ export const memberRoutes = ({ config, now, api, inTurn, listenUrl }: RouteDeps)
       {
         ...needs,
         body: MemberChangeBody,
+        ignores: fixedFields(Member, MemberChangeBody),
         response: Member,
         detail: { operationId: 'changeMember', summary: 'Change a member' },
       },
