@@ -270,7 +270,7 @@ type Session struct {
 	ID            string  `json:"id"`
 	ProjectName   *string `json:"project_name"`
 	Turns         int64   `json:"turns"`
-	EstimatedCost float64 `json:"estimated_cost"` // US dollars, at most 6 decimals
+	EstimatedCost float64 `json:"estimated_cost"` // US dollars, at most 6 decimals; 0 where nothing is known
 	QualityScore  float64 `json:"quality_score"`  // How smoothly it went (errors, rework, interruptions), no measure of its code; 0 to 100, high is good
 	CreatedAt     string  `json:"created_at"`     // When the session began
 }
@@ -362,12 +362,7 @@ type SecurityMetadata struct {
 	Findings []Finding `json:"findings"`
 }
 type SessionDetail struct {
-	ID               string                   `json:"id"`
-	ProjectName      *string                  `json:"project_name"`
-	Turns            int64                    `json:"turns"`
-	EstimatedCost    *float64                 `json:"estimated_cost"` // US dollars, at most 6 decimals
-	QualityScore     float64                  `json:"quality_score"`  // How smoothly it went (errors, rework, interruptions), no measure of its code; 0 to 100, high is good
-	CreatedAt        string                   `json:"created_at"`     // When the session began
+	Session
 	UserID           *string                  `json:"user_id"`
 	UnpricedTokens   int64                    `json:"unpriced_tokens"` // tokens of all kinds whose price is not known: they add nothing to estimated_cost
 	Landed           *bool                    `json:"landed"`          // Whether the default branch has a commit of it; null where none is known

@@ -129,7 +129,7 @@ export interface SessionsListParams extends PageParams, RangeParams {
 }
 export interface Session {
  id: string; project_name: string | null; turns: number
- /** US dollars, at most 6 decimals */ estimated_cost: number
+ /** US dollars, at most 6 decimals; 0 where nothing is known */ estimated_cost: number
  quality_score: number; created_at: string
 }
 export interface Pagination { page: number; per_page: number; total: number }
@@ -164,14 +164,11 @@ export interface Finding {
  status: 'open' | 'dismissed'; note?: string; created_at: string
 }
 export interface SecurityMetadata { score: number; findings: Finding[] }
-export interface SessionDetail {
- id: string; project_name: string | null; turns: number
- /** US dollars, at most 6 decimals */ estimated_cost: number | null
- quality_score: number; created_at: string; user_id: string | null; unpriced_tokens: number
- landed: boolean | null; reverted: boolean | null; survival: SessionRecordSurvival; source: string | null
- branch: string | null; pull_requests?: PullRequest[]; model: string | null; models: string[]
- started_at: string | null; ended_at: string | null; duration_seconds: number | null
- tokens: SessionTokens | null; origin: 'transcript' | 'telemetry' | 'both'
+export interface SessionDetail extends Session {
+ user_id: string | null; unpriced_tokens: number; landed: boolean | null; reverted: boolean | null
+ survival: SessionRecordSurvival; source: string | null; branch: string | null; pull_requests?: PullRequest[]
+ model: string | null; models: string[]; started_at: string | null; ended_at: string | null
+ duration_seconds: number | null; tokens: SessionTokens | null; origin: 'transcript' | 'telemetry' | 'both'
  cost_source: 'reported' | 'estimated'; tools_used: SessionDetailToolsUsed[]; files_touched: string[] | null
  summary: string | null; turn_records: Turn[]; observations: Observation[]; analysis: SessionDetailAnalysis
  quality_metadata: QualityMetadata; security_metadata: SecurityMetadata

@@ -153,7 +153,7 @@ class Session(Model):
     id: str
     project_name: Optional[str]
     turns: int
-    estimated_cost: float  # US dollars, at most 6 decimals
+    estimated_cost: float  # US dollars, at most 6 decimals; 0 where nothing is known
     quality_score: float  # How smoothly it went (errors, rework, interruptions), no measure of its code; 0 to 100, high is good
     created_at: str  # When the session began
 
@@ -246,13 +246,7 @@ class SecurityMetadata(Model):
     score: float
     findings: List[Finding]
 
-class SessionDetail(Model):
-    id: str
-    project_name: Optional[str]
-    turns: int
-    estimated_cost: Optional[float]  # US dollars, at most 6 decimals
-    quality_score: float  # How smoothly it went (errors, rework, interruptions), no measure of its code; 0 to 100, high is good
-    created_at: str  # When the session began
+class SessionDetail(Session):
     user_id: Optional[str]
     unpriced_tokens: int  # tokens of all kinds whose price is not known: they add nothing to estimated_cost
     landed: Optional[bool]  # Whether the default branch has a commit of it; null where none is known

@@ -69,7 +69,8 @@ const ORIGINS = { transcript: 'its transcript', telemetry: 'telemetry', both: 'i
 
 function SessionFacts({ session }: { session: SessionDetail }) {
   const members = useMembers(session.user_id !== null)
-  const { tokens, unpriced_tokens, landed, reverted, survival } = session
+  const { tokens, estimated_cost, unpriced_tokens, landed, reverted, survival } = session
+  const hasCost = estimated_cost !== 0 || tokens !== null
   const leftText = (days: 14 | 30) =>
     orUnknown(survival[days], (share) => `${formatShare(share)} after ${days} days`)
   const source =
@@ -91,7 +92,7 @@ function SessionFacts({ session }: { session: SessionDetail }) {
         ['Branch', orUnknown(session.branch, (branch) => <bdi>{branch}</bdi>)],
         ['Models', session.models.join(', ') || UNKNOWN],
         ['Turns', formatWhole(session.turns)],
-        ['Cost', orUnknown(session.estimated_cost, (cost) => `${formatDollars(cost)}, ${source}`)],
+        ['Cost', hasCost ? `${formatDollars(estimated_cost)}, ${source}` : UNKNOWN],
         ['Tokens', orUnknown(tokens, used)],
         [
           'Without a known price',

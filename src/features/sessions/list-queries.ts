@@ -5,20 +5,16 @@ import type { SessionListQuery } from './model.ts'
 // The statements of the list share these fragments.
 
 /**
- * A session `s` as the list shows it, as JSON text: PostgreSQL makes the text of 50 in less time than it takes to send,
+ * The fields of a session `s` in the list and in its detail, as JSON text without its end: PostgreSQL makes the text of 50 in less time than it takes to send,
  * read and format their columns. An id needs no escaping: it is of letters, digits, `_` and `-`.
  */
-export const listItem = (cost: string): string => `'{"id":"' || s.id || '","project_name":'
+export const LIST_FIELDS = `'{"id":"' || s.id || '","project_name":'
   || coalesce(to_json(nullif(s.project, ''))::text, 'null') || ',"turns":' || s.turns
-  || ',"estimated_cost":' || ${cost} || ',"quality_score":' || trim_scale(s.quality_score)
+  || ',"estimated_cost":' || trim_scale(s.estimated_cost) || ',"quality_score":' || trim_scale(s.quality_score)
   || ',"created_at":"' || to_char(s.created_at at time zone 'UTC', '${TIME_PATTERN}') || '"'`
 
-/** In a list, where what is not known is 0. */
-export const LIST_ITEM = `${listItem('trim_scale(s.estimated_cost)')} || '}'`
-/** In the detail `d`: null where nothing says what the session used. */
-export const DETAIL_COST = `case
-  when s.estimated_cost = 0 and d.detail->>'tokens' is null then 'null' else trim_scale(s.estimated_cost)::text
-end`
+/** A session `s` in the list. */
+export const LIST_ITEM = `${LIST_FIELDS} || '}'`
 
 export const offsetOf = (query: SessionListQuery): number => (query.page - 1) * query.per_page
 

@@ -31,7 +31,10 @@ const listFields = {
   id: Type.String({ examples: ['sess_4f1c2a'] }),
   project_name: nullable(Type.String({ examples: ['checkout'] })),
   turns: Type.Integer({ examples: [42] }),
-  estimated_cost: Type.Number({ description: 'US dollars, at most 6 decimals', examples: [1.284213] }),
+  estimated_cost: Type.Number({
+    description: 'US dollars, at most 6 decimals; 0 where nothing is known',
+    examples: [1.284213],
+  }),
   quality_score: Type.Number({
     description:
       'How smoothly it went (errors, rework, interruptions), no measure of its code; 0 to 100, high is good',
@@ -144,7 +147,6 @@ export type SessionDetailBody = Static<typeof SessionDetailBody>
 
 export const SessionDetail = component('SessionDetail', {
   ...listFields,
-  estimated_cost: nullable(listFields.estimated_cost),
   user_id: nullable(Type.String({ examples: ['user_7m2k'] })),
   unpriced_tokens: UnpricedTokens,
   ...Landing.properties,

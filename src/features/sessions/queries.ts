@@ -9,13 +9,12 @@ import { isSummed, sessionsWithShares, usageRows } from '../usage/sources.ts'
 import { sessionSums } from '../usage/sums.ts'
 import { landingOf } from './landing-queries.ts'
 import {
-  DETAIL_COST,
   directionOf,
   hasValues,
   itemsOf,
+  LIST_FIELDS,
   LIST_ITEM,
   listColumns,
-  listItem,
   matchingSessions,
   offsetOf,
   orderOf,
@@ -191,7 +190,7 @@ export async function getSession(
 ): Promise<JsonText> {
   const [row] = await sql<{ head: string; detail: string }[]>`
     select
-      ${sql.unsafe(listItem(DETAIL_COST))} || ',"user_id":' || ${hidesMembers ? sql`'null'` : sql`coalesce(to_json(coalesce(s.user_id, m.id))::text, 'null')`}
+      ${sql.unsafe(LIST_FIELDS)} || ',"user_id":' || ${hidesMembers ? sql`'null'` : sql`coalesce(to_json(coalesce(s.user_id, m.id))::text, 'null')`}
         || ',"unpriced_tokens":' || s.unpriced_tokens || l.text as head,
       d.detail::text as detail
     from sessions s

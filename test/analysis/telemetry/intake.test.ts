@@ -128,7 +128,7 @@ test('a session without a transcript shows what telemetry says, and null for wha
   // a session of which only a prompt is known
   await send(own, logs([claude('user_prompt', 's2', { 'prompt.id': 'p2' })], CLAUDE))
   expect(await detail(own, 's2')).toMatchObject({
-    ...{ tokens: null, estimated_cost: null, project_name: null, files_touched: null, origin: 'telemetry' },
+    ...{ tokens: null, estimated_cost: 0, project_name: null, files_touched: null, origin: 'telemetry' },
   })
   const listed = (await get(own, '/v1/sessions')).data.find(({ id }) => id === 'sess_s2')
   expect(listed).toMatchObject({ estimated_cost: 0, project_name: null })
