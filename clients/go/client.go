@@ -36,6 +36,7 @@ type Client struct{ Resources }
 type core struct {
 	root       string
 	key        string
+	keyError   error
 	timeout    time.Duration
 	maxRetries int
 	http       *http.Client
@@ -63,7 +64,8 @@ func WithHTTPClient(client *http.Client) Option {
 	}
 }
 
-// New makes a client. An empty apiKey is that of the environment's CLOUD_ANALYTICS_KEY; badges and Service need none.
+// New makes a client. An empty apiKey is that of the environment's CLOUD_ANALYTICS_KEY; badges and Service need none. Of one
+// with a space or a character beyond ASCII inside, every request is an error.
 func New(apiKey string, options ...Option) *Client {
 	c := &core{
 		root: os.Getenv("CLOUD_ANALYTICS_SERVER"), key: apiKey, timeout: defaultTimeout, maxRetries: defaultRetries,
@@ -79,6 +81,10 @@ func New(apiKey string, options ...Option) *Client {
 	c.root = strings.TrimSuffix(strings.TrimSuffix(c.root, "/api/v1"), "/v1")
 	if c.key == "" {
 		c.key = os.Getenv("CLOUD_ANALYTICS_KEY")
+	}
+	c.key = strings.TrimSpace(c.key)
+	if strings.IndexFunc(c.key, func(r rune) bool { return r < '!' || r > '~' }) >= 0 {
+		c.keyError = errors.New("cloudanalytics: the API key must be of printable ASCII characters without a space")
 	}
 	// another server does not get the key
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -165,6 +171,9 @@ func callText(ctx context.Context, c *core, r request) (string, error) {
 
 // send sends a request, again where that is safe and may help.
 func (c *core) send(ctx context.Context, r request) (*response, error) {
+	if c.keyError != nil {
+		return nil, c.keyError
+	}
 	if r.path == "" {
 		return nil, errors.New("cloudanalytics: an id is empty or a dot")
 	}

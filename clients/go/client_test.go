@@ -93,6 +93,32 @@ func TestPages(t *testing.T) {
 	same(t, "total", must[*Breakdown](t)(client.Cost.Breakdown(ctx, &CostBreakdownParams{By: "model"})).Total.Cost, 2)
 }
 
+func TestPagesWhileItemsArrive(t *testing.T) {
+	pages := []string{`{"id":"c"},{"id":"b"}`, `{"id":"b"},{"id":"a"}`, `{"id":"a"}`}
+	_, url := serve(t, func(w http.ResponseWriter, _ *http.Request, number int) {
+		write(w, 200, fmt.Sprintf(`{"data":[%s],"pagination":{"page":%d,"per_page":2,"total":5}}`, pages[number-1], number))
+	})
+	var ids []string
+	iter := New("k", WithBaseURL(url)).Sessions.Iter(ctx, nil)
+	for iter.Next() {
+		ids = append(ids, iter.Value().ID)
+	}
+	same(t, "ids", ids, "[c b a]")
+}
+
+func TestKey(t *testing.T) {
+	requests, url := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { write(w, 200, `{}`) })
+	must[*WhoAmI](t)(New(" ca_live_k\n", WithBaseURL(url)).Whoami(ctx))
+	same(t, "key", (*requests)[0].Header.Get("Authorization"), "Bearer ca_live_k")
+	for _, key := range []string{"ca_live_\nk", "ca_live_ k", "ca_live_ké"} {
+		_, err := New(key, WithBaseURL(url)).Whoami(ctx)
+		if err == nil || strings.Contains(err.Error(), "ca_live_") {
+			t.Errorf("%q: %v", key, err)
+		}
+	}
+	same(t, "requests", len(*requests), 1)
+}
+
 func TestRetries(t *testing.T) {
 	requests, url := serve(t, func(w http.ResponseWriter, _ *http.Request, number int) {
 		switch number {

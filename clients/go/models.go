@@ -247,7 +247,7 @@ type WhoAmI struct {
 	Limits       WhoAmILimits       `json:"limits"`     // Of the organization, shared by its keys
 }
 type SessionsListParams struct {
-	Page        int64    `json:"page,omitempty"`         // Page to return, from 1
+	Page        int64    `json:"page,omitempty"`         // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
 	PerPage     int64    `json:"per_page,omitempty"`     // Items on a page
 	Project     string   `json:"project,omitempty"`      // Only this project; empty: only what has none
 	DateFrom    string   `json:"date_from,omitempty"`    // First UTC day, inclusive
@@ -389,7 +389,7 @@ type SessionDetail struct {
 	SecurityMetadata SecurityMetadata         `json:"security_metadata"`
 }
 type PageParams struct {
-	Page    int64 `json:"page,omitempty"`     // Page to return, from 1
+	Page    int64 `json:"page,omitempty"`     // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
 	PerPage int64 `json:"per_page,omitempty"` // Items on a page
 }
 type SessionName struct {
@@ -490,7 +490,7 @@ type CostBreakdownParams struct {
 	HasFindings *bool    `json:"has_findings,omitempty"` // Only sessions with, or without, security findings
 	Sort        string   `json:"sort,omitempty"`         // What to sort by: `tokens` is the sum of the four kinds; `change` is the size of the change of cost, needs `compare`, and includes keys that only the range before has; ties are broken by key
 	Order       string   `json:"order,omitempty"`        // Direction of the sort
-	Page        int64    `json:"page,omitempty"`         // Page to return, from 1
+	Page        int64    `json:"page,omitempty"`         // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
 	PerPage     int64    `json:"per_page,omitempty"`     // Items on a page
 }
 
@@ -547,7 +547,7 @@ type SecurityOverview struct {
 	RecentSessions []SecurityOverviewRecentSession `json:"recent_sessions"` // the 10 newest of the matching sessions
 }
 type SecurityHeatmapParams struct {
-	Page     int64    `json:"page,omitempty"`      // Page to return, from 1
+	Page     int64    `json:"page,omitempty"`      // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
 	PerPage  int64    `json:"per_page,omitempty"`  // Items on a page
 	Project  string   `json:"project,omitempty"`   // Only this project; empty: only what has none
 	MinScore *float64 `json:"min_score,omitempty"` // Only files with at least this risk score
@@ -581,7 +581,7 @@ type Heatmap struct {
 	Summary HeatmapSummary `json:"summary"`
 }
 type FindingsListParams struct {
-	Page     int64  `json:"page,omitempty"`      // Page to return, from 1
+	Page     int64  `json:"page,omitempty"`      // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
 	PerPage  int64  `json:"per_page,omitempty"`  // Items on a page
 	Severity string `json:"severity,omitempty"`  // Only of this severity
 	RuleID   string `json:"rule_id,omitempty"`   // Only of this rule
@@ -611,7 +611,7 @@ type FindingChange struct {
 	Note   *string `json:"note,omitempty"`
 }
 type AuditListParams struct {
-	Page     int64  `json:"page,omitempty"`      // Page to return, from 1
+	Page     int64  `json:"page,omitempty"`      // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
 	PerPage  int64  `json:"per_page,omitempty"`  // Items on a page
 	Action   string `json:"action,omitempty"`    // Only this action, or those that begin alike: `webhook.*`
 	UserID   string `json:"user_id,omitempty"`   // Only entries of this actor
@@ -724,7 +724,7 @@ type Coverage struct {
 }
 type CoveragePage = Page[Coverage]
 type RiskListParams struct {
-	Page    int64  `json:"page,omitempty"`     // Page to return, from 1
+	Page    int64  `json:"page,omitempty"`     // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
 	PerPage int64  `json:"per_page,omitempty"` // Items on a page
 	Repo    string `json:"repo,omitempty"`     // Only pull requests of this repository
 	Rating  string `json:"rating,omitempty"`   // Only scores of this band
@@ -799,7 +799,7 @@ type OutcomesListParams struct {
 	Repo     string `json:"repo,omitempty"`      // Only this repository; sessions and commits count under that of their project’s pull requests
 	Member   string `json:"member,omitempty"`    // Only what this member did: an id, or an address in any case
 	Team     string `json:"team,omitempty"`      // Only what members of this team did, which they are in now; empty: of members in none, and of nobody
-	Page     int64  `json:"page,omitempty"`      // Page to return, from 1
+	Page     int64  `json:"page,omitempty"`      // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
 	PerPage  int64  `json:"per_page,omitempty"`  // Items on a page
 }
 
@@ -926,7 +926,7 @@ type EventCatalogue struct {
 	Data []EventCatalogueData `json:"data"`
 }
 type WebhooksDeliveriesListParams struct {
-	Page     int64  `json:"page,omitempty"`      // Page to return, from 1
+	Page     int64  `json:"page,omitempty"`      // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
 	PerPage  int64  `json:"per_page,omitempty"`  // Items on a page
 	Status   string `json:"status,omitempty"`    // Only deliveries in this state
 	Event    string `json:"event,omitempty"`     // Only deliveries of this event
@@ -1026,7 +1026,7 @@ type APIKeyRotation struct {
 	GracePeriodSeconds *int64 `json:"grace_period_seconds,omitempty"` // How long the old key still works
 }
 type MembersListParams struct {
-	Page    int64  `json:"page,omitempty"`     // Page to return, from 1
+	Page    int64  `json:"page,omitempty"`     // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
 	PerPage int64  `json:"per_page,omitempty"` // Items on a page
 	Q       string `json:"q,omitempty"`        // Part of the address or name, in any case
 	Role    string `json:"role,omitempty"`     // Only this role
@@ -1137,7 +1137,7 @@ type BudgetsListParams struct {
 	Project string `json:"project,omitempty"`  // Of this project
 	Member  string `json:"member,omitempty"`   // Of this member: an id, or an address in any case
 	Team    string `json:"team,omitempty"`     // Of this team
-	Page    int64  `json:"page,omitempty"`     // Page to return, from 1
+	Page    int64  `json:"page,omitempty"`     // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
 	PerPage int64  `json:"per_page,omitempty"` // Items on a page
 }
 

@@ -1,6 +1,9 @@
 package cloudanalytics
 
-import "context"
+import (
+	"context"
+	"reflect"
+)
 
 // Page is one page of a list.
 type Page[T any] struct {
@@ -8,7 +11,7 @@ type Page[T any] struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// Iter gives the items of all pages:
+// Iter gives the items of all pages, no id twice:
 //
 //	sessions := client.Sessions.Iter(ctx, nil)
 //	for sessions.Next() {
@@ -21,13 +24,14 @@ type Iter[T any] struct {
 	load  func(page int64) (*Page[T], error)
 	page  *Page[T]
 	index int
+	seen  map[string]bool
 	value T
 	err   error
 	ended bool
 }
 
 func newIter[T any](ctx context.Context, c *core, r request) *Iter[T] {
-	return &Iter[T]{load: func(page int64) (*Page[T], error) {
+	return &Iter[T]{seen: map[string]bool{}, load: func(page int64) (*Page[T], error) {
 		given := r
 		if page > 0 {
 			query, err := queryOf(r.query)
@@ -52,6 +56,9 @@ func (i *Iter[T]) Next() bool {
 		if i.page != nil && i.index < len(i.page.Data) {
 			i.value = i.page.Data[i.index]
 			i.index++
+			if i.isRepeated() {
+				continue
+			}
 			return true
 		}
 		next := int64(0)
@@ -68,6 +75,23 @@ func (i *Iter[T]) Next() bool {
 		}
 	}
 	i.ended = true
+	return false
+}
+
+// isRepeated says whether the value came before: what arrives meanwhile moves items to the next page.
+func (i *Iter[T]) isRepeated() bool {
+	item := reflect.ValueOf(i.value)
+	if item.Kind() != reflect.Struct {
+		return false
+	}
+	id := item.FieldByName("ID")
+	if !id.IsValid() || id.Kind() != reflect.String {
+		return false
+	}
+	if i.seen[id.String()] {
+		return true
+	}
+	i.seen[id.String()] = true
 	return false
 }
 

@@ -31,7 +31,8 @@ export const Page: TInteger = defaulted(
     minimum: 1,
     maximum: MAX_PAGE,
     default: 1,
-    description: 'Page to return, from 1',
+    description:
+      'Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it',
     examples: [1],
   }),
 )

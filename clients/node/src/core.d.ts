@@ -34,7 +34,8 @@ export interface Page<Item> {
 }
 
 /**
- * Awaited it is its page, iterated over it is all items from that page on: one request for each page, none after leaving.
+ * Awaited it is its page, iterated over it is all items from that page on, no id twice: one request for each page, none after
+ * leaving.
  */
 export interface List<Answer extends { data: unknown[] }>
   extends Promise<Answer>,

@@ -52,7 +52,10 @@ class Transport {
     if (!/^https?:\/\//.test(url))
       throw new TypeError(`baseUrl must begin with https:// or http://, not ${url}`)
     this.root = url.replace(/\/+$/, '').replace(/(\/api)?\/v1$/, '')
-    this.key = apiKey ?? environment('CLOUD_ANALYTICS_KEY')
+    this.key = (apiKey ?? environment('CLOUD_ANALYTICS_KEY'))?.trim()
+    // the runtime's error of a header would show it
+    if (this.key && !/^[!-~]+$/.test(this.key))
+      throw new TypeError('apiKey must be of printable ASCII characters without a space')
     this.timeout = Math.min(timeout, LONGEST_TIMEOUT)
     this.maxRetries = maxRetries
   }
@@ -155,8 +158,14 @@ class List {
   }
   async *[Symbol.asyncIterator]() {
     let page = await this.#begin()
+    const seen = new Set()
     for (;;) {
-      yield* page.data
+      for (const item of page.data) {
+        // what arrives meanwhile moves items to the next page
+        if (seen.has(item.id)) continue
+        if (item.id !== undefined) seen.add(item.id)
+        yield item
+      }
       const { page: number, per_page, total } = page.pagination ?? {}
       if (!number || page.data.length === 0 || number * per_page >= total) return
       page = await this.#load(number + 1)

@@ -52,6 +52,30 @@ test('iterates with one request for each page, and stops when the loop does', as
   assert.equal(requests[0].headers.authorization, 'Bearer k')
 })
 
+test('repeats no id while items arrive', async () => {
+  const pages = [['c', 'b'], ['b', 'a'], ['a']]
+  const { baseUrl } = await serve((_, response, number) =>
+    json(response, 200, {
+      data: pages[number - 1].map((id) => ({ id })),
+      pagination: { page: number, per_page: 2, total: 5 },
+    }),
+  )
+  const ids = []
+  for await (const { id } of new CloudAnalytics({ apiKey: 'k', baseUrl }).sessions.list()) ids.push(id)
+  assert.deepEqual(ids, ['c', 'b', 'a'])
+})
+
+test('trims and checks the key, and no error shows it', async () => {
+  const { requests, baseUrl } = await serve((_, response) => json(response, 200, {}))
+  await new CloudAnalytics({ apiKey: ' ca_live_k\n', baseUrl }).whoami()
+  assert.equal(requests[0].headers.authorization, 'Bearer ca_live_k')
+  for (const apiKey of ['ca_live_\nk', 'ca_live_ k', 'ca_live_ké'])
+    assert.throws(
+      () => new CloudAnalytics({ apiKey, baseUrl }),
+      (error) => error instanceof TypeError && !error.stack.includes('ca_live_'),
+    )
+})
+
 test('waits as Retry-After says and tries again, maxRetries times', async () => {
   const { requests, baseUrl } = await serve((_, response, number) =>
     number === 1

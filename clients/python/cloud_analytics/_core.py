@@ -34,8 +34,8 @@ class Model(Dict[str, Any]):
 
 
 class Page(Generic[Item]):
-    """One page of a list: `data` and `pagination`. Iterating gives all items from this page on, each further page by one
-    request, sent when its first item is asked for."""
+    """One page of a list: `data` and `pagination`. Iterating gives all items from this page on, no id twice, each further page
+    by one request, sent when its first item is asked for."""
 
     data: List[Item]
     pagination: Any  # page, per_page, total (of all pages, exactly)
@@ -48,8 +48,14 @@ class Page(Generic[Item]):
 
     def __iter__(self) -> Iterator[Item]:
         answer = self._answer
+        seen = set()
         while True:
-            yield from answer["data"]
+            for item in answer["data"]:
+                # what arrives meanwhile moves items to the next page
+                item_id = item.get("id")
+                if item_id is None or item_id not in seen:
+                    seen.add(item_id)
+                    yield item
             place = answer.get("pagination")
             if not place or not answer["data"] or place["page"] * place["per_page"] >= place["total"]:
                 return
@@ -132,8 +138,11 @@ class Transport:
         self._timeout = timeout
         self._max_retries = max_retries
         self._headers = {"User-Agent": f"cloud-analytics-python/{VERSION}", "Accept": "application/json"}
-        key = api_key or os.environ.get("CLOUD_ANALYTICS_KEY")
+        key = (api_key or os.environ.get("CLOUD_ANALYTICS_KEY") or "").strip()
         if key:
+            # the error of a header would show it
+            if not re.fullmatch("[!-~]+", key):
+                raise ValueError("api_key must be of printable ASCII characters without a space")
             self._headers["Authorization"] = f"Bearer {key}"
         self._opener: Any = None
 

@@ -3,13 +3,14 @@
 
 Many methods have these:
 
-page: Page to return, from 1. per_page: Items on a page. project: Only this project; empty: only what has
-none. date_from: First UTC day, inclusive. date_to: Last UTC day, inclusive. team: Only what members of this
-team did, which they are in now; empty: of members in none, and of nobody. status: Only deliveries in this
-state. event: Only deliveries of this event. style: Shape of the badge; flat unless given. label: Text on the
-left instead of the organization's; cut after 40 characters. days: UTC days that count, today included. token:
-The organization's badge token, where its badges are private. project: Of this project. member: Of this
-member: an id, or an address in any case. team: Of this team.
+page: Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it.
+per_page: Items on a page. project: Only this project; empty: only what has none. date_from: First UTC day,
+inclusive. date_to: Last UTC day, inclusive. team: Only what members of this team did, which they are in now;
+empty: of members in none, and of nobody. status: Only deliveries in this state. event: Only deliveries of
+this event. style: Shape of the badge; flat unless given. label: Text on the left instead of the
+organization's; cut after 40 characters. days: UTC days that count, today included. token: The organization's
+badge token, where its badges are private. project: Of this project. member: Of this member: an id, or an
+address in any case. team: Of this team.
 """
 
 from __future__ import annotations

@@ -79,6 +79,26 @@ class LibraryTest(unittest.TestCase):
         self.assertEqual((len(requests), requests[3].path), (4, "/v1/sessions?page=2&has_findings=true"))
         self.assertEqual(client.cost.breakdown(by="model").total.cost, 2)
 
+    def test_pages_while_items_arrive(self) -> None:
+        pages = [["c", "b"], ["b", "a"], ["a"]]
+
+        def answer(request: Any, number: int) -> None:
+            data = [{"id": id} for id in pages[number - 1]]
+            request.send(200, {"data": data, "pagination": {"page": number, "per_page": 2, "total": 5}})
+
+        _, url = self.serve(answer)
+        client = CloudAnalytics(api_key="k", base_url=url)
+        self.assertEqual([session.id for session in client.sessions.list()], ["c", "b", "a"])
+
+    def test_key(self) -> None:
+        requests, url = self.serve(lambda request, _: request.send(200, {}))
+        CloudAnalytics(api_key=" ca_live_k\n", base_url=url).whoami()
+        self.assertEqual(requests[0].headers["Authorization"], "Bearer ca_live_k")
+        for key in ("ca_live_\nk", "ca_live_ k", "ca_live_ké"):
+            with self.assertRaises(ValueError) as caught:
+                CloudAnalytics(api_key=key, base_url=url)
+            self.assertNotIn("ca_live_", str(caught.exception))
+
     def test_retries(self) -> None:
         def answer(request: Handler, number: int) -> None:
             if number == 1:

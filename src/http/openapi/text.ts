@@ -8,7 +8,7 @@ export const DESCRIPTION = `Coding sessions, quality, cost, security, team, audi
 
 **Limits.** 100, 500 or 2000 requests a minute by plan, shared by all keys of the organization, and as many \`POST /v1/sync\` besides; \`X-RateLimit-*\` on every answer says how it stands for requests of its kind. Beyond it: 429 with \`Retry-After\`.
 
-**Lists.** \`page\` from 1, \`per_page\` up to 100; \`total\` is exact, and a page past the end is empty. As CSV (\`Accept: text/csv\`) \`per_page=all\` is the whole list. \`Link\` has the paths of the first, previous, next and last page with all other parameters, as far as they exist.
+**Lists.** \`page\` from 1, \`per_page\` up to 100; \`total\` is exact, and a page past the end is empty. While data arrive, a row may come again on the next page: ascending order avoids it. As CSV (\`Accept: text/csv\`) \`per_page=all\` is the whole list. \`Link\` has the paths of the first, previous, next and last page with all other parameters, as far as they exist.
 
 **Caching.** Every GET below \`/v1\` with JSON carries an \`ETag\`; sent back as \`If-None-Match\` it gives 304 with no body.
 
