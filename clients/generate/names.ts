@@ -59,6 +59,7 @@ export const METHODS: Record<string, Record<string, string>> = {
     update: 'PATCH /v1/members/{}',
     delete: 'DELETE /v1/members/{}',
     invite: 'POST /v1/members/{}/invitation',
+    invite_many: 'POST /v1/members/invitations',
   },
   organization: {
     get: 'GET /v1/organization',

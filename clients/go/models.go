@@ -1054,6 +1054,24 @@ type Invitation struct {
 	URL       string `json:"url"` // The link by which the member sets a password, once; shown in this answer only
 	ExpiresAt string `json:"expires_at"`
 }
+type InvitedMember struct {
+	Email       string `json:"email"`
+	DisplayName string `json:"display_name,omitempty"` // The part of the address before the @ unless given
+	Role        string `json:"role"`
+	Team        string `json:"team,omitempty"` // Null for none. Without this field the one that is stored stays
+}
+type NewInvitations struct {
+	Members []InvitedMember `json:"members"`
+}
+type InvitationsData struct {
+	ID        string `json:"id"`
+	Email     string `json:"email"`
+	URL       string `json:"url"` // The link for this member; shown in this answer only
+	ExpiresAt string `json:"expires_at"`
+}
+type Invitations struct {
+	Data []InvitationsData `json:"data"` // In the order of the request
+}
 
 // PendingRetention: A shorter retention that waits: it holds from `at` on, and would delete so many sessions.
 type PendingRetention struct {

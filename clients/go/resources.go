@@ -425,6 +425,11 @@ func (r *MembersResource) Invite(ctx context.Context, userID string) (*Invitatio
 	return call[Invitation](ctx, r.core, request{method: "POST", path: path("/v1/members/{user_id}/invitation", userID)})
 }
 
+// InviteMany: make links for up to 200 people. Scope: `admin`.
+func (r *MembersResource) InviteMany(ctx context.Context, params *NewInvitations) (*Invitations, error) {
+	return call[Invitations](ctx, r.core, request{method: "POST", path: "/v1/members/invitations", body: params})
+}
+
 // OrganizationResource has the methods of organization.
 type OrganizationResource struct{ core *core }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { flagOf, SETTINGS } from '../../src/config.ts'
 import { run, runJson, scratchFolder } from '../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
@@ -257,6 +258,45 @@ test("a member's key is made and rotated; an end that has passed is wrong usage"
   expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining('no member "nobody@example.com"')])
   await runJson(['member', 'remove', '--org', 'acme', '--email', 'eve@example.com'], env)
 })
+
+test(
+  'people of a file are invited, all or nobody',
+  async () => {
+    const folder = scratchFolder()
+    const file = join(folder.path, 'people.csv')
+    const invite = ['member', 'invite', '--org', 'acme', '--file', file]
+    const header = 'email,display_name,role,team'
+    writeFileSync(file, `${header}\r\ngil@example.com,"Gil ""G"", Jr",developer,web\nhal@example,,king,\n`)
+    const wrong = await run(invite, env)
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('row 2 role: must be one of')])
+    writeFileSync(file, 'email,role\ngil@example.com,developer\n')
+    expect((await run(invite, env)).stderr).toContain(`must be CSV with the header ${header}`)
+    writeFileSync(
+      file,
+      `\uFEFF${header}\r\ngil@example.com,"Gil ""G"", Jr",developer,web\r\n\r\nhal@example.com,,auditor,`,
+    )
+    const { data } = (await runJson(invite, env)) as { data: { email: string; url: string }[] }
+    expect(data.map(({ email }) => email)).toEqual(['gil@example.com', 'hal@example.com'])
+    expect(data[0]?.url).toContain('/accept#token=')
+    const listed = await runJson(['member', 'list', '--org', 'acme'], env)
+    const members = listed as { email: string; display_name: string; team: string | null }[]
+    const invited = members.filter(({ email }) => /^(gil|hal)@/.test(email))
+    expect(invited.map(({ display_name, team }) => [display_name, team]).sort()).toEqual([
+      ['Gil "G", Jr', 'web'],
+      ['hal', null],
+    ])
+    const text = await run(invite, env)
+    expect(text.stdout).toContain('gil@example.com')
+    for (const args of [
+      ['--org', 'acme'],
+      ['gil@example.com', '--org', 'acme', '--file', file],
+    ])
+      expect((await run(['member', 'invite', ...args], env)).code).toBe(2)
+    for (const { email } of invited) await run(['member', 'remove', '--org', 'acme', '--email', email], env)
+    folder.remove()
+  },
+  SLOW_MS,
+)
 
 test('a member who was removed gets the sessions with the id by --id', async () => {
   const about = ['--org', 'acme', '--email', 'fay@example.com']

@@ -477,6 +477,10 @@ export type MemberPage = Page<Member>
 export interface NewMember { email: string; display_name: string; role: Role; team?: string | null }
 export interface MemberChange { display_name?: string; role?: Role; team?: string | null; aliases?: string[] }
 export interface Invitation { url: string; expires_at: string }
+export interface InvitedMember { email: string; display_name?: string; role: Role; team?: string | null }
+export interface NewInvitations { members: InvitedMember[] }
+export interface InvitationsData { id: string; email: string; url: string; expires_at: string }
+export interface Invitations { data: InvitationsData[] }
 /** A shorter retention that waits: it holds from `at` on, and would delete so many sessions */ export interface PendingRetention {
  days: number; sessions: number; at: string
 }
@@ -733,6 +737,7 @@ export interface Resources {
   update(user_id: string, params: MemberChange): Promise<Member>
   delete(user_id: string): Promise<void>
   /** Make a link by which a member sets a password. */ invite(user_id: string): Promise<Invitation>
+  inviteMany(params: NewInvitations): Promise<Invitations>
  }
  organization: {
   get(): Promise<OrganizationSettings>

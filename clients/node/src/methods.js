@@ -62,6 +62,7 @@ export const METHODS = {
   'members.update': 'PATCH /v1/members/{user_id} input',
   'members.delete': 'DELETE /v1/members/{user_id}',
   'members.invite': 'POST /v1/members/{user_id}/invitation',
+  'members.inviteMany': 'POST /v1/members/invitations input',
   'organization.get': 'GET /v1/organization',
   'organization.update': 'PATCH /v1/organization input',
   'organization.newBadgeToken': 'POST /v1/organization/badge-token',

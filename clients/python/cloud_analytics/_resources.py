@@ -468,6 +468,12 @@ class Members(Resource):
         """Make a link by which a member sets a password. Scope: `admin`."""
         return cast(m.Invitation, self._call("POST", "/v1/members/{user_id}/invitation", locals()))
 
+    def invite_many(
+        self, params: Params = None, *, members: Sequence[Mapping[str, Any]] = UNSET
+    ) -> m.Invitations:
+        """Make links for up to 200 people. Scope: `admin`."""
+        return cast(m.Invitations, self._call("POST", "/v1/members/invitations", locals()))
+
 class Organization(Resource):
     def get(self) -> m.OrganizationSettings:
         """The organization’s settings. Scope: `admin` or `read`."""

@@ -770,6 +770,15 @@ class Invitation(Model):
     url: str  # The link by which the member sets a password, once; shown in this answer only
     expires_at: str
 
+class InvitationsData(Model):
+    id: str
+    email: str
+    url: str  # The link for this member; shown in this answer only
+    expires_at: str
+
+class Invitations(Model):
+    data: List[InvitationsData]  # In the order of the request
+
 class PendingRetention(Model):
     """A shorter retention that waits: it holds from `at` on, and would delete so many sessions."""
     days: int

@@ -37,10 +37,16 @@ it: member add --id.`)
     .examples('member remove --org acme --email ada@example.com')
     .run(remove)
   member
-    .add('invite <email>', 'make a link by which the member sets a password and signs in')
+    .add(
+      'invite [email]',
+      'make a link by which a member sets a password and signs in, or one for each of a file',
+    )
     .org()
-    .notes('The link is valid for 7 days and once; a new one replaces the old.')
-    .examples('member invite ada@example.com --org acme')
+    .option('--file <file>', 'CSV with the header email,display_name,role,team: who is no member becomes one')
+    .notes(
+      'A link is valid for 7 days and once; a new one replaces the old. Of a file all are invited, or nobody.',
+    )
+    .examples('member invite ada@example.com --org acme', 'member invite --file people.csv --org acme')
     .run(invite)
   member
     .add('erase <email>', 'delete a person: address and name leave every table, a pseudonym stays')
@@ -118,7 +124,20 @@ async function remove(context: Context, { org, email }: { org: string; email: st
   await printResult(context.json, removed, `member ${removed.email} (${removed.id}) is removed`)
 }
 
-async function invite(context: Context, { org }: { org: string }, [email]: Args): Promise<void> {
+async function invite(
+  context: Context,
+  { org, file }: { org: string; file?: string },
+  [email]: Args,
+): Promise<void> {
+  if ((email === '') === (file === undefined))
+    throw new OperatorError('give the address of a member, or --file', 2)
+  if (file !== undefined) {
+    const { inviteFile } = await import('./invite-file.ts')
+    const data = await withOrganization(context, org, (sql, orgId) => inviteFile(context, sql, orgId, file))
+    await printResult(context.json, { data }, table(data, ['email', 'url'], 'nobody'))
+    if (!context.json) printMessage(`each valid once and until ${data[0]?.expires_at}`)
+    return
+  }
   const { inviteMember } = await import('./owner.ts')
   const invited = await withOrganization(context, org, (sql, orgId) =>
     inviteMember(context, sql, orgId, email),

@@ -56,5 +56,5 @@ export async function inviteMember(context: Context, sql: Sql, orgId: string, em
   })
 }
 
-const linkOf = (context: Context, token: string): string =>
+export const linkOf = (context: Context, token: string): string =>
   invitationUrl(context.config.publicUrl ?? serverUrl(context), token)

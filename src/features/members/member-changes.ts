@@ -1,3 +1,4 @@
+import type { Static } from '@sinclair/typebox'
 import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
 import { findKeysOfMember, revokeKeys } from '../../accounts/keys/queries.ts'
 import { type Access, rightsOf } from '../../accounts/people/callers.ts'
@@ -6,6 +7,7 @@ import { removeAccount } from '../../accounts/people/member-queries.ts'
 import { type Rights, scopesBeyond } from '../../accounts/people/roles.ts'
 import type { MemberRecord, Role } from '../../analysis/records/member.ts'
 import { ApiError, forbidden, validationError } from '../../base/errors.ts'
+import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
 import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
 import { emit } from '../../webhooks/outbox/events.ts'
@@ -24,10 +26,12 @@ import {
 } from '../team/queries.ts'
 import { hasOwner, writeMembers } from '../team/write.ts'
 import { updateShares } from '../usage/pull-request-write.ts'
-import type { MemberChange } from './model.ts'
+import type { InvitationsBody, MemberChange, NewMemberBody } from './model.ts'
 
 // Changes of one member: by the API, the command line, and the identity provider. Each function needs a transaction, and
 // takes the organization's lock.
+
+type NewMember = Static<typeof NewMemberBody>
 
 /** The author of a change of members. Without `rights`, as the server's own command line, they may do everything. */
 export interface Changer {
@@ -46,15 +50,19 @@ const updatePartsOf = (tx: ISql, orgId: string, members: readonly string[]) =>
 
 const noMember = () => new ApiError('NOT_FOUND', 'There is no such member')
 
-/** The problems of a record that a request made, without the record's name before them. */
-async function namingFields<Result>(work: Promise<Result>): Promise<Result> {
+/** The problems of records that a request made, without the records' names before them. */
+async function namingFields<Result>(
+  work: Promise<Result>,
+  given: RegExp | string = /^records\[0\]\./,
+  name = '',
+): Promise<Result> {
   try {
     return await work
   } catch (error) {
     if (!(error instanceof ApiError) || error.options.details === undefined) throw error
     throw validationError(
       ...error.options.details.map(({ field, message }) => ({
-        field: field.replace(/^records\[0\]\./, ''),
+        field: field.replace(given, name),
         message,
       })),
     )
@@ -69,7 +77,7 @@ export async function addMember(
   tx: ISql,
   orgId: string,
   changer: Changer,
-  member: { email: string; display_name: string; role: Role; team?: string | null },
+  member: NewMember,
   now: Date,
 ): Promise<MemberWithAliases> {
   await lockOrganization(tx, orgId)
@@ -80,10 +88,25 @@ export async function addMember(
     throw validationError({ field: 'email', message: 'is the address of a member' })
   }
   const record: MemberRecord = { type: 'member', ...member, joined_at: now.toISOString() }
-  const { joined } = await namingFields(writeMembers(tx, orgId, [record]))
+  const [{ id } = { id: '' }] = await namingFields(addMembers(tx, orgId, changer, [record], now))
+  return await getMember(tx, orgId, id)
+}
+
+/** Writes the members of whom some may be known, and returns those who have joined. */
+async function addMembers(
+  tx: ISql,
+  orgId: string,
+  changer: Changer,
+  records: readonly MemberRecord[],
+  now: Date,
+): Promise<readonly Pick<Member, 'id' | 'email'>[]> {
+  const { joined } = await writeMembers(tx, orgId, records)
+  if (joined.length === 0) return []
   const ids = joined.map(({ id }) => id)
   await updatePartsOf(tx, orgId, await findKeysOf(tx, orgId, ids, []))
-  await recordEntries(tx, orgId, changer.actor, [{ action: 'member.created', details: { created: 1, ids } }])
+  await recordEntries(tx, orgId, changer.actor, [
+    { action: 'member.created', details: { created: ids.length, ids } },
+  ])
   await emit(
     tx,
     orgId,
@@ -95,7 +118,7 @@ export async function addMember(
   )
   const months = ids.map((id) => ofMember(id, now))
   await emitBudgetAlerts(tx, orgId, months, now)
-  return await getMember(tx, orgId, ids[0] ?? '')
+  return joined
 }
 
 /**
@@ -212,6 +235,45 @@ export async function inviteMember(
   return await createInvitation(tx, orgId, id, changer.actor)
 }
 
+/**
+ * Invites people, of whom those who are no members become ones; all or nobody. Throws FORBIDDEN as `inviteMember` does, and
+ * VALIDATION_ERROR for an alias of a member, naming `members[i]`.
+ */
+export async function inviteMembers(
+  tx: ISql,
+  orgId: string,
+  changer: Changer,
+  { members }: InvitationsBody,
+  now: Date,
+): Promise<(NewInvitation & { id: string; email: string })[]> {
+  await lockOrganization(tx, orgId)
+  const known = await Promise.all(members.map(({ email }) => findMember(tx, orgId, email)))
+  for (const [index, { role }] of members.entries()) {
+    const field = `members[${index}].role`
+    const given = known[index]?.role ?? role
+    refuseForOwners(changer, { role }, field)
+    refuseForOwners(changer, { role: given }, field)
+    refuseBeyond(changer, given, undefined, field)
+  }
+  const records = members.map(({ email, display_name, role, team }, index): MemberRecord => {
+    const before = known[index]
+    const written = { type: 'member', email, joined_at: before?.joined_at ?? now.toISOString() } as const
+    if (before !== undefined) return { ...written, display_name: before.display_name, role: before.role }
+    // an address is longer than a name may be
+    const name = display_name ?? email.replace(/@.*/, '').slice(0, 200)
+    return { ...written, display_name: name, role, team: team ?? null }
+  })
+  const joined = await namingFields(addMembers(tx, orgId, changer, records, now), 'records', 'members')
+  const idOf = new Map([...joined, ...known].flatMap((member) => (member ? [[member.email, member.id]] : [])))
+  const invited = []
+  for (const address of members) {
+    const email = asciiLower(address.email)
+    const id = idOf.get(email) ?? ''
+    invited.push({ id, email, ...(await createInvitation(tx, orgId, id, changer.actor)) })
+  }
+  return invited
+}
+
 /** Throws FORBIDDEN where the member is an owner and the changer is none. */
 function refuseForOwners({ rights }: Changer, { role }: Pick<Member, 'role'>, field: string): void {
   if (role === 'owner' && rights?.ownerId === null)
@@ -219,10 +281,10 @@ function refuseForOwners({ rights }: Changer, { role }: Pick<Member, 'role'>, fi
 }
 
 /** Throws FORBIDDEN where the changer lacks scopes of the role that the role `before` does not have. */
-function refuseBeyond({ rights }: Changer, role: Role, before?: Role): void {
+function refuseBeyond({ rights }: Changer, role: Role, before?: Role, field = 'role'): void {
   const missing = rights === undefined ? [] : scopesBeyond(rights.scopes, role, before)
   if (missing.length > 0) {
     const message = `you do not have the scopes ${missing.join(', ')} of the role ${role}`
-    throw forbidden({ field: 'role', message })
+    throw forbidden({ field, message })
   }
 }

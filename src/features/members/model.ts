@@ -1,6 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, name, nullable, Timestamp } from '../../analysis/records/fields.ts'
 import { Role, Team } from '../../analysis/records/member.ts'
+import { type FieldProblem, problemIf } from '../../base/errors.ts'
+import { asciiLower } from '../../base/text.ts'
 import { ROLES } from '../../config.ts'
 import { oneOf, Page, PageOf, PerPage } from '../../http/query.ts'
 
@@ -52,6 +54,50 @@ export const MemberChangeBody = closed(
   { title: 'MemberChange' },
 )
 export type MemberChange = Static<typeof MemberChangeBody>
+
+export const InvitationsBody = closed(
+  {
+    members: Type.Array(
+      closed(
+        {
+          email: Address,
+          display_name: Type.Optional(
+            Type.String({ ...name(200), description: 'The part of the address before the @ unless given' }),
+          ),
+          role: Role,
+          team: Type.Optional(nullable(Team)),
+        },
+        { title: 'InvitedMember' },
+      ),
+      { minItems: 1, maxItems: 200 },
+    ),
+  },
+  { title: 'NewInvitations' },
+)
+export type InvitationsBody = Static<typeof InvitationsBody>
+
+/** Finds addresses that are there twice. */
+export function repeatedAddresses({ members }: { members?: unknown }): FieldProblem[] {
+  const seen = new Set<string>()
+  return (Array.isArray(members) ? members : []).flatMap((member, index) => {
+    const email = asciiLower(String(member?.email))
+    const isRepeated = seen.has(email)
+    seen.add(email)
+    return problemIf(isRepeated, `members[${index}].email`, 'must be given once')
+  })
+}
+
+export const Invitations = component('Invitations', {
+  data: Type.Array(
+    closed({
+      id: Type.String({ examples: ['user_7h2k9d'] }),
+      email: Type.String({ examples: ['ada@example.com'] }),
+      url: Type.String({ description: 'The link for this member; shown in this answer only' }),
+      expires_at: Timestamp('UTC, milliseconds'),
+    }),
+    { description: 'In the order of the request' },
+  ),
+})
 
 export const Invitation = component('Invitation', {
   url: Type.String({

@@ -3,8 +3,25 @@ import { Elysia } from 'elysia'
 import { invitationUrl } from '../../accounts/people/invitation-queries.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { fixedFields } from '../../http/declared.ts'
-import { addMember, changeMember, changerOf, inviteMember, removeWholeMember } from './member-changes.ts'
-import { Invitation, Member, MemberChangeBody, MemberListQuery, MemberPage, NewMemberBody } from './model.ts'
+import {
+  addMember,
+  changeMember,
+  changerOf,
+  inviteMember,
+  inviteMembers,
+  removeWholeMember,
+} from './member-changes.ts'
+import {
+  Invitation,
+  Invitations,
+  InvitationsBody,
+  Member,
+  MemberChangeBody,
+  MemberListQuery,
+  MemberPage,
+  NewMemberBody,
+  repeatedAddresses,
+} from './model.ts'
 import { getListedMember, listMemberPage } from './queries.ts'
 
 const needs = { scope: 'admin', members: true } as const
@@ -63,6 +80,27 @@ export const memberRoutes = ({ config, now, api, inTurn, listenUrl }: RouteDeps)
           operationId: 'inviteMember',
           summary: 'Make a link by which a member sets a password',
           description: 'Valid for 7 days and once. A new one replaces the old. It is in this answer only.',
+        },
+      },
+    )
+    .post(
+      '/invitations',
+      async ({ body, path, set, orgId, access }) => {
+        const invited = await inTurn(orgId, (tx) => inviteMembers(tx, orgId, changerOf(access), body, now()))
+        set.headers.location = path.replace(/\/invitations\/?$/, '')
+        const base = config.publicUrl ?? listenUrl()
+        return { data: invited.map(({ token, ...shown }) => ({ ...shown, url: invitationUrl(base, token) })) }
+      },
+      {
+        ...needs,
+        body: InvitationsBody,
+        check: ({ body }: { body: InvitationsBody }) => repeatedAddresses(body),
+        response: { 201: Invitations },
+        detail: {
+          operationId: 'inviteMembers',
+          summary: 'Make links for up to 200 people',
+          description:
+            'Who is no member becomes one; who is a member stays as they are and gets a new link. All or nobody: one mistake, and nothing is changed.',
         },
       },
     )

@@ -177,6 +177,87 @@ describe('keys', () => {
 })
 
 describe('members', () => {
+  test('are invited many at once, all or nobody', async () => {
+    const own = await organization()
+    const { ask } = own
+    const path = '/v1/members/invitations'
+    const known = await ask('POST', '/v1/members', {
+      ...{ email: 'known@example.com', display_name: 'Known', role: 'auditor', team: 'web' },
+    })
+    const shown = (list: object[]) => list as { id: string; email: string; url: string; expires_at: string }[]
+    const before = await actions(own)
+    const problemsOf = async (members: unknown) => {
+      const { status, body } = await ask('POST', path, { members })
+      return [status, ...(body.details ?? []).map(({ field }) => field)]
+    }
+    const ada = { email: 'Ada@Example.com', display_name: 'Ada', role: 'developer', team: 'payments' }
+    const bob = { email: 'bob@example.com', role: 'auditor' }
+    const wrong: [unknown, (string | number)[]][] = [
+      [
+        [ada, { ...bob, email: 'nobody' }],
+        [400, 'members[1].email'],
+      ],
+      [
+        [ada, { ...bob, email: 'ADA@example.com' }],
+        [400, 'members[1].email'],
+      ],
+      [
+        [ada, { ...bob, role: 'king' }],
+        [400, 'members[1].role'],
+      ],
+      [
+        [ada, { ...bob, name: 'Bob' }],
+        [400, 'members[1].name'],
+      ],
+      [
+        [ada, { ...bob, role: 'owner' }],
+        [403, 'members[1].role'],
+      ],
+      [[], [400, 'members']],
+      [Array.from({ length: 201 }, (_, n) => ({ ...bob, email: `p${n}@example.com` })), [400, 'members']],
+    ]
+    for (const [members, expected] of wrong) expect(await problemsOf(members)).toEqual(expected)
+    await ask('PATCH', `/v1/members/${known.body.id}`, { aliases: ['alias@example.com'] })
+    expect(await problemsOf([ada, { ...bob, email: 'alias@example.com' }])).toEqual([400, 'members[1].email'])
+    expect((await ask('GET', '/v1/members')).body.pagination.total).toBe(1)
+    expect(await actions(own)).toHaveLength(before.length + 1)
+
+    const again = { email: 'KNOWN@example.com', display_name: 'Other', role: 'developer' }
+    const made = await ask('POST', path, { members: [ada, again, bob] })
+    expect([made.status, made.headers.get('location')]).toEqual([201, '/v1/members'])
+    const [first, second, third] = shown(made.body.data)
+    expect([first, second, third].map((one) => one?.email)).toEqual([
+      ...['ada@example.com', 'known@example.com', 'bob@example.com'],
+    ])
+    expect(second?.id).toBe(String(known.body.id))
+    expect(new Set(made.body.data.map(({ url }) => url as unknown)).size).toBe(3)
+    expect(first).toMatchObject({
+      url: expect.stringMatching(/\/accept#token=\S{20,}$/),
+      expires_at: expect.stringMatching(/^\d{4}-.*Z$/),
+    })
+    const { body } = await ask('GET', '/v1/members')
+    const listed = body.data.map((one) => [one.id, one.display_name, one.role, one.team, one.status].join())
+    expect(listed.sort()).toEqual(
+      [
+        `${first?.id},Ada,developer,payments,invited`,
+        `${second?.id},Known,auditor,web,invited`,
+        `${third?.id},bob,auditor,,invited`,
+      ].sort(),
+    )
+    const entries = (await actions(own)).slice(before.length + 1)
+    expect(entries.map(({ action }) => action)).toEqual([
+      'member.created',
+      ...new Array(3).fill('member.invited'),
+    ])
+    // 200 at once
+    const many = Array.from({ length: 200 }, (_, n) => ({ ...bob, email: `p${n}@example.com` }))
+    const all = await ask('POST', path, { members: many })
+    expect([all.status, all.body.data.length]).toEqual([201, 200])
+    const renewed = shown((await ask('POST', path, { members: many.slice(0, 1) })).body.data)
+    expect(renewed[0]?.id).toBe(shown(all.body.data)[0]?.id)
+    expect(renewed[0]?.url).not.toBe(shown(all.body.data)[0]?.url)
+  })
+
   test('are added, found, changed and removed with their keys', async () => {
     const own = await organization()
     const { ask } = own

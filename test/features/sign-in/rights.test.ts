@@ -99,6 +99,17 @@ describe('a member', () => {
         const mayInvite = has(held, OF_ROLE[role]) && (role !== 'owner' || isOwner)
         const { status } = await ask('POST', `/v1/members/${id}/invitation`)
         expect([name, role, status]).toEqual([name, role, mayInvite ? 201 : 403])
+        // who is no member, and who is one, by the role that they have
+        made += 1
+        const unknown = `m${made}@example.com`
+        await newMember(role)
+        for (const members of [
+          [{ email: `new-${unknown}`, role }],
+          [{ email: `m${made}@example.com`, role: 'auditor' }],
+        ]) {
+          const many = await ask('POST', '/v1/members/invitations', { members })
+          expect([name, role, many.status]).toEqual([name, role, mayInvite ? 201 : 403])
+        }
       }
     }
   })

@@ -94,6 +94,7 @@ export const CHANGES: Record<string, object | null> = {
   'POST /members': { email: 'new@example.com', display_name: 'New', role: 'developer' },
   'PATCH /members/:user_id': { display_name: 'Another' },
   'POST /members/:user_id/invitation': null,
+  'POST /members/invitations': { members: [{ email: 'invited@example.com', role: 'developer' }] },
   'DELETE /members/:user_id': null,
   'PUT /budgets/:month': { limit: 12.5 },
   'DELETE /budgets/:month': null,
