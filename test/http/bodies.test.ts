@@ -51,7 +51,12 @@ describe('what is taken', () => {
     ['zstd', zstdCompressSync(EMPTY), { 'content-encoding': 'ZSTD' }],
     ['identity', EMPTY, { 'content-encoding': 'identity' }],
     ['a stream', new Blob([EMPTY]).stream(), {}],
-    ['32 MiB', `{"records":[]${' '.repeat(32 * MIB - EMPTY.length)}}`, {}],
+    ['8 MiB of JSON', `{"records":[]${' '.repeat(8 * MIB - EMPTY.length)}}`, {}],
+    [
+      '32 MiB of NDJSON',
+      `${member('a@b.example')}${' '.repeat(32 * MIB - member('a@b.example').length)}`,
+      { 'content-type': 'application/x-ndjson' },
+    ],
     [
       'NDJSON',
       `\n${member('a@b.example')}\r\n\n${member('c@d.example')}\n`,
@@ -178,7 +183,8 @@ describe('what is refused', () => {
     ['UTF-16 by name', EMPTY, { 'content-type': 'application/json; charset=utf-16' }, 415, 'body'],
     ['two types', EMPTY, { 'content-type': 'application/json, application/json' }, 415, 'body'],
     ['a declared length', EMPTY, { 'content-length': String(32 * MIB + 1) }, 413, 'body'],
-    ['more than 32 MiB', `{"records":[]${' '.repeat(32 * MIB)}}`, {}, 413, 'body'],
+    ['more than 8 MiB of JSON', `{"records":[]${' '.repeat(8 * MIB)}}`, {}, 413, 'body'],
+    ['more than 32 MiB', ' '.repeat(32 * MIB + 1), { 'content-type': 'application/x-ndjson' }, 413, 'body'],
     ['a gzip bomb', bomb(gzipSync), { 'content-encoding': 'gzip' }, 413, 'body'],
     ['a zstd bomb', bomb(zstdCompressSync), { 'content-encoding': 'zstd' }, 413, 'body'],
     [
