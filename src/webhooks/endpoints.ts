@@ -65,6 +65,7 @@ export async function createEndpoint(
   actor: Actor,
   wanted: NewEndpoint,
   idempotency: Idempotency | undefined,
+  id = newId('hook'),
 ): Promise<CreatedEndpoint> {
   return await inTurn(orgId, async (tx) => {
     const firstResponse = await findStoredResponse(tx, box, orgId, idempotency)
@@ -74,7 +75,6 @@ export async function createEndpoint(
       throw validationError({ field: 'body', message })
     }
     await lockSecretKey(tx, box.digest)
-    const id = newId('hook')
     const { secret, stored } = makeSecret(box, orgId, id)
     await insertEndpointRow(tx, orgId, id, wanted, stored)
     const details = { ids: [id], url: shownUrl(wanted.url), events: wanted.events, enabled: wanted.enabled }

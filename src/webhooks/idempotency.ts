@@ -10,7 +10,6 @@ export const IdempotencyHeader = Type.Object({
     Type.String({
       description:
         'A name of your own for what is to be made, at most 255 printable characters: the same request again within 24 hours makes nothing and has the first answer',
-      examples: ['make-hook-1'],
     }),
   ),
 })

@@ -92,7 +92,10 @@ export const NewEndpointBody = component('NewWebhookEndpoint', {
 })
 export type NewEndpointBody = Static<typeof NewEndpointBody>
 
-export const EndpointChangeBody = Type.Partial(NewEndpointBody, { ...strict, title: 'WebhookEndpointChange' })
+export const EndpointChangeBody = Type.Partial(NewEndpointBody, {
+  ...{ ...strict, title: 'WebhookEndpointChange' },
+  examples: [{ description: 'Posts to the team channel' }],
+})
 export type EndpointChangeBody = Static<typeof EndpointChangeBody>
 
 export const RotateBody = closed(

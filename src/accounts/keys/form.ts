@@ -33,8 +33,7 @@ function hashKey(key: string): Uint8Array {
 }
 
 /** A new key; `id` is its public part. */
-export function makeKey(): { id: string; key: string; hash: Uint8Array } {
-  const id = randomLowerAlnum(ID_LENGTH)
+export function makeKey(id = randomLowerAlnum(ID_LENGTH)): { id: string; key: string; hash: Uint8Array } {
   const body = `${PREFIX}${id}_${randomText(BASE62, SECRET_LENGTH)}`
   const key = body + checksumOf(body)
   return { id, key, hash: hashKey(key) }

@@ -58,6 +58,8 @@ export async function createKey(
     scopes: readonly string[]
     expires?: string | undefined
     member?: string | undefined
+    /** The public part of the key; random unless given. */
+    id?: string | undefined
   },
   actor: Actor = SYSTEM,
 ): Promise<NewKey> {
@@ -67,7 +69,7 @@ export async function createKey(
   return await inOrganization(sql, orgId, async (tx) => {
     const member = wanted.member === undefined ? null : await findAddress(tx, orgId, wanted.member)
     const rights = { name, scopes, expires_at, member }
-    const created = await insertKey(tx, orgId, rights, actor)
+    const created = await insertKey(tx, orgId, rights, actor, wanted.id)
     const details = { ids: [created.id], name, scopes, expires_at, ...(member === null ? {} : { member }) }
     await recordEntries(tx, orgId, actor, [{ action: 'api_key.created', details }])
     return created
@@ -75,8 +77,14 @@ export async function createKey(
 }
 
 /** Stores a new key, which is returned once. Needs the organization's lock. */
-export async function insertKey(tx: ISql, orgId: string, rights: Rights, actor: Actor): Promise<NewKey> {
-  const { id, key, hash } = makeKey()
+export async function insertKey(
+  tx: ISql,
+  orgId: string,
+  rights: Rights,
+  actor: Actor,
+  wantedId?: string,
+): Promise<NewKey> {
+  const { id, key, hash } = makeKey(wantedId)
   const { name, scopes, expires_at, member } = rights
   await tx`
     insert into api_keys (id, org_id, name, key_hash, scopes, expires_at, member_email, created_by)

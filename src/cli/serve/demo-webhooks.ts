@@ -1,6 +1,7 @@
 import type { Change } from '../../accounts/organizations/gate.ts'
 import type { Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
+import { EXAMPLE_IDS } from '../../http/openapi/examples.ts'
 import { createEndpoint } from '../../webhooks/endpoints.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { loadSecretKey } from '../../webhooks/signing/secret-key.ts'
@@ -33,7 +34,8 @@ export function startDemoWebhooks({ config }: Pick<Context, 'config'>) {
       }
       const inTurn: Change = (id, work) => inOrganization(sql, id, work)
       const deps = { inTurn, box, maxEndpoints: config.webhookMaxEndpoints }
-      const endpoint = await createEndpoint(deps, orgId, commandLineActor(), wanted, undefined)
+      const id = EXAMPLE_IDS.webhook_id
+      const endpoint = await createEndpoint(deps, orgId, commandLineActor(), wanted, undefined, id)
       secret = endpoint.secret
       return endpoint.id
     },

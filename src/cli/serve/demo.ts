@@ -12,8 +12,10 @@ import { migrate } from '../../database/migrate.ts'
 import { divideConnections, type OpenDatabase } from '../../database/open.ts'
 import { createReconnectingPool } from '../../database/pools/reconnecting-pool.ts'
 import { updateOrganization } from '../../features/organization/queries.ts'
+import { EXAMPLE_IDS } from '../../http/openapi/examples.ts'
 import { generateAudit } from '../../server/seed/audit.ts'
 import { generateHotWork } from '../../server/seed/demo-hot.ts'
+import { addDemoRules } from '../../server/seed/demo-rules.ts'
 import { demoBudget, demoMembers, demoReport } from '../../server/seed/demo-team.ts'
 import { generateWork } from '../../server/seed/demo-work.ts'
 import { writeRecords } from '../../server/sync/write.ts'
@@ -122,11 +124,18 @@ async function fill(context: Context, sql: Sql, webhooks: DemoWebhooks): Promise
   await updateOrganization(sql, ORG, { badges: { visibility: 'public' } }, actor)
   // its reader tries everything: dismissing a finding and making an alert need an admin
   const scopes = ['read', 'write', 'webhooks', 'admin'] as const
-  const { key } = await createKey(sql, id, { name: 'demo', scopes: [...scopes] }, actor)
+  const { key } = await createKey(
+    sql,
+    id,
+    { name: 'demo', scopes: [...scopes], id: EXAMPLE_IDS.key_id },
+    actor,
+  )
+  // last, so that the changes above send no webhooks
+  const endpoint = await webhooks.register(sql, id)
+  await addDemoRules(sql, id, endpoint, now, context.config.webhookTimeoutMs)
   return {
     key,
-    // last, so that the changes above send no webhooks
-    endpoint: await webhooks.register(sql, id),
+    endpoint,
     async welcome() {
       await writeRecords(deps, id, members.slice(-1), actor)
     },

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { component, nullable, strict, Timestamp } from '../../analysis/records/fields.ts'
+import { closed, component, nullable, strict, Timestamp } from '../../analysis/records/fields.ts'
 import { addDays, DAY_MS, dateOf, mondayOf } from '../../base/dates.ts'
 import { oneOf } from '../../http/query.ts'
 import { Destination, DestinationBody } from './destination-model.ts'
@@ -27,18 +27,32 @@ export const Digest = component('Digest', {
 export type Digest = Static<typeof Digest>
 
 const { name, ...timed } = fields
-export const NewDigestBody = component('NewDigest', {
-  name,
-  ...Type.Partial(
-    Type.Object({
-      ...timed,
-      destinations: Type.Array(DestinationBody, { minItems: 1, maxItems: 10 }),
-      enabled: Enabled,
-    }),
-  ).properties,
-})
+export const NewDigestBody = closed(
+  {
+    name,
+    ...Type.Partial(
+      Type.Object({
+        ...timed,
+        destinations: Type.Array(DestinationBody, { minItems: 1, maxItems: 10 }),
+        enabled: Enabled,
+      }),
+    ).properties,
+  },
+  {
+    title: 'NewDigest',
+    examples: [
+      {
+        ...{ name: 'Week of the platform team', weekday: 'monday', hour: 8 },
+        destinations: [{ type: 'webhook' }],
+      },
+    ],
+  },
+)
 export type NewDigestBody = Static<typeof NewDigestBody>
-export const DigestChangeBody = Type.Partial(NewDigestBody, { ...strict, title: 'DigestChange' })
+export const DigestChangeBody = Type.Partial(NewDigestBody, {
+  ...{ ...strict, title: 'DigestChange' },
+  examples: [{ name: 'Week of the platform team' }],
+})
 export type DigestChangeBody = Static<typeof DigestChangeBody>
 
 const HOUR_MS = 3_600_000

@@ -90,12 +90,26 @@ export type State = Alert['state']
 
 const { name: Name, metric, window, above, below, times, scope, ...defaulted } = fields
 const destinations = Type.Array(DestinationBody, { minItems: 1, maxItems: 10 })
-export const NewAlertBody = component('NewAlert', {
-  ...{ name: Name, metric, window, above, below, times, destinations },
-  ...Type.Partial(Type.Object({ ...defaulted, scope })).properties,
-})
+export const NewAlertBody = closed(
+  {
+    ...{ name: Name, metric, window, above, below, times, destinations },
+    ...Type.Partial(Type.Object({ ...defaulted, scope })).properties,
+  },
+  {
+    title: 'NewAlert',
+    examples: [
+      {
+        ...{ name: 'Cost of a day', metric: 'cost', window: 'day', above: 100 },
+        destinations: [{ type: 'webhook' }],
+      },
+    ],
+  },
+)
 export type NewAlertBody = Static<typeof NewAlertBody>
-export const AlertChangeBody = Type.Partial(NewAlertBody, { ...strict, title: 'AlertChange' })
+export const AlertChangeBody = Type.Partial(NewAlertBody, {
+  ...{ ...strict, title: 'AlertChange' },
+  examples: [{ name: 'Cost of a day' }],
+})
 export type AlertChangeBody = Static<typeof AlertChangeBody>
 
 /** The part of an alert that says what it watches. */

@@ -45,7 +45,10 @@ export type BudgetListQuery = Static<typeof BudgetListQuery>
 export const BudgetPage = PageOf(ScopedBudget)
 export type BudgetPage = Static<typeof BudgetPage>
 
-export const BudgetBody = component('BudgetLimit', { limit: BudgetRecord.properties.limit })
+export const BudgetBody = closed(
+  { limit: BudgetRecord.properties.limit },
+  { title: 'BudgetLimit', examples: [{ limit: 2500 }] },
+)
 
 export const MyBudgetsQuery = Type.Object({
   project: Type.Optional(

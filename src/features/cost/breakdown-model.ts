@@ -45,7 +45,6 @@ export const BreakdownQuery = Type.Object({
       description:
         'Only so many values of `and_by`, which it needs: those that cost most in the whole range; the others are summed ' +
         'as `(others)`',
-      examples: [8],
     }),
   ),
   compare: Type.Optional(
@@ -53,7 +52,6 @@ export const BreakdownQuery = Type.Object({
       description:
         'Adds `previous`: cost and sessions of the same key in the equally long range before; needs both dates. With a ' +
         'key of time only the total has it',
-      examples: ['previous'],
     }),
   ),
   ...UsageFilters.properties,

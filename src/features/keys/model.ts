@@ -39,14 +39,20 @@ export type KeyListQuery = Static<typeof KeyListQuery>
 export const KeyPage = PageOf(Key)
 export type KeyPage = Static<typeof KeyPage>
 
-export const NewKeyBody = component('NewApiKey', {
-  name: name(200),
-  scopes: Type.Array(oneOf(SCOPES), { minItems: 1, maxItems: SCOPES.length, uniqueItems: true }),
-  expires_at: Type.Optional(nullable(Timestamp('In the future; without it the key does not expire'))),
-  member: Type.Optional(
-    nullable(Type.String({ minLength: 1, maxLength: 320, description: 'Id or address of a member' })),
-  ),
-})
+export const NewKeyBody = closed(
+  {
+    name: name(200),
+    scopes: Type.Array(oneOf(SCOPES), { minItems: 1, maxItems: SCOPES.length, uniqueItems: true }),
+    expires_at: Type.Optional(nullable(Timestamp('In the future; without it the key does not expire'))),
+    member: Type.Optional(
+      nullable(Type.String({ minLength: 1, maxLength: 320, description: 'Id or address of a member' })),
+    ),
+  },
+  {
+    title: 'NewApiKey',
+    examples: [{ name: 'ci', scopes: ['risk:read', 'risk:write'], expires_at: '2030-01-31T00:00:00Z' }],
+  },
+)
 export type NewKeyBody = Static<typeof NewKeyBody>
 
 export const RotateKeyBody = component('ApiKeyRotation', {

@@ -11,7 +11,7 @@ const Address = Type.String({ format: 'email', maxLength: 320, examples: ['ada@e
 export const Member = component('Member', {
   id: Type.String({ examples: ['user_7h2k9d'] }),
   email: Type.String({ examples: ['ada@example.com'] }),
-  display_name: Type.String({ examples: ['Ada'] }),
+  display_name: Type.String({ examples: ['Ada Lovelace'] }),
   role: Role,
   aliases: Type.Array(Type.String(), { description: 'Other addresses of the member' }),
   joined_at: Timestamp('UTC, milliseconds'),
@@ -35,12 +35,20 @@ export type MemberListQuery = Static<typeof MemberListQuery>
 export const MemberPage = PageOf(Member)
 export type MemberPage = Static<typeof MemberPage>
 
-export const NewMemberBody = component('NewMember', {
-  email: Address,
-  display_name: name(200),
-  role: Role,
-  team: Type.Optional(nullable(Team)),
-})
+export const NewMemberBody = closed(
+  {
+    email: Address,
+    display_name: name(200),
+    role: Role,
+    team: Type.Optional(nullable(Team)),
+  },
+  {
+    title: 'NewMember',
+    examples: [
+      { email: 'grace@example.com', display_name: 'Grace Hopper', role: 'developer', team: 'payments' },
+    ],
+  },
+)
 
 export const MemberChangeBody = closed(
   {
@@ -51,7 +59,7 @@ export const MemberChangeBody = closed(
       Type.Array(Address, { maxItems: 50, description: 'All other addresses of the member; [] for none' }),
     ),
   },
-  { title: 'MemberChange' },
+  { title: 'MemberChange', examples: [{ display_name: 'Ada Lovelace' }] },
 )
 export type MemberChange = Static<typeof MemberChangeBody>
 

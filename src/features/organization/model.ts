@@ -30,10 +30,13 @@ const retention = nullable(
 
 export const OrganizationSettings = component('OrganizationSettings', {
   id: Type.String({ examples: ['org_4k2m8d'] }),
-  slug: Type.String({ examples: ['acme'] }),
-  name: Type.String({ examples: ['Acme'] }),
+  slug: Type.String({ examples: ['demo'] }),
+  name: Type.String({ examples: ['Demo'] }),
   plan: oneOf(PLANS),
-  hide_members: Type.Boolean({ description: 'Members are shown to keys with the scope team:read only' }),
+  hide_members: Type.Boolean({
+    description: 'Members are shown to keys with the scope team:read only',
+    examples: [false],
+  }),
   member_visibility: memberVisibility,
   retention_sessions_days: retention,
   retention_pending: nullable(
@@ -89,7 +92,8 @@ export const OrganizationChangeBody = closed(
       nullable(Type.String({ minLength: 1, maxLength: 256, description: 'Write-only; null removes it' })),
     ),
   },
-  { title: 'OrganizationChange' },
+  // settings that delete, hide or let in are changed by who names them
+  { title: 'OrganizationChange', examples: [{ name: 'Demo' }] },
 )
 export type OrganizationChangeBody = Static<typeof OrganizationChangeBody>
 

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { component, nullable, Timestamp } from '../../analysis/records/fields.ts'
 import { RiskContributions, STATES } from '../../analysis/records/risk.ts'
+import { EXAMPLE_IDS, EXAMPLE_PULL_REQUEST } from '../../http/openapi/examples.ts'
 import { oneOf, Page, PageOf, PerPage, textFilter } from '../../http/query.ts'
 
 const RATINGS = ['low', 'medium', 'high', 'critical'] as const
@@ -22,9 +23,9 @@ const part = (description: string, example: number) =>
   Type.Number({ description: `${description}; 0 to 100, high is bad`, examples: [example] })
 
 const riskFields = {
-  id: Type.String({ examples: ['risk_0k3w'] }),
+  id: Type.String({ examples: [EXAMPLE_IDS.pr_id] }),
   repo: Type.String({ examples: ['acme/checkout'] }),
-  pr_number: Type.Integer({ examples: [128] }),
+  pr_number: Type.Integer({ examples: [EXAMPLE_PULL_REQUEST.pr_number] }),
   pr_title: Type.String({ examples: ['Fix rounding of refunds'] }),
   risk_score: Type.Integer({
     description: '0.30 impact + 0.25 regression + 0.25 security + 0.20 coupling, rounded',
@@ -79,7 +80,7 @@ export const RiskDetail = component('RiskDetail', {
   state: oneOf(STATES, { description: '`open` where no record says it', examples: ['merged'] }),
   merged_at: nullable(Timestamp('UTC, milliseconds')),
   closed_at: nullable(Timestamp('UTC, milliseconds')),
-  url: nullable(Type.String({ examples: ['https://github.com/acme/checkout/pull/128'] })),
+  url: nullable(Type.String({ examples: ['https://github.com/acme/checkout/pull/302'] })),
   effective_lines: Type.Integer({
     description: 'Effective lines that its commits added, as far as these were sent with their lines',
     examples: [200],

@@ -49,7 +49,7 @@ export const FindingStatusBody = closed(
   { status: Type.Optional(FindingStatus), note: Type.Optional(FindingNote) },
   {
     title: 'FindingChange',
-    examples: [{ status: 'dismissed', note: 'a key of the test fixtures' }],
+    examples: [{ status: 'open' }],
   },
 )
 export type FindingStatusBody = Static<typeof FindingStatusBody>

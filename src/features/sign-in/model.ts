@@ -15,11 +15,17 @@ const deviceCode = Type.String({ minLength: 1, maxLength: 200, examples: ['dev_8
 
 export const PasswordBody = component('PasswordSignIn', {
   email,
-  password: Type.String({ minLength: 1, maxLength: MAX_PASSWORD_LENGTH }),
-  organization: Type.Optional(Type.String({ minLength: 1, maxLength: 63, description: 'Slug, of several' })),
+  password: Type.String({
+    minLength: 1,
+    maxLength: MAX_PASSWORD_LENGTH,
+    examples: ['correct horse battery staple'],
+  }),
+  organization: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 63, description: 'Slug, of several', examples: ['demo'] }),
+  ),
 })
 export const Organizations = component('SignInOrganizations', {
-  organizations: Type.Array(closed({ slug: Type.String({ examples: ['acme'] }), name: Type.String() }), {
+  organizations: Type.Array(closed({ slug: Type.String({ examples: ['demo'] }), name: Type.String() }), {
     description: 'Those of which one has to be named by `organization`',
   }),
 })
@@ -37,9 +43,9 @@ export const AcceptBody = component('InvitationAcceptance', {
 export const SetupBody = component('Setup', {
   token,
   organization: closed({
-    name: name(200),
+    name: Type.String({ minLength: 1, maxLength: 200, examples: ['Demo'] }),
     slug: Type.Optional(
-      Type.String({ pattern: SLUG.source, description: 'Made of the name unless given', examples: ['acme'] }),
+      Type.String({ pattern: SLUG.source, description: 'Made of the name unless given', examples: ['demo'] }),
     ),
   }),
   display_name: name(200),
@@ -47,7 +53,9 @@ export const SetupBody = component('Setup', {
   password: newPassword,
 })
 
-export const DeviceBody = component('DeviceRequest', { name: name(200) })
+export const DeviceBody = component('DeviceRequest', {
+  name: Type.String({ minLength: 1, maxLength: 200, examples: ['ada-macbook.local'] }),
+})
 export const Device = component('Device', {
   device_code: deviceCode,
   user_code: Type.String({ examples: ['BCDF-GHJK'] }),
@@ -87,6 +95,6 @@ export const DeviceProblem = Type.Union([DeviceError, ErrorBody], {
 })
 
 export const ApproveBody = component('DeviceDecision', {
-  user_code: Type.String({ minLength: 1, maxLength: 20 }),
+  user_code: Type.String({ minLength: 1, maxLength: 20, examples: ['BCDF-GHJK'] }),
   approve: Type.Boolean(),
 })

@@ -11,7 +11,7 @@ const perMinute = (description: string) => Type.Integer({ description, examples:
 export const WhoAmI = component('WhoAmI', {
   organization: closed({
     id: Type.String({ examples: ['org_4k2m8d'] }),
-    slug: Type.String({ examples: ['acme'] }),
+    slug: Type.String({ examples: ['demo'] }),
     name: Type.String({ examples: ['Acme'] }),
     plan: oneOf(PLANS),
   }),

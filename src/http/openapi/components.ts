@@ -1,5 +1,6 @@
 import { type ErrorCode, STATUS_OF_CODE } from '../../base/errors.ts'
 import { ErrorBody } from '../query.ts'
+import { EXAMPLE_IDS } from './examples.ts'
 import { type Components, exampleOf, type Schema } from './schema.ts'
 
 // All operations of the API's document share these headers, errors and parameters.
@@ -171,33 +172,55 @@ export const PARAMETERS = {
   },
 }
 
-const PATH_PARAMETERS: Record<string, { description: string; example: string }> = {
-  session_id: { description: 'Id of the session', example: 'sess_4f1c2a' },
-  webhook_id: { description: 'Id of the webhook endpoint', example: 'hook_3k9d' },
-  delivery_id: { description: 'Id of the delivery', example: 'dlv_8s2m' },
-  org_slug: { description: "The organization's slug", example: 'acme' },
+const PATH_PARAMETERS: Record<string, string> = {
+  session_id: 'Id of the session',
+  finding_id: 'Id of the finding',
+  pr_id: 'Id of the pull request',
+  key_id: 'Id of the key: the part between `ca_live_` and the next `_`',
+  user_id: 'Id of the member',
+  month: 'YYYY-MM',
+  webhook_id: 'Id of the webhook endpoint',
+  alert_id: 'Id of the alert',
+  digest_id: 'Id of the digest',
+  delivery_id: 'Id of the delivery',
+  org_slug: "The organization's slug",
 }
 
 /** `idempotency-key` as `Idempotency-Key`. */
 const headerName = (name: string): string =>
   name.replace(/(^|-)([a-z])/g, (_match, before, letter) => `${before}${letter.toUpperCase()}`)
 
-/** A parameter as the document shows it, from the swagger plugin's description. */
-export function completedParameter(parameter: Schema, components: Components): Schema {
+/** The example of a parameter of this path. */
+const pathExample = (path: string, name: string): string | undefined =>
+  Object.entries<string>(EXAMPLE_IDS).findLast(([key]) => `${path.split('/')[2]}/${name}`.endsWith(key))?.[1]
+
+/**
+ * A parameter of the path as the document shows it, from the swagger plugin's description. What `isHarmful`, as a deletion, has no
+ * example of what it takes away: the explorer would fill it in.
+ */
+export function completedParameter(
+  parameter: Schema,
+  components: Components,
+  path: string,
+  isHarmful: boolean,
+): Schema {
   const { in: place, required, schema, description, examples } = parameter
   const name = place === 'header' ? headerName(String(parameter.name)) : parameter.name
-  const known = place === 'path' ? PATH_PARAMETERS[String(name)] : undefined
   const made = components.plain(schema)
   const shared = {
     name,
     in: place,
     required: required === true,
-    description: description ?? known?.description ?? `The ${String(name).replaceAll('_', ' ')}`,
+    description: description ?? PATH_PARAMETERS[String(name)] ?? `The ${String(name).replaceAll('_', ' ')}`,
+  }
+  if (place === 'path') {
+    const example = pathExample(path, String(name))
+    return { ...shared, schema: made, ...(!isHarmful && { example }) }
   }
   // No `example` for an optional parameter: the explorer would send it, which would filter the result.
   if (required !== true && !('default' in made)) {
     return { ...shared, schema: { ...made, ...(Array.isArray(examples) && { examples }) } }
   }
-  const first = Array.isArray(examples) ? examples[0] : known?.example
+  const first = Array.isArray(examples) ? examples[0] : undefined
   return { ...shared, schema: made, example: first ?? exampleOf(made, components.schemas, String(name)) }
 }

@@ -64,6 +64,11 @@ window.SwaggerUIBundle = (options) =>
   makeExplorer({
     ...options,
     validatorUrl: null,
+    // clients of MCP must take both types, and Swagger UI asks for one
+    requestInterceptor: (request) => {
+      if (request.url.endsWith('/mcp')) request.headers.Accept = 'application/json, text/event-stream'
+      return request
+    },
     plugins: [
       resolveExcerpts,
       () => ({

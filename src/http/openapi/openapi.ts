@@ -164,7 +164,8 @@ function used(components: Schema, text: string): Schema {
 }
 
 function completedOperation(operation: Operation, components: Components): Schema {
-  const { given, id, method, route, isApi, isConditional, hasBody } = operation
+  const { given, id, method, path, route, isApi, isConditional, hasBody } = operation
+  const isHarmful = method === 'delete' || /\/rotate(-secret)?$/.test(path)
   const bySession = { session: [], ...(method !== 'get' && { csrfToken: [] }) }
   const shared = [
     ...(isConditional ? ['IfNoneMatch'] : []),
@@ -172,7 +173,9 @@ function completedOperation(operation: Operation, components: Components): Schem
     'RequestId',
   ]
   const parameters = [
-    ...((given.parameters ?? []) as Schema[]).map((parameter) => completedParameter(parameter, components)),
+    ...((given.parameters ?? []) as Schema[]).map((parameter) =>
+      completedParameter(parameter, components, path, isHarmful),
+    ),
     ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` })),
   ]
   return {

@@ -26,7 +26,7 @@ export const SyncRequest = Type.Object(
         records: [
           {
             type: 'session',
-            id: 'sess_4f1c2a',
+            id: 'sess_7q1n5v',
             project_name: 'checkout',
             created_at: '2026-01-31T12:34:56.789Z',
             user_email: 'ada@example.com',
@@ -36,12 +36,12 @@ export const SyncRequest = Type.Object(
           },
           {
             type: 'member',
-            email: 'ada@example.com',
-            display_name: 'Ada Lovelace',
+            email: 'alan@example.com',
+            display_name: 'Alan Turing',
             role: 'developer',
             joined_at: '2026-01-05T09:00:00Z',
           },
-          { type: 'budget', month: '2026-01', limit: 2500 },
+          { type: 'budget', month: '2030-01', limit: 2500 },
         ],
       },
     ],

@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../base/dates.ts'
+import { EXAMPLE_IDS, EXAMPLE_PULL_REQUEST } from '../../http/openapi/examples.ts'
 import { demoSession } from './demo-session.ts'
 import { commitOf, type DemoPlan, type DemoWork, placeOf, pullRequestOf, shaOf } from './demo-work.ts'
 import { demoFinding } from './findings.ts'
@@ -70,13 +71,18 @@ export function generateHotWork({ seed, now }: DemoPlan): DemoWork {
     for (const [step, rule] of FOUND.entries()) {
       // the last one is still at work
       const isNewest = nth === 0 && step === FOUND.length - 1
+      const isExample = number === EXAMPLE_PULL_REQUEST.pr_number && step === 0
       const endedAt = now.getTime() - (isNewest ? NEWEST_MS : daysAgo * DAY_MS + (step + 1) * HOUR_MS)
       work.sessions.push({
         ...demoSession(random, 'claude-code', paths),
         ...placeOf(branchOf, number),
-        id: `sess_hot${nth}${step}`,
+        id: isExample ? EXAMPLE_IDS.session_id : `sess_hot${nth}${step}`,
         created_at: new Date(endedAt).toISOString(),
-        security_metadata: { findings: [demoFinding(rule, paths[0] ?? '', 1)] },
+        security_metadata: {
+          findings: [
+            { ...demoFinding(rule, paths[0] ?? '', 1), ...(isExample && { id: EXAMPLE_IDS.finding_id }) },
+          ],
+        },
       })
     }
   }

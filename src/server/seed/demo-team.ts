@@ -2,6 +2,7 @@ import type { ReportRecord } from '../../analysis/records/audit.ts'
 import type { BudgetRecord } from '../../analysis/records/budget.ts'
 import type { MemberRecord } from '../../analysis/records/member.ts'
 import { addDays, dateOf } from '../../base/dates.ts'
+import { EXAMPLE_IDS } from '../../http/openapi/examples.ts'
 
 // The organization of the demo: people, projects, and the budget.
 
@@ -22,7 +23,7 @@ export const PEOPLE = [
   person('Amara Okafor', 'owner', 4, [0, 1], 7),
   person('Ben Whitaker', 'admin', 6, [1, 0], 8),
   person('Chen Yu', 'developer', 10, [2, 5], 1),
-  person('Dana Rossi', 'developer', 9, [0, 2], 7),
+  person('Ada Lovelace', 'developer', 9, [0, 2], 7),
   person('Elif Demir', 'developer', 8, [3], 6),
   person('Farid Haddad', 'developer', 7, [4, 5], 6),
   person('Greta Lindqvist', 'developer', 12, [2, 0], 7),
@@ -62,6 +63,7 @@ const DAYS_BETWEEN = 7
 export const demoMembers = (now: Date): MemberRecord[] =>
   PEOPLE.map(({ name, email, role, projects: [main = 0] }, index) => ({
     type: 'member',
+    ...(email === 'ada@example.com' && { id: EXAMPLE_IDS.user_id }),
     email,
     display_name: name,
     role,

@@ -72,14 +72,14 @@ export const DeliveryDetail = component('DeliveryDetail', {
 })
 export type DeliveryDetail = Static<typeof DeliveryDetail>
 
-export const TestBody = component('WebhookTest', {
-  event: Type.Optional(
-    oneOf(EVENT_NAMES, {
-      description: "Send this event's example instead of `webhook.test`",
-      examples: ['session.completed'],
-    }),
-  ),
-})
+export const TestBody = closed(
+  {
+    event: Type.Optional(
+      oneOf(EVENT_NAMES, { description: "Send this event's example instead of `webhook.test`" }),
+    ),
+  },
+  { title: 'WebhookTest', examples: [{}] },
+)
 export type TestBody = Static<typeof TestBody>
 
 export const TestResponse = component('WebhookTestResult', {

@@ -13,6 +13,8 @@ interface NewTest {
   timeoutMs: number
   /** The alert or digest that is tested. */
   source?: string
+  /** Of the delivery; new unless given. */
+  id?: string
 }
 
 /**
@@ -23,7 +25,7 @@ export async function insertTest(
   tx: ISql,
   orgId: string,
   endpointId: string,
-  { event, bodyOf, at, timeoutMs, source }: NewTest,
+  { event, bodyOf, at, timeoutMs, source, id }: NewTest,
 ): Promise<Attemptable | undefined> {
   const [endpoint] = await tx<Pick<Attemptable, 'url' | 'secret' | 'previous_secret'>[]>`
     select
@@ -34,7 +36,7 @@ export async function insertTest(
     where e.org_id = ${orgId}
       and e.id = ${endpointId}`
   if (endpoint === undefined) return undefined
-  const [eventId, deliveryId] = [newOrderedId('evt', at), newOrderedId('dlv', at)]
+  const [eventId, deliveryId] = [newOrderedId('evt', at), id ?? newOrderedId('dlv', at)]
   const body = bodyOf(eventId)
   await tx`
     with event as (

@@ -265,7 +265,7 @@ test(
     )
     expect((await get('/v1/cost?group_by=month')).by_period.length).toBeGreaterThanOrEqual(6)
     const [endpoint] = (await get('/v1/webhooks')).data
-    const history = `/v1/webhooks/${endpoint.id}/deliveries`
+    const history = `/v1/webhooks/${endpoint.id}/deliveries?event=team.member_joined`
     const delivered = await eventually(
       () => get(history),
       ({ data }) => data[0]?.status === 'success',

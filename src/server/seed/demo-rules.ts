@@ -1,0 +1,55 @@
+import type { Sql } from '../../database/client.ts'
+import { inOrganization } from '../../database/org-lock.ts'
+import { nextHour } from '../../features/alerts/digest-model.ts'
+import { type Definitions, putRule } from '../../features/alerts/rule-queries.ts'
+import { EXAMPLE_IDS } from '../../http/openapi/examples.ts'
+import { bodyOf, EVENTS } from '../../webhooks/outbox/catalogue.ts'
+import { insertTest } from '../../webhooks/outbox/insert-test.ts'
+import { settle } from '../../webhooks/outbox/settle.ts'
+
+// The alert and the digest of the demo, each with a test that its webhook endpoint has received.
+
+const { alert_id, digest_id } = EXAMPLE_IDS
+const TESTS = [
+  { source: alert_id, id: EXAMPLE_IDS.delivery_id, event: 'alert.fired' },
+  { source: digest_id, id: EXAMPLE_IDS['digests/delivery_id'], event: 'digest.ready' },
+] as const
+/** The cost of a day is below it. */
+const DAILY_LIMIT_USD = 100
+const RECEIVED = { ok: true, refused: false, postponed: false, statusCode: 200, error: null }
+
+/** Adds both to an organization with this endpoint. */
+export async function addDemoRules(
+  sql: Sql,
+  orgId: string,
+  endpoint: string,
+  now: Date,
+  timeoutMs: number,
+): Promise<void> {
+  const destinations = [{ type: 'webhook' as const }]
+  const time = { weekday: 'monday', hour: 8 } as const
+  const shared = { enabled: true, states: {} }
+  await inOrganization(sql, orgId, async (tx) => {
+    const alert: Definitions['alert'] = {
+      ...{ name: 'Cost of a day', metric: 'cost', window: 'day', above: DAILY_LIMIT_USD },
+      ...{ scope: {}, each: null, no_data: 'ok', renotify_minutes: null, destinations },
+    }
+    await putRule(tx, orgId, { ...shared, id: alert_id, kind: 'alert', definition: alert, due_at: now })
+    const digest = { name: 'Week of the platform team', ...time, destinations }
+    const due_at = nextHour(time, now)
+    await putRule(tx, orgId, { ...shared, id: digest_id, kind: 'digest', definition: digest, due_at })
+    for (const { event, ...test } of TESTS) {
+      const data = { ...EVENTS[event].example, test: true as const }
+      const made = { event, bodyOf: (id: string) => bodyOf(id, event, now, data), at: now, timeoutMs }
+      await insertTest(tx, orgId, endpoint, { ...test, ...made })
+    }
+  })
+  const result = { ...RECEIVED, startedAt: now, durationMs: 12, responseBody: '' }
+  const received = TESTS.map(({ id: deliveryId }) => ({
+    deliveryId,
+    endpointId: endpoint,
+    attempt: 1,
+    result,
+  }))
+  await settle(sql, orgId, received, [])
+}
