@@ -135,6 +135,9 @@ export function readDocument(document: Json): Api {
           }),
           nullable,
         }
+      // `all` is for CSV, which the libraries do not ask for
+      const number = options.find(({ type }) => type === 'integer')
+      if (number) return typeOf(number, place)
       // a list, or one word that stands for one
       const list = options.find(({ type }) => type === 'array')
       const word = options.find((option) => 'const' in option)?.const
@@ -213,7 +216,7 @@ export function readDocument(document: Json): Api {
     const [[mediaType, media] = []] = Object.entries<Json>(success?.content ?? {})
     const response = media ? typeOf(media.schema, `${place}Response`) : null
     const shown = operation.responses['503']?.content?.['application/json']?.schema
-    const scopes = [...(operation.description ?? '').matchAll(/Needs the scope (.*?)(?:\.|$)/gm)].map(
+    const scopes = [...(operation.description ?? '').matchAll(/Needs the scopes? (.*?)(?:\.|$)/gm)].map(
       ([, scope]) => scope,
     )
     return {

@@ -211,7 +211,7 @@ func (r *RiskResource) Get(ctx context.Context, prID string) (*RiskDetail, error
 // OutcomesResource has the methods of outcomes.
 type OutcomesResource struct{ core *core }
 
-// List: what came of it: pull requests, their cost, agents’ lines and what is left of them. Scope: `cost:read` or `risk:read`.
+// List: what came of it: pull requests, their cost, agents’ lines and what is left of them. Scope: `cost:read` and `risk:read` or `read`.
 func (r *OutcomesResource) List(ctx context.Context, params *OutcomesListParams) (*Outcomes, error) {
 	return call[Outcomes](ctx, r.core, request{method: "GET", path: "/v1/outcomes", query: params})
 }
@@ -360,7 +360,7 @@ func (r *ServiceResource) Live(ctx context.Context) (*Liveness, error) {
 // KeysResource has the methods of keys.
 type KeysResource struct{ core *core }
 
-// List: list the API keys, newest first. Scope: `admin`.
+// List: list the API keys, newest first. Scope: `admin`, or a developer who signed in.
 func (r *KeysResource) List(ctx context.Context, params *PageParams) (*APIKeyPage, error) {
 	return call[APIKeyPage](ctx, r.core, request{method: "GET", path: "/v1/keys", query: params})
 }
@@ -370,22 +370,22 @@ func (r *KeysResource) Iter(ctx context.Context, params *PageParams) *Iter[APIKe
 	return newIter[APIKey](ctx, r.core, request{method: "GET", path: "/v1/keys", query: params})
 }
 
-// Create: make an API key. Scope: `admin`.
+// Create: make an API key. Scope: `admin`, or a developer who signed in.
 func (r *KeysResource) Create(ctx context.Context, params *NewAPIKey) (*CreatedAPIKey, error) {
 	return call[CreatedAPIKey](ctx, r.core, request{method: "POST", path: "/v1/keys", body: params})
 }
 
-// Get: one API key. Scope: `admin`.
+// Get: one API key. Scope: `admin`, or a developer who signed in.
 func (r *KeysResource) Get(ctx context.Context, keyID string) (*APIKey, error) {
 	return call[APIKey](ctx, r.core, request{method: "GET", path: path("/v1/keys/{key_id}", keyID)})
 }
 
-// Rotate: replace an API key. Scope: `admin`.
+// Rotate: replace an API key. Scope: `admin`, or a developer who signed in.
 func (r *KeysResource) Rotate(ctx context.Context, keyID string, params *APIKeyRotation) (*CreatedAPIKey, error) {
 	return call[CreatedAPIKey](ctx, r.core, request{method: "POST", path: path("/v1/keys/{key_id}/rotate", keyID), body: params})
 }
 
-// Revoke: revoke an API key. Scope: `admin`.
+// Revoke: revoke an API key. Scope: `admin`, or a developer who signed in.
 func (r *KeysResource) Revoke(ctx context.Context, keyID string) error {
 	_, err := call[struct{}](ctx, r.core, request{method: "DELETE", path: path("/v1/keys/{key_id}", keyID)})
 	return err

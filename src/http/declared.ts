@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
-import { grants, type Need, scopesFor } from '../accounts/keys/model.ts'
+import { grants, type Need, type Scope, scopesFor } from '../accounts/keys/model.ts'
 import type { Access } from '../accounts/people/callers.ts'
 import type { VisibleMember } from '../accounts/people/visibility-queries.ts'
 import { ApiError, type FieldProblem } from '../base/errors.ts'
@@ -101,11 +101,17 @@ export function describeNeed(need: Need, { detail = {}, csv, ignores }: Declared
       ? ''
       : ' With `Accept: text/csv` the page is sent as CSV, and with `per_page=all` the whole list.'
   const fixed = ignores === undefined ? '' : ' Fields of the object that cannot be changed are ignored.'
-  const scopes = scopesFor(need).map((one) => `\`${one}\``)
+  const scopes = securityOf(need).map(({ apiKey }) => apiKey.map((one) => `\`${one}\``).join(' and '))
+  const noun = scopes.some((one) => one.includes(' and ')) ? 'scopes' : 'scope'
+  const ofPerson = need === 'admin or developer' ? ', or a developer who signed in' : ''
   const ofPlan = need !== 'webhooks' ? '' : ', and the plan `cloud_team` or `cloud_enterprise`'
-  return `${meaning}${asCsv}${fixed}\n\nNeeds the scope ${scopes.join(' or ')}${ofPlan}.`
+  return `${meaning}${asCsv}${fixed}\n\nNeeds the ${noun} ${scopes.join(' or ')}${ofPerson}${ofPlan}.`
 }
 
-/** Alternatives: a key needs one of these scopes; for any key the list of its scopes is empty. */
-export const securityOf = (need: Need) =>
-  need === 'any key' ? [{ apiKey: [] }] : scopesFor(need).map((one) => ({ apiKey: [one] }))
+/** Alternatives: a key needs all scopes of one of these lists; for any key the list is empty. */
+export function securityOf(need: Need): { apiKey: Scope[] }[] {
+  if (need === 'any key') return [{ apiKey: [] }]
+  if (need === 'cost:read and risk:read')
+    return [{ apiKey: ['cost:read', 'risk:read'] }, { apiKey: ['read'] }]
+  return scopesFor(need).map((one) => ({ apiKey: [one] }))
+}

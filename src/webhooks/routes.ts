@@ -67,7 +67,11 @@ export const webhookRoutes = (webhooks: WebhookDeps) => {
         body: NewEndpointBody,
         check,
         response: { 201: CreatedEndpoint },
-        detail: { operationId: 'createWebhook', summary: 'Add a webhook endpoint' },
+        detail: {
+          operationId: 'createWebhook',
+          summary: 'Add a webhook endpoint',
+          description: 'The answer has its signing `secret`, which is shown once: no other answer has it.',
+        },
       },
     )
     .get('/:webhook_id', ({ params, orgId }) => getEndpoint(sql, orgId, params.webhook_id), {
@@ -127,7 +131,7 @@ export const webhookRoutes = (webhooks: WebhookDeps) => {
           operationId: 'rotateWebhookSecret',
           summary: 'Replace the signing secret',
           description:
-            'Until the grace period ends, or is ended by `finish`, the signature headers are by the former secret, `X-Service-Signature-256-Next` is by the new one, and `webhook-signature` has both. Once more within the grace period replaces the new one.',
+            'The new `secret` is shown once, in this answer. Until the grace period ends, or is ended by `finish`, the signature headers are by the former secret, `X-Service-Signature-256-Next` is by the new one, and `webhook-signature` has both. Once more within the grace period replaces the new one.',
         },
       },
     )

@@ -36,6 +36,7 @@ interface Operation {
 }
 interface OpenApi {
   openapi: string
+  info: { description: string }
   paths: Record<string, Record<string, Operation>>
   webhooks: Record<string, { post: Operation }>
   tags: { name: string }[]
@@ -220,7 +221,7 @@ describe('the document', () => {
       const needsKey = operation.security.some((one) => 'apiKey' in one)
       expect([path, needsKey]).toEqual([path, path.startsWith('/v1/') || path === '/mcp'])
       if (path.startsWith('/v1/'))
-        expect(operation.description).toMatch(/Needs (the scope `|an API key, with any)/)
+        expect(operation.description).toMatch(/Needs (the scopes? `|an API key, with any)/)
     }
   })
 
@@ -287,6 +288,50 @@ describe('the document', () => {
       expect(problems(schema, { ...(example as object), event: 'other' })).not.toBe('')
       expect(post.parameters.map((parameter) => parameter.name)).toContain('X-Service-Signature-256')
     }
+  })
+
+  test('names CSV and whole lists where there are any', async () => {
+    const ask = client(app, key)
+    const ofCsv: string[] = []
+    for (const { method, path, operation } of operations.filter((one) => !one.path.includes('{'))) {
+      if (method !== 'GET' || !path.startsWith('/v1/') || path === '/v1/changes') continue
+      const query = path === '/v1/cost/breakdown' ? 'by=project&' : ''
+      const answer = await ask(`${path}?${query}per_page=all`, { headers: { accept: 'text/csv' } })
+      // another whole list waits for the end of this one
+      await answer.text()
+      const isCsv = answer.headers.get('content-type')?.startsWith('text/csv') === true
+      const size = operation.parameters.find(({ name }) => name === 'per_page')?.schema.anyOf as
+        | unknown[]
+        | undefined
+      const content = operation.responses[200]?.content ?? {}
+      expect([path, 'text/csv' in content, size?.length]).toEqual([path, isCsv, isCsv ? 2 : undefined])
+      if (isCsv) ofCsv.push(path)
+    }
+    expect(ofCsv).toContain('/v1/sessions')
+  })
+
+  test('says exactly which scopes a key needs', () => {
+    expect(document.paths['/v1/outcomes']?.get?.security).toEqual([
+      { apiKey: ['cost:read', 'risk:read'] },
+      { apiKey: ['read'] },
+      { session: [] },
+    ])
+    expect(document.paths['/v1/outcomes']?.get?.description).toContain(
+      'Needs the scopes `cost:read` and `risk:read` or `read`.',
+    )
+    expect(document.paths['/v1/quality']?.get?.security.slice(0, 2)).toEqual([
+      { apiKey: ['quality:read'] },
+      { apiKey: ['read'] },
+    ])
+  })
+
+  test('says how deliveries are verified and repeated, and that the secret is shown once', () => {
+    const { description } = document.info
+    expect(description).toContain('X-Service-Signature-256')
+    expect(description).toContain('HMAC-SHA256 of the raw body')
+    expect(description).toContain('again 60, 300, 1800 s after')
+    for (const path of ['/v1/webhooks', '/v1/webhooks/{webhook_id}/rotate-secret'])
+      expect(document.paths[path]?.post?.description).toContain('shown once')
   })
 
   test('names the headers that a request may have', () => {

@@ -234,7 +234,7 @@ class Outcomes(Resource):
         project: str = UNSET, repo: str = UNSET, member: str = UNSET, team: str = UNSET, page: int = UNSET,
         per_page: int = UNSET
     ) -> m.Outcomes:
-        """What came of it: pull requests, their cost, agents’ lines and what is left of them. Scope: `cost:read` or `risk:read`.
+        """What came of it: pull requests, their cost, agents’ lines and what is left of them. Scope: `cost:read` and `risk:read` or `read`.
 
         by: What an item is of. repo: Only this repository; sessions and commits count under that of their
         project’s pull requests. member: Only what this member did: an id, or an address in any case.
@@ -398,34 +398,34 @@ class Service(Resource):
 
 class Keys(Resource):
     def list(self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET) -> m.ApiKeyPage:
-        """List the API keys, newest first. Scope: `admin`."""
+        """List the API keys, newest first. Scope: `admin`, or a developer who signed in."""
         return self._list(m.ApiKeyPage, "/v1/keys", locals())
 
     def create(
         self, params: Params = None, *, name: str = UNSET, scopes: Sequence[m.Scope] = UNSET,
         expires_at: Optional[str] = UNSET, member: Optional[str] = UNSET
     ) -> m.CreatedApiKey:
-        """Make an API key. Scope: `admin`.
+        """Make an API key. Scope: `admin`, or a developer who signed in.
 
         expires_at: In the future; without it the key does not expire. member: Id or address of a member.
         """
         return cast(m.CreatedApiKey, self._call("POST", "/v1/keys", locals()))
 
     def get(self, key_id: str) -> m.ApiKey:
-        """One API key. Scope: `admin`."""
+        """One API key. Scope: `admin`, or a developer who signed in."""
         return cast(m.ApiKey, self._call("GET", "/v1/keys/{key_id}", locals()))
 
     def rotate(
         self, key_id: str, params: Params = None, *, grace_period_seconds: int = UNSET
     ) -> m.CreatedApiKey:
-        """Replace an API key. Scope: `admin`.
+        """Replace an API key. Scope: `admin`, or a developer who signed in.
 
         grace_period_seconds: How long the old key still works.
         """
         return cast(m.CreatedApiKey, self._call("POST", "/v1/keys/{key_id}/rotate", locals()))
 
     def revoke(self, key_id: str) -> None:
-        """Revoke an API key. Scope: `admin`."""
+        """Revoke an API key. Scope: `admin`, or a developer who signed in."""
         self._call("DELETE", "/v1/keys/{key_id}", locals())
 
 class Members(Resource):

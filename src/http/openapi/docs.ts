@@ -67,7 +67,7 @@ interface DocsDeps {
   routes: () => readonly ServedRoute[]
   /** The events that are sent to webhook endpoints. */
   events: () => readonly SentEvent[]
-  config: Pick<Config, 'publicUrl' | 'webhookHeaderPrefix'>
+  config: Pick<Config, 'publicUrl' | 'webhookHeaderPrefix' | 'webhookRetryDelaysS'>
 }
 
 /** The plugin's page with the files of this server, and the policy that allows its inline script. */
@@ -97,7 +97,8 @@ export const docs = ({ routes, events, config }: DocsDeps) => {
     textFile('application/json', async () => {
       // loaded at the first request, so that the server starts faster
       const { completed } = await import('./openapi.ts')
-      const sent = { events: events(), headerPrefix: config.webhookHeaderPrefix }
+      const { webhookHeaderPrefix: headerPrefix, webhookRetryDelaysS: retryDelaysS } = config
+      const sent = { events: events(), headerPrefix, retryDelaysS }
       return JSON.stringify(completed(given as PluginDocument, routes(), publicPath(config), sent))
     })
   const hidden = { detail: { hide: true } }

@@ -2,6 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { VERSION } from '../../base/version.ts'
 import { type BodyOptions, JSON_TYPE, NDJSON_TYPE, PROTOBUF_TYPE } from '../body.ts'
 import type { Declared } from '../declared.ts'
+import { ALL } from '../query.ts'
 import { CSV_TYPE } from '../responses/csv.ts'
 import {
   completedParameter,
@@ -14,7 +15,7 @@ import {
 } from './components.ts'
 import { type Components, createComponents, exampleOf, pascal, type Schema } from './schema.ts'
 import { DESCRIPTION, TAGS, TITLE } from './text.ts'
-import { type SentEvent, webhooksOf } from './webhooks.ts'
+import { deliveriesText, type Sent, webhooksOf } from './webhooks.ts'
 
 // Completes the document of @elysiajs/swagger, which has no errors, no examples and no descriptions of responses, lists
 // three media types for each body, and leaves `additionalProperties` out.
@@ -29,33 +30,32 @@ export interface PluginDocument {
   paths: Record<string, Record<string, Schema>>
 }
 
-/** The events that the service sends, and the beginning of their headers' names. */
-export interface Sent {
-  events: readonly SentEvent[]
-  headerPrefix: string
-}
-
 const MEANING_OF_STATUS: Record<string, string> = {
   200: 'OK',
   201: 'Made',
   202: 'Accepted',
   204: 'Done; no body',
 }
-/**
- * CSV is a second form of lists that `content` does not name: generated clients would type each list as its page or a text.
- */
-const CSV_EXTENSION = {
-  'x-csv': {
-    mediaType: CSV_TYPE,
+/** The second form of lists. */
+const CSV_CONTENT = {
+  [CSV_TYPE]: {
     schema: {
       type: 'string',
       description:
-        'The items of the page as CSV (RFC 4180): a first line of names, lines end in CR LF, null is an empty cell, and ' +
+        'The items of the page, or with `per_page=all` of the whole list, as CSV (RFC 4180): a first line of names, lines end in CR LF, null is an empty cell, and ' +
         "a text that a spreadsheet would take for a formula (`=`, `+`, `-`, `@`) begins with `'`. Sent where Accept " +
         'prefers `text/csv` to `application/json`.',
     },
     example: 'key,sessions,cost\r\ncheckout,42,128.4\r\n',
   },
+}
+/** `per_page` of a list that is sent as CSV too. */
+const withAll = (parameter: Schema): Schema => {
+  if (parameter.name !== 'per_page') return parameter
+  const { default: fallback, ...size } = parameter.schema as Schema
+  const description = `With \`Accept: ${CSV_TYPE}\` and without \`page\`: the whole list`
+  const all = { type: 'string', const: ALL, description }
+  return { ...parameter, schema: { default: fallback, anyOf: [size, all] } }
 }
 /** Telemetry's requests and responses have a second form. */
 const PROTOBUF_CONTENT = {
@@ -97,7 +97,7 @@ export function completed(
     info: {
       title: TITLE,
       version: VERSION,
-      description: DESCRIPTION,
+      description: `${DESCRIPTION}\n\n${deliveriesText(sent)}`,
       contact: { name: 'Cloud Analytics' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
@@ -105,7 +105,7 @@ export function completed(
     security: [{ apiKey: [] }],
     tags: TAGS.filter(({ name }) => text.includes(`"tags":["${name}"]`)),
     paths,
-    webhooks: webhooksOf(sent.events, sent.headerPrefix, components),
+    webhooks: webhooksOf(sent, components),
     components: {
       schemas: components.schemas,
       responses: used(errors, text),
@@ -173,9 +173,9 @@ function completedOperation(operation: Operation, components: Components): Schem
     'RequestId',
   ]
   const parameters = [
-    ...((given.parameters ?? []) as Schema[]).map((parameter) =>
-      completedParameter(parameter, components, path, isHarmful),
-    ),
+    ...((given.parameters ?? []) as Schema[])
+      .map((parameter) => completedParameter(parameter, components, path, isHarmful))
+      .map((parameter) => (route.csv ? withAll(parameter) : parameter)),
     ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` })),
   ]
   return {
@@ -246,8 +246,7 @@ function successes(operation: Operation, components: Components): Record<string,
     responses[status] = {
       description: one.description ?? MEANING_OF_STATUS[status] ?? 'OK',
       headers: headersOf(isLimited, headers),
-      ...(Object.keys(content).length > 0 && { content }),
-      ...(route.csv && CSV_EXTENSION),
+      ...(Object.keys(content).length > 0 && { content: { ...content, ...(route.csv && CSV_CONTENT) } }),
     }
   }
   if (isConditional) {

@@ -12,12 +12,34 @@ export interface SentEvent {
   example: unknown
 }
 
+/** The events that the service sends, and the settings of their deliveries. */
+export interface Sent {
+  events: readonly SentEvent[]
+  /** Beginning of the headers' names. */
+  headerPrefix: string
+  /** Seconds before each retry. */
+  retryDelaysS: readonly number[]
+}
+
+const retriesText = ({ retryDelaysS }: Sent): string =>
+  retryDelaysS.length === 0
+    ? 'it is not sent again'
+    : `it is sent again ${retryDelaysS.join(', ')} s after the end of the attempt before, then it has failed`
+
+/** Says in the document's description how deliveries are verified and repeated. */
+export const deliveriesText = (sent: Sent): string =>
+  `**Webhooks.** The signing secret is shown once: in the answer that makes an endpoint, or that rotates its secret. To verify a delivery, compute HMAC-SHA256 of the raw body, before it is parsed, with the whole text of the secret (\`whsec_…\`) as the key, write it as \`sha256=\` and lower-case hex, and compare it in constant time with \`${sent.headerPrefix}-Signature-256\` or \`${sent.headerPrefix}-Signature-256-Next\`, which is there within the grace of a rotation: one of them must match. Libraries of Standard Webhooks verify \`webhook-signature\`. Without a 2xx in time an attempt has failed: ${retriesText(sent)}.`
+
 const sha256 = { type: 'string', pattern: '^sha256=[0-9a-f]{64}$' }
 const string = { type: 'string' }
 
 /** Name, meaning and schema of each header; `prefix` is that of the setting. */
 const headersOf = (prefix: string): [string, string, Schema][] => [
-  [`${prefix}-Signature-256`, 'HMAC-SHA256 of the body; the key is the whole signing secret', sha256],
+  [
+    `${prefix}-Signature-256`,
+    '`sha256=` and the HMAC-SHA256 of the raw body in hex; the key is the whole signing secret, `whsec_` included',
+    sha256,
+  ],
   [`${prefix}-Signature`, 'The same', sha256],
   [
     `${prefix}-Signature-256-Next`,
@@ -37,8 +59,8 @@ const headersOf = (prefix: string): [string, string, Schema][] => [
 ]
 
 /** The `webhooks` section: for each event the operation that a receiver implements. */
-export function webhooksOf(events: readonly SentEvent[], prefix: string, components: Components): Schema {
-  const parameters = headersOf(prefix).map(([name, description, schema]) => ({
+export function webhooksOf(sent: Sent, components: Components): Schema {
+  const parameters = headersOf(sent.headerPrefix).map(([name, description, schema]) => ({
     name,
     in: 'header',
     required: !name.endsWith('-Next'),
@@ -47,10 +69,10 @@ export function webhooksOf(events: readonly SentEvent[], prefix: string, compone
   }))
   const responses = {
     '2XX': { description: 'Received; it is not sent again' },
-    default: { description: 'Any other status, or no answer in time: it is sent again later' },
+    default: { description: `Any other status, or no answer in time: ${retriesText(sent)}` },
   }
   return Object.fromEntries(
-    events.map(({ name, meaning, schema, example }) => {
+    sent.events.map(({ name, meaning, schema, example }) => {
       const content = {
         'application/json': { schema: components.named(`${pascal(name)}Event`, schema), example },
       }
