@@ -91,6 +91,7 @@ create table budget_alerts (
   month date not null,
   scope text not null default 'organization'::text,
   scope_key text not null default ''::text,
+  limits numeric(16,6)[] not null default '{}'::numeric[],
   constraint budget_alerts_pkey PRIMARY KEY (org_id, scope, scope_key, month)
 );
 

@@ -300,7 +300,7 @@ describe('a budget that is exceeded', () => {
   const exceeded = async (org: Tenant) => (await events(org.orgId)).map(({ data }) => data)
   const amounts = (current_cost: number, limit: number) => expect.objectContaining({ current_cost, limit })
 
-  test('by more than its limit, by exact decimals, once a month', async () => {
+  test('by more than its limit, by exact decimals, once a month and limit', async () => {
     const org = await listener(['cost.budget_exceeded'])
     await sync(org, budget('2026-11', 0.3))
     await sync(org, session('a', { estimated_cost: 0.1 }), session('b', { estimated_cost: 0.2 }))
@@ -309,8 +309,22 @@ describe('a budget that is exceeded', () => {
     expect(await exceeded(org)).toEqual([amounts(0.300001, 0.3)])
     await sync(org, session('d', { estimated_cost: 9 }))
     await sync(org, budget('2026-11', 20))
-    await sync(org, session('e', { estimated_cost: 90 }))
     expect(await exceeded(org)).toEqual([amounts(0.300001, 0.3)])
+    await sync(org, session('e', { estimated_cost: 90 }))
+    await sync(org, session('f', { estimated_cost: 1 }))
+    expect(await exceeded(org)).toEqual([amounts(0.300001, 0.3), amounts(99.300001, 20)])
+  })
+
+  test('not a month that an older server told of, which stored no limit', async () => {
+    const org = await listener(['cost.budget_exceeded'])
+    await sync(org, budget('2026-11', 1))
+    await database.sql`
+      insert into budget_alerts (org_id, scope, scope_key, month)
+      values (${org.orgId}, 'organization', '', '2026-11-01')`
+    await sync(org, session('a', { estimated_cost: 2 }))
+    expect(await exceeded(org)).toEqual([])
+    await sync(org, budget('2026-11', 1.5))
+    expect(await exceeded(org)).toEqual([amounts(2, 1.5)])
   })
 
   test('by a limit that is lowered, in the current month only', async () => {

@@ -17,7 +17,7 @@ export interface ChangedMonth extends BudgetScope {
 
 /**
  * Finds those of the months whose cost is above the limit in force, for each scope and the teams of its members, and stores an
- * alert for each. A month of a scope is returned only once, also when its limit is raised and exceeded again. Needs the
+ * alert for each. A limit of a month and scope is returned only once. Needs the
  * organization's lock, and the rollups and budgets as the request leaves them. Alerts are stored also without
  * a subscribed endpoint, so that an endpoint created later receives none for earlier months.
  */
@@ -60,20 +60,28 @@ export async function writeBudgetAlerts(
       ) c
       where c.cost > c.limit_usd
     ),
-    first as (
-      insert into budget_alerts as a (org_id, scope, scope_key, month)
-      select ${orgId}, o.scope, o.scope_key, o.month
+    told as (
+      insert into budget_alerts as a (org_id, scope, scope_key, month, limits)
+      select ${orgId}, o.scope, o.scope_key, o.month, array[o.limit_usd]
       from above o
-      on conflict do nothing
+      on conflict (org_id, scope, scope_key, month) do update set limits = a.limits || excluded.limits
+      where not a.limits @> excluded.limits
       returning a.scope, a.scope_key, a.month
     )
     select o.scope, o.scope_key, o.since::text as since, o.cost::text as cost, o.limit_usd::text as limit
-    from first f
+    from told t
     join above o
-      on o.scope = f.scope
-      and o.scope_key = f.scope_key
-      and o.month = f.month
-    order by f.month, f.scope, f.scope_key`
+      on o.scope = t.scope
+      and o.scope_key = t.scope_key
+      and o.month = t.month
+    -- as before this statement: an older server, which tells a month once, stores no limit
+    left join budget_alerts a
+      on a.org_id = ${orgId}
+      and a.scope = t.scope
+      and a.scope_key = t.scope_key
+      and a.month = t.month
+    where a.limits is distinct from '{}'
+    order by t.month, t.scope, t.scope_key`
   return rows.map(({ since, cost, limit, ...scope }) => ({
     budget_id: budgetIdOf(scope, since),
     current_cost: unscaled(unitsOf(cost), MONEY_DECIMALS),

@@ -155,7 +155,7 @@ test('are listed for those who read costs, without those of members whose figure
   expect((await (await keyOf(['sessions:read']))('GET', '/v1/budgets')).status).toBe(403)
 })
 
-test('each scope tells once a month when it is exceeded, a team by the members that it has then', async () => {
+test('each scope tells once a month and limit when it is exceeded, a team by the members that it has then', async () => {
   const { ask, set, told } = await organization(member('ada', 'payments'), member('bob'))
   await set('2026-10', 100)
   await set('2026-11', 2, '?project=web')
@@ -173,22 +173,27 @@ test('each scope tells once a month when it is exceeded, a team by the members t
     [2.5, 2],
     [3.5, 3],
   ])
-  // nothing is told again, also of a limit that is raised and exceeded again
+  // a limit that is changed is told again, at once or when it is exceeded again; not one that was told already
   await set('2026-11', 4, '?project=web')
+  expect((await told()).slice(2)).toEqual([[6.5, 4]])
+  await set('2026-11', 7, '?project=web')
+  await set('2026-11', 2, '?project=web')
+  await set('2026-11', 7, '?project=web')
+  expect(await told()).toHaveLength(3)
   await send(ask, session('d', 1))
-  expect(await told()).toHaveLength(2)
+  expect((await told()).slice(3)).toEqual([[7.5, 7]])
   // Bob's sessions are the team's from now on
   await ask('PATCH', '/v1/members/user_bob', { team: 'payments' })
-  expect((await told()).slice(2)).toEqual([[7.5, 5]])
+  expect((await told()).slice(4)).toEqual([[7.5, 5]])
   await send(ask, session('e', 90, { user_id: 'user_bob' }))
-  expect(await told()).toHaveLength(3)
+  expect(await told()).toHaveLength(5)
   await send(ask, session('f', 2))
-  expect((await told()).slice(3)).toEqual([[100.5, 100]])
+  expect((await told()).slice(5)).toEqual([[100.5, 100]])
   // a lower limit of this month, and a month of which the sessions come later
   await set('2026-11', 50, '?member=bob@example.com')
-  expect((await told()).slice(4)).toEqual([[94, 50]])
+  expect((await told()).slice(6)).toEqual([[94, 50]])
   await send(ask, session('g', 1.5, { user_id: 'user_ada', created_at: '2026-12-01T00:00:00Z' }))
-  expect((await told()).slice(5)).toEqual([[1.5, 1]])
+  expect((await told()).slice(7)).toEqual([[1.5, 1]])
 })
 
 test('records carry the scope, and an export gives the same budgets in another organization', async () => {
