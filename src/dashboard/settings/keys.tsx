@@ -27,6 +27,7 @@ const ADMIN_SCOPES: [string, string][] = [
   ['write', 'send everything but audit entries'],
   ['webhooks', 'manage webhooks'],
   ['admin', 'manage keys, members, budgets and the organization'],
+  ['risk:write', 'send pull requests, as CI does with risk:read'],
   ['audit:read', 'read the audit log'],
   ['audit:write', 'send audit entries, under any name'],
   ['ingest', 'send telemetry of coding agents, and nothing else'],
