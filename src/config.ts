@@ -167,7 +167,7 @@ const TABLE = {
   webhookAllowHttp: setting('WEBHOOK_ALLOW_HTTP', boolean, 'false', 'true allows http endpoints'),
   webhookAllowCidrs: setting('WEBHOOK_ALLOW_CIDRS', networks, (): string[] => [], 'private networks that endpoints may be in (none)'),
   webhookHeaderPrefix: setting('WEBHOOK_HEADER_PREFIX', headerPrefix, 'X-Service', 'beginning of the signature headers'),
-  webhookMaxEndpoints: setting('WEBHOOK_MAX_ENDPOINTS', integer(1, 10_000), '20', 'endpoints of an organization'),
+  webhookMaxEndpoints: setting('WEBHOOK_MAX_ENDPOINTS', integer(1, 10_000), '100', 'endpoints of an organization'),
   cacheBytes: setting('CACHE_BYTES', integer(0, 2 ** 40), '67108864', 'bytes of responses kept in memory, never stale; 0 keeps none'),
   storeContent: setting('STORE_CONTENT', boolean, 'false', 'true keeps prompts and answers that are sent'),
   /** The prices in the file; null: no file. */

@@ -35,7 +35,7 @@ test('without settings the defaults hold', () => {
     webhookAllowHttp: false,
     webhookAllowCidrs: [],
     webhookHeaderPrefix: 'X-Service',
-    webhookMaxEndpoints: 20,
+    webhookMaxEndpoints: 100,
     storeContent: false,
     modelPrices: null,
     retentionDeliveriesDays: 30,
