@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { type FieldProblem, validationError } from '../base/errors.ts'
-import { ADDRESS_REFUSED, type Egress, hostOf } from './http/egress.ts'
+import { type Egress, hostOf, refusalOf } from './http/egress.ts'
 import { lookUp, type Resolve } from './http/resolve.ts'
 import { type EndpointChangeBody, MAX_DESCRIPTION_LENGTH, type NewEndpointBody } from './model.ts'
 import { EVENT_NAMES, isEventName } from './outbox/catalogue.ts'
@@ -95,5 +95,5 @@ export async function checkHost(url: string, egress: Egress, resolve: Resolve, f
   if (isIP(host) !== 0) return
   const found = await lookUp(egress, resolve, host, LOOKUP_MS)
   if ('problem' in found && found.problem === 'refused')
-    throw validationError({ field, message: ADDRESS_REFUSED })
+    throw validationError({ field, message: refusalOf() })
 }

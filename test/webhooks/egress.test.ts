@@ -12,7 +12,7 @@ const check = (text: string, options: Partial<EgressOptions> = {}): string => {
   const checked = egress(options).checkUrl(text)
   return 'url' in checked ? checked.url.href : checked.problem
 }
-const PRIVATE = /address that is private.*WEBHOOK_ALLOW_CIDRS/
+const PRIVATE = /WEBHOOK_ALLOW_HTTP=true WEBHOOK_ALLOW_CIDRS=\S+ /
 
 describe('addresses', () => {
   /** The last address before a network, its first and last, and the one after; `-` where that is refused too. */
@@ -176,7 +176,7 @@ describe('URLs', () => {
   const LOCAL_NAMES =
     'intranet metadata.google.internal x.local x.lan x.intranet x.home.arpa X.LOCAL. x.localdomain'
   test.each(LOCAL_NAMES.split(' '))('a name of private networks: %s', (host) => {
-    expect(check(`https://${host}/`)).toMatch(/name of private networks.*WEBHOOK_ALLOW_CIDRS/)
+    expect(check(`https://${host}/`)).toMatch(PRIVATE)
     // its addresses decide then
     expect(check(`https://${host}/`, { allowCidrs: ['10.0.0.0/8'] })).toStartWith('https://')
   })
@@ -236,6 +236,19 @@ describe('URLs', () => {
     const longest = 'https://example.com/'.padEnd(MAX_URL_LENGTH, 'a')
     expect(check(longest)).toBe(longest)
     expect(check(`${longest}a`)).toBe('must have at most 2048 characters')
+  })
+
+  test.each([
+    ['http://127.0.0.1:9876/', '127.0.0.0/8'],
+    ['https://localhost/', '127.0.0.0/8'],
+    ['http://10.1.2.3/', '10.0.0.0/8'],
+    ['https://172.31.0.9/', '172.16.0.0/12'],
+    ['https://[fd00::9]/', 'fc00::/7'],
+    ['https://[::1]/', '::1/128'],
+    ['https://198.18.0.1/', '198.18.0.1/32'],
+  ])('what would allow %s is named to paste', (given, network) => {
+    expect(check(given)).toContain(`WEBHOOK_ALLOW_HTTP=true WEBHOOK_ALLOW_CIDRS=${network} `)
+    expect(check(given, { allowHttp: true, allowCidrs: [network] })).toBe(given)
   })
 
   test('http only where it is allowed', () => {

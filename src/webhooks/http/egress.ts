@@ -25,9 +25,26 @@ export interface EgressOptions {
   ownAddresses: readonly string[]
 }
 
-/** The message does not contain the address, which may be known to this network's resolver only. */
-export const ADDRESS_REFUSED =
-  'has an address that is private, reserved or of this host (WEBHOOK_ALLOW_CIDRS allows a network)'
+/** The networks that hold most private addresses: what DNS answered for a name is not shown. */
+const USUAL_NETWORKS = '10.0.0.0/8,172.16.0.0/12,192.168.0.0/16'
+
+/** The message of every refused scheme or address, with a line to paste. */
+export const refusalOf = (networks = USUAL_NETWORKS): string =>
+  `must be an https URL with a public address; started with WEBHOOK_ALLOW_HTTP=true WEBHOOK_ALLOW_CIDRS=${networks} the server also allows http, and the addresses of that network`
+
+const PRIVATE_NETWORKS = [
+  ...['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', '100.64.0.0/10'],
+  ...['fc00::/7', 'fe80::/10'],
+].map((cidr) => ({ cidr, network: ipaddr.parseCIDR(cidr) }))
+
+/** The network of a refused address that the URL itself has: a private one, else the address alone. */
+function networkOf(text: string): string {
+  const address = ipaddr.parse(text)
+  const known = PRIVATE_NETWORKS.find(
+    ({ network: [first, bits] }) => first.kind() === address.kind() && address.match(first, bits),
+  )
+  return known?.cidr ?? `${address}/${address.kind() === 'ipv4' ? 32 : 128}`
+}
 
 /** Azure's host agent: a public address that only its guests reach. */
 const AZURE_AGENT = '168.63.129.16'
@@ -92,11 +109,11 @@ function hostProblem(
   isAllowed: Egress['isAllowed'],
 ): string | undefined {
   const addresses = isIP(host) === 0 ? loopbackOf(host) : [host]
-  if (addresses !== undefined) return addresses.some(isAllowed) ? undefined : ADDRESS_REFUSED
+  if (addresses !== undefined)
+    return addresses.some(isAllowed) ? undefined : refusalOf(networkOf(addresses[0] ?? host))
   if (!isName(host)) return 'must name a host'
   if (options.allowCidrs.length > 0) return undefined
-  if (!host.includes('.') || LOCAL_SUFFIXES.some((suffix) => host.endsWith(suffix)))
-    return 'has a name of private networks (WEBHOOK_ALLOW_CIDRS allows a network)'
+  if (!host.includes('.') || LOCAL_SUFFIXES.some((suffix) => host.endsWith(suffix))) return refusalOf()
   return undefined
 }
 
@@ -121,12 +138,11 @@ export function createEgress(options: EgressOptions): Egress {
     if (problem !== undefined) return { problem }
     if (!URL.canParse(text)) return { problem: 'must be an absolute https URL' }
     const url = new URL(text)
-    if (url.protocol !== 'https:' && !options.allowHttp)
-      return { problem: 'must be an https URL (WEBHOOK_ALLOW_HTTP=true also allows http)' }
     url.hash = ''
     // a certificate is for the name without the dot
     if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1)
-    const refusal = hostProblem(hostOf(url), options, isAllowed) ?? portProblem(url, options)
+    const scheme = url.protocol === 'https:' || options.allowHttp ? undefined : refusalOf()
+    const refusal = hostProblem(hostOf(url), options, isAllowed) ?? scheme ?? portProblem(url, options)
     return refusal === undefined ? { url } : { problem: refusal }
   }
   return { checkUrl, isAllowed }

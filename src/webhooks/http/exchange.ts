@@ -1,7 +1,7 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { isOutOfDescriptors } from './descriptors.ts'
-import { ADDRESS_REFUSED, type Egress } from './egress.ts'
+import { type Egress, refusalOf } from './egress.ts'
 import {
   connectionFailure,
   type Failure,
@@ -127,7 +127,7 @@ const lookupOf =
 /** Checks the address in use too, independently of the look-up. */
 function checkPeer(exchange: Exchange, { remoteAddress }: Socket): void {
   const isAllowed = remoteAddress === undefined || exchange.options.egress.isAllowed(remoteAddress)
-  if (!isAllowed) finish(exchange, refused(ADDRESS_REFUSED))
+  if (!isAllowed) finish(exchange, refused(refusalOf()))
 }
 
 /** Follows the connection until it can be written to. Nothing is sent before the peer is checked. */

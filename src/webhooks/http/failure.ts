@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 import { isOutOfDescriptors } from './descriptors.ts'
-import { ADDRESS_REFUSED } from './egress.ts'
+import { refusalOf } from './egress.ts'
 import type { LookUpResult } from './resolve.ts'
 
 // The reasons of failed attempts, in words for the owner of the endpoint. They contain no address of this
@@ -63,7 +63,7 @@ export function lookupFailure(
   found: Exclude<LookUpResult, { addresses: string[] }>,
   timeoutMs: number,
 ): Failure {
-  if (found.problem === 'refused') return refused(ADDRESS_REFUSED)
+  if (found.problem === 'refused') return refused(refusalOf())
   // Bun does not distinguish the two
   if (found.code === 'ENOTFOUND' || found.code === 'ENODATA')
     return failed('dns: there is no such name, or it has no address')
