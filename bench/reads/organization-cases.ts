@@ -118,6 +118,7 @@ const BADGES: readonly Case[] = BADGE_KINDS.map((kind) => ({
       slug: org.name,
       kind,
       tokenHash: null,
+      readable: null,
       today: org.today,
       days: 30,
       project: undefined,

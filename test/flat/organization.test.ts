@@ -198,7 +198,16 @@ describe('reads nothing of the history', () => {
     ['heatmap, days of two months', heatmap(MONTH)],
     ...BADGE_KINDS.map((kind): [string, Ask] => [
       `badge, ${kind}`,
-      (sql) => findBadge(sql, { slug, kind, tokenHash: null, today: TODAY, days: DAYS, project: undefined }),
+      (sql) =>
+        findBadge(sql, {
+          slug,
+          kind,
+          tokenHash: null,
+          readable: null,
+          today: TODAY,
+          days: DAYS,
+          project: undefined,
+        }),
     ]),
   ]
   test.each(cases)('%s', async (_name, ask) => {

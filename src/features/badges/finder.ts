@@ -4,14 +4,14 @@ import { isConnectionError } from '../../database/connection-errors.ts'
 import type { ReadDeps } from '../../http/api.ts'
 import { type CachedResponse, type Computed, cacheKeyOf } from '../../http/responses/cached-response.ts'
 import type { ResponseCache } from '../../http/responses/response-cache.ts'
-import { type Badge, type BadgeKind, type BadgeQuery, CACHE_S, DEFAULT_DAYS } from './model.ts'
-import { findBadge } from './queries.ts'
+import { type BadgeKind, type BadgeQuery, CACHE_S, DEFAULT_DAYS } from './model.ts'
+import { type FoundBadge, findBadge } from './queries.ts'
 import { hashToken } from './settings.ts'
 
 /** Caches, and we ourselves, may show a badge for this long while its source fails. */
 export const STALE_IF_ERROR_S = 86_400
 
-const badgeIn = (response: CachedResponse | undefined): Badge | null =>
+const badgeIn = (response: CachedResponse | undefined): FoundBadge | null =>
   response === undefined ? null : JSON.parse(new TextDecoder().decode(response.body))
 
 /**
@@ -20,13 +20,18 @@ const badgeIn = (response: CachedResponse | undefined): Badge | null =>
  * is such an organization.
  */
 export function createFinder({ sql, now }: ReadDeps, cache: ResponseCache) {
-  return async (slug: string, kind: BadgeKind, query: BadgeQuery, admitted: boolean) => {
+  return async (
+    slug: string,
+    kind: BadgeKind,
+    query: BadgeQuery,
+    { admitted, readable }: { admitted: boolean; readable: string | null },
+  ) => {
     if (!SLUG.test(slug)) return null
     const { days = DEFAULT_DAYS, project, token } = query
     const tokenHash = token === undefined ? null : hashToken(token)
     const today = dateOf(now())
     const keyOn = (day: string) =>
-      cacheKeyOf('badge', { kind, days, project, token: tokenHash?.toHex(), day })
+      cacheKeyOf('badge', { kind, days, project, token: tokenHash?.toHex(), readable, day })
     const last = (maxAgeMs: number) =>
       [today, addDays(today, -1)].map((day) => cache.last(slug, keyOn(day), maxAgeMs)).find(Boolean)
     if (!admitted) return badgeIn(last(CACHE_S * 1000))
@@ -35,7 +40,7 @@ export function createFinder({ sql, now }: ReadDeps, cache: ResponseCache) {
       const response = await cache.respond(
         slug,
         source,
-        async () => (await findBadge(sql, { slug, kind, tokenHash, today, days, project })) ?? null,
+        async () => (await findBadge(sql, { slug, kind, readable, tokenHash, today, days, project })) ?? null,
       )
       return badgeIn(response)
     } catch (error) {

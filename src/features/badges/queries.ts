@@ -5,10 +5,18 @@ import { sessionSums } from '../usage/sums.ts'
 import type { Badge, BadgeKind, BadgeLook } from './model.ts'
 import { badgeOf, efficiency, meanValue } from './value.ts'
 
+/** A badge that may be shown; `isOwn`: it is of the organization that the caller may read. */
+export interface FoundBadge {
+  badge: Badge
+  isOwn: boolean
+}
+
 /** A requested badge. */
 interface WantedBadge {
   slug: string
   kind: BadgeKind
+  /** The organization that the caller may read the figure of; null: none. */
+  readable: string | null
   /** SHA-256 of the token of the request; null without a token. */
   tokenHash: Uint8Array | null
   /** The last UTC day of the range, and the number of its days. */
@@ -19,19 +27,20 @@ interface WantedBadge {
 }
 
 /**
- * The content of the badge; undefined for an unknown organization and for one whose badges are private. One statement
+ * The content of the badge, and whether it is the caller's; undefined for an unknown organization and for one whose badges are private. One statement
  * decides both, so that the response time does not reveal which.
  */
-export async function findBadge(sql: Sql, wanted: WantedBadge): Promise<Badge | undefined> {
+export async function findBadge(sql: Sql, wanted: WantedBadge): Promise<FoundBadge | undefined> {
   const [organization] = await sql<{ org_id: string; look: BadgeLook }[]>`
     select o.org_id, o.badge_look as look
     from organizations o
     where o.slug = ${wanted.slug}
-      and (o.badges_public or o.badge_token_hash = ${wanted.tokenHash})`
+      and (o.badges_public or o.badge_token_hash = ${wanted.tokenHash} or o.org_id = ${wanted.readable})`
   if (organization === undefined) return undefined
   const { org_id, look } = organization
   const read = wanted.kind === 'cost' ? readEfficiency : readMean
-  return badgeOf(wanted.kind, await read(sql, org_id, wanted), look)
+  const badge = badgeOf(wanted.kind, await read(sql, org_id, wanted), look)
+  return { badge, isOwn: org_id === wanted.readable }
 }
 
 /** The organization's sums of the days in the range: of one project, or of all. */

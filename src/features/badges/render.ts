@@ -25,10 +25,18 @@ type Choice = Pick<BadgeQuery, 'label' | 'style'>
 
 const labelOf = (badge: Badge, { label }: Choice) => cleanLabel(label ?? badge.label)
 
-/** The badge as SVG; badge-maker escapes its texts. */
-export async function drawBadge(badge: Badge, choice: Choice): Promise<string> {
+/**
+ * The badge as SVG; badge-maker escapes its texts. Its ids differ from those of other badges and of other places, since a page
+ * may have several inline.
+ */
+export async function drawBadge(badge: Badge, choice: Choice, place: string): Promise<string> {
   const makeBadge = await loadMaker()
-  return makeBadge({ ...badge, label: labelOf(badge, choice), style: choice.style ?? 'flat' })
+  const drawn = { ...badge, label: labelOf(badge, choice), style: choice.style ?? 'flat' }
+  const idSuffix = Bun.hash(JSON.stringify([drawn, place])).toString(36)
+  // the package gives its filter the same id in each badge
+  return makeBadge({ ...drawn, idSuffix })
+    .replaceAll('id="blur"', `id="blur${idSuffix}"`)
+    .replaceAll('filter="url(#blur)"', `filter="url(#blur${idSuffix})"`)
 }
 
 /** The badge in the JSON format of shields.io's endpoint badge. */

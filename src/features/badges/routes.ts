@@ -1,5 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { grants } from '../../accounts/keys/model.ts'
+import type { Access } from '../../accounts/people/callers.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { ReadDeps } from '../../http/api.ts'
 import { context } from '../../http/context.ts'
@@ -24,28 +26,38 @@ const MEANING: Record<BadgeKind, string> = {
   cost: 'Cost efficiency of the last days: 100 up to 80 % of the pro-rated budget, falling linearly to 0 at 200 %; `n/a` without a budget.',
 }
 const SHOWN_TO =
-  'Shown when the organization made its badges public, or with its badge token. Anything else, an unknown organization too, is the same grey `unknown` badge.'
+  'Shown when the organization made its badges public, with its badge token, or with an API key of it and the scope that reads the figure. The path of the image may end in `.svg`. Anything else, an unknown organization too, is the same grey `unknown` badge.'
 
 interface Format {
-  suffix: string
+  suffixes: readonly string[]
   contentType: string
   schema: TSchema
-  /** The badge as a text. */
-  show: (badge: Badge, query: BadgeQuery) => string | Promise<string>
+  /** The badge as a text; `place`: what makes its ids differ from those of other badges. */
+  show: (badge: Badge, query: BadgeQuery, place: string) => string | Promise<string>
 }
 
 const SVG: Format = {
-  suffix: '',
+  suffixes: ['', '.svg'],
   contentType: 'image/svg+xml; charset=utf-8',
   schema: Type.String({ contentMediaType: 'image/svg+xml' }),
   show: drawBadge,
 }
 const JSON_FOR_SHIELDS: Format = {
-  suffix: '.json',
+  suffixes: ['.json'],
   contentType: 'application/json',
   schema: ShieldsBadge,
   show: (badge, query) => JSON.stringify(describeBadge(badge, query)),
 }
+
+const FORMATS = [SVG, JSON_FOR_SHIELDS].flatMap((format) =>
+  format.suffixes.map((suffix) => [format, suffix] as const),
+)
+
+/** The organization whose badges of the kind the caller of a key may see, which are of everybody's figures; null: none. */
+const readableBy = (access: Access | undefined, kind: BadgeKind): string | null =>
+  access !== undefined && access.onlyMember === null && grants(access.scopes, `${kind}:read`)
+    ? access.orgId
+    : null
 
 /** The parameters; null for an image with a bad one: a page that shows it has no other place for a message. */
 function queryOf(url: string, format: Format): BadgeQuery | null {
@@ -62,23 +74,30 @@ export const badgeRoutes = (deps: ReadDeps, cache: ResponseCache) => {
   const find = createFinder(deps, cache)
   const routes = new Elysia().use(context)
   for (const kind of BADGE_KINDS) {
-    for (const format of [SVG, JSON_FOR_SHIELDS]) {
+    for (const [format, suffix] of FORMATS) {
       routes.get(
-        `/api/badge/:org_slug/${kind}${format.suffix}`,
+        `/api/badge/:org_slug/${kind}${suffix}`,
         async ({ params, request, set, admitted }) => {
           Object.assign(set.headers, EMBED_HEADERS)
           const isAdmitted = admitted?.limit.admitted !== false
+          const { org_slug: slug } = params
+          const readable = readableBy(admitted?.access, kind)
           const query = queryOf(request.url, format)
-          const badge =
-            query === null ? invalidBadge(kind) : await find(params.org_slug, kind, query, isAdmitted)
+          const found =
+            query === null
+              ? { badge: invalidBadge(kind), isOwn: false }
+              : await find(slug, kind, query, { admitted: isAdmitted, readable })
           // `unknown` may stand for an existing badge beyond the limit: no cache may keep it
-          set.headers['cache-control'] = badge !== null || isAdmitted ? CACHE_CONTROL : 'no-store'
+          const shared = found !== null || isAdmitted ? CACHE_CONTROL : 'no-store'
+          set.headers['cache-control'] = found?.isOwn ? 'private, no-store' : shared
           set.headers['content-type'] = format.contentType
-          return format.show(badge ?? unknownBadge(kind), query ?? {})
+          // `unknown` is the same to the byte for every organization
+          const place = found === null || query === null ? '' : JSON.stringify([slug, query])
+          return format.show(found?.badge ?? unknownBadge(kind), query ?? {}, place)
         },
         {
           query: { ...BadgeQuery, noValidate: true },
-          detail: detailOf(kind, format),
+          detail: suffix === '.svg' ? { hide: true } : detailOf(kind, format),
         },
       )
     }
@@ -90,11 +109,13 @@ export const badgeRoutes = (deps: ReadDeps, cache: ResponseCache) => {
  * Describes the responses for the API's document alone: with `response` Elysia would check the text of a response by
  * the schema of its content.
  */
-const detailOf = (kind: BadgeKind, { suffix, contentType, schema }: Format) => {
+const detailOf = (kind: BadgeKind, format: Format) => {
+  const { contentType, schema } = format
+  const isJson = format === JSON_FOR_SHIELDS
   const word = `${kind[0]?.toUpperCase()}${kind.slice(1)}`
   return {
-    operationId: `get${word}Badge${suffix === '' ? '' : 'Json'}`,
-    summary: `${word} badge${suffix === '' ? '' : ', as shields.io reads it'}`,
+    operationId: `get${word}Badge${isJson ? 'Json' : ''}`,
+    summary: `${word} badge${isJson ? ', as shields.io reads it' : ''}`,
     description: `${MEANING[kind]} ${SHOWN_TO}`,
     tags: ['Badges'],
     responses: {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { SYSTEM } from '../../../src/accounts/audit-log/append.ts'
+import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { connect } from '../../../src/database/client.ts'
 import { inOrganization } from '../../../src/database/org-lock.ts'
@@ -275,6 +276,44 @@ describe('what is not shown', () => {
       }
     }
     expect(await said(`/api/badge/${slug}/cost.json`)).toEqual(['cost', 'unknown', 'grey'])
+  })
+
+  test('is shown with a key of the organization that reads the figure, to no cache', async () => {
+    const one = await shown([{ day: '2026-11-14', quality: 85 }])
+    const other = await tenant(db.sql, { scopes: ['read'] })
+    const keyWith = async (...scopes: string[]) =>
+      (await createKey(db.sql, one.orgId, { name: 'badges', scopes })).key
+    const asked = async (key: string, path = 'quality.json') => {
+      const answer = await client(app, key)(`/api/badge/${one.slug}/${path}`)
+      expect(answer.headers.get('x-ratelimit-limit')).toBe('600')
+      return [/85|unknown/.exec(await answer.text())?.[0], answer.headers.get('cache-control')]
+    }
+    const [open, own] = ['public, max-age=300, s-maxage=300, stale-if-error=86400', 'private, no-store']
+    for (const isPrivate of [false, true]) {
+      if (isPrivate) await set(one.slug, { badges: 'private' })
+      for (const path of ['quality.json', 'quality', 'quality.svg'])
+        expect(await asked(await keyWith('quality:read'), path)).toEqual(['85', own])
+      const others = [isPrivate ? 'unknown' : '85', open]
+      expect(await asked(await keyWith('cost:read'))).toEqual(others)
+      expect(await asked(other.key)).toEqual(others)
+      expect(await asked('ca_live_wrong')).toEqual(others)
+      // nothing of it is kept for who has no key
+      expect((await said(`/api/badge/${one.slug}/quality.json`))[1]).toBe(isPrivate ? 'unknown' : '85')
+    }
+  })
+
+  test('has ids of its own, so that a page may have several', async () => {
+    const { slug } = await shown([{ day: '2026-11-14', quality: 85, security: 85 }])
+    const idsOf = async (path: string) =>
+      [...(await (await ask(`/api/badge/${slug}/${path}`)).text()).matchAll(/ id="([^"]+)"/g)].map(
+        ([, id]) => id,
+      )
+    const paths = ['quality', 'security', 'quality?days=7', 'quality?project=web', 'quality?style=plastic']
+    const ids = (await Promise.all(paths.map(idsOf))).flat()
+    expect(ids.length).toBeGreaterThanOrEqual(paths.length)
+    expect(new Set(ids).size).toBe(ids.length)
+    const drawn = await Promise.all(['quality', 'quality.svg'].map(idsOf))
+    expect(drawn[0]).toEqual(drawn[1] ?? [])
   })
 
   test('is shown with the token, until there is another or none', async () => {

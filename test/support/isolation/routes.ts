@@ -130,7 +130,7 @@ export function changeOf(route: string): RequestInit {
   return { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
 }
 
-export const BADGES = ['quality', 'security', 'cost'].flatMap((kind) => [kind, `${kind}.json`])
+export const BADGES = ['quality', 'security', 'cost'].flatMap((kind) => [kind, `${kind}.svg`, `${kind}.json`])
 export const BADGE_PARAMETERS = ['style', 'label', 'days', 'project', 'token']
 /** Routes that read nothing of any organization. */
 export const PUBLIC_ROUTES = [
