@@ -21,12 +21,24 @@ export interface Message {
   url: string | undefined
 }
 
-/** Slack refuses a message with a longer one. */
+/** Slack refuses a message with a longer title or section; a mark that is escaped counts as four or five characters. */
 const MAX_TITLE = 150
+const MAX_SECTION = 3_000
 const MAX_TEXT = 1_000
 
-const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+/** The text with Slack's marks escaped, as much of it as has room in `most` characters. */
+function escaped(text: string, most = MAX_SECTION): string {
+  const whole = text.replace(/[&<>]/g, (mark) => ESCAPES[mark] ?? mark)
+  if (whole.length <= most) return whole
+  let made = ''
+  for (const character of text) {
+    const next = ESCAPES[character] ?? character
+    if (made.length + next.length >= most) break
+    made += next
+  }
+  return `${made}…`
+}
 
 /** Block Kit, for an incoming webhook of Slack. */
 export function slackBody({ title, lines, url }: Message): string {
@@ -37,9 +49,10 @@ export function slackBody({ title, lines, url }: Message): string {
     text: escaped(title),
     blocks: [
       { type: 'header', text: { type: 'plain_text', text: cut(title, MAX_TITLE) } },
-      ...lines.map((line) =>
-        section(`*${linked(cut(line.label, MAX_TITLE), line.url)}* ${escaped(cut(line.text, MAX_TEXT))}`),
-      ),
+      ...lines.map((line) => {
+        const label = `*${linked(cut(line.label, MAX_TITLE), line.url)}* `
+        return section(label + escaped(cut(line.text, MAX_TEXT), MAX_SECTION - label.length))
+      }),
       ...(url === undefined ? [] : [section(linked('Open in the dashboard', url))]),
     ],
   })

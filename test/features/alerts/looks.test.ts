@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { digestMessage, slackBody } from '../../../src/features/alerts/message.ts'
 import { send } from '../../../src/features/alerts/notice.ts'
 import { claimRules, settleRules } from '../../../src/features/alerts/rule-queries.ts'
 import { makeAttempt } from '../../../src/webhooks/attempt.ts'
 import { createEgress } from '../../../src/webhooks/http/egress.ts'
 import { resolveByDns } from '../../../src/webhooks/http/resolve.ts'
 import { createSender } from '../../../src/webhooks/http/sender.ts'
+import { EVENTS } from '../../../src/webhooks/outbox/catalogue.ts'
 import { claim } from '../../../src/webhooks/outbox/claim.ts'
 import { findDueOrganizations } from '../../../src/webhooks/outbox/find-due.ts'
 import { testSecrets } from '../../support/api.ts'
@@ -159,6 +161,17 @@ test('an alert of a renamed project goes on by its new name', async () => {
 })
 
 describe('Slack and Teams', () => {
+  test('get what Slack takes, also of long names of which each character is escaped', () => {
+    const parts = Array.from({ length: 3 }, () => ({ key: '&'.repeat(200), cost: 1 }))
+    const data = { ...EVENTS['digest.ready'].example, by_model: parts, by_project: parts }
+    const body = slackBody(digestMessage('&'.repeat(200), data, 'https://analytics.example.com'))
+    expect(problemsOf('slack', body)).toEqual([])
+    const models = linesOf('slack', body).find((line) => line.includes('Models')) ?? ''
+    // cut between two marks, as long as it may be
+    expect(models.length).toBeGreaterThan(2_990)
+    expect(models.replace(/^.*\* /, '')).toMatch(/^(&amp;|[ $.,0-9])*…$/)
+  })
+
   const egress = createEgress({ allowCidrs: ['127.0.0.0/8'], allowHttp: true, ownAddresses: [] })
   const sender = createSender({ egress, resolve: resolveByDns, timeoutMs: 5_000 })
   afterAll(() => sender.close())
