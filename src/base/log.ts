@@ -10,8 +10,8 @@ export type LogFields = Record<string, unknown>
 export interface Log {
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void
-  /** Does the same as `info` for each of `list`; the lines are written together. */
-  infoAll(message: string, list: readonly LogFields[]): void
+  /** Writes a line for each of `list` together; `level` says at which level. */
+  all(message: string, list: readonly LogFields[], level: (fields: LogFields) => 'debug' | 'info'): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
   /** Writes this message once a minute at most: while the database is away, everything fails by it. */
@@ -78,8 +78,12 @@ export function createLog(
   const log: Log = {
     debug: writerOf('debug'),
     info: writerOf('info'),
-    infoAll(message, list) {
-      if (isWritten('info')) write(list.map((fields) => lineOf('info', message, fields)).join(''))
+    all(message, list, level) {
+      const lines = list.flatMap((fields) => {
+        const name = level(fields)
+        return isWritten(name) ? lineOf(name, message, fields) : []
+      })
+      if (lines.length > 0) write(lines.join(''))
     },
     warn: writerOf('warn'),
     error: writerOf('error'),

@@ -49,6 +49,10 @@ const fieldsOf = ({
   }),
 })
 
+/** Probes ask many times a minute. */
+const PROBES = new Set<unknown>(['/live', '/ready', '/health'])
+const levelOf = ({ path }: LogFields) => (PROBES.has(path) ? 'debug' : 'info')
+
 /** Counts requests, and collects a line for each: the lines are written together, outside the requests. */
 export function createAccessLog(log: Log, requests: Pick<RequestMeter, 'of'>, now = () => performance.now()) {
   let minute = Number.NEGATIVE_INFINITY
@@ -71,13 +75,13 @@ export function createAccessLog(log: Log, requests: Pick<RequestMeter, 'of'>, no
   const flush = () => {
     clearTimeout(timer)
     timer = undefined
-    if (held.length > 0) log.infoAll('request', held.map(fieldsOf))
+    if (held.length > 0) log.all('request', held.map(fieldsOf), levelOf)
     held = []
   }
   const record: RecordRequest = (request) => {
     const ms = performance.now() - request.startedAt
     requests.of(request.method, request.route).record(request.status, ms)
-    if (request.access === undefined && isLeftOut()) return
+    if (request.access === undefined && !PROBES.has(pathOf(request.url)) && isLeftOut()) return
     held.push({ ...request, ms })
     if (held.length >= MAX_HELD) return flush()
     timer ??= setTimeout(flush, FLUSH_MS).unref()

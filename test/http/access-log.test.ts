@@ -29,6 +29,8 @@ test('requests without a key have at most 300 lines a minute, and the number of 
     request('/unknown')
     request('/known', { orgId: 'org_1', keyId: 'key_1' })
   }
+  // nor do probes use up the lines of others
+  for (const path of ['/live', '/ready', '/health']) for (let n = 0; n < 100; n += 1) request(path)
   now = 60_000
   request('/unknown-later')
   for (let n = 0; n < 301; n += 1) request('/unknown-more')
@@ -40,5 +42,27 @@ test('requests without a key have at most 300 lines a minute, and the number of 
     linesOf('/unknown-later'),
     linesOf('/unknown-more'),
   ]).toEqual([300, 1_000, 1, 299])
+  expect(['/live', '/ready', '/health'].map(linesOf)).toEqual([0, 0, 0])
   expect(lines.flatMap(({ count }) => count ?? [])).toEqual([700, 2])
+})
+
+test('probes have their lines at debug', () => {
+  const lines: { level: string; path: string }[] = []
+  const log = createLog('debug', 'json', (text) => {
+    for (const line of text.trim().split('\n')) lines.push(JSON.parse(line))
+  })
+  const accessLog = createAccessLog(log, measureRequests(createRegistry()))
+  const request = (path: string) =>
+    accessLog.record({
+      ...{ method: 'GET', url: `http://localhost${path}?deep=1`, route: path, status: 200, startedAt: 0 },
+      ...{ requestId: 'req', access: undefined },
+    })
+  for (const path of ['/live', '/ready', '/health', '/v1/quality']) request(path)
+  accessLog.flush()
+  expect(lines.map(({ level, path }) => [level, path])).toEqual([
+    ['debug', '/live'],
+    ['debug', '/ready'],
+    ['debug', '/health'],
+    ['info', '/v1/quality'],
+  ])
 })

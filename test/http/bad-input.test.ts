@@ -15,7 +15,7 @@ beforeAll(async () => {
   const log = {
     debug: note,
     info: () => {},
-    infoAll: () => {},
+    all: () => {},
     warn: note,
     error: note,
     rarely: (_level: string, message: string) => note(message),

@@ -8,10 +8,9 @@ export function addServers(program: CliCommand): void {
     .add('serve', 'start the API and the worker (what happens without a command)', { isDefault: true })
     // a mistyped command runs this one, which is the default
     .allowExcessArguments()
-    .notes(
-      'With --json one line is printed when the server answers: { "url", "pid" }, and "metrics" with ADMIN_PORT.',
-    )
-    .examples('serve --host 0.0.0.0 --port 8080')
+    .notes(`Another port, where 8080 is taken: --port 9000, or PORT=9000 in the environment; login and sync then take --server with it.
+With --json one line is printed when the server answers: { "url", "pid" }, and "metrics" with ADMIN_PORT.`)
+    .examples('serve --port 9000', 'serve --host 0.0.0.0 --port 8080')
   serve.action(async () => {
     // prints what commander says of an unknown command, with the one that may be meant
     if (serve.args.length > 0) (program as unknown as { unknownCommand(): never }).unknownCommand()
