@@ -911,6 +911,7 @@ type RecoveryResult struct {
 type EventCatalogueDataExample struct {
 	ID         string         `json:"id"`        // The same at every attempt and in every redelivery
 	Event      string         `json:"event"`     // Name of the event
+	Test       *bool          `json:"test"`      // There where it is an example, which the test of an endpoint sent
 	Type       string         `json:"type"`      // The same as `event`
 	Timestamp  string         `json:"timestamp"` // When it happened: UTC, milliseconds
 	APIVersion string         `json:"api_version"`

@@ -144,6 +144,23 @@ describe('endpoints and deliveries', () => {
   )
 
   test(
+    'recover counts, and sends again, what has failed in a time',
+    async () => {
+      const recover = ['webhook', 'recover', endpoint, '--since']
+      const day = new Date().toISOString().slice(0, 10)
+      // one of the two was sent again above
+      expect(await runJson([...recover, '2026-01-01', '--dry-run'], env)).toEqual({ count: 1 })
+      expect(await runJson([...recover, '2026-01-01', '--until', '2026-01-02'], env)).toEqual({ count: 0 })
+      const said = await run([...recover, '2026-01-01T00:00:00Z'], env)
+      expect(said).toMatchObject({ code: 0, stdout: '1 deliveries are sent again by a running server\n' })
+      expect(await runJson([...recover, day, '--dry-run'], env)).toEqual({ count: 0 })
+      const wrong = await run([...recover, 'yesterday'], env)
+      expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--since must be a date')])
+    },
+    SLOW_MS,
+  )
+
+  test(
     'of a deleted endpoint the deliveries are still shown, and cannot be sent again',
     async () => {
       const { sql } = database
@@ -418,7 +435,7 @@ test.each(WRONG_USAGE)('%s is wrong usage: exit code 2', async (_what, args) => 
 })
 
 test('each command has help with an example', async () => {
-  const names = ['list', 'deliveries', 'redeliver', 'verify', 'listen']
+  const names = ['list', 'deliveries', 'redeliver', 'recover', 'verify', 'listen']
   const helps = await Promise.all(names.map((name) => run(['webhook', name, '--help'], NOWHERE)))
   for (const [index, { code, stdout }] of helps.entries()) {
     expect(code).toBe(0)

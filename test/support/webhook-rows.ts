@@ -3,6 +3,7 @@ import type { Fragment, Sql } from '../../src/database/client.ts'
 import type { AttemptResult } from '../../src/webhooks/http/attempt-result.ts'
 import type { ClaimLimits } from '../../src/webhooks/outbox/claim.ts'
 import { type Outcome, settle } from '../../src/webhooks/outbox/settle.ts'
+import { silent } from './postgres.ts'
 
 // Endpoints and deliveries inserted as rows, for tests of the queue without the code that creates them.
 
@@ -97,7 +98,7 @@ export async function settleAll(
     attempt,
     result: how,
   }))
-  return await settle(sql, orgId, outcomes, DELAYS_S)
+  return await settle(sql, orgId, outcomes, DELAYS_S, silent)
 }
 
 /** The stored counts, and the same counts computed from the deliveries; the two must be equal. */

@@ -570,10 +570,22 @@ describe('the test', () => {
       for (const event of Object.keys(EVENTS) as (keyof typeof EVENTS)[]) {
         const { body } = await onlyMember.ask('POST', `${onlyMember.path}/test`, { event })
         expect([body.event, body.success]).toEqual([event, true])
-        expect(JSON.parse(hook.got.at(-1)?.body ?? '')).toMatchObject({ event, data: EVENTS[event].example })
+        const got = hook.got.at(-1)
+        const sent = JSON.parse(got?.body ?? '')
+        expect(sent).toMatchObject({ event, test: true, data: EVENTS[event].example })
+        expect(Object.keys(sent).slice(0, 3)).toEqual(['id', 'event', 'test'])
+        // that of a redelivery follows from the same body
+        const { body: kept } = await onlyMember.ask(
+          'GET',
+          `${onlyMember.path}/deliveries/${body.delivery_id}`,
+        )
+        expect(got?.headers['x-service-test']).toBe('true')
+        expect(kept).toMatchObject({ request: { headers: { 'X-Service-Test': 'true' } } })
       }
       const { body } = await onlyMember.ask('GET', `${onlyMember.path}/deliveries?event=security.alert`)
       expect(body.pagination.total).toBe(1)
+      await onlyMember.ask('POST', `${onlyMember.path}/test`)
+      expect(hook.got.at(-1)?.headers).not.toContainKey('x-service-test')
     } finally {
       await hook.stop()
     }

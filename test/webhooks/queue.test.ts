@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createOrganization } from '../../src/accounts/organizations/queries.ts'
 import { rebuildTables } from '../../src/database/derived-tables.ts'
+import type { AttemptResult } from '../../src/webhooks/http/attempt-result.ts'
 import { DELIVERY_TABLES } from '../../src/webhooks/outbox/check.ts'
 import { claim, FAILING_AFTER } from '../../src/webhooks/outbox/claim.ts'
 import { deleteOldDeliveries } from '../../src/webhooks/outbox/delete-old.ts'
@@ -8,7 +9,8 @@ import { failAbandoned } from '../../src/webhooks/outbox/fail-abandoned.ts'
 import { findDueOrganizations } from '../../src/webhooks/outbox/find-due.ts'
 import { MAX_LOST } from '../../src/webhooks/outbox/lease.ts'
 import { release } from '../../src/webhooks/outbox/release.ts'
-import { findDifferences, type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { settle } from '../../src/webhooks/outbox/settle.ts'
+import { findDifferences, silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import {
   addDeliveries,
   addEndpoint,
@@ -254,6 +256,37 @@ test('after its lease an attempt is made again, and the late result is refused',
   expect(lost).toEqual({ number: 1, duration_ms: null, error: expect.stringContaining('the sender ended') })
 })
 
+test('what has failed for good, and the first failure of an endpoint, are lines of the log', async () => {
+  const { sql } = database
+  const orgId = await organization()
+  const endpoint = await addEndpoint(sql, orgId)
+  const lines: [string, unknown][] = []
+  const log = { warn: (message: string, fields: object = {}) => lines.push([message, fields]) }
+  const attempt = async (how: Partial<AttemptResult>, delaysS: number[]) => {
+    const [id = ''] = await addDeliveries(sql, orgId, endpoint, 1)
+    const claimed = await claim(sql, orgId, LIMITS)
+    const outcomes = claimed.map(({ id: deliveryId, endpoint_id: endpointId, attempt }) => ({
+      ...{ deliveryId, endpointId, attempt, result: result(how) },
+    }))
+    await settle(sql, orgId, outcomes, delaysS, log)
+    const said = lines.splice(0).map(([message, fields]) => {
+      expect(fields).toEqual({
+        ...{ org_id: orgId, endpoint_id: endpoint, delivery_id: id, status_code: how.statusCode ?? null },
+        error: how.error ?? null,
+      })
+      return message
+    })
+    return said
+  }
+  const failure = { ok: false, statusCode: 500, error: 'status: answered 500' }
+  const [first, last] = ['a webhook endpoint has failed', 'a webhook delivery has failed for good']
+  expect(await attempt(failure, [600])).toEqual([first])
+  expect(await attempt(failure, [600])).toEqual([])
+  expect(await attempt(failure, [])).toEqual([last])
+  expect(await attempt({ ok: true, statusCode: 200 }, [])).toEqual([])
+  expect(await attempt({ ...failure, refused: true }, [600])).toEqual([first, last])
+})
+
 test('what kills its sender again and again ends as failed', async () => {
   const { sql } = database
   const orgId = await organization()
@@ -263,7 +296,7 @@ test('what kills its sender again and again ends as failed', async () => {
     await pass(orgId, 20)
   }
   expect(await claim(sql, orgId, LIMITS)).toEqual([])
-  expect(await failAbandoned(sql)).toBe(1)
+  expect(await failAbandoned(sql, silent)).toBe(1)
   expect(await deliveryOf(orgId, id)).toMatchObject({ status: 'failed', attempts: MAX_LOST + 1 })
   const { kept, recounted } = await countsOf(sql, orgId)
   expect(kept).toEqual(recounted)

@@ -417,7 +417,7 @@ export interface WebhookTestResult {
 export interface Recovery { since: string; until?: string | null; dry_run?: boolean | null }
 export interface RecoveryResult { count: number }
 /** A body */ export interface EventCatalogueDataExample {
- id: string; event: string; type: string
+ id: string; event: string; test?: boolean; type: string
  /** When it happened: UTC, milliseconds */ timestamp: string
  api_version: 'v1'; data: Record<string, unknown>
 }

@@ -668,6 +668,7 @@ class EventCatalogueDataExample(Model):
     """A body."""
     id: str  # The same at every attempt and in every redelivery
     event: str  # Name of the event
+    test: bool  # There where it is an example, which the test of an endpoint sent; absent where there is none
     type: str  # The same as `event`
     timestamp: str  # When it happened: UTC, milliseconds
     api_version: Literal["v1"]

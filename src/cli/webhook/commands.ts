@@ -42,6 +42,13 @@ function addHistory(webhook: CliCommand): void {
     .examples('webhook redeliver dlv_0k3w')
     .load(async () => (await import('./history.ts')).redeliverNow)
   webhook
+    .add('recover <id>', 'send all failed and cancelled deliveries of an endpoint (hook_…) again, of a time')
+    .requiredOption('--since <time>', 'made from then on: a day (its beginning, UTC) or RFC 3339')
+    .option('--until <time>', 'and before then; now unless given')
+    .option('--dry-run', 'only count them')
+    .examples('webhook recover hook_8s2m --since 2026-11-01 --dry-run')
+    .load(async () => (await import('./history.ts')).recoverNow)
+  webhook
     .add('new-secrets', 'give endpoints new secrets and list them, once: for when secret.key is lost')
     .option('--org <slug>', 'those of this organization')
     .option('--all', 'those of every organization')

@@ -1,11 +1,12 @@
 import { Value } from '@sinclair/typebox/value'
 import type { Change } from '../../accounts/organizations/gate.ts'
+import { isDate, isTimestamp } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import { getDeliveryPlace, getEndpointOwner } from '../../webhooks/deliveries/command-queries.ts'
 import { listDeliveries } from '../../webhooks/deliveries/history-queries.ts'
 import { type Delivery, DeliveryListQuery } from '../../webhooks/deliveries/model.ts'
-import { redeliver } from '../../webhooks/deliveries/redelivery.ts'
+import { recover, redeliver } from '../../webhooks/deliveries/redelivery.ts'
 import type { Endpoint } from '../../webhooks/model.ts'
 import { listEndpoints } from '../../webhooks/queries.ts'
 import { bodyOf } from '../client/answer.ts'
@@ -84,6 +85,36 @@ export async function redeliverNow(context: Context, _options: object, [delivery
     delivery,
     `delivery ${delivery.id} (${delivery.event}): ${stateOf(delivery)}`,
   )
+}
+
+/** A day is its beginning in UTC. */
+const timeOf = (option: string, text: string): string => {
+  const time = isDate(text) ? `${text}T00:00:00Z` : text
+  if (isTimestamp(time)) return time
+  throw new OperatorError(
+    `--${option} must be a date (2026-11-01) or an RFC 3339 timestamp with an offset`,
+    2,
+  )
+}
+
+/** `webhook recover` */
+export async function recoverNow(
+  context: Context,
+  { since, until, dryRun }: { since: string; until?: string; dryRun?: boolean },
+  [endpointId]: Args,
+): Promise<void> {
+  const span = {
+    since: timeOf('since', since),
+    ...(until !== undefined && { until: timeOf('until', until) }),
+  }
+  const recovered = await withDatabase(context, async (sql) => {
+    const orgId = await getEndpointOwner(sql, endpointId)
+    const inTurn: Change = (id, work) => inOrganization(sql, id, work)
+    const deps = { inTurn, writes: sql, now: () => new Date() }
+    return await recover(deps, orgId, commandLineActor(), endpointId, { ...span, dry_run: dryRun === true })
+  })
+  const done = dryRun === true ? 'would be sent again' : 'are sent again by a running server'
+  await printResult(context.json, recovered, `${recovered.count} deliveries ${done}`)
 }
 
 function stateOf({ status, next_attempt_at }: Delivery): string {

@@ -47,6 +47,7 @@ const headersOf = (prefix: string): [string, string, Schema][] => [
     sha256,
   ],
   [`${prefix}-Event`, 'Name of the event', string],
+  [`${prefix}-Test`, '`true`: an example, which the test of an endpoint sent; else absent', string],
   [`${prefix}-Delivery`, 'Id of the delivery, the same at every attempt', string],
   [`${prefix}-Attempt`, 'From 1', { type: 'string', pattern: '^[1-9][0-9]*$' }],
   ['webhook-id', 'Id of the event: take one that came before for the same', string],
@@ -63,7 +64,7 @@ export function webhooksOf(sent: Sent, components: Components): Schema {
   const parameters = headersOf(sent.headerPrefix).map(([name, description, schema]) => ({
     name,
     in: 'header',
-    required: !name.endsWith('-Next'),
+    required: !/-(Next|Test)$/.test(name),
     description,
     schema,
   }))

@@ -38,7 +38,7 @@ export async function runHousekeeping(sql: Sql, settings: Settings, log: Log): P
     rate_windows: () => deleteStaleRateWindows(sql),
     sign_in_tries: () => deleteOldTries(sql),
     ended_sign_ins: () => deleteEnded(sql),
-    abandoned: () => failAbandoned(sql),
+    abandoned: () => failAbandoned(sql, log),
     deleted_endpoints: () => cancelOfDeletedEndpoints(sql),
     idempotency_keys: () => deleteOldIdempotencyKeys(sql),
     deliveries: async () =>

@@ -1,3 +1,4 @@
+import type { Log } from '../../base/log.ts'
 import type { Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import { nextHour } from '../../features/alerts/digest-model.ts'
@@ -24,7 +25,7 @@ export async function addDemoRules(
   orgId: string,
   endpoint: string,
   now: Date,
-  timeoutMs: number,
+  { timeoutMs, log }: { timeoutMs: number; log: Log },
 ): Promise<void> {
   const destinations = [{ type: 'webhook' as const }]
   const time = { weekday: 'monday', hour: 8 } as const
@@ -51,5 +52,5 @@ export async function addDemoRules(
     attempt: 1,
     result,
   }))
-  await settle(sql, orgId, received, [])
+  await settle(sql, orgId, received, [], log)
 }

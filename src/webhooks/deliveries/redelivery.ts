@@ -2,6 +2,7 @@ import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
 import type { Change } from '../../accounts/organizations/gate.ts'
 import { microsOf, timestampOf } from '../../base/dates.ts'
 import { validationError } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
 import type { Sql } from '../../database/client.ts'
 import { type AttemptDeps, makeAttempt } from '../attempt.ts'
 import type { AttemptResult } from '../http/attempt-result.ts'
@@ -33,6 +34,7 @@ export interface RedeliveryDeps extends AttemptDeps {
   timeoutMs: number
   retryDelaysS: readonly number[]
   inTurn: Change
+  log: Log
 }
 
 /**
@@ -53,7 +55,7 @@ export async function testEndpoint(
   const bodyOfTest = (eventId: string) =>
     event === undefined
       ? bodyOf(eventId, TEST_EVENT.name, at, { webhook_id: id, test: true, message: MESSAGE })
-      : bodyOf(eventId, event, at, EVENTS[event].example)
+      : bodyOf(eventId, event, at, EVENTS[event].example, true)
   const delivery = await deps.inTurn(orgId, async (tx) => {
     const made = await insertTest(tx, orgId, id, { event: name, bodyOf: bodyOfTest, at, timeoutMs })
     if (made === undefined) throw noEndpoint()
@@ -81,7 +83,8 @@ export async function attemptTest(
 ): Promise<AttemptResult> {
   const { id: deliveryId, endpoint_id: endpointId, attempt } = delivery
   const result = await makeAttempt(deps, orgId, delivery)
-  await settle(deps.writes, orgId, [{ deliveryId, endpointId, attempt, result }], deps.retryDelaysS)
+  const { writes, retryDelaysS, log } = deps
+  await settle(writes, orgId, [{ deliveryId, endpointId, attempt, result }], retryDelaysS, log)
   return result
 }
 
@@ -141,7 +144,7 @@ function spanOf({ since, until }: RecoverBody, now: Date): Span {
 
 /** Makes all failed and cancelled deliveries of a span due now. Throws NOT_FOUND and VALIDATION_ERROR. */
 export async function recover(
-  deps: RedeliveryDeps,
+  deps: Pick<RedeliveryDeps, 'inTurn' | 'writes' | 'now'>,
   orgId: string,
   actor: Actor,
   endpointId: string,

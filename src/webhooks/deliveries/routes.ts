@@ -34,6 +34,7 @@ function detailOf(history: Awaited<ReturnType<typeof getHistory>>, prefix: strin
     event,
     deliveryId: id,
     attempt: Math.max(1, begun),
+    body,
     at: new Date(attempts.at(-1)?.started_at ?? delivery.created_at),
   })
   return { id, event, event_id, status, attempts, ...rest, request: { headers, body } }
@@ -56,7 +57,7 @@ export const deliveryRoutes = (deliveries: DeliveryDeps) => {
           operationId: 'testWebhook',
           summary: 'Send a test event now',
           description:
-            'One attempt, no retry, also when the endpoint is disabled. The answer is 200 however the receiver answers. More than 4 at a time are RATE_LIMITED.',
+            'One attempt, no retry, also when the endpoint is disabled. The example of an event has `"test": true` beside `event`, and the header `X-Service-Test: true`, also when it is redelivered. The answer is 200 however the receiver answers. More than 4 at a time are RATE_LIMITED.',
         },
       },
     )

@@ -140,7 +140,7 @@ export const EVENTS = {
     },
   }),
   'cost.budget_exceeded': describe({
-    meaning: 'The cost of a month went above its limit; once per month.',
+    meaning: 'The cost of a month went above its limit; once per month and limit.',
     data: CostBudgetExceeded,
     example: { budget_id: 'budget_5r1v0pj3ke', current_cost: 512.480213, limit: 500 },
   }),
@@ -223,6 +223,9 @@ export type EventData = { [Name in EventName]: Static<(typeof EVENTS)[Name]['dat
 export const Envelope = Type.Object({
   id: Type.String({ pattern: '^evt_', description: 'The same at every attempt and in every redelivery' }),
   event: Type.String({ description: 'Name of the event' }),
+  test: Type.Optional(
+    Type.Literal(true, { description: 'There where it is an example, which the test of an endpoint sent' }),
+  ),
   type: Type.String({ description: 'The same as `event`' }),
   timestamp: Type.String({
     pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
@@ -237,17 +240,19 @@ export type Envelope = Static<typeof Envelope>
 /**
  * The text that is stored, signed and sent, the same bytes at every attempt. The limits of records keep it
  * below 4 KiB, of the 256 KiB that are allowed: the longest field is a title of 500 characters of at most 6
- * bytes each; a digest has 100 names of 200 characters, 120 KiB.
+ * bytes each; a digest has 100 names of 200 characters, 120 KiB. `test`: an example that the test of an endpoint sends.
  */
 export function bodyOf<Name extends SentName>(
   id: string,
   name: Name,
   at: Date,
   data: EventData[Name],
+  test = false,
 ): string {
   const body = {
     id,
     event: name,
+    ...(test && { test: true as const }),
     type: name,
     timestamp: at.toISOString(),
     api_version: 'v1',
@@ -255,3 +260,6 @@ export function bodyOf<Name extends SentName>(
   } satisfies Envelope
   return JSON.stringify(body)
 }
+
+/** Whether the body is such an example: `bodyOf` writes that behind the id and the name. */
+export const isExample = (body: string): boolean => /^\{"id":"[^"]*","event":"[^"]*","test":true,/.test(body)

@@ -1,7 +1,9 @@
 import { sumOf } from '../../base/batches.ts'
+import type { Log } from '../../base/log.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { endUndelivered } from './end-undelivered.ts'
 import { MAX_LOST } from './lease.ts'
+import { FAILED_FOR_GOOD } from './settle.ts'
 
 /** Endpoints in one call; the next call continues. */
 const MAX_ENDPOINTS = 1_000
@@ -11,7 +13,7 @@ const BATCH = 5_000
  * Fails deliveries that are not claimed again: tests whose process ended, and those that have lost MAX_LOST
  * attempts. Returns how many.
  */
-export async function failAbandoned(sql: Sql): Promise<number> {
+export async function failAbandoned(sql: Sql, log: Pick<Log, 'warn'>): Promise<number> {
   const endpoints = await sql<{ org_id: string; endpoint_id: string }[]>`
     select p.org_id, p.endpoint_id
     from (
@@ -31,10 +33,15 @@ export async function failAbandoned(sql: Sql): Promise<number> {
       limit 1
     ) a
     limit ${MAX_ENDPOINTS}`
-  return await sumOf(endpoints, ({ org_id, endpoint_id }) => failAbandonedOf(sql, org_id, endpoint_id))
+  return await sumOf(endpoints, ({ org_id, endpoint_id }) => failAbandonedOf(sql, org_id, endpoint_id, log))
 }
 
-async function failAbandonedOf(sql: ISql, orgId: string, endpointId: string): Promise<number> {
+async function failAbandonedOf(
+  sql: ISql,
+  orgId: string,
+  endpointId: string,
+  log: Pick<Log, 'warn'>,
+): Promise<number> {
   const rows = await sql<{ id: string }[]>`
     with ended as materialized (
       select q.delivery_id as id, q.attempts, q.failures, q.claimed_at
@@ -59,5 +66,7 @@ async function failAbandonedOf(sql: ISql, orgId: string, endpointId: string): Pr
     ${endUndelivered(sql, orgId, 'failed')}
     select x.id
     from changed x`
+  for (const { id } of rows)
+    log.warn(FAILED_FOR_GOOD, { org_id: orgId, endpoint_id: endpointId, delivery_id: id, status_code: null })
   return rows.length
 }

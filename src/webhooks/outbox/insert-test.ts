@@ -13,7 +13,7 @@ interface NewTest {
   timeoutMs: number
   /** The alert or digest that is tested. */
   source?: string
-  /** Of the delivery; new unless given. */
+  /** The delivery's id; a new one unless given. */
   id?: string
 }
 

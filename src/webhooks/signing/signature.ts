@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { VERSION } from '../../base/version.ts'
+import { isExample } from '../outbox/catalogue.ts'
 
 // The headers of a request to a receiver. Two forms of one signature: HMAC-SHA256 of the body in hex, as
 // GitHub sends it, and the `webhook-*` headers of Standard Webhooks, which sign the id and the time too.
@@ -16,6 +17,8 @@ interface AttemptIdentity {
   deliveryId: string
   /** The attempt's number, from 1. */
   attempt: number
+  /** The text that is sent. */
+  body: string
   /** Time when it is sent. */
   at: Date
 }
@@ -61,7 +64,7 @@ function standardSignatureOf(secret: string, { id, timestamp, body }: StandardMe
 }
 
 function headersOf(identity: AttemptIdentity, signatures: Signatures): Record<string, string> {
-  const { prefix, eventId, event, deliveryId, attempt, at } = identity
+  const { prefix, eventId, event, deliveryId, attempt, body, at } = identity
   const headers: Record<string, string> = {
     'Content-Type': 'application/json',
     'User-Agent': USER_AGENT,
@@ -74,6 +77,7 @@ function headersOf(identity: AttemptIdentity, signatures: Signatures): Record<st
     'webhook-timestamp': unixSeconds(at),
     'webhook-signature': signatures.standard,
   }
+  if (isExample(body)) headers[`${prefix}-Test`] = 'true'
   if (signatures.next !== null) headers[`${prefix}-Signature-256-Next`] = signatures.next
   return headers
 }
@@ -85,7 +89,7 @@ const unixSeconds = (at: Date): string => `${Math.floor(at.getTime() / 1_000)}`
  * to go on working: its headers are signed with the previous secret, and one beside them with the new one.
  */
 export function signedHeaders(
-  request: AttemptIdentity & { secret: string; previousSecret: string | null; body: string },
+  request: AttemptIdentity & { secret: string; previousSecret: string | null },
 ): Record<string, string> {
   const { secret, previousSecret, body, eventId, at } = request
   const message = { id: eventId, timestamp: unixSeconds(at), body }

@@ -49,7 +49,7 @@ export function startDeliveries({ pool, openListener, settings, secretKey, onAtt
       return result
     },
     settle: (orgId, outcomes) =>
-      pool.run((sql) => settle(sql, orgId, outcomes, settings.webhookRetryDelaysS)),
+      pool.run((sql) => settle(sql, orgId, outcomes, settings.webhookRetryDelaysS, log)),
     release: (orgId, outcome, delayMs) => pool.run((sql) => release(sql, orgId, outcome, delayMs)),
     concurrency: settings.webhookConcurrency,
     endpointConcurrency: settings.webhookEndpointConcurrency,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { eventually, type Serving, scratchFolder, serving } from '../support/cli.ts'
+import { eventually, type Serving, scratchFolder, serving } from '../../support/cli.ts'
 
 // Sends every example of the API document to the demo as it stands, as somebody does who clicks Execute in the explorer, and compares
 // the data before and after.
@@ -26,7 +26,7 @@ interface Sent {
 }
 type Row = Record<string, unknown> & { id?: string }
 
-/** What they need exists once and is secret: a password, an invitation, a code, a signature of GitHub, an identity provider. */
+/** Operations that need what exists once and is secret: a password, an invitation, a code, a signature, an identity provider. */
 const OF_SECRETS = new Set(
   'signIn acceptInvitation setUp getDevice pollDevice decideDevice beginOidc finishOidc takeGithubEvent'.split(
     ' ',
@@ -158,7 +158,7 @@ test(
       .flatMap(({ method, path, operation }) => requestsOf(method, path, operation))
     expect(sent.length).toBeGreaterThan(150)
     const failed: unknown[] = []
-    // those that change something once more: a second click
+    // changes are sent once more: a second click
     for (const one of [...sent, ...sent.filter(({ method, id }) => method !== 'GET' && id !== 'addMember')]) {
       const answer = await send(one)
       const isStream = answer.headers.get('content-type') === 'text/event-stream'
