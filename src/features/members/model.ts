@@ -80,7 +80,10 @@ export const InvitationsBody = closed(
       { minItems: 1, maxItems: 200 },
     ),
   },
-  { title: 'NewInvitations' },
+  {
+    title: 'NewInvitations',
+    examples: [{ members: [{ email: 'lin@example.com', display_name: 'Lin Chen', role: 'developer' }] }],
+  },
 )
 export type InvitationsBody = Static<typeof InvitationsBody>
 
