@@ -375,6 +375,7 @@ create table members (
   role text not null,
   joined_at timestamp with time zone not null,
   team text,
+  role_given boolean not null default false,
   constraint members_pkey PRIMARY KEY (org_id, id),
   constraint members_org_id_email_key UNIQUE (org_id, email),
   constraint members_role_check CHECK (role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'auditor'::text]))

@@ -24,7 +24,7 @@ import {
   type MemberWithAliases,
   removeMember,
 } from '../team/queries.ts'
-import { hasOwner, writeMembers } from '../team/write.ts'
+import { hasOwner, noteGivenRoles, writeMembers } from '../team/write.ts'
 import { updateShares } from '../usage/pull-request-write.ts'
 import type { InvitationsBody, MemberChange, NewMemberBody } from './model.ts'
 
@@ -162,7 +162,9 @@ export async function changeMember(
     ...(team === undefined ? {} : { team }),
     ...(aliases === undefined ? {} : { aliases }),
   }
-  const { updated } = await namingFields(writeMembers(tx, orgId, [record], written.members))
+  const { updated } = await namingFields(
+    writeMembers(tx, orgId, [record], written.members, undefined, role !== undefined),
+  )
   if (aliases !== undefined) {
     await updatePartsOf(tx, orgId, await findKeysOf(tx, orgId, [id], written.addresses))
   }
@@ -232,6 +234,7 @@ export async function inviteMember(
   const { role } = await getMember(tx, orgId, id)
   refuseForOwners(changer, { role }, 'user_id')
   refuseBeyond(changer, role)
+  await noteGivenRoles(tx, orgId, [id])
   return await createInvitation(tx, orgId, id, changer.actor)
 }
 

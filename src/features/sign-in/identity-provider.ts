@@ -167,7 +167,9 @@ function identityOf(
     hasTooManyGroups:
       groups === undefined &&
       sources.some(
-        ({ _claim_names: names }) => claimAt({ ...(names as object) }, roleClaim.slice(0, 1)) !== undefined,
+        ({ _claim_names: names, hasgroups }) =>
+          claimAt({ ...(names as object) }, roleClaim.slice(0, 1)) !== undefined ||
+          (roleClaim.join('.') === 'groups' && (hasgroups === true || hasgroups === 'true')),
       ),
   }
 }

@@ -12,7 +12,8 @@ import { type OidcConfig, ROLES, type Role } from '../../config.ts'
 import type { ISql } from '../../database/client.ts'
 import { addMember, changeMember, getMember } from '../members/member-changes.ts'
 import type { Member } from '../team/model.ts'
-import { findMember, findOwnAddress } from '../team/queries.ts'
+import { findMember, findOwnAddress, hasGivenRole } from '../team/queries.ts'
+import { noteGivenRoles } from '../team/write.ts'
 import type { AuthDeps } from './deps.ts'
 import type { Identity } from './identity-provider.ts'
 import { beginSession, type Client } from './sign-in.ts'
@@ -93,7 +94,9 @@ async function admit(
   const known = await findKnown(tx, orgId, identity)
   const isOwner = known?.role === 'owner'
   const named = roleOf(identity, oidc, isOwner)
-  const role = identity.hasTooManyGroups ? (known?.role ?? named) : named
+  // a role that a record without the scope admin gave says nothing of what the provider would say
+  const keeps = identity.hasTooManyGroups && known && (isOwner || (await hasGivenRole(tx, orgId, known.id)))
+  const role = keeps ? known.role : named
   if (role === null) {
     if (known !== undefined) {
       await endSessionsOf(tx, orgId, known.id)
@@ -116,8 +119,9 @@ async function admit(
       : Bun.deepEquals({ ...known, ...given }, known)
         ? known
         : await changeMember(tx, orgId, changer, known.id, given, now)
+  if (!keeps) await noteGivenRoles(tx, orgId, [member.id])
   await saveAccount(tx, orgId, member, identity)
-  const kept = identity.hasTooManyGroups
+  const kept = keeps
     ? 'the identity provider sent no groups, since there are too many'
     : isOwner && role !== 'owner'
       ? `an owner stays one, where the claim says ${role}`

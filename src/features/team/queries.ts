@@ -52,6 +52,16 @@ export const findMember = async (sql: ISql, orgId: string, email: string) =>
 export const findMemberById = async (sql: ISql, orgId: string, id: string) =>
   (await readMembers(sql, orgId, sql`and m.id = ${id}`))[0]
 
+/** Whether an admin, or the identity provider, gave the member's role: a record without the scope admin did not. */
+export async function hasGivenRole(sql: ISql, orgId: string, id: string): Promise<boolean> {
+  const [row] = await sql<{ role_given: boolean }[]>`
+    select m.role_given
+    from members m
+    where m.org_id = ${orgId}
+      and m.id = ${id}`
+  return row?.role_given === true
+}
+
 /** The ids of these members, all addresses they have, and `addresses`: what their sessions can have been sent with. */
 export async function findKeysOf(
   sql: ISql,

@@ -3,7 +3,7 @@ import { endInvitations } from '../../accounts/people/invitation-queries.ts'
 import { findWaysIn } from '../../accounts/people/member-queries.ts'
 import { type Rights, scopesBeyond } from '../../accounts/people/roles.ts'
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
-import type { MemberRecord } from '../../analysis/records/member.ts'
+import type { MemberRecord, Role } from '../../analysis/records/member.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { normalizeTimestamp } from '../../base/dates.ts'
 import { forbidden, MAX_PROBLEMS, validationError } from '../../base/errors.ts'
@@ -23,9 +23,10 @@ export interface MembersWritten extends WriteResult {
 /**
  * Writes the batch's member records. Needs the organization's lock. A member is identified by its address, in any case;
  * its id never changes. `withNewAliases`: the addresses of members whose aliases `writeAliases` changed. `rights`: those of the
- * sender; without them everything may be written. Nobody but an owner changes an owner: that record is unchanged. Throws
- * VALIDATION_ERROR for an id that another address has, a second id of one address, an address that is both a member's own
- * and an alias, or where no owner would be left; FORBIDDEN for what `refuseRoles` refuses.
+ * sender; without them everything may be written. `givesRoles`: whether an admin, or the provider, gives the roles. Nobody but an
+ * owner changes an owner, and nobody without the scope admin who is an admin by a record of that role: such a record
+ * is unchanged. Throws VALIDATION_ERROR for an id that another address has, a second id of one address, an address that is both a
+ * member's own and an alias, or where no owner would be left; FORBIDDEN for what `refuseRoles` refuses.
  */
 export async function writeMembers(
   tx: ISql,
@@ -33,6 +34,7 @@ export async function writeMembers(
   records: readonly SyncRecord[],
   withNewAliases: ReadonlySet<string> = new Set(),
   rights?: Rights,
+  givesRoles = rights === undefined || grants(rights.scopes, 'admin'),
 ): Promise<MembersWritten> {
   const sentMembers = [...records.entries()].flatMap(([index, record]) =>
     record.type === 'member' ? [{ index, record }] : [],
@@ -46,7 +48,9 @@ export async function writeMembers(
   const stored = new Map(found.map((row) => [row.email, row]))
   const members = sentMembers.filter(({ index, record }) => {
     const email = asciiLower(record.email)
-    if (rights?.ownerId !== null || stored.get(email)?.role !== 'owner') return true
+    const role = stored.get(email)?.role
+    if (role === 'admin' && record.role === 'admin') return givesRoles || withNewAliases.has(email)
+    if (rights?.ownerId !== null || role !== 'owner') return true
     // who is an owner since the aliases were written
     if (withNewAliases.has(email))
       throw forbidden({ field: `records[${index}].aliases`, message: OWNERS_ONLY })
@@ -77,11 +81,9 @@ export async function writeMembers(
   await upsertMembers(tx, orgId, rows)
   // made for the role that the member had
   const changed = rows.filter(({ email, role }) => role !== (stored.get(email)?.role ?? role))
-  await endInvitations(
-    tx,
-    orgId,
-    changed.map(({ id }) => id),
-  )
+  const changedIds = changed.map(({ id }) => id)
+  await endInvitations(tx, orgId, changedIds)
+  await noteGivenRoles(tx, orgId, givesRoles ? prepared.map(({ id }) => id) : changedIds, givesRoles)
   if (demoted !== undefined && !(await hasOwner(tx, orgId))) {
     throw validationError({
       field: `records[${demoted}].role`,
@@ -103,9 +105,14 @@ const findDemoted = (members: NumberedRecords, stored: ReadonlyMap<string, Membe
     ({ record }) => record.role !== 'owner' && stored.get(asciiLower(record.email))?.role === 'owner',
   )?.index
 
+/** Lists what the sender lacks of the scope admin and all that the role gives beyond the role `before`. */
+const missingScopes = ({ scopes }: Rights, role: Role, before?: Role): string[] => [
+  ...new Set([...(grants(scopes, 'admin') ? [] : ['admin']), ...scopesBeyond(scopes, role, before)]),
+]
+
 /**
- * Throws FORBIDDEN for a record that makes an owner; and for another role of an owner, or of someone who can sign in, unless the
- * sender has the scope admin and all that the role gives. Keys that are bound to a member have the scopes of the role: one of
+ * Throws FORBIDDEN for a record that makes an owner; and for one that makes an admin, or gives another role to an owner or to
+ * someone who can sign in, unless the sender has the scope admin and all that the role gives. Keys that are bound to a member have the scopes of the role: one of
  * more scopes needs the same, also where the member cannot sign in.
  */
 async function refuseRoles(
@@ -113,7 +120,7 @@ async function refuseRoles(
   orgId: string,
   members: NumberedRecords,
   stored: ReadonlyMap<string, Member>,
-  { scopes }: Rights,
+  rights: Rights,
 ): Promise<void> {
   const changes = members.flatMap(({ index, record }) => {
     const known = stored.get(asciiLower(record.email))
@@ -125,16 +132,32 @@ async function refuseRoles(
   const problems = changes.flatMap(({ index, role, known }) => {
     const field = `records[${index}].role`
     if (role === 'owner') return [{ field, message: OWNERS_ONLY }]
-    if (known === undefined) return []
-    const missing = scopesBeyond(scopes, role, known.role)
-    const { hasAccount, hasKey } = waysIn.get(known.id) ?? {}
-    const gives = missing.length > 0 && hasKey
-    if (known.role !== 'owner' && !hasAccount && !gives) return []
-    if (grants(scopes, 'admin') && missing.length === 0) return []
-    const needed = ['admin', ...missing].filter((scope, n, all) => all.indexOf(scope) === n).join(', ')
-    return [{ field, message: `the role of who can sign in or has a key needs the scopes ${needed}` }]
+    const missing = missingScopes(rights, role, known?.role)
+    if (missing.length === 0) return []
+    const needed = `needs the scopes ${missingScopes({ ...rights, scopes: [] }, role, known?.role).join(', ')}`
+    if (role === 'admin') return [{ field, message: `the role admin ${needed}` }]
+    const { hasAccount, hasKey } = (known && waysIn.get(known.id)) ?? {}
+    const gives = hasKey && scopesBeyond(rights.scopes, role, known?.role).length > 0
+    if (known?.role !== 'owner' && !hasAccount && !gives) return []
+    return [{ field, message: `the role of who can sign in or has a key ${needed}` }]
   })
   if (problems.length > 0) throw forbidden(...problems.slice(0, MAX_PROBLEMS))
+}
+
+/** Notes whether an admin, or the identity provider, gave these members their roles: only then does a sign-in keep them. */
+export async function noteGivenRoles(
+  tx: ISql,
+  orgId: string,
+  ids: readonly string[],
+  isGiven = true,
+): Promise<void> {
+  if (ids.length === 0) return
+  await tx`
+    update members
+    set role_given = ${isGiven}
+    where org_id = ${orgId}
+      and id = any(${[...ids]}::text[])
+      and role_given <> ${isGiven}`
 }
 
 /** Whether the organization has an owner. */

@@ -12,6 +12,7 @@ const MORE_CLAIMS = [
   'hd',
   '_claim_names',
   '_claim_sources',
+  'hasgroups',
   'realm_access',
   'https://acme.test/roles',
   'a',

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { createLog } from '../../../src/base/log.ts'
 import { loadConfig, type OidcConfig, type Role } from '../../../src/config.ts'
 import type { App } from '../../../src/server/app.ts'
 import { tenant, testApp } from '../../support/api.ts'
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { asker } from '../../support/webhook-api.ts'
 import { CLIENT_ID, CLIENT_SECRET, type Issuer, signInAtIssuer, startIssuer } from './issuer.ts'
 import { addPerson, browser, invite, signedIn } from './people.ts'
 
@@ -63,6 +65,12 @@ beforeEach(async () => {
   orgId = made.orgId
 })
 
+async function findByAddress(email: string) {
+  const [row] = await db.sql<{ id: string }[]>`
+    select m.id from members m where m.org_id = ${orgId} and m.email = ${email}`
+  if (row === undefined) throw new Error(`no member ${email}`)
+  return row
+}
 const ask = (app: App, path: string, headers: Record<string, string> = {}) =>
   app.handle(new Request(`http://localhost${path}`, { headers }))
 const cookieNamed = (response: Response, name: string) =>
@@ -218,21 +226,75 @@ describe('a sign-in', () => {
     }
   })
 
-  test('with more groups than a token has leaves the role as it is, which is logged', async () => {
-    const app = instance()
-    const many = {
-      _claim_names: { groups: 'src1' },
-      _claim_sources: { src1: { endpoint: 'https://graph.test' } },
+  test('with more groups than a token has keeps a role that an admin or the provider gave, which is logged', async () => {
+    const overages = [
+      { _claim_names: { groups: 'src1' }, _claim_sources: { src1: { endpoint: 'https://graph.test' } } },
+      { hasgroups: true },
+    ]
+    const { key: writer } = await createKey(db.sql, orgId, { name: 'w', scopes: ['write'] })
+    let made = 0
+    for (const many of overages) {
+      const someone = () => {
+        made += 1
+        const account = `p${made}`
+        const email = `${account}@example.com`
+        const claims = { email, email_verified: true }
+        const claim = (more: object) => issuer.accounts.set(account, { ...claims, ...more })
+        claim(many)
+        return { account, email, claim }
+      }
+      const record = (app: App, email: string, role: Role) =>
+        asker(app, writer)('POST', '/v1/sync', {
+          records: [{ type: 'member', email, display_name: 'P', role, joined_at: '2026-01-01T00:00:00Z' }],
+        })
+      const [app, withDefault] = [instance(), instance({ defaultRole: 'auditor' })]
+      const roleIn = async (there: App, { account }: { account: string }) =>
+        (await memberOf(there, await signIn(there, account))).member
+
+      const given = someone()
+      await addPerson(db.sql, orgId, given.email, 'admin')
+      expect((await record(app, given.email, 'admin')).status).toBe(200)
+      lines.length = 0
+      expect(await roleIn(app, given)).toMatchObject({ role: 'admin' })
+      expect(lines.join()).toContain('too many')
+
+      // a key without the scope admin gave it: the default counts, else nobody comes in
+      const recorded = someone()
+      expect((await record(app, recorded.email, 'developer')).status).toBe(200)
+      const refused = await signIn(app, recorded.account)
+      expect([refused.status, await refused.text()]).toEqual([
+        403,
+        expect.stringContaining('too many groups'),
+      ])
+      expect(await roleIn(withDefault, recorded)).toMatchObject({ role: 'auditor' })
+
+      // an admin's role that such a record changes is no longer theirs
+      const changed = someone()
+      await addPerson(db.sql, orgId, changed.email, 'auditor')
+      expect((await record(app, changed.email, 'developer')).status).toBe(200)
+      expect((await signIn(app, changed.account)).status).toBe(403)
+
+      // the provider, or an admin, gives the same role as the record
+      const confirmed = someone()
+      expect((await record(app, confirmed.email, 'developer')).status).toBe(200)
+      confirmed.claim({ groups: ['engineering'] })
+      expect(await roleIn(app, confirmed)).toMatchObject({ role: 'developer' })
+      confirmed.claim(many)
+      expect(await roleIn(app, confirmed)).toMatchObject({ role: 'developer' })
+      const invited = someone()
+      expect((await record(app, invited.email, 'developer')).status).toBe(200)
+      const admin = await signedIn(app, db.sql, orgId, `admin${made}@example.com`, 'admin')
+      const { id } = await findByAddress(invited.email)
+      expect((await admin.send('PATCH', `/v1/members/${id}`, { display_name: 'Q' })).status).toBe(200)
+      expect((await signIn(app, invited.account)).status).toBe(403)
+      expect((await admin.send('PATCH', `/v1/members/${id}`, { role: 'developer' })).status).toBe(200)
+      expect(await roleIn(app, invited)).toMatchObject({ role: 'developer' })
     }
+    const app = instance()
+    issuer.accounts.set('eve', { email: 'eve@example.com', email_verified: true, ...overages[0] })
+    expect((await signIn(app, 'eve')).status).toBe(403)
+    // without such a claim no groups are none
     await addPerson(db.sql, orgId, 'ada@example.com', 'admin')
-    ada(undefined, many)
-    lines.length = 0
-    expect((await memberOf(app, await signIn(app, 'ada'))).member).toMatchObject({ role: 'admin' })
-    expect(lines.join()).toContain('too many')
-    issuer.accounts.set('eve', { email: 'eve@example.com', email_verified: true, ...many })
-    const refused = await signIn(app, 'eve')
-    expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining('too many groups')])
-    // without that claim no groups are none
     ada(undefined)
     expect((await signIn(app, 'ada')).status).toBe(403)
   })

@@ -206,6 +206,27 @@ describe('a record', () => {
     }
   })
 
+  test('makes an admin, of who is new or known, where its sender has the scope admin and what it adds', async () => {
+    const plain = await createKey(db.sql, orgId, { name: 'w', scopes: ['write'] })
+    const writer = { name: 'write', held: partsOf(['write']), isOwner: false, ask: asker(app, plain.key) }
+    for (const caller of [writer, ...callers.filter(({ held }) => held.has('members:write'))]) {
+      for (const from of [undefined, 'developer', 'auditor', 'admin'] as const) {
+        made += 1
+        const email = from === undefined ? `new${made}@example.com` : (await newMember(from)).email
+        const isAdmin = caller.held.has('admin')
+        const may = from === 'admin' || (isAdmin && has(caller.held, OF_ROLE.admin, from && OF_ROLE[from]))
+        const { status, body } = await sync(caller, record(email, 'admin'))
+        expect([caller.name, from, status]).toEqual([caller.name, from, may ? 200 : 403])
+        if (!may)
+          expect(body.details).toEqual([
+            { field: 'records[0].role', message: expect.stringContaining('the role admin needs the scopes') },
+          ])
+        // the name is another one
+        if (from === 'admin') expect(body).toMatchObject(isAdmin ? { updated: 1 } : { unchanged: 1 })
+      }
+    }
+  })
+
   test('gives a bound key no more than its sender has', async () => {
     for (const scopes of [['members:write'], ['write']]) {
       const { key } = await createKey(db.sql, orgId, { name: 'w', scopes })
@@ -214,7 +235,7 @@ describe('a record', () => {
         ['developer', 'admin', true, 403],
         ['auditor', 'admin', true, 403],
         ['admin', 'developer', true, 200],
-        ['developer', 'admin', false, 200],
+        ['developer', 'auditor', false, 200],
       ] as const) {
         const { id, email } = await newMember(from)
         if (hasKey) await createKey(db.sql, orgId, { name: 'k', scopes: ['admin'], member: email })
