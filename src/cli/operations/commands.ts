@@ -59,7 +59,11 @@ function addBackup(program: CliCommand): void {
     .load(async () => (await import('./restore.ts')).verify)
   program
     .add('restore <file>', 'take a backup into an empty database, or a data directory without one')
-    .option('--trust', 'also one that is not signed by the secret.key or SECRET_KEY here; lists its API keys')
+    .option(
+      '--trust',
+      'also one that is not signed by the secret.key or SECRET_KEY here; lists what lets somebody in by it',
+    )
+    .option('--with-secret-key', 'take the secret.key in the backup, where there is none here')
     .examples('restore /backups/monday.zst --data-dir /var/lib/cloud-analytics')
     .load(async () => (await import('./restore.ts')).restore)
 }

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { OperatorError } from '../../base/errors.ts'
 import type { Config } from '../../config.ts'
 import { type OpenBackup, openBackup, sizeOf } from '../../database/backup/file-reader.ts'
-import { findSecretKeyDigest, listWorkingKeys, type RestoredKey } from '../../database/backup/queries.ts'
+import { findSecretKeyDigest, listSignIns, listWaysIn } from '../../database/backup/queries.ts'
 import { checkSchema, restoreBackup } from '../../database/backup/restore.ts'
 import { SIGNED, type Signature } from '../../database/backup/signature.ts'
-import { connect, type Sql } from '../../database/client.ts'
+import { connect, type ISql, type Sql } from '../../database/client.ts'
 import { startEmbedded } from '../../database/embedded/embedded-server.ts'
 import { createFilledDatabase } from '../../database/embedded/filled-database.ts'
 import { openDatabase } from '../../database/open.ts'
@@ -29,23 +29,35 @@ import { printChecks } from './doctor.ts'
 
 /**
  * `restore`: a backup into an empty database or a data directory without one. One that is not signed by the key here is
- * restored only with `trust`: whoever made it knows the API keys in it.
+ * restored only with `trust`: whoever made it can sign in by what is in it. Sessions, invitations and approved devices of such a
+ * backup end; its key is taken only with `withSecretKey`.
  */
-export async function restore(context: Context, { trust }: { trust?: true }, [file]: Args): Promise<void> {
+export async function restore(
+  context: Context,
+  { trust, withSecretKey }: { trust?: true; withSecretKey?: true },
+  [file]: Args,
+): Promise<void> {
   const { config, log, json } = context
   const startedMs = performance.now()
   const restored = await withBackup(file, 'restoring', async (backup) => {
     const here = findSecretKey(config)
     const signature = backup.signatureBy(here)
     if (signature !== SIGNED && !trust) throw untrusted(file, signature, here)
-    const inside = secretKeyIn(backup)
+    const inside = withSecretKey ? secretKeyIn(backup) : undefined
+    if (withSecretKey && inside === undefined)
+      throw new OperatorError(`--with-secret-key: ${file} has no secret.key inside`)
     if (here !== undefined && inside !== undefined) refuseOtherKey(config, here, inside)
+    const takesKey = here === undefined && inside !== undefined
     const fill = async (sql: Sql) => {
-      const applied = await restoreBackup(sql, backup, log)
-      if (here === undefined && inside !== undefined) saveSecretKey(config.dataDir, inside)
-      const keys = await suspectKeys(sql, signature)
+      let ended: SignIns | undefined
+      const end = async (tx: ISql) => {
+        ended = await listSignIns(tx, true)
+      }
+      const applied = await restoreBackup(sql, backup, log, signature === SIGNED ? undefined : end)
+      if (takesKey) saveSecretKey(config.dataDir, inside)
       const opens_secrets = await opensSecrets(sql, here ?? inside)
-      return { ...summaryOf(backup), signature, ...keys, applied, opens_secrets }
+      const ways = ended === undefined ? {} : { ...(await listWaysIn(sql)), ...ended }
+      return { ...summaryOf(backup), signature, ...ways, applied, opens_secrets, takesKey }
     }
     if (config.databaseUrl === null) {
       return await createFilledDatabase({ dataDir: config.dataDir, log }, (target) => usePool(target, fill))
@@ -53,26 +65,29 @@ export async function restore(context: Context, { trust }: { trust?: true }, [fi
     await using database = await openDatabase(config, 'command', log)
     return await fill(database.sql)
   })
-  const { opens_secrets, ...summary } = restored
+  const { opens_secrets, takesKey, ...summary } = restored
+  if (takesKey) {
+    printMessage(
+      `the backup's secret.key is now that of ${config.dataDir}: whoever made the backup knows it, can read webhook secrets and sign backups`,
+    )
+  }
   if (opens_secrets === false) {
     printMessage(
       `the webhook secrets cannot be opened: put the secret.key of the server that was backed up into ${config.dataDir}, or set ` +
-        'SECRET_KEY to it; serve refuses to start before',
+        `SECRET_KEY to it${summary.secret_key ? ' (--with-secret-key takes the one in the backup)' : ''}; serve refuses to start before`,
     )
   }
   const result = { file, ...summary, seconds: secondsSince(startedMs) }
-  await printResult(json, result, summaryLines(result).join('\n'))
+  await printResult(json, result, summaryLines(result, 'ended by the restore').join('\n'))
 }
 
-interface Summary extends ReturnType<typeof summaryOf> {
-  file: string
-  signature: Signature
-  api_keys?: readonly RestoredKey[]
-  seconds: number
-}
+type SignIns = Awaited<ReturnType<typeof listSignIns>>
+type Ways = Partial<Awaited<ReturnType<typeof listWaysIn>> & SignIns>
 
-const summaryLines = ({ file, signature, rows, tables, ...summary }: Summary): string[] => [
-  ...keyLines(summary.api_keys),
+type Summary = ReturnType<typeof summaryOf> & Ways & { file: string; signature: Signature; seconds: number }
+
+const summaryLines = ({ file, signature, rows, tables, ...summary }: Summary, fate: string): string[] => [
+  ...wayLines(summary, fate),
   `${file} of ${summary.created_at}, ${signature}: ${rows} rows of ${tables} tables restored and compared, in ${summary.seconds} s`,
 ]
 
@@ -91,11 +106,12 @@ export async function verify({ config, log, json }: Context, _options: object, [
         await checkKey(sql, backup),
       ]
       const signature = backup.signatureBy(findSecretKey(config))
-      return { ...summaryOf(backup), signature, ...(await suspectKeys(sql, signature)), checks }
+      const ways = signature === SIGNED ? {} : { ...(await listWaysIn(sql)), ...(await listSignIns(sql)) }
+      return { ...summaryOf(backup), signature, ...ways, checks }
     }).finally(() => embedded.stop())
   })
   const summary = { file, ...result, seconds: secondsSince(startedMs) }
-  await printChecks(json, summary, summaryLines(summary))
+  await printChecks(json, summary, summaryLines(summary, 'a restore ends them'))
 }
 
 function untrusted(file: string, signature: Signature, here: Uint8Array | undefined): OperatorError {
@@ -104,22 +120,45 @@ function untrusted(file: string, signature: Signature, here: Uint8Array | undefi
   const advice =
     signature === 'unsigned' ? '' : here === undefined ? `; ${owned}` : `; if it should not be, ${owned}`
   return new OperatorError(
-    `${file} is ${signature}: whoever wrote it may have put API keys into it. \`backup verify\` lists those that would work, and ` +
+    `${file} is ${signature}: whoever wrote it may have put API keys and people with passwords into it. \`backup verify\` lists what would let somebody in, and ` +
       `--trust restores it${advice}`,
   )
 }
 
-/** Lists the API keys that work after the restore, if the backup is not signed by the key here. */
-const suspectKeys = async (sql: Sql, signature: Signature): Promise<{ api_keys?: RestoredKey[] }> =>
-  signature === SIGNED ? {} : { api_keys: await listWorkingKeys(sql) }
+/** The tables of what `Ways` has, of a backup that has to be looked at; `fate`: what becomes of sign-ins. */
+const wayLines = (ways: Ways, fate: string): string[] => {
+  const { api_keys, people, destinations, sessions, invitations, devices } = ways
+  return [
+    ...section(
+      'API keys that work once it is restored; revoke those that you do not know',
+      api_keys,
+      ...(['id', 'name', 'scopes', 'organization'] as const),
+    ),
+    ...section(
+      'People who can sign in once it is restored; remove those that you do not know, and invite the others anew',
+      people,
+      ...(['email', 'role', 'signs_in_by', 'organization'] as const),
+    ),
+    ...section(
+      'Destinations that are sent data; delete those that you do not know',
+      destinations,
+      ...(['id', 'url', 'enabled', 'organization'] as const),
+    ),
+    ...section(
+      `Sessions of browsers; ${fate}`,
+      sessions,
+      ...(['email', 'role', 'sessions', 'organization'] as const),
+    ),
+    ...section(`Invitations; ${fate}`, invitations, ...(['email', 'role', 'organization'] as const)),
+    ...section(`Approved devices; ${fate}`, devices, ...(['name', 'email', 'organization'] as const)),
+  ]
+}
 
-const keyLines = (keys: readonly RestoredKey[] | undefined): string[] =>
-  keys === undefined
-    ? []
-    : [
-        'API keys that work once it is restored; revoke those that you do not know:',
-        table(keys, ['id', 'name', 'scopes', 'organization'], 'none'),
-      ]
+const section = <Row extends object>(
+  title: string,
+  rows: readonly Row[] | undefined,
+  ...names: readonly (keyof Row & string)[]
+): string[] => (rows === undefined ? [] : [`${title}:`, table(rows, names, 'none')])
 
 /** Opens the backup and shows the progress of `use`, which reads it. */
 async function withBackup<Result>(
@@ -163,7 +202,7 @@ function refuseOtherKey({ secretKey, dataDir }: Config, here: Uint8Array, inside
   if (Buffer.from(here).equals(inside)) return
   throw new OperatorError(
     `${secretKey === null ? `secret.key in ${dataDir}` : 'SECRET_KEY'} is another key than the one in the backup: ` +
-      'move it away, and the one in the backup is used',
+      'without --with-secret-key it stays; to use the one in the backup, move it away',
   )
 }
 

@@ -183,24 +183,63 @@ export async function analyze(sql: Sql): Promise<void> {
   await sql`analyze`
 }
 
-/** An API key without its secret. */
-export interface RestoredKey {
-  id: string
-  name: string
-  scopes: string[]
-  /** The slug of the organization. */
-  organization: string
-}
-
-/** The API keys that work: neither revoked nor expired. */
-export async function listWorkingKeys(sql: ISql): Promise<RestoredKey[]> {
-  return await sql<RestoredKey[]>`
+/** Lists what lets somebody in, or data out, by slug of the organization: working API keys, people who can sign in, destinations. */
+export async function listWaysIn(sql: ISql) {
+  const api_keys = await sql<{ id: string; name: string; scopes: string[]; organization: string }[]>`
     select k.id, k.name, k.scopes, o.slug as organization
     from api_keys k
     join organizations o on o.org_id = k.org_id
     where k.revoked_at is null
       and (k.expires_at is null or k.expires_at > now())
     order by o.slug collate "C", k.id collate "C"`
+  const people = await sql<{ email: string; role: string; signs_in_by: string; organization: string }[]>`
+    select m.email, m.role,
+      concat_ws(' and ', case when a.password_hash is not null then 'password' end, a.issuer) as signs_in_by,
+      o.slug as organization
+    from accounts a
+    join members m on m.org_id = a.org_id and m.id = a.member_id
+    join organizations o on o.org_id = a.org_id
+    where a.password_hash is not null
+      or a.subject is not null
+    order by o.slug collate "C", m.email collate "C"`
+  const destinations = await sql<{ id: string; url: string; enabled: boolean; organization: string }[]>`
+    select e.id, e.url, e.enabled, o.slug as organization
+    from webhook_endpoints e
+    join organizations o on o.org_id = e.org_id
+    order by o.slug collate "C", e.id collate "C"`
+  return { api_keys, people, destinations }
+}
+
+/**
+ * Lists what lets somebody in without being asked again: sessions of browsers, invitations, devices that were approved and have
+ * not taken their keys; `end` ends them. Also for a schema of an earlier version, whose columns are those; before 0013 there are none.
+ */
+export async function listSignIns(sql: ISql, end = false) {
+  const [table] = await sql<{ found: boolean }[]>`select to_regclass('invitations') is not null as found`
+  if (!table?.found) return { sessions: [], invitations: [], devices: [] }
+  const sessions = await sql<{ email: string; role: string; sessions: number; organization: string }[]>`
+    select m.email, m.role, count(*)::integer as sessions, o.slug as organization
+    from browser_sessions s
+    join members m on m.org_id = s.org_id and m.id = s.member_id
+    join organizations o on o.org_id = s.org_id
+    group by m.email, m.role, o.slug
+    order by o.slug collate "C", m.email collate "C"`
+  const invitations = await sql<{ email: string; role: string; organization: string }[]>`
+    select m.email, m.role, o.slug as organization
+    from invitations i
+    join members m on m.org_id = i.org_id and m.id = i.member_id
+    join organizations o on o.org_id = i.org_id
+    where i.expires_at > now()
+    order by o.slug collate "C", m.email collate "C"`
+  const devices = await sql<{ name: string; email: string; organization: string }[]>`
+    select d.name, m.email, o.slug as organization
+    from device_requests d
+    join members m on m.org_id = d.org_id and m.id = d.member_id
+    join organizations o on o.org_id = d.org_id
+    where d.approved
+    order by o.slug collate "C", m.email collate "C", d.user_code collate "C"`
+  if (end) await emptyTables(sql, ['browser_sessions', 'invitations', 'device_requests'])
+  return { sessions, invitations, devices }
 }
 
 /** Whether the database has webhook endpoints, and the digest of the key that their secrets are encrypted with. */

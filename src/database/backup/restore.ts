@@ -26,10 +26,15 @@ export function checkSchema({ header: { migrations, program } }: OpenBackup): vo
 /**
  * Restores a backup into an empty database in one transaction, reads everything back and compares it with the backup's
  * sums, then brings the schema up to this program's. Until the transaction is committed the database is marked: no
- * server starts on it. Returns the migrations applied at the end. Throws OperatorError when the database is not empty
+ * server starts on it. `amend` changes what was compared, in that transaction and with the backup's schema. Returns the migrations applied at the end. Throws OperatorError when the database is not empty
  * or what it holds is not what the backup says.
  */
-export async function restoreBackup(sql: Sql, backup: OpenBackup, log: Log): Promise<string[]> {
+export async function restoreBackup(
+  sql: Sql,
+  backup: OpenBackup,
+  log: Log,
+  amend: (tx: ISql) => Promise<void> = async () => {},
+): Promise<string[]> {
   checkSchema(backup)
   await sql.begin(async (tx) => {
     await lockMigrations(tx)
@@ -37,7 +42,7 @@ export async function restoreBackup(sql: Sql, backup: OpenBackup, log: Log): Pro
     await markRestore(tx)
   })
   try {
-    await fillMarked(sql, backup)
+    await fillMarked(sql, backup, amend)
   } catch (error) {
     // the mark of a database that is lost stays, as after a kill
     await sql.begin((tx) => removeRestoreMark(tx)).catch(() => {})
@@ -47,13 +52,14 @@ export async function restoreBackup(sql: Sql, backup: OpenBackup, log: Log): Pro
   return await migrate(sql, log)
 }
 
-async function fillMarked(sql: Sql, backup: OpenBackup): Promise<void> {
+async function fillMarked(sql: Sql, backup: OpenBackup, amend: (tx: ISql) => Promise<void>): Promise<void> {
   await sql.begin(async (tx) => {
     await lockMigrations(tx)
     await refuseNonEmpty(tx)
     await createSchema(tx, backup.header.migrations.length)
     const stored = await takeRows(tx, backup)
     await readBack(tx, stored, backup.sums())
+    await amend(tx)
     await removeRestoreMark(tx)
   })
 }

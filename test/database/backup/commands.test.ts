@@ -103,7 +103,7 @@ describe('beside a server', () => {
     expect(before.filter((text) => / 200 /.test(text))).toHaveLength(PATHS.length)
 
     const restored = { ...env, DATA_DIR: at('restored') }
-    const result = await runJson(['restore', target, '--trust'], restored)
+    const result = await runJson(['restore', target, '--trust', '--with-secret-key'], restored)
     expect(result).toMatchObject({ file: target, applied: [], secret_key: true, rows: expect.any(Number) })
     // the key inside says nothing of who made the file
     expect(result.signature).toBe('signed by another key')
@@ -305,12 +305,15 @@ describe('restore refuses', () => {
     expect((await run(['restore', file, '--trust'], stopped)).stderr).toContain('holds a database')
   })
 
-  test('another secret.key than the one in the backup', async () => {
+  test('to take a secret.key that is not inside, or is another one than the key here', async () => {
     const target = at('keyed.zst')
     await runJson(['backup', target, '--with-secret-key'], env)
     const other = { ...env, DATA_DIR: at('other'), SECRET_KEY: Buffer.alloc(32, 3).toString('base64') }
-    expect((await run(['restore', target, '--trust'], other)).stderr).toContain(
+    expect((await run(['restore', target, '--trust', '--with-secret-key'], other)).stderr).toContain(
       'SECRET_KEY is another key than the one in the backup',
+    )
+    expect((await run(['restore', file, '--trust', '--with-secret-key'], other)).stderr).toContain(
+      'has no secret.key inside',
     )
     expect(existsSync(at('other/data-18'))).toBe(false)
   })
