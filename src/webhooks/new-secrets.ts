@@ -9,6 +9,7 @@ import { isAnyConnected } from './outbox/workers.ts'
 import { listEndpoints, replaceSecret } from './queries.ts'
 import type { SecretBox } from './signing/secret-box.ts'
 import { replaceSecretKey } from './signing/secret-key-queries.ts'
+import { clearGithubSecret, findUnreadable, nameOfOwner } from './stored-secret-queries.ts'
 
 /** The new secret of an endpoint of the organization with the slug `org`. */
 interface NewSecret {
@@ -29,14 +30,15 @@ interface NewSecretsDeps {
 
 /**
  * Gives each endpoint of these organizations, which are `all` or one, a new secret, without a grace period: the key of the
- * former ones is lost. One transaction, so that none is given without being returned. Throws OperatorError when other
+ * former ones is lost. Removes secrets of GitHub's webhook that the key does not open, and names them (`lost`) with the alerts and
+ * digests whose addresses it does not open. One transaction, so that none is given without being returned. Throws OperatorError when other
  * organizations need new ones too, and when the key is another one and a server runs.
  */
 export async function giveNewSecrets(
   { sql, box, actor, saveKey }: NewSecretsDeps,
   organizations: readonly Organization[],
   all: boolean,
-): Promise<{ secrets: NewSecret[]; isNewKey: boolean }> {
+): Promise<{ secrets: NewSecret[]; lost: string[]; isNewKey: boolean }> {
   return await sql.begin(async (tx) => {
     // the order is that of everyone who stores a secret, and the locks come before the key
     for (const id of organizations.map(({ id }) => id).toSorted()) await lockOrganization(tx, id)
@@ -47,6 +49,7 @@ export async function giveNewSecrets(
       )
     }
     const secrets: NewSecret[] = []
+    const lost: string[] = []
     for (const { id: orgId, slug } of organizations) {
       await deleteIdempotencyKeys(tx, orgId)
       for (const { id, url } of await listEndpoints(tx, orgId)) {
@@ -56,8 +59,19 @@ export async function giveNewSecrets(
         await recordEntries(tx, orgId, actor, [{ action: 'webhook.secret_rotated', details }])
         secrets.push({ org: slug, id, url, secret })
       }
+      for (const unreadable of (await findUnreadable(tx, box, orgId)).unreadable) {
+        const name = nameOfOwner(unreadable)
+        if (unreadable.kind !== 'github_secret') {
+          lost.push(`${name}: its addresses of Slack and Teams cannot be opened, give them again`)
+          continue
+        }
+        await clearGithubSecret(tx, orgId)
+        const details = { ids: [orgId], github_secret_set: false }
+        await recordEntries(tx, orgId, actor, [{ action: 'organization.updated', details }])
+        lost.push(`${name}: it cannot be opened and is removed, set another one here and at GitHub`)
+      }
     }
     saveKey()
-    return { secrets, isNewKey }
+    return { secrets, lost, isNewKey }
   })
 }

@@ -36,16 +36,39 @@ const create = (org: string, url: string) =>
 
 let receiver: Receiver
 
+const GITHUB_SECRET = 'a secret that GitHub has too'
+const destinations = (path: string) => [{ type: 'slack', url: `${receiver.url}/${path}` }]
+const rules = {
+  alerts: { name: 'Too much', metric: 'cost', window: 'month', above: 100 },
+  digests: { name: 'Weekly', weekday: 'monday', hour: 8 },
+}
+async function sendFromGithub() {
+  const body = JSON.stringify({ zen: 'Speak like a human.' })
+  const signature = new Bun.CryptoHasher('sha256', GITHUB_SECRET).update(body).digest('hex')
+  const headers = {
+    ...{ 'content-type': 'application/json', 'x-github-event': 'ping' },
+    'x-hub-signature-256': `sha256=${signature}`,
+  }
+  return (await fetch(`${server.url}/github/acme`, { method: 'POST', body, headers })).status
+}
+
 beforeAll(async () => {
   receiver = await startReceiver()
   await newDataFolder(env.DATA_DIR)
   server = await serving('serve', env)
   for (const org of ['acme', 'beta']) {
     await runJson(['org', 'create', '--slug', org, '--name', org, '--plan', 'cloud_team'], env)
-    const args = ['key', 'create', '--org', org, '--name', 'k', '--scopes', 'read,write,webhooks']
+    const args = ['key', 'create', '--org', org, '--name', 'k', '--scopes', 'read,write,webhooks,admin']
     keys[org] = (await runJson(args, env)).key
     made[org] = (await create(org, receiver.url)).body
   }
+  for (const [path, rule] of Object.entries(rules)) {
+    const body = JSON.stringify({ ...rule, destinations: destinations('first') })
+    made[path] = (await ask('acme', `/${path}`, { method: 'POST', body })).body
+  }
+  const github = { method: 'PATCH', body: JSON.stringify({ github_secret: GITHUB_SECRET }) }
+  expect((await ask('acme', '/organization', github)).status).toBe(200)
+  expect(await sendFromGithub()).toBe(202)
   await server.end()
   rmSync(keyFile)
 }, SLOW_MS)
@@ -100,14 +123,36 @@ test(
 test(
   'each endpoint gets a new secret, listed once, with which it delivers; the rest is as it was',
   async () => {
-    const listed = await runJson(['webhook', 'new-secrets', '--all', '--yes'], env)
+    const given = await run(['webhook', 'new-secrets', '--all', '--yes', '--json'], env)
+    expect(given.code).toBe(0)
+    for (const named of [
+      `alert ${made.alerts?.id} "Too much" of acme: its addresses`,
+      `digest ${made.digests?.id} "Weekly" of acme: its addresses`,
+      'github_secret of acme: it cannot be opened and is removed',
+    ])
+      expect(given.stderr).toContain(named)
+    const listed = JSON.parse(given.stdout)
     const secret = expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/)
     expect(listed).toEqual([
       { org: 'acme', id: made.acme?.id, url: made.acme?.url, secret },
       { org: 'beta', id: made.beta?.id, url: made.beta?.url, secret },
     ])
-    expect(await secretKeyCheck()).toEqual([0, 'ok'])
+    const { stdout } = await run(['doctor', '--json'], env)
+    expect(JSON.parse(stdout).checks).toContainEqual({
+      name: 'secret.key',
+      status: 'fail',
+      message: expect.stringContaining(
+        `does not open alert ${made.alerts?.id} "Too much" of acme, digest ${made.digests?.id} "Weekly" of acme: `,
+      ),
+    })
     server = await serving('serve', env)
+    expect(await sendFromGithub()).toBe(401)
+    expect((await ask('acme', '/organization')).body.github_secret_set).toBe(false)
+    for (const path of Object.keys(rules)) {
+      const change = { method: 'PATCH', body: JSON.stringify({ destinations: destinations('second') }) }
+      expect((await ask('acme', `/${path}/${made[path]?.id}`, change)).status).toBe(200)
+    }
+    expect(await secretKeyCheck()).toEqual([0, 'ok'])
     for (const { org, id, secret } of listed) {
       expect(secret).not.toBe(made[org]?.secret)
       expect((await ask(org, `/webhooks/${id}/test`, { method: 'POST', body: '{}' })).body.success).toBe(true)

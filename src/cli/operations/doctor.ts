@@ -17,11 +17,10 @@ import {
   checkPrices,
   checkRetention,
   checkRollups,
-  checkSecretKey,
   checkTicketPatterns,
   type OnProgress,
 } from '../../server/doctor/checks.ts'
-import { checkCounts, checkWebhooks } from '../../server/doctor/server.ts'
+import { checkCounts, checkSecretKey, checkWebhooks } from '../../server/doctor/server.ts'
 import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'

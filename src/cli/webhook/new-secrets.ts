@@ -32,7 +32,7 @@ export async function newSecrets(context: Context, { org, all, yes }: NewSecrets
       `no server with a database by DATABASE_URL has ${config.dataDir}, which has no secret.key: give the server's DATA_DIR, or set SECRET_KEY`,
     )
   }
-  const { secrets, isNewKey } = await withDatabase(context, async (sql) => {
+  const { secrets, lost, isNewKey } = await withDatabase(context, async (sql) => {
     const organizations = await organizationsOf(sql, org)
     const key = known ?? randomBytes(KEY_BYTES)
     const saveKey = () => {
@@ -45,9 +45,7 @@ export async function newSecrets(context: Context, { org, all, yes }: NewSecrets
     const place = config.secretKey === null ? `secret.key in ${config.dataDir}` : 'SECRET_KEY'
     printMessage(`they are encrypted with ${place}: keep a copy elsewhere, and give it to every instance`)
   }
-  await printResult(
-    context.json,
-    secrets,
-    table(secrets, ['org', 'id', 'url', 'secret'], 'no webhook endpoints'),
-  )
+  if (context.json) for (const line of lost) printMessage(line)
+  const secretLines = table(secrets, ['org', 'id', 'url', 'secret'], 'no webhook endpoints')
+  await printResult(context.json, secrets, [secretLines, ...lost].join('\n'))
 }

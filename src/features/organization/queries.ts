@@ -8,6 +8,7 @@ import type { ISql, Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import type { SecretBox } from '../../webhooks/signing/secret-box.ts'
 import { lockSecretKey } from '../../webhooks/signing/secret-key-queries.ts'
+import { githubSecretContext, openOrNothing } from '../../webhooks/stored-secret-queries.ts'
 import type { BadgeLook } from '../badges/model.ts'
 import { makeBadgeToken } from '../badges/settings.ts'
 import { DEFAULT_COLORS, DEFAULT_THRESHOLDS } from '../badges/value.ts'
@@ -22,9 +23,6 @@ type Row = Omit<OrganizationSettings, 'retention_pending' | 'badges' | 'ticket_p
   ticket_ignore: string[] | null
 }
 
-/** The stored form of GitHub's secret is bound to its organization. */
-const githubSecretContext = (orgId: string): string => `github secret of ${orgId}`
-
 async function findRow(sql: ISql, orgId: string): Promise<Row> {
   const [row] = await sql<Row[]>`
     select o.org_id as id, o.slug, o.name, o.plan, o.hide_members, o.member_visibility, o.retention_sessions_days,
@@ -37,7 +35,7 @@ async function findRow(sql: ISql, orgId: string): Promise<Row> {
   return row
 }
 
-/** The organization with this slug, and the secret of its GitHub webhook; undefined where it has none. */
+/** The organization with this slug, and the secret of its GitHub webhook; undefined where it has none that the key opens. */
 export async function findGithubSecret(
   sql: ISql,
   box: SecretBox,
@@ -49,7 +47,8 @@ export async function findGithubSecret(
     where o.slug = ${slug}
       and o.deleted_at is null
       and o.github_secret is not null`
-  return row && { orgId: row.orgId, secret: box.open(row.sealed, githubSecretContext(row.orgId)) }
+  const secret = row && openOrNothing(box, row.sealed, githubSecretContext(row.orgId))
+  return row && secret !== undefined ? { orgId: row.orgId, secret } : undefined
 }
 
 function settingsOf({

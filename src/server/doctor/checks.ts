@@ -6,7 +6,7 @@ import type { Pricer } from '../../analysis/scoring/prices.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Config } from '../../config.ts'
 import { backupFolderOf, findFailure, listBackups } from '../../database/backup/folder.ts'
-import { describeServer, findSecretKeyDigest } from '../../database/backup/queries.ts'
+import { describeServer } from '../../database/backup/queries.ts'
 import { findMisplaced, hasCitus } from '../../database/citus.ts'
 import type { Sql } from '../../database/client.ts'
 import { type CheckedTable, findDiffering, rebuildTables } from '../../database/derived-tables.ts'
@@ -22,8 +22,6 @@ import { sumUnpriced } from '../../features/sessions/unpriced-queries.ts'
 import { findSilentMachines } from '../../features/team/machine-queries.ts'
 import { USAGE_TABLES } from '../../features/usage/check.ts'
 import { DELIVERY_TABLES } from '../../webhooks/outbox/check.ts'
-import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
-import { findSecretKey } from '../../webhooks/signing/secret-key.ts'
 import { appliedMigrations, listTicketPatterns, sumCoverage } from './queries.ts'
 
 /** The result of one check. */
@@ -133,27 +131,6 @@ export const checkRollups = (sql: Sql, rebuild: boolean, onProgress: OnProgress 
       message: `differ from the sessions: ${wrong.join(', ')}; doctor --repair mends them`,
     }
   })
-
-/** Checks that the key at hand opens the webhook secrets. Undefined where there are none. */
-export async function checkSecretKey(
-  sql: Sql,
-  config: Pick<Config, 'dataDir' | 'secretKey'>,
-): Promise<Check | undefined> {
-  const digest = await findSecretKeyDigest(sql)
-  if (digest === undefined) return undefined
-  return await check('secret.key', async () => {
-    const key = findSecretKey(config)
-    if (key !== undefined && Buffer.from(createSecretBox(key).digest).equals(digest))
-      return { status: 'ok', message: 'opens the webhook secrets' }
-    const place = config.secretKey === null ? `secret.key in ${config.dataDir}` : 'SECRET_KEY'
-    return {
-      status: 'fail',
-      message:
-        `${place} is ${key === undefined ? 'missing' : 'another one'}: the webhook secrets cannot be opened, and serve does not start; ` +
-        "run doctor with the server's DATA_DIR or SECRET_KEY; if the key is lost, `webhook new-secrets` gives each endpoint a new secret",
-    }
-  })
-}
 
 /** Looks for tokens without a price, which no cost includes, and says why they have none. */
 export const checkPrices = (sql: Sql, pricer: Pricer, now: Date): Promise<Check> =>

@@ -1,6 +1,11 @@
 import { readMetrics } from '../../base/metrics/read-text.ts'
+import type { Config } from '../../config.ts'
+import { findSecretKeyDigest } from '../../database/backup/queries.ts'
 import type { Sql } from '../../database/client.ts'
 import { findFailingEndpoints, MAX_COUNTED, readQueueState } from '../../webhooks/outbox/state.ts'
+import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
+import { findSecretKey } from '../../webhooks/signing/secret-key.ts'
+import { findUnreadable, nameOfOwner } from '../../webhooks/stored-secret-queries.ts'
 import { type Check, check } from './checks.ts'
 
 /** A delivery is sent within seconds of its due time; an older one means that the worker does not keep up. */
@@ -30,6 +35,36 @@ export const checkWebhooks = (sql: Sql, isServed: boolean): Promise<Check> =>
     const status = isLate && isServed ? 'fail' : isLate || failing.length > 0 ? 'warn' : 'ok'
     return { status, message: waiting + endpoints }
   })
+
+/** Checks that the key at hand opens the secrets of webhooks, alerts, digests and GitHub. Undefined where there are none. */
+export async function checkSecretKey(
+  sql: Sql,
+  config: Pick<Config, 'dataDir' | 'secretKey'>,
+): Promise<Check | undefined> {
+  const key = findSecretKey(config)
+  const box = key && createSecretBox(key)
+  const { stored, unreadable } = await findUnreadable(sql, box)
+  if (stored === 0) return undefined
+  const digest = await findSecretKeyDigest(sql)
+  return await check('secret.key', async () => {
+    if (digest !== undefined && (box === undefined || !Buffer.from(box.digest).equals(digest))) {
+      const place = config.secretKey === null ? `secret.key in ${config.dataDir}` : 'SECRET_KEY'
+      return {
+        status: 'fail',
+        message:
+          `${place} is ${key === undefined ? 'missing' : 'another one'}: the webhook secrets cannot be opened, and serve does not start; ` +
+          "run doctor with the server's DATA_DIR or SECRET_KEY; if the key is lost, `webhook new-secrets` gives each endpoint a new secret",
+      }
+    }
+    if (unreadable.length === 0) return { status: 'ok', message: 'opens the webhook secrets' }
+    return {
+      status: 'fail',
+      message:
+        `does not open ${unreadable.map(nameOfOwner).join(', ')}: give alerts and digests their addresses again, ` +
+        'github_secret is set by PATCH /v1/organization, and `webhook new-secrets` gives endpoints new ones',
+    }
+  })
+}
 
 /** Says what a running server has counted since its start, by the text of its /metrics, that an operator should know. */
 export const checkCounts = (url: string, text: string): Promise<Check> =>
