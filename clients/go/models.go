@@ -990,6 +990,7 @@ type ShieldsBadge struct {
 type Health struct {
 	Status   string `json:"status"` // `ok`, or `error` when a part fails
 	Version  string `json:"version"`
+	Instance string `json:"instance"` // Tells the server’s data from those of others; `health` and `doctor` compare it
 	Database string `json:"database"` // `ok`, or what is wrong
 	Worker   string `json:"worker"`   // `ok`, or what is wrong
 }

@@ -21,6 +21,7 @@ const app = createApp({
   log: createLog('silent', 'json'),
   registry: createRegistry(),
   now: () => new Date(),
+  instance: '5b0c7f1e9a3d4c62',
   worker: () => 'ok',
   intake: {
     submit: () => Promise.reject(new Error('no database')),

@@ -31,6 +31,19 @@ export async function checkServer(sql: Sql, target: ConnectTarget): Promise<void
   }
 }
 
+/** An opaque text that is the same for every connection to this database, and another one for every other database. */
+export async function identifyDatabase(sql: Sql): Promise<string> {
+  const [row] = await sql<{ name: string }[]>`
+    select concat_ws('/', s.system_identifier, d.oid, current_schema()) as name
+    from pg_control_system() s
+    join pg_database d on d.datname = current_database()`
+  return new Bun.CryptoHasher('sha256')
+    .update(row?.name ?? '')
+    .digest('hex')
+    .slice(0, INSTANCE_LENGTH)
+}
+const INSTANCE_LENGTH = 16
+
 /** Address and database of the server, without secrets, for messages to the operator. */
 export function placeOf(target: ConnectTarget): string {
   if ('socketDir' in target) return `the embedded database (${target.socketDir})`

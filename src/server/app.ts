@@ -92,6 +92,8 @@ export interface AppDeps {
   /** Gets the metrics of requests, limits, caches and readiness. */
   registry: Registry
   now: () => Date
+  /** Tells this server's data from those of others: in `/health`. */
+  instance: string
   /** State of the webhook worker: `ok`, or what is wrong. */
   worker: () => string
   /** `ok` unless given. */
@@ -234,7 +236,7 @@ export function createApp(deps: AppDeps) {
     )
     .use(errors({ log, diskPlace: placeOfDisk(config), app: () => app }))
     .use(answers({ gate, record, grow: cache.grow, prefix }))
-    .use(healthRoutes(readiness))
+    .use(healthRoutes(readiness, deps.instance))
     .use(dashboard(prefix))
     .use(authRoutes({ ...routeDeps, people, setupToken: deps.setupToken, windowClock: deps.windowClock }))
     .use(githubRoutes(routeDeps, secrets))

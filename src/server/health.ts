@@ -26,6 +26,10 @@ const healthBody = (title: string, description: string, example = { status: 'ok'
     {
       status: part('`ok`, or `error` when a part fails', example.status),
       version: Type.String({ examples: [VERSION] }),
+      instance: Type.String({
+        description: 'Tells the server’s data from those of others; `health` and `doctor` compare it',
+        examples: ['5b0c7f1e9a3d4c62'],
+      }),
       database: part('`ok`, or what is wrong', example.database),
       worker: part('`ok`, or what is wrong'),
     },
@@ -90,14 +94,14 @@ function areOk(set: { status?: unknown; headers: ResponseHeaders }, parts: Recor
  * Without a key. `/health`: whether the service can do its work. `/ready`: whether requests should be sent to it: also
  * whether writes have room. `/live`: whether the process serves.
  */
-export const healthRoutes = (readiness: Readiness) =>
+export const healthRoutes = (readiness: Readiness, instance: string) =>
   new Elysia({ tags: ['Service'] })
     .get(
       '/health',
       async ({ set }) => {
         const { database, worker } = await readiness()
         const status = areOk(set, { database, worker }) ? 'ok' : 'error'
-        return { status, version: VERSION, database, worker }
+        return { status, version: VERSION, instance, database, worker }
       },
       {
         response: {

@@ -59,6 +59,25 @@ test(
 )
 
 test(
+  'health fails where the server of another database answers',
+  async () => {
+    const there = { ...env, PORT: new URL(server.url).port }
+    const { instance } = await runJson(['health'], { ...there, DATABASE_URL: database.url })
+    expect(instance).toMatch(/^[0-9a-f]{16}$/)
+    // without DATABASE_URL nothing tells
+    expect(await runJson(['health'], there)).toMatchObject({ instance })
+    const other = await emptyDatabase()
+    const { code, stderr } = await run(['health'], { ...there, DATABASE_URL: other.url })
+    await other.drop()
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`another server \\(instance ${instance}, .*not one of the database`)),
+    ])
+  },
+  SLOW_MS,
+)
+
+test(
   'with the settings of the server it works on its database',
   async () => {
     const { id } = await runJson([...ORG, '--env-file', file], env)

@@ -293,7 +293,13 @@ describe('/health and /live', () => {
     const health = await client(app)('/health')
     expect([health.status, await health.json()]).toEqual([
       200,
-      { status: 'ok', version: expect.any(String), database: 'ok', worker: 'ok' },
+      {
+        status: 'ok',
+        version: expect.any(String),
+        instance: expect.any(String),
+        database: 'ok',
+        worker: 'ok',
+      },
     ])
     expect(await (await client(app)('/live')).json()).toEqual({ status: 'ok' })
     expect(await (await client(app)('/ready')).json()).toEqual({

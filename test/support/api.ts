@@ -39,6 +39,7 @@ export function testApp(sql: Sql, over: Over = {}): App {
     log: silent,
     registry: createRegistry(),
     now,
+    instance: '5b0c7f1e9a3d4c62',
     worker: () => 'ok',
     intake: createIntake(
       { sql: deps.writes ?? sql, now, storeContent: config.storeContent, pricer },

@@ -452,7 +452,7 @@ export interface ShieldsBadge {
  cacheSeconds: number
 }
 /** Every part works */ export interface Health {
- status: string; version: string; database: string; worker: string
+ status: string; version: string; instance: string; database: string; worker: string
 }
 /** Requests may be sent */ export interface Readiness {
  status: string; database: string; disk: string; worker: string; schema: string

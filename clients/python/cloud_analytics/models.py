@@ -733,6 +733,7 @@ class Health(Model):
     """Every part works."""
     status: str  # `ok`, or `error` when a part fails
     version: str
+    instance: str  # Tells the server’s data from those of others; `health` and `doctor` compare it
     database: str  # `ok`, or what is wrong
     worker: str  # `ok`, or what is wrong
 

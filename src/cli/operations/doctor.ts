@@ -25,7 +25,7 @@ import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 import { pricerOf } from '../command/sync-deps.ts'
-import { fetchHealth, serverUrl } from './health.ts'
+import { fetchHealth, serverUrl, whyOther } from './health.ts'
 
 /** Longer than a scrape takes at most. */
 const METRICS_TIMEOUT_MS = 6_000
@@ -33,14 +33,15 @@ const METRICS_TIMEOUT_MS = 6_000
 /** `doctor`: runs every check, also after one has failed. Throws OperatorError when any has failed. */
 export async function doctor(context: Context, { repair = false }: { repair?: boolean }): Promise<void> {
   const { config, json } = context
-  const worker = await checkWorker(context)
-  // a warning: no server answers
-  const isServed = worker.status !== 'warn'
+  let isServed = false
+  const worker = await checkWorker(context, () => {
+    isServed = true
+  })
   const checks = [
     checkSettings(context),
     ...(await databaseChecks(context, repair, isServed)),
     worker,
-    ...(await serverChecks(config)),
+    ...(await serverChecks(config, isServed)),
   ]
   const { backupEveryS } = config
   if (backupEveryS !== null) checks.push(await checkBackups(config, backupEveryS, new Date()))
@@ -105,25 +106,33 @@ async function databaseChecks(
   }
 }
 
-/** Checks the admin listener of the settings; returns nothing when its port is not known. */
-async function serverChecks({ adminHost, adminPort }: Config): Promise<Check[]> {
+/** Checks the admin listener of the settings where the server runs, else it is another's; returns nothing when its port is not known. */
+async function serverChecks({ adminHost, adminPort }: Config, isServed: boolean): Promise<Check[]> {
   if (adminPort === null || adminPort === 0) return []
   const url = `${localUrl({ host: adminHost, port: adminPort })}/metrics`
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(METRICS_TIMEOUT_MS), redirect: 'error' })
-    if (response.ok) return [await checkCounts(url, await response.text())]
+    const signal = AbortSignal.timeout(METRICS_TIMEOUT_MS)
+    const response = isServed ? await fetch(url, { signal, redirect: 'error' }) : undefined
+    if (response?.ok) return [await checkCounts(url, await response.text())]
   } catch {
     // another status is treated alike: no server gives metrics there
   }
   return [{ name: 'server', status: 'warn', message: `no metrics at ${url}` }]
 }
 
-const checkWorker = (context: Context): Promise<Check> =>
+/** Calls `onServed` where the server of the settings answers. */
+const checkWorker = (context: Context, onServed: () => void): Promise<Check> =>
   check('worker', async () => {
     const url = serverUrl(context)
     const found = await fetchHealth(url)
     if (found === undefined) return { status: 'warn', message: `not running: no server answers on ${url}` }
     const { worker } = found.report
     if (worker === undefined) return { status: 'warn', message: `what answers on ${url} is not this program` }
-    return { status: worker === 'ok' ? 'ok' : 'fail', message: `${worker} (${url})` }
+    const other = await whyOther(context, found.report)
+    if (other !== undefined) return { status: 'fail', message: `${url} is ${other}` }
+    onServed()
+    return {
+      status: worker === 'ok' ? 'ok' : 'fail',
+      message: `${worker} (${url})`,
+    }
   })

@@ -1,5 +1,8 @@
 import { OperatorError } from '../../base/errors.ts'
+import { identifyDatabase, placeOf } from '../../database/connect-check.ts'
+import { hasExternalNote } from '../../database/embedded/external-note.ts'
 import { readHolder } from '../../database/embedded/instance-lock.ts'
+import { openDatabase } from '../../database/open.ts'
 import { localUrl } from '../../http/listen.ts'
 import { fetchAnswer } from '../client/answer.ts'
 import type { Context } from '../command/context.ts'
@@ -8,7 +11,13 @@ import { printResult } from '../command/output.ts'
 const TIMEOUT_MS = 5_000
 
 /** The body of a response of /health, whatever its status. */
-type HealthReport = { status?: string; version?: string; database?: string; worker?: string }
+type HealthReport = {
+  status?: string
+  version?: string
+  instance?: string
+  database?: string
+  worker?: string
+}
 
 /** Requests /health of the server at `url`; undefined when there is no response, or none in JSON. */
 export async function fetchHealth(url: string): Promise<{ ok: boolean; report: HealthReport } | undefined> {
@@ -32,7 +41,29 @@ export function serverUrl({ config, isGiven }: Context): string {
   return holder?.url ?? localUrl(config)
 }
 
-/** `health`: opens no database. Throws OperatorError unless every part of the server works. */
+/**
+ * Says why the server that answered with this report is not that of the settings' DATA_DIR or database; undefined where it is, and
+ * where nothing tells: beside an older version, and where the database is not known here or does not answer.
+ */
+export async function whyOther({ config, log }: Context, report: HealthReport): Promise<string | undefined> {
+  const who = `instance ${report.instance}, version ${report.version}`
+  if (config.databaseUrl === null) {
+    if (hasExternalNote(config.dataDir)) return undefined
+    const holder = readHolder(config.dataDir)
+    if (holder?.role === 'serve' && holder.instance === report.instance) return undefined
+    return `another server (${who}): not that of ${config.dataDir}, ${holder?.url === undefined ? 'where none runs' : `which is ${holder.url}`}`
+  }
+  if (report.instance === undefined) return undefined
+  try {
+    await using database = await openDatabase(config, 'command', log)
+    if ((await identifyDatabase(database.sql)) === report.instance) return undefined
+    return `another server (${who}): not one of ${placeOf(database.target)}`
+  } catch {
+    return undefined
+  }
+}
+
+/** `health`: throws OperatorError unless every part of the server works, and unless it is that of the settings or of `--url`. */
 export async function health(context: Context, { url: given }: { url?: string }): Promise<void> {
   const { json } = context
   if (given !== undefined && !/^https?:\/\//.test(given))
@@ -41,8 +72,14 @@ export async function health(context: Context, { url: given }: { url?: string })
   const found = await fetchHealth(url)
   if (found === undefined) throw new OperatorError(`${url} does not answer`)
   const { ok, report } = found
-  if (ok) return await printResult(json, report, `ok (version ${report.version})`)
-  if (json) await printResult(json, report, '')
+  const other = given === undefined ? await whyOther(context, report) : undefined
+  if (other !== undefined) throw new OperatorError(`${url} is ${other}`)
+  const { version, instance } = report
+  if (ok) {
+    const text = `ok (version ${version}), ${url}, instance ${instance}`
+    return await printResult(json, { ...report, url }, text)
+  }
+  if (json) await printResult(json, { ...report, url }, '')
   const failing = (['database', 'worker'] as const).filter((part) => report[part] !== 'ok')
   throw new OperatorError(
     `${url} is not well: ${failing.map((part) => `${part} ${report[part]}`).join(', ')}`,

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { makeToken } from '../../accounts/people/tokens.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { createRegistry, type Registry } from '../../base/metrics/registry.ts'
 import { measureThreads } from '../../base/metrics/threads.ts'
 import { findMisplaced } from '../../database/citus.ts'
 import type { ConnectOptions } from '../../database/client.ts'
+import { identifyDatabase } from '../../database/connect-check.ts'
 import { createBackgroundPriority } from '../../database/embedded/background-priority.ts'
 import { holdsDatabase } from '../../database/embedded/embedded-server.ts'
 import { migrate } from '../../database/migrate.ts'
@@ -106,9 +108,12 @@ export async function startServer(
     // a unix socket is not checked, since it is never half open
     const checkTimer =
       'socketDir' in target ? undefined : setInterval(() => void checkConnections(), CHECK_MS)
+    // a copy of a data directory has the same database: its server has another name
+    const instance = database.embedded === undefined ? await identifyDatabase(sql) : randomUUID()
     const setupToken = config.passwords ? makeToken() : undefined
     const app = createApp({
       setupToken,
+      instance,
       sql,
       slow: slowPool.sql,
       writes: writePool.sql,
@@ -149,7 +154,7 @@ export async function startServer(
       secretKey,
       log,
     })
-    database.embedded?.announceUrl(listening.url)
+    database.embedded?.announceServer(listening.url, instance)
     let stopping: Promise<void> | undefined
     return {
       url: listening.url,

@@ -126,8 +126,8 @@ async function startLocked(lock: InstanceLock, assets: Assets, options: Required
     pid: postmaster.pid,
     /** Resolves when it ends, also without `stop`: `exit code 1`, and the reason where it is known. */
     exited: postmaster.exited,
-    /** Publishes where the API listens, for commands on the same data directory. */
-    announceUrl: (url: string) => lock.announce({ ...holder, url }),
+    /** Publishes where the API listens, and its name in `/health`, for commands on the same data directory. */
+    announceServer: (url: string, instance: string) => lock.announce({ ...holder, url, instance }),
     /** Stops it and releases the data directory; may be called twice. */
     stop,
   }

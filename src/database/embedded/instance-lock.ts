@@ -6,12 +6,14 @@ import { readJsonFile } from '../../base/json-file.ts'
 /** A process uses the data directory as a server, or for one command. */
 export type Role = 'serve' | 'command'
 
-/** The process that has the lock, as other processes see it; `socketDir` once PostgreSQL runs, `url` once the API listens. */
+/** The process that has the lock, as other processes see it; `socketDir` once PostgreSQL runs, the others once the API listens. */
 interface Holder {
   pid: number
   role: Role
   socketDir?: string
   url?: string
+  /** The name of the server in `/health`. */
+  instance?: string
 }
 
 /** Locks the data directory for this process; undefined when another process has the lock. */

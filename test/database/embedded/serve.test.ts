@@ -56,7 +56,10 @@ test('a first run answers, and says how to begin', async () => {
   })
   expect(await health()).toEqual({
     status: 200,
-    body: { status: 'ok', version: expect.any(String), database: 'ok', worker: 'ok' },
+    body: {
+      ...{ status: 'ok', version: expect.any(String), database: 'ok', worker: 'ok' },
+      instance: readHolder(env.DATA_DIR)?.instance,
+    },
   })
   expect((await ask('/v1/sessions')).status).toBe(401)
 })
@@ -67,6 +70,38 @@ test('health and doctor find it on its port', async () => {
   expect(checks).toContainEqual({ name: 'worker', status: 'ok', message: `ok (${server.url})` })
   expect((await run(['health', '--port', '1'], env)).code).toBe(1)
 })
+
+test(
+  'health and doctor fail where the server of another data directory answers, and say which',
+  async () => {
+    const other = { DATA_DIR: join(folder.path, 'other'), PORT: new URL(server.url).port }
+    await newDataFolder(other.DATA_DIR)
+    const instance = readHolder(env.DATA_DIR)?.instance ?? ''
+    const who = `${server.url} is another server (instance ${instance}, version`
+    const asked = await run(['health'], other)
+    expect([asked.code, asked.stdout, asked.stderr]).toEqual([1, '', expect.stringContaining(who)])
+    expect(asked.stderr).toContain(`not that of ${other.DATA_DIR}, where none runs`)
+    const doctor = await run(['doctor', '--json'], other)
+    expect([doctor.code, JSON.parse(doctor.stdout).checks]).toEqual([
+      1,
+      expect.arrayContaining([{ name: 'worker', status: 'fail', message: expect.stringContaining(who) }]),
+    ])
+    expect((await run(['health', '--url', server.url], other)).code).toBe(0)
+    expect((await run(['health'], env)).stdout).toMatch(
+      new RegExp(`^ok \\(version .*\\), ${server.url}, instance ${instance}\n$`),
+    )
+    // a copy of the folder has the same database, and another server
+    const copy = await serving('serve', other)
+    try {
+      expect(await runJson(['health'], { DATA_DIR: other.DATA_DIR })).toMatchObject({ url: copy.url })
+      const wrong = await run(['health', '--port', new URL(copy.url).port], env)
+      expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining(`which is ${server.url}`)])
+    } finally {
+      await copy.end()
+    }
+  },
+  SLOW_MS,
+)
 
 test('a data directory that cannot be written is one line', async () => {
   const occupied = join(folder.path, 'file')
