@@ -5,6 +5,8 @@ import { createLog } from '../../../src/base/log.ts'
 import { findMember } from '../../../src/features/team/queries.ts'
 import type { App } from '../../../src/server/app.ts'
 import { tenant, testApp } from '../../support/api.ts'
+import { eventually } from '../../support/cli.ts'
+import { holdOrganization } from '../../support/held-organization.ts'
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
 import { addPerson, browser, cookieOf, invite, PASSWORD, post, signedIn } from './people.ts'
 
@@ -109,6 +111,26 @@ describe('a password', () => {
     expect(answers[0]?.[0]).toBe(401)
     for (const answer of answers) expect(answer).toEqual(answers[0] ?? [])
     expect((await entries(orgId)).filter((action) => action === 'member.sign_in_failed')).toHaveLength(1)
+  })
+
+  test('that is wrong is answered a second after it was sent, also while the organizations write', async () => {
+    const [one, two] = [await tenant(db.sql), await tenant(db.sql)]
+    const app = testApp(db.sql)
+    for (const { orgId } of [one, two]) await signedIn(app, db.sql, orgId, 'busy@example.com')
+    const refuse = async (email: string) => {
+      const start = performance.now()
+      const { status } = await post(app, '/auth/password', { email, password: 'wrong password here' })
+      expect([email, status]).toEqual([email, 401])
+      expect(performance.now() - start).toBeGreaterThanOrEqual(999)
+    }
+    const release = await Promise.all([one, two].map(({ orgId }) => holdOrganization(db.sql, orgId)))
+    await Promise.all([refuse('busy@example.com'), refuse('nobody@example.com')])
+    await Promise.all(release.map((end) => end()))
+    for (const { orgId } of [one, two])
+      await eventually(
+        () => entries(orgId),
+        (actions) => actions.includes('member.sign_in_failed'),
+      )
   })
 
   test('belongs to an address in ASCII lower case: the Kelvin sign is no k', async () => {
