@@ -1,3 +1,4 @@
+import { visible } from './text.ts'
 // Structured log lines on standard error; standard output is for results of commands. Fields with the name of
 // a secret and values with the form of a secret are masked here, since every line passes through.
 
@@ -122,5 +123,7 @@ function prettyLine(level: LogLevel, message: string, fields: LogFields): string
       return ` ${name}=${typeof shown === 'string' ? shown : JSON.stringify(shown, masked)}`
     })
     .join('')
-  return redactLine(`${new Date().toISOString().slice(11, 23)} ${level.padEnd(5)} ${message}${tail}\n`)
+  return redactLine(
+    visible(`${new Date().toISOString().slice(11, 23)} ${level.padEnd(5)} ${message}${tail}\n`),
+  )
 }

@@ -87,3 +87,15 @@ export function decodePart(text: string): string | undefined {
     return undefined
   }
 }
+
+/**
+ * Characters that a terminal obeys rather than shows: controls other than tab and line feed, and those that change the
+ * direction of writing. A name or message that came from elsewhere may hold them.
+ */
+const OBEYED = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
+
+/** The text with these characters as `\u001b`, which is also how JSON writes them. */
+export const visible = (text: string): string => text.replace(OBEYED, escaped)
+
+/** A character as JSON writes it: `\u001b`. */
+export const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`

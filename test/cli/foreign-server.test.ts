@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { makeKey } from '../../src/accounts/keys/form.ts'
+import { keepLogin } from '../../src/cli/client/login-file.ts'
+import { movedText } from '../../src/cli/sync/summary.ts'
 import { readUntil, run, scratchFolder, startProgram } from '../support/cli.ts'
 
 // The client meets a server that is not ours, or that does not answer.
@@ -136,7 +138,7 @@ describe.each(COMMANDS)('%s', (...words) => {
       })
       const { code, stderr, rss } = await runMeasured(env)
       expect(code).toBe(1)
-      expect(stderr).toContain(words[0] === 'health' ? 'does not answer' : 'is longer than 8 MiB')
+      expect(stderr).toContain(words[0] === 'health' ? 'does not answer' : 'is longer than 32 MiB')
       expect(rss).toBeWithin(1, MAX_RSS_BYTES)
     },
     SLOW_MS,
@@ -164,6 +166,85 @@ test.each(COMMANDS.slice(0, 4))('%s names the address that a redirect leads to',
   const { code, stderr } = await run(words, env)
   expect(code).toBe(1)
   expect(stderr).toContain('redirects to https://elsewhere.example/: give the address that it leads to')
+})
+
+const CALL = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+
+test('mcp over standard input follows no redirect, which would take the key elsewhere', async () => {
+  const asked: string[] = []
+  const elsewhere = await serverThat((socket, path) => {
+    asked.push(path)
+    respond(socket, '200 OK', '{}')
+  })
+  const location = `location: ${elsewhere.CLOUD_ANALYTICS_SERVER}/mcp`
+  const env = await serverThat((socket) => respond(socket, '307 Temporary Redirect', '', location))
+  const { stdout } = await run(['mcp'], env, `${CALL}\n`)
+  expect(JSON.parse(stdout)).toMatchObject({
+    id: 1,
+    error: { message: expect.stringContaining(`redirects to ${elsewhere.CLOUD_ANALYTICS_SERVER}/mcp`) },
+  })
+  expect(asked).toEqual([])
+})
+
+test(
+  'mcp over standard input does not unpack an answer',
+  async () => {
+    const env = await serverThat((socket) =>
+      respond(socket, '200 OK', packed, 'content-type: application/json', 'content-encoding: gzip'),
+    )
+    const child = startProgram(['mcp'], env, new Blob([`${CALL}\n`]))
+    let rss = 0
+    const look = setInterval(() => {
+      rss = peakOf(child.pid) ?? rss
+    }, 10)
+    const [stdout, code] = await Promise.all([child.stdout.text(), child.exited])
+    clearInterval(look)
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { id: 1, error: {} }])
+    expect(rss).toBeWithin(1, MAX_RSS_BYTES)
+  },
+  SLOW_MS,
+)
+
+/** Controls that a terminal obeys: all but tab and line feed. */
+const CONTROLS = /(?![\t\n])\p{Cc}/u
+const NOT_FOUND = JSON.stringify({ error: 'no such route', code: 'NOT_FOUND' })
+const EVIL = '\u001b]0;title\u0007\u009b31m'
+
+test('controls of a server reach neither a terminal nor a program that prints them', async () => {
+  const figures = { cost: 1, sessions: 1 }
+  const exceeded = { status: 'exceeded', limit: 1, current_cost: 2, percent_used: 200, scope: { team: EVIL } }
+  const budget = { ...exceeded, period_start: EVIL, projected_cost: 3, projected_exceed_date: EVIL }
+  const summary = {
+    ...{ total_cost: 1, current_month: 1, unpriced_tokens: 1, current_budget: budget },
+    by_period: [{ period: '2026-11-01', ...figures }],
+    by_project: [{ project: EVIL, ...figures }],
+  }
+  // U+009B as it is: JSON need not escape it
+  const answers: Record<string, string> = {
+    '/v1/cost': JSON.stringify(summary),
+    '/v1/budgets/mine': JSON.stringify({ action: 'warn', budgets: [exceeded] }),
+    '/mcp': JSON.stringify({ jsonrpc: '2.0', id: 1, result: { text: EVIL } }),
+  }
+  const env = await serverThat((socket, path) => {
+    const body = answers[path.replace(/\?.*/, '')]
+    respond(socket, body === undefined ? '404 Not Found' : '200 OK', Buffer.from(body ?? NOT_FOUND))
+  })
+  const home = { ...env, XDG_CONFIG_HOME: join(folder.path, 'config') }
+  keepLogin(home, { server: env.CLOUD_ANALYTICS_SERVER, key, member: null })
+  const cost = await run(['cost'], env)
+  expect([cost.code, cost.stderr]).toEqual([0, ''])
+  expect(cost.stdout).toContain('title')
+  const hook = await run(['hook', 'budget', 'claude'], home, JSON.stringify({ cwd: folder.path }))
+  expect(hook.stdout).toContain('title')
+  const mcp = await run(['mcp'], env, `${CALL}\n`)
+  expect(mcp.stdout).toContain('title')
+  for (const text of [cost.stdout, hook.stdout, JSON.parse(hook.stdout).systemMessage, mcp.stdout])
+    expect(text).not.toMatch(CONTROLS)
+})
+
+test('names of projects are words for a shell where a command is to be pasted', () => {
+  const text = movedText({ from: '$(touch x)', to: "a'b", sessions: 1 })
+  expect(text).toContain(`project rename '$(touch x)' 'a'\\''b' --org SLUG`)
 })
 
 test.each(['null', '[]', '{"organization":null}', '{"error":{},"details":7}', 'x'])(

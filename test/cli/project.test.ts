@@ -76,7 +76,7 @@ test('sync says which sessions have another project, at a server and in the loca
     const { code, stderr } = await run(['sync', files, ...place, '--project', 'my shop'], env)
     expect(code).toBe(0)
     expect(stderr).toContain('2 sessions of the project shop are stored under my shop now')
-    expect(stderr).toContain('cloud-analytics project rename shop "my shop" --org')
+    expect(stderr).toContain("cloud-analytics project rename shop 'my shop' --org")
     expect(await sync('--project', 'my shop')).toMatchObject({ unchanged: 2, moved: [] })
   }
 })

@@ -1,10 +1,8 @@
 import { isObject, type Json, objectOf, parseJson } from '../../analysis/agents/transcript/json-fields.ts'
 import { type FieldProblem, messageOf, OperatorError } from '../../base/errors.ts'
 
-/**
- * Largest body of an answer: some eight times the longest that our server gives, 10,000 skipped sessions of a batch.
- */
-const MAX_ANSWER_BYTES = 8 * 1024 * 1024
+/** Largest body of an answer: many times the longest that our server gives. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024
 
 /** A server's answer, read to its end. */
 export interface Answer extends Pick<Response, 'status' | 'ok' | 'headers'> {

@@ -1,4 +1,5 @@
 import { type FieldProblem, OperatorError } from '../../base/errors.ts'
+import { shellWord } from '../../base/text.ts'
 import { VERSION } from '../../base/version.ts'
 import type { WhoAmI } from '../../features/whoami/model.ts'
 import { type Answer, askServer, bodyOf, errorOf, refuseRedirect } from './answer.ts'
@@ -67,7 +68,7 @@ export const notOurs = (url: string, status: number): OperatorError =>
 
 /** Explains a server's 401. */
 export const refusedKey = (url: string): string =>
-  `${url} does not know the key: it is revoked, has expired or is another server's; get a new one and run cloud-analytics login --server ${url}`
+  `${url} does not know the key: it is revoked, has expired or is another server's; get a new one and run cloud-analytics login --server ${shellWord(url)}`
 
 /** Whether the body is that of `GET /v1/whoami`, as far as it is used. */
 export function isKeyOwner(body: object): body is KeyWhoAmI {

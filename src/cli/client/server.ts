@@ -1,5 +1,6 @@
 import { parseKey } from '../../accounts/keys/form.ts'
 import { OperatorError } from '../../base/errors.ts'
+import { shellWord } from '../../base/text.ts'
 import { printMessage } from '../command/output.ts'
 import type { Environment } from './folders.ts'
 import { isLoginOpen, loginPath, readLogin } from './login-file.ts'
@@ -49,7 +50,7 @@ export function findServer(env: Environment, options: ServerOptions): Server | u
   if (given === undefined && kept === undefined) {
     const signedIn = login === undefined ? '' : `; the login is for ${login.server}`
     throw new OperatorError(
-      `there is no key for ${url}: run cloud-analytics login --server ${url}, or set CLOUD_ANALYTICS_KEY${signedIn}`,
+      `there is no key for ${url}: run cloud-analytics login --server ${shellWord(url)}, or set CLOUD_ANALYTICS_KEY${signedIn}`,
       urlFrom === 'flag' ? 2 : 1,
     )
   }

@@ -1,18 +1,12 @@
 import { codeOf, messageOf, noSpaceError, OperatorError } from '../../base/errors.ts'
 import { createLog, redact } from '../../base/log.ts'
+import { escaped, visible } from '../../base/text.ts'
 
 const CLEAR_LINE = '\r\x1b[2K'
 
-/**
- * Characters that a terminal obeys rather than shows: controls other than tab and line feed, and those that change the
- * direction of writing. A name or message that came from elsewhere may hold them.
- */
-const OBEYED = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
-
-/** The text with these characters as `\u001b`, which is also how JSON writes them. */
-export const visible = (text: string): string => text.replace(OBEYED, escaped)
-
-const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+/** Parses JSON that came from elsewhere, whose texts are printed with colours, or handed to a program that prints them. */
+export const parseVisible = <Value>(json: string): Value =>
+  JSON.parse(json, (_name, value: unknown) => (typeof value === 'string' ? visible(value) : value))
 
 /** Prints a command's one result on standard output: `value` as JSON with --json, else `text`. */
 export async function printResult(json: boolean, value: unknown, text: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { visible } from '../../base/text.ts'
 import { printMessage } from './output.ts'
 
 /** The progress of a long command, on standard error. */
@@ -26,7 +27,7 @@ async function startBar(label: string, total: number): Promise<Progress> {
   )
   bar.start(total, 0, { note: '' })
   return {
-    set: (done, note = '') => bar.update(Math.min(done, total), { note }),
+    set: (done, note = '') => bar.update(Math.min(done, total), { note: visible(note) }),
     [Symbol.dispose]: () => bar.stop(),
   }
 }

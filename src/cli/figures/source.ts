@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import { createGate } from '../../accounts/organizations/gate.ts'
 import type { Access } from '../../accounts/people/callers.ts'
 import { ApiError, type FieldProblem, OperatorError } from '../../base/errors.ts'
-import { shellWord } from '../../base/text.ts'
+import { shellWord, visible } from '../../base/text.ts'
 import type { Sql } from '../../database/client.ts'
 import { costRoutes } from '../../features/cost/routes.ts'
 import { outcomeRoutes } from '../../features/outcomes/routes.ts'
@@ -21,7 +21,7 @@ import { askOk, notOurs, Refusal } from '../client/key-owner.ts'
 import { type OrgOptions, serverUnlessOrg } from '../client/server.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Context, withOrganization } from '../command/context.ts'
-import { printText, visible } from '../command/output.ts'
+import { parseVisible, printText } from '../command/output.ts'
 import { type Screen, screenOf } from '../command/table.ts'
 import { flagOf, type Parameters, parametersOf, rangeOf, withRange } from './options.ts'
 
@@ -61,7 +61,7 @@ export const figure =
       const body = await source.get(url)
       if (context.json) return await printText(visible(hasRange ? withRangeOf(body, parameters) : body))
       const view = { screen: screenOf(context.env), source, parameters }
-      await printText(await text(JSON.parse(body), view))
+      await printText(await text(parseVisible<Body>(body), view))
     }
     try {
       // before a server is asked
@@ -140,7 +140,7 @@ export async function findBody<Body>(
   newParameters: readonly string[] = [],
 ): Promise<Body | undefined> {
   try {
-    return JSON.parse(await get(urlOf(path, parameters)))
+    return parseVisible<Body>(await get(urlOf(path, parameters)))
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     if (error.code === 'FORBIDDEN' || error.code === 'NOT_FOUND') return undefined

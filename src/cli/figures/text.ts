@@ -1,5 +1,5 @@
+import { visible } from '../../base/text.ts'
 import type { Pagination } from '../../http/query.ts'
-import { visible } from '../command/output.ts'
 import { type Bars, type Column, draw, paint, type Screen } from '../command/table.ts'
 import { whole } from './numbers.ts'
 import { isFiltered, rangeText } from './options.ts'

@@ -2,10 +2,12 @@ import { basename } from 'node:path'
 import { createRepositoryFinder } from '../../analysis/agents/git/project-name.ts'
 import { readJsonFile } from '../../base/json-file.ts'
 import type { MyBudgets } from '../../features/budgets/model.ts'
+import { fetchAnswer } from '../client/answer.ts'
 import type { Environment } from '../client/folders.ts'
 import { type Login, readLogin } from '../client/login-file.ts'
 import { writePrivate } from '../client/private-file.ts'
 import { budgetsPath } from '../client/state-files.ts'
+import { parseVisible } from '../command/output.ts'
 import { startSelf } from '../command/run-self.ts'
 
 // The hook before a prompt: says on standard output when a budget is nearly used, and refuses the prompt beyond it where the
@@ -76,13 +78,12 @@ async function ask(
   waitMs: number,
 ): Promise<MyBudgets> {
   const project = createRepositoryFinder()(folder)?.name ?? basename(folder)
-  const response = await fetch(`${server}/v1/budgets/mine?project=${encodeURIComponent(project)}`, {
-    headers: { authorization: `Bearer ${key}` },
-    redirect: 'error',
-    signal: AbortSignal.timeout(waitMs),
-  })
-  if (!response.ok) throw new Error(`the server answered ${response.status}`)
-  const answer = (await response.json()) as MyBudgets
+  const { ok, status, text } = await fetchAnswer(
+    `${server}/v1/budgets/mine?project=${encodeURIComponent(project)}`,
+    { headers: { authorization: `Bearer ${key}` }, signal: AbortSignal.timeout(waitMs) },
+  )
+  if (!ok) throw new Error(`the server answered ${status}`)
+  const answer = parseVisible<MyBudgets>(text)
   const copy: Copy = { at: Date.now(), answer }
   writePrivate(budgetsPath(env, server, folder), JSON.stringify(copy))
   return answer

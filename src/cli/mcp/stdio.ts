@@ -1,6 +1,8 @@
 import { createInterface } from 'node:readline'
 import { parseJson } from '../../analysis/agents/transcript/json-fields.ts'
-import { messageOf } from '../../base/errors.ts'
+import { messageOf, OperatorError } from '../../base/errors.ts'
+import { visible } from '../../base/text.ts'
+import { fetchAnswer, refuseRedirect } from '../client/answer.ts'
 import { getServer, type Server } from '../client/server.ts'
 import type { Context } from '../command/context.ts'
 
@@ -18,7 +20,7 @@ export async function serveTools({ env }: Context): Promise<void> {
   for await (const line of createInterface({ input: process.stdin })) {
     if (line.trim() === '') continue
     const answered = passOn(server, line).then((answers) => {
-      for (const answer of answers) process.stdout.write(`${answer}\n`)
+      for (const answer of answers) process.stdout.write(`${visible(answer)}\n`)
       pending.delete(answered)
     })
     pending.add(answered)
@@ -44,7 +46,7 @@ async function passOn({ url, key }: Server, line: string): Promise<string[]> {
     message?.id === undefined ? [] : [errorText(message.id, SERVER_ERROR, String(reason))]
   const revision = message?.params?._meta?.[REVISION]
   try {
-    const response = await fetch(`${url}/mcp`, {
+    const answered = await fetchAnswer(`${url}/mcp`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${key}`,
@@ -56,14 +58,16 @@ async function passOn({ url, key }: Server, line: string): Promise<string[]> {
       body: line,
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
-    const text = await response.text()
-    if (response.headers.get('content-type')?.startsWith('text/event-stream'))
+    refuseRedirect(url, answered)
+    const { text, headers } = answered
+    if (headers.get('content-type')?.startsWith('text/event-stream'))
       return text.split('\n').flatMap((each) => (each.startsWith('data: {') ? [each.slice(6)] : []))
     if (text === '') return []
     const answer: { jsonrpc?: string; error?: unknown } = JSON.parse(text)
     // the API refuses a request with a body of its own
     return answer.jsonrpc === undefined ? failed(answer.error) : [text]
   } catch (error) {
+    if (error instanceof OperatorError) return failed(error.message)
     return failed(`${url} cannot be reached (${messageOf(error)})`)
   }
 }

@@ -1,5 +1,6 @@
 import type { RepositoryResult } from '../../analysis/agents/git/git.ts'
 import type { SourceResult } from '../../analysis/agents/read-sessions.ts'
+import { shellWord } from '../../base/text.ts'
 import type { MovedSessions } from '../../features/sessions/moved-sessions.ts'
 import type { SessionUser } from '../client/user.ts'
 import { printMessage } from '../command/output.ts'
@@ -80,9 +81,7 @@ export function addMoved(summary: Summary, moved: readonly MovedSessions[]): voi
 
 /** The command moves the rest: sessions whose transcripts are gone are not sent again. */
 export const movedText = ({ from, to, sessions }: MovedSessions): string =>
-  `${sessions} sessions of the project ${from} are stored under ${to} now; those that are not sent again, on the server: cloud-analytics project rename ${quoted(from)} ${quoted(to)} --org SLUG`
-
-const quoted = (name: string): string => (/^[\w.-]+$/.test(name) ? name : JSON.stringify(name))
+  `${sessions} sessions of the project ${from} are stored under ${to} now; those that are not sent again, on the server: cloud-analytics project rename ${shellWord(from)} ${shellWord(to)} --org SLUG`
 
 /** Skipped items that are printed on standard error; the summary has all. */
 const MAX_NAMED = 100
