@@ -25,6 +25,8 @@ test('folders that cannot be written are wrong settings, found at the start and 
     [{ DATA_DIR: data }, ['DATA_DIR']],
     [{ BACKUP_DIR: backups, BACKUP_EVERY: '24h' }, ['BACKUP_DIR']],
     [{ DATA_DIR: data, BACKUP_DIR: backups }, ['DATA_DIR', 'BACKUP_DIR']],
+    // backups are in DATA_DIR
+    [{ DATA_DIR: data, BACKUP_EVERY: '24h' }, ['DATA_DIR']],
     // a wrong one is another server's all the same, and nothing is kept here
     [{ DATA_DIR: data, DATABASE_URL: 'mysql://db', SECRET_KEY: Buffer.alloc(32).toString('base64') }, []],
   ] as const) {

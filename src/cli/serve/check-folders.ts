@@ -13,11 +13,11 @@ type Folders = Pick<Config, 'backupDir' | 'backupEveryS' | 'dataDir' | 'database
 export function folderProblems(config: Folders): string[] {
   const { dataDir, databaseUrl, secretKey } = config
   const backups = wantedFolder(config)
-  return [
-    // nothing is kept there where database and key are elsewhere, as in a container that is read-only
-    ...(databaseUrl === null || secretKey === null ? problemOf('DATA_DIR', dataDir, OF_DATA) : []),
-    ...(backups === null ? [] : problemOf('BACKUP_DIR', backups, OF_BACKUPS)),
-  ]
+  // nothing is kept there where database and key are elsewhere, as in a container that is read-only
+  const problems = databaseUrl === null || secretKey === null ? problemOf('DATA_DIR', dataDir, OF_DATA) : []
+  // backups within DATA_DIR have no other problem than it has
+  if (backups === null || (problems.length > 0 && config.backupDir === null)) return problems
+  return [...problems, ...problemOf('BACKUP_DIR', backups, OF_BACKUPS)]
 }
 
 const OF_DATA = 'set it to a folder that this user owns'

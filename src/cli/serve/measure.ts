@@ -24,7 +24,7 @@ export function measureBackups(
     [
       {
         name: 'cloud_analytics_backup_last_success_timestamp_seconds',
-        help: 'Time of the newest backup in BACKUP_DIR, Unix time; 0 without any.',
+        help: 'Time of the newest backup in BACKUP_DIR, Unix time; missing before the first.',
         of: ({ newest }) => newest,
       },
       {
@@ -45,10 +45,11 @@ export function measureBackups(
   }
 }
 
-/** Undefined when the folder cannot be read: the age of the newest backup is not known then. */
+/** Undefined before the first one, whose age would be that of Unix time, and when the folder cannot be read. */
 function newestBackup(folder: string): number | undefined {
   try {
-    return (listBackups(folder).at(-1)?.at.getTime() ?? 0) / 1_000
+    const newest = listBackups(folder).at(-1)
+    return newest && newest.at.getTime() / 1_000
   } catch {
     return undefined
   }
