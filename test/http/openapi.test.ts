@@ -99,7 +99,7 @@ beforeAll(async () => {
       .filter(([method]) => method !== 'servers')
       .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   )
-  own = await tenant(db.sql, { scopes: ['read', 'write', 'webhooks', 'admin'] })
+  own = await tenant(db.sql, { scopes: ['read', 'write', 'audit:write', 'webhooks', 'admin'] })
   key = own.key
   const answer = await client(app, key)('/v1/sync', {
     method: 'POST',

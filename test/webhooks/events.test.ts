@@ -116,7 +116,7 @@ const member = (fields: Record<string, unknown> = {}) => ({
   id: 'user_ada',
   email: 'Ada@example.com',
   display_name: 'Ada',
-  role: 'admin',
+  role: 'developer',
   joined_at: '2026-01-01T00:00:00Z',
   ...fields,
 })
@@ -169,7 +169,10 @@ describe('what makes an event', () => {
       current_budget: { id: string }
     }
     const expected = [
-      { event: 'team.member_joined', data: { user_id: 'user_ada', email: 'ada@example.com', role: 'admin' } },
+      {
+        event: 'team.member_joined',
+        data: { user_id: 'user_ada', email: 'ada@example.com', role: 'developer' },
+      },
       {
         event: 'session.completed',
         data: { session_id: 'sess_a', project_name: 'web', quality_score: 81.26 },

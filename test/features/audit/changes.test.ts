@@ -69,7 +69,7 @@ test('every change by a key', async () => {
       { created: 1, updated: 1, ids: ['sess_2', 'sess_1'] },
     ],
     [[member()], 'member.created', { created: 1, ids: ['user_ada'] }],
-    [[member({ role: 'admin' })], 'member.updated', { updated: 1, ids: ['user_ada'] }],
+    [[member({ role: 'auditor' })], 'member.updated', { updated: 1, ids: ['user_ada'] }],
     [[{ type: 'budget', month: '2026-01', limit: 5 }], 'budget.created', { created: 1 }],
     [[{ type: 'budget', month: '2026-01', limit: 6 }], 'budget.updated', { updated: 1 }],
     [

@@ -130,7 +130,7 @@ beforeAll(async () => {
     id: 'user_ada',
     email: 'ada@example.com',
     display_name: 'Ada',
-    role: 'admin',
+    role: 'developer',
     team: 'payments',
   }
   await send([{ ...ada, joined_at: '2026-01-01T00:00:00Z' }, ...commits.slice(0, 30), ...sessions])

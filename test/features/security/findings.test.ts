@@ -32,7 +32,7 @@ beforeAll(async () => {
     id: 'user_ada',
     email: 'ada@example.com',
     display_name: 'Ada',
-    role: 'admin',
+    role: 'developer',
   }
   await post([{ ...member, joined_at: '2026-01-01T00:00:00Z' }, ...SESSIONS])
 })

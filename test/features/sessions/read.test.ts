@@ -380,7 +380,7 @@ describe('GET /v1/sessions/:session_id', () => {
       type: 'member',
       email: 'ada@example.com',
       display_name: 'Ada',
-      role: 'admin',
+      role: 'developer',
       id: 'user_ada',
       joined_at: '2026-01-01T00:00:00Z',
     }

@@ -55,7 +55,7 @@ beforeAll(async () => {
       email: 'ada@example.com',
       id: 'user_ada',
       display_name: 'Ada',
-      role: 'admin',
+      role: 'developer',
       team: TEAMS.user_ada,
       joined_at: '2026-01-01T00:00:00Z',
     },

@@ -24,7 +24,7 @@ const ADA = {
   email: 'ada@example.com',
   id: 'user_ada',
   display_name: 'Ada',
-  role: 'admin',
+  role: 'developer',
   joined_at: '2026-01-01T00:00:00Z',
 }
 

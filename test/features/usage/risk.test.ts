@@ -66,7 +66,7 @@ test('sessions are found by link, branch and commit, each once', async () => {
       id: 'user_ada',
       email: 'ada@example.com',
       display_name: 'Ada',
-      role: 'admin',
+      role: 'developer',
       joined_at: '2026-01-01T00:00:00Z',
     },
     session('linked', '2026-06-01T00:00:00Z', {

@@ -70,7 +70,7 @@ const member = (): object => {
       id: `user_${name}`,
       email: `${name}@example.com`,
       display_name: name,
-      role: 'admin',
+      role: 'developer',
     },
     joined_at: '2026-01-01T00:00:00Z',
     ...pick([{ aliases: [`${name}@home.example`] }, { aliases: [] }, {}]),
