@@ -34,7 +34,7 @@ export async function writeMembers(
   records: readonly SyncRecord[],
   withNewAliases: ReadonlySet<string> = new Set(),
   rights?: Rights,
-  givesRoles = rights === undefined || grants(rights.scopes, 'admin'),
+  givesRoles = mayGiveRoles(rights),
 ): Promise<MembersWritten> {
   const sentMembers = [...records.entries()].flatMap(([index, record]) =>
     record.type === 'member' ? [{ index, record }] : [],
@@ -49,7 +49,7 @@ export async function writeMembers(
   const members = sentMembers.filter(({ index, record }) => {
     const email = asciiLower(record.email)
     const role = stored.get(email)?.role
-    if (role === 'admin' && record.role === 'admin') return givesRoles || withNewAliases.has(email)
+    if (role === 'admin' && record.role === 'admin') return mayGiveRoles(rights) || withNewAliases.has(email)
     if (rights?.ownerId !== null || role !== 'owner') return true
     // who is an owner since the aliases were written
     if (withNewAliases.has(email))
@@ -104,6 +104,10 @@ const findDemoted = (members: NumberedRecords, stored: ReadonlyMap<string, Membe
   members.find(
     ({ record }) => record.role !== 'owner' && stored.get(asciiLower(record.email))?.role === 'owner',
   )?.index
+
+/** Whether the sender may make somebody an admin, as far as the role's scopes allow. */
+const mayGiveRoles = (rights: Rights | undefined): boolean =>
+  rights === undefined || grants(rights.scopes, 'admin')
 
 /** Lists what the sender lacks of the scope admin and all that the role gives beyond the role `before`. */
 const missingScopes = ({ scopes }: Rights, role: Role, before?: Role): string[] => [

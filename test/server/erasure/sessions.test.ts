@@ -104,7 +104,7 @@ describe('DELETE /v1/sessions/:session_id', () => {
         id: 'user_ada',
         email: 'ada@example.com',
         display_name: 'Ada',
-        role: 'developer',
+        role: 'admin',
         joined_at: '2026-01-01T00:00:00Z',
       },
       session('byid', '2026-11-01', { user_id: 'user_ada' }),
