@@ -9,13 +9,19 @@ export function originOf({ times, fileTimes, telemetry }: SessionFragments): Ori
   return times.from === null && fileTimes.from === null ? 'telemetry' : 'both'
 }
 
+/** The parts without the calls that stand for sub-agents whose calls are known: these name themselves among `over`. */
+function withoutStandIns(parts: SessionFragments): SessionFragments {
+  const known = new Set(parts.runs.flatMap(({ id, over }) => (over.includes(id) ? over : [])))
+  return known.size === 0 ? parts : { ...parts, turns: parts.turns.filter(({ id }) => !known.has(id)) }
+}
+
 /**
  * The parts with each call of a model's API once. A transcript's calls stand; of telemetry those are added that no
  * transcript has. A call is the same by the API's id of it. Where one of both notes no such id, each call of a transcript
  * stands for one call of telemetry with the same tokens. Prompts and calls of tools are a transcript's, where there is one.
  */
 export function withEachCallOnce(stored: SessionFragments): SessionFragments {
-  const parts = withLinesOfAnswers(stored)
+  const parts = withLinesOfAnswers(withoutStandIns(stored))
   if (originOf(parts) !== 'both') return parts
   const own = parts.turns.filter(({ telemetry }) => telemetry !== true)
   const told = parts.turns.filter(({ telemetry, role }) => telemetry === true && role === 'assistant')

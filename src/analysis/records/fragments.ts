@@ -122,7 +122,7 @@ export type ModelTotal = Static<typeof ModelTotal>
 const RunFragment = closed({
   id: Id,
   totals: Type.Array(ModelTotal, { maxItems: 100 }),
-  /** Runs whose totals are in these. */
+  /** Runs whose totals are in these; of a sub-agent the calls that stand for it, and itself where its own calls are known. */
   over: Type.Array(Id, { maxItems: LIMITS.runs }),
 })
 export type RunFragment = Static<typeof RunFragment>

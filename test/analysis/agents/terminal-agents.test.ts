@@ -2,6 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type KnownFile, lookAt } from '../../../src/analysis/agents/known-files.ts'
+import { mergeFragments } from '../../../src/analysis/fragments/merge.ts'
+import { composeRecord } from '../../../src/analysis/fragments/session-record.ts'
+import { noParts, unpackFragments } from '../../../src/analysis/records/fragments.ts'
+import type { SessionRecord } from '../../../src/analysis/records/session.ts'
+import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { ampThread, GOOSE_LEDGER, GOOSE_TABLES, makeDatabase } from './other-agent-scripts.ts'
 import { agentFiles, lines, tokensOfAnswers } from './reading.ts'
 
@@ -114,6 +119,98 @@ describe('Pi', () => {
       ]),
     })
     expect(record).toMatchObject({ id: 'sess_p1', tokens: { input: 510 }, estimated_cost: 0.5125 })
+  })
+
+  describe('sub-agents whose use is stated on a result', () => {
+    const name = '2026-05-01T10-00-00-000Z_p1'
+    const path = `/home/dev/.pi/agent/sessions/x/${name}`
+    const call = (id: string, second: number, input: number, total: number) =>
+      message(id, second, { role: 'assistant', model: 'claude-opus-4-6', ...used(input, total) })
+    const result = (id: string, more: object) => message(id, 5, { role: 'toolResult', ...more })
+    const agent = (run: number, input: number, cost: number) => ({
+      sessionFile: `${path}/7d1f/run-${run}/session.jsonl`,
+      usage: { input, output: 1, cacheRead: 0, cacheWrite: 0, cost },
+    })
+    const child = (run: number, input: number, total: number) => ({
+      [`${name}/7d1f/run-${run}/session.jsonl`]: lines([
+        head(`s${run}`, 2),
+        call(`c${run}`, 3, input, total),
+      ]),
+    })
+    const parent = (...results: object[]) => ({
+      [`${name}.jsonl`]: lines([head('p1', 0), call('a1', 1, 10, 0.01), ...results]),
+    })
+    const both = [agent(0, 300, 0.3), agent(1, 4_000, 0.4)]
+    const ofBoth = (input: number, total: number) => ({ usage: { ...used(input, total).usage, output: 2 } })
+    const named = { ...ofBoth(4_300, 0.7), details: { runId: '7d1f', results: both } }
+    const figures = ({ tokens, estimated_cost }: SessionRecord) => [tokens?.input, estimated_cost]
+
+    test('count by their files where these are read, else by the result', async () => {
+      const own = parent(result('r1', named))
+      expect(figures(await readOne(own))).toEqual([4_310, 0.71])
+      // a file that goes on after the result was written
+      expect(figures(await readOne({ ...own, ...child(0, 350, 0.35) }))).toEqual([4_360, 0.76])
+      expect(figures(await readOne({ ...own, ...child(0, 300, 0.3), ...child(1, 4_000, 0.4) }))).toEqual([
+        4_310, 0.71,
+      ])
+    })
+
+    test('count so whichever file is read first, by itself or later', async () => {
+      const files = [parent(result('r1', named)), child(0, 350, 0.35), child(1, 4_000, 0.4)]
+      const records = await Promise.all(files.map((file) => readOne(file)))
+      expect(new Set(records.map(({ id }) => id))).toEqual(new Set(['sess_p1']))
+      const parts = records.map((record) => unpackFragments(record.parts ?? '') ?? noParts('pi'))
+      const pricer = await loadPricer()
+      for (const order of [parts, parts.toReversed(), [parts[1], parts[0], parts[2]]]) {
+        const merged = order.flatMap((each) => each ?? []).reduce(mergeFragments)
+        const composed = composeRecord(merged, { id: 'sess_p1', project_name: 'x' }, { pricer })
+        expect(composed && figures(composed.record)).toEqual([4_360, 0.76])
+        expect(composed?.record.turns).toBe(3)
+      }
+    })
+
+    test('count once where a later result waits for the run, and where a run is stated without a sum', async () => {
+      const launch = result('r1', { details: { asyncId: '7d1f', results: [] } })
+      const waited = (more: object) =>
+        result('r2', {
+          ...used(300, 0.3),
+          details: { results: [], completions: [{ runId: '7d1f', ...more }] },
+        })
+      for (const more of [{}, { results: [{ agent: 'scout' }] }, { results: both.slice(0, 1) }]) {
+        const own = parent(launch, waited(more))
+        expect(figures(await readOne(own))).toEqual([310, 0.31])
+        expect(figures(await readOne({ ...own, ...child(0, 300, 0.3) }))).toEqual([310, 0.31])
+      }
+      const { usage: _sum, ...unsummed } = named
+      const stated = parent(result('r1', unsummed), result('r2', unsummed))
+      expect(figures(await readOne(stated))).toEqual([4_310, 0.71])
+      expect(figures(await readOne({ ...stated, ...child(1, 4_000, 0.4) }))).toEqual([4_310, 0.71])
+    })
+
+    test('count beside what the tool itself used, and as sessions of their own elsewhere', async () => {
+      const more = parent(result('r1', { ...named, ...ofBoth(4_999, 1) }))
+      expect(figures(await readOne(more))).toEqual([5_009, 1.01])
+      expect(figures(await readOne({ ...more, ...child(1, 4_000, 0.4) }))).toEqual([5_009, 1.01])
+      const elsewhere = '2026-05-01T10-00-02-000Z_s9'
+      const one = { ...agent(0, 300, 0.3), sessionFile: `/home/dev/agents/${elsewhere}.jsonl` }
+      const { records } = await read({
+        ...parent(result('r1', { ...used(300, 0.3), details: { results: [one] } })),
+        [`agents/${elsewhere}.jsonl`]: lines([head('s9', 2), call('c9', 3, 300, 0.3)]),
+      })
+      expect(records.map((record) => [record.id, ...figures(record)]).sort()).toEqual([
+        ['sess_p1', 10, 0.01],
+        ['sess_s9', 300, 0.3],
+      ])
+    })
+
+    test('have notes beside their sessions, which are named as none', async () => {
+      const note = { version: 1, recordType: 'message', runId: '7d1f', role: 'user', text: 'list' }
+      const { skipped } = await read({
+        ...parent(),
+        [`${name}/subagent-artifacts/7d1f_scout_0_transcript.jsonl`]: lines([note]),
+      })
+      expect(skipped).toEqual([])
+    })
   })
 
   test('a fork that names its parent has its own entries only, whichever file is read', async () => {

@@ -3,19 +3,18 @@ import {
   blockText,
   isObject,
   type Json,
-  listOf,
   objectOf,
   objectsIn,
   textOf,
   textsIn,
   timeOf,
-  valueAt,
 } from '../../transcript/json-fields.ts'
 import { readJsonLines } from '../../transcript/json-lines.ts'
-import { reportedCost, type SourceFile, tokensBy } from '../../transcript/source-file.ts'
+import type { SourceFile } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { ApiMessage, Turn } from '../../transcript/transcript-model.ts'
 import { type Format, idIn, textIn } from '../format.ts'
+import { nameOf, noteAgent, noteAgentFile, usedBy, usedByTool } from './pi-agents.ts'
 
 // Sessions of Pi and Oh My Pi: a head, then entries that form a tree. All branches of it were paid for. A fork begins with a
 // copy of its parent's entries. What summaries, tools and calls beside the conversation used is in entries of their own.
@@ -34,6 +33,8 @@ type State = ReturnType<typeof newState>
 async function readPi(file: SourceFile, sessionId: string): Promise<void> {
   const state = newState(file, file.transcriptOf(sessionId))
   await readJsonLines(file, (entry) => readEntry(state, entry))
+  const { parentId, messages } = state.transcript
+  if (parentId !== null && messages.size > 0) noteAgentFile(state.transcript, file.path)
 }
 
 function readEntry(state: State, entry: Json): undefined {
@@ -46,16 +47,27 @@ function readEntry(state: State, entry: Json): undefined {
   const id = textOf(entry.id) ?? `${entry.type} ${at}`
   const message = entry.type === 'message' ? objectOf(entry.message) : {}
   if (message.role === 'assistant') state.model = textOf(message.model) ?? state.model
-  const call = callOf(entry, message, id, state.model)
+  const calls = callsOf(entry, message, id, state.model)
   if (entry.type === 'session_info') state.transcript.title = textOf(entry.name) ?? state.transcript.title
   else if (transcript === null || (at !== null && transcript.isCopied(`${keyOf(message, id)} ${at}`))) {
-    if (call !== null) file.countMessage(call)
+    for (const call of calls) file.countMessage(call)
   } else {
     transcript.noteContext(at, isOlder ? from.cwd : null)
-    const turn = call === null ? null : transcript.addMessage(call, at)
+    let turn: Turn | null = null
+    for (const { agent = null, ...call } of calls) {
+      turn = transcript.addMessage(call, at)
+      if (agent !== null) noteCallOf(state, transcript, agent, call.id)
+    }
     if (entry.type === 'compaction') transcript.addEvent('compaction', id, at)
     readMessage(transcript, message, turn, id, at)
   }
+}
+
+/** Notes the call that stands for a sub-agent, whose file may also be the one of a session of its own. */
+function noteCallOf({ file }: State, transcript: Transcript, agent: string, call: string): void {
+  noteAgent(transcript, agent, call)
+  const isRead = file.group.sources.some(({ path }) => path !== file.path && nameOf(path) === agent)
+  if (isRead) noteAgent(transcript, agent, null)
 }
 
 function readHead(state: State, { cwd: folder, parentSession }: Json, at: string | null): undefined {
@@ -75,28 +87,18 @@ function keyOf({ responseId, timestamp }: Json, id: string): string {
   return known === null || typeof timestamp !== 'number' ? id : `${known} ${timestamp}`
 }
 
-/** The call of a model that an entry tells of; null for none. */
-function callOf(entry: Json, message: Json, id: string, model: string | null): ApiMessage | null {
-  if (message.role === 'assistant') return { ...callOfUsage(message.usage, model), id: keyOf(message, id) }
-  // a tool's is of a model that nothing names
-  const named = message.role === undefined ? (textOf(entry.model) ?? model) : null
-  const usage = message.role === undefined ? entry.usage : (message.usage ?? taskUsage(message))
-  return isObject(usage) ? { ...callOfUsage(usage, named), id: `usage ${id}` } : null
+/** The calls of a model that an entry tells of. */
+function callsOf(
+  entry: Json,
+  message: Json,
+  id: string,
+  model: string | null,
+): (ApiMessage & { agent?: string | null })[] {
+  if (message.role === 'assistant') return [{ ...usedBy(message.usage, model), id: keyOf(message, id) }]
+  if (message.role !== undefined) return usedByTool(message, id)
+  const named = textOf(entry.model) ?? model
+  return isObject(entry.usage) ? [{ ...usedBy(entry.usage, named), id: `usage ${id}` }] : []
 }
-
-/** The usage of sub-agents of Oh My Pi that have no files of their own: the files of others are read. */
-function taskUsage({ toolName, details }: Json): unknown {
-  const { usage, outputPaths } = objectOf(details)
-  return toolName === 'task' && listOf(outputPaths).length === 0 ? usage : undefined
-}
-
-const callOfUsage = (usage: unknown, model: string | null): Omit<ApiMessage, 'id'> => ({
-  model,
-  tokens: tokensOf(usage),
-  cost: reportedCost(valueAt(usage, 'cost', 'total')),
-})
-
-const tokensOf = tokensBy('input output cacheRead cacheWrite', false)
 
 function readMessage(
   transcript: Transcript,
@@ -124,19 +126,25 @@ function readMessage(
 export const PI: Format = {
   name: 'pi',
   folders: ({ env, home }) => [
-    join(env.PI_CODING_AGENT_DIR || join(home, '.pi', 'agent'), 'sessions'),
+    env.PI_CODING_AGENT_SESSION_DIR ||
+      join(env.PI_CODING_AGENT_DIR || join(home, '.pi', 'agent'), 'sessions'),
     join(home, '.omp', 'agent', 'sessions'),
   ],
-  variables: ['PI_CODING_AGENT_DIR'],
+  variables: ['PI_CODING_AGENT_DIR', 'PI_CODING_AGENT_SESSION_DIR'],
   detect: {
     line: ({ id, version }, type) => type === 'session' && textOf(id) !== null && typeof version === 'number',
   },
   read: readPi,
-  // a fork names the file of its parent
-  keys: [{ start: '"parentSession"', id: /^"parentSession"\s*:\s*"[^"]*Z_([^"\\/]{1,200})\.jsonl"/ }],
+  // a fork names the file of its parent, a result those of sub-agents
+  keys: ['parentSession', 'sessionFile'].map((key) => ({
+    start: `"${key}"`,
+    id: new RegExp(`^"${key}"\\s*:\\s*"[^"]*Z_([^"\\\\/]{1,200})\\.jsonl"`),
+  })),
   facts: (head) => ({
     sessionId: idIn(head, ({ type, id }) => (type === 'session' ? textOf(id) : null)),
     // Oh My Pi keeps the sessions of sub-agents in a folder that has the name of their session's file
     startedBy: textIn(head.path, /[/\\]\d{4}-\d\d-\d\dT[\d-]+Z_([^/\\]+)[/\\]/),
   }),
+  // what an extension notes of its sub-agents beside their sessions
+  isCompanion: (name, head) => name.endsWith('_transcript.jsonl') && head.includes('"recordType"'),
 }
