@@ -6,6 +6,7 @@ import {
   type Json,
   listOf,
   objectOf,
+  objectsIn,
   textOf,
   timeOf,
   valueAt,
@@ -41,8 +42,14 @@ import {
 // second file, which names the first (`history_base`).
 
 /** Texts of a user message that the program wrote. */
-const NOT_A_PROMPT =
-  /^\s*(?:<(?:environment_context|user_instructions|permissions instructions|turn_aborted|INSTRUCTIONS|skill|EXTERNAL SESSION IMPORTED)|# AGENTS\.md)/
+const NOT_A_PROMPT = new RegExp(
+  `^\\s*(?:# AGENTS\\.md|Warning: (?:The maximum number of unified exec|apply_patch was requested via|Your account was flagged)|<(?:${[
+    'environment_context|user_instructions|permissions instructions|turn_aborted|INSTRUCTIONS|skill|skills_instructions',
+    'EXTERNAL SESSION IMPORTED|subagent_notification|hook_prompt|codex_internal_context|user_shell_command|goal_context',
+    'recommended_plugins|plugins_instructions|apps_instructions|app-context|collaboration_mode|model_switch|personality_spec',
+    'multi_agent_mode|agent_message_board_notification|token_budget|realtime_conversation|external_\\w+',
+  ].join('|')})[\\s>])`,
+)
 /** Ids of turns that Codex copied from another agent's session. */
 const IMPORTED = /^external-import-turn-/
 
@@ -56,11 +63,14 @@ const newState = (file: SourceFile, transcript: Transcript, ownStart: number) =>
   pendingModel: null as string | null,
   counter: { total: null, recorded: [] } as Counter,
   calls: newCodexCalls(transcript),
-  /** Prompts from response items, by number of the line: used if the file has no `user_message` events, which come next. */
+  /** Prompts from response items, by number of the line: used if the file has no prompts of their own, which come next. */
   itemPrompts: [] as { key: string; at: string | null; text: string; number: number }[],
   /** The number of the last line. */
   lines: 0,
-  hasUserMessages: false,
+  /** What tells of prompts: `user_message` events, or completed items, which count alone where there are any. */
+  promptsFrom: null as 'events' | 'items' | null,
+  /** The texts of events in this turn, whose items may follow. */
+  told: new Set<string>(),
   /** A compaction was read, and its event not yet. */
   isCompacted: false,
   /** The lines before this one are copies of the parent's. */
@@ -94,7 +104,7 @@ export async function readCodex(file: SourceFile, sessionId: string): Promise<vo
   endScripts(calls)
   countHeld(state)
   if (calls.pendingId !== null) endApiCall(state, calls.pendingId, calls.pendingAt, null)
-  if (state.hasUserMessages) return
+  if (state.promptsFrom !== null) return
   for (const { key, at, text, number } of state.itemPrompts)
     if (number < state.lines) state.transcript.addPrompt(key, at, text)
 }
@@ -110,7 +120,10 @@ function readRolloutLine(state: State, line: Json, payload: Json, number: number
     return
   }
   const turn = turnIdOf(line, payload)
-  if (turn !== null) state.isImported = IMPORTED.test(turn)
+  if (turn !== null) {
+    state.isImported = IMPORTED.test(turn)
+    state.told.clear()
+  }
   if (state.isImported) return
   transcript.noteContext(at, textOf(payload.cwd))
   const { type } = line
@@ -145,8 +158,11 @@ function readResponseItem(state: State, payload: Json, at: string | null): void 
       defer(calls, at, id, (turn) => {
         if (transcript.isFirst(key)) transcript.scanTurn(turn, text)
       })
-    else if (payload.role === 'user' && text !== '' && !NOT_A_PROMPT.test(text))
-      state.itemPrompts.push({ key, at, text, number: state.lines })
+    else if (payload.role === 'user') {
+      const prompt = blockText(listOf(payload.content).filter((part) => isPrompt(blockText([part]))))
+      const more = { key: `${at} ${Bun.hash(prompt)}`, at, text: prompt, number: state.lines }
+      if (prompt !== '') state.itemPrompts.push(more)
+    }
   } else if (CALLS.has(type)) readCall(calls, id, payload, at)
   else if (type === 'function_call_output' || type === 'custom_tool_call_output')
     readOutput(calls, id, payload.output, at)
@@ -157,19 +173,33 @@ const CALLS = new Set(['function_call', 'custom_tool_call', 'local_shell_call', 
 function readEvent(state: State, payload: Json, at: string | null): void {
   const { transcript } = state
   const { type } = payload
-  if (type === 'user_message') {
-    state.hasUserMessages = true
+  const item = type === 'item_completed' ? objectOf(payload.item) : {}
+  if (type === 'user_message' && state.promptsFrom !== 'items') {
+    state.promptsFrom = 'events'
     const text = textOf(payload.message) ?? ''
-    if (text !== '' || listOf(payload.images).length > 0)
-      transcript.addPrompt(`${at} ${Bun.hash(text)}`, at, text)
+    state.told.add(text)
+    readPrompt(state, text, payload.images, at)
+  } else if (item.type === 'UserMessage') {
+    state.promptsFrom = 'items'
+    const text = blockText(item.content)
+    const pictures = objectsIn(item.content).filter((part) => part.type !== 'text')
+    if (!state.told.delete(text)) readPrompt(state, text, pictures, at)
   } else if (type === 'token_count') readTokenCount(state, objectOf(payload.info), at)
-  else if (type === 'item_completed') readItem(state.calls, objectOf(payload.item), at)
+  else if (type === 'item_completed') readItem(state.calls, item, at)
   else if (type === 'turn_aborted') transcript.addEvent('interruption', `${at}`, at)
   else if (type === 'context_compacted') {
     // newer versions write a line of its own before
     if (!state.isCompacted) transcript.addEvent('compaction', `${at}`, at)
     state.isCompacted = false
   } else if (type === 'error' || type === 'stream_error') transcript.addEvent('api_error', `${at}`, at)
+}
+
+const isPrompt = (text: string): boolean => text !== '' && !NOT_A_PROMPT.test(text)
+
+/** Adds a prompt: a text that a person wrote, or `more` without a text. */
+function readPrompt({ transcript }: State, text: string, more: unknown, at: string | null): void {
+  if (text === '' ? listOf(more).length > 0 : isPrompt(text))
+    transcript.addPrompt(`${at} ${Bun.hash(text)}`, at, text)
 }
 
 /** The usage of one API call. */
