@@ -21,7 +21,7 @@ function withoutStandIns(parts: SessionFragments): SessionFragments {
  * stands for one call of telemetry with the same tokens. Prompts and calls of tools are a transcript's, where there is one.
  */
 export function withEachCallOnce(stored: SessionFragments): SessionFragments {
-  const parts = withLinesOfAnswers(withoutStandIns(stored))
+  const parts = withLinesOfAnswers(withoutTaskCopies(withoutStandIns(stored)))
   if (originOf(parts) !== 'both') return parts
   const own = parts.turns.filter(({ telemetry }) => telemetry !== true)
   const told = parts.turns.filter(({ telemetry, role }) => telemetry === true && role === 'assistant')
@@ -64,6 +64,34 @@ function withLinesOfAnswers(parts: SessionFragments): SessionFragments {
     ...parts,
     turns: parts.turns.filter(({ id }) => !lineOf.has(id)).map((turn) => lines.get(turn.id) ?? turn),
     calls: parts.calls.map((call) => ({ ...call, turn: lineOf.get(call.turn ?? '') ?? call.turn })),
+  }
+}
+
+/**
+ * A task of Cline and the session of its id may both have a call and what led to it, at the same time: a call is noted with
+ * both. The one with more calls of tools stands.
+ */
+function withoutTaskCopies(parts: SessionFragments): SessionFragments {
+  if (parts.agent !== 'cline') return parts
+  const tools = Map.groupBy(parts.calls, ({ turn }) => turn)
+  const ranked = parts.turns.toSorted(
+    (a, b) =>
+      (tools.get(b.id)?.length ?? 0) - (tools.get(a.id)?.length ?? 0) ||
+      b.position - a.position ||
+      compareText(a.id, b.id),
+  )
+  const copied = (keyOf: (turn: TurnFragment) => string | null | undefined): string[] =>
+    [...Map.groupBy(ranked, keyOf)].flatMap(([key, turns]) =>
+      key == null ? [] : turns.slice(1).map(({ id }) => id),
+    )
+  const calls = copied(({ request }) => request)
+  const prompts = calls.length === 0 ? [] : copied(({ role, at }) => (role === 'user' ? at : null))
+  const dropped = new Set([...calls, ...prompts])
+  return {
+    ...parts,
+    // it is no id of the API
+    turns: parts.turns.filter(({ id }) => !dropped.has(id)).map(({ request: _, ...turn }) => turn),
+    calls: parts.calls.filter(({ turn }) => turn === null || !dropped.has(turn)),
   }
 }
 

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { mergeFragments } from '../../../src/analysis/fragments/merge.ts'
+import { composeRecord } from '../../../src/analysis/fragments/session-record.ts'
+import { noParts, unpackFragments } from '../../../src/analysis/records/fragments.ts'
+import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { opencodeDatabase, opencodeSession } from './agent-scripts.ts'
 import { CURSOR_TABLES, clineSession, makeDatabase, ZED_TABLES } from './other-agent-scripts.ts'
 import { agentFiles, tokensOfAnswers } from './reading.ts'
@@ -270,6 +274,40 @@ describe('sessions of Cline', () => {
     const summed = (await readOne(resumed)).turn_records?.find(({ role }) => role === 'unattributed')
     expect(summed).toMatchObject({ tokens: { input: 3_000, cache_read: 200 }, cost: 0.5 })
     expect((await readOne(began)).tokens).toMatchObject({ input: 3_000, output: 60 })
+  })
+
+  test('a task and the session of its id have a call once, also at the same time and whichever is read first', async () => {
+    const counts = { tokensIn: 300, tokensOut: 50, cacheReads: 600, cacheWrites: 100, cost: 0.02 }
+    const task = {
+      'tasks/1777629600000/ui_messages.json': JSON.stringify([
+        said(1, 'task', 'Go'),
+        said(2, 'api_req_started', used(counts)),
+        said(4, 'api_req_started', used({ ...counts, tokensIn: 700 })),
+      ]),
+    }
+    const run = { type: 'tool_use', id: 'toolu_1', name: 'run_commands', input: { commands: ['ls'] } }
+    const own = session('1777629600000', {}, [
+      prompt,
+      { ...answer('a1', metrics), content: [run] },
+      { ...answer('a2', { ...metrics, inputTokens: 5_700 }), ts: ms(6) },
+    ])
+    const whole = {
+      turns: 4,
+      tokens: { input: 300 + 700 + 5_000, output: 150, cache_read: 1_800, cache_creation: 300 },
+      tools_used: [{ name: 'run_commands', calls: 1 }],
+      estimated_cost: 0.06,
+    }
+    expect(await readOne({ ...task, ...own })).toMatchObject(whole)
+    const parts = await Promise.all(
+      [task, own].map(
+        async (files) => unpackFragments((await readOne(files)).parts ?? '') ?? noParts('cline'),
+      ),
+    )
+    const pricer = await loadPricer()
+    for (const order of [parts, parts.toReversed()]) {
+      const head = { id: 'sess_1777629600000', project_name: 'shop' }
+      expect(composeRecord(order.reduce(mergeFragments), head, { pricer })?.record).toMatchObject(whole)
+    }
   })
 
   test('what a compacted session used before counts, once with its sub-agents', async () => {

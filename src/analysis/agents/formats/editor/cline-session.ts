@@ -27,8 +27,9 @@ export async function readClineSession(file: SourceFile, sessionId: string): Pro
     noteUsed(file, transcript, messages.map(objectOf), objectOf(valueAt(session, 'metadata', 'usage')))
     return messages.slice(messages.findLastIndex(isOfTask) + 1)
   })
+  const times = new Set<unknown>()
   await readJsonDocument(file, messagesOf, (message, index) =>
-    readMessage(transcript, message, { index, model, startedAt }),
+    readMessage(transcript, message, { index, model, startedAt, times }),
   )
 }
 
@@ -58,7 +59,12 @@ const isOfTask = (message: unknown): boolean =>
 function readMessage(
   transcript: Transcript,
   message: Json,
-  { index, model, startedAt }: { index: number; model: string | null; startedAt: string | null },
+  {
+    index,
+    model,
+    startedAt,
+    times,
+  }: { index: number; model: string | null; startedAt: string | null; times: Set<unknown> },
 ): undefined {
   const at = timeOf(message.ts) ?? startedAt
   const id = textOf(message.id) ?? `message ${index}`
@@ -67,11 +73,15 @@ function readMessage(
     typeof message.content === 'string' ? message.content : listOf(message.content).map(withCommand)
   if (message.role === 'user') readUserContent(transcript, content, { key: id, at, isGenerated: false })
   else if (message.role === 'assistant') {
+    const isFirst = message.ts !== undefined && !times.has(message.ts)
+    times.add(message.ts)
     const known = {
       id,
       model: textOf(valueAt(message, 'modelInfo', 'id')) ?? model,
       tokens: tokensOf(message.metrics),
       cost: reportedCost(valueAt(message, 'metrics', 'cost')),
+      // the task of this id may have the call too
+      request: isFirst ? `${transcript.id} api ${message.ts}` : null,
     }
     readResponse(transcript, transcript.addMessage(known, at), content)
   }

@@ -55,6 +55,7 @@ function stateOf(file: SourceFile, sessionId: string, messages: readonly Json[])
   const uses = objectsIn(valueAt(beside('task_metadata.json'), 'model_usage'))
   const isInclusive = file.agent !== 'cline' && !messages.some(hasMoreCache)
   return {
+    file,
     transcript,
     /** The model that a call at this time was of. */
     modelAt: (ms: number) =>
@@ -139,7 +140,7 @@ function readMessage(state: State, message: Json): undefined {
 }
 
 function readCall(state: State, message: Json, kind: string, at: string | null): void {
-  const { transcript } = state
+  const { file, transcript } = state
   const usage = usageOf(message)
   if (kind === 'api_req_started') {
     endCall(state)
@@ -151,7 +152,9 @@ function readCall(state: State, message: Json, kind: string, at: string | null):
   // a call that was not answered has no counts
   const hasCounts = usage.tokensIn !== undefined || usage.tokensOut !== undefined
   const tokens = hasCounts ? state.tokensOf(usage) : null
-  const turn = transcript.addMessage({ id, model, tokens, cost: reportedCost(usage.cost) }, at)
+  // the session of this id may have the call too
+  const request = kind.startsWith('api_') && file.agent === 'cline' ? `${transcript.id} ${id}` : null
+  const turn = transcript.addMessage({ id, model, tokens, cost: reportedCost(usage.cost), request }, at)
   if (kind === 'api_req_started') state.turn = turn
   if (usage.cancelReason === 'user_cancelled') transcript.addEvent('interruption', id, at)
   if (usage.cancelReason === 'streaming_failed') transcript.addEvent('api_error', id, at)
