@@ -89,7 +89,7 @@ export function prepareSession(
     project: record.project_name ?? NO_PROJECT,
     created_at: createdAt,
     day: dateOf(createdAt),
-    turns: record.turns ?? turnRecords.length,
+    turns: record.turns ?? turnRecords.filter(({ role }) => role !== 'unattributed').length,
     cost: scaled(cost, MONEY_DECIMALS),
     unpriced_tokens: unpricedTokens,
     quality: scaled(quality.score, SCORE_DECIMALS),

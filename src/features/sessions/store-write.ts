@@ -7,9 +7,10 @@ import { exportedColumns, type SessionRow, sessionLine } from './export.ts'
 import type { TurnDetail } from './model.ts'
 import type { PreparedSession } from './prepare.ts'
 
-/** The quality of a stored session, and the one before it. */
+/** The quality of a stored session, since when it has it, and the one before it. */
 export interface StoredScore {
   quality: string
+  scored_at: string | null
   previous_score: number | null
 }
 
@@ -155,19 +156,25 @@ const detailColumns = (stored: ReadonlyMap<string, StoredScore>, now: Date) =>
 
 function detailText(session: PreparedSession, stored: StoredScore | undefined, now: Date): string {
   const quality = session.detail.quality_metadata
+  const known = scoreBefore(session, stored)
   return JSON.stringify({
     ...session.detail,
     quality_metadata: {
       ...quality,
-      scored_at: quality.scored_at ?? now.toISOString(),
-      previous_score: quality.previous_score ?? previousScore(session, stored),
+      scored_at: quality.scored_at ?? known.scored_at ?? now.toISOString(),
+      previous_score: quality.previous_score ?? known.previous_score,
     },
   })
 }
 
-/** The stored score if it differs, else the stored `previous_score`. */
-function previousScore(session: PreparedSession, stored: StoredScore | undefined): number | null {
-  if (stored === undefined) return null
+/** The stored score, as the previous one, if it differs; else what is stored of it. */
+function scoreBefore(
+  session: PreparedSession,
+  stored: StoredScore | undefined,
+): Pick<StoredScore, 'scored_at' | 'previous_score'> {
+  if (stored === undefined) return { scored_at: null, previous_score: null }
   const score = unitsOf(stored.quality)
-  return score === session.quality ? stored.previous_score : unscaled(score, SCORE_DECIMALS)
+  return score === session.quality
+    ? stored
+    : { scored_at: null, previous_score: unscaled(score, SCORE_DECIMALS) }
 }

@@ -9,7 +9,7 @@ export interface StoredSession extends StoredRow, StoredDetail {
   hash: Uint8Array
 }
 
-interface StoredDetail extends Pick<StoredScore, 'previous_score'> {
+interface StoredDetail extends Pick<StoredScore, 'previous_score' | 'scored_at'> {
   files: string[] | null
   origin: Origin | null
   dismissed: Finding[] | null
@@ -35,6 +35,7 @@ export async function findStored(
         cross join lateral (
           select
             (t.quality_metadata->>'previous_score')::float8 as previous_score,
+            t.quality_metadata->>'scored_at' as scored_at,
             t.files_touched as files,
             t.origin,
             f.dismissed,

@@ -120,6 +120,26 @@ describe('one session', () => {
     expect(await figures(orgId)).toEqual(before)
   })
 
+  test('the time of a score moves with the score', async () => {
+    const { orgId } = await tenant(database.sql)
+    const at = async (day: number, record: SessionRecord) => {
+      const now = () => new Date(Date.UTC(2026, 10, day))
+      await writeRecords({ ...deps(), now }, orgId, [record], undefined, {})
+      return (await detail(orgId, whole.id)).quality_metadata.scored_at.slice(0, 10)
+    }
+    const record = { ...whole, parts: null, quality_metadata: null, quality_score: 70 }
+    expect(await at(1, record)).toBe('2026-11-01')
+    expect(await at(2, { ...record, summary: 'another' })).toBe('2026-11-01')
+    expect(await at(3, { ...record, quality_score: 71 })).toBe('2026-11-03')
+  })
+
+  test('a turn of what no call is known of counts as none, also where the record states no turns', async () => {
+    const { orgId } = await tenant(database.sql)
+    const turn_records = (['user', 'assistant', 'unattributed'] as const).map((role) => ({ role }))
+    await send(orgId, [{ ...whole, parts: null, turns: null, turn_records }])
+    expect((await detail(orgId, whole.id)).turns).toBe(2)
+  })
+
   test('a part that is sent after an import is added', async () => {
     const [from, to] = [await tenant(database.sql), await tenant(database.sql)]
     await send(from.orgId, [part])

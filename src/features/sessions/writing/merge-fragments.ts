@@ -113,15 +113,15 @@ function merge(
   const parts = mergeFragments(had, sent)
   const hasAll = Bun.deepEquals(parts, sent)
   const [before, own] = [contentsOf(had, known.turns), contentsOf(sent, session.detail.turn_records)]
-  const contents = new Map([...before, ...own])
+  const contents = longerTexts(before, own)
   const isKept =
     !isBetterName(sent.project, had.project) && (isTold || !hasAll || isBetterName(had.project, sent.project))
   const project = isKept ? known.project : session.project
   const isWhole = session.told === undefined && hasAll
-  if (isWhole && project === session.project && contents.size === own.size) return session
+  if (isWhole && project === session.project && !addsTo(own, contents)) return session
   const isSameUser = session.user_id === known.user_id && session.user_email === known.user_email
-  const addsText = [...own].some(([turn, text]) => before.get(turn) !== text)
-  if (isSameUser && project === known.project && !addsText && Bun.deepEquals(parts, had)) return undefined
+  const isSame = project === known.project && !addsTo(before, contents) && Bun.deepEquals(parts, had)
+  if (isSameUser && isSame) return undefined
   // telemetry beyond what a session keeps is not added, and a transcript is stored without it
   return composed({ ...session, project }, parts, options, contents) ?? (isTold ? undefined : session)
 }
@@ -169,6 +169,21 @@ function composed(
   if (hasTelemetry) options.onBeyond?.(id)
   return undefined
 }
+
+type Texts = ReadonlyMap<string, string>
+
+/** The texts of both: of a turn the longer one, then the least, so that their order does not matter. */
+function longerTexts(a: Texts, b: Texts): Texts {
+  const texts = new Map(a)
+  for (const [turn, text] of b) {
+    const other = texts.get(turn) ?? ''
+    if (text.length > other.length || (text.length === other.length && text < other)) texts.set(turn, text)
+  }
+  return texts
+}
+
+const addsTo = (texts: Texts, all: Texts): boolean =>
+  [...all].some(([turn, text]) => texts.get(turn) !== text)
 
 /** The texts of a session's turns by the ids of their parts. */
 function contentsOf(parts: SessionFragments, turns: Known['turns']): Map<string, string> {
