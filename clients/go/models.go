@@ -45,6 +45,7 @@ type SessionRecord struct {
 	EstimatedCost    *float64                 `json:"estimated_cost,omitempty"`
 	CostSource       string                   `json:"cost_source,omitempty"`
 	UnpricedTokens   *int64                   `json:"unpriced_tokens,omitempty"` // tokens of all kinds whose price is not known: they add nothing to estimated_cost
+	StatedCost       *float64                 `json:"stated_cost,omitempty"`     // US dollars that the agent states for the whole session, at its own prices; the cost is that of the tokens, wherever they have a price
 	QualityScore     *float64                 `json:"quality_score,omitempty"`
 	Tokens           *SessionRecordTokens     `json:"tokens,omitempty"`
 	ToolsUsed        []SessionRecordToolsUsed `json:"tools_used,omitempty"`
@@ -379,6 +380,7 @@ type SessionDetail struct {
 	Tokens           *SessionTokens           `json:"tokens"`
 	Origin           string                   `json:"origin"`
 	CostSource       string                   `json:"cost_source"`
+	StatedCost       *float64                 `json:"stated_cost"` // US dollars that the agent states for the whole session, at its own prices; the cost is that of the tokens, wherever they have a price
 	ToolsUsed        []SessionDetailToolsUsed `json:"tools_used"`
 	FilesTouched     []string                 `json:"files_touched"`
 	Summary          *string                  `json:"summary"`

@@ -45,9 +45,9 @@ export interface SessionRecord {
  includes?: string[]; created_at: string; user_id?: string; user_email?: string; source?: string
  branch?: string; pull_requests?: PullRequest[]; model?: string; models?: string[]; started_at?: string
  ended_at?: string; duration_seconds?: number; turns?: number; estimated_cost?: number
- cost_source?: 'reported' | 'estimated'; unpriced_tokens?: number; quality_score?: number
- tokens?: SessionRecordTokens; tools_used?: SessionRecordToolsUsed[]; files_touched?: string[]
- summary?: string; turn_records?: Array<Record<string, unknown>>
+ cost_source?: 'reported' | 'estimated'; unpriced_tokens?: number; stated_cost?: number
+ quality_score?: number; tokens?: SessionRecordTokens; tools_used?: SessionRecordToolsUsed[]
+ files_touched?: string[]; summary?: string; turn_records?: Array<Record<string, unknown>>
  observations?: Array<Record<string, unknown>>; analysis?: Record<string, unknown>
  quality_metadata?: Record<string, unknown>; security_metadata?: Record<string, unknown>; landed?: boolean
  reverted?: boolean; survival?: SessionRecordSurvival; parts?: string
@@ -169,9 +169,9 @@ export interface SessionDetail extends Session {
  survival: SessionRecordSurvival; source: string | null; branch: string | null; pull_requests?: PullRequest[]
  model: string | null; models: string[]; started_at: string | null; ended_at: string | null
  duration_seconds: number | null; tokens: SessionTokens | null; origin: 'transcript' | 'telemetry' | 'both'
- cost_source: 'reported' | 'estimated'; tools_used: SessionDetailToolsUsed[]; files_touched: string[] | null
- summary: string | null; turn_records: Turn[]; observations: Observation[]; analysis: SessionDetailAnalysis
- quality_metadata: QualityMetadata; security_metadata: SecurityMetadata
+ cost_source: 'reported' | 'estimated'; stated_cost: number | null; tools_used: SessionDetailToolsUsed[]
+ files_touched: string[] | null; summary: string | null; turn_records: Turn[]; observations: Observation[]
+ analysis: SessionDetailAnalysis; quality_metadata: QualityMetadata; security_metadata: SecurityMetadata
 }
 export interface PageParams { page?: number; per_page?: number }
 export interface SessionName { name: string; sessions: number; last_session_at: string }

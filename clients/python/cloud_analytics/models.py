@@ -263,6 +263,7 @@ class SessionDetail(Session):
     tokens: Optional[SessionTokens]
     origin: Literal["transcript", "telemetry", "both"]
     cost_source: Literal["reported", "estimated"]
+    stated_cost: Optional[float]  # US dollars that the agent states for the whole session, at its own prices; the cost is that of the tokens, wherever they have a price
     tools_used: List[SessionDetailToolsUsed]
     files_touched: Optional[List[str]]
     summary: Optional[str]

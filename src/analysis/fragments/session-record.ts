@@ -98,6 +98,7 @@ export function composeRecord(
     turns: turnRecords.filter(({ role }) => role !== 'unattributed').length,
     estimated_cost: Math.min(MAX_COST, dollarsOf(priced.total)),
     cost_source: priced.isReported ? 'reported' : 'estimated',
+    ...(priced.stated === null ? {} : { stated_cost: Math.min(MAX_COST, dollarsOf(priced.stated)) }),
     ...(priced.unpricedTokens > 0 ? { unpriced_tokens: priced.unpricedTokens } : {}),
     quality_score: quality.score,
     tokens: tokensOf(turns, priced, origin),

@@ -93,21 +93,17 @@ const isNamed = (model: string | null, name: string): boolean => model !== null 
 export const tokensOfKind = (totals: readonly ModelTotal[], kind: number): number =>
   totals.reduce((sum, { tokens }) => sum + (tokens[kind] ?? 0), 0)
 
-/**
- * Returns the part of the stated totals beyond the calls that are known, by model: `counted` has the sums of these
- * calls, which `matchTotals` compares. A cost is null when the agent states none.
- */
-export const unattributedTotals = (stated: Totals, counted: Totals): Totals =>
-  matchTotals(stated, counted).flatMap(({ total: { model, tokens, cost }, calls }) => {
-    const known = calls.reduce((sum, each) => add(sum, each.tokens), NO_TOKENS)
-    const isMore = sumOf(tokens) > sumOf(known)
-    const rest = isMore
-      ? (tokens.map((count, index) => Math.max(0, count - (known[index] ?? 0))) as Counts)
-      : NO_TOKENS
-    const more = cost === null ? null : BigInt(cost) - costOf(calls)
-    const hasCost = more !== null && more >= SAME_AMOUNT
-    if (!isMore && !hasCost) return []
+/** The tokens of a stated total beyond its calls; none where these have as many. */
+export function restOf({ total: { tokens }, calls }: MatchedTotal): Counts {
+  const known = calls.reduce((sum, each) => add(sum, each.tokens), NO_TOKENS)
+  if (sumOf(tokens) <= sumOf(known)) return NO_TOKENS
+  return tokens.map((count, index) => Math.max(0, count - (known[index] ?? 0))) as Counts
+}
+
+/** The tokens of the stated totals beyond the calls that are known, by model: `counted` has the sums of these calls. */
+export const unattributedTotals = (stated: Totals, counted: Totals): Pick<ModelTotal, 'model' | 'tokens'>[] =>
+  matchTotals(stated, counted).map((match) => ({
     // the calls' name of the model, so that it has one in its session
-    const name = model === null ? null : (calls[0]?.model ?? model)
-    return [{ model: name, tokens: rest, cost: more === null ? null : String(hasCost ? more : 0n) }]
-  })
+    model: match.total.model === null ? null : (match.calls[0]?.model ?? match.total.model),
+    tokens: restOf(match),
+  }))

@@ -1,7 +1,7 @@
 import type { ModelTotal, SessionFragments, TurnFragment } from '../records/fragments.ts'
 import type { Tokens } from '../records/session.ts'
 import { type Pricer, tieredName, WEB_SEARCH_COST } from '../scoring/prices.ts'
-import { matchTotals, SAME_AMOUNT, statedTotals, sumOf, sumTotals, unattributedTotals } from './totals.ts'
+import { matchTotals, restOf, SAME_AMOUNT, statedTotals, sumOf, sumTotals } from './totals.ts'
 
 /** A turn record beside those of the turns: a sum over several calls. */
 export interface SummedTurn {
@@ -22,6 +22,8 @@ export interface PricedTurns {
   total: bigint
   /** Every cost is the agent's. */
   isReported: boolean
+  /** The cost of all that the agent states, in picodollars; null where it states none. */
+  stated: bigint | null
   /** Models without a known price, sorted. */
   unpriced: string[]
   /** Tokens of these models. */
@@ -41,11 +43,23 @@ export function withEstimates(parts: SessionFragments, pricer: Pricer): SessionF
   return { ...parts, turns }
 }
 
+type Counts = ModelTotal['tokens']
+type Priced = { model: string | null; tier?: string | undefined }
+
+/** A call with tokens. `cost`: picodollars; null where no price is known. */
+interface PricedCall {
+  index: number
+  turn: TurnFragment
+  model: string | null
+  tokens: Counts
+  cost: bigint | null
+}
+
 /**
  * Prices each API message: its reported cost, else what the client that read it estimates, so that the session costs the
- * same wherever its parts are merged, else the price of its model at its time. `turns` are those of `parts`, in
- * order. What the agent states beyond the sum of the calls is added, so that the session costs what the agent billed; of a
- * fork only single runs count, since totals of the whole include the session that it was forked from.
+ * same wherever its parts are merged, else the price of its model at its time. `turns` are those of `parts`, in order. What
+ * the agent states beyond the sum of the calls is added at the same prices; the cost that it states counts where no call has
+ * one. Of a fork only single runs count, since totals of the whole include the session that it was forked from.
  */
 export function priceTurns(
   parts: SessionFragments,
@@ -53,97 +67,146 @@ export function priceTurns(
   { pricer, maxTurns, mainModel }: { pricer: Pricer; maxTurns: number; mainModel: string | null },
 ): PricedTurns {
   const from = parts.times.from ?? parts.fileTimes.from ?? ''
-  const searches = new Map<string, number>()
-  for (const call of parts.calls)
-    if (call.turn !== null && call.searches > 0)
-      searches.set(call.turn, (searches.get(call.turn) ?? 0) + call.searches)
-  const costs = new Map<string, bigint>()
-  const beyondLimit: ModelTotal[] = []
-  const counted: ModelTotal[] = []
+  const calls = pricedCalls(parts, turns, pricer, from)
+  const unpricedCalls = new Set(calls.filter(({ cost }) => cost === null))
   const unpriced = new Map<string, number>()
-  let estimates = 0
-  for (const [index, turn] of turns.entries()) {
-    const { model, tokens } = turn
-    if (tokens === null) continue
-    const estimate = () => {
-      const known =
-        turn.estimate === null ? priceOf(pricer, turn, tokens, turn.at ?? from) : BigInt(turn.estimate)
-      const found = BigInt(turn.searches + (searches.get(turn.id) ?? 0)) * WEB_SEARCH_COST
-      return known === undefined ? null : known + found
-    }
-    if (turn.cost === null) estimates += 1
-    const cost = turn.cost === null ? estimate() : BigInt(turn.cost)
-    const name = tieredName(model ?? 'unknown', turn.tier)
-    if (cost === null) unpriced.set(name, (unpriced.get(name) ?? 0) + sumOf(tokens))
-    const total = { model, tokens, cost: cost === null ? null : String(cost) }
-    counted.push(total)
-    if (index >= maxTurns) beyondLimit.push(total)
-    else if (cost !== null) costs.set(turn.id, cost)
+  const noteUnpriced = ({ model, tier }: Priced, tokens: Counts) => {
+    const name = tieredName(model ?? 'unknown', tier)
+    unpriced.set(name, (unpriced.get(name) ?? 0) + sumOf(tokens))
   }
   const stated = statedTotals(parts.runs, parts.isFork ? null : parts.whole)
-  const calls = sumTotals(counted.map(withCost))
-  const rest = unattributedTotals(stated, calls)
-  const summed = [
-    // turns with a price are summed apart from those without one: a cost of null is unknown
-    ...[beyondLimit.filter(({ cost }) => cost !== null), beyondLimit.filter(({ cost }) => cost === null)]
-      .flatMap(sumTotals)
-      .map((total) => summedTurn('assistant', total, total.cost)),
-    ...rest.map(({ model: named, tokens, cost }) => {
-      const model = named ?? mainModel
-      const known = cost ?? priceOf(pricer, { model }, tokens, parts.times.to ?? from, true)
-      if (known === undefined)
-        unpriced.set(model ?? 'unknown', (unpriced.get(model ?? 'unknown') ?? 0) + sumOf(tokens))
-      if (cost === null) estimates += 1
-      return summedTurn('unattributed', { model, tokens }, known === undefined ? null : String(known))
-    }),
-  ]
-  // the agent states a price of these tokens
-  for (const { total: priced, calls: own } of matchTotals(stated, calls)) {
-    const used = own.reduce((sum, { tokens }) => sum + sumOf(tokens), 0)
-    if (priced.model !== null && priced.cost !== null && sumOf(priced.tokens) >= used)
-      for (const name of unpriced.keys())
-        if (own.some(({ model }) => `${name} (`.startsWith(`${model ?? 'unknown'} (`))) unpriced.delete(name)
+  const rest: SummedTurn[] = []
+  let estimates = calls.filter(({ turn }) => turn.cost === null).length
+  for (const match of matchTotals(stated, sumTotals(calls.map(withCost)))) {
+    const { total } = match
+    const models = new Set(match.calls.map(({ model }) => model))
+    const own = calls.filter(({ model }) => models.has(model))
+    const isDivided = total.cost !== null && own.length > 0 && own.every((call) => call.cost === null)
+    if (isDivided) {
+      divide(BigInt(total.cost ?? 0), own)
+      if (sumOf(total.tokens) >= own.reduce((sum, { tokens }) => sum + sumOf(tokens), 0))
+        for (const call of own) unpricedCalls.delete(call)
+    }
+    const tokens = restOf(match)
+    const isEmpty = sumOf(tokens) === 0
+    // the calls' name of the model, so that it has one in its session
+    const model = total.model === null ? mainModel : (own[0]?.model ?? total.model)
+    const tiers = new Set(own.map(({ turn }) => turn.tier))
+    const priced = { model, tier: tiers.size === 1 ? own[0]?.turn.tier : undefined }
+    const list = priceOf(pricer, priced, tokens, parts.times.to ?? from, true)
+    // where the calls have the agent's prices, or nothing else has a price, the rest of the agent's cost is that of the rest
+    const isStated =
+      isDivided ||
+      list === undefined ||
+      own.some(({ turn }) => turn.cost !== null) ||
+      (isEmpty && own.length === 0)
+    const more = total.cost === null ? null : BigInt(total.cost) - sumOfCosts(own)
+    const cost = more === null || !isStated ? list : more >= SAME_AMOUNT ? more : 0n
+    if (isEmpty && (cost ?? 0n) < SAME_AMOUNT) continue
+    if (cost === undefined) noteUnpriced(priced, tokens)
+    if (more === null || !isStated) estimates += 1
+    rest.push(summedTurn('unattributed', { model, tokens }, cost ?? null))
   }
-  const all = [...counted.map(({ tokens }) => tokens), ...rest.map(({ tokens }) => tokens)]
-  const sum = (index: number) => all.reduce((total, tokens) => total + (tokens[index] ?? 0), 0)
+  for (const { turn, tokens } of unpricedCalls) noteUnpriced(turn, tokens)
+  const all = [
+    ...calls.map(({ tokens }) => tokens),
+    ...rest.map(({ tokens }) => COUNTED.map((kind) => tokens[kind])),
+  ]
+  const sum = (index: number) => all.reduce((known, tokens) => known + (tokens[index] ?? 0), 0)
+  const total = sumOfCosts([...calls, ...rest])
   const isStated = stated.length > 0 && stated.every(({ cost }) => cost !== null)
-  const statedCost = stated.reduce((total, { cost }) => total + BigInt(cost ?? 0), 0n)
-  const restCost = summed.reduce(
-    (total, turn) => (turn.role === 'unattributed' ? total + (turn.cost ?? 0n) : total),
-    0n,
-  )
-  const total = counted.reduce((known, { cost }) => known + BigInt(cost ?? 0), restCost)
+  const statedCost = stated.reduce((known, { cost }) => known + BigInt(cost ?? 0), 0n)
+  const beyondLimit = calls.filter(({ index }) => index >= maxTurns)
   return {
-    costs,
-    summed,
+    costs: new Map(calls.flatMap(({ turn, cost }) => (cost === null ? [] : [[turn.id, cost] as const]))),
+    summed: [
+      // turns with a price are summed apart from those without one: a cost of null is unknown
+      ...[beyondLimit.filter(({ cost }) => cost !== null), beyondLimit.filter(({ cost }) => cost === null)]
+        .flatMap((some) => sumTotals(some.map(totalOfCall)))
+        .map((each) => summedTurn('assistant', each, each.cost === null ? null : BigInt(each.cost))),
+      ...rest,
+    ],
     tokens: { input: sum(0), output: sum(1), cache_read: sum(2), cache_creation: sum(3) },
     total,
+    stated: isStated ? statedCost : null,
     isReported: all.length > 0 && (estimates === 0 || (isStated && isSameAmount(total, statedCost))),
     unpriced: [...unpriced.keys()].sort(),
     unpricedTokens: [...unpriced.values()].reduce((known, count) => known + count, 0),
   }
 }
 
-const isSameAmount = (a: bigint, b: bigint): boolean => (a > b ? a - b : b - a) < SAME_AMOUNT
+/** The calls with tokens, and what each costs. */
+function pricedCalls(
+  { calls }: SessionFragments,
+  turns: readonly TurnFragment[],
+  pricer: Pricer,
+  from: string,
+): PricedCall[] {
+  const searches = new Map<string, number>()
+  for (const call of calls)
+    if (call.turn !== null && call.searches > 0)
+      searches.set(call.turn, (searches.get(call.turn) ?? 0) + call.searches)
+  const estimateOf = (turn: TurnFragment, tokens: Counts) => {
+    const known =
+      turn.estimate === null ? priceOf(pricer, turn, tokens, turn.at ?? from) : BigInt(turn.estimate)
+    const found = BigInt(turn.searches + (searches.get(turn.id) ?? 0)) * WEB_SEARCH_COST
+    return known === undefined ? null : known + found
+  }
+  return turns.flatMap((turn, index) => {
+    const { model, tokens } = turn
+    if (tokens === null) return []
+    return {
+      index,
+      turn,
+      model,
+      tokens,
+      cost: turn.cost === null ? estimateOf(turn, tokens) : BigInt(turn.cost),
+    }
+  })
+}
 
-const withCost = (total: ModelTotal): ModelTotal => ({ ...total, cost: total.cost ?? '0' })
+/** Divides a cost evenly over calls, in whole micro-dollars; the first ones get what is left. */
+function divide(cost: bigint, calls: readonly PricedCall[]): void {
+  const [micros, rest] = [cost / MICRO, cost % MICRO]
+  const count = BigInt(calls.length)
+  for (const [index, call] of calls.entries())
+    call.cost =
+      (micros / count + (BigInt(index) < micros % count ? 1n : 0n)) * MICRO + (index === 0 ? rest : 0n)
+}
+
+const MICRO = 1_000_000n
+const COUNTED = ['input', 'output', 'cache_read', 'cache_creation'] as const
+
+const sumOfCosts = (items: readonly { cost: bigint | null }[]): bigint =>
+  items.reduce((sum, { cost }) => sum + (cost ?? 0n), 0n)
+
+const totalOfCall = ({ model, tokens, cost }: PricedCall): ModelTotal => ({
+  model,
+  tokens,
+  cost: cost === null ? null : String(cost),
+})
+
+/** Its total, with a cost. */
+const withCost = (call: PricedCall): ModelTotal => totalOfCall({ ...call, cost: call.cost ?? 0n })
+
+const isSameAmount = (a: bigint, b: bigint): boolean => (a > b ? a - b : b - a) < SAME_AMOUNT
 
 const summedTurn = (
   role: SummedTurn['role'],
   { model, tokens: [input, output, cache_read, cache_creation] }: Pick<ModelTotal, 'model' | 'tokens'>,
-  cost: string | null,
+  cost: bigint | null,
 ): SummedTurn => ({
   role,
   model,
   tokens: { input, output, cache_read, cache_creation },
-  cost: cost === null ? null : BigInt(cost),
+  cost,
 })
 
 /** Undefined when tokens were used and the model has no known price in its tier. */
 function priceOf(
   pricer: Pricer,
-  { model, tier }: Pick<TurnFragment, 'model' | 'tier'>,
-  [input, output, cache_read, cache_creation, cache_creation_1h]: ModelTotal['tokens'],
+  { model, tier }: Priced,
+  [input, output, cache_read, cache_creation, cache_creation_1h]: Counts,
   at: string,
   aggregated = false,
 ): bigint | undefined {

@@ -146,6 +146,15 @@ export const Landing = closed({
   ),
 })
 
+/** Kept beside a session's cost. */
+export const StatedCost = Type.Number({
+  minimum: 0,
+  maximum: 1e6,
+  description:
+    'US dollars that the agent states for the whole session, at its own prices; the cost is that of the tokens, wherever they have a price',
+  examples: [1.926319],
+})
+
 /** The sources that tell of a session. */
 export const Origin = literals(['transcript', 'telemetry', 'both'])
 export type Origin = Static<typeof Origin>
@@ -184,6 +193,7 @@ export const SessionRecord = component('SessionRecord', {
   estimated_cost: optional(money),
   cost_source: optional(literals(['reported', 'estimated'])),
   unpriced_tokens: optional(UnpricedTokens),
+  stated_cost: optional(StatedCost),
   quality_score: optional(score),
   tokens: optional(Type.Partial(KnownTokens, strict)),
   tools_used: optional(

@@ -73,8 +73,11 @@ function SessionFacts({ session }: { session: SessionDetail }) {
   const hasCost = estimated_cost !== 0 || tokens !== null
   const leftText = (days: 14 | 30) =>
     orUnknown(survival[days], (share) => `${formatShare(share)} after ${days} days`)
+  const stated = orUnknown(session.stated_cost, (cost) => `; the agent states ${formatDollars(cost)}`)
   const source =
-    session.cost_source === 'reported' ? 'as the agent reported it' : 'estimated from tokens and prices'
+    session.cost_source === 'reported'
+      ? 'as the agent reported it'
+      : `estimated from tokens and prices${session.stated_cost === null ? '' : stated}`
   const link = (href: string, name: string) => <NamedLink to={href}>{name}</NamedLink>
   const project = (name: string) => link(linkTo('sessions', { project: name }), name)
   const user = (id: string) => link(linkTo('team', {}, id), members.get(id)?.name ?? id)

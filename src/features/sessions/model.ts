@@ -7,6 +7,7 @@ import {
   Origin,
   PullRequest,
   QualityFactor,
+  StatedCost,
   Tokens,
   ToolUse,
   UnpricedTokens,
@@ -130,6 +131,7 @@ export const SessionDetailBody = closed({
   tokens: nullable(KnownTokens),
   origin: Origin,
   cost_source: literals(['reported', 'estimated']),
+  stated_cost: Type.Optional(StatedCost),
   tools_used: Type.Array(ToolUse),
   files_touched: nullable(Type.Array(Type.String())),
   summary: nullable(Type.String()),
@@ -151,5 +153,6 @@ export const SessionDetail = component('SessionDetail', {
   unpriced_tokens: UnpricedTokens,
   ...Landing.properties,
   ...SessionDetailBody.properties,
+  stated_cost: nullable(StatedCost),
 })
 export type SessionDetail = Static<typeof SessionDetail>

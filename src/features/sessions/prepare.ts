@@ -65,6 +65,7 @@ type Unhashed = Omit<PreparedSession, 'hash' | 'field' | 'told'>
 export const NO_PROJECT = ''
 
 const time = (text: string | null | undefined): string | null => (text ? normalizeTimestamp(text) : null)
+const moneyOf = (value: number): number => unscaled(scaled(value, MONEY_DECIMALS), MONEY_DECIMALS)
 const points = (value: number): number => unscaled(scaled(value, SCORE_DECIMALS), SCORE_DECIMALS)
 
 /**
@@ -102,6 +103,8 @@ export function prepareSession(
     detail: {
       ...context,
       cost_source: record.cost_source ?? (record.estimated_cost == null ? 'estimated' : 'reported'),
+      // left out where there is none: the same hash as before there was this field
+      ...(record.stated_cost == null ? {} : { stated_cost: moneyOf(record.stated_cost) }),
       tools_used:
         record.tools_used?.map(({ name, calls, errors }) => ({
           name,

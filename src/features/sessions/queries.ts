@@ -201,5 +201,7 @@ export async function getSession(
       and s.id = ${id}
       ${onlyMember === null ? sql`` : sql`and coalesce(s.user_id, s.user_email) = any (${onlyMember.keys}::text[])`}`
   if (row === undefined) throw new ApiError('NOT_FOUND', 'no such session')
-  return new JsonText(`${row.head},${row.detail.slice(1)}`)
+  // no text in JSON has a quote without an escape
+  const stated = /[{,] ?"stated_cost":/.test(row.detail) ? '' : ',"stated_cost":null'
+  return new JsonText(`${row.head}${stated},${row.detail.slice(1)}`)
 }

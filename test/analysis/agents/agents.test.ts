@@ -137,13 +137,14 @@ describe('Claude Code transcripts', () => {
 })
 
 describe('other formats', () => {
-  test('stream-json: the result’s tokens and cost are exact', async () => {
+  test('stream-json: the result’s tokens are exact, its cost is kept beside that of the tokens', async () => {
     const record = await readOne(join(FIXTURES, 'stream.log'))
     expect(record).toMatchObject({
       id: 'sess_bbbb2222-0000-4000-8000-000000000002',
       source: 'claude-code',
-      cost_source: 'reported',
-      estimated_cost: 0.012346,
+      cost_source: 'estimated',
+      estimated_cost: 0.003741,
+      stated_cost: 0.012346,
       tokens: { input: 207, output: 119, cache_read: 500, cache_creation: 500 },
       models: ['claude-sonnet-4-5-20250929', 'claude-haiku-4-5-20251001'],
       tools_used: [{ name: 'Bash', calls: 1, errors: 0 }],

@@ -159,12 +159,13 @@ describe('output of claude -p', () => {
       expect(records[0]).toMatchObject({
         source: 'claude-code',
         model: 'claude-sonnet-4-5-20250929',
-        estimated_cost: 0.0125,
-        cost_source: 'reported',
+        estimated_cost: 0.003396,
+        stated_cost: 0.0125,
+        cost_source: 'estimated',
         tokens: { input: 7, output: 90, cache_read: 500, cache_creation: 500 },
         duration_seconds: 9,
         turns: 0,
-        turn_records: [{ role: 'unattributed', cost: 0.0125 }],
+        turn_records: [{ role: 'unattributed', cost: 0.003396 }],
       })
     },
   )
@@ -177,7 +178,8 @@ describe('output of claude -p', () => {
       project_name: 'api',
       // <synthetic> is none
       models: ['claude-sonnet-4-5-20250929'],
-      estimated_cost: 0.0125,
+      estimated_cost: 0.003396,
+      stated_cost: 0.0125,
       tokens: { input: 7, output: 90, cache_read: 500, cache_creation: 500 },
     })
     expect(records[0]?.turn_records?.map(({ model }) => model)).not.toContain('<synthetic>')
@@ -189,14 +191,15 @@ describe('output of claude -p', () => {
   ])('two runs in %s are two sessions', async (name, costs) => {
     const { records, byEnd } = await read([join(CASES, 'claude-runs', name)])
     expect(records).toHaveLength(2)
-    for (const [end, cost] of Object.entries(costs)) expect(byEnd.get(end)?.estimated_cost).toBe(cost)
+    for (const [end, cost] of Object.entries(costs)) expect(byEnd.get(end)?.stated_cost).toBe(cost)
   })
 
   test('a session that another process resumed has the sums of both', async () => {
     const { records } = await read([join(CASES, 'claude-runs/resumed.log')])
     expect(records).toHaveLength(1)
     expect(records[0]).toMatchObject({
-      estimated_cost: 0.02 + 0.08,
+      estimated_cost: 0.002385,
+      stated_cost: 0.02 + 0.08,
       tokens: { input: 30 + 110, output: 15 + 50, cache_read: 100 + 700, cache_creation: 100 + 100 },
     })
   })
@@ -205,8 +208,8 @@ describe('output of claude -p', () => {
     const { records } = await read([join(CASES, 'claude-both')])
     expect(records).toHaveLength(1)
     expect(records[0]).toMatchObject({
-      estimated_cost: 0.0125,
-      cost_source: 'reported',
+      estimated_cost: 0.003396,
+      stated_cost: 0.0125,
       tokens: { input: 7, output: 90, cache_read: 500, cache_creation: 500 },
       created_at: '2026-03-02T10:00:00.000Z',
     })

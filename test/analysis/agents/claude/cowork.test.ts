@@ -39,11 +39,12 @@ test('the audit log repeats no prompt, and states the cost', async () => {
     'local_1/audit.jsonl': lines(AUDIT),
     'local_1.json': JSON.stringify({ sessionId: 'local_1', cliSessionId: 'cli-1', title: 'A table' }),
   })
-  // the last is what the run cost beyond the price of its call
-  expect(record.turn_records?.map(({ role }) => role)).toEqual(['user', 'assistant', 'unattributed'])
+  expect(record.turn_records?.map(({ role }) => role)).toEqual(['user', 'assistant'])
   expect(record).toMatchObject({
-    estimated_cost: 0.25,
-    cost_source: 'reported',
+    // 100 × 5 + 10 × 25 + 5 × 0.5 dollars per million
+    estimated_cost: 0.000753,
+    stated_cost: 0.25,
+    cost_source: 'estimated',
     started_at: at(1),
     ended_at: at(3),
     tokens: { input: 100, output: 10, cache_read: 5, cache_creation: 0 },

@@ -66,7 +66,7 @@ describe('a total and its calls under two names', () => {
       'a.jsonl': lines([prompt, call(1, SONNET, usageOf([1_000, 500])), stated(usage)]),
     })
     expect(answersOf(record)).toEqual([`${SONNET} 1000 500`, `rest ${SONNET} 1500 100`])
-    expect(record).toMatchObject({ estimated_cost: 0.05, models: [SONNET] })
+    expect(record).toMatchObject({ estimated_cost: 0.0165, stated_cost: 0.05, models: [SONNET] })
   })
 
   test('of several that name none, calls are of the smallest with room for them', async () => {
@@ -95,7 +95,11 @@ describe('a total and its calls under two names', () => {
       'a.jsonl': lines([prompt, call(1, OPUS, usageOf([1_000, 100])), stated(usage)]),
     })
     expect(answersOf(record)[0]).toBe(`${OPUS} 1000 100`)
-    expect(record).toMatchObject({ tokens: { input: 1_000, output: 100 }, estimated_cost: 0.03 })
+    expect(record).toMatchObject({
+      tokens: { input: 1_000, output: 100 },
+      estimated_cost: 0.0075,
+      stated_cost: 0.03,
+    })
   })
 
   test('a total of a name without a price covers its calls', async () => {
@@ -107,6 +111,45 @@ describe('a total and its calls under two names', () => {
     expect(records[0]).toMatchObject({ estimated_cost: 0.4, cost_source: 'reported' })
     expect(records[0]?.unpriced_tokens).toBeUndefined()
     expect(results.flatMap(({ unpricedModels }) => unpricedModels)).toEqual([])
+  })
+})
+
+describe('a stated total at another price than the list’s', () => {
+  const SONNET_5 = 'claude-sonnet-5'
+  const costsOf = ({ turn_records }: SessionRecord) => (turn_records ?? []).flatMap(({ cost }) => cost ?? [])
+
+  test('is kept beside the price of the tokens, also of those beyond the calls', async () => {
+    // 2 and 10 dollars per million tokens; the agent states 1.5 times that
+    const calls = [1, 2].map((number) => call(number, SONNET_5, usageOf([1_000, 500])))
+    const equal = stated({ [SONNET_5]: total(2_000, 1_000, 0.021) })
+    expect(await readOne({ 'a.jsonl': lines([prompt, ...calls, equal]) })).toMatchObject({
+      estimated_cost: 0.014,
+      stated_cost: 0.021,
+      cost_source: 'estimated',
+      turns: 3,
+    })
+    const more = stated({ [SONNET_5]: total(2_000, 2_000, 0.036) })
+    const record = await readOne({ 'a.jsonl': lines([prompt, ...calls, more]) })
+    expect(record).toMatchObject({ estimated_cost: 0.024, stated_cost: 0.036 })
+    expect(costsOf(record)).toEqual([0.007, 0.007, 0.01])
+    const alone = await readOne({ 'a.jsonl': lines([prompt, more]) })
+    expect(alone).toMatchObject({ estimated_cost: 0.024, stated_cost: 0.036 })
+  })
+
+  test('counts where no call has a price, divided evenly over the calls', async () => {
+    const calls = [1, 2, 3].map((number) => call(number, 'nobodys-model', usageOf([number * 100, 10])))
+    const usage = { 'nobodys-model': total(600, 90, 0.1), [SONNET_5]: total(1_000, 0, 0.003) }
+    const record = await readOne({
+      'a.jsonl': lines([prompt, ...calls, call(4, SONNET_5, usageOf([1_000, 0])), stated(usage)]),
+    })
+    expect(record).toMatchObject({ estimated_cost: 0.102, stated_cost: 0.103 })
+    expect(costsOf(record)).toEqual([0.033334, 0.033333, 0.033333, 0.002, 0])
+    expect(record.unpriced_tokens).toBeUndefined()
+  })
+
+  test('is null where a part of it has no cost', async () => {
+    const usage = { 'nobodys-model': total(600, 90), [SONNET_5]: total(1_000, 0, 0.003) }
+    expect((await readOne({ 'a.jsonl': lines([prompt, stated(usage)]) })).stated_cost).toBeUndefined()
   })
 })
 
