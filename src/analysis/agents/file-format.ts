@@ -62,7 +62,7 @@ async function detectDatabase(path: string): Promise<DetectedFormat> {
 /** True for files about sessions that contain none. */
 export const isCompanion = (path: string, head = ''): boolean =>
   COMPANION.test(basename(path)) ||
-  FORMATS.some(({ isCompanion: isOf }) => isOf?.(basename(path), head) === true)
+  FORMATS.some(({ isCompanion: isOf }) => isOf?.(basename(path), head, path) === true)
 
 /** `isWhole`: the head is the whole file. */
 function detectText(head: Head, isWhole: boolean): DetectedFormat {

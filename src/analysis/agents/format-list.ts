@@ -11,6 +11,7 @@ import { COPILOT } from './formats/terminal/copilot.ts'
 import { DROID } from './formats/terminal/droid.ts'
 import { GOOSE } from './formats/terminal/goose.ts'
 import { KIMI } from './formats/terminal/kimi.ts'
+import { KIMI_CLI } from './formats/terminal/kimi-cli.ts'
 import { PI } from './formats/terminal/pi.ts'
 import { QWEN } from './formats/terminal/qwen.ts'
 
@@ -22,6 +23,7 @@ export const FORMATS: readonly Format[] = [
   DROID,
   QWEN,
   KIMI,
+  KIMI_CLI,
   CODEX_EXEC,
   CLAUDE_CODE,
   GEMINI,

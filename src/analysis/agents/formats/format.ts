@@ -105,7 +105,7 @@ export interface Format {
   /** The session that the file begins with a copy of, where only a file beside it names it. */
   forkedFrom?(path: string): string | null
   /** Whether a file is about sessions and contains none. */
-  isCompanion?(name: string, head: string): boolean
+  isCompanion?(name: string, head: string, path: string): boolean
   /** The file beside a session's that has a part of it. */
   beside?(path: string): string | null
 }
