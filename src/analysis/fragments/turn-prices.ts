@@ -94,7 +94,7 @@ export function priceTurns(
     const tiers = new Set(own.map(({ turn }) => turn.tier))
     const priced = { model, tier: tiers.size === 1 ? own[0]?.turn.tier : undefined }
     const list = priceOf(pricer, priced, tokens, parts.times.to ?? from, true)
-    // where the calls have the agent's prices, or nothing else has a price, the rest of the agent's cost is that of the rest
+    // the rest of the agent's cost counts where its calls have the agent's prices, or nothing else has a price
     const isStated =
       isDivided ||
       list === undefined ||

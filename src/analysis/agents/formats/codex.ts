@@ -67,7 +67,7 @@ const newState = (file: SourceFile, transcript: Transcript, ownStart: number) =>
   itemPrompts: [] as { key: string; at: string | null; text: string; number: number }[],
   /** The number of the last line. */
   lines: 0,
-  /** What tells of prompts: `user_message` events, or completed items, which count alone where there are any. */
+  /** The source of prompts: `user_message` events, or completed items, which count alone where there are any. */
   promptsFrom: null as 'events' | 'items' | null,
   /** The texts of events in this turn, whose items may follow. */
   told: new Set<string>(),

@@ -25,7 +25,7 @@ import type { Format } from '../format.ts'
 const newState = (transcript: Transcript, isSubAgent: boolean) => ({
   transcript,
   isSubAgent,
-  /** What waits for the id of its answer. */
+  /** Texts and calls that wait for the id of their answer. */
   pending: [] as ((turn: Turn) => void)[],
   pendingAt: null as string | null,
   call: null as { id: string; name: unknown; input: string } | null,

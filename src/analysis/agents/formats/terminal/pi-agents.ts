@@ -17,7 +17,7 @@ export const usedBy = (usage: unknown, model: string | null): Omit<ApiMessage, '
 
 const tokensOf = tokensBy('input output cacheRead cacheWrite', false)
 
-/** What a result states, as calls. `agent`: the name of the sub-agent whose file has the calls themselves. */
+/** The use that a result states, as calls. `agent`: the name of the sub-agent whose file has the calls themselves. */
 export function usedByTool(
   { usage, details, toolName }: Json,
   id: string,

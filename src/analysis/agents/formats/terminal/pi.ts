@@ -145,6 +145,6 @@ export const PI: Format = {
     // Oh My Pi keeps the sessions of sub-agents in a folder that has the name of their session's file
     startedBy: textIn(head.path, /[/\\]\d{4}-\d\d-\d\dT[\d-]+Z_([^/\\]+)[/\\]/),
   }),
-  // what an extension notes of its sub-agents beside their sessions
+  // an extension's notes of its sub-agents are beside their sessions
   isCompanion: (name, head) => name.endsWith('_transcript.jsonl') && head.includes('"recordType"'),
 }
