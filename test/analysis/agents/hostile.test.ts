@@ -341,6 +341,18 @@ describe('what has no end', () => {
     ])
   })
 
+  test('an id in the storage folder of OpenCode leads to no other folder', async () => {
+    const message = { sessionID: 'ses_1', role: 'assistant', time: { created: Date.parse(at(1)) } }
+    const part = { type: 'tool', callID: 'c1', tool: 'bash', state: { status: 'completed', input: {} } }
+    const path = await write({
+      'storage/message/ses_1/msg_1.json': JSON.stringify({ ...message, id: '../../private' }),
+      'storage/part/msg_1/prt_1.json': '{}',
+      'private/prt_2.json': JSON.stringify({ ...part, id: 'prt_2', sessionID: 'ses_1' }),
+    })
+    const { records } = await read(join(path, 'storage'))
+    expect(records).toMatchObject([{ turns: 1, tools_used: [] }])
+  })
+
   const ENDLESS = 'with recursive n(i) as (select 1 union all select i + 1 from n)'
   const MESSAGES = 'create table message (id text, session_id text, time_created integer, data text)'
   const PARTS =

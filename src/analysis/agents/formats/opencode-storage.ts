@@ -28,7 +28,9 @@ async function readOpencodeFolder(file: SourceFile): Promise<void> {
     for (const name of await namesIn('message', session)) {
       const id = await read({ sessionID: session }, 'message', session, name)
       if (id === null) continue
-      for (const part of await namesIn('part', id)) await read({ messageID: id }, 'part', id, part)
+      // its folder has the name of its file: the id in the file may lead anywhere
+      const folder = basename(name, '.json')
+      for (const part of await namesIn('part', folder)) await read({ messageID: id }, 'part', folder, part)
       await file.group.scan.flushIfFull()
     }
   }

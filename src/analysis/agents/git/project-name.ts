@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { basename, dirname, isAbsolute, join, parse, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { readText } from './regular-file.ts'
 
 // Names the project of sessions, commits and pull requests. Reads the files of git itself: to start git for each folder would
@@ -35,21 +35,23 @@ export function createRepositoryFinder(onPassed: OnPassed = () => {}): FindRepos
 
 /** The last part of a URL or path of a repository, without `.git`; null for one without a name. */
 export function nameOfRemote(url: string): string | null {
-  const name = url
-    .trim()
-    // a query may hold a token, and what comes before the host a password
-    .replace(/[?#].*$/, '')
-    .replace(/^([a-z+]+:\/\/)[^/@]*@/i, '$1')
-    .replace(/(?:[/\\]+(?:\.git)?)+$/, '')
-    .split(/[/\\:]/)
-    .at(-1)
-    ?.replace(/\.git$/, '')
+  // a query may hold a token, and what comes before the host a password
+  const [path = ''] = url.trim().split(/[?#]/, 1)
+  const parts = path.replace(/^([a-z+]+:\/\/)[^/@]*@/i, '$1').split(/[/\\]/)
+  // no pattern of what may follow the name: one of 40 slashes took a second
+  const last = parts.findLastIndex((part) => part !== '' && part !== '.git')
+  const name = parts[Math.max(last, 0)]?.split(':').at(-1)?.replace(/\.git$/, '')
   return name === undefined || /^\.*$/.test(name) ? null : name
 }
 
-/** Windows takes `/Users/x` for a path of its current drive; there it is a path of another system. */
+/**
+ * Windows takes `/Users/x` for a path of its current drive; there it is a path of another system. To look at one of another
+ * computer would sign in there: of these only WSL's are looked at.
+ */
+const OF_WINDOWS = /^[a-z]:[\\/]|^\\\\wsl(?:\$|\.localhost)\\/i
+
 function isFolder(path: string): boolean {
-  if (!isAbsolute(path) || (process.platform === 'win32' && parse(path).root.length < 3)) return false
+  if (!isAbsolute(path) || (process.platform === 'win32' && !OF_WINDOWS.test(path))) return false
   return kindOf(path) === 'folder'
 }
 
@@ -108,7 +110,7 @@ function nameOfFolder(folder: string): string {
 function settingOf(config: string, section: string, key: string): string | null {
   let current = ''
   for (const line of config.split('\n')) {
-    const header = /^\s*\[\s*(\w+)\s*("(?:[^"\\]|\\.)*")?\s*\]/.exec(line)
+    const header = /^\s*\[\s*(\w+)(?:\s+("(?:[^"\\]|\\.)*"))?\s*\]/.exec(line)
     if (header !== null) current = [header[1]?.toLowerCase(), header[2]].filter(Boolean).join(' ')
     const setting = /^\s*(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^#;]*))/.exec(line)
     if (header !== null || current !== section || setting?.[1]?.toLowerCase() !== key) continue
