@@ -253,6 +253,12 @@ test.each([
   expect(nameOfRemote(url)).toBe(name)
 })
 
+test('a URL of many slashes', () => {
+  const slashes = '/'.repeat(100_000)
+  expect(nameOfRemote(`https://example.com/a/shop${slashes}.git${slashes}`)).toBe('shop')
+  expect(nameOfRemote(`https://example.com/a${slashes}shop \n`)).toBe('shop')
+})
+
 test.skipIf(!hasGit)('settings of git in any form', () => {
   const nameWith = (config: string) => {
     const path = repository('folder')

@@ -40,7 +40,10 @@ export function nameOfRemote(url: string): string | null {
   const parts = path.replace(/^([a-z+]+:\/\/)[^/@]*@/i, '$1').split(/[/\\]/)
   // no pattern of what may follow the name: one of 40 slashes took a second
   const last = parts.findLastIndex((part) => part !== '' && part !== '.git')
-  const name = parts[Math.max(last, 0)]?.split(':').at(-1)?.replace(/\.git$/, '')
+  const name = parts[Math.max(last, 0)]
+    ?.split(':')
+    .at(-1)
+    ?.replace(/\.git$/, '')
   return name === undefined || /^\.*$/.test(name) ? null : name
 }
 
