@@ -1,6 +1,6 @@
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { counted } from '../../analysis/agents/transcript/file-bytes.ts'
-import { parseJson } from '../../analysis/agents/transcript/json-fields.ts'
+import { beyondLimits, parseJson } from '../../analysis/agents/transcript/json-fields.ts'
 import { problemOf } from '../../analysis/records/check.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { decompressed } from '../../base/decompress.ts'
@@ -69,8 +69,8 @@ async function addLine(
 ): Promise<void> {
   if (text === undefined) return onSkipped({ path, line, reason: `longer than ${MAX_LINE_BYTES} bytes` })
   const record = parseJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
-  const problem =
-    record === undefined ? { field: 'line', message: 'is not JSON' } : problemOf(record, 'record', text)
+  const message = record === undefined ? (beyondLimits(text) ?? 'is not JSON') : undefined
+  const problem = message !== undefined ? { field: 'line', message } : problemOf(record, 'record', text)
   if (problem !== undefined) {
     return onSkipped({ path, line, reason: `${problem.field.replace('record.', '')} ${problem.message}` })
   }

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { mkdir, symlink, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import {
   type ReadOptions,
   readSessions,
@@ -124,6 +124,46 @@ describe('damaged lines', () => {
     const { records } = await read(path, { onSkipped: (_file, reason) => skipped.push(reason) })
     expect(records).toHaveLength(1)
     expect(skipped).toEqual(['a link that leads nowhere'])
+  })
+})
+
+describe('what would take too much memory', () => {
+  const long = (values: number) => result('t1', 'x').concat({ more: Array(values).fill({}) } as never)
+  const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`)
+
+  test('lines of too many values or levels are named, large ones are read', async () => {
+    const path = await write({
+      'a.jsonl': [
+        user('s', 0, 'hello'),
+        user('s', 1, long(500_000)),
+        user('s', 2, nested(200)),
+        user('s', 3, 'x'.repeat(5_000_000)),
+        user('s', 4, long(490_000)),
+        answer('s', 5, nested(190)),
+      ].join('\n'),
+    })
+    const { records, unreadable } = await read(path)
+    expect(unreadable).toMatchObject([
+      { line: 2, reason: 'more than 1000000 values' },
+      { line: 3, reason: 'nested more than 200 levels deep' },
+    ])
+    expect(records).toMatchObject([{ turns: 3 }])
+  })
+
+  test('so are documents, packed and beside a session', async () => {
+    const thread = (more: object) =>
+      JSON.stringify({ v: 1, id: 'T-019ca1ce-3ae2-7686-a41e-000000000001', created: 1, messages: [], more })
+    const path = await write({
+      'amp/T-1.json.gz': Bun.gzipSync(thread(Array(1_000_000).fill([]))),
+      'amp/T-2.json': thread(nested(200)),
+      'amp/T-3.json': `${thread([])}${' '.repeat(65 * 1024 * 1024)}`,
+    })
+    const { unreadable } = await read(path)
+    expect(unreadable.map(({ path: file, reason }) => `${basename(file)} ${reason}`).sort()).toEqual([
+      'T-1.json.gz more than 1000000 values',
+      'T-2.json nested more than 200 levels deep',
+      'T-3.json a document above 64 MiB',
+    ])
   })
 })
 

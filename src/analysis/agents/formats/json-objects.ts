@@ -1,7 +1,7 @@
 import { MAX_LINE_BYTES, splitLines } from '../../../base/split-lines.ts'
 import { bytesOf } from '../transcript/file-bytes.ts'
 import { parseJson } from '../transcript/json-fields.ts'
-import { LINE_TOO_LONG } from '../transcript/json-lines.ts'
+import { LINE_TOO_LONG, whyNotRead } from '../transcript/json-lines.ts'
 
 /**
  * Streams the JSON objects and arrays of a file, each over any number of lines (OpenCode's exports). An object that cannot be
@@ -35,8 +35,9 @@ export async function* readObjects(
     for (const end of objectEnds(text, state)) {
       parts.push(text.slice(start, end))
       start = end
-      const value = parseJson(parts.join('\n'))
-      if (value === undefined) problem(first, 'not JSON')
+      const object = parts.join('\n')
+      const value = parseJson(object)
+      if (value === undefined) problem(first, whyNotRead(object))
       else yield value
       parts = []
       size = 0

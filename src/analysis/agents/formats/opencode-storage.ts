@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { MAX_LINE_BYTES } from '../../../base/split-lines.ts'
 import { type DatabaseReader, type Row, readRows, rowsIn, wholeText } from '../transcript/database.ts'
-import { isObject, type Json, objectOf, parseJson, textOf } from '../transcript/json-fields.ts'
+import { beyondLimits, isObject, type Json, objectOf, parseJson, textOf } from '../transcript/json-fields.ts'
 import { addTokens, noTokens, reportedCost, type SourceFile } from '../transcript/source-file.ts'
 import { type FolderReader, type Format, type Places, SESSION_KEYS, valueIn } from './format.ts'
 import { newOpencodeState, type OpencodeState, readObject, readOpencode, tokensOf } from './opencode.ts'
@@ -64,9 +64,11 @@ async function readJsonFile(
     return null
   }
   state.file.onBytes(size)
-  const value = size > MAX_LINE_BYTES ? undefined : parseJson(await Bun.file(path).text())
+  const text = size > MAX_LINE_BYTES ? undefined : await Bun.file(path).text()
+  const value = text === undefined ? undefined : parseJson(text)
   if (!isObject(value)) {
-    state.file.noteUnreadable(1, size > MAX_LINE_BYTES ? 'too large' : 'not a JSON object', path)
+    const reason = text === undefined ? 'too large' : (beyondLimits(text) ?? 'not a JSON object')
+    state.file.noteUnreadable(1, reason, path)
     return null
   }
   readObject(state, { ...missing, ...value })

@@ -30,10 +30,10 @@ export function openRegular(path: string, isSeen = false): number {
   throw new PassedOver(NOT_REGULAR)
 }
 
-const MAX_BYTES = 128 * 1024 * 1024
+const MAX_BYTES = 64 * 1024 * 1024
 
 /**
- * The text of a file, of 128 MiB at most; null where there is none, or it cannot be read. `onPassed` is told of what is there
+ * The text of a file, of 64 MiB at most; null where there is none, or it cannot be read. `onPassed` is told of what is there
  * and is not read.
  */
 export function readText(path: string, onPassed: (path: string, reason: string) => void): string | null {

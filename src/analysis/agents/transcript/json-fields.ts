@@ -1,4 +1,5 @@
 import { isNormalized, isTimestamp, normalizeTimestamp } from '../../../base/dates.ts'
+import { scanJson } from '../../records/json.ts'
 
 // Lenient access to fields of parsed JSON: agents' formats have no schema and change with every version, so a field of an
 // unexpected type counts as absent.
@@ -9,6 +10,10 @@ export type Json = Record<string, unknown>
 const MAX_COUNT = 1e12
 /** Texts nested deeper are left out: a hostile file must not exhaust the stack. */
 const MAX_DEPTH = 40
+/** Values of one text, containers twice: a million are 128 MB of agents’ files, and up to 200 MB when they are parsed. */
+const MAX_VALUES = 1_000_000
+/** Nesting of one text: of agents' files 23 is the deepest known. */
+const MAX_NESTING = 200
 const LAST_TIME_MS = Date.UTC(10_000, 0, 1)
 
 export function isObject(value: unknown): value is Json {
@@ -66,8 +71,16 @@ export function copyText(text: string): string {
   return Buffer.from(text).toString()
 }
 
-/** The parsed value, or undefined for a text that is not JSON. */
+/** Why a text is not parsed, although it may be JSON; undefined for one that is. */
+export function beyondLimits(text: string): string | undefined {
+  const { beyond } = scanJson(text, MAX_NESTING, MAX_VALUES)
+  if (beyond === 'depth') return `nested more than ${MAX_NESTING} levels deep`
+  return beyond && `more than ${MAX_VALUES} values`
+}
+
+/** The parsed value, or undefined for a text that is not JSON, or beyond the limits. */
 export function parseJson(text: string): unknown {
+  if (beyondLimits(text) !== undefined) return undefined
   try {
     return JSON.parse(text)
   } catch {

@@ -1,15 +1,15 @@
 import { MAX_LINE_BYTES, splitBytes } from '../../../base/split-lines.ts'
 import { readText } from '../git/regular-file.ts'
 import { bytesOf } from './file-bytes.ts'
-import { isObject, type Json, parseJson } from './json-fields.ts'
+import { beyondLimits, isObject, type Json, parseJson } from './json-fields.ts'
 import type { SourceFile } from './source-file.ts'
 
 /** The reason given for a line that is longer than `splitLines` reads. */
 export const LINE_TOO_LONG = `longer than ${MAX_LINE_BYTES / 1024 / 1024} MiB`
 
-const NOT_JSON = 'not JSON, or cut off'
 const NO_OBJECT = 'not a JSON object'
-const MAX_DOCUMENT_BYTES = 128 * 1024 * 1024
+/** Of agents' files 30 MB are the most known. One takes nine times as much memory while it is read. */
+const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 
 /**
  * Streams a file of one JSON object per line. `read` gets each with its line number, from 1, and returns why it cannot
@@ -33,9 +33,12 @@ function readLine(
   read: (value: Json, number: number) => string | undefined,
 ): string | undefined {
   const value = parseJson(text)
-  if (value !== undefined) return readObject(value, number, read)
-  return text.includes('\u0000') ? 'not JSON (NUL bytes)' : NOT_JSON
+  return value === undefined ? whyNotRead(text) : readObject(value, number, read)
 }
+
+/** Why a text gave no value. */
+export const whyNotRead = (text: string): string =>
+  beyondLimits(text) ?? (text.includes('\u0000') ? 'not JSON (NUL bytes)' : 'not JSON, or cut off')
 
 const readObject = (
   value: unknown,
@@ -60,8 +63,9 @@ export async function readJsonDocument(
       return file.noteUnreadable(1, `a document above ${MAX_DOCUMENT_BYTES / 1024 / 1024} MiB`)
     parts.push(Buffer.from(chunk))
   }
-  const document = parseJson(withoutMark(Buffer.concat(parts)))
-  const messages = document === undefined ? NOT_JSON : messagesOf(document)
+  const text = withoutMark(Buffer.concat(parts))
+  const document = parseJson(text)
+  const messages = document === undefined ? whyNotRead(text) : messagesOf(document)
   if (typeof messages === 'string') return file.noteUnreadable(1, messages)
   for (const [index, message] of messages.entries()) {
     const problem = readObject(message, index, read)
@@ -77,8 +81,13 @@ export const messagesIn =
     isObject(document) ? read(document) : NO_OBJECT
 
 /** The value of a JSON file beside a session's; undefined where it cannot be read. */
-export const jsonAt = (path: string, onSkipped: (path: string, reason: string) => void = () => {}): unknown =>
-  parseJson(readText(path, onSkipped) ?? '')
+export function jsonAt(path: string, onSkipped: (path: string, reason: string) => void = () => {}): unknown {
+  const text = readText(path, onSkipped) ?? ''
+  const value = parseJson(text)
+  const reason = value === undefined ? beyondLimits(text) : undefined
+  if (reason !== undefined) onSkipped(path, reason)
+  return value
+}
 
 /** The text without a byte order mark. */
 const withoutMark = (bytes: Buffer): string => bytes.toString('utf8').replace(/^\uFEFF/, '')

@@ -31,7 +31,7 @@ import type { Format } from '../format.ts'
 // is stated beside them.
 
 const COLUMNS = ['id', 'parent_id', 'summary', 'created_at', 'updated_at', 'folder_paths', 'data_type']
-const MAX_UNPACKED = 128 * 1024 * 1024
+const MAX_UNPACKED = 64 * 1024 * 1024
 /** Bytes unpacked of all threads: what comes after them is not read. */
 const MAX_UNPACKED_ALL = 4 * 1024 ** 3
 
