@@ -10,7 +10,7 @@ import { type KnownFile, type Look, lookAt, lookAtFolder, statsOf } from './know
 import { inOrder, type OrderedFile, sortedByOrigin } from './source-order.ts'
 import { useDatabase } from './transcript/database.ts'
 import { bytesOf } from './transcript/file-bytes.ts'
-import { copyText, textOf } from './transcript/json-fields.ts'
+import { copyText } from './transcript/json-fields.ts'
 
 // Finds the files with sessions below the given paths, and groups those that must be read together.
 
@@ -216,9 +216,12 @@ async function sessionIds(source: Source): Promise<Set<string>> {
 /** None when it cannot be read. */
 async function idsInDatabase(path: string, database: Format['database']): Promise<string[]> {
   try {
-    return await useDatabase(path, ({ tables, rowsOf }) =>
-      [...rowsOf(database?.sessionIds({ tables }) ?? '')].flatMap(({ id }) => textOf(id) ?? []),
-    )
+    return await useDatabase(path, (opened) => {
+      const ids = new Set<string>()
+      for (const id of database?.sessionIds(opened) ?? []) if (typeof id === 'string') ids.add(id)
+      ids.delete('')
+      return [...ids]
+    })
   } catch {
     return []
   }

@@ -393,6 +393,29 @@ describe('what has no end', () => {
     expect(records).toMatchObject([{ turns: 1, tools_used: [] }])
   })
 
+  test('rows of a damaged database that have the same bytes are read as far as the file could have them', async () => {
+    const path = join(await write({ 'other.txt': '' }), 'threads.db')
+    const database = new Database(path, { create: true })
+    const [page, rows] = [4_096, 7]
+    database.run(`pragma page_size = ${page}`)
+    database.run('create table threads (id text, data_type text, data blob)')
+    const data = JSON.stringify({ x: 'y'.repeat(397_440) })
+    for (let id = 0; id < rows; id += 1)
+      database.run('insert into threads values (?, ?, ?)', [`t${9 - id}`, 'json', data])
+    database.close()
+    const bytes = Buffer.from(await Bun.file(path).arrayBuffer())
+    // a row ends with the number of its first overflow page: all get that of the first row, and the other pages are cut off
+    const starts = Array.from({ length: rows }, (_, row) => bytes.readUInt16BE(page + 8 + 2 * row))
+    const ends = [page, ...starts.slice(0, -1)].map((end) => page + end - 4)
+    for (const end of ends) bytes.writeUInt32BE(bytes.readUInt32BE(2 * page - 4), end)
+    bytes.writeUInt32BE(102, 28)
+    await Bun.write(path, bytes.subarray(0, 102 * page))
+    const { unreadable } = await read(path)
+    expect(unreadable.at(-1)?.reason).toBe(
+      'reading stopped: its rows have more bytes than the file: it is damaged',
+    )
+  })
+
   const ENDLESS = 'with recursive n(i) as (select 1 union all select i + 1 from n)'
   const MESSAGES = 'create table message (id text, session_id text, time_created integer, data text)'
   const PARTS =

@@ -335,7 +335,7 @@ export const GOOSE_TABLES = [
   `sessions (id text, name text, working_dir text, created_at text, updated_at text, model_config_json text,
     parent_session_id text, accumulated_input_tokens integer, accumulated_output_tokens integer,
     accumulated_cache_read_tokens integer, accumulated_cache_write_tokens integer)`,
-  'messages (id integer, message_id text, session_id text, role text, content_json text, created_timestamp integer)',
+  'messages (id integer primary key, message_id text, session_id text, role text, content_json text, created_timestamp integer)',
 ]
 export const GOOSE_LEDGER = `usage_ledger (id integer, session_id text, created_timestamp integer, model text,
   input_tokens integer, output_tokens integer, total_tokens integer, cache_read_tokens integer,

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { MAX_LINE_BYTES } from '../../../base/split-lines.ts'
-import { type DatabaseReader, type Row, readRows, rowsIn, wholeText } from '../transcript/database.ts'
+import { type DatabaseReader, type Row, readRows, wholeText } from '../transcript/database.ts'
 import { beyondLimits, isObject, type Json, objectOf, parseJson, textOf } from '../transcript/json-fields.ts'
 import { addTokens, noTokens, reportedCost, type SourceFile } from '../transcript/source-file.ts'
 import { type FolderReader, type Format, type Places, SESSION_KEYS, valueIn } from './format.ts'
@@ -75,9 +75,10 @@ async function readJsonFile(
   return textOf(value.id) ?? basename(path, '.json')
 }
 
-const MESSAGE_ROWS = `select id, session_id as "sessionID", ${wholeText('data')} from ${rowsIn('message')} order by time_created, id`
-const PART_ROWS = `select id, session_id as "sessionID", message_id as "messageID", ${wholeText('data')} from ${rowsIn('part')} order by time_created, id`
-const NEXT_ROWS = `select id, session_id as "sessionID", type, seq, ${wholeText('data')} from ${rowsIn('session_message')} order by session_id, seq, id`
+/** Ids grow with time. */
+const MESSAGES = [wholeText('id'), wholeText('session_id', '"sessionID"'), wholeText('data')].join(', ')
+const PARTS = `${MESSAGES}, ${wholeText('message_id', '"messageID"')}`
+const NEXT = `${MESSAGES}, type, seq`
 
 /** The database of OpenCode 1 and 2, which writes other tables of the same file, and of Kilo's program. */
 export const OPENCODE_DATABASE: DatabaseReader = {
@@ -85,18 +86,14 @@ export const OPENCODE_DATABASE: DatabaseReader = {
     { message: ['session_id'], part: ['message_id'] },
     { session_message: ['session_id', 'type', 'seq', 'data'] },
   ],
-  sessionIds: ({ tables }) =>
-    ['message', 'session_message']
-      .filter((table) => tables.has(table))
-      .map((table) => `select session_id as id from ${rowsIn(table)}`)
-      .join(' union '),
-  async read(file, { tables, rowsOf }) {
+  *sessionIds({ rowsOf }) {
+    for (const table of ['message', 'session_message'])
+      for (const { id } of rowsOf(table, { columns: wholeText('session_id', 'id') })) yield id
+  },
+  async read(file, { rowsOf }) {
     const state = newOpencodeState(file)
-    const rowsIf = (table: string, sql: string) => (tables.has(table) ? rowsOf(sql) : [])
-    for (const row of rowsIf('project', `select * from ${rowsIn('project')}`)) readObject(state, row)
-    const sessions = ['session', 'session_v2'].flatMap((table) => [
-      ...rowsIf(table, `select * from ${rowsIn(table)} order by id`),
-    ])
+    for (const row of rowsOf('project', { order: 'id' })) readObject(state, row)
+    const sessions = ['session', 'session_v2'].flatMap((table) => [...rowsOf(table, { order: 'id' })])
     for (const row of sessions)
       readObject(state, { ...row, time: { created: row.time_created, updated: row.time_updated } })
     const forks = new Set(sessions.flatMap(({ id, fork_session_id: from }) => (from == null ? [] : id)))
@@ -106,9 +103,10 @@ export const OPENCODE_DATABASE: DatabaseReader = {
         if (isObject(data)) readRow(row, data)
         else file.noteUnreadable(1, `row ${row.id}: not a JSON object, or too large`)
       })
-    for (const rows of [rowsIf('message', MESSAGE_ROWS), rowsIf('part', PART_ROWS)])
+    const messages = rowsOf('message', { columns: MESSAGES, order: 'id' })
+    for (const rows of [messages, rowsOf('part', { columns: PARTS, order: 'id' })])
       await read(rows, (row, data) => readObject(state, { ...row, data: undefined, ...data }))
-    await read(rowsIf('session_message', NEXT_ROWS), (row, data) =>
+    await read(rowsOf('session_message', { columns: NEXT, order: 'session_id, seq' }), (row, data) =>
       readNextRow(state, row, data, forks.has(row.sessionID)),
     )
     for (const row of sessions) if ('fork_session_id' in row) noteOwnSum(state, row)

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { messageOf } from '../../../../base/errors.ts'
-import { type DatabaseReader, readRows, rowsIn, useDatabase, wholeText } from '../../transcript/database.ts'
+import { type DatabaseReader, readRows, useDatabase, wholeText } from '../../transcript/database.ts'
 import {
   isObject,
   type Json,
@@ -22,18 +22,21 @@ import type { Format } from '../format.ts'
 // Cursor's `state.vscdb`: the messages ("bubbles") of its chats ("composers"). Only their keys are asked for: the database
 // has the user's tokens too. Versions from 3 on keep no counts of tokens, and none keeps the cache or the costs.
 
+const TABLE = 'cursorDiskKV'
 /** The rows whose keys begin with a text; the index of the keys finds them. */
-const keysFrom = (start: string) =>
-  `select key, ${wholeText('value')} from ${rowsIn('cursorDiskKV')} where key >= '${start}:' and key < '${start};' order by key`
-const SESSION_IDS = `select distinct substr(key, 10, instr(substr(key, 10), ':') - 1) as id from ${rowsIn('cursorDiskKV')} where key >= 'bubbleId:' and key < 'bubbleId;'`
+const keysFrom = (start: string, columns = `${wholeText('key')}, ${wholeText('value')}`) =>
+  ({ columns, order: 'key', range: [`${start}:`, `${start};`] }) as const
 
 const CURSOR_DATABASE: DatabaseReader = {
   columns: [{ cursorDiskKV: ['key', 'value'] }],
-  sessionIds: () => SESSION_IDS,
+  *sessionIds({ rowsOf }) {
+    for (const { key } of rowsOf(TABLE, keysFrom('bubbleId', wholeText('key'))))
+      yield String(key).split(':')[1]
+  },
   async read(file, { rowsOf }) {
     const folders = await foldersOf(file)
     const models = new Map<string, string>()
-    for (const { key, value } of rowsOf(keysFrom('composerData'))) {
+    for (const { key, value } of rowsOf(TABLE, keysFrom('composerData'))) {
       const id = String(key).slice('composerData:'.length)
       const composer = objectOf(parseJson(textOfValue(value)))
       const model = textOf(valueAt(composer, 'modelConfig', 'modelName'))
@@ -43,7 +46,7 @@ const CURSOR_DATABASE: DatabaseReader = {
       transcript.title ??= textOf(composer.name)
       transcript.noteContext(timeOf(composer.createdAt), folders.get(id) ?? null)
     }
-    await readRows(file, rowsOf(keysFrom('bubbleId')), ({ key, value }) => {
+    await readRows(file, rowsOf(TABLE, keysFrom('bubbleId')), ({ key, value }) => {
       const [, id = '', bubbleId = ''] = String(key).split(':')
       const bubble = parseJson(textOfValue(value))
       // the key of what a tool ran has more lines
@@ -75,16 +78,11 @@ async function foldersOf({ path, group: { onSkipped } }: SourceFile): Promise<Ma
   return folders
 }
 
-const composersIn: Parameters<typeof useDatabase<string[]>>[1] = ({ tables, rowsOf }) =>
-  tables.has('ItemTable')
-    ? [
-        ...rowsOf(
-          `select value from ItemTable where key in ('composer.composerData', 'composer.composerHeaders')`,
-        ),
-      ]
-        .flatMap(({ value }) => objectsIn(valueAt(parseJson(textOfValue(value)), 'allComposers')))
-        .flatMap(({ composerId }) => textOf(composerId) ?? [])
-    : []
+const composersIn: Parameters<typeof useDatabase<string[]>>[1] = ({ rowsOf }) =>
+  [...rowsOf('ItemTable', { order: 'key', range: ['composer.composer', 'composer.composes'] })]
+    .filter(({ key }) => key === 'composer.composerData' || key === 'composer.composerHeaders')
+    .flatMap(({ value }) => objectsIn(valueAt(parseJson(textOfValue(value)), 'allComposers')))
+    .flatMap(({ composerId }) => textOf(composerId) ?? [])
 
 function readBubble(transcript: Transcript, bubble: Json, id: string, model: string | null): void {
   const at = timeOf(bubble.createdAt)

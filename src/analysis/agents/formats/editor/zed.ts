@@ -1,14 +1,7 @@
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { codeOf } from '../../../../base/errors.ts'
-import {
-  columnsOf,
-  type DatabaseReader,
-  type Row,
-  readRows,
-  rowsIn,
-  wholeText,
-} from '../../transcript/database.ts'
+import { columnsOf, type DatabaseReader, type Row, readRows, wholeText } from '../../transcript/database.ts'
 import {
   isObject,
   type Json,
@@ -37,16 +30,19 @@ const MAX_UNPACKED_ALL = 4 * 1024 ** 3
 
 const ZED_DATABASE: DatabaseReader = {
   columns: [{ threads: ['data_type', 'data'] }],
-  sessionIds: () => `select id from ${rowsIn('threads')}`,
+  sessionIds: ({ rowsOf }) => rowsOf('threads', { columns: wholeText('id') }).map(({ id }) => id),
   async read(file, database) {
     const columns = columnsOf(database, 'threads', COLUMNS)
-    const sql = `select ${columns}, ${wholeText('data')} from ${rowsIn('threads')} order by id`
     const budget = { left: MAX_UNPACKED_ALL }
-    await readRows(file, database.rowsOf(sql), (row) => {
-      const thread = parseJson(textOfThread(row, budget))
-      if (isObject(thread)) readThread(file, row, thread)
-      else file.noteUnreadable(1, `thread ${row.id}: not a JSON object, damaged or too large`)
-    })
+    await readRows(
+      file,
+      database.rowsOf('threads', { columns: `${columns}, ${wholeText('data')}`, order: 'id' }),
+      (row) => {
+        const thread = parseJson(textOfThread(row, budget))
+        if (isObject(thread)) readThread(file, row, thread)
+        else file.noteUnreadable(1, `thread ${row.id}: not a JSON object, damaged or too large`)
+      },
+    )
   },
 }
 

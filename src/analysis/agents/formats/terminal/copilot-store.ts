@@ -7,8 +7,8 @@ import {
   type DatabaseReader,
   type Row,
   readRows,
-  rowsIn,
   useDatabase,
+  wholeText,
 } from '../../transcript/database.ts'
 import { storedTime, textOf } from '../../transcript/json-fields.ts'
 import type { LineOwners } from '../../transcript/line-owners.ts'
@@ -60,7 +60,7 @@ async function readStore(file: SourceFile, path: string): Promise<Map<string, St
 /** The calls in their order. */
 function* storedCalls(database: AgentDatabase): Generator<StoredCall> {
   const columns = columnsOf(database, TABLE, COLUMNS)
-  for (const row of database.rowsOf(`select ${columns} from ${rowsIn(TABLE)} order by id`)) {
+  for (const row of database.rowsOf(TABLE, { columns, order: 'id' })) {
     const sessionId = textOf(row.session_id)
     if (sessionId !== null) yield { ...callOf(row), sessionId }
   }
@@ -88,7 +88,9 @@ export const creditCost = (nanoCredits: unknown): bigint | null =>
 
 export const COPILOT_DATABASE: DatabaseReader = {
   columns: [{ [TABLE]: ['session_id'], sessions: ['id'] }],
-  sessionIds: () => `select distinct session_id as id from ${rowsIn(TABLE)}`,
+  *sessionIds({ rowsOf }) {
+    for (const { id } of rowsOf(TABLE, { columns: wholeText('session_id', 'id') })) yield id
+  },
   // a session without events may have been read before: nothing tells
   isReadElsewhere: (path) => existsSync(join(dirname(path), 'session-state')),
   async read(file, database) {
@@ -97,7 +99,7 @@ export const COPILOT_DATABASE: DatabaseReader = {
       transcript.noteContext(at)
       transcript.addMessage(call, at)
     })
-    for (const row of database.rowsOf(`select * from ${rowsIn('sessions')}`)) {
+    for (const row of database.rowsOf('sessions', { order: 'id' })) {
       const transcript = file.group.transcripts.get(textOf(row.id) ?? '')
       if (transcript === undefined) continue
       transcript.repository ??= textOf(row.repository)

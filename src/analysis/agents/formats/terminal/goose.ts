@@ -1,12 +1,6 @@
 import { join } from 'node:path'
-import {
-  type AgentDatabase,
-  type DatabaseReader,
-  type Row,
-  readRows,
-  rowsIn,
-  wholeText,
-} from '../../transcript/database.ts'
+import { compareText } from '../../../../base/text.ts'
+import { type DatabaseReader, type Row, readRows, wholeText } from '../../transcript/database.ts'
 import {
   isObject,
   type Json,
@@ -27,19 +21,36 @@ import type { Format } from '../format.ts'
 // Goose's `sessions.db`. Newer versions have a ledger with a row for each call of the API, older ones the sums of a session.
 // A row names no message: it is written after those of its answer. A copy of a session has its rows under new ids.
 
-const MESSAGES = `select *, ${wholeText('content_json')} from ${rowsIn('messages')} where session_id = ? order by created_timestamp, id`
-const LEDGER = `select * from ${rowsIn('usage_ledger')} where session_id = ? order by id`
+/** Rows of the ledger that are read: they are kept until their session is. */
+const MAX_LEDGER = 500_000
 /** Tools that only read when they are told to. */
 const EDITOR = /(?:^|__)text_editor$/
 
 const GOOSE_DATABASE: DatabaseReader = {
   columns: [{ sessions: ['working_dir'], messages: ['content_json'] }],
-  sessionIds: () => `select id from ${rowsIn('sessions')}`,
-  async read(file, database) {
-    const sessions = `select * from ${rowsIn('sessions')} order by created_at, id`
-    const ids = new Map<unknown, string>()
-    for (const row of database.rowsOf(sessions)) ids.set(row.id, uniqueId(row))
-    await readRows(file, database.rowsOf(sessions), (row) => readSession(file, database, row, ids))
+  *sessionIds({ rowsOf }) {
+    for (const { id } of rowsOf('sessions', { columns: wholeText('id') })) yield id
+  },
+  async read(file, { rowsOf }) {
+    const ledger = Map.groupBy(
+      rowsOf('usage_ledger', { order: 'id' }).take(MAX_LEDGER),
+      (row) => row.session_id,
+    )
+    // a copy comes after its original
+    const rows = [...rowsOf('sessions', { order: 'id' })].sort((a, b) =>
+      compareText(String(a.created_at), String(b.created_at)),
+    )
+    const ids = new Map(rows.map((row) => [row.id, uniqueId(row)]))
+    const sessions = new Map<unknown, Session>()
+    for (const row of rows) {
+      const session = sessionOf(file, row, ids, ledger.get(row.id) ?? [])
+      if (session !== null) sessions.set(row.id, session)
+    }
+    await readRows(file, rowsOf('messages', { order: 'id' }), (message) => {
+      const session = sessions.get(message.session_id)
+      if (session !== undefined) readMessageRow(file, session, message)
+    })
+    for (const session of sessions.values()) endSession(file, session)
   },
 }
 
@@ -54,16 +65,24 @@ function uniqueId({ id, created_at, working_dir }: Row): string {
 const gooseTime = (value: unknown): string | null =>
   storedTime(typeof value === 'number' && value < 1e11 ? value * 1000 : value)
 
-function readSession(
+interface Session {
+  transcript: Transcript
+  row: Row
+  model: string | null
+  /** Its rows of the ledger, and those of them that no other session has. */
+  ledger: readonly Row[]
+  calls: readonly Row[]
+}
+
+function sessionOf(
   file: SourceFile,
-  { tables, rowsOf }: AgentDatabase,
   row: Row,
   ids: ReadonlyMap<unknown, string>,
-): void {
+  ledger: readonly Row[],
+): Session | null {
   const id = textOf(row.id)
-  if (id === null) return
+  if (id === null) return null
   const transcript = file.transcriptOf(ids.get(id) ?? id)
-  const ledger = tables.has('usage_ledger') ? [...rowsOf(LEDGER, id)] : []
   const calls = ledger.filter((call) => !transcript.isCopied(keyOf(call)))
   transcript.parentId ??= ids.get(row.parent_session_id) ?? null
   transcript.title ??= textOf(row.name) ?? textOf(row.description)
@@ -71,13 +90,18 @@ function readSession(
   const model = textOf(config.model_name) ?? textOf(row.model)
   transcript.noteContext(gooseTime(row.created_at), textOf(row.working_dir))
   transcript.noteContext(gooseTime(row.updated_at))
-  for (const message of rowsOf(MESSAGES, id)) {
-    const key = `goose ${message.message_id} ${message.created_timestamp}`
-    if (textOf(message.message_id) !== null && transcript.isCopied(key)) continue
-    const content = typeof message.content_json === 'string' ? parseJson(message.content_json) : undefined
-    if (Array.isArray(content)) readMessage(transcript, message, objectsIn(content), model, calls)
-    else file.noteUnreadable(1, `message ${message.id}: not a JSON array, or too large`)
-  }
+  return { transcript, row, model, ledger, calls }
+}
+
+function readMessageRow(file: SourceFile, { transcript, model, calls }: Session, message: Row): void {
+  const key = `goose ${message.message_id} ${message.created_timestamp}`
+  if (textOf(message.message_id) !== null && transcript.isCopied(key)) return
+  const content = typeof message.content_json === 'string' ? parseJson(message.content_json) : undefined
+  if (Array.isArray(content)) readMessage(transcript, message, objectsIn(content), model, calls)
+  else file.noteUnreadable(1, `message ${message.id}: not a JSON array, or too large`)
+}
+
+function endSession(file: SourceFile, { transcript, row, model, ledger, calls }: Session): void {
   for (const call of calls) noteCall(transcript, call, model)
   const tokens = sumOf(row)
   if (ledger.length === 0 && tokens.input + tokens.output > 0)
