@@ -1,6 +1,7 @@
 import { emailOf } from '../../analysis/agents/git/git.ts'
-import { diffFiles, runGit } from '../../analysis/agents/git/git-log.ts'
+import { diffFiles } from '../../analysis/agents/git/git-log.ts'
 import { createRepositoryFinder, nameOfRemote } from '../../analysis/agents/git/project-name.ts'
+import { type Git, openGit, runGit } from '../../analysis/agents/git/run-git.ts'
 import type { PrRiskRecord } from '../../analysis/records/risk.ts'
 import { messageOf, OperatorError } from '../../base/errors.ts'
 import { shellWord } from '../../base/text.ts'
@@ -14,8 +15,9 @@ export async function recordOf(folder: string, described: DescribedPullRequest):
   const { told } = described
   const repository = createRepositoryFinder()(folder)
   if (repository === null) throw new OperatorError('this folder is in no git repository')
+  using opened = openGit(folder)
   const git = async (...args: string[]): Promise<string> => {
-    const { code, output, errors } = await runGit(folder, args)
+    const { code, output, errors } = await runGit(opened, args)
     if (code === 0) return output.trim()
     throw new OperatorError(`git ${args[0]} fails: ${errors.trim() || `exit code ${code}`}`)
   }
@@ -25,14 +27,14 @@ export async function recordOf(folder: string, described: DescribedPullRequest):
     )
   }
   const [base, { commit: head, isRemote }] = [
-    (await findCommit(folder, described.base)).commit,
-    await findCommit(folder, described.head),
+    (await findCommit(opened, described.base)).commit,
+    await findCommit(opened, described.head),
   ]
   const from = await git('merge-base', base, head).catch((error: unknown) => {
     if (!/exit code 1$/.test(messageOf(error))) throw error
     throw new OperatorError(`${described.base} and ${described.head} have no commit in common`)
   })
-  const files = await diffFiles(folder, from, head)
+  const files = await diffFiles(opened, from, head)
   const commits = (await git('rev-list', '--no-merges', '--reverse', `${from}..${head}`))
     .split('\n')
     .filter(Boolean)
@@ -63,13 +65,13 @@ export async function recordOf(folder: string, described: DescribedPullRequest):
 }
 
 /** The commit that a name means, here or, where it is not here, at the remote: a job's clone has only the branch that it builds. */
-async function findCommit(folder: string, name: string): Promise<{ commit: string; isRemote: boolean }> {
+async function findCommit(git: Git, name: string): Promise<{ commit: string; isRemote: boolean }> {
   for (const [ref, isRemote] of [
     [name, false],
     [`refs/remotes/origin/${name}`, true],
   ] as const) {
     const words = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`]
-    const { code, output } = await runGit(folder, words)
+    const { code, output } = await runGit(git, words)
     if (code === 0) return { commit: output.trim(), isRemote }
   }
   const wanted = name.replace(/^(refs\/(heads|remotes)\/)?(origin\/)?/, '')

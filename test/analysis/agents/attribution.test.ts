@@ -16,6 +16,7 @@ import {
 } from '../../../src/analysis/agents/git/effective-lines.ts'
 import { readCommits } from '../../../src/analysis/agents/git/git.ts'
 import { openBlobs } from '../../../src/analysis/agents/git/read-blobs.ts'
+import { openGit } from '../../../src/analysis/agents/git/run-git.ts'
 import { readSessions } from '../../../src/analysis/agents/read-sessions.ts'
 import { linesOfInput } from '../../../src/analysis/agents/transcript/written-lines.ts'
 import type { CommitAi, CommitRecord } from '../../../src/analysis/records/commit.ts'
@@ -396,7 +397,8 @@ test('a damaged object leaves out itself only', async () => {
   const object = join(made.path, '.git/objects', hash.slice(0, 2), hash.slice(2))
   chmodSync(object, 0o600)
   truncateSync(object, 40)
-  const blobs = openBlobs(made.path)
+  using opened = openGit(made.path)
+  const blobs = openBlobs(opened)
   // more names than a pipe takes
   const names = Array.from({ length: 5_000 }, () => 'HEAD:b.txt')
   expect(await blobs.read(['HEAD:b.txt', 'HEAD:a.txt', 'HEAD:none', ...names])).toEqual([

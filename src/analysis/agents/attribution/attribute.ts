@@ -72,13 +72,13 @@ export function createAttribution(memory: AttributionMemory, now: () => number):
   const read = new Map<string, StoredRepository>()
   return {
     async attribute(history) {
-      const { root, repository, project, commits, known } = history
+      const { git, repository, project, commits, known } = history
       const before = memory.repositories[project]
       const startedMs = now()
-      const notes = await noteState(root)
-      const noted = notes === null ? new Map<string, string>() : await notedCommits(root, null)
+      const notes = await noteState(git)
+      const noted = notes === null ? new Map<string, string>() : await notedCommits(git, null)
       const renoted =
-        notes === (before?.notes ?? null) ? noted : await notedCommits(root, before?.notes ?? null)
+        notes === (before?.notes ?? null) ? noted : await notedCommits(git, before?.notes ?? null)
       const first = written.firstSince(repository)
       const firstNew = written.firstSince(repository, before?.added ?? 0)
       const isRead = (sha: string, at: number): boolean => {
@@ -93,10 +93,10 @@ export function createAttribution(memory: AttributionMemory, now: () => number):
         return commit === undefined ? [] : { ...commit, ...countsOf(commit), sha }
       })
       const pool = createPool(kept.map(({ used }) => used))
-      const blobs = openBlobs(root)
-      const { main: tip } = await branchHeads(root)
+      const blobs = openBlobs(git)
+      const { main: tip } = await branchHeads(git)
       const survive = createSurvival({
-        ...{ root, blobs, shas: [...again, ...kept.map(({ sha }) => sha)] },
+        ...{ git, blobs, shas: [...again, ...kept.map(({ sha }) => sha)] },
         ...{ tip, lastTip: before?.tip ?? null, now: startedMs },
       })
       const surviving = new Map<string, Attributed>()
@@ -161,7 +161,6 @@ export function createAttribution(memory: AttributionMemory, now: () => number):
         if (edited.files.every(({ edits }) => edits.every(isEarly))) await add(read, edited)
         else waiting.set(read, edited)
       }
-      read.set(project, { added: startedMs, notes, tip })
       return {
         needs: (sha) => again.has(sha) || surviving.has(sha),
         wants: (commit, file) =>
@@ -181,6 +180,8 @@ export function createAttribution(memory: AttributionMemory, now: () => number):
             }
             await finishUntil(Number.POSITIVE_INFINITY)
             yield* open
+            // of what git was stopped at, the next run does not know that it is done
+            read.set(project, { added: startedMs, notes, tip })
           } finally {
             blobs.close()
           }

@@ -1,9 +1,9 @@
 import { firstAtLeast } from '../../scoring/sorted.ts'
-import { runGit } from '../git/git-log.ts'
+import { type Git, runGit } from '../git/run-git.ts'
 
 /** Reads the default branch, of which `tip` is the last commit. */
-export async function readMainline(root: string, tip: string) {
-  const { output } = await runGit(root, ['rev-list', '--parents', '--timestamp', tip])
+export async function readMainline(git: Git, tip: string) {
+  const { output } = await runGit(git, ['rev-list', '--parents', '--timestamp', tip])
   const commits = new Map<string, { ms: number; parents: string[] }>()
   for (const line of output.split('\n')) {
     const [seconds, sha, ...parents] = line.split(' ')
@@ -51,7 +51,7 @@ export interface Rename {
 }
 
 /** The renames after a commit on the branch, the first first. */
-export async function renamesAfter(root: string, mainline: Mainline, index: number): Promise<Rename[]> {
+export async function renamesAfter(git: Git, mainline: Mainline, index: number): Promise<Rename[]> {
   const last = mainline.lastBefore(Number.POSITIVE_INFINITY) ?? index
   const range = `${mainline.shaAt(index)}..${mainline.shaAt(last)}`
   const args = [
@@ -63,7 +63,7 @@ export async function renamesAfter(root: string, mainline: Mainline, index: numb
     '-z',
     '--format=%x01%H',
   ]
-  const { output } = await runGit(root, ['log', ...args, range])
+  const { output } = await runGit(git, ['log', ...args, range])
   const renames: Rename[] = []
   for (const commit of output.split('\x01')) {
     const [sha = '', ...fields] = commit.split('\0').filter((field) => field.trim() !== '')

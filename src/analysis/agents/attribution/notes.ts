@@ -1,6 +1,6 @@
 import { sessionIdOf } from '../../../base/ids.ts'
-import { runGit } from '../git/git-log.ts'
 import type { Blobs } from '../git/read-blobs.ts'
+import { type Git, runGit } from '../git/run-git.ts'
 import { isObject, type Json, objectOf, parseJson, textOf } from '../transcript/json-fields.ts'
 import { parseRanges } from './ranges.ts'
 
@@ -21,8 +21,8 @@ const SCHEMA = /^authorship\/3\./
 const AGENTS: Readonly<Record<string, string>> = { claude: 'claude-code', 'gemini-cli': 'gemini' }
 
 /** The id of what all notes are; null where there are none. */
-export async function noteState(root: string): Promise<string | null> {
-  const { output } = await runGit(root, ['rev-parse', '--verify', '--quiet', `${REF}^{commit}`])
+export async function noteState(git: Git): Promise<string | null> {
+  const { output } = await runGit(git, ['rev-parse', '--verify', '--quiet', `${REF}^{commit}`])
   return output.trim() || null
 }
 
@@ -30,8 +30,8 @@ export async function noteState(root: string): Promise<string | null> {
  * The commits that have a note, each with the note's path. `before`: only those whose notes changed since then; null, or no
  * longer there: all.
  */
-export async function notedCommits(root: string, before: string | null): Promise<Map<string, string>> {
-  const list = async (...args: string[]) => await runGit(root, [...args, '-r', '-z', '--name-only'])
+export async function notedCommits(git: Git, before: string | null): Promise<Map<string, string>> {
+  const list = async (...args: string[]) => await runGit(git, [...args, '-r', '-z', '--name-only'])
   const changed = before === null ? null : await list('diff-tree', before, REF)
   const { output } = changed?.code === 0 ? changed : await list('ls-tree', REF)
   // `ab/cd…`, in more or fewer parts

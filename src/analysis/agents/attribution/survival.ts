@@ -3,6 +3,7 @@ import { SURVIVAL_DAYS } from '../../records/commit.ts'
 import { effectiveLine, endsOf, UNKNOWN_ENDS } from '../git/effective-lines.ts'
 import type { Attributed } from '../git/git.ts'
 import type { Blobs } from '../git/read-blobs.ts'
+import type { Git } from '../git/run-git.ts'
 import { type Mainline, type Rename, readMainline, renamesAfter } from './mainline.ts'
 import { countIn, parseRanges } from './ranges.ts'
 
@@ -51,7 +52,7 @@ interface Day {
 }
 
 interface Repository {
-  root: string
+  git: Git
   blobs: Blobs
   /** The commits that may be asked for. */
   shas: readonly string[]
@@ -61,12 +62,12 @@ interface Repository {
   now: number
 }
 
-export function createSurvival({ root, blobs, shas, tip, lastTip, now }: Repository) {
+export function createSurvival({ git, blobs, shas, tip, lastTip, now }: Repository) {
   let read: Promise<Mainline> | undefined
   let renames: Promise<Rename[]> | undefined
   const readRenames = (mainline: Mainline) => {
     const first = shas.reduce((least, sha) => Math.min(least, mainline.indexOf(sha) ?? least), Infinity)
-    return renamesAfter(root, mainline, first)
+    return renamesAfter(git, mainline, first)
   }
   /** Adds the lines that are left of a file. */
   const countLeft = async (
@@ -98,7 +99,7 @@ export function createSurvival({ root, blobs, shas, tip, lastTip, now }: Reposit
     const passed = SURVIVAL_DAYS.filter((days) => endOf(commit.at, days) <= now)
     const isCounted = passed.every((days) => commit.counted[days] !== undefined)
     if (tip === null || (isCounted && tip === lastTip)) return false
-    read ??= readMainline(root, tip)
+    read ??= readMainline(git, tip)
     const mainline = await read
     const from = mainline.indexOf(commit.sha)
     const due = passed.flatMap((days): Day[] => {

@@ -1,26 +1,26 @@
-import { runGit } from './git-log.ts'
+import { type Git, runGit } from './run-git.ts'
 
 /** The first that exists is the default branch. */
 const CANDIDATES = ['refs/remotes/origin/HEAD', 'refs/heads/main', 'refs/heads/master', 'HEAD']
 
 /** The last commits of the default branch and of the current one; null without any. */
-export async function branchHeads(root: string): Promise<{ main: string | null; current: string | null }> {
-  const found = await findCommits(root, CANDIDATES)
+export async function branchHeads(git: Git): Promise<{ main: string | null; current: string | null }> {
+  const found = await findCommits(git, CANDIDATES)
   return { main: found.find((sha) => sha !== null) ?? null, current: found.at(-1) ?? null }
 }
 
 /** The hashes of commits by any names of them; null for one that is not in this clone. */
-export async function findCommits(root: string, names: readonly string[]): Promise<(string | null)[]> {
+export async function findCommits(git: Git, names: readonly string[]): Promise<(string | null)[]> {
   const input = names.map((name) => `${name}\n`).join('')
-  const { output } = await runGit(root, ['cat-file', '--batch-check'], input)
+  const { output } = await runGit(git, ['cat-file', '--batch-check'], input)
   const lines = output.split('\n')
   return names.map((_, index) => /^([0-9a-f]+) commit /.exec(lines[index] ?? '')?.[1] ?? null)
 }
 
 /** Whether the current branch has the name of the default branch of `origin`. */
-async function isDefaultBranch(root: string): Promise<boolean> {
+async function isDefaultBranch(git: Git): Promise<boolean> {
   const nameOf = async (ref: string) =>
-    (await runGit(root, ['symbolic-ref', '--quiet', '--short', ref])).output.trim()
+    (await runGit(git, ['symbolic-ref', '--quiet', '--short', ref])).output.trim()
   const name = await nameOf('HEAD')
   return name !== '' && `origin/${name}` === (await nameOf('refs/remotes/origin/HEAD'))
 }
@@ -30,17 +30,17 @@ type Reach = (sha: string) => boolean | undefined
 
 /** `current`: all commits of the current branch. */
 export async function createReach(
-  root: string,
+  git: Git,
   current: { has(sha: string): boolean },
   isShallow: boolean,
 ): Promise<Reach> {
-  const { main, current: head } = await branchHeads(root)
+  const { main, current: head } = await branchHeads(git)
   if (head === null) return () => undefined
   // `<` is before commits that only the default branch has, `>` before those that only the current one has
   const args = ['rev-list', '--left-right', `${main}...${head}`]
-  const { output } = main === head ? { output: '' } : await runGit(root, args)
+  const { output } = main === head ? { output: '' } : await runGit(git, args)
   // commits of the local default branch that are not pushed yet are on it too
-  const isCurrent = main !== head && (await isDefaultBranch(root))
+  const isCurrent = main !== head && (await isDefaultBranch(git))
   const apart = new Map(output.split('\n').map((line) => [line.slice(1), isCurrent || line.startsWith('<')]))
   // the default branch of a shallow clone has older commits, some of which may be here
   const others = isShallow ? undefined : false

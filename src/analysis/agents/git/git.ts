@@ -4,18 +4,19 @@ import { OperatorError } from '../../../base/errors.ts'
 import { type CommitAi, type CommitRecord, MAX_PATH_BYTES } from '../../records/commit.ts'
 import { type Author, addressesByName, isNoreply, nameKey } from './authors.ts'
 import { createReach, findCommits } from './default-branch.ts'
-import { type Logged, logCommits, runGit } from './git-log.ts'
+import { type Logged, logCommits } from './git-log.ts'
 import { GENERATED, HEAD_LINES, type LoggedCommit, type LogReading } from './parse-log.ts'
 import { createRepositoryFinder } from './project-name.ts'
 import { readText } from './regular-file.ts'
 import { checkFiles } from './repository-files.ts'
+import { type Git, GitStopped, openGit, runGit } from './run-git.ts'
 
 /** The fields of a commit's record that its content does not decide. */
 export type Attributed = Pick<CommitRecord, 'ai' | 'survival'>
 
 /** The commits of a repository's current branch. */
 export interface History {
-  root: string
+  git: Git
   /** The repository's name, whatever its project is called. */
   repository: string
   project: string
@@ -82,25 +83,44 @@ export async function* readCommits(
   checkFiles(root)
   const repository = await nameOf(root)
   const project = (options.project ?? repository).slice(0, 200)
-  const { times, commits, merges, notes, isShallow } = await listCommits(root)
+  const result = { path, project, commits: 0, merges: 0, known: 0, notes: [] as string[] }
+  using git = openGit(root)
+  try {
+    yield* readFrom(git, repository, options, result)
+  } catch (error) {
+    if (!(error instanceof GitStopped)) throw error
+    result.notes.push(`${error.message}; ${result.commits} commits were read, the next run reads on`)
+  }
+  return result
+}
+
+async function* readFrom(
+  git: Git,
+  repository: string,
+  options: GitOptions,
+  result: RepositoryResult,
+): AsyncGenerator<CommitRecord> {
+  const { project, notes } = result
+  const { times, commits, merges, notes: missing, isShallow } = await listCommits(git)
+  notes.push(...missing)
   const stored = (await options.known?.(project)) ?? new Map<string, boolean>()
-  const reach = await createReach(root, times, isShallow)
+  const reach = await createReach(git, times, isShallow)
   const isOnDefault = (sha: string) => reach(sha) ?? stored.get(sha)
   const hasChanged = (sha: string) => isOnDefault(sha) !== stored.get(sha)
   const elsewhere = await listElsewhere(
-    root,
+    git,
     [...stored.keys()].filter((sha) => !times.has(sha) && hasChanged(sha)),
   )
   const known = options.resend === true ? new Set<string>() : stored
-  const attributing = await options.attribute?.({ root, repository, project, commits, known })
+  const attributing = await options.attribute?.({ git, repository, project, commits, known })
   const isNew = (sha: string) => !known.has(sha) || hasChanged(sha)
   const here = [...commits.keys()].filter((sha) => isNew(sha) || attributing?.needs(sha))
   const wanted = [...here, ...elsewhere.keys()]
-  const result = { path, project, commits: 0, merges, known: commits.size - here.length, notes }
+  Object.assign(result, { merges, known: commits.size - here.length })
   let withoutLines = 0
   let addresses: ReadonlyMap<string, string> | undefined
-  const generated = wanted.length === 0 ? undefined : await generatedFiles(root)
-  const log = logCommits(root, wanted, {
+  const generated = wanted.length === 0 ? undefined : await generatedFiles(git)
+  const log = logCommits(git, wanted, {
     generated,
     wants: attributing?.wants,
     isOptional: (sha) => commits.has(sha) && !isNew(sha),
@@ -126,7 +146,7 @@ export async function* readCommits(
     if (!commit.hasLines) withoutLines += 1
     // most repositories have none, and reading all authors takes as long as listing the commits
     if (isNoreply(commit.email)) {
-      addresses ??= addressesByName(await listAuthors(root))
+      addresses ??= addressesByName(await listAuthors(git))
       commit.email = addresses.get(nameKey(commit.name)) ?? commit.email
     }
     const at = commits.get(commit.sha) ?? elsewhere.get(commit.sha) ?? 0
@@ -142,7 +162,6 @@ export async function* readCommits(
     notes.push(
       `${withoutLines} commits without line counts: the contents of their files are not in this clone`,
     )
-  return result
 }
 
 async function* unattributed(log: AsyncIterable<Logged>): AsyncGenerator<ReadCommit> {
@@ -163,8 +182,8 @@ export const aiOf = ({ files, trailers }: LoggedCommit): CommitAi => ({
 })
 
 /** The files of the current branch whose first lines say that a program writes them. */
-async function generatedFiles(root: string): Promise<Map<string, boolean>> {
-  const { output } = await runGit(root, ['grep', '-z', '-n', '-I', '-F', '-e', GENERATED, 'HEAD'])
+async function generatedFiles(git: Git): Promise<Map<string, boolean>> {
+  const { output } = await runGit(git, ['grep', '-z', '-n', '-I', '-F', '-e', GENERATED, 'HEAD'])
   const found = output.matchAll(/^HEAD:([^\0]*)\0(\d+)\0/gm)
   return new Map(
     [...found].flatMap(([, path = '', line]) => (Number(line) <= HEAD_LINES ? [[path, true] as const] : [])),
@@ -172,8 +191,8 @@ async function generatedFiles(root: string): Promise<Map<string, boolean>> {
 }
 
 /** The authors of the current branch, each name with each address once, `.mailmap` applied. */
-async function listAuthors(root: string): Promise<Author[]> {
-  const { code, output } = await runGit(root, ['log', '--format=%aN%x00%aE', 'HEAD'])
+async function listAuthors(git: Git): Promise<Author[]> {
+  const { code, output } = await runGit(git, ['log', '--format=%aN%x00%aE', 'HEAD'])
   if (code !== 0) return []
   return [...new Set(output.split('\n'))].flatMap((line) => {
     const [name, email] = line.split('\0')
@@ -204,17 +223,17 @@ interface Listing {
  * commit that is not later than its parent gets the time of the parent plus 1 ms, so that the order of times is the order of
  * history.
  */
-async function listCommits(root: string, tips: readonly string[] = ['HEAD']): Promise<Listing> {
+async function listCommits(git: Git, tips: readonly string[] = ['HEAD']): Promise<Listing> {
   const times = new Map<string, number>()
   const listing: Listing = { times, commits: new Map(), merges: 0, notes: [], isShallow: false }
-  if ((await runGit(root, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])).code === 1) {
+  if ((await runGit(git, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])).code === 1) {
     listing.notes.push('no commits on the current branch')
     return listing
   }
   const args = ['rev-list', '--topo-order', '--reverse', '--parents', '--timestamp', '--stdin']
-  const { code, output, errors } = await runGit(root, args, tips.map((tip) => `${tip}\n`).join(''))
-  if (code !== 0) throw new OperatorError(`git refuses ${root}: ${errors.trim() || `exit code ${code}`}`)
-  const shallow = await shallowCommits(root)
+  const { code, output, errors } = await runGit(git, args, tips.map((tip) => `${tip}\n`).join(''))
+  if (code !== 0) throw new OperatorError(`git refuses ${git.root}: ${errors.trim() || `exit code ${code}`}`)
+  const shallow = await shallowCommits(git)
   listing.isShallow = shallow.size > 0
   for (const line of output.split('\n')) {
     const [seconds, sha, ...parents] = line.split(' ')
@@ -236,31 +255,30 @@ async function listCommits(root: string, tips: readonly string[] = ['HEAD']): Pr
 }
 
 /** Returns those of the commits that are in this clone, with their times. */
-async function listElsewhere(root: string, shas: readonly string[]): Promise<Map<string, number>> {
+async function listElsewhere(git: Git, shas: readonly string[]): Promise<Map<string, number>> {
   if (shas.length === 0) return new Map()
-  const found = await findCommits(root, shas)
+  const found = await findCommits(git, shas)
   const tips = shas.filter((sha, index) => found[index] === sha)
   if (tips.length === 0) return new Map()
-  const { commits } = await listCommits(root, tips)
+  const { commits } = await listCommits(git, tips)
   const wanted = new Set(tips)
   return new Map([...commits].filter(([sha]) => wanted.has(sha)))
 }
 
 /** The first commits of a shallow clone: in git's output they add all files. */
-async function shallowCommits(root: string): Promise<Set<string>> {
-  const { output } = await runGit(root, ['rev-parse', '--git-path', 'shallow'])
-  const text = readText(resolve(root, output.trim()), () => {}) ?? ''
+async function shallowCommits(git: Git): Promise<Set<string>> {
+  const { output } = await runGit(git, ['rev-parse', '--git-path', 'shallow'])
+  const text = readText(resolve(git.root, output.trim()), () => {}) ?? ''
   return new Set(text.split('\n').filter((line) => line !== ''))
 }
 
-const MAX_FILES = 100_000
 const MAX_SUBJECT = 1_000
 
 function recordOf(project: string, commit: LoggedCommit, committedAt: number, notes: string[]): CommitRecord {
   const isStorable = ({ path, previousPath }: LoggedCommit['files'][number]) =>
     Buffer.byteLength(path) <= MAX_PATH_BYTES && Buffer.byteLength(previousPath ?? '') <= MAX_PATH_BYTES
-  const files = commit.files.filter(isStorable).slice(0, MAX_FILES)
-  const left = commit.files.length - files.length
+  const files = commit.files.filter(isStorable)
+  const left = commit.filesLeft + commit.files.length - files.length
   if (left > 0) notes.push(`commit ${commit.sha}: ${left} files are too many, or their names too long`)
   return {
     type: 'commit',

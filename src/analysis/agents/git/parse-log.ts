@@ -37,6 +37,8 @@ export interface LoggedCommit {
   trailers: string
   subject: string
   files: LoggedFile[]
+  /** Files beyond the first 100,000. */
+  filesLeft: number
   /** False if the clone lacks the contents of the files: then lines are 0 and only exact renames are detected. */
   hasLines: boolean
 }
@@ -52,6 +54,8 @@ export interface LogReading {
   wants?: ((commit: LoggedCommit, file: LoggedFile) => boolean) | undefined
 }
 
+/** Files of a commit; those after them have no patch that is read either. */
+const MAX_FILES = 100_000
 export const GENERATED = 'DO NOT EDIT'
 /** Lines at the beginning of a file that say that a program writes it. */
 export const HEAD_LINES = 10
@@ -83,7 +87,7 @@ export async function* parseLog(
       const [sha, name, email, at] = [(await field()).slice(1), await field(), await field(), await field()]
       const [trailers, subject] = [await field(), await field()]
       const head = { sha, name, email, authoredMs: Number(at) * 1_000, trailers, subject }
-      commit = { kind: 'commit', ...head, files: [], hasLines }
+      commit = { kind: 'commit', ...head, files: [], filesLeft: 0, hasLines }
       patched = []
       next = 0
     } else if (first === NEWLINE || first === NUL) reader.skip()
@@ -91,6 +95,11 @@ export async function* parseLog(
       const [text, path] = [await field(), await field()]
       const found = fileOf(text, path)
       if (found.status === 'renamed') Object.assign(found, { previousPath: path, path: await field() })
+      if (commit !== undefined && commit.files.length >= MAX_FILES) {
+        // a tree may name itself any number of times
+        commit.filesLeft += 1
+        continue
+      }
       commit?.files.push(found)
       patched.push(found)
       // a link that became a file, or the other way round, has two patches

@@ -83,7 +83,7 @@ function repositoryAt(folder: string, onPassed: OnPassed): Repository | null {
 }
 
 /** The folder `.git`, or the one that a file of this name names (a linked worktree, a submodule), or a bare repository. */
-function gitFolderOf(folder: string, onPassed: OnPassed): string | null {
+export function gitFolderOf(folder: string, onPassed: OnPassed): string | null {
   const place = join(folder, '.git')
   const kind = kindOf(place)
   if (kind === 'file') {
@@ -109,7 +109,10 @@ function nameOfFolder(folder: string): string {
   return (name.startsWith('.') ? basename(dirname(folder)) : name.replace(/\.git$/, '')) || 'repository'
 }
 
-/** The first value of a setting in the text of a git configuration. */
+/** Returns the first value of a setting in the text of a git configuration. */
+export const settingsOf = (config: string) => (section: string, key: string) =>
+  settingOf(config, section, key)
+
 function settingOf(config: string, section: string, key: string): string | null {
   let current = ''
   for (const line of config.split('\n')) {

@@ -1,21 +1,22 @@
-import { spawnGit } from './git-log.ts'
+import { type Git, spawnGit } from './run-git.ts'
 
 const NEWLINE = 10
+/** A larger object is not read: of what agents wrote, none is. */
+const MAX_BYTES = 32 * 1024 * 1024
 
 /**
  * Reads the contents of objects with one git for all of them: it keeps the versions of a file that it has unpacked, from which
  * it makes the next. It starts with the first object.
  */
-export function openBlobs(root: string) {
-  let git: ReturnType<typeof start> | undefined
+export function openBlobs(git: Git) {
+  let running: ReturnType<typeof start> | undefined
   let left: Buffer = Buffer.alloc(0)
   const start = () => {
-    const process = spawnGit(root, ['cat-file', '--batch'], 'pipe')
-    return { process, chunks: process.stdout[Symbol.asyncIterator]() }
+    return spawnGit(git, ['cat-file', '--batch'], 'pipe')
   }
   const close = () => {
-    git?.process.kill()
-    git = undefined
+    running?.process.kill('SIGKILL')
+    running = undefined
     left = Buffer.alloc(0)
   }
   /** Waits for this number of bytes; false where git ended before: then there is none. */
@@ -23,7 +24,7 @@ export function openBlobs(root: string) {
     const parts: Uint8Array[] = [left]
     let size = left.length
     while (size < length) {
-      const { done, value } = (await git?.chunks.next()) ?? { done: true }
+      const { done, value } = (await running?.chunks.next()) ?? { done: true }
       if (done || value === undefined) break
       parts.push(value)
       size += value.length
@@ -41,6 +42,11 @@ export function openBlobs(root: string) {
     while (!left.includes(NEWLINE)) if (!(await load(left.length + 1))) return null
     const [, size] = / (?:blob|commit|tree|tag) (\d+)$/.exec(take(left.indexOf(NEWLINE))) ?? []
     if (size === undefined) return null
+    if (Number(size) > MAX_BYTES) {
+      // git goes on with a new one
+      close()
+      return null
+    }
     return left.length > Number(size) || (await load(Number(size) + 1)) ? take(Number(size)) : null
   }
   return {
@@ -48,20 +54,20 @@ export function openBlobs(root: string) {
     async read(names: readonly string[]): Promise<(string | null)[]> {
       const texts: (string | null)[] = []
       while (texts.length < names.length) {
-        const isNew = git === undefined
-        git ??= start()
-        const running = git
+        const isNew = running === undefined
+        running ??= start()
+        const own = running
         const asked = names.slice(texts.length)
         // a name ends with its line: one with a newline is none
-        running.process.stdin.write(asked.map((name) => `${name.replaceAll('\n', ' ')}\n`).join(''))
+        own.process.stdin.write(asked.map((name) => `${name.replaceAll('\n', ' ')}\n`).join(''))
         // git takes more names only while what it says is read, and none when it has ended
-        const sent = Promise.resolve(running.process.stdin.flush()).catch(() => {})
+        const sent = Promise.resolve(own.process.stdin.flush()).catch(() => {})
         for (const index of asked.keys()) {
           const text = await next()
           // git ends at a damaged object: it is the one that a new git is asked for first
-          if (git === running) texts.push(text)
+          if (running === own) texts.push(text)
           else if (isNew && index === 0) texts.push(null)
-          if (git !== running) break
+          if (running !== own) break
         }
         await sent
       }
