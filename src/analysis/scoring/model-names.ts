@@ -35,9 +35,12 @@ const PATTERNS: readonly [RegExp, string][] = [
 
 const GENERATION = /^claude-[a-z]+-(\d+)(?:-(\d{1,2}))?$/
 
+/** No price has a longer name. */
+const MAX_NAME = 200
+
 /** The names to look up, from the most exact to the plainest. */
 export function namesOf(model: string): string[] {
-  const names = [model.toLowerCase()]
+  const names = [model.slice(0, MAX_NAME).toLowerCase()]
   for (const [pattern, replacement] of PATTERNS) {
     const name = names.at(-1) ?? ''
     const plainer = name.replace(pattern, replacement)

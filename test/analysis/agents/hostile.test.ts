@@ -150,6 +150,15 @@ describe('what would take too much memory', () => {
     expect(records).toMatchObject([{ turns: 3 }])
   })
 
+  test('blocks to replace that do not end are read once', async () => {
+    const content = '<<<<<<< SEARCH\n'.repeat(200_000)
+    const edit = call('t1', 'Write', { file_path: '/home/dev/app/a.ts', content })
+    const { records } = await read(
+      await write({ 'a.jsonl': `${user('s', 1, 'hi')}\n${answer('s', 2, [edit])}\n` }),
+    )
+    expect(records).toMatchObject([{ files_touched: ['a.ts'] }])
+  })
+
   test('so are documents, packed and beside a session', async () => {
     const thread = (more: object) =>
       JSON.stringify({ v: 1, id: 'T-019ca1ce-3ae2-7686-a41e-000000000001', created: 1, messages: [], more })

@@ -64,8 +64,23 @@ export function without(keys: readonly string[], others: Iterable<string>): stri
 
 /** The lines that blocks from `SEARCH` to `REPLACE`, as Cline's, add; null for a text without any. */
 function replacedKeys(text: string): string[] | null {
-  const blocks = text.matchAll(/^[<-]{7,} SEARCH>?\n([\s\S]*?)^={7}\n([\s\S]*?)^[>+]{7,} REPLACE/gm)
-  const keys = [...blocks].map(([, before = '', after = '']) => without(keysOf(after), keysOf(before)))
+  // one pattern of a whole block would look through the rest of the text for each beginning
+  if (!text.includes(' SEARCH')) return null
+  const keys: string[][] = []
+  let before: string[] | undefined
+  let after: string[] | undefined
+  for (const line of text.split('\n')) {
+    if (before === undefined) {
+      if (/^[<-]{7,} SEARCH>?$/.test(line)) before = []
+    } else if (after === undefined) {
+      if (line === '=======') after = []
+      else before.push(line)
+    } else if (/^[>+]{7,} REPLACE/.test(line)) {
+      keys.push(without(lineKeys(after), lineKeys(before)))
+      before = undefined
+      after = undefined
+    } else after.push(line)
+  }
   return keys.length === 0 ? null : keys.flat()
 }
 
