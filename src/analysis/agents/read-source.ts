@@ -5,9 +5,13 @@ import { useDatabase } from './transcript/database.ts'
 import { readHead } from './transcript/file-bytes.ts'
 import type { SourceFile } from './transcript/source-file.ts'
 
+/** Prompts, messages and calls of a file of text, four times as many as a record has turns: each takes up to 2 KB. */
+const MAX_ITEMS = 200_000
+
 /** Reads a file by its format. False when it contains no sessions after all. */
 export async function readSource(source: Source, file: SourceFile): Promise<boolean> {
   const { format, layout, path, startedBy } = source
+  if (layout !== 'database' && layout !== 'folder') file.group.cursor.left = MAX_ITEMS
   try {
     if (layout === 'database') {
       await useDatabase(path, (database) => format.database?.read(file, database))

@@ -159,6 +159,13 @@ describe('what would take too much memory', () => {
     expect(records).toMatchObject([{ files_touched: ['a.ts'] }])
   })
 
+  test('a file with too many messages is read up to there', async () => {
+    const lines = [...Array(200_001).keys()].map((id) => user('s', 1, 'hi', `u${id}`))
+    const { records, unreadable } = await read(await write({ 'a.jsonl': lines.join('\n') }))
+    expect(unreadable).toMatchObject([{ reason: 'reading stopped: it has too many messages and calls' }])
+    expect(records).toMatchObject([{ id: 'sess_s' }])
+  })
+
   test('so are documents, packed and beside a session', async () => {
     const thread = (more: object) =>
       JSON.stringify({ v: 1, id: 'T-019ca1ce-3ae2-7686-a41e-000000000001', created: 1, messages: [], more })

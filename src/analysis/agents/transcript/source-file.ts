@@ -81,7 +81,7 @@ export const newFileGroup = (
 ): FileGroup => ({
   ...given,
   file: null,
-  cursor: { line: 0, item: 0, items: new Map() },
+  cursor: { line: 0, item: 0, items: new Map(), left: 0 },
   ...{ transcripts: new Map(), askedBy: new Map(), requests: new Map(), origins: new Map() },
   ...{ totals: new Set(), laterRuns: [] },
 })
@@ -103,7 +103,7 @@ export class SourceFile {
     readonly onBytes: (count: number) => void,
   ) {
     group.file = this
-    Object.assign(group.cursor, { line: 0, item: 0, items: new Map() })
+    Object.assign(group.cursor, { line: 0, item: 0, items: new Map(), left: Number.POSITIVE_INFINITY })
   }
 
   /** Records an unreadable line of the file, or of `path`, a file inside a folder that is read as one file. */

@@ -83,6 +83,8 @@ export interface Cursor {
   line: number
   item: number
   items: Map<string, number>
+  /** Prompts, messages and calls that the file may still have. */
+  left: number
 }
 
 /** Collects the texts of the transcripts being read and scans many at a time. */

@@ -288,6 +288,8 @@ export class Transcript {
 
   private nextPosition(): number {
     const { cursor } = this.shared
+    cursor.left -= 1
+    if (cursor.left < 0) throw new Error('it has too many messages and calls')
     if (cursor.line > 0) {
       cursor.item += 1
       return cursor.line * ITEMS + cursor.item
