@@ -180,7 +180,7 @@ export function createAttribution(memory: AttributionMemory, now: () => number):
             }
             await finishUntil(Number.POSITIVE_INFINITY)
             yield* open
-            // of what git was stopped at, the next run does not know that it is done
+            // the next run reads again what git was stopped at
             read.set(project, { added: startedMs, notes, tip })
           } finally {
             blobs.close()

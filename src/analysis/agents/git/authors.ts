@@ -1,8 +1,20 @@
 import { asciiLower } from '../../../base/text.ts'
+import { type Git, runGit } from './run-git.ts'
+
 /** An author of a repository's commits. */
 export interface Author {
   name: string
   email: string
+}
+
+/** The authors of the current branch, each name with each address once, `.mailmap` applied. */
+export async function listAuthors(git: Git): Promise<Author[]> {
+  const { code, output } = await runGit(git, ['log', '--format=%aN%x00%aE', 'HEAD'])
+  if (code !== 0) return []
+  return [...new Set(output.split('\n'))].flatMap((line) => {
+    const [name, email] = line.split('\0')
+    return name === undefined || email === undefined ? [] : [{ name, email }]
+  })
 }
 
 /** GitHub replaces an address that its user hides by this: `123+login@…`, for old accounts `login@…`. */

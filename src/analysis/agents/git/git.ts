@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { OperatorError } from '../../../base/errors.ts'
 import { type CommitAi, type CommitRecord, MAX_PATH_BYTES } from '../../records/commit.ts'
-import { type Author, addressesByName, isNoreply, nameKey } from './authors.ts'
+import { addressesByName, isNoreply, listAuthors, nameKey } from './authors.ts'
 import { createReach, findCommits } from './default-branch.ts'
 import { type Logged, logCommits } from './git-log.ts'
 import { GENERATED, HEAD_LINES, type LoggedCommit, type LogReading } from './parse-log.ts'
@@ -188,16 +188,6 @@ async function generatedFiles(git: Git): Promise<Map<string, boolean>> {
   return new Map(
     [...found].flatMap(([, path = '', line]) => (Number(line) <= HEAD_LINES ? [[path, true] as const] : [])),
   )
-}
-
-/** The authors of the current branch, each name with each address once, `.mailmap` applied. */
-async function listAuthors(git: Git): Promise<Author[]> {
-  const { code, output } = await runGit(git, ['log', '--format=%aN%x00%aE', 'HEAD'])
-  if (code !== 0) return []
-  return [...new Set(output.split('\n'))].flatMap((line) => {
-    const [name, email] = line.split('\0')
-    return name === undefined || email === undefined ? [] : [{ name, email }]
-  })
 }
 
 async function nameOf(root: string): Promise<string> {

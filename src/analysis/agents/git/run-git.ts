@@ -13,9 +13,9 @@ const SETTINGS = [
   ...['-c', 'core.fsmonitor=false', '-c', 'log.showSignature=false'],
   ...['-c', 'log.showRoot=true', '-c', 'diff.renameLimit=2000', '-c', 'core.quotePath=false'],
 ]
-/** For all commands of a repository, while they are waited for: the time that we take is not counted. */
+/** Time that all commands of a repository are waited for: that between them is not counted. */
 const MAX_MS = 60_000
-/** What a command says that is not read piece by piece: the list of two million commits. */
+/** Bytes that a command says, where they are not read piece by piece: a list of two million commits. */
 const MAX_OUTPUT = 256 * 1024 * 1024
 const MAX_ERRORS = 64 * 1024
 /** Memory of git in KiB, without the files that it maps. */
@@ -145,7 +145,7 @@ const stopped = ({ root }: Git, what: string) =>
   new GitStopped(`${root} was not read to its end: git ${what}`)
 const tooLong = (git: Git) => stopped(git, `took more than ${MAX_MS / 1000} s`)
 
-/** What a process says, until the time of its repository is over. */
+/** Yields the output of a process until the time of its repository is over. */
 async function* chunksOf(
   git: Git,
   process: { stdout: AsyncIterable<Uint8Array>; kill(signal: 'SIGKILL'): void },

@@ -71,7 +71,7 @@ export function copyText(text: string): string {
   return Buffer.from(text).toString()
 }
 
-/** Why a text is not parsed, although it may be JSON; undefined for one that is. */
+/** Returns the reason why a text is not parsed, although it may be JSON; undefined for one that is. */
 export function beyondLimits(text: string): string | undefined {
   const { beyond } = scanJson(text, MAX_NESTING, MAX_VALUES)
   if (beyond === 'depth') return `nested more than ${MAX_NESTING} levels deep`

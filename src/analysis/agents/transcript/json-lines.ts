@@ -8,7 +8,7 @@ import type { SourceFile } from './source-file.ts'
 export const LINE_TOO_LONG = `longer than ${MAX_LINE_BYTES / 1024 / 1024} MiB`
 
 const NO_OBJECT = 'not a JSON object'
-/** Of agents' files 30 MB are the most known. One takes nine times as much memory while it is read. */
+/** The largest document known has 30 MB. Reading one takes up to nine times its size of memory. */
 const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 
 /**
@@ -36,7 +36,7 @@ function readLine(
   return value === undefined ? whyNotRead(text) : readObject(value, number, read)
 }
 
-/** Why a text gave no value. */
+/** Returns the reason why a text gave no value. */
 export const whyNotRead = (text: string): string =>
   beyondLimits(text) ?? (text.includes('\u0000') ? 'not JSON (NUL bytes)' : 'not JSON, or cut off')
 

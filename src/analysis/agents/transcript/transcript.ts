@@ -27,7 +27,6 @@ const UNKNOWN_TIME = '~'
 /** Largest number of events of a session; further ones are dropped. */
 const MAX_EVENTS = 10_000
 const MAX_TOOL_NAME = 200
-
 /** Largest number of pull requests of a session; further ones are dropped. */
 const MAX_PULL_REQUESTS = 100
 const MAX_REPOSITORY = 200
@@ -288,8 +287,7 @@ export class Transcript {
 
   private nextPosition(): number {
     const { cursor } = this.shared
-    cursor.left -= 1
-    if (cursor.left < 0) throw new Error('it has too many messages and calls')
+    if (--cursor.left < 0) throw new Error('it has too many messages and calls')
     if (cursor.line > 0) {
       cursor.item += 1
       return cursor.line * ITEMS + cursor.item
