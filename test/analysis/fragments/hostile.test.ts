@@ -176,7 +176,7 @@ test('a person who is erased leaves packed parts too', async () => {
     tests: false,
     searches: 0,
   }
-  const edits = ['people/jane.doe@corp.example.md']
+  const edits = ['people/jane.doe@corp.example/notes.md']
   const calls = [{ ...call, edits, rejected: false, actions: [] }]
   await writeRecords(deps(), orgId, [record({ ...empty, turns: [turn('a')], calls })])
   const parts = async () => {

@@ -468,7 +468,7 @@ test('a request is answered in its own form; bad ones are refused whole', async 
     [400, 'application/json', '{'],
     // millions of brackets would take the thread of all organizations for seconds
     [400, 'application/json', `{"resourceLogs":${'['.repeat(70)}${']'.repeat(70)}}`],
-    [400, 'application/json', `{"resourceLogs":[${'{},'.repeat(500_000)}{}]}`],
+    [413, 'application/json', `{"resourceLogs":[${'{},'.repeat(500_000)}{}]}`],
     [400, 'application/x-protobuf', new Uint8Array([0xff, 0xff])],
     [415, 'text/plain', ''],
     [413, 'application/json', JSON.stringify(logs(Array(20_001).fill({ 'event.name': 'x' })))],
