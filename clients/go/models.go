@@ -458,8 +458,8 @@ type Budget struct {
 	PercentUsed         float64 `json:"percent_used"`
 	AlertThreshold      float64 `json:"alert_threshold"` // percent used from which the status is warning
 	Status              string  `json:"status"`
-	ProjectedCost       float64 `json:"projected_cost"`        // at the month's end, at the month's pace so far; US dollars
-	ProjectedExceedDate *string `json:"projected_exceed_date"` // when that pace passes the limit (or when it was passed); null if not this month
+	ProjectedCost       float64 `json:"projected_cost"`        // at the month's end: spent until yesterday, the larger of today and the daily mean, and the mean for each day left; US dollars
+	ProjectedExceedDate *string `json:"projected_exceed_date"` // when that forecast passes the limit (or when it was passed); null if not this month
 	Currency            string  `json:"currency"`
 }
 type CostSummary struct {
@@ -526,7 +526,7 @@ type CostTrendData struct {
 	Cost           float64  `json:"cost"`   // of the bucket; US dollars
 	Sessions       int64    `json:"sessions"`
 	CumulativeCost float64  `json:"cumulative_cost"` // up to and with the bucket; US dollars
-	Budget         *float64 `json:"budget"`          // monthly limit in force on the first day of the bucket; US dollars
+	Budget         *float64 `json:"budget"`          // monthly limit of the organization in force on the first day of the bucket; US dollars
 }
 type CostTrend struct {
 	Granularity string          `json:"granularity"` // as asked for; the next coarser one where an end of the range that is not given makes more than 10,000 buckets

@@ -60,9 +60,9 @@ describe('an alert that is tried on the past', () => {
     expect(firings({ ...watched, window: 'day' }, sums).map(([day]) => day)).toEqual(['02', '10'])
   })
 
-  test('forecasts the month by its pace up to the day', () => {
+  test('forecasts the month from whole days', () => {
     expect(firings({ metric: 'forecast', window: 'month', above: 100 }, [sum(1, 3), sum(6, 20)])).toEqual([
-      ['06', '', 118.833333, 100],
+      ['07', '', 118.833333, 100],
     ])
   })
 })

@@ -205,8 +205,7 @@ export interface Budget {
  /** for the month; US dollars */ limit: number
  /** spent this month; US dollars */ current_cost: number
  /** limit less what was spent, 0 when exceeded; US dollars */ remaining: number
- percent_used: number; alert_threshold: number; status: 'ok' | 'warning' | 'exceeded'
- /** at the month's end, at the month's pace so far; US dollars */ projected_cost: number
+ percent_used: number; alert_threshold: number; status: 'ok' | 'warning' | 'exceeded'; projected_cost: number
  projected_exceed_date: string | null; currency: 'USD'
 }
 export interface CostSummary {
@@ -244,7 +243,7 @@ export interface CostTrendData {
  /** of the bucket; US dollars */ cost: number
  sessions: number
  /** up to and with the bucket; US dollars */ cumulative_cost: number
- /** monthly limit in force on the first day of the bucket; US dollars */ budget: number | null
+ budget: number | null
 }
 export interface CostTrend { granularity: CostGranularity; data: CostTrendData[] }
 export interface SecurityOverviewSummary {

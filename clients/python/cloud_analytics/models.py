@@ -322,8 +322,8 @@ class Budget(Model):
     percent_used: float
     alert_threshold: float  # percent used from which the status is warning
     status: Literal["ok", "warning", "exceeded"]
-    projected_cost: float  # at the month's end, at the month's pace so far; US dollars
-    projected_exceed_date: Optional[str]  # when that pace passes the limit (or when it was passed); null if not this month
+    projected_cost: float  # at the month's end: spent until yesterday, the larger of today and the daily mean, and the mean for each day left; US dollars
+    projected_exceed_date: Optional[str]  # when that forecast passes the limit (or when it was passed); null if not this month
     currency: Literal["USD"]
 
 class CostSummary(Model):
@@ -362,7 +362,7 @@ class CostTrendData(Model):
     cost: float  # of the bucket; US dollars
     sessions: int
     cumulative_cost: float  # up to and with the bucket; US dollars
-    budget: Optional[float]  # monthly limit in force on the first day of the bucket; US dollars
+    budget: Optional[float]  # monthly limit of the organization in force on the first day of the bucket; US dollars
 
 class CostTrend(Model):
     granularity: CostGranularity  # as asked for; the next coarser one where an end of the range that is not given makes more than 10,000 buckets

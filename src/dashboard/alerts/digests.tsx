@@ -1,7 +1,8 @@
+import { MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
 import type { Digest } from '../../features/alerts/digest-model.ts'
-import { projected } from '../../features/alerts/evaluate.ts'
 import { digestMessage, type Message } from '../../features/alerts/message.ts'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
+import { forecastOf } from '../../features/cost/forecast.ts'
 import type { CostTrend } from '../../features/cost/model.ts'
 import type { Outcomes } from '../../features/outcomes/model.ts'
 import type { QualityOverview } from '../../features/quality/model.ts'
@@ -88,7 +89,8 @@ export const DigestsPage = (props: PageProps) => (
 )
 
 const NAMES = 3
-const DOLLAR = 1_000_000
+const units = (dollars: number) => scaled(dollars, MONEY_DECIMALS)
+const NOTHING = { cost: 0, cumulative_cost: 0, budget: null }
 
 /** The seven lines of the week that begins on this day; null without sessions. */
 export function useWeek(from: string, name: string): Loaded<Message | null> {
@@ -101,7 +103,7 @@ export function useWeek(from: string, name: string): Loaded<Message | null> {
     const [models, projects, trend, outcomes, quality, findings] = await Promise.all([
       get<Breakdown>('/cost/breakdown', { by: 'model', ...dates, compare: 'previous', per_page: NAMES }),
       get<Breakdown>('/cost/breakdown', { by: 'project', ...dates, per_page: NAMES }),
-      get<CostTrend>('/cost/trend', { granularity: 'month', date_from: monthOf(at).from, date_to: at }),
+      get<CostTrend>('/cost/trend', { date_from: monthOf(at).from, date_to: at }),
       get<Outcomes>('/outcomes', { ...dates, per_page: 1 }),
       get<QualityOverview>('/quality', dates),
       get<Page<unknown>>('/findings', { status: 'open', ...dates, per_page: 1 }),
@@ -109,14 +111,15 @@ export function useWeek(from: string, name: string): Loaded<Message | null> {
     const { total, data: by_model } = models
     if (total.sessions === 0) return null
     const { pull_requests, linked_cost } = outcomes.total
-    const { cost: spent, budget } = trend.data[0] ?? { cost: 0, budget: null }
-    const projected_cost = projected(BigInt(Math.round(spent * DOLLAR)), new Date(at))
+    const { cost: spentToday, cumulative_cost, budget } = trend.data.at(-1) ?? NOTHING
+    const spent = { before: units(cumulative_cost - spentToday), today: units(spentToday) }
     const message = digestMessage(
       name,
       {
         ...{ digest_id: '', from, to, cost: total.cost, by_model, by_project: projects.data },
         previous_cost: total.previous?.cost ?? 0,
-        budget: budget === null ? null : { limit: budget, projected_cost },
+        budget:
+          budget === null ? null : { limit: budget, projected_cost: forecastOf(spent, new Date(at)).cost },
         pull_requests: { merged: pull_requests.merged, cost: linked_cost },
         average_quality: quality.total_sessions === 0 ? null : quality.average_score,
         new_findings: 0,

@@ -1,10 +1,10 @@
+import { MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
 import * as rules from '../../features/alerts/evaluate.ts'
 import type { Watched } from '../../features/alerts/model.ts'
+import { forecastOf } from '../../features/cost/forecast.ts'
 import { addDays, periodsOf, type Range } from '../client/days.ts'
 
 // An alert is tried on the past, by the server's own rules.
-
-const DOLLAR = 1_000_000
 
 /** The part of a day in the figure of a key. */
 export interface DaySum {
@@ -21,17 +21,19 @@ export function firingsOf(watched: Watched, sums: readonly DaySum[], range: Rang
   const { metric, window, each, times } = watched
   const isMean = metric === 'average_quality'
   const windows = times === undefined ? 1 : rules.WINDOWS_BEFORE + 1
-  /** Sum and sessions, by key and window. */
+  /** Sum and sessions, by key and window, and by `on` and a day. */
   const known = new Map<string, Map<string, readonly [number, number]>>(
     each === null ? [['', new Map()]] : [],
   )
   let [next, states]: [number, rules.States] = [0, {}]
   const addBefore = (end: string) => {
     for (let one = sums[next]; one !== undefined && one.day < end; one = sums[++next]) {
-      const period = rules.windowAt(window, new Date(one.day))
       const ofKey = known.get(one.key) ?? new Map()
-      const [sum, sessions] = ofKey.get(period) ?? [0, 0]
-      known.set(one.key, ofKey.set(period, [sum + one.sum, sessions + one.sessions]))
+      for (const period of [rules.windowAt(window, new Date(one.day)), `on ${one.day}`]) {
+        const [sum, sessions] = ofKey.get(period) ?? [0, 0]
+        ofKey.set(period, [sum + one.sum, sessions + one.sessions])
+      }
+      known.set(one.key, ofKey)
     }
   }
   const look = (day: string, now: Date): Firing[] => {
@@ -41,9 +43,10 @@ export function firingsOf(watched: Watched, sums: readonly DaySum[], range: Rang
       const [current = null, ...before] = periods.map((period, back) => {
         const [sum, sessions] = ofKey.get(period) ?? [0, 0]
         if (isMean) return sessions === 0 ? null : sum / sessions
-        return metric === 'forecast' && back === 0
-          ? rules.projected(BigInt(Math.round(sum * DOLLAR)), now)
-          : sum
+        if (metric !== 'forecast' || back > 0) return sum
+        const [ofDay] = ofKey.get(`on ${day}`) ?? [0]
+        const units = (part: number) => scaled(Math.max(0, part), MONEY_DECIMALS)
+        return forecastOf({ before: units(sum - ofDay), today: units(ofDay) }, now).cost
       })
       if (each === null || periods.some((period) => ofKey.has(period))) series.set(key, [current, ...before])
     }

@@ -1,12 +1,12 @@
 import { addDays, dateOf, monthOf } from '../../base/dates.ts'
-import { MONEY_DECIMALS, unscaled } from '../../base/decimals.ts'
+import { MONEY_DECIMALS, unitsOf, unscaled } from '../../base/decimals.ts'
 import type { ISql } from '../../database/client.ts'
 import type { EventData } from '../../webhooks/outbox/catalogue.ts'
-import { findBudgets } from '../usage/scope-queries.ts'
+import { forecastOf } from '../cost/forecast.ts'
+import { findBudgets, ORGANIZATION } from '../usage/scope-queries.ts'
 import { usageRows } from '../usage/sources.ts'
 import { sessionSums } from '../usage/sums.ts'
 import { weekBefore } from './digest-model.ts'
-import { projected } from './evaluate.ts'
 
 /** Models and projects that an event names, by their cost. */
 const MAX_KEYS = 50
@@ -25,6 +25,16 @@ async function costBy(
     order by sum(r.cost) desc, r.${sql(by)} collate "C"
     limit ${MAX_KEYS}`
   return rows.map(({ key, cost }) => ({ key: key === '' ? null : key, cost: Number(cost) }))
+}
+
+async function readSpent(sql: ISql, orgId: string, at: Date) {
+  const today = dateOf(at)
+  const [row] = await sql<[{ before: string; today: string }]>`
+    select
+      coalesce(sum(r.cost) filter (where r.bucket < ${today}), 0.000000) as before,
+      coalesce(sum(r.cost) filter (where r.bucket = ${today}), 0.000000) as today
+    from (${sessionSums(sql, orgId, { date_from: monthOf(today), date_to: today }, 'day')}) r`
+  return { before: unitsOf(row.before), today: unitsOf(row.today) }
 }
 
 /** The data of a digest that is sent at this time. */
@@ -67,12 +77,7 @@ export async function readDigest(
       where f.org_id = ${orgId}
         and f.created_at < ${from}::date::timestamp at time zone 'UTC'
     ) n`
-  const [budget] = await findBudgets(
-    sql,
-    orgId,
-    [{ scope: 'organization', scope_key: '' }],
-    monthOf(dateOf(at)),
-  )
+  const [budget] = await findBudgets(sql, orgId, [ORGANIZATION], monthOf(dateOf(at)))
   return {
     ...{ digest_id: digestId, from, to },
     cost: Number(figures?.cost ?? 0),
@@ -82,7 +87,10 @@ export async function readDigest(
     budget:
       budget === undefined
         ? null
-        : { limit: unscaled(budget.limit, MONEY_DECIMALS), projected_cost: projected(budget.cost, at) },
+        : {
+            limit: unscaled(budget.limit, MONEY_DECIMALS),
+            projected_cost: forecastOf(await readSpent(sql, orgId, at), at).cost,
+          },
     pull_requests: { merged: Number(outcome?.merged ?? 0), cost: Number(outcome?.cost ?? 0) },
     average_quality: figures?.quality == null ? null : Number(figures.quality),
     new_findings: found?.findings ?? 0,

@@ -1,5 +1,4 @@
-import { addDays, addMonths, DAY_MS, dateOf, daysBetween, mondayOf, monthOf } from '../../base/dates.ts'
-import { MONEY_DECIMALS, roundedQuotient, unscaled } from '../../base/decimals.ts'
+import { addDays, addMonths, DAY_MS, dateOf, mondayOf, monthOf } from '../../base/dates.ts'
 import type { Alert, State, Watched } from './model.ts'
 
 // The windows of alerts: UTC days, weeks from Monday and months, each named by its first day.
@@ -25,14 +24,6 @@ export function median(values: readonly number[]): number {
   const half = sorted.length / 2
   const [low = 0, high = low] = [sorted[Math.ceil(half) - 1], sorted[Math.floor(half)]]
   return (low + high) / 2
-}
-
-/** The month's cost at its pace so far, as `projected_cost` of a budget; `cost` in micro-dollars was spent until now. */
-export function projected(cost: bigint, now: Date): number {
-  const month = windowAt('month', now)
-  const days = daysBetween(month, addMonths(month, 1))
-  const passed = daysBetween(month, dateOf(now)) + 1
-  return unscaled(roundedQuotient(cost * BigInt(days), BigInt(passed)), MONEY_DECIMALS)
 }
 
 /** The state of one key; times in milliseconds since 1970. */

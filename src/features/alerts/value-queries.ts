@@ -1,14 +1,15 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
-import { addDays, daysOf } from '../../base/dates.ts'
+import { addDays, dateOf, daysOf } from '../../base/dates.ts'
 import { unitsOf } from '../../base/decimals.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberKeys } from '../../database/member-addresses.ts'
 import { summedProject, WITHOUT_PROJECT } from '../../database/rollups.ts'
+import { forecastOf } from '../cost/forecast.ts'
 import type { Dimension } from '../usage/model.ts'
 import { isOfTeam } from '../usage/scope-queries.ts'
 import { sessionsWithShares, usageRows } from '../usage/sources.ts'
 import { bucketOf, keyOf, memberTables, OTHERS, projectSums } from '../usage/sums.ts'
-import { projected, rounded, type Series, WINDOWS_BEFORE, windowAt } from './evaluate.ts'
+import { rounded, type Series, WINDOWS_BEFORE, windowAt } from './evaluate.ts'
 import { countFailingEndpoints, countSilentMachines, findLimits } from './figure-queries.ts'
 import type { Each, Metric, Watched } from './model.ts'
 
@@ -169,25 +170,38 @@ export async function readValues(
   )
   const to = addDays(windowAt(window, now, 1), -1)
   const context = { sql, orgId, watched, from: periods.at(-1) ?? '', to, onlyMember }
+  const today = dateOf(now)
+  // a forecast needs today's part too, as of the same instant
+  const ofToday =
+    metric === 'forecast'
+      ? sql`
+          union all
+          select q.key, 'today', q.value::text
+          from (${rowsOf({ ...context, from: today, to: today }, null)}) q`
+      : sql``
   const rows = await sql<{ key: string; period: string; value: string }[]>`
     with ${memberTables(sql, orgId)}
     select q.key, q.period::text as period, q.value::text as value
-    from (${rowsOf(context, null)}) q`
+    from (${rowsOf(context, null)}) q
+    ${ofToday}`
   const limitOf = metric === 'budget_percent' ? await findLimits(sql, orgId, given) : undefined
-  const valueIn = (key: string, period: string, value: string | undefined): number | null => {
+  const valueIn = (key: string, period: string, values: ReadonlyMap<string, string>): number | null => {
+    const value = values.get(period)
     if (limitOf !== undefined) {
       const limit = limitOf(key, period)
       return limit === undefined ? null : rounded((100 * Number(value ?? 0)) / limit)
     }
     if (value === undefined) return ZERO.has(metric) ? 0 : null
-    return metric === 'forecast' && period === periods[0] ? projected(unitsOf(value), now) : Number(value)
+    if (metric !== 'forecast' || period !== periods[0]) return Number(value)
+    const spentToday = unitsOf(values.get('today') ?? '0.000000')
+    return forecastOf({ before: unitsOf(value) - spentToday, today: spentToday }, now).cost
   }
   const found = Map.groupBy(rows, ({ key }) => key)
   if (each === null) found.set('', rows)
   const series = new Map<string, Series>()
   for (const [key, ofKey] of found) {
     const values = new Map(ofKey.map(({ period, value }) => [period, value]))
-    const [current = null, ...before] = periods.map((period) => valueIn(key, period, values.get(period)))
+    const [current = null, ...before] = periods.map((period) => valueIn(key, period, values))
     series.set(key, [current, ...before])
   }
   return { series, empty: ZERO.has(metric) ? 0 : null }

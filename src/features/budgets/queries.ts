@@ -4,7 +4,7 @@ import { dateOf, monthOf } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { readPage } from '../../database/rows.ts'
-import { budgetStatus } from '../cost/budget.ts'
+import { usedOf } from '../cost/budget.ts'
 import {
   type BudgetScope,
   findBudgets,
@@ -83,16 +83,9 @@ export async function findMyBudgets(
     ...(project ? [{ scope: 'project' as const, scope_key: project }] : []),
   ]
   const found = await findBudgets(sql, orgId, scopes, monthOf(dateOf(now)))
-  const budgets = found.map(({ since, limit, cost, ...scope }) => {
-    const status = budgetStatus(scope, since, limit, { cost, exceededOn: null }, now)
-    const { current_cost, percent_used } = status
-    return {
-      scope: shownScope(scope),
-      limit: status.limit,
-      current_cost,
-      percent_used,
-      status: status.status,
-    }
-  })
+  const budgets = found.map(({ limit, cost, ...scope }) => ({
+    scope: shownScope(scope),
+    ...usedOf(limit, cost),
+  }))
   return { action, budgets }
 }

@@ -34,9 +34,11 @@ export const Budget = component('Budget', {
   percent_used: Type.Number(),
   alert_threshold: Type.Number({ description: 'percent used from which the status is warning' }),
   status: oneOf(['ok', 'warning', 'exceeded']),
-  projected_cost: dollars("at the month's end, at the month's pace so far"),
+  projected_cost: dollars(
+    "at the month's end: spent until yesterday, the larger of today and the daily mean, and the mean for each day left",
+  ),
   projected_exceed_date: nullable(
-    date('when that pace passes the limit (or when it was passed); null if not this month'),
+    date('when that forecast passes the limit (or when it was passed); null if not this month'),
   ),
   currency: Type.Literal('USD'),
 })
@@ -72,7 +74,7 @@ export const CostTrend = component('CostTrend', {
       cost: dollars('of the bucket'),
       sessions: Type.Integer(),
       cumulative_cost: dollars('up to and with the bucket'),
-      budget: nullable(dollars('monthly limit in force on the first day of the bucket')),
+      budget: nullable(dollars('monthly limit of the organization in force on the first day of the bucket')),
     }),
   ),
 })

@@ -1,4 +1,4 @@
-import { addMonths, dateOf, monthOf, type Span, shortSpansOf } from '../../base/dates.ts'
+import { addMonths, dateOf, daysOf, monthOf, type Span, shortSpansOf } from '../../base/dates.ts'
 import { unitsOf } from '../../base/decimals.ts'
 import { validationError } from '../../base/errors.ts'
 import { JsonText } from '../../base/json-text.ts'
@@ -21,8 +21,9 @@ interface CostRow {
   periods: string | null
   projects: string | null
   current_month: string
-  /** The cost of the budget’s scope this month. */
+  /** The cost of the budget’s scope this month, and today. */
   month_cost: string
+  today_cost: string
   /** The scope of the budget, the month of its record in force, and its limit; null without one. */
   scope: BudgetScope['scope'] | null
   scope_key: string
@@ -34,7 +35,8 @@ interface CostRow {
 
 /** Sums the cost of matching sessions by period and project, with the state of the month, as of one instant. */
 export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Date): Promise<JsonText> {
-  const thisMonth = monthOf(dateOf(now))
+  const today = dateOf(now)
+  const thisMonth = monthOf(today)
   const month = { from: thisMonth, before: addMonths(thisMonth, 1) }
   const project = summedProject(query.project)
   const [row] = await sql<[CostRow]>`
@@ -51,7 +53,7 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Da
           having sum(r.sessions) > 0
         ) p
       ) as projects,
-      trim_scale(m.own) as current_month, c.cost as month_cost,
+      trim_scale(m.own) as current_month, c.cost as month_cost, c.today as today_cost,
       b.scope, b.scope_key, b.since::text as since, b.limit_usd as limit,
       case when c.cost > b.limit_usd then (
         select d.bucket::text
@@ -75,9 +77,11 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Da
     ) p
     cross join (
       select
-        coalesce(sum(r.cost) filter (where r.project = ''), 0.000000) as cost,
-        coalesce(sum(r.cost) filter (where r.project = ${project}), 0.000000) as own
-      from (${projectSums(sql, orgId, [{ ...month, grain: 'month' }], sql`in ('', ${project})`)}) r
+        coalesce(sum(r.cost) filter (where r.grain = 'month' and r.project = ''), 0.000000) as cost,
+        coalesce(sum(r.cost) filter (where r.grain = 'month' and r.project = ${project}), 0.000000) as own,
+        coalesce(sum(r.cost) filter (where r.grain = 'day' and r.project = ''), 0.000000) as today,
+        coalesce(sum(r.cost) filter (where r.grain = 'day' and r.project = ${project}), 0.000000) as own_today
+      from (${projectSums(sql, orgId, [{ ...month, grain: 'month' }, daysOf(today, today)], sql`in ('', ${project})`)}) r
     ) m
     left join (
       select s.scope, s.scope_key, b.since, b.limit_usd
@@ -89,10 +93,15 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Da
       order by s.scope desc
       limit 1
     ) b on true
-    cross join lateral (select case when b.scope = 'project' then m.own else m.cost end as cost) c`
-  const { total, unpriced, periods, projects, current_month, month_cost, exceeded_on } = row
+    cross join lateral (
+      select
+        case when b.scope = 'project' then m.own else m.cost end as cost,
+        case when b.scope = 'project' then m.own_today else m.today end as today
+    ) c`
+  const { total, unpriced, periods, projects, current_month, exceeded_on } = row
   const { scope, scope_key, since, limit } = row
-  const spent = { cost: unitsOf(month_cost), exceededOn: exceeded_on }
+  const ofToday = unitsOf(row.today_cost)
+  const spent = { before: unitsOf(row.month_cost) - ofToday, today: ofToday, exceededOn: exceeded_on }
   const budget =
     scope === null || since === null || limit === null
       ? null

@@ -132,11 +132,11 @@ export const costOfScope = (sql: ISql, orgId: string): Fragment => sql`
 
 /**
  * The budgets of those of the scopes that have one in force in the month, given by its first day; in the order of `scopes`.
- * `since`: the first month of the record in force; amounts in micro-dollars.
+ * Amounts are in micro-dollars.
  */
 export async function findBudgets(sql: ISql, orgId: string, scopes: readonly BudgetScope[], month: string) {
-  const rows = await sql<(BudgetScope & { since: string; limit: string; cost: string })[]>`
-    select s.scope, s.scope_key, b.since::text as since, b.limit_usd::text as limit, ${costOfScope(sql, orgId)}::text as cost
+  const rows = await sql<(BudgetScope & { limit: string; cost: string })[]>`
+    select s.scope, s.scope_key, b.limit_usd::text as limit, ${costOfScope(sql, orgId)}::text as cost
     from (
       select n.*, ${month}::date as month
       from ${unnest(sql, [...scopes.entries()], {

@@ -5,7 +5,6 @@ import {
   type KeyState,
   keysOf,
   median,
-  projected,
   type Series,
   type States,
   summaryOf,
@@ -39,12 +38,6 @@ test.each([
   [[3, 1, 2], 2],
   [[0, 0, 0, 0, 0, 0, 0, 1, 9, 9, 9, 9, 9, 9], 0.5],
 ])('the median of %j is %d', (values, wanted) => expect(median(values)).toBe(wanted))
-
-test('a forecast counts today as a whole day', () => {
-  expect(projected(10_000_000n, at('2026-11-01T00:00'))).toBe(300)
-  expect(projected(10_000_000n, at('2026-11-30T23:59'))).toBe(10)
-  expect(projected(1_000_001n, at('2026-02-03T10:00'))).toBe(9.333343)
-})
 
 const NOW = at('2026-11-11T12:00')
 const MINUTE = 60_000

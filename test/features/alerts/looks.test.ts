@@ -241,7 +241,8 @@ describe('Slack and Teams', () => {
         'Cost $412.50, 100% more than the week before',
         'Models sonnet $300.00, opus $112.50',
         'Projects shop $300.00, web $112.50',
-        'Budget $1,546.88 expected this month, of $2,500.00',
+        // $618.75 in eleven days, and nothing yet on the twelfth
+        'Budget $1,687.50 expected this month, of $2,500.00',
         'Pull requests 0 merged, whose sessions cost $0.00',
         expect.stringMatching(/^Quality \d+(\.\d\d)? on average$/),
         'Findings 0 new',

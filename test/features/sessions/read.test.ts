@@ -269,14 +269,14 @@ describe('GET /v1/cost', () => {
       status: 'ok',
       currency: 'USD',
     })
-    // 15 of 30 days: reaching the limit on the last day is not passing it
-    expect(first.projected_cost).toBe(Math.round(spent * 2e6) / 1e6)
-    expect(first.projected_exceed_date).toBeNull()
+    // 14 days, and nothing yet on the 15th, which counts as a whole day
+    expect(first.projected_cost).toBe(Math.round((spent * 1e6 * 30) / 14) / 1e6)
+    expect(first.projected_exceed_date).toBe('2026-11-29')
     await post([{ type: 'budget', month: '2026-11', limit: Math.ceil(spent * 1e6 * 1.1) / 1e6 }])
     expect((await get('/v1/cost')).current_budget).toMatchObject({
       status: 'warning',
-      // 1.1 times what 15 days took: the 17th day passes it
-      projected_exceed_date: '2026-11-17',
+      // 1.1 times what 14 days took: the 16th day passes it
+      projected_exceed_date: '2026-11-16',
     })
     await post([{ type: 'budget', month: '2026-11', limit: spent }])
     expect((await get('/v1/cost')).current_budget).toMatchObject({

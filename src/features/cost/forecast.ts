@@ -1,0 +1,31 @@
+import { addDays, addMonths, dateOf, daysBetween, monthOf } from '../../base/dates.ts'
+import { MONEY_DECIMALS, roundedQuotient, unscaled } from '../../base/decimals.ts'
+
+/** What a month cost before the day of now, and on it so far; micro-dollars. */
+export interface Spent {
+  before: bigint
+  today: bigint
+}
+
+/**
+ * The month's cost at its end, from whole days: what was spent until yesterday, the larger of today and the daily mean until
+ * yesterday, and the mean for each day that is left. On the 1st the mean is today. `exceedsOn`: the first day whose end is
+ * above a limit in micro-dollars; null if not this month.
+ */
+export function forecastOf({ before, today }: Spent, now: Date) {
+  const day = dateOf(now)
+  const passed = daysBetween(monthOf(day), day)
+  const left = BigInt(daysBetween(day, addMonths(day, 1)) - 1)
+  // amounts are multiplied by the days of the mean, so that it is exact
+  const [pace, days] = passed === 0 ? [today, 1n] : [before, BigInt(passed)]
+  const tonight = before * days + (today * days > pace ? today * days : pace)
+  return {
+    cost: unscaled(roundedQuotient(tonight + pace * left, days), MONEY_DECIMALS),
+    exceedsOn(limit: bigint): string | null {
+      const room = limit * days - tonight
+      if (room < 0n) return day
+      const daysWithin = pace === 0n ? left : room / pace
+      return daysWithin < left ? addDays(day, Number(daysWithin) + 1) : null
+    },
+  }
+}
