@@ -261,10 +261,17 @@ describe('on a terminal', () => {
       /PROJECT +BEFORE +COST +CHANGE\ncheckout +\$0\.00 +\$30\.00 +\+\$30\.00 \(new\)\n/,
       `2026-03-02  $30.00  ${'█'.repeat(20)}\n2026-03-03   $7.50  █████\n`,
       'checkout ',
-      `Budget of ${month}: $`,
-      ' of $100.00\n',
     ])
       expect(stdout).toMatch(part)
+    // the budget of the running month is said of that month, and of what the filters leave
+    expect(stdout).not.toContain('Budget')
+    const summary = async (...words: string[]) =>
+      (await run(['cost', '--org', 'acme', ...words], local)).stdout.split('\n\n').at(-1)
+    expect(await summary()).toStartWith(`Budget of ${month}: $`)
+    expect(await summary()).toContain(' of $100.00\n')
+    expect(await summary('--project', HOSTILE.slice(-4))).toBe(
+      'This month, next: $0.00. No budget: cloud-analytics budget set --org acme --project next --limit USD\n',
+    )
     const ascii = await run(['cost', '--org', 'acme', '--project', 'checkout', ...MARCH], {
       ...local,
       LC_ALL: 'C',

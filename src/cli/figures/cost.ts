@@ -1,5 +1,6 @@
-import { addDays, daysBetween } from '../../base/dates.ts'
+import { addDays, dateOf, daysBetween, monthOf } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
+import { shellWord } from '../../base/text.ts'
 import { type Breakdown, type BreakdownItem, BreakdownQuery } from '../../features/cost/breakdown-model.ts'
 import { type Budget, CostQuery, type CostSummary } from '../../features/cost/model.ts'
 import type { TeamOverview } from '../../features/team/model.ts'
@@ -40,7 +41,7 @@ const MAX_PROJECTS = 20
 
 async function summaryText(summary: CostSummary, view: View): Promise<string> {
   const { total_cost, current_month, unpriced_tokens, by_period, by_project, current_budget } = summary
-  const { screen, source, parameters } = view
+  const { screen, parameters } = view
   const parts: string[] = []
   if (by_project.length === 0) parts.push(noSessions(view, 'cost'))
   else {
@@ -64,12 +65,23 @@ async function summaryText(summary: CostSummary, view: View): Promise<string> {
     )
     if (unpriced_tokens > 0) parts.push(unpricedText(unpriced_tokens))
   }
-  parts.push(
-    current_budget === null
-      ? `This month, all projects: ${money(current_month)}. No budget: cloud-analytics budget set${source.words || ' --org SLUG'} --limit USD`
-      : budgetText(screen, current_budget),
-  )
+  // the month is the running one, and says nothing of a range before it
+  if (rangeOf(parameters).to >= monthOf(dateOf(new Date())))
+    parts.push(
+      // a project without one has that of the organization
+      current_budget === null || (current_budget.scope === 'organization' && parameters.project !== undefined)
+        ? noBudgetText(current_month, view)
+        : budgetText(screen, current_budget),
+    )
   return parts.join('\n\n')
+}
+
+function noBudgetText(month: number, { source, parameters }: View): string {
+  const { project } = parameters
+  const spent = `This month, ${project === undefined ? 'all projects' : project || 'without a project'}: ${money(month)}`
+  if (project === '') return spent
+  const words = project === undefined ? '' : ` --project ${shellWord(project)}`
+  return `${spent}. No budget: cloud-analytics budget set${source.words || ' --org SLUG'}${words} --limit USD`
 }
 
 /** The cost of each day of the range, also of those without sessions. */
@@ -113,7 +125,7 @@ function budgetText(screen: Screen, budget: Budget): string {
       `Budget${scope === 'project' ? ' of the project' : ''} of ${budget.period_start.slice(0, 7)}: ${money(current_cost)} of ${money(limit)}`,
     ),
     `${paint(screen, bar, COLOUR_OF_STATUS[status])} ${percent(percent_used / 100)}, ${status}`,
-    `At this pace ${money(budget.projected_cost)} by the end of the month${exceeds}`,
+    `Forecast ${money(budget.projected_cost)} by the end of the month${exceeds}`,
   ].join('\n')
 }
 

@@ -1,4 +1,6 @@
+import { useId } from 'preact/hooks'
 import { formatDollars, formatDollarTick, namesOf } from '../client/format.ts'
+import { UNKNOWN } from '../parts/columns.tsx'
 import { Axes, MARGIN, middleOf, partOf } from './axes.tsx'
 import { Figure } from './figure.tsx'
 import { colorOf, Legend, type Named } from './legend.tsx'
@@ -16,8 +18,10 @@ interface PeriodChartProps {
   periods: readonly string[]
   /** Stacked in this order, the first at the bottom. */
   series: readonly Series[]
-  /** A dashed line at this height. */
-  limit?: { name: string; value: number } | undefined
+  /** A dashed line at these heights, one a period; null where there is none. */
+  limit?: { name: string; values: readonly (number | null)[] } | undefined
+  /** The period that goes on: its bar is hatched. */
+  unfinished?: string
   /** A click on a period's bar goes there. */
   linkOf?: (period: string) => string
   /** Names what a bar stands for. */
@@ -37,11 +41,13 @@ const FLAG = 12
 
 /** Stacked bars, one for each period: US dollars unless `format` says otherwise. */
 export function PeriodChart(props: PeriodChartProps) {
-  const { title, description, periods, series, limit, linkOf, of = 'Period', also = [], flags = [] } = props
+  const { title, description, periods, series, limit, unfinished, linkOf } = props
+  const { of = 'Period', also = [], flags = [] } = props
+  const hatching = useId()
   const { format = formatDollars, formatTick = formatDollarTick } = props
   const height = HEIGHT + FLAG * flags.length
   const sums = periods.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0))
-  const ticks = ticksTo(Math.max(0, ...sums, limit?.value ?? 0))
+  const ticks = ticksTo(Math.max(0, ...sums, ...(limit?.values ?? []).map((value) => value ?? 0)))
   const max = ticks.at(-1) ?? 1
   const inner = HEIGHT - MARGIN.top - MARGIN.bottom
   const y = upwards(max, inner)
@@ -51,12 +57,15 @@ export function PeriodChart(props: PeriodChartProps) {
     periods.map((period, index) => ({
       x: middleOf(width, periods.length, index),
       y: MARGIN.top + y(sums[index] ?? 0),
-      title: names[index] ?? period,
+      title: `${names[index] ?? period}${period === unfinished ? ', unfinished' : ''}`,
       lines: [
         ...series.map(
           ({ name, values }) => [name, format(values[index] ?? 0), isStacked && values[index] === 0] as const,
         ),
         ...(isStacked ? [['Total', format(sums[index] ?? 0)] as const] : []),
+        ...(limit === undefined
+          ? []
+          : [[limit.name, limit.values[index] == null ? UNKNOWN : format(limit.values[index])] as const]),
         ...also.map(({ name, values }) => [name, values[index] ?? ''] as const),
         ...flags.map(({ name, values }) => [name, String(values[index] ?? 0), !values[index]] as const),
       ],
@@ -82,7 +91,10 @@ export function PeriodChart(props: PeriodChartProps) {
             )}
           </g>
         ))}
-        {sums.map((_, index) => {
+        <pattern id={hatching} class="hatching" width="6" height="6" patternUnits="userSpaceOnUse">
+          <path d="M-1,1 l2,-2 M0,6 l6,-6 M5,7 l2,-2" />
+        </pattern>
+        {sums.map((sum, index) => {
           let below = 0
           return (
             <g
@@ -98,18 +110,13 @@ export function PeriodChart(props: PeriodChartProps) {
                   <rect key={nth} fill={colorOf(one, nth)} y={top} width={bar} height={height} />
                 )
               })}
+              {periods[index] === unfinished && (
+                <rect fill={`url(#${hatching})`} y={y(sum)} width={bar} height={y(0) - y(sum)} />
+              )}
             </g>
           )
         })}
-        {limit !== undefined && (
-          <line
-            class="limit"
-            x1={MARGIN.left}
-            x2={width - MARGIN.right}
-            y1={MARGIN.top + y(limit.value)}
-            y2={MARGIN.top + y(limit.value)}
-          />
-        )}
+        {limit !== undefined && <path class="limit" d={stepsOf(limit.values, width, y)} />}
       </>
     )
   }
@@ -123,13 +130,30 @@ export function PeriodChart(props: PeriodChartProps) {
       marks={marks}
       legend={
         (isStacked || limit !== undefined || flags.length > 0) && (
-          <Legend
-            names={isStacked ? series : []}
-            flags={flags}
-            limit={limit === undefined ? undefined : `${limit.name} ${format(limit.value)}`}
-          />
+          <Legend names={isStacked ? series : []} flags={flags} limit={limit && limitText(limit, format)} />
         )
       }
     />
   )
 }
+
+/** The name of the limit, with its value where all periods have the same. */
+function limitText(
+  { name, values }: NonNullable<PeriodChartProps['limit']>,
+  format: (value: number) => string,
+) {
+  const texts = new Set(values.flatMap((value) => (value === null ? [] : format(value))))
+  return texts.size === 1 ? `${name} ${[...texts][0]}` : name
+}
+
+/** A path with a step where the value changes; none where there is no value. */
+const stepsOf = (values: readonly (number | null)[], width: number, y: (value: number) => number): string =>
+  values
+    .map((value, index) => {
+      if (value === null) return ''
+      const part = partOf(width, values.length)
+      const from = MARGIN.left + part * index
+      const top = MARGIN.top + y(value)
+      return `${values[index - 1] == null ? `M${from},${top}` : `V${top}`}H${from + part}`
+    })
+    .join('')

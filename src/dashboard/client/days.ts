@@ -47,12 +47,16 @@ export const monthOf = (day: string): Range => ({
 /** This month up to today, with the months before: `months` of them. */
 export const lastMonths = (months: number): Range => ({ from: addMonths(today(), 1 - months), to: today() })
 
+const periodOf = (day: string, granularity: Granularity): string =>
+  granularity === 'day' ? day : granularity === 'week' ? weekOf(day) : addMonths(day, 0)
+
+/** The period that goes on. */
+export const openPeriod = (granularity: Granularity): string => periodOf(today(), granularity)
+
 /** The first days of the range's periods, as the API names them. */
 export function periodsOf(range: Range, granularity: Granularity): string[] {
-  const first = (day: string) =>
-    granularity === 'day' ? day : granularity === 'week' ? weekOf(day) : addMonths(day, 0)
   const periods = new Set<string>()
-  for (let day = range.from; day <= range.to; day = addDays(day, 1)) periods.add(first(day))
+  for (let day = range.from; day <= range.to; day = addDays(day, 1)) periods.add(periodOf(day, granularity))
   return [...periods]
 }
 

@@ -1,8 +1,7 @@
 import type { Breakdown, BreakdownItem } from '../../features/cost/breakdown-model.ts'
-import type { CostSummary } from '../../features/cost/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { useApi } from '../client/api.ts'
-import { daysOfPeriod, type Granularity, lengthOf } from '../client/days.ts'
+import { daysOfPeriod, openPeriod } from '../client/days.ts'
 import { formatCompact, formatDollars, formatWhole } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
@@ -14,10 +13,11 @@ import { datesOf, Filters, pick, rangeOf, SessionChoosers, sortingOf } from '../
 import { List } from '../parts/list.tsx'
 import { NoSessions, Show } from '../parts/show.tsx'
 import { KEY_OPTIONS, KEYS, type Key, type Sums, stackGranularity, useStack } from './breakdown.ts'
+import { budgetFact, limitLine, type MonthBudget, useBudgets } from './budget.tsx'
 import { Change, cacheShareOf, columnsOf } from './cost-columns.tsx'
 
 /** Shows the cost by any key that the API sums by. */
-export function CostPage({ route }: PageProps) {
+export function CostPage({ route, who }: PageProps) {
   const { query } = route
   const by = KEYS.find((key) => key === query.get('by')) ?? 'project'
   const andBy = KEYS.find((key) => key === query.get('and_by') && key !== by)
@@ -36,8 +36,7 @@ export function CostPage({ route }: PageProps) {
     ...pick(query, 'sort', 'order', 'page'),
   }
   const breakdown = useApi<Breakdown>('/cost/breakdown', list)
-  const summary = useApi<CostSummary>('/cost', { project: filters.project, ...dates })
-  const budget = summary.state === 'ready' ? summary.value.current_budget : null
+  const budgets = useBudgets(filters, range, who.member?.role === 'developer')
   const nameOf = (key: string | null) => (key === null ? NONE : (members.get(key)?.name ?? key))
   /** An address says more than an id in the field of the filter. Of what has no key what has no project or team is found. */
   const filterOf = (of: Key, key: string | null) =>
@@ -73,7 +72,7 @@ export function CostPage({ route }: PageProps) {
         )}
       </Filters>
       {breakdown.state !== 'failed' && breakdown.value !== undefined && (
-        <Totals total={breakdown.value.total} budget={budget} />
+        <Totals total={breakdown.value.total} budget={budgets?.month} />
       )}
       <Show loaded={stack} what="the cost of each period">
         {({ periods, series }) =>
@@ -94,7 +93,8 @@ export function CostPage({ route }: PageProps) {
                 linkOf={(period) =>
                   linkHere(route, { page: undefined, ...daysOfPeriod(period, granularity, range) })
                 }
-                limit={budget === null ? undefined : limitOf(budget, granularity)}
+                limit={budgets && limitLine(budgets, periods, granularity)}
+                unfinished={openPeriod(granularity)}
               />
               <p class="note">
                 What a session costs counts on the day on which it began (UTC). A bar narrows the page to its
@@ -117,21 +117,9 @@ export function CostPage({ route }: PageProps) {
   )
 }
 
-type Budget = NonNullable<CostSummary['current_budget']>
-
-/** The month's limit, as even parts of it for shorter periods. */
-function limitOf({ limit, period_start, period_end }: Budget, granularity: Granularity) {
-  if (granularity === 'month') return { name: 'Budget', value: limit }
-  const ofDay = limit / lengthOf({ from: period_start, to: period_end })
-  return {
-    name: `Budget in a ${granularity}`,
-    value: granularity === 'week' ? ofDay * 7 : ofDay,
-  }
-}
-
 interface TotalsProps {
   total: Sums
-  budget: Budget | null
+  budget: MonthBudget | undefined
 }
 
 function Totals({ total, budget }: TotalsProps) {
@@ -152,20 +140,8 @@ function Totals({ total, budget }: TotalsProps) {
           'Without a known price',
           total.unpriced_tokens > 0 ? `${formatCompact(total.unpriced_tokens)} tokens` : undefined,
         ],
-        ['Budget of the month', budget === null ? undefined : <Used key="budget" budget={budget} />],
+        ...(budget === undefined ? [] : [budgetFact(budget)]),
       ]}
     />
-  )
-}
-
-/** The month's cost against its limit, and when that was or will be passed. */
-function Used({ budget }: { budget: Budget }) {
-  const { current_cost, limit, status, projected_cost, projected_exceed_date: day } = budget
-  const forecast = status === 'exceeded' ? '' : `forecast ${formatDollars(projected_cost)}: `
-  return (
-    <>
-      {formatDollars(current_cost)} of {formatDollars(limit)}
-      {day !== null && <strong class="bad">{`, ${forecast}passed on ${day}`}</strong>}
-    </>
   )
 }

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { addDays, addMonths, dateOf, daysBetween, monthOf } from '../../src/base/dates.ts'
+import { type HttpServer, listen } from '../../src/http/listen.ts'
+import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { type Browser, findBrowser, type Page, startBrowser } from './browser.ts'
+
+// Pages say of money exactly what their filters leave, by figures made by hand. Skipped on a machine without Chromium.
+
+const program = findBrowser()
+
+let db: TestDatabase
+let server: HttpServer
+let browser: Browser
+let page: Page
+let acme: Tenant
+
+const today = dateOf(new Date())
+const month = monthOf(today)
+const last = addDays(addMonths(month, 1), -1)
+const before = addMonths(month, -1)
+const nameOf = (day: string) =>
+  new Date(day).toLocaleString('en', {
+    ...{ month: 'long', timeZone: 'UTC' },
+    ...(day.slice(0, 4) !== today.slice(0, 4) && { year: 'numeric' }),
+  })
+const dollars = (amount: number) => amount.toLocaleString('en-US', { style: 'currency', currency: 'USD' })
+
+const session = (
+  who: string,
+  project_name: string,
+  day: string,
+  estimated_cost: number,
+  more: object = {},
+) => ({
+  ...{ type: 'session', id: `sess_${who}_${day}`, project_name, estimated_cost },
+  ...{ created_at: `${day}T00:00:00Z`, user_email: `${who}@example.com` },
+  ...{ model: 'claude-opus-4-5', source: 'claude-code' },
+  ...more,
+})
+const member = (who: string, team: string) => ({
+  ...{ type: 'member', email: `${who}@example.com`, display_name: who, role: 'developer', team },
+  joined_at: `${before}T00:00:00Z`,
+})
+const budget = (of: string, limit: number, scope: object = {}) => ({
+  ...{ type: 'budget', month: of.slice(0, 7), limit },
+  ...scope,
+})
+
+beforeAll(async () => {
+  if (program === null) return
+  db = await testDatabase()
+  const app = testApp(db.sql, { writes: db.pool(2) })
+  server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
+  acme = await tenant(db.sql, { scopes: ['read', 'write', 'webhooks', 'admin'] })
+  const records = [
+    ...[member('ada', 'payments'), member('bob', 'web')],
+    ...[budget(addMonths(month, -2), 1500), budget(before, 1000), budget(month, 400)],
+    ...[budget(before, 200, { team: 'payments' }), budget(month, 100, { team: 'payments' })],
+    budget(month, 1e6, { project: 'checkout' }),
+    ...[
+      session('ada', 'checkout', addDays(before, 4), 250),
+      session('bob', 'shop', addDays(before, 5), 1000),
+    ],
+    ...[session('ada', 'checkout', today, 90), session('bob', 'shop', today, 30)],
+  ]
+  const response = await client(app, acme.key)('/v1/sync', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ records }),
+  })
+  expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
+  browser = await startBrowser(program)
+  page = await browser.newPage()
+  await page.resize(1440, 900)
+}, 180_000)
+afterAll(async () => {
+  if (program === null) return
+  await browser.close()
+  await server.stop()
+  await db.drop()
+})
+
+const quoted = JSON.stringify
+const SETTLED = `document.querySelector('h1') !== null && document.querySelector('.stale') === null &&
+  ![...document.querySelectorAll('[role=status]')].some((node) => node.textContent.startsWith('Loading'))`
+async function visit(fragment: string, key = acme.key): Promise<void> {
+  await page.open(`${server.url}/live`)
+  await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${quoted(key)})`)
+  await page.open(`${server.url}/${fragment}`)
+  await page.until(SETTLED)
+}
+const texts = (selector: string) =>
+  page.evaluate<string[]>(
+    `[...document.querySelectorAll(${quoted(selector)})].map((one) => one.textContent.replace(/\\s+/g, ' ').trim())`,
+  )
+/** The budget that a page of cost names; undefined for none. */
+const saidBudget = async () => (await texts('.totals > div')).find((text) => text.startsWith('Budget'))
+
+describe.skipIf(program === null)('the page of cost', () => {
+  /** Nothing was spent before today. */
+  const forecast = (spent: number) =>
+    dollars(today === month ? spent * (daysBetween(month, last) + 1) : spent)
+
+  test('has a budget only where that is of the filters', async () => {
+    const said = async (filters: string) => {
+      await visit(`#/cost?from=${month}&to=${last}${filters}`)
+      await page.until(`document.querySelector('.totals') !== null`)
+      return await saidBudget()
+    }
+    const name = nameOf(month)
+    await visit(`#/cost?from=${month}&to=${last}`)
+    await page.until(`document.querySelector('.totals')?.innerText.includes('Budget of ${name}')`)
+    expect(await saidBudget()).toStartWith(`Budget of ${name}$120.00 of $400.00, forecast ${forecast(120)}`)
+    await visit(`#/cost?from=${month}&to=${last}&team=payments`)
+    await page.until(`document.querySelector('.totals')?.innerText.includes('Budget')`)
+    expect(await saidBudget()).toStartWith(`Budget of ${name}$90.00 of $100.00, forecast ${forecast(90)}`)
+    // from 80 percent on
+    expect(await texts('.totals .fair')).toEqual(['$90.00 of $100.00'])
+    await visit(`#/cost?from=${month}&to=${last}&project=checkout`)
+    await page.until(`document.querySelector('.totals')?.innerText.includes('Budget')`)
+    expect(await saidBudget()).toBe(`Budget of ${name}$90.00 of $1,000,000.00, forecast ${forecast(90)}`)
+    expect(await texts('.totals .fair')).toEqual([])
+    for (const other of [
+      '&project=shop',
+      '&team=web',
+      '&member=ada%40example.com',
+      '&team=payments&agent=claude-code',
+    ])
+      expect(await said(other)).toBeUndefined()
+    expect(page.problems.splice(0)).toEqual([])
+  }, 180_000)
+
+  test('has the budget of the month that it shows, and one line of each month’s', async () => {
+    await visit(`#/cost?from=${before}&to=${addDays(month, -1)}`)
+    await page.until(`document.querySelector('.totals')?.innerText.includes('Budget')`)
+    expect(await saidBudget()).toBe(
+      `Budget of ${nameOf(before)}$1,250.00 of $1,000.00, passed on ${addDays(before, 5)}`,
+    )
+    await visit(`#/cost?from=${addMonths(month, -11)}&to=${last}`)
+    await page.until(`document.querySelector('.chart path.limit') !== null`)
+    const rows = await page.evaluate<string[][]>(
+      `[...document.querySelectorAll('.chart tbody tr')].map((row) => [row.cells[0].textContent, row.cells[row.cells.length - 1].textContent])`,
+    )
+    expect(rows.slice(-4)).toEqual([
+      [addMonths(month, -3).slice(0, 7), '–'],
+      [addMonths(month, -2).slice(0, 7), '$1,500.00'],
+      [before.slice(0, 7), '$1,000.00'],
+      [`${month.slice(0, 7)}, unfinished`, '$400.00'],
+    ])
+    const steps = `document.querySelector('path.limit').getAttribute('d').replaceAll(/[^A-Z]/g, '')`
+    expect(await page.evaluate<string>(steps)).toBe('MHVHVH')
+  }, 180_000)
+})
