@@ -345,6 +345,30 @@ describe('what is empty names the next command', () => {
     expect(stdout).toContain(next)
   })
 
+  test('a cost of merged pull requests is said from half of the cost linked on', async () => {
+    await runJson(['org', 'create', '--slug', 'merged', '--name', 'merged', '--plan', 'cloud_team'], local)
+    const said = async (...records: object[]) => {
+      await run(
+        ['import', '-', '--org', 'merged'],
+        local,
+        records.map((one) => `${JSON.stringify(one)}\n`).join(''),
+      )
+      return (await run(['outcomes', '--org', 'merged', ...MARCH], local)).stdout
+    }
+    const pullRequest = RECORDS.find((record) => 'pr_number' in record)
+    const merged = { ...pullRequest, state: 'merged', merged_at: '2026-03-21T10:00:00Z' }
+    const linked = { pull_requests: [{ repo: 'acme/checkout', number: 128 }] }
+    const few = await said(
+      merged,
+      session('linked', '2026-03-20T10:00:00Z', { estimated_cost: 4, ...linked }),
+      session('other', '2026-03-20T10:00:00Z', { estimated_cost: 4.01 }),
+    )
+    expect(few).toStartWith('Outcomes from 2026-03-01 to 2026-03-31: 1 merged\n')
+    expect(few).toMatch(/2026-03-01 +1 +0 +0 +\$8\.01 +\$4\.00 +–/)
+    const half = await said(session('more', '2026-03-20T10:00:00Z', { estimated_cost: 0.01, ...linked }))
+    expect(half).toStartWith('Outcomes from 2026-03-01 to 2026-03-31: 1 merged, $4.01 each')
+  })
+
   test('a page behind the last one', async () => {
     const { stdout } = await run(['sessions', '--org', 'acme', '--page', '9', ...MARCH], local)
     expect(stdout).toBe('page 9 is empty: there is 1 page\n')

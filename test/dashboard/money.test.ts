@@ -42,6 +42,12 @@ const member = (who: string, team: string) => ({
   ...{ type: 'member', email: `${who}@example.com`, display_name: who, role: 'developer', team },
   joined_at: `${before}T00:00:00Z`,
 })
+const linkedTo = (number: number) => ({ pull_requests: [{ repo: 'acme/shop', number }] })
+const pullRequest = (pr_number: number, merged: string) => ({
+  ...{ type: 'pr_risk', repo: 'acme/shop', pr_number, pr_title: 'Change', files_changed: 1, state: 'merged' },
+  ...{ impact_score: 1, regression_score: 1, security_score: 1, coupling_score: 1 },
+  ...{ created_at: `${merged}T00:00:00Z`, merged_at: `${merged}T00:00:00Z` },
+})
 const budget = (of: string, limit: number, scope: object = {}) => ({
   ...{ type: 'budget', month: of.slice(0, 7), limit },
   ...scope,
@@ -62,7 +68,9 @@ beforeAll(async () => {
       session('ada', 'checkout', addDays(before, 4), 250),
       session('bob', 'shop', addDays(before, 5), 1000),
     ],
-    ...[session('ada', 'checkout', today, 90), session('bob', 'shop', today, 30)],
+    session('ada', 'checkout', today, 90, linkedTo(1)),
+    session('bob', 'shop', today, 30, linkedTo(2)),
+    ...[pullRequest(1, today), pullRequest(2, addDays(before, 10))],
   ]
   const response = await client(app, acme.key)('/v1/sync', {
     method: 'POST',
@@ -150,5 +158,32 @@ describe.skipIf(program === null)('the page of cost', () => {
     ])
     const steps = `document.querySelector('path.limit').getAttribute('d').replaceAll(/[^A-Z]/g, '')`
     expect(await page.evaluate<string>(steps)).toBe('MHVHVH')
+  }, 180_000)
+})
+
+describe.skipIf(program === null)('the page of outcomes', () => {
+  test('says the cost of a merged pull request from half of the cost linked on, and one linked cost', async () => {
+    await visit('#/outcomes')
+    await page.until(
+      `document.querySelectorAll('section[aria-label="Outcomes by month"] tbody tr').length === 2`,
+    )
+    const rows = (name: string, cells: string) =>
+      page.evaluate<string[][]>(
+        `[...document.querySelectorAll('section[aria-label="${name}"] tbody tr')].map((row) => [${cells}].map((at) => row.cells[at].textContent))`,
+      )
+    // month, merged, cost, linked cost, per merged, linked: the sessions of last month’s pull request are of today
+    expect(await rows('Outcomes by month', '0, 1, 3, 4, 5, 6')).toEqual([
+      [before.slice(0, 7), '1', '$1,250.00', '$30.00', '–', '0.0%'],
+      [month.slice(0, 7), '1', '$120.00', '$90.00', '$90.00', '100.0%'],
+    ])
+    expect((await rows('Cost by month, as a table', '1, 2')).slice(-2)).toEqual([
+      ['$30.00', '$1,220.00'],
+      ['$90.00', '$30.00'],
+    ])
+    // 120 of 1,370
+    expect((await texts('.totals > div')).slice(0, 3)).toEqual([
+      ...['Merged2', 'Cost of a merged pull request–', 'Cost linked to a pull request8.8%'],
+    ])
+    expect(page.problems.splice(0)).toEqual([])
   }, 180_000)
 })

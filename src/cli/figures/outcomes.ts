@@ -1,4 +1,5 @@
 import { type Group, type Outcome, type Outcomes, OutcomesQuery } from '../../features/outcomes/model.ts'
+import { saidPerMerged } from '../../features/outcomes/per-merged.ts'
 import type { Column } from '../command/table.ts'
 import { money, percent, whole } from './numbers.ts'
 import { NONE, rangeText } from './options.ts'
@@ -9,7 +10,8 @@ import { fractionOf, noSessions, pageText } from './text.ts'
 export const showOutcomes = figure<Outcomes>({ path: '/outcomes', query: OutcomesQuery, text })
 
 function text(page: Outcomes, view: View): string {
-  const { cost, pull_requests, cost_per_merged_pull_request: perMerged, ai_share } = page.total
+  const { cost, pull_requests, ai_share } = page.total
+  const perMerged = saidPerMerged(page.total)
   const by = (view.parameters.by ?? 'month') as Group
   const heading = [
     `Outcomes ${rangeText(view.parameters)}: ${whole(pull_requests.merged)} merged`,
@@ -44,7 +46,10 @@ const columnsOf = (by: Group): readonly Column<Outcome>[] => [
   { head: 'LINKED', value: ({ linked_cost }) => money(linked_cost), right: true },
   {
     head: 'PER MERGED',
-    value: ({ cost_per_merged_pull_request: cost }) => (cost === null ? '–' : money(cost)),
+    value: (item) => {
+      const cost = saidPerMerged(item)
+      return cost === null ? '–' : money(cost)
+    },
     right: true,
   },
   share('AGENTS', ({ ai_share }) => ai_share, 1),

@@ -1,5 +1,6 @@
 import type { CostSummary } from '../../features/cost/model.ts'
 import type { Outcomes } from '../../features/outcomes/model.ts'
+import { saidPerMerged } from '../../features/outcomes/per-merged.ts'
 import type { QualityTrend } from '../../features/quality/model.ts'
 import type { ListedFinding } from '../../features/security/finding-model.ts'
 import type { SessionListItem } from '../../features/sessions/model.ts'
@@ -130,7 +131,8 @@ function spanOfFindings({ data, pagination: { total } }: Page<ListedFinding>, da
 
 /** Shows what came of the sessions. */
 function OutcomeTiles({ total }: { total: Outcomes['total'] }) {
-  const { pull_requests, cost_per_merged_pull_request: each, ai_share, survival } = total
+  const { pull_requests, linked_share, ai_share, survival } = total
+  const each = saidPerMerged(total)
   // no commit of the last 30 days is older than 30 days
   const after = survival?.['30'].share != null ? 30 : 14
   const share = survival?.[after].share
@@ -141,7 +143,11 @@ function OutcomeTiles({ total }: { total: Outcomes['total'] }) {
         href={linkTo('outcomes', { ...lastDays(DAYS), by: 'week' })}
         now={pull_requests.merged}
         format={formatWhole}
-        note={each === null ? 'No cost is linked to them' : `${formatDollars(each)} each`}
+        note={
+          each === null
+            ? `${formatShare(linked_share ?? 0)} of the cost is linked to pull requests`
+            : `${formatDollars(each)} each`
+        }
       />
       <Tile
         name="Agents’ share of lines"

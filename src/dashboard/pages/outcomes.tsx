@@ -1,8 +1,9 @@
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { Outcome, Outcomes } from '../../features/outcomes/model.ts'
+import { saidPerMerged } from '../../features/outcomes/per-merged.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { useApi } from '../client/api.ts'
-import { lastMonths, type Range } from '../client/days.ts'
+import { lastMonths, openPeriod, type Range } from '../client/days.ts'
 import { capital, formatCompact, formatDollars, formatShare, formatWhole } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
 import { type Person, useMembers } from '../client/lists.ts'
@@ -67,7 +68,10 @@ export function OutcomesPage({ route: { query } }: PageProps) {
 
 /** Agents' lines beside the others, and the cost that is linked to pull requests beside the rest. */
 function Charts({ by, data }: { by: Group; data: readonly Outcome[] }) {
-  const shared = { periods: data.map(({ key }) => key ?? NONE), of: nameOf(by) }
+  const shared = {
+    ...{ periods: data.map(({ key }) => key ?? NONE), of: nameOf(by) },
+    unfinished: openPeriod(by === 'week' ? by : 'month'),
+  }
   return (
     <div class="answers">
       <PeriodChart
@@ -87,18 +91,19 @@ function Charts({ by, data }: { by: Group; data: readonly Outcome[] }) {
       <PeriodChart
         {...shared}
         title={`Cost by ${by}`}
-        description={`A bar for each ${by}: US dollars of its sessions, those that belong to pull requests below the others.`}
+        description={`A bar for each ${by}: US dollars, those that belong to its pull requests below the others of its sessions.`}
         series={[
-          { name: 'Linked to pull requests', values: data.map(linkedOf) },
-          { name: 'Not linked', isRest: true, values: data.map((one) => one.cost - linkedOf(one)) },
+          { name: 'Linked to pull requests', values: data.map(({ linked_cost }) => linked_cost) },
+          {
+            ...{ name: 'Other cost', isRest: true },
+            // pull requests may have sessions of other periods
+            values: data.map(({ cost, linked_cost }) => Math.max(0, cost - linked_cost)),
+          },
         ]}
       />
     </div>
   )
 }
-
-/** The part of the group's own cost that belongs to any pull request. */
-const linkedOf = ({ cost, linked_share }: Outcome): number => cost * (linked_share ?? 0)
 
 /** Shows the cost of each ticket's sessions, the largest first. */
 function Tickets({ project, range }: { project: string | undefined; range: Range }) {
@@ -157,7 +162,7 @@ export const Totals = ({ total }: { total: Outcomes['total'] }) => (
     kind="totals"
     of={[
       ['Merged', formatWhole(total.pull_requests.merged)],
-      ['Cost of a merged pull request', orUnknown(total.cost_per_merged_pull_request, formatDollars)],
+      ['Cost of a merged pull request', orUnknown(saidPerMerged(total), formatDollars)],
       ['Cost linked to a pull request', orUnknown(total.linked_share, formatShare)],
       ['Agents’ share of lines', orUnknown(total.ai_share, formatShare)],
       ['Still there after 30 days', orUnknown(total.survival?.['30'].share, formatShare)],
@@ -184,7 +189,7 @@ const columnsOf = (by: Group, members: ReadonlyMap<string | null, Person>): read
   },
   dollarColumn('Cost', 'cost'),
   dollarColumn('Linked cost', 'linked_cost'),
-  dollarColumn('Per merged', 'cost_per_merged_pull_request'),
+  { name: 'Per merged', number: (one) => orUnknown(saidPerMerged(one), formatDollars) },
   shareColumn('Linked', 'linked_share'),
   wholeColumn('Commits', 'commits'),
   wholeColumn('Agents’ lines', 'ai_lines'),
@@ -205,7 +210,10 @@ function Definitions() {
           Linked cost is what its sessions cost, whenever they were; a session of several pull requests is
           divided. What is not linked was not lost: not all work ends in a pull request.
         </li>
-        <li>Per merged is linked cost ÷ merged pull requests, so that closed ones are paid for too.</li>
+        <li>
+          Per merged is linked cost ÷ merged pull requests, so that closed ones are paid for too; it is said
+          where at least half of the cost is linked.
+        </li>
         <li>
           Agents’ lines are added lines that a session’s edits wrote: a lower bound. After 14 and 30 days is
           how many of them were still there.

@@ -189,7 +189,7 @@ export function digestMessage(name: string, data: DigestData, publicUrl: string 
       ),
       line(
         'Pull requests',
-        `${plain(merged)} merged, whose sessions cost ${dollars(pull_requests.cost)}`,
+        `${plain(merged)} merged; ${dollars(pull_requests.cost)} are linked to pull requests`,
         'outcomes',
       ),
       line('Quality', quality === null ? 'no sessions' : `${plain(quality)} on average`, 'quality'),

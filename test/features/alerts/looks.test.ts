@@ -243,7 +243,7 @@ describe('Slack and Teams', () => {
         'Projects shop $300.00, web $112.50',
         // $618.75 in eleven days, and nothing yet on the twelfth
         'Budget $1,687.50 expected this month, of $2,500.00',
-        'Pull requests 0 merged, whose sessions cost $0.00',
+        'Pull requests 0 merged; $0.00 are linked to pull requests',
         expect.stringMatching(/^Quality \d+(\.\d\d)? on average$/),
         'Findings 0 new',
       ])
