@@ -86,7 +86,7 @@ beforeAll(async () => {
     sessionOf('b', 0, 'checkout', 10, merged(2)),
     sessionOf('c', 40, 'checkout', 10),
     sessionOf('d', 40, 'search', 6, { security_metadata: { findings: [finding('old')] } }),
-    sessionOf('e', 0, 'docs', 4, { security_metadata: { findings: [finding('new'), finding('newer')] } }),
+    sessionOf('e', 1, 'docs', 4, { security_metadata: { findings: [finding('new'), finding('newer')] } }),
     pullRequest(1, 90, { state: 'merged', merged_at: daysAgo(0) }),
     pullRequest(2, 10, { state: 'merged', merged_at: daysAgo(0) }),
     pullRequest(3, 50, { state: 'open' }),
@@ -122,9 +122,12 @@ describe.skipIf(program === null)('the overview', () => {
     await page.resize(1440, 900)
     await visit('#/')
     const [cost] = await texts('.movers')
-    expect(cost).toContain('$34.00 +$18.00 (+112.5%) against the 30 days before, in 3 sessions')
+    expect(cost).toContain(
+      // today is not over: it is compared with nothing
+      '$4.00 −$12.00 (−75.0%) against the 30 days before, in 1 session; today so far $30.00',
+    )
     expect(await texts('.movers li')).toEqual([
-      'checkout +$20.00 (+200.0%)',
+      'checkout −$10.00 (−100.0%)',
       'search −$6.00 (−100.0%)',
       'docs new: $4.00',
     ])
@@ -135,15 +138,17 @@ describe.skipIf(program === null)('the overview', () => {
     await page.until(`document.querySelectorAll('.movers [aria-pressed]').length === 3`)
     await page.click(`document.querySelectorAll('.movers [aria-pressed]')[1]`)
     await page.until(`document.querySelector('.movers li')?.innerText.startsWith('Ada')`)
-    expect(await texts('.movers li')).toEqual(['Ada +$18.00 (+112.5%)'])
+    expect(await texts('.movers li')).toEqual(['Ada −$12.00 (−75.0%)'])
     expect(page.problems.splice(0)).toEqual([])
   }, 180_000)
 
   test('says what was spent of the budget, what came of it, and what needs attention with what to do', async () => {
     await visit('#/')
     const [month] = await texts('figure.chart')
+    // yesterday’s are of the month before on the first
+    const spent = new Date().getUTCDate() === 1 ? '$30.00' : '$34.00'
     const name = new Date().toLocaleString('en', { month: 'long', timeZone: 'UTC' })
-    expect(month).toStartWith(`Spent in ${name} $34.00 0.0% of $1,000,000,000.00; forecast $`)
+    expect(month).toStartWith(`Spent in ${name} ${spent} 0.0% of $1,000,000,000.00; forecast $`)
     expect(month).toContain('within the budget')
     const tiles = await texts('.tile')
     expect(tiles[0]).toBe('Merged pull requests, 30 days 2 $15.00 each')
@@ -151,11 +156,11 @@ describe.skipIf(program === null)('the overview', () => {
     expect(tiles[3]).toBe('Open critical findings 2 +1 against the 30 days before')
     expect(await texts('.attention a')).toEqual(['2 open critical findings in 30 days Review →'])
     // the last day of the burn-up is what was spent
-    const spent = await page.evaluate<string[]>(
+    const rows = await page.evaluate<string[]>(
       `[...document.querySelectorAll('.chart tbody tr')].map((row) => row.cells[1].textContent).filter((text) => text !== '–')`,
     )
-    expect(spent).toHaveLength(new Date().getUTCDate())
-    expect(spent.at(-1)).toBe('$34.00')
+    expect(rows).toHaveLength(new Date().getUTCDate())
+    expect(rows.at(-1)).toBe(spent)
   }, 180_000)
 })
 
@@ -169,12 +174,12 @@ describe.skipIf(program === null)('Me', () => {
     await visit('#/', key)
     await page.click(`[...document.querySelectorAll('header > nav a')].find((one) => one.innerText === 'Me')`)
     await page.until(`location.hash === '#/me' && ${SETTLED}`)
-    await page.until(`document.querySelector('.totals')?.innerText.includes('$34.00')`)
+    await page.until(`document.querySelector('.totals')?.innerText.includes('$4.00')`)
     // each section is shown when its own request is answered
     await page.until(`document.querySelector('main').innerText.includes('open findings')`)
     // nobody else has sessions: there is nobody to compare with
     expect((await texts('.totals'))[0]).toBe(
-      'Cost, 30 days $34.00 Against the 30 before +$18.00 (+112.5%) Sessions 3',
+      'Cost, 30 whole days $4.00 Against the 30 before −$12.00 (−75.0%) Sessions 1',
     )
     expect(await texts('h2')).toEqual(['Ada', '5 sessions', '3 open findings', 'Pull requests', 'Expertise'])
     const asked = page.ownRequests().filter((url) => /\/v1\/(?!whoami)/.test(url))
@@ -184,7 +189,7 @@ describe.skipIf(program === null)('Me', () => {
     // the compared cost of others is shown where there are some
     await send([sessionOf('bob', 1, 'docs', 8, { user_email: 'bob@example.com' })])
     await visit('#/me', key)
-    expect((await texts('.totals'))[0]).toContain('Median of 2 people $21.00')
+    expect((await texts('.totals'))[0]).toContain('Median of 2 people $6.00')
     expect(page.problems.splice(0)).toEqual([])
   }, 180_000)
 })

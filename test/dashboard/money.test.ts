@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { addDays, addMonths, dateOf, daysBetween, monthOf } from '../../src/base/dates.ts'
+import { comparedDays } from '../../src/dashboard/client/days.ts'
 import { type HttpServer, listen } from '../../src/http/listen.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
@@ -123,7 +124,7 @@ describe.skipIf(program === null)('the page of cost', () => {
     await visit(`#/cost?from=${month}&to=${last}&team=payments`)
     await page.until(`document.querySelector('.totals')?.innerText.includes('Budget')`)
     expect(await saidBudget()).toStartWith(`Budget of ${name}$90.00 of $100.00, forecast ${forecast(90)}`)
-    // from 80 percent on
+    // 80 percent and more are a warning
     expect(await texts('.totals .fair')).toEqual(['$90.00 of $100.00'])
     await visit(`#/cost?from=${month}&to=${last}&project=checkout`)
     await page.until(`document.querySelector('.totals')?.innerText.includes('Budget')`)
@@ -148,7 +149,7 @@ describe.skipIf(program === null)('the page of cost', () => {
     await visit(`#/cost?from=${addMonths(month, -11)}&to=${last}`)
     await page.until(`document.querySelector('.chart path.limit') !== null`)
     const rows = await page.evaluate<string[][]>(
-      `[...document.querySelectorAll('.chart tbody tr')].map((row) => [row.cells[0].textContent, row.cells[row.cells.length - 1].textContent])`,
+      `[...document.querySelectorAll('.chart tbody tr')].map((row) => [row.cells[0].textContent, row.cells[1].textContent])`,
     )
     expect(rows.slice(-4)).toEqual([
       [addMonths(month, -3).slice(0, 7), '–'],
@@ -159,6 +160,59 @@ describe.skipIf(program === null)('the page of cost', () => {
     const steps = `document.querySelector('path.limit').getAttribute('d').replaceAll(/[^A-Z]/g, '')`
     expect(await page.evaluate<string>(steps)).toBe('MHVHVH')
   }, 180_000)
+})
+
+describe.skipIf(program === null)('what is compared', () => {
+  test('is whole days: a month with the same days of the one before', async () => {
+    const said = async (from: string, to: string) => {
+      await visit(`#/cost?from=${from}&to=${to}&sort=key&order=asc`)
+      await page.until(`document.querySelector('.totals') !== null`)
+      const changes = `[...document.querySelectorAll('section[aria-label="Cost by project"] tbody tr')].map((row) => row.cells[2].textContent)`
+      await page.until(`(${changes}).every((text) => text !== '–')`)
+      return [
+        (await texts('.totals > div')).find((text) => text.startsWith('Against')),
+        ...(await page.evaluate<string[]>(changes)),
+      ]
+    }
+    expect(await said(before, addDays(month, -1))).toEqual(['Against the month beforenew', 'new', 'new'])
+    const title = 'Against the month before, to yesterday'
+    const daysOver = daysBetween(month, today)
+    // last month’s 250 and 1,000 were on the 5th and 6th
+    if (daysOver > 5)
+      expect(await said(month, last)).toEqual([
+        ...[`${title}−$1,250.00 (−100.0%)`, '−$250.00 (−100.0%)', '−$1,000.00 (−100.0%)'],
+      ])
+    const range = 'Against the range before, to yesterday'
+    // today and yesterday: of yesterday and the day before nothing is known
+    expect(await said(addDays(today, -1), today)).toEqual([`${range}new`, 'new', 'new'])
+  }, 180_000)
+})
+
+describe('days to compare', () => {
+  const day = (back: number) => addDays(today, -back)
+  test.each([
+    [
+      'a past month: the whole one before',
+      '2024-03-01',
+      '2024-03-31',
+      '2024-03-31',
+      '2024-02-01',
+      '2024-02-29',
+    ],
+    [
+      'a range that is over: as many before',
+      '2024-03-02',
+      '2024-03-31',
+      '2024-03-31',
+      '2024-02-01',
+      '2024-03-01',
+    ],
+    ['one with today: to yesterday', day(29), day(0), day(1), day(58), day(30)],
+    ['one that goes on: to yesterday', day(2), addDays(today, 4), day(1), day(4), day(3)],
+  ])('%s', (_name, from, to, until, first, end) => {
+    expect(comparedDays({ from, to })).toEqual({ now: { from, to: until }, before: { from: first, to: end } })
+  })
+  test('none of today alone', () => expect(comparedDays({ from: today, to: today })).toBeUndefined())
 })
 
 describe.skipIf(program === null)('the page of outcomes', () => {

@@ -1,4 +1,4 @@
-import { daysBetween } from '../../base/dates.ts'
+import { addDays, dateOf, daysBetween } from '../../base/dates.ts'
 import type { Breakdown, BreakdownItem } from '../../features/cost/breakdown-model.ts'
 import { type Colour, draw, paint } from '../command/table.ts'
 import { counted, money, percent } from './numbers.ts'
@@ -7,10 +7,13 @@ import { findBody, type View } from './source.ts'
 
 const MOST = 3
 
-/** The three projects whose cost changed most against the equally long range before; of one project, its models. */
+/** The three projects whose cost of whole days changed most against the equally long range before; of one project, its models. */
 export async function moversText({ screen, source, parameters }: View): Promise<string[]> {
-  const { from, to } = rangeOf(parameters)
-  if (from === null) return []
+  const { from, to: last } = rangeOf(parameters)
+  // today is not over, and is not compared with a whole day
+  const yesterday = addDays(dateOf(new Date()), -1)
+  const [to = last] = [last, yesterday].sort()
+  if (from === null || from > to) return []
   const { project } = parameters
   const by = project === undefined ? 'project' : 'model'
   const range = { date_from: from, date_to: to }
@@ -21,7 +24,7 @@ export async function moversText({ screen, source, parameters }: View): Promise<
   const changed = data.filter((item) => changeOf(item) !== 0)
   if (changed.length === 0) return []
   const before = `the ${counted(daysBetween(from, to) + 1, 'day')} before`
-  const heading = `Largest changes against ${before}; of all ${changeText(total)}`
+  const heading = `Largest changes${last > to ? ' to yesterday' : ''} against ${before}; of all ${changeText(total)}`
   const table = draw(screen, changed, [
     { head: by.toUpperCase(), value: ({ key }) => key ?? NONE, least: 12 },
     { head: 'BEFORE', value: ({ previous }) => money(previous?.cost ?? 0), right: true },

@@ -1,6 +1,6 @@
 import { MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
 import type { Digest } from '../../features/alerts/digest-model.ts'
-import { digestMessage, type Message } from '../../features/alerts/message.ts'
+import { comparedTo, digestMessage, dollars, type Message } from '../../features/alerts/message.ts'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import { forecastOf } from '../../features/cost/forecast.ts'
 import type { CostTrend } from '../../features/cost/model.ts'
@@ -8,7 +8,7 @@ import type { Outcomes } from '../../features/outcomes/model.ts'
 import type { QualityOverview } from '../../features/quality/model.ts'
 import { getJson, type Loaded, type Page, pathOf, useLoaded } from '../client/api.ts'
 import { serverUrl, syncCommand } from '../client/base.ts'
-import { addDays, isDay, monthOf, today, weekOf } from '../client/days.ts'
+import { addDays, isDay, monthOf, type Range, today, weekOf } from '../client/days.ts'
 import { formatDay, formatWhole } from '../client/format.ts'
 import { linkTo, type Query } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
@@ -90,7 +90,6 @@ export const DigestsPage = (props: PageProps) => (
 
 const NAMES = 3
 const units = (dollars: number) => scaled(dollars, MONEY_DECIMALS)
-const NOTHING = { cost: 0, cumulative_cost: 0, budget: null }
 
 /** The seven lines of the week that begins on this day; null without sessions. */
 export function useWeek(from: string, name: string): Loaded<Message | null> {
@@ -98,12 +97,16 @@ export function useWeek(from: string, name: string): Loaded<Message | null> {
   // a digest is sent on the day after, and a week that goes on ends today
   const [at = to] = [addDays(to, 1), today()].sort()
   const dates = { date_from: from, date_to: to }
+  const isOpen = to >= today()
+  const whole = { from, to: isOpen ? addDays(today(), -1) : to }
+  const before = { from: addDays(from, -7), to: addDays(whole.to, -7) }
+  const month = monthOf(at).from
   return useLoaded(`week ${from} ${at} ${name}`, async (signal) => {
     const get = <Body,>(path: string, query: Query) => getJson<Body>(pathOf(path, query), { signal })
     const [models, projects, trend, outcomes, quality, findings] = await Promise.all([
-      get<Breakdown>('/cost/breakdown', { by: 'model', ...dates, compare: 'previous', per_page: NAMES }),
+      get<Breakdown>('/cost/breakdown', { by: 'model', ...dates, per_page: NAMES }),
       get<Breakdown>('/cost/breakdown', { by: 'project', ...dates, per_page: NAMES }),
-      get<CostTrend>('/cost/trend', { date_from: monthOf(at).from, date_to: at }),
+      get<CostTrend>('/cost/trend', { date_from: [month, before.from].sort()[0], date_to: at }),
       get<Outcomes>('/outcomes', { ...dates, per_page: 1 }),
       get<QualityOverview>('/quality', dates),
       get<Page<unknown>>('/findings', { status: 'open', ...dates, per_page: 1 }),
@@ -111,13 +114,22 @@ export function useWeek(from: string, name: string): Loaded<Message | null> {
     const { total, data: by_model } = models
     if (total.sessions === 0) return null
     const { pull_requests, linked_cost } = outcomes.total
-    const { cost: spentToday, cumulative_cost, budget } = trend.data.at(-1) ?? NOTHING
-    const spent = { before: units(cumulative_cost - spentToday), today: units(spentToday) }
+    const costOf = (range: Range) =>
+      trend.data.reduce(
+        (sum, { period, cost }) => (period < range.from || period > range.to ? sum : sum + cost),
+        0,
+      )
+    const previous_cost = costOf(before)
+    const spent = {
+      before: units(costOf({ from: month, to: addDays(at, -1) })),
+      today: units(costOf({ from: at, to: at })),
+    }
+    const budget = trend.data.at(-1)?.budget ?? null
     const message = digestMessage(
       name,
       {
         ...{ digest_id: '', from, to, cost: total.cost, by_model, by_project: projects.data },
-        previous_cost: total.previous?.cost ?? 0,
+        previous_cost,
         budget:
           budget === null ? null : { limit: budget, projected_cost: forecastOf(spent, new Date(at)).cost },
         pull_requests: { merged: pull_requests.merged, cost: linked_cost },
@@ -126,9 +138,20 @@ export function useWeek(from: string, name: string): Loaded<Message | null> {
       },
       serverUrl(),
     )
-    // no route says which of them are new
-    const text = `${formatWhole(findings.pagination.total)} open`
-    const lines = message.lines.map((line) => (line.label === 'Findings' ? { ...line, text } : line))
+    const compared = comparedTo(costOf(whole), previous_cost, 'the same days of the week before')
+    const texts = new Map([
+      // no route says which of them are new
+      ['Findings', `${formatWhole(findings.pagination.total)} open`],
+      ...(isOpen
+        ? [
+            [
+              'Cost',
+              `${dollars(total.cost)} so far${whole.to < from ? '' : `; to yesterday ${compared}`}`,
+            ] as const,
+          ]
+        : []),
+    ])
+    const lines = message.lines.map((line) => ({ ...line, text: texts.get(line.label) ?? line.text }))
     return { ...message, lines }
   })
 }

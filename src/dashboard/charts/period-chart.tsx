@@ -59,13 +59,13 @@ export function PeriodChart(props: PeriodChartProps) {
       y: MARGIN.top + y(sums[index] ?? 0),
       title: `${names[index] ?? period}${period === unfinished ? ', unfinished' : ''}`,
       lines: [
+        ...(limit === undefined
+          ? []
+          : [[limit.name, limit.values[index] == null ? UNKNOWN : format(limit.values[index])] as const]),
         ...series.map(
           ({ name, values }) => [name, format(values[index] ?? 0), isStacked && values[index] === 0] as const,
         ),
         ...(isStacked ? [['Total', format(sums[index] ?? 0)] as const] : []),
-        ...(limit === undefined
-          ? []
-          : [[limit.name, limit.values[index] == null ? UNKNOWN : format(limit.values[index])] as const]),
         ...also.map(({ name, values }) => [name, values[index] ?? ''] as const),
         ...flags.map(({ name, values }) => [name, String(values[index] ?? 0), !values[index]] as const),
       ],

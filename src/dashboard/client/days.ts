@@ -26,6 +26,9 @@ export const rangeBefore = (range: Range): Range => ({
   from: addDays(range.from, -lengthOf(range)),
   to: addDays(range.from, -1),
 })
+/** The last `days` days that are over. */
+export const wholeDays = (days: number): Range =>
+  rangeBefore({ from: today(), to: addDays(today(), days - 1) })
 export const isDay = (text: string | null): text is string =>
   text !== null && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text))
 
@@ -43,6 +46,23 @@ export const monthOf = (day: string): Range => ({
   from: addMonths(day, 0),
   to: addDays(addMonths(day, 1), -1),
 })
+
+export const isMonth = ({ from, to }: Range): boolean =>
+  from === monthOf(from).from && to === monthOf(from).to
+
+/**
+ * The days of a range that are over, and those that they are compared with: as many before, of a month the same days of the
+ * month before; undefined where none is over.
+ */
+export function comparedDays({ from, to }: Range): Record<'now' | 'before', Range> | undefined {
+  const [end = to] = [to, addDays(today(), -1)].sort()
+  const now = { from, to: end }
+  if (end < from) return undefined
+  if (!isMonth({ from, to })) return { now, before: rangeBefore(now) }
+  const last = monthOf(addDays(from, -1))
+  const [until = last.to] = [last.to, addDays(last.from, lengthOf(now) - 1)].sort()
+  return { now, before: { from: last.from, to: end === to ? last.to : until } }
+}
 
 /** This month up to today, with the months before: `months` of them. */
 export const lastMonths = (months: number): Range => ({ from: addMonths(today(), 1 - months), to: today() })

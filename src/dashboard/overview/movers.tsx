@@ -24,23 +24,25 @@ interface MoversProps {
   loaded: Loaded<Breakdown>
   by: MoverKey
   days: number
+  /** The cost of today so far. */
+  today: number
 }
 
 /** The change of the cost in words, and what it comes from. */
-export function Movers({ loaded, by, days }: MoversProps) {
+export function Movers({ loaded, by, days, today }: MoversProps) {
   const members = useMembers(by === 'member')
   const nameOf = (key: string | null) => (key === null ? NONE : (members.get(key)?.name ?? key))
   const filterOf = (key: string | null) => (key === null ? NONE : (members.get(key)?.email ?? key))
   return (
     <section class="chart movers">
-      <h2>Cost, last {days} days</h2>
+      <h2>Cost, last {days} whole days</h2>
       <Show loaded={loaded} what="the change of the cost">
         {({ data, total }) => (
           <>
             <p class="value">{formatDollars(total.cost)}</p>
             <p>
               <Change now={total.cost} before={total.previous?.cost} /> against the {days} days before, in{' '}
-              {countOf(total.sessions, 'session')}
+              {countOf(total.sessions, 'session')}; today so far {formatDollars(today)}
             </p>
             <p class="note">
               What changed most, by{' '}

@@ -6,7 +6,7 @@ import type { ListedFinding } from '../../features/security/finding-model.ts'
 import type { SessionListItem } from '../../features/sessions/model.ts'
 import { type Page, useApi } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
-import { addDays, lastDays, periodsOf, type Range, rangeBefore } from '../client/days.ts'
+import { addDays, lastDays, periodsOf, type Range, rangeBefore, today, wholeDays } from '../client/days.ts'
 import { formatDay, formatDollars, formatScore, formatShare, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
@@ -21,11 +21,11 @@ const DAYS = 30
 /** Findings that one request has: with more, only their number is known. */
 const LISTED = 100
 
-/** The organization's last 30 days beside the 30 before; where there is nothing, how the first sessions come. */
+/** The organization's last 30 whole days beside the 30 before; where there is nothing, how the first sessions come. */
 export function OverviewPage({ route: { query }, who }: PageProps) {
-  const now = lastDays(DAYS)
+  const now = wholeDays(DAYS)
   const before = rangeBefore(now)
-  const cost = useApi<CostSummary>('/cost', { date_from: before.from, date_to: now.to, group_by: 'day' })
+  const cost = useApi<CostSummary>('/cost', { date_from: before.from, date_to: today(), group_by: 'day' })
   return (
     <Show loaded={cost} what="the overview">
       {(summary) =>
@@ -71,21 +71,27 @@ function Figures({ summary, now, before, by, who }: FiguresProps) {
   const dates = { date_from: now.from, date_to: now.to }
   const both = { date_from: before.from, date_to: now.to }
   const movers = useMovers(by, dates)
-  const outcomes = useApi<Outcomes>('/outcomes', { ...dates, per_page: 1 })
+  const { from, to } = lastDays(DAYS)
+  const outcomes = useApi<Outcomes>('/outcomes', { date_from: from, date_to: to, per_page: 1 })
   const quality = useApi<QualityTrend>('/quality/trend', { ...both, granularity: 'day' })
   const found = useApi<Page<ListedFinding>>('/findings', {
     ...{ severity: 'critical', status: 'open', per_page: LISTED },
-    ...both,
+    date_from: before.from,
   })
   const days = periodsOf({ from: both.date_from, to: both.date_to }, 'day')
   const critical =
     found.state !== 'failed' && found.value !== undefined ? spanOfFindings(found.value, days) : undefined
   return (
     <>
-      <Attention summary={summary} critical={critical?.now ?? 0} days={DAYS} who={who} />
+      <Attention summary={summary} critical={critical?.open ?? 0} days={DAYS} who={who} />
       <div class="answers">
         <BurnUp summary={summary} mayChange={isAdmin(who)} />
-        <Movers loaded={movers} by={by} days={DAYS} />
+        <Movers
+          loaded={movers}
+          by={by}
+          days={DAYS}
+          today={summary.by_period.find(({ period }) => period === today())?.cost ?? 0}
+        />
       </div>
       <div class="tiles">
         <Show loaded={outcomes} what="outcomes">
@@ -99,8 +105,10 @@ function Figures({ summary, now, before, by, who }: FiguresProps) {
             <Tile
               name="Open critical findings"
               href={linkTo('findings', { severity: 'critical' })}
-              now={critical?.now ?? 0}
-              {...critical}
+              now={critical?.open ?? 0}
+              compared={critical?.whole}
+              before={critical?.before}
+              days={critical?.days}
               format={critical?.isWhole === false ? (value) => `${formatWhole(value)}+` : formatWhole}
               isCount
               isGoodUp={false}
@@ -114,7 +122,7 @@ function Figures({ summary, now, before, by, who }: FiguresProps) {
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 
-/** Counts of the last days, and that of the days before, where the listed findings are all of them. */
+/** Counts of the last whole days, with today's of all that are open, and that of the days before, where the listed findings are all of them. */
 function spanOfFindings({ data, pagination: { total } }: Page<ListedFinding>, days: readonly string[]) {
   const counts = new Map<string, number>()
   for (const { created_at } of data) {
@@ -122,11 +130,12 @@ function spanOfFindings({ data, pagination: { total } }: Page<ListedFinding>, da
     counts.set(day, (counts.get(day) ?? 0) + 1)
   }
   const values = days.slice(-DAYS).map((day) => counts.get(day) ?? 0)
-  const now = sum(values)
+  const whole = sum(values)
+  const open = whole + (counts.get(today()) ?? 0)
   // the listed ones are the newest: with one from before the range, all that are in the range
-  return now < data.length || data.length === total
-    ? { days: values, now, before: total - now, isWhole: true }
-    : { now, isWhole: false }
+  return open < data.length || data.length === total
+    ? { days: values, whole, open, before: total - open, isWhole: true }
+    : { open, isWhole: false }
 }
 
 /** Shows what came of the sessions. */

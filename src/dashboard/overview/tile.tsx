@@ -8,7 +8,9 @@ interface TileProps {
   /** The figure of the last 30 days; not a number where there is nothing to measure. */
   now: number
   /** The figure of the 30 days before, where it is known. */
-  before?: number
+  before?: number | undefined
+  /** The figure that is compared with it, where `now` has today too. */
+  compared?: number | undefined
   format: (value: number) => string
   /** Its change is a number of its own: a share of few says little. */
   isCount?: boolean
@@ -16,11 +18,12 @@ interface TileProps {
   isGoodUp?: boolean
   note?: ComponentChildren
   /** The last 30 days, for a small drawing. */
-  days?: readonly number[]
+  days?: readonly number[] | undefined
 }
 
 /** One figure of the overview. */
-export function Tile({ name, href, now, before, format, isCount = false, isGoodUp, note, days }: TileProps) {
+export function Tile(props: TileProps) {
+  const { name, href, now, before, compared = now, format, isCount = false, isGoodUp, note, days } = props
   return (
     <a class="tile" href={href}>
       <h2>{name}</h2>
@@ -28,7 +31,7 @@ export function Tile({ name, href, now, before, format, isCount = false, isGoodU
       {days !== undefined && <Sparkline values={days} />}
       {before !== undefined && !Number.isNaN(now) && (
         <p class="note">
-          <Change {...{ now, before, isCount, isGoodUp }} />
+          <Change {...{ now: compared, before, isCount, isGoodUp }} />
         </p>
       )}
       {note !== undefined && <p class="note">{note}</p>}
@@ -36,7 +39,7 @@ export function Tile({ name, href, now, before, format, isCount = false, isGoodU
   )
 }
 
-type ChangeProps = Required<Pick<TileProps, 'now' | 'before' | 'isCount'>> & { isGoodUp: boolean | undefined }
+type ChangeProps = Record<'now' | 'before', number> & { isCount: boolean; isGoodUp: boolean | undefined }
 
 function Change({ now, before, isCount, isGoodUp }: ChangeProps) {
   if (!(before > 0)) return <>none in the 30 days before</>

@@ -1,7 +1,7 @@
 import { MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
 import type { BudgetPage } from '../../features/budgets/model.ts'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
-import { forecastOf } from '../../features/cost/forecast.ts'
+import { forecastOf, usedOf } from '../../features/cost/forecast.ts'
 import type { Budget, CostTrend } from '../../features/cost/model.ts'
 import { getJson, pathOf, useLoaded } from '../client/api.ts'
 import {
@@ -29,7 +29,7 @@ function scopeOf(filters: Query): Query | undefined {
 
 export interface MonthBudget extends Pick<Budget, 'limit' | 'current_cost' | 'status'> {
   month: Range
-  /** Of the running month. */
+  /** The forecast of the running month. */
   forecast?: number
   exceedsOn: string | null
 }
@@ -48,42 +48,65 @@ export function useBudgets(filters: Query, range: Range, isDeveloper: boolean): 
   const isShown = scope !== undefined && !(isDeveloper && scope.team !== undefined)
   const loaded = useLoaded(JSON.stringify(['budgets', scope, range, isShown]), async (signal) => {
     if (!isShown || range.from > range.to) return undefined
-    const limitOf = await limitsOf(scope, range, signal)
     const [first, last] = [monthOf(range.from), monthOf(range.to)]
+    const source = await (Object.keys(scope).length === 0
+      ? ofOrganization({ from: first.from, to: last.to }, signal)
+      : ofScope(scope, signal))
     const month = first.from === last.from ? first : monthOf(today())
-    const limit = month.from < first.from || month.from > last.from ? null : limitOf(month.from)
-    if (limit === null) return { limitOf, month: undefined }
-    const query = { ...scope, by: 'day', sort: 'key', order: 'asc', per_page: 31 }
-    const path = pathOf('/cost/breakdown', { ...query, date_from: month.from, date_to: month.to })
-    return { limitOf, month: budgetOf(limit, month, await getJson<Breakdown>(path, { signal })) }
+    const limit = month.from < first.from || month.from > last.from ? null : source.limitOf(month.from)
+    const days = limit === null ? [] : await source.daysOf(month)
+    return { limitOf: source.limitOf, month: limit === null ? undefined : budgetOf(limit, month, days) }
   })
-  return loaded.state === 'failed' ? undefined : loaded.value
+  return loaded.state === 'ready' ? loaded.value : undefined
 }
 
-async function limitsOf(scope: Query, { from, to }: Range, signal: AbortSignal): Promise<Budgets['limitOf']> {
-  if (Object.keys(scope).length === 0) {
-    const query = { granularity: 'month', date_from: monthOf(from).from, date_to: to }
-    const { data } = await getJson<CostTrend>(pathOf('/cost/trend', query), { signal })
-    const limits = new Map(data.map(({ period, budget }) => [period, budget]))
-    return (month) => limits.get(month) ?? null
+/** Limits, and the cost of each day with sessions in a month. */
+interface Source extends Pick<Budgets, 'limitOf'> {
+  daysOf: (month: Range) => Promise<Day[]>
+}
+interface Day {
+  day: string
+  cost: number
+}
+
+async function ofOrganization({ from, to }: Range, signal: AbortSignal): Promise<Source> {
+  const path = pathOf('/cost/trend', { date_from: from, date_to: to })
+  const { data } = await getJson<CostTrend>(path, { signal })
+  const limits = new Map(data.map(({ period, budget }) => [period, budget]))
+  return {
+    limitOf: (month) => limits.get(month) ?? null,
+    daysOf: async (month) =>
+      data.flatMap(({ period: day, cost }) => (day >= month.from && day <= month.to ? { day, cost } : [])),
   }
+}
+
+async function ofScope(scope: Query, signal: AbortSignal): Promise<Source> {
   const { data } = await getJson<BudgetPage>(pathOf('/budgets', { ...scope, per_page: 100 }), { signal })
-  // the newest is the first
-  return (month) => data.find((one) => `${one.month}-01` <= month)?.limit ?? null
+  return {
+    // the newest is the first
+    limitOf: (month) => data.find((one) => `${one.month}-01` <= month)?.limit ?? null,
+    async daysOf({ from, to }) {
+      const query = { ...scope, by: 'day', sort: 'key', order: 'asc', per_page: 31 }
+      const path = pathOf('/cost/breakdown', { ...query, date_from: from, date_to: to })
+      const days = await getJson<Breakdown>(path, { signal })
+      return days.data.map(({ key, cost }) => ({ day: key ?? '', cost }))
+    },
+  }
 }
 
 const units = (dollars: number) => scaled(dollars, MONEY_DECIMALS)
+const sumOf = (days: readonly Day[]) => units(days.reduce((sum, { cost }) => sum + cost, 0))
 
-function budgetOf(limit: number, month: Range, { data, total }: Breakdown): MonthBudget {
-  const isRunning = month.from === monthOf(today()).from
-  const spentToday = data.find(({ key }) => key === today())?.cost ?? 0
-  const spent = { before: units(Math.max(0, total.cost - spentToday)), today: units(spentToday) }
-  const forecast = isRunning ? forecastOf(spent, new Date()) : undefined
-  const costTo = (index: number) => units(data.slice(0, index + 1).reduce((sum, { cost }) => sum + cost, 0))
-  const exceededOn = data.find((_, index) => costTo(index) > units(limit))?.key
+function budgetOf(limit: number, month: Range, days: readonly Day[]): MonthBudget {
+  const now = today()
+  const spent = {
+    before: sumOf(days.filter(({ day }) => day < now)),
+    today: sumOf(days.filter(({ day }) => day === now)),
+  }
+  const forecast = month.from === monthOf(now).from ? forecastOf(spent, new Date()) : undefined
+  const exceededOn = days.find((_, index) => sumOf(days.slice(0, index + 1)) > units(limit))?.day
   return {
-    ...{ limit, month, current_cost: total.cost },
-    status: total.cost > limit ? 'exceeded' : total.cost >= 0.8 * limit ? 'warning' : 'ok',
+    ...{ month, ...usedOf(units(limit), spent.before + spent.today) },
     ...(forecast && { forecast: forecast.cost }),
     exceedsOn: exceededOn ?? forecast?.exceedsOn(units(limit)) ?? null,
   }
@@ -113,7 +136,7 @@ const monthName = ({ from }: Range) =>
     ...(from.slice(0, 4) !== today().slice(0, 4) && { year: 'numeric' }),
   })
 
-/** What was spent of a month's limit, and when that was or will be passed, with its name. */
+/** Shows what was spent of a month's limit, and when that was or will be passed, with its name. */
 export const budgetFact = (budget: MonthBudget) =>
   [`Budget of ${monthName(budget.month)}`, <Used key="budget" {...budget} />] as const
 

@@ -7,13 +7,13 @@ import { NamedLink } from '../parts/link.tsx'
 import type { Column } from '../parts/table.tsx'
 import type { Key, Sums } from './breakdown.ts'
 
-/** The change of a cost against the equally long range before. */
+/** The change of a cost against what it is compared with. */
 export function Change({ now, before }: { now: number; before: number | undefined }) {
   if (before === undefined) return null
   if (before === 0) return <>new</>
   const difference = now - before
   return (
-    <span title={`${formatDollars(before)} in the equally long range before`}>
+    <span title={`${formatDollars(before)} before`}>
       {`${signed(difference, formatDollars)} (${signed(difference / before, formatShare)})`}
     </span>
   )
@@ -28,13 +28,22 @@ export function cacheShareOf({ input, cache_read, cache_creation }: Sums['tokens
 interface Shown {
   by: Key
   andBy: Key | undefined
+  /** Compares whole days; undefined where it is not known. */
+  changeOf: ((item: BreakdownItem) => { now: number; before: number } | undefined) | undefined
   nameOf: (key: string | null) => string
   /** Links of a key, and of an item's sessions. */
   narrowed: (by: Key, key: string | null) => string | undefined
   sessionsOf: (item: BreakdownItem) => string | undefined
 }
 
-export function columnsOf({ by, andBy, nameOf, narrowed, sessionsOf }: Shown): Column<BreakdownItem>[] {
+export function columnsOf({
+  by,
+  andBy,
+  changeOf,
+  nameOf,
+  narrowed,
+  sessionsOf,
+}: Shown): Column<BreakdownItem>[] {
   const keyCell = (of: Key, key: string | null) => {
     const to = narrowed(of, key)
     return to === undefined ? NONE : <NamedLink to={to}>{nameOf(key)}</NamedLink>
@@ -53,7 +62,10 @@ export function columnsOf({ by, andBy, nameOf, narrowed, sessionsOf }: Shown): C
     {
       name: 'Change',
       sort: 'change',
-      number: ({ cost, previous }) => <Change now={cost} before={previous?.cost} />,
+      number: (item) => {
+        const change = changeOf?.(item)
+        return change === undefined ? UNKNOWN : <Change {...change} />
+      },
     },
     {
       name: 'Share',

@@ -1,7 +1,7 @@
 import type { Breakdown, BreakdownItem } from '../../features/cost/breakdown-model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { useApi } from '../client/api.ts'
-import { daysOfPeriod, openPeriod } from '../client/days.ts'
+import { daysOfPeriod, isMonth, openPeriod, type Range, today } from '../client/days.ts'
 import { formatCompact, formatDollars, formatWhole } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
@@ -12,7 +12,15 @@ import { Choice } from '../parts/field.tsx'
 import { datesOf, Filters, pick, rangeOf, SessionChoosers, sortingOf } from '../parts/filters.tsx'
 import { List } from '../parts/list.tsx'
 import { NoSessions, Show } from '../parts/show.tsx'
-import { KEY_OPTIONS, KEYS, type Key, type Sums, stackGranularity, useStack } from './breakdown.ts'
+import {
+  KEY_OPTIONS,
+  KEYS,
+  type Key,
+  type Sums,
+  stackGranularity,
+  useChanges,
+  useStack,
+} from './breakdown.ts'
 import { budgetFact, limitLine, type MonthBudget, useBudgets } from './budget.tsx'
 import { Change, cacheShareOf, columnsOf } from './cost-columns.tsx'
 
@@ -36,6 +44,8 @@ export function CostPage({ route, who }: PageProps) {
     ...pick(query, 'sort', 'order', 'page'),
   }
   const breakdown = useApi<Breakdown>('/cost/breakdown', list)
+  const changes = useChanges(by, andBy, range, filters)
+  const changed = changes.state === 'ready' ? changes.value : undefined
   const budgets = useBudgets(filters, range, who.member?.role === 'developer')
   const nameOf = (key: string | null) => (key === null ? NONE : (members.get(key)?.name ?? key))
   /** An address says more than an id in the field of the filter. Of what has no key what has no project or team is found. */
@@ -72,7 +82,12 @@ export function CostPage({ route, who }: PageProps) {
         )}
       </Filters>
       {breakdown.state !== 'failed' && breakdown.value !== undefined && (
-        <Totals total={breakdown.value.total} budget={budgets?.month} />
+        <Totals
+          total={breakdown.value.total}
+          budget={budgets?.month}
+          against={againstOf(range)}
+          change={changed?.total}
+        />
       )}
       <Show loaded={stack} what="the cost of each period">
         {({ periods, series }) =>
@@ -109,7 +124,7 @@ export function CostPage({ route, who }: PageProps) {
         noun={`${by} rows`}
         csv={{ path: '/cost/breakdown', query: list, name: `cost-by-${by}` }}
         caption={`Cost by ${by}${andBy === undefined ? '' : ` and ${andBy}`}`}
-        columns={columnsOf({ by, andBy, nameOf, narrowed, sessionsOf })}
+        columns={columnsOf({ by, andBy, changeOf: changed?.ofKey, nameOf, narrowed, sessionsOf })}
         keyOf={({ key, and_key }) => `${key ?? NONE} ${and_key ?? ''}`}
         sorting={sortingOf(query, 'cost')}
       />
@@ -120,9 +135,15 @@ export function CostPage({ route, who }: PageProps) {
 interface TotalsProps {
   total: Sums
   budget: MonthBudget | undefined
+  against: string
+  change: { now: number; before: number } | undefined
 }
 
-function Totals({ total, budget }: TotalsProps) {
+/** Names the days that the whole days of the range are compared with. */
+const againstOf = (range: Range) =>
+  `Against the ${isMonth(range) ? 'month' : 'range'} before${range.to < today() ? '' : ', to yesterday'}`
+
+function Totals({ total, budget, against, change }: TotalsProps) {
   if (total.sessions === 0) return null
   const { input, output, cache_read, cache_creation } = total.tokens
   return (
@@ -130,7 +151,7 @@ function Totals({ total, budget }: TotalsProps) {
       kind="totals"
       of={[
         ['Cost', formatDollars(total.cost)],
-        ['Against the range before', <Change key="change" now={total.cost} before={total.previous?.cost} />],
+        [against, change && <Change key="change" {...change} />],
         ['Sessions', formatWhole(total.sessions)],
         ['Turns', formatWhole(total.turns)],
         ['Tokens in', formatCompact(input + cache_read + cache_creation)],

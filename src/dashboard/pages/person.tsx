@@ -7,7 +7,7 @@ import type { WhoAmI } from '../../features/whoami/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { type Page, useApi } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
-import { addDays, daysOfPeriod, lastDays, today, weekOf } from '../client/days.ts'
+import { addDays, daysOfPeriod, openPeriod, today, weekOf, wholeDays } from '../client/days.ts'
 import { countOf, formatDollars, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
@@ -78,6 +78,7 @@ export function PersonPage({ id, me = null }: PersonProps) {
               description="A bar for each week, stacked by model: US dollars of the person’s sessions that began in it."
               periods={periods}
               series={series}
+              unfinished={openPeriod('week')}
               linkOf={(week) => linkTo('sessions', { ...links, ...daysOfPeriod(week, 'week', range) })}
             />
           )
@@ -134,9 +135,9 @@ export function PersonPage({ id, me = null }: PersonProps) {
   )
 }
 
-/** The reader's last 30 days beside those of the others, as far as the organization shows these. */
+/** The reader's last 30 whole days beside those of the others, as far as the organization shows these. */
 function Compared({ id }: { id: string }) {
-  const { from, to } = lastDays(DAYS)
+  const { from, to } = wholeDays(DAYS)
   const members = useApi<Breakdown>('/cost/breakdown', {
     ...{ by: 'member', date_from: from, date_to: to, compare: 'previous', per_page: 100 },
   })
@@ -153,7 +154,7 @@ function Compared({ id }: { id: string }) {
           <Facts
             kind="totals"
             of={[
-              [`Cost, ${DAYS} days`, formatDollars(mine?.cost ?? 0)],
+              [`Cost, ${DAYS} whole days`, formatDollars(mine?.cost ?? 0)],
               [
                 `Against the ${DAYS} before`,
                 mine === undefined ? (

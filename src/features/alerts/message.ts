@@ -159,11 +159,12 @@ const largest = (parts: DigestData['by_model']): string =>
     .map(({ key, cost }) => `${key ?? 'none'} ${dollars(cost)}`)
     .join(', ') || 'none'
 
-function comparedTo(cost: number, before: number): string {
-  if (before === 0) return 'nothing in the week before'
+/** `before` is of `what`, such as the week before. */
+export function comparedTo(cost: number, before: number, what = 'the week before'): string {
+  if (before === 0) return `nothing in ${what}`
   const percent = Math.round((100 * (cost - before)) / before)
   const change = percent === 0 ? 'as much as' : `${Math.abs(percent)}% ${percent > 0 ? 'more' : 'less'} than`
-  return `${change} the week before`
+  return `${change} ${what}`
 }
 
 /** The seven lines of a digest. */

@@ -4,7 +4,7 @@ import { dateOf, monthOf } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { readPage } from '../../database/rows.ts'
-import { usedOf } from '../cost/budget.ts'
+import { usedOf } from '../cost/forecast.ts'
 import {
   type BudgetScope,
   findBudgets,

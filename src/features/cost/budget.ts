@@ -1,24 +1,8 @@
 import { addDays, addMonths, dateOf, monthOf } from '../../base/dates.ts'
-import { MONEY_DECIMALS, roundedQuotient, SCORE_DECIMALS, unscaled } from '../../base/decimals.ts'
+import { MONEY_DECIMALS, unscaled } from '../../base/decimals.ts'
 import { type BudgetScope, budgetIdOf } from '../usage/scope-queries.ts'
-import { forecastOf, type Spent } from './forecast.ts'
+import { ALERT_THRESHOLD_PERCENT, forecastOf, type Spent, usedOf } from './forecast.ts'
 import type { Budget } from './model.ts'
-
-const ALERT_THRESHOLD_PERCENT = 80
-
-/** How much of a limit was spent, both in micro-dollars. A cost equal to the limit does not exceed it. */
-export function usedOf(
-  limit: bigint,
-  cost: bigint,
-): Pick<Budget, 'limit' | 'current_cost' | 'percent_used' | 'status'> {
-  const isWarning = cost * 100n >= limit * BigInt(ALERT_THRESHOLD_PERCENT)
-  return {
-    limit: unscaled(limit, MONEY_DECIMALS),
-    current_cost: unscaled(cost, MONEY_DECIMALS),
-    percent_used: unscaled(roundedQuotient(cost * 10_000n, limit), SCORE_DECIMALS),
-    status: cost > limit ? 'exceeded' : isWarning ? 'warning' : 'ok',
-  }
-}
 
 /**
  * The budget of the month of `now`. `since`: the month of the budget record in force; `limit` in micro-dollars; `exceededOn`:

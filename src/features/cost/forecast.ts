@@ -1,7 +1,12 @@
 import { addDays, addMonths, dateOf, daysBetween, monthOf } from '../../base/dates.ts'
-import { MONEY_DECIMALS, roundedQuotient, unscaled } from '../../base/decimals.ts'
+import { MONEY_DECIMALS, roundedQuotient, SCORE_DECIMALS, unscaled } from '../../base/decimals.ts'
+import type { Budget } from './model.ts'
 
-/** What a month cost before the day of now, and on it so far; micro-dollars. */
+// The server and its pages compute what was spent of a budget, and what will be.
+
+export const ALERT_THRESHOLD_PERCENT = 80
+
+/** The cost of a month before the day of now, and on it so far; micro-dollars. */
 export interface Spent {
   before: bigint
   today: bigint
@@ -27,5 +32,19 @@ export function forecastOf({ before, today }: Spent, now: Date) {
       const daysWithin = pace === 0n ? left : room / pace
       return daysWithin < left ? addDays(day, Number(daysWithin) + 1) : null
     },
+  }
+}
+
+/** Says how much of a limit was spent, both in micro-dollars. A cost equal to the limit does not exceed it. */
+export function usedOf(
+  limit: bigint,
+  cost: bigint,
+): Pick<Budget, 'limit' | 'current_cost' | 'percent_used' | 'status'> {
+  const isWarning = cost * 100n >= limit * BigInt(ALERT_THRESHOLD_PERCENT)
+  return {
+    limit: unscaled(limit, MONEY_DECIMALS),
+    current_cost: unscaled(cost, MONEY_DECIMALS),
+    percent_used: unscaled(roundedQuotient(cost * 10_000n, limit), SCORE_DECIMALS),
+    status: cost > limit ? 'exceeded' : isWarning ? 'warning' : 'ok',
   }
 }
