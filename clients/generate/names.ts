@@ -2,7 +2,7 @@
 // (`webhooks.deliveries`); '' is the client itself. Parameters of paths are `{}`, whatever the document calls them.
 
 export const METHODS: Record<string, Record<string, string>> = {
-  '': { sync: 'POST /v1/sync', whoami: 'GET /v1/whoami' },
+  '': { sync: 'POST /v1/sync', whoami: 'GET /v1/whoami', attention: 'GET /v1/attention' },
   sessions: {
     list: 'GET /v1/sessions',
     get: 'GET /v1/sessions/{}',

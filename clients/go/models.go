@@ -247,6 +247,85 @@ type WhoAmI struct {
 	CsrfToken    string             `json:"csrf_token"` // Of a person: X-CSRF-Token of requests that change something
 	Limits       WhoAmILimits       `json:"limits"`     // Of the organization, shared by its keys
 }
+
+// AlertScope: Whose figures; {}: those of the organization.
+type AlertScope struct {
+	Project string `json:"project"`
+	Member  string `json:"member"` // An id, or an address in any case; it is shown as the id
+	Team    string `json:"team"`
+	Model   string `json:"model"`
+	Agent   string `json:"agent"`
+}
+type Destination struct {
+	Type string `json:"type"` // webhook: every endpoint that subscribes to the event
+	URL  string `json:"url"`  // Of Slack and Teams: only its last 4 characters
+}
+type AlertKey struct {
+	Key       *string  `json:"key"`        // null: without one
+	State     string   `json:"state"`      // With `each`: firing if one of the keys is
+	Since     string   `json:"since"`      // Since when it has this state
+	LastValue *float64 `json:"last_value"` // At the last look; null: no data
+}
+type Alert struct {
+	ID              string        `json:"id"`
+	Name            string        `json:"name"`
+	Metric          string        `json:"metric"`
+	Scope           AlertScope    `json:"scope"` // Whose figures; {}: those of the organization
+	Each            *string       `json:"each"`
+	Window          string        `json:"window"`           // The UTC day, week (from Monday) or month that is now
+	Above           *float64      `json:"above"`            // Fires above it; one of `above`, `below` and `times` is there
+	Below           *float64      `json:"below"`            // Fires below it
+	Times           *float64      `json:"times"`            // Fires above this many times the median of the 14 windows before
+	NoData          string        `json:"no_data"`          // What happens where the figure has no value
+	RenotifyMinutes *int64        `json:"renotify_minutes"` // Tells again after this time; null: once
+	Enabled         bool          `json:"enabled"`
+	Destinations    []Destination `json:"destinations"`
+	State           string        `json:"state"`      // With `each`: firing if one of the keys is
+	Since           string        `json:"since"`      // Since when it has this state
+	LastValue       *float64      `json:"last_value"` // At the last look; null: no data
+	Keys            []AlertKey    `json:"keys"`       // With `each`, of one alert: the states of its keys, those that fire first
+}
+
+// BudgetScope: One of them, or none for the organization.
+type BudgetScope struct {
+	Project string `json:"project"`
+	Member  string `json:"member"` // An id
+	Team    string `json:"team"`
+}
+type MyBudgetsBudget struct {
+	Scope       BudgetScope `json:"scope"`
+	Limit       float64     `json:"limit"`        // US dollars
+	CurrentCost float64     `json:"current_cost"` // US dollars of this month (UTC)
+	PercentUsed float64     `json:"percent_used"`
+	Status      string      `json:"status"` // `warning`: from 80 percent on
+}
+type NamedBudget struct {
+	MyBudgetsBudget
+	Name string `json:"name"` // Of the project, member or team
+}
+type WebhookHealth struct {
+	ConsecutiveFailures int64   `json:"consecutive_failures"` // Since the last success
+	LastSuccessAt       *string `json:"last_success_at"`      // When an attempt was last answered with 2xx
+	LastFailureAt       *string `json:"last_failure_at"`      // When an attempt last failed
+	LastStatusCode      *int64  `json:"last_status_code"`     // Of the latest attempt; null: no answer
+}
+type WebhookEndpoint struct {
+	ID          string        `json:"id"`      // Id of the endpoint
+	URL         string        `json:"url"`     // Where deliveries are sent
+	Events      []string      `json:"events"`  // Names of events, or `*` alone for all
+	Enabled     bool          `json:"enabled"` // false: what waits is held, and new events pass by
+	Description *string       `json:"description"`
+	CreatedAt   string        `json:"created_at"`  // When it was made
+	UpdatedAt   string        `json:"updated_at"`  // When it was last changed
+	SecretHint  string        `json:"secret_hint"` // The last 4 characters of the signing secret
+	Health      WebhookHealth `json:"health"`
+}
+type Attention struct {
+	Alerts    []Alert           `json:"alerts"`    // Those that fire, or miss data where they are to fire then
+	Budgets   []NamedBudget     `json:"budgets"`   // Of projects, members and teams, exceeded this month; /cost has that of the organization
+	Mine      []NamedBudget     `json:"mine"`      // Those of the member of the request and of their team
+	Endpoints []WebhookEndpoint `json:"endpoints"` // Those whose last attempt failed; with the scope `webhooks`
+}
 type SessionsListParams struct {
 	Page        int64    `json:"page,omitempty"`         // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
 	PerPage     int64    `json:"per_page,omitempty"`     // Items on a page
@@ -843,23 +922,6 @@ type Outcomes struct {
 	Page[Outcome]
 	Total OutcomesTotal `json:"total"`
 }
-type WebhookHealth struct {
-	ConsecutiveFailures int64   `json:"consecutive_failures"` // Since the last success
-	LastSuccessAt       *string `json:"last_success_at"`      // When an attempt was last answered with 2xx
-	LastFailureAt       *string `json:"last_failure_at"`      // When an attempt last failed
-	LastStatusCode      *int64  `json:"last_status_code"`     // Of the latest attempt; null: no answer
-}
-type WebhookEndpoint struct {
-	ID          string        `json:"id"`      // Id of the endpoint
-	URL         string        `json:"url"`     // Where deliveries are sent
-	Events      []string      `json:"events"`  // Names of events, or `*` alone for all
-	Enabled     bool          `json:"enabled"` // false: what waits is held, and new events pass by
-	Description *string       `json:"description"`
-	CreatedAt   string        `json:"created_at"`  // When it was made
-	UpdatedAt   string        `json:"updated_at"`  // When it was last changed
-	SecretHint  string        `json:"secret_hint"` // The last 4 characters of the signing secret
-	Health      WebhookHealth `json:"health"`
-}
 type WebhookEndpointList struct {
 	Data []WebhookEndpoint `json:"data"`
 }
@@ -1162,13 +1224,6 @@ type BudgetsListParams struct {
 	Page    int64  `json:"page,omitempty"`     // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
 	PerPage int64  `json:"per_page,omitempty"` // Items on a page
 }
-
-// BudgetScope: One of them, or none for the organization.
-type BudgetScope struct {
-	Project string `json:"project"`
-	Member  string `json:"member"` // An id
-	Team    string `json:"team"`
-}
 type ScopedBudget struct {
 	Month string      `json:"month"` // YYYY-MM; in force until a later month has one of the same scope
 	Limit float64     `json:"limit"` // US dollars
@@ -1177,13 +1232,6 @@ type ScopedBudget struct {
 type ScopedBudgetPage = Page[ScopedBudget]
 type BudgetsMineParams struct {
 	Project string `json:"project,omitempty"` // The project that is worked on
-}
-type MyBudgetsBudget struct {
-	Scope       BudgetScope `json:"scope"`
-	Limit       float64     `json:"limit"`        // US dollars
-	CurrentCost float64     `json:"current_cost"` // US dollars of this month (UTC)
-	PercentUsed float64     `json:"percent_used"`
-	Status      string      `json:"status"` // `warning`: from 80 percent on
 }
 type MyBudgets struct {
 	Action  string            `json:"action"`  // What happens beyond a limit
@@ -1206,44 +1254,6 @@ type BudgetsDeleteParams struct {
 	Project string `json:"project,omitempty"` // Of this project
 	Member  string `json:"member,omitempty"`  // Of this member: an id, or an address in any case
 	Team    string `json:"team,omitempty"`    // Of this team
-}
-
-// AlertScope: Whose figures; {}: those of the organization.
-type AlertScope struct {
-	Project string `json:"project"`
-	Member  string `json:"member"` // An id, or an address in any case; it is shown as the id
-	Team    string `json:"team"`
-	Model   string `json:"model"`
-	Agent   string `json:"agent"`
-}
-type Destination struct {
-	Type string `json:"type"` // webhook: every endpoint that subscribes to the event
-	URL  string `json:"url"`  // Of Slack and Teams: only its last 4 characters
-}
-type AlertKey struct {
-	Key       *string  `json:"key"`        // null: without one
-	State     string   `json:"state"`      // With `each`: firing if one of the keys is
-	Since     string   `json:"since"`      // Since when it has this state
-	LastValue *float64 `json:"last_value"` // At the last look; null: no data
-}
-type Alert struct {
-	ID              string        `json:"id"`
-	Name            string        `json:"name"`
-	Metric          string        `json:"metric"`
-	Scope           AlertScope    `json:"scope"` // Whose figures; {}: those of the organization
-	Each            *string       `json:"each"`
-	Window          string        `json:"window"`           // The UTC day, week (from Monday) or month that is now
-	Above           *float64      `json:"above"`            // Fires above it; one of `above`, `below` and `times` is there
-	Below           *float64      `json:"below"`            // Fires below it
-	Times           *float64      `json:"times"`            // Fires above this many times the median of the 14 windows before
-	NoData          string        `json:"no_data"`          // What happens where the figure has no value
-	RenotifyMinutes *int64        `json:"renotify_minutes"` // Tells again after this time; null: once
-	Enabled         bool          `json:"enabled"`
-	Destinations    []Destination `json:"destinations"`
-	State           string        `json:"state"`      // With `each`: firing if one of the keys is
-	Since           string        `json:"since"`      // Since when it has this state
-	LastValue       *float64      `json:"last_value"` // At the last look; null: no data
-	Keys            []AlertKey    `json:"keys"`       // With `each`, of one alert: the states of its keys, those that fire first
 }
 type AlertPage = Page[Alert]
 type NewDestination struct {

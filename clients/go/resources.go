@@ -647,6 +647,11 @@ func (r *Resources) Whoami(ctx context.Context) (*WhoAmI, error) {
 	return call[WhoAmI](ctx, r.core, request{method: "GET", path: "/v1/whoami"})
 }
 
+// Attention: what needs attention: alerts that fire, exceeded budgets, endpoints that fail. Scope: `cost:read` or `read`.
+func (r *Resources) Attention(ctx context.Context) (*Attention, error) {
+	return call[Attention](ctx, r.core, request{method: "GET", path: "/v1/attention"})
+}
+
 func newResources(c *core) Resources {
 	r := Resources{core: c}
 	r.Sessions = &SessionsResource{c}

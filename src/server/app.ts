@@ -29,6 +29,7 @@ import { divideConnections } from '../database/open.ts'
 import { gathered } from '../database/pools/gathered.ts'
 import { ruleRoutes } from '../features/alerts/routes.ts'
 import { ALERTS, DIGESTS } from '../features/alerts/rules.ts'
+import { attentionRoutes } from '../features/attention/routes.ts'
 import { auditRoutes } from '../features/audit/routes.ts'
 import { badgeRoutes } from '../features/badges/routes.ts'
 import { budgetRoutes } from '../features/budgets/routes.ts'
@@ -211,6 +212,7 @@ export function createApp(deps: AppDeps) {
     .use(keyRoutes(routeDeps))
     .use(memberRoutes(routeDeps))
     .use(budgetRoutes(routeDeps))
+    .use(attentionRoutes({ ...routeDeps, sql: slow }))
     .use(organizationRoutes(routeDeps, secrets))
     .use(whoAmIRoutes(routeDeps))
     .use(changeRoutes(routeDeps, streams))

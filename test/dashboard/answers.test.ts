@@ -135,6 +135,8 @@ describe.skipIf(program === null)('the overview', () => {
     await page.until(`location.hash.startsWith('#/cost?project=checkout')`)
     await page.until(`document.querySelector('.totals')?.innerText.includes('$30.00')`)
     await page.evaluate('history.back()')
+    // The part that needs attention moves the rest down
+    await page.until(`document.querySelector('.attention') !== null && ${SETTLED}`)
     await page.until(`document.querySelectorAll('.movers [aria-pressed]').length === 3`)
     await page.click(`document.querySelectorAll('.movers [aria-pressed]')[1]`)
     await page.until(`document.querySelector('.movers li')?.innerText.startsWith('Ada')`)

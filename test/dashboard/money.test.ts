@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createKey } from '../../src/accounts/keys/queries.ts'
 import { addDays, addMonths, dateOf, daysBetween, monthOf } from '../../src/base/dates.ts'
 import { comparedDays } from '../../src/dashboard/client/days.ts'
+import { lookAtRules } from '../../src/features/alerts/look.ts'
 import { type HttpServer, listen } from '../../src/http/listen.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { asker } from '../support/webhook-api.ts'
 import { type Browser, findBrowser, type Page, startBrowser } from './browser.ts'
 
 // Pages say of money exactly what their filters leave, by figures made by hand. Skipped on a machine without Chromium.
@@ -11,6 +14,7 @@ import { type Browser, findBrowser, type Page, startBrowser } from './browser.ts
 const program = findBrowser()
 
 let db: TestDatabase
+let app: ReturnType<typeof testApp>
 let server: HttpServer
 let browser: Browser
 let page: Page
@@ -57,7 +61,7 @@ const budget = (of: string, limit: number, scope: object = {}) => ({
 beforeAll(async () => {
   if (program === null) return
   db = await testDatabase()
-  const app = testApp(db.sql, { writes: db.pool(2) })
+  app = testApp(db.sql, { writes: db.pool(2) })
   server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
   acme = await tenant(db.sql, { scopes: ['read', 'write', 'webhooks', 'admin'] })
   const records = [
@@ -159,6 +163,37 @@ describe.skipIf(program === null)('the page of cost', () => {
     ])
     const steps = `document.querySelector('path.limit').getAttribute('d').replaceAll(/[^A-Z]/g, '')`
     expect(await page.evaluate<string>(steps)).toBe('MHVHVH')
+  }, 180_000)
+})
+
+describe.skipIf(program === null)('the overview', () => {
+  test('has firing alerts, exceeded budgets and the reader’s own', async () => {
+    const scopes = ['read']
+    const { key } = await createKey(db.sql, acme.orgId, { name: 'ada', scopes, member: 'ada@example.com' })
+    const ask = asker(app, acme.key)
+    const sent = await ask('PUT', `/v1/budgets/${month.slice(0, 7)}?member=bob%40example.com`, { limit: 20 })
+    expect(sent.status).toBe(200)
+    const rule = { metric: 'cost', window: 'month', above: 100, destinations: [{ type: 'webhook' }] }
+    const { body } = await ask('POST', '/v1/alerts', { name: 'Dear month', ...rule })
+    await lookAtRules({ sql: db.sql, log: silent, publicUrl: null }, new Date())
+    await visit('#/', key)
+    await page.until(`document.querySelector('.attention') !== null`)
+    const items = await page.evaluate<string[][]>(
+      `[...document.querySelectorAll('.attention a')].map((one) => [one.innerText.replace(/\\s+/g, ' '), one.hash])`,
+    )
+    expect(items.filter(([text]) => /^(Alert|The budget)/.test(text ?? ''))).toEqual([
+      ['Alert Dear month: $120.00 See the alert →', `#/alerts/${body.id}`],
+      [
+        'The budget of bob is exceeded: $30.00 of $20.00 What costs most →',
+        expect.stringMatching(new RegExp(`^#/cost\\?from=${month}&to=${last}&member=user_`)),
+      ],
+    ])
+    // the team’s is a warning, from 80 percent on
+    expect(await texts('figure.chart .fair')).toEqual(['90.0% of $100.00'])
+    expect(await texts('figure.chart p')).toContain('Your team payments: $90.00, 90.0% of $100.00')
+    const asked = page.ownRequests().filter((url) => /\/v1\/(?!changes|whoami)/.test(url))
+    expect(asked.length).toBeLessThanOrEqual(6)
+    expect(page.problems.splice(0)).toEqual([])
   }, 180_000)
 })
 

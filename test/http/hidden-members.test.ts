@@ -57,7 +57,13 @@ async function hidingOrganization(): Promise<Hiding> {
   const stored = await client(app, owner.key)('/v1/sync', {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-machine': 'laptop' },
-    body: JSON.stringify({ records: named(recordsOf(NAMES)) }),
+    // a member's budget that is exceeded needs attention
+    body: JSON.stringify({
+      records: [
+        ...named(recordsOf(NAMES)),
+        { type: 'budget', month: '2025-11', limit: 0.000001, member: NAMES.user },
+      ],
+    }),
   })
   expect(stored.status).toBe(200)
   await storeWebhook(sql, owner.orgId, NAMES)

@@ -46,6 +46,7 @@ const FOLDERS = [
   'server/sync',
   'server/metrics',
   'features/mcp',
+  'features/attention',
   'features/sign-in',
   'features/pull-requests',
   'features/organization',

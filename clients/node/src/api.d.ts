@@ -9,6 +9,8 @@ export type ReportType = 'audit' | 'soc2' | 'iso27001' | 'custom'
 export type Scope = 'read' | 'write' | 'webhooks' | 'admin' | 'sessions:read' | 'quality:read' | 'cost:read' |
 'security:read' | 'team:read' | 'audit:read' | 'risk:read' | 'sessions:write' | 'commits:write' | 'risk:write' |
 'members:write' | 'budgets:write' | 'reports:write' | 'audit:write' | 'ingest'
+export type AlertMetric = 'cost' | 'forecast' | 'budget_percent' | 'average_quality' | 'findings' |
+'unpriced_tokens' | 'silent_machines' | 'failing_endpoints'
 export type SessionSort = 'created_at' | 'estimated_cost' | 'turns' | 'quality_score'
 export type Severity = 'critical' | 'high' | 'medium' | 'low'
 export type BreakdownBy = 'project' | 'member' | 'team' | 'model' | 'agent' | 'branch' | 'ticket' | 'day' |
@@ -28,8 +30,6 @@ export type SentEvent = 'session.completed' | 'quality.score_changed' | 'securit
 'cost.budget_exceeded' | 'team.member_joined' | 'compliance.report_ready' | 'alert.fired' | 'alert.resolved' |
 'digest.ready' | 'webhook.test'
 export type BadgeStyle = 'flat' | 'flat-square' | 'plastic' | 'for-the-badge' | 'social'
-export type AlertMetric = 'cost' | 'forecast' | 'budget_percent' | 'average_quality' | 'findings' |
-'unpriced_tokens' | 'silent_machines' | 'failing_endpoints'
 export type DigestWeekday = 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday'
 
 export interface PullRequest { repo: string; number: number }
@@ -119,6 +119,40 @@ export interface WhoAmIOrganization {
 export interface WhoAmI {
  organization: WhoAmIOrganization; key: WhoAmIKey | null; member: WhoAmIMember | null; scopes: Scope[]
  csrf_token?: string; limits: WhoAmILimits
+}
+/** Whose figures; {}: those of the organization */ export interface AlertScope {
+ project?: string; member?: string; team?: string; model?: string; agent?: string
+}
+export interface Destination { type: 'webhook' | 'slack' | 'teams'; url?: string }
+export interface AlertKey {
+ key: string | null; state: 'ok' | 'firing' | 'no_data'; since: string; last_value: number | null
+}
+export interface Alert {
+ id: string; name: string; metric: AlertMetric; scope: AlertScope; each: 'project' | 'member' | 'team' | null
+ window: 'day' | 'week' | 'month'; above?: number; below?: number; times?: number; no_data: 'ok' | 'fire'
+ renotify_minutes: number | null; enabled: boolean; destinations: Destination[]
+ state: 'ok' | 'firing' | 'no_data'; since: string; last_value: number | null; keys?: AlertKey[]
+}
+/** One of them, or none for the organization */ export interface BudgetScope {
+ project?: string; member?: string; team?: string
+}
+export interface MyBudgetsBudget {
+ scope: BudgetScope
+ /** US dollars */ limit: number
+ /** US dollars of this month (UTC) */ current_cost: number
+ percent_used: number; status: 'ok' | 'warning' | 'exceeded'
+}
+export interface NamedBudget extends MyBudgetsBudget { name: string }
+export interface WebhookHealth {
+ consecutive_failures: number; last_success_at: string | null; last_failure_at: string | null
+ last_status_code: number | null
+}
+export interface WebhookEndpoint {
+ id: string; url: string; events: string[]; enabled: boolean; description: string | null; created_at: string
+ updated_at: string; secret_hint: string; health: WebhookHealth
+}
+export interface Attention {
+ alerts: Alert[]; budgets: NamedBudget[]; mine: NamedBudget[]; endpoints: WebhookEndpoint[]
 }
 export interface SessionsListParams extends PageParams, RangeParams {
  member?: string; team?: string; model?: string; agent?: string; branch?: string; ticket?: string
@@ -384,14 +418,6 @@ export interface OutcomeSurvival { '14': SurvivingLines; '30': SurvivingLines }
 }
 export interface Outcome extends OutcomesTotal { key: string | null }
 export interface Outcomes extends Page<Outcome> { total: OutcomesTotal }
-export interface WebhookHealth {
- consecutive_failures: number; last_success_at: string | null; last_failure_at: string | null
- last_status_code: number | null
-}
-export interface WebhookEndpoint {
- id: string; url: string; events: string[]; enabled: boolean; description: string | null; created_at: string
- updated_at: string; secret_hint: string; health: WebhookHealth
-}
 export interface WebhookEndpointList { data: WebhookEndpoint[] }
 export interface NewWebhookEndpoint {
  url: string; events: SubscribedEvent[] | '*'; enabled?: boolean; description?: string | null
@@ -515,9 +541,6 @@ export interface BadgeToken {
  /** Shown once; it replaces the token before */ token: string
 }
 export interface BudgetsListParams extends PageParams { project?: string; member?: string; team?: string }
-/** One of them, or none for the organization */ export interface BudgetScope {
- project?: string; member?: string; team?: string
-}
 export interface ScopedBudget {
  month: string
  /** US dollars */ limit: number
@@ -525,12 +548,6 @@ export interface ScopedBudget {
 }
 export type ScopedBudgetPage = Page<ScopedBudget>
 export interface BudgetsMineParams { project?: string }
-export interface MyBudgetsBudget {
- scope: BudgetScope
- /** US dollars */ limit: number
- /** US dollars of this month (UTC) */ current_cost: number
- percent_used: number; status: 'ok' | 'warning' | 'exceeded'
-}
 export interface MyBudgets { action: 'warn' | 'block'; budgets: MyBudgetsBudget[] }
 export interface BudgetLimit { limit: number }
 export interface BudgetsSetParams { limit: number; project?: string; member?: string; team?: string }
@@ -539,19 +556,6 @@ export interface MonthBudget {
  /** US dollars */ limit: number
 }
 export interface BudgetsDeleteParams { project?: string; member?: string; team?: string }
-/** Whose figures; {}: those of the organization */ export interface AlertScope {
- project?: string; member?: string; team?: string; model?: string; agent?: string
-}
-export interface Destination { type: 'webhook' | 'slack' | 'teams'; url?: string }
-export interface AlertKey {
- key: string | null; state: 'ok' | 'firing' | 'no_data'; since: string; last_value: number | null
-}
-export interface Alert {
- id: string; name: string; metric: AlertMetric; scope: AlertScope; each: 'project' | 'member' | 'team' | null
- window: 'day' | 'week' | 'month'; above?: number; below?: number; times?: number; no_data: 'ok' | 'fire'
- renotify_minutes: number | null; enabled: boolean; destinations: Destination[]
- state: 'ok' | 'firing' | 'no_data'; since: string; last_value: number | null; keys?: AlertKey[]
-}
 export type AlertPage = Page<Alert>
 export interface NewDestination { type: 'webhook' | 'slack' | 'teams'; url?: string }
 export interface NewAlert {
@@ -645,6 +649,7 @@ export type SyncRecord = SessionRecord | MemberRecord | CommitRecord | PrRiskRec
 export interface Resources {
  /** Send sessions, commits, pull requests, members, budgets, audit entries and reports. */ sync(records: SyncRecord[], params?: SyncParams): Promise<SyncResult>
  /** The key or person of the request, the organization and its limits */ whoami(): Promise<WhoAmI>
+ /** What needs attention: alerts that fire, exceeded budgets, endpoints that fail. */ attention(): Promise<Attention>
  sessions: {
   list(params?: SessionsListParams): List<SessionPage>
   get(session_id: string): Promise<SessionDetail>

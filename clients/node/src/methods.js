@@ -6,6 +6,7 @@ export const VERSION = '0.3.0-dev'
 export const METHODS = {
   sync: 'POST /v1/sync input ?machine,reassign,restore,moved',
   whoami: 'GET /v1/whoami',
+  attention: 'GET /v1/attention',
   'sessions.list': 'GET /v1/sessions list input',
   'sessions.get': 'GET /v1/sessions/{session_id}',
   'sessions.delete': 'DELETE /v1/sessions/{session_id}',

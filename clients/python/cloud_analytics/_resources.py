@@ -699,3 +699,7 @@ class Resources(Resource):
     def whoami(self) -> m.WhoAmI:
         """The key or person of the request, the organization and its limits."""
         return cast(m.WhoAmI, self._call("GET", "/v1/whoami", locals()))
+
+    def attention(self) -> m.Attention:
+        """What needs attention: alerts that fire, exceeded budgets, endpoints that fail. Scope: `cost:read` or `read`."""
+        return cast(m.Attention, self._call("GET", "/v1/attention", locals()))

@@ -25,6 +25,10 @@ Scope = Literal[
     "team:read", "audit:read", "risk:read", "sessions:write", "commits:write", "risk:write", "members:write",
     "budgets:write", "reports:write", "audit:write", "ingest"
 ]
+AlertMetric = Literal[
+    "cost", "forecast", "budget_percent", "average_quality", "findings", "unpriced_tokens", "silent_machines",
+    "failing_endpoints"
+]
 SessionSort = Literal[
     "created_at", "estimated_cost", "turns", "quality_score"
 ]
@@ -64,10 +68,6 @@ SentEvent = Literal[
 ]
 BadgeStyle = Literal[
     "flat", "flat-square", "plastic", "for-the-badge", "social"
-]
-AlertMetric = Literal[
-    "cost", "forecast", "budget_percent", "average_quality", "findings", "unpriced_tokens", "silent_machines",
-    "failing_endpoints"
 ]
 DigestWeekday = Literal[
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"
@@ -148,6 +148,82 @@ class WhoAmI(Model):
     scopes: List[Scope]
     csrf_token: str  # Of a person: X-CSRF-Token of requests that change something; absent where there is none
     limits: WhoAmILimits  # Of the organization, shared by its keys
+
+class AlertScope(Model):
+    """Whose figures; {}: those of the organization."""
+    project: str  # absent where there is none
+    member: str  # An id, or an address in any case; it is shown as the id; absent where there is none
+    team: str  # absent where there is none
+    model: str  # absent where there is none
+    agent: str  # absent where there is none
+
+class Destination(Model):
+    type: Literal["webhook", "slack", "teams"]  # webhook: every endpoint that subscribes to the event
+    url: str  # Of Slack and Teams: only its last 4 characters; absent where there is none
+
+class AlertKey(Model):
+    key: Optional[str]  # null: without one
+    state: Literal["ok", "firing", "no_data"]  # With `each`: firing if one of the keys is
+    since: str  # Since when it has this state
+    last_value: Optional[float]  # At the last look; null: no data
+
+class Alert(Model):
+    id: str
+    name: str
+    metric: AlertMetric
+    scope: AlertScope  # Whose figures; {}: those of the organization
+    each: Optional[Literal["project", "member", "team"]]
+    window: Literal["day", "week", "month"]  # The UTC day, week (from Monday) or month that is now
+    above: float  # Fires above it; one of `above`, `below` and `times` is there; absent where there is none
+    below: float  # Fires below it; absent where there is none
+    times: float  # Fires above this many times the median of the 14 windows before; absent where there is none
+    no_data: Literal["ok", "fire"]  # What happens where the figure has no value
+    renotify_minutes: Optional[int]  # Tells again after this time; null: once
+    enabled: bool
+    destinations: List[Destination]
+    state: Literal["ok", "firing", "no_data"]  # With `each`: firing if one of the keys is
+    since: str  # Since when it has this state
+    last_value: Optional[float]  # At the last look; null: no data
+    # ["keys"]: List[AlertKey]  # With `each`, of one alert: the states of its keys, those that fire first
+
+class BudgetScope(Model):
+    """One of them, or none for the organization."""
+    project: str  # absent where there is none
+    member: str  # An id; absent where there is none
+    team: str  # absent where there is none
+
+class MyBudgetsBudget(Model):
+    scope: BudgetScope
+    limit: float  # US dollars
+    current_cost: float  # US dollars of this month (UTC)
+    percent_used: float
+    status: Literal["ok", "warning", "exceeded"]  # `warning`: from 80 percent on
+
+class NamedBudget(MyBudgetsBudget):
+    name: str  # Of the project, member or team
+
+class WebhookHealth(Model):
+    consecutive_failures: int  # Since the last success
+    last_success_at: Optional[str]  # When an attempt was last answered with 2xx
+    last_failure_at: Optional[str]  # When an attempt last failed
+    last_status_code: Optional[int]  # Of the latest attempt; null: no answer
+
+class WebhookEndpoint(Model):
+    id: str  # Id of the endpoint
+    url: str  # Where deliveries are sent
+    events: List[str]  # Names of events, or `*` alone for all
+    enabled: bool  # false: what waits is held, and new events pass by
+    description: Optional[str]
+    created_at: str  # When it was made
+    updated_at: str  # When it was last changed
+    secret_hint: str  # The last 4 characters of the signing secret
+    health: WebhookHealth
+
+class Attention(Model):
+    alerts: List[Alert]  # Those that fire, or miss data where they are to fire then
+    budgets: List[NamedBudget]  # Of projects, members and teams, exceeded this month; /cost has that of the organization
+    mine: List[NamedBudget]  # Those of the member of the request and of their team
+    endpoints: List[WebhookEndpoint]  # Those whose last attempt failed; with the scope `webhooks`
 
 class Session(Model):
     id: str
@@ -625,23 +701,6 @@ class Outcome(OutcomesTotal):
 class Outcomes(Page["Outcome"]):
     total: OutcomesTotal
 
-class WebhookHealth(Model):
-    consecutive_failures: int  # Since the last success
-    last_success_at: Optional[str]  # When an attempt was last answered with 2xx
-    last_failure_at: Optional[str]  # When an attempt last failed
-    last_status_code: Optional[int]  # Of the latest attempt; null: no answer
-
-class WebhookEndpoint(Model):
-    id: str  # Id of the endpoint
-    url: str  # Where deliveries are sent
-    events: List[str]  # Names of events, or `*` alone for all
-    enabled: bool  # false: what waits is held, and new events pass by
-    description: Optional[str]
-    created_at: str  # When it was made
-    updated_at: str  # When it was last changed
-    secret_hint: str  # The last 4 characters of the signing secret
-    health: WebhookHealth
-
 class WebhookEndpointList(Page["WebhookEndpoint"]):
     """A page of WebhookEndpoint."""
 
@@ -827,12 +886,6 @@ class OrganizationSettings(Model):
 class BadgeToken(Model):
     token: str  # Shown once; it replaces the token before
 
-class BudgetScope(Model):
-    """One of them, or none for the organization."""
-    project: str  # absent where there is none
-    member: str  # An id; absent where there is none
-    team: str  # absent where there is none
-
 class ScopedBudget(Model):
     month: str  # YYYY-MM; in force until a later month has one of the same scope
     limit: float  # US dollars
@@ -840,13 +893,6 @@ class ScopedBudget(Model):
 
 class ScopedBudgetPage(Page["ScopedBudget"]):
     """A page of ScopedBudget."""
-
-class MyBudgetsBudget(Model):
-    scope: BudgetScope
-    limit: float  # US dollars
-    current_cost: float  # US dollars of this month (UTC)
-    percent_used: float
-    status: Literal["ok", "warning", "exceeded"]  # `warning`: from 80 percent on
 
 class MyBudgets(Model):
     action: Literal["warn", "block"]  # What happens beyond a limit
@@ -858,43 +904,6 @@ class BudgetLimit(Model):
 class MonthBudget(Model):
     month: str  # YYYY-MM; in force until a later month has one of the same scope
     limit: float  # US dollars
-
-class AlertScope(Model):
-    """Whose figures; {}: those of the organization."""
-    project: str  # absent where there is none
-    member: str  # An id, or an address in any case; it is shown as the id; absent where there is none
-    team: str  # absent where there is none
-    model: str  # absent where there is none
-    agent: str  # absent where there is none
-
-class Destination(Model):
-    type: Literal["webhook", "slack", "teams"]  # webhook: every endpoint that subscribes to the event
-    url: str  # Of Slack and Teams: only its last 4 characters; absent where there is none
-
-class AlertKey(Model):
-    key: Optional[str]  # null: without one
-    state: Literal["ok", "firing", "no_data"]  # With `each`: firing if one of the keys is
-    since: str  # Since when it has this state
-    last_value: Optional[float]  # At the last look; null: no data
-
-class Alert(Model):
-    id: str
-    name: str
-    metric: AlertMetric
-    scope: AlertScope  # Whose figures; {}: those of the organization
-    each: Optional[Literal["project", "member", "team"]]
-    window: Literal["day", "week", "month"]  # The UTC day, week (from Monday) or month that is now
-    above: float  # Fires above it; one of `above`, `below` and `times` is there; absent where there is none
-    below: float  # Fires below it; absent where there is none
-    times: float  # Fires above this many times the median of the 14 windows before; absent where there is none
-    no_data: Literal["ok", "fire"]  # What happens where the figure has no value
-    renotify_minutes: Optional[int]  # Tells again after this time; null: once
-    enabled: bool
-    destinations: List[Destination]
-    state: Literal["ok", "firing", "no_data"]  # With `each`: firing if one of the keys is
-    since: str  # Since when it has this state
-    last_value: Optional[float]  # At the last look; null: no data
-    # ["keys"]: List[AlertKey]  # With `each`, of one alert: the states of its keys, those that fire first
 
 class AlertPage(Page["Alert"]):
     """A page of Alert."""

@@ -1,4 +1,5 @@
-import type { CostSummary } from '../../features/cost/model.ts'
+import type { Attention } from '../../features/attention/model.ts'
+import type { Budget, CostSummary } from '../../features/cost/model.ts'
 import { LineChart } from '../charts/line-chart.tsx'
 import { monthOf, periodsOf, today } from '../client/days.ts'
 import { formatDollars, formatDollarTick, formatPercent } from '../client/format.ts'
@@ -7,12 +8,14 @@ import { linkTo } from '../client/links.ts'
 interface BurnUpProps {
   /** Its periods are days, those of the month among them. */
   summary: CostSummary
+  /** The budgets of the reader and their team. */
+  mine: Attention['mine']
   /** Whether the reader may set a budget. */
   mayChange: boolean
 }
 
 /** The month's cost, day by day, with its forecast and the budget. */
-export function BurnUp({ summary, mayChange }: BurnUpProps) {
+export function BurnUp({ summary, mine, mayChange }: BurnUpProps) {
   const { current_budget: budget, current_month, by_period } = summary
   const month = monthOf(today())
   const days = periodsOf(month, 'day')
@@ -54,7 +57,7 @@ export function BurnUp({ summary, mayChange }: BurnUpProps) {
         </p>
       ) : (
         <p>
-          {formatPercent(budget.percent_used)} of {formatDollars(budget.limit)};{' '}
+          <UsedPart {...budget} />;{' '}
           {budget.status === 'exceeded' ? (
             <strong class="bad">passed on {budget.projected_exceed_date}</strong>
           ) : budget.projected_exceed_date !== null ? (
@@ -69,6 +72,20 @@ export function BurnUp({ summary, mayChange }: BurnUpProps) {
           )}
         </p>
       )}
+      {mine.map((one) => (
+        <p key={one.name}>
+          Your {one.scope.team === undefined ? 'own budget' : `team ${one.name}`}:{' '}
+          {formatDollars(one.current_cost)}, <UsedPart {...one} />
+        </p>
+      ))}
     </LineChart>
   )
 }
+
+const TONES = { ok: '', warning: 'fair', exceeded: 'bad' } as const
+
+const UsedPart = ({ percent_used, limit, status }: Attention['mine'][number] | Budget) => (
+  <span class={TONES[status]}>
+    {formatPercent(percent_used)} of {formatDollars(limit)}
+  </span>
+)

@@ -1,3 +1,4 @@
+import type { Attention as AttentionBody } from '../../features/attention/model.ts'
 import type { CostSummary } from '../../features/cost/model.ts'
 import type { Outcomes } from '../../features/outcomes/model.ts'
 import { saidPerMerged } from '../../features/outcomes/per-merged.ts'
@@ -70,6 +71,8 @@ interface FiguresProps {
 function Figures({ summary, now, before, by, who }: FiguresProps) {
   const dates = { date_from: now.from, date_to: now.to }
   const both = { date_from: before.from, date_to: now.to }
+  const attention = useApi<AttentionBody>('/attention')
+  const known = attention.state === 'failed' ? undefined : attention.value
   const movers = useMovers(by, dates)
   const { from, to } = lastDays(DAYS)
   const outcomes = useApi<Outcomes>('/outcomes', { date_from: from, date_to: to, per_page: 1 })
@@ -83,9 +86,9 @@ function Figures({ summary, now, before, by, who }: FiguresProps) {
     found.state !== 'failed' && found.value !== undefined ? spanOfFindings(found.value, days) : undefined
   return (
     <>
-      <Attention summary={summary} critical={critical?.open ?? 0} days={DAYS} who={who} />
+      <Attention summary={summary} critical={critical?.open ?? 0} days={DAYS} more={known} />
       <div class="answers">
-        <BurnUp summary={summary} mayChange={isAdmin(who)} />
+        <BurnUp summary={summary} mine={known?.mine ?? []} mayChange={isAdmin(who)} />
         <Movers
           loaded={movers}
           by={by}

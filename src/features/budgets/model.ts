@@ -56,17 +56,19 @@ export const MyBudgetsQuery = Type.Object({
   ),
 })
 
+export const usedBudget = closed({
+  scope,
+  limit,
+  current_cost: Type.Number({ description: 'US dollars of this month (UTC)', examples: [2150.25] }),
+  percent_used: Type.Number({ examples: [86.01] }),
+  status: oneOf(['ok', 'warning', 'exceeded'], { description: '`warning`: from 80 percent on' }),
+})
+export type UsedBudget = Static<typeof usedBudget>
+
 export const MyBudgets = component('MyBudgets', {
   action: oneOf(BUDGET_ACTIONS, { description: 'What happens beyond a limit' }),
-  budgets: Type.Array(
-    closed({
-      scope,
-      limit,
-      current_cost: Type.Number({ description: 'US dollars of this month (UTC)', examples: [2150.25] }),
-      percent_used: Type.Number({ examples: [86.01] }),
-      status: oneOf(['ok', 'warning', 'exceeded'], { description: '`warning`: from 80 percent on' }),
-    }),
-    { description: 'Of the organization, the member, their team and the project, where they have one' },
-  ),
+  budgets: Type.Array(usedBudget, {
+    description: 'Of the organization, the member, their team and the project, where they have one',
+  }),
 })
 export type MyBudgets = Static<typeof MyBudgets>

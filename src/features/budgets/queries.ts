@@ -13,7 +13,7 @@ import {
   ORGANIZATION,
   shownScope,
 } from '../usage/scope-queries.ts'
-import type { BudgetListQuery, BudgetPage, MyBudgets, ScopedBudget } from './model.ts'
+import type { BudgetListQuery, BudgetPage, MyBudgets, ScopedBudget, UsedBudget } from './model.ts'
 
 type BudgetRow = { month: string; limit: string } & BudgetScope
 
@@ -82,10 +82,32 @@ export async function findMyBudgets(
     ...(team === null ? [] : [{ scope: 'team' as const, scope_key: team }]),
     ...(project ? [{ scope: 'project' as const, scope_key: project }] : []),
   ]
+  return { action, budgets: await findUsed(sql, orgId, scopes, now) }
+}
+
+async function findUsed(sql: Sql, orgId: string, scopes: readonly BudgetScope[], now: Date) {
   const found = await findBudgets(sql, orgId, scopes, monthOf(dateOf(now)))
-  const budgets = found.map(({ limit, cost, ...scope }) => ({
-    scope: shownScope(scope),
-    ...usedOf(limit, cost),
-  }))
-  return { action, budgets }
+  return found.map(({ limit, cost, ...scope }) => ({ scope: shownScope(scope), ...usedOf(limit, cost) }))
+}
+
+/**
+ * The budgets of projects, members and teams that are exceeded this month. With `onlyMember` those of projects: what a team or
+ * another member costs is not shown.
+ */
+export async function findExceeded(
+  sql: Sql,
+  orgId: string,
+  { hidesMembers, onlyMember }: { hidesMembers: boolean; onlyMember: VisibleMember | null },
+  now: Date,
+): Promise<UsedBudget[]> {
+  const scopes = await sql<BudgetScope[]>`
+    select distinct b.scope, b.scope_key collate "C" as scope_key
+    from budgets b
+    where b.org_id = ${orgId}
+      and b.scope <> 'organization'
+      ${hidesMembers ? sql`and b.scope <> 'member'` : sql``}
+      ${onlyMember === null ? sql`` : sql`and b.scope = 'project'`}
+    order by 1, 2`
+  const used = await findUsed(sql, orgId, scopes, now)
+  return used.filter(({ status }) => status === 'exceeded')
 }

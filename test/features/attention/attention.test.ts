@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createKey } from '../../../src/accounts/keys/queries.ts'
+import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { asker, localApp } from '../../support/webhook-api.ts'
+import { startWorld } from '../alerts/world.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await testDatabase()
+})
+afterAll(() => database.drop())
+
+const NOW = '2026-11-21T12:00:00Z'
+
+test('has what fires, is exceeded and fails, as far as the caller may see it', async () => {
+  const { ask, add, work, look, orgId } = await startWorld(database, { start: NOW })
+  const member = (name: string, team: string) => ({
+    ...{ type: 'member', id: `user_${name}`, email: `${name}@example.com`, display_name: name.toUpperCase() },
+    ...{ role: 'developer', joined_at: '2026-01-01T00:00:00Z', team },
+  })
+  const limit = (amount: number, scope: object, month = '2026-11') => ({
+    ...{ type: 'budget', month, limit: amount, ...scope },
+  })
+  const records = [
+    ...[member('ada', 'payments'), member('bob', 'web')],
+    ...[limit(15, {}), limit(10, { project: 'shop' }), limit(12, { project: 'docs' })],
+    ...[limit(10, { member: 'user_ada' }), limit(3, { member: 'user_bob' }), limit(7, { team: 'payments' })],
+    ...[limit(1, { team: 'web' }, '2026-10'), limit(4, { team: 'web' })],
+  ]
+  await ask('POST', '/v1/sync', { records })
+  await work([
+    { cost: 8, user_id: 'user_ada' },
+    { cost: 4, user_id: 'user_bob' },
+  ])
+  const id = await add('alerts', { name: 'Dear', metric: 'cost', window: 'day', above: 11 })
+  await add('alerts', { name: 'Usual', metric: 'cost', window: 'day', above: 12 })
+  await look(NOW)
+  const app = localApp(database, { now: () => new Date(NOW) })
+  const seenBy = async (scopes: string[], person?: string): Promise<unknown> => {
+    const given = { name: 'k', scopes, ...(person && { member: `${person}@example.com` }) }
+    const { key } = await createKey(database.sql, orgId, given)
+    const { status, body } = await asker(app, key)('GET', '/v1/attention')
+    const shown = (budgets: { name: string; current_cost: number; limit: number; status: string }[]) =>
+      budgets.map(({ name, current_cost, limit, status }) => `${name} ${current_cost} of ${limit} ${status}`)
+    if (status !== 200) return status
+    const { alerts, budgets, mine, endpoints } = body as never as Record<string, never[]>
+    return {
+      alerts: alerts?.map(({ id, state, last_value }) => [id, state, last_value]),
+      ...{ budgets: shown(budgets ?? []), mine: shown(mine ?? []), endpoints },
+    }
+  }
+  const firing = [[id, 'firing', 12]]
+  // 4 of 4 is not above the limit, nor is 8 of 10
+  const all = ['BOB 4 of 3 exceeded', 'shop 12 of 10 exceeded', 'payments 8 of 7 exceeded']
+  expect(await seenBy(['read', 'webhooks'])).toEqual({
+    ...{ alerts: firing, budgets: all, mine: [], endpoints: [] },
+  })
+  const ofAda = ['ADA 8 of 10 warning', 'payments 8 of 7 exceeded']
+  expect(await seenBy(['read'], 'ada')).toEqual({ alerts: firing, budgets: all, mine: ofAda, endpoints: [] })
+  await ask('PATCH', '/v1/organization', { member_visibility: 'own' })
+  expect(await seenBy(['read'], 'ada')).toEqual({
+    ...{ alerts: firing, budgets: ['shop 12 of 10 exceeded', 'payments 8 of 7 exceeded'], mine: ofAda },
+    endpoints: [],
+  })
+  await ask('PATCH', '/v1/organization', { hide_members: true })
+  // alerts name members
+  expect(await seenBy(['cost:read'])).toEqual({
+    ...{
+      alerts: [],
+      budgets: ['shop 12 of 10 exceeded', 'payments 8 of 7 exceeded'],
+      mine: [],
+      endpoints: [],
+    },
+  })
+  expect(await seenBy(['sessions:read'])).toBe(403)
+})
