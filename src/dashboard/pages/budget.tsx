@@ -10,6 +10,7 @@ import {
   type Granularity,
   lengthOf,
   monthOf,
+  periodsOf,
   type Range,
   today,
 } from '../client/days.ts'
@@ -49,48 +50,40 @@ export function useBudgets(filters: Query, range: Range, isDeveloper: boolean): 
   const loaded = useLoaded(JSON.stringify(['budgets', scope, range, isShown]), async (signal) => {
     if (!isShown || range.from > range.to) return undefined
     const [first, last] = [monthOf(range.from), monthOf(range.to)]
-    const source = await (Object.keys(scope).length === 0
-      ? ofOrganization({ from: first.from, to: last.to }, signal)
-      : ofScope(scope, signal))
     const month = first.from === last.from ? first : monthOf(today())
-    const limit = month.from < first.from || month.from > last.from ? null : source.limitOf(month.from)
-    const days = limit === null ? [] : await source.daysOf(month)
-    return { limitOf: source.limitOf, month: limit === null ? undefined : budgetOf(limit, month, days) }
+    const { limitOf, days } = await (Object.keys(scope).length === 0
+      ? ofOrganization({ from: first.from, to: last.to }, signal)
+      : ofScope(scope, month, signal))
+    const limit = month.from < first.from || month.from > last.from ? null : limitOf(month.from)
+    const ofMonth = days.filter(({ day }) => day >= month.from && day <= month.to)
+    return { limitOf, month: limit === null ? undefined : budgetOf(limit, month, ofMonth) }
   })
   return loaded.state === 'ready' ? loaded.value : undefined
 }
 
-/** Limits, and the cost of each day with sessions in a month. */
-interface Source extends Pick<Budgets, 'limitOf'> {
-  daysOf: (month: Range) => Promise<Day[]>
-}
 interface Day {
   day: string
   cost: number
 }
 
-async function ofOrganization({ from, to }: Range, signal: AbortSignal): Promise<Source> {
+async function ofOrganization({ from, to }: Range, signal: AbortSignal) {
   const path = pathOf('/cost/trend', { date_from: from, date_to: to })
   const { data } = await getJson<CostTrend>(path, { signal })
   const limits = new Map(data.map(({ period, budget }) => [period, budget]))
-  return {
-    limitOf: (month) => limits.get(month) ?? null,
-    daysOf: async (month) =>
-      data.flatMap(({ period: day, cost }) => (day >= month.from && day <= month.to ? { day, cost } : [])),
-  }
+  const days = data.map(({ period: day, cost }): Day => ({ day, cost }))
+  return { limitOf: (month: string) => limits.get(month) ?? null, days }
 }
 
-async function ofScope(scope: Query, signal: AbortSignal): Promise<Source> {
-  const { data } = await getJson<BudgetPage>(pathOf('/budgets', { ...scope, per_page: 100 }), { signal })
+async function ofScope(scope: Query, { from, to }: Range, signal: AbortSignal) {
+  const query = { ...scope, by: 'day', sort: 'key', order: 'asc', per_page: 31, date_from: from, date_to: to }
+  const [limits, costs] = await Promise.all([
+    getJson<BudgetPage>(pathOf('/budgets', { ...scope, per_page: 100 }), { signal }),
+    getJson<Breakdown>(pathOf('/cost/breakdown', query), { signal }),
+  ])
   return {
     // the newest is the first
-    limitOf: (month) => data.find((one) => `${one.month}-01` <= month)?.limit ?? null,
-    async daysOf({ from, to }) {
-      const query = { ...scope, by: 'day', sort: 'key', order: 'asc', per_page: 31 }
-      const path = pathOf('/cost/breakdown', { ...query, date_from: from, date_to: to })
-      const days = await getJson<Breakdown>(path, { signal })
-      return days.data.map(({ key, cost }) => ({ day: key ?? '', cost }))
-    },
+    limitOf: (month: string) => limits.data.find((one) => `${one.month}-01` <= month)?.limit ?? null,
+    days: costs.data.map(({ key, cost }): Day => ({ day: key ?? '', cost })),
   }
 }
 
@@ -115,16 +108,14 @@ function budgetOf(limit: number, month: Range, days: readonly Day[]): MonthBudge
 /** The limit as a line over the periods: even parts of each month's for shorter ones. */
 export function limitLine({ limitOf }: Budgets, periods: readonly string[], granularity: Granularity) {
   const values = periods.map((period) => {
-    const { from, to } = daysOfPeriod(period, granularity, { from: period, to: addDays(period, 31) })
-    let sum = 0
-    for (let month = monthOf(from); month.from <= to; month = monthOf(addDays(month.to, 1))) {
-      const limit = limitOf(month.from)
-      if (limit === null) return null
-      const [, first = from] = [month.from, from].sort()
-      const [last = to] = [month.to, to].sort()
-      sum += (limit * lengthOf({ from: first, to: last })) / lengthOf(month)
-    }
-    return sum
+    const days = periodsOf(
+      daysOfPeriod(period, granularity, { from: period, to: addDays(period, 31) }),
+      'day',
+    )
+    const limits = days.map((day) => limitOf(monthOf(day).from))
+    return limits.includes(null)
+      ? null
+      : days.reduce((sum, day, index) => sum + (limits[index] ?? 0) / lengthOf(monthOf(day)), 0)
   })
   if (values.every((value) => value === null)) return undefined
   return { name: granularity === 'month' ? 'Budget' : `Budget in a ${granularity}`, values }
