@@ -1,6 +1,6 @@
 import type { MatchLogic, ModelInfo, Provider } from '@pydantic/genai-prices'
 import { namesOf, percentOf } from './model-names.ts'
-import { factsOf, type PriceFact } from './price-facts.ts'
+import { factsOf, isPeak, type PriceFact } from './price-facts.ts'
 
 // The prices of a model at a time, by exact name: our own (price-facts.ts), else those of @pydantic/genai-prices.
 
@@ -34,6 +34,7 @@ interface FoundPrices {
 /** Cache write prices relative to the input price, for models without a known cache price. */
 const WRITE_FACTOR = 1.25
 export const WRITE_1H_FACTOR = 2
+const PEAK_FACTOR = 2
 
 const VENDORS = [
   ...['anthropic', 'openai', 'google', 'mistral', 'moonshotai', 'deepseek', 'x-ai', 'zai', 'zhipuai'],
@@ -54,7 +55,7 @@ export function createLookUp(library: Library): LookUp {
     return found && { ...found, isFixed: found.isFixed && facts.every(({ from }) => from === undefined) }
   }
   const factRow = (fact: PriceFact, at: string) =>
-    'sameAs' in fact ? find(fact.sameAs, at) : { row: tieredRow(fact), isFixed: true }
+    'sameAs' in fact ? find(fact.sameAs, at) : { row: tieredRow(fact, at), isFixed: fact.peak === undefined }
   return (model, at) => {
     const names = namesOf(model)
     const time = new Date(at).toISOString()
@@ -133,11 +134,13 @@ function libraryRow(
   return { row, isFixed: !Array.isArray(known.model.prices) }
 }
 
-function tieredRow({ tiers, chargesWrites = false }: Extract<PriceFact, { tiers: unknown }>): PriceRow {
+function tieredRow(fact: Extract<PriceFact, { tiers: unknown }>, at: string): PriceRow {
+  const { tiers, chargesWrites = false, peak } = fact
   const [first, ...others] = tiers
+  const factor = peak !== undefined && isPeak(peak, at) ? PEAK_FACTOR : 1
   const of = (kind: 'input' | 'output' | 'cacheRead'): Price => ({
-    base: first[kind],
-    tiers: others.map((tier) => ({ start: tier.above, price: tier[kind] })),
+    base: first[kind] * factor,
+    tiers: others.map((tier) => ({ start: tier.above, price: tier[kind] * factor })),
   })
   const input = of('input')
   return {
