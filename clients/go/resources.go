@@ -107,7 +107,7 @@ func (r *CostResource) Trend(ctx context.Context, params *TrendParams) (*CostTre
 type SecurityResource struct{ core *core }
 
 // Get: security overview. Scope: `security:read` or `read`.
-func (r *SecurityResource) Get(ctx context.Context, params *RangeParams) (*SecurityOverview, error) {
+func (r *SecurityResource) Get(ctx context.Context, params *SecurityGetParams) (*SecurityOverview, error) {
 	return call[SecurityOverview](ctx, r.core, request{method: "GET", path: "/v1/security", query: params})
 }
 

@@ -82,11 +82,17 @@ beforeAll(async () => {
       joined_at: daysAgo(90),
     },
     { type: 'budget', month: new Date().toISOString().slice(0, 7), limit: 1e9 },
-    sessionOf('a', 0, 'checkout', 20, merged(1)),
-    sessionOf('b', 0, 'checkout', 10, merged(2)),
-    sessionOf('c', 40, 'checkout', 10),
-    sessionOf('d', 40, 'search', 6, { security_metadata: { findings: [finding('old')] } }),
-    sessionOf('e', 0, 'docs', 4, { security_metadata: { findings: [finding('new'), finding('newer')] } }),
+    sessionOf('a', 0, 'checkout', 20, { ...merged(1), quality_score: 70 }),
+    sessionOf('b', 0, 'checkout', 10, { ...merged(2), quality_score: 80 }),
+    sessionOf('c', 40, 'checkout', 10, { quality_score: 81 }),
+    sessionOf('d', 40, 'search', 6, {
+      quality_score: 85,
+      security_metadata: { findings: [finding('old')] },
+    }),
+    sessionOf('e', 0, 'docs', 4, {
+      quality_score: 90,
+      security_metadata: { findings: [finding('new'), finding('newer')] },
+    }),
     pullRequest(1, 90, { state: 'merged', merged_at: daysAgo(0) }),
     pullRequest(2, 10, { state: 'merged', merged_at: daysAgo(0) }),
     pullRequest(3, 50, { state: 'open' }),
@@ -148,6 +154,7 @@ describe.skipIf(program === null)('the overview', () => {
     const tiles = await texts('.tile')
     expect(tiles[0]).toBe('Merged pull requests, 30 days 2 $15.00 each')
     expect(tiles[1]).toStartWith('Agents’ share of lines –')
+    expect(tiles[2]).toBe('Quality, 30 days 80.0 −3.0 points against the 30 days before')
     expect(tiles[3]).toBe('Open critical findings 2 +1 against the 30 days before')
     expect(await texts('.attention a')).toEqual(['2 open critical findings in 30 days Review →'])
     // the last day of the burn-up is what was spent
@@ -156,6 +163,16 @@ describe.skipIf(program === null)('the overview', () => {
     )
     expect(spent).toHaveLength(new Date().getUTCDate())
     expect(spent.at(-1)).toBe('$34.00')
+  }, 180_000)
+})
+
+describe.skipIf(program === null)('Quality', () => {
+  test('has the overview’s change for the same days: of means over sessions, in points', async () => {
+    await visit('#/quality')
+    expect(await texts('.totals')).toEqual([
+      'Mean score 80.0 Against the range before −3.0 points Sessions 3',
+    ])
+    expect(page.problems.splice(0)).toEqual([])
   }, 180_000)
 })
 

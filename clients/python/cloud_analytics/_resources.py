@@ -67,9 +67,13 @@ class Agents(Resource):
 
 class Quality(Resource):
     def get(
-        self, params: Params = None, *, project: str = UNSET, date_from: str = UNSET, date_to: str = UNSET
+        self, params: Params = None, *, project: str = UNSET, date_from: str = UNSET, date_to: str = UNSET,
+        compare: Literal["previous"] = UNSET
     ) -> m.QualityOverview:
-        """Quality overview. Scope: `quality:read` or `read`."""
+        """Quality overview. Scope: `quality:read` or `read`.
+
+        compare: Adds `previous`: the same of the equally long range before; needs both dates.
+        """
         return cast(m.QualityOverview, self._call("GET", "/v1/quality", locals()))
 
     def trend(

@@ -284,11 +284,17 @@ class QualityOverviewScoresByDate(Model):
     date: str
     score: float  # mean of the day
 
+class QualityOverviewPrevious(Model):
+    """In the equally long range before; with `compare`."""
+    average_score: float  # mean of all matching sessions, 0 without any
+    total_sessions: int
+
 class QualityOverview(Model):
     average_score: float  # mean of all matching sessions, 0 without any
     total_sessions: int
     trend: Literal["up", "down", "stable"]  # the later half of the days with sessions against the earlier half; stable within 1 point
     scores_by_date: List[QualityOverviewScoresByDate]  # days with sessions, ascending
+    previous: QualityOverviewPrevious  # In the equally long range before; with `compare`; absent where there is none
 
 class QualityTrendData(Model):
     date: str  # the bucket's first day; weeks begin on Monday

@@ -87,6 +87,10 @@ export const DigestsPage = (props: PageProps) => (
   </>
 )
 
+/** Null without sessions. */
+const meanOf = (quality: QualityOverview['previous']): number | null =>
+  quality === undefined || quality.total_sessions === 0 ? null : quality.average_score
+
 const NAMES = 3
 const DOLLAR = 1_000_000
 
@@ -103,7 +107,7 @@ export function useWeek(from: string, name: string): Loaded<Message | null> {
       get<Breakdown>('/cost/breakdown', { by: 'project', ...dates, per_page: NAMES }),
       get<CostTrend>('/cost/trend', { granularity: 'month', date_from: monthOf(at).from, date_to: at }),
       get<Outcomes>('/outcomes', { ...dates, per_page: 1 }),
-      get<QualityOverview>('/quality', dates),
+      get<QualityOverview>('/quality', { ...dates, compare: 'previous' }),
       get<Page<unknown>>('/findings', { status: 'open', ...dates, per_page: 1 }),
     ])
     const { total, data: by_model } = models
@@ -118,9 +122,10 @@ export function useWeek(from: string, name: string): Loaded<Message | null> {
         previous_cost: total.previous?.cost ?? 0,
         budget: budget === null ? null : { limit: budget, projected_cost },
         pull_requests: { merged: pull_requests.merged, cost: linked_cost },
-        average_quality: quality.total_sessions === 0 ? null : quality.average_score,
+        average_quality: meanOf(quality),
         new_findings: 0,
       },
+      meanOf(quality.previous),
       serverUrl(),
     )
     // no route says which of them are new

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { formatShare, formatWhole, signed } from '../client/format.ts'
+import { formatShare, signed } from '../client/format.ts'
 
 interface TileProps {
   name: string
@@ -10,8 +10,8 @@ interface TileProps {
   /** The figure of the 30 days before, where it is known. */
   before?: number
   format: (value: number) => string
-  /** Its change is a number of its own: a share of few says little. */
-  isCount?: boolean
+  /** Writes its change, else a share: one of few, or of a score, says little. */
+  difference?: (now: number, before: number) => string
   /** The change that is good, where one is. */
   isGoodUp?: boolean
   note?: ComponentChildren
@@ -20,7 +20,7 @@ interface TileProps {
 }
 
 /** One figure of the overview. */
-export function Tile({ name, href, now, before, format, isCount = false, isGoodUp, note, days }: TileProps) {
+export function Tile({ name, href, now, before, format, difference, isGoodUp, note, days }: TileProps) {
   return (
     <a class="tile" href={href}>
       <h2>{name}</h2>
@@ -28,7 +28,7 @@ export function Tile({ name, href, now, before, format, isCount = false, isGoodU
       {days !== undefined && <Sparkline values={days} />}
       {before !== undefined && !Number.isNaN(now) && (
         <p class="note">
-          <Change {...{ now, before, isCount, isGoodUp }} />
+          <Change {...{ now, before, difference, isGoodUp }} />
         </p>
       )}
       {note !== undefined && <p class="note">{note}</p>}
@@ -36,9 +36,14 @@ export function Tile({ name, href, now, before, format, isCount = false, isGoodU
   )
 }
 
-type ChangeProps = Required<Pick<TileProps, 'now' | 'before' | 'isCount'>> & { isGoodUp: boolean | undefined }
+interface ChangeProps {
+  now: number
+  before: number
+  difference: TileProps['difference']
+  isGoodUp: boolean | undefined
+}
 
-function Change({ now, before, isCount, isGoodUp }: ChangeProps) {
+function Change({ now, before, difference, isGoodUp }: ChangeProps) {
   if (!(before > 0)) return <>none in the 30 days before</>
   const change = (now - before) / before
   if (Math.abs(change) < 0.0005) return <>as in the 30 days before</>
@@ -46,8 +51,8 @@ function Change({ now, before, isCount, isGoodUp }: ChangeProps) {
     isGoodUp === undefined || Math.abs(change) < 0.01 ? '' : change > 0 === isGoodUp ? 'good' : 'bad'
   return (
     <>
-      <span class={kind}>{isCount ? signed(now - before, formatWhole) : signed(change, formatShare)}</span>{' '}
-      against the 30 days before
+      <span class={kind}>{difference?.(now, before) ?? signed(change, formatShare)}</span> against the 30 days
+      before
     </>
   )
 }

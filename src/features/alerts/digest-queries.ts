@@ -27,21 +27,26 @@ async function costBy(
   return rows.map(({ key, cost }) => ({ key: key === '' ? null : key, cost: Number(cost) }))
 }
 
-/** The data of a digest that is sent at this time. */
+/** The data of a digest that is sent at this time, and the mean score of the seven days before; null: no sessions. */
 export async function readDigest(
   sql: ISql,
   orgId: string,
   digestId: string,
   at: Date,
-): Promise<EventData['digest.ready']> {
+): Promise<{ data: EventData['digest.ready']; previousQuality: number | null }> {
   const { from, to } = weekBefore(at)
-  const [figures] = await sql<Record<'cost' | 'previous_cost' | 'quality', string | null>[]>`
+  const [figures] = await sql<
+    Record<'cost' | 'previous_cost' | 'quality' | 'previous_quality', string | null>[]
+  >`
     select
       sum(r.cost) filter (where r.bucket >= ${from})::text as cost,
       sum(r.cost) filter (where r.bucket < ${from})::text as previous_cost,
       round(
         sum(r.quality_sum) filter (where r.bucket >= ${from}) / sum(r.sessions) filter (where r.bucket >= ${from}), 2
-      )::text as quality
+      )::text as quality,
+      round(
+        sum(r.quality_sum) filter (where r.bucket < ${from}) / sum(r.sessions) filter (where r.bucket < ${from}), 2
+      )::text as previous_quality
     from (${sessionSums(sql, orgId, { date_from: addDays(from, -7), date_to: to }, 'day')}) r
     where r.sessions > 0`
   const [outcome] = await sql<{ merged: string | null; cost: string | null }[]>`
@@ -73,7 +78,8 @@ export async function readDigest(
     [{ scope: 'organization', scope_key: '' }],
     monthOf(dateOf(at)),
   )
-  return {
+  const scoreOf = (score: string | null | undefined) => (score == null ? null : Number(score))
+  const data = {
     ...{ digest_id: digestId, from, to },
     cost: Number(figures?.cost ?? 0),
     previous_cost: Number(figures?.previous_cost ?? 0),
@@ -84,7 +90,8 @@ export async function readDigest(
         ? null
         : { limit: unscaled(budget.limit, MONEY_DECIMALS), projected_cost: projected(budget.cost, at) },
     pull_requests: { merged: Number(outcome?.merged ?? 0), cost: Number(outcome?.cost ?? 0) },
-    average_quality: figures?.quality == null ? null : Number(figures.quality),
+    average_quality: scoreOf(figures?.quality),
     new_findings: found?.findings ?? 0,
   }
+  return { data, previousQuality: scoreOf(figures?.previous_quality) }
 }

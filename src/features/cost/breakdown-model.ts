@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, nullable } from '../../analysis/records/fields.ts'
 import { type FieldProblem, problemIf } from '../../base/errors.ts'
 import { oneOf, oneOfOr, Page, Pagination, PerPage } from '../../http/query.ts'
-import { type Dimension, type SumKey, UsageFilters } from '../usage/model.ts'
+import { compareProblems, compareWith, type Dimension, type SumKey, UsageFilters } from '../usage/model.ts'
 
 export const BREAKDOWN_KEYS = [
   'project',
@@ -48,13 +48,9 @@ export const BreakdownQuery = Type.Object({
       examples: [8],
     }),
   ),
-  compare: Type.Optional(
-    oneOf(['previous'], {
-      description:
-        'Adds `previous`: cost and sessions of the same key in the equally long range before; needs both dates. With a ' +
-        'key of time only the total has it',
-      examples: ['previous'],
-    }),
+  compare: compareWith(
+    'Adds `previous`: cost and sessions of the same key in the equally long range before; needs both dates. With a ' +
+      'key of time only the total has it',
   ),
   ...UsageFilters.properties,
   sort: oneOfOr(
@@ -121,16 +117,12 @@ export type Breakdown = Static<typeof Breakdown>
 
 /** Finds parameters that do not go together. */
 export function breakdownProblems({ query }: { query: BreakdownQuery }): FieldProblem[] {
-  const { by, and_by, top, compare, sort, date_from, date_to } = query
+  const { by, and_by, top, compare, sort } = query
   const isChange = sort === 'change'
   return [
     ...problemIf(and_by !== undefined && by === and_by, 'and_by', 'must not be the same as by'),
     ...problemIf(top !== undefined && and_by === undefined, 'top', 'needs and_by'),
-    ...problemIf(
-      compare !== undefined && (date_from === undefined || date_to === undefined),
-      'compare',
-      'needs date_from and date_to',
-    ),
+    ...compareProblems(query),
     ...problemIf(isChange && compare === undefined, 'sort', 'change needs compare=previous'),
     ...problemIf(
       isChange && (isTime(by) || isTime(and_by)),

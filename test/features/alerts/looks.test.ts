@@ -210,10 +210,10 @@ describe('Slack and Teams', () => {
     const id = await add('digests', { name: 'Platform', weekday: 'thursday', hour: 0, destinations })
     await work([
       ...[
-        { cost: 300, model: 'sonnet' },
+        { cost: 300, model: 'sonnet', quality_score: 80 },
         { project: 'web', cost: 112.5, model: 'opus', quality_score: 70 },
       ],
-      { cost: 206.25, created_at: '2026-11-01T00:00:00Z', model: 'sonnet' },
+      { cost: 206.25, created_at: '2026-11-01T00:00:00Z', model: 'sonnet', quality_score: 72.5 },
     ])
     await look('2026-11-12T00:00:20Z')
     const messages = await told(id)
@@ -230,7 +230,7 @@ describe('Slack and Teams', () => {
         'Projects shop $300.00, web $112.50',
         'Budget $1,546.88 expected this month, of $2,500.00',
         'Pull requests 0 merged, whose sessions cost $0.00',
-        expect.stringMatching(/^Quality \d+(\.\d\d)? on average$/),
+        'Quality 75 on average, 2.50 points more than the week before',
         'Findings 0 new',
       ])
       expect(text).toContain('https://analytics.example.com/#/cost?from=2026-11-05')
