@@ -527,6 +527,13 @@ type Breakdown struct {
 	Page[BreakdownItem]
 	Total BreakdownTotal `json:"total"`
 }
+type CostPriceGuessParams struct {
+	Name string `json:"name,omitempty"` // Of a model, as sessions have it
+}
+type PriceGuess struct {
+	Nearest *string `json:"nearest"` // The nearest model of the family; null: none, or the model has a price
+	Line    *string `json:"line"`    // For the file of `MODEL_PRICES`, with blanks where nothing is known; null: the model has a price
+}
 type CostTrendData struct {
 	Period         string   `json:"period"` // first day of the bucket; weeks begin on Monday
 	Cost           float64  `json:"cost"`   // of the bucket; US dollars

@@ -57,8 +57,8 @@ const finding = (fingerprint: string) => ({
   fingerprint,
 })
 
-async function send(records: object[]): Promise<void> {
-  const response = await client(app, acme.key)('/v1/sync', {
+async function send(records: object[], key = acme.key): Promise<void> {
+  const response = await client(app, key)('/v1/sync', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ records }),
@@ -172,6 +172,58 @@ describe.skipIf(program === null)('Quality', () => {
     expect(await texts('.totals')).toEqual([
       'Mean score 80.0 Against the range before −3.0 points Sessions 3',
     ])
+    expect(page.problems.splice(0)).toEqual([])
+  }, 180_000)
+})
+
+describe.skipIf(program === null)('tokens without a known price', () => {
+  test('are those of the same days on both pages, and each model has a line for a price', async () => {
+    const { key } = await tenant(db.sql, { scopes: ['read', 'write'] })
+    const used = (input: number) => ({ input, output: 0, cache_read: 0, cache_creation: 0 })
+    const unpriced = (id: string, days: number, model: string, input: number) =>
+      sessionOf(id, days, 'lab', 0, { estimated_cost: undefined, model, tokens: used(input) })
+    await send(
+      [
+        unpriced('sol', 1, 'gpt-6.9-sol', 15_000_000),
+        unpriced('house', 1, 'in-house', 1_000_000),
+        unpriced('old', 40, 'gpt-6.9-sol', 23_400_000),
+        sessionOf('known', 1, 'shop', 2, { tokens: used(1_000) }),
+      ],
+      key,
+    )
+    for (const [width, height] of [
+      [390, 844],
+      [1440, 900],
+    ] as const) {
+      await page.resize(width, height)
+      await visit('#/', key)
+      expect(await texts('.attention a')).toEqual([
+        '16M tokens of models without a known price in 30 days Give it a price →',
+      ])
+      await click('.attention a')
+      await page.until(`document.querySelectorAll('.attention summary').length === 2 && ${SETTLED}`)
+      expect(await texts('main > *:not(form):not(h1)')).toContainEqual(
+        expect.stringMatching(
+          /^Without a known price: these tokens count as \$0 gpt-6\.9-sol: 15M tokens Give/,
+        ),
+      )
+      expect(await texts('.attention summary')).toEqual([
+        'gpt-6.9-sol: 15M tokens Give it a price',
+        'in-house: 1M tokens Give it a price',
+      ])
+      expect((await texts('.totals'))[0]).toContain('Without a known price 16M tokens')
+      expect(await texts('td[data-name="Without a price"]')).toEqual(['0', '15M', '1M'])
+      await click('.attention summary')
+      await page.until(`document.querySelector('.attention pre') !== null`)
+      expect((await texts('.attention details'))[0]).toContain(
+        'A guess: the price of gpt-6.2-sol. Check it with the vendor. Put the line into the file of MODEL_PRICES',
+      )
+      expect(await texts('.attention pre')).toEqual([
+        '"gpt-6.9-sol": { "input": 2, "output": 10, "cache_read": 0.1, "cache_write": 2.5 }',
+      ])
+      if (process.env.PICTURES)
+        await Bun.write(`${process.env.PICTURES}/unpriced-${width}.png`, await page.screenshot())
+    }
     expect(page.problems.splice(0)).toEqual([])
   }, 180_000)
 })

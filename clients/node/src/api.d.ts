@@ -13,7 +13,7 @@ export type SessionSort = 'created_at' | 'estimated_cost' | 'turns' | 'quality_s
 export type Severity = 'critical' | 'high' | 'medium' | 'low'
 export type BreakdownBy = 'project' | 'member' | 'team' | 'model' | 'agent' | 'branch' | 'ticket' | 'day' |
 'week' | 'month'
-export type BreakdownSort = 'cost' | 'tokens' | 'sessions' | 'change' | 'key'
+export type BreakdownSort = 'cost' | 'tokens' | 'sessions' | 'unpriced_tokens' | 'change' | 'key'
 export type CostGranularity = 'day' | 'week' | 'month' | 'year'
 export type Rating = 'low' | 'medium' | 'high' | 'critical'
 export type OutcomesBy = 'month' | 'week' | 'project' | 'repo' | 'member' | 'team' | 'agent'
@@ -255,6 +255,8 @@ export interface BreakdownItem extends BreakdownTotal {
  /** The second key; `(others)` for those beyond `top` */ and_key?: string | null
 }
 export interface Breakdown extends Page<BreakdownItem> { total: BreakdownTotal }
+export interface CostPriceGuessParams { name: string }
+export interface PriceGuess { nearest: string | null; line: string | null }
 export interface CostTrendData {
  period: string
  /** of the bucket; US dollars */ cost: number
@@ -697,6 +699,7 @@ export interface Resources {
  cost: {
   get(params?: CostGetParams): Promise<CostSummary>
   /** Cost and tokens by project, member, team, model, agent, branch or time. */ breakdown(params: CostBreakdownParams): List<Breakdown>
+  /** What a model without a known price may cost. */ priceGuess(params: CostPriceGuessParams): Promise<PriceGuess>
   trend(params?: TrendParams): Promise<CostTrend>
  }
  security: {

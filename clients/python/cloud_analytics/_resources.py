@@ -128,6 +128,13 @@ class Cost(Resource):
         """
         return self._list(m.Breakdown, "/v1/cost/breakdown", locals())
 
+    def price_guess(self, params: Params = None, *, name: str = UNSET) -> m.PriceGuess:
+        """What a model without a known price may cost. Scope: `cost:read` or `read`.
+
+        name: Of a model, as sessions have it.
+        """
+        return cast(m.PriceGuess, self._call("GET", "/v1/cost/price-guess", locals()))
+
     def trend(
         self, params: Params = None, *, granularity: Literal["day", "week", "month"] = UNSET,
         project: str = UNSET, date_from: str = UNSET, date_to: str = UNSET

@@ -35,7 +35,7 @@ BreakdownBy = Literal[
     "project", "member", "team", "model", "agent", "branch", "ticket", "day", "week", "month"
 ]
 BreakdownSort = Literal[
-    "cost", "tokens", "sessions", "change", "key"
+    "cost", "tokens", "sessions", "unpriced_tokens", "change", "key"
 ]
 CostGranularity = Literal[
     "day", "week", "month", "year"
@@ -361,6 +361,10 @@ class BreakdownItem(BreakdownTotal):
 
 class Breakdown(Page["BreakdownItem"]):
     total: BreakdownTotal
+
+class PriceGuess(Model):
+    nearest: Optional[str]  # The nearest model of the family; null: none, or the model has a price
+    line: Optional[str]  # For the file of `MODEL_PRICES`, with blanks where nothing is known; null: the model has a price
 
 class CostTrendData(Model):
     period: str  # first day of the bucket; weeks begin on Monday

@@ -240,6 +240,7 @@ const FACTS: readonly PriceFact[] = [
 const byName = new Map<string, PriceFact[]>()
 for (const fact of FACTS) for (const name of fact.names) byName.set(name, [...(byName.get(name) ?? []), fact])
 
+export const FACT_NAMES: readonly string[] = [...byName.keys()]
 /** The rows of a name, in lower case, in the order of their days. */
 export const factsOf = (name: string): readonly PriceFact[] => byName.get(name) ?? []
 

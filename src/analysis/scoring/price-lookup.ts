@@ -1,6 +1,6 @@
 import type { MatchLogic, ModelInfo, Provider } from '@pydantic/genai-prices'
 import { namesOf, percentOf } from './model-names.ts'
-import { factsOf, isPeak, type PriceFact } from './price-facts.ts'
+import { FACT_NAMES, factsOf, isPeak, type PriceFact } from './price-facts.ts'
 
 // The prices of a model at a time, by exact name: our own (price-facts.ts), else those of @pydantic/genai-prices.
 
@@ -46,7 +46,7 @@ const RESELLERS = ['cursor', 'github-copilot', 'aws']
 /** Looks the prices of a model up, at a time in RFC 3339; undefined for a name that is not known. */
 type LookUp = (model: string, at: string) => FoundPrices | undefined
 
-export function createLookUp(library: Library): LookUp {
+export function createLookUp(library: Library): { lookUp: LookUp; names: string[] } {
   const known = knownModels(library)
   const find = (name: string, at: string): Omit<FoundPrices, 'percent'> | undefined => {
     const facts = factsOf(name)
@@ -56,7 +56,7 @@ export function createLookUp(library: Library): LookUp {
   }
   const factRow = (fact: PriceFact, at: string) =>
     'sameAs' in fact ? find(fact.sameAs, at) : { row: tieredRow(fact, at), isFixed: fact.peak === undefined }
-  return (model, at) => {
+  const lookUp: LookUp = (model, at) => {
     const names = namesOf(model)
     const time = new Date(at).toISOString()
     for (const name of names) {
@@ -65,6 +65,7 @@ export function createLookUp(library: Library): LookUp {
     }
     return undefined
   }
+  return { lookUp, names: [...new Set([...FACT_NAMES, ...known.keys()])] }
 }
 
 interface KnownModel {

@@ -43,7 +43,7 @@ const MAX_CACHED = 5_000
  * first call.
  */
 export async function loadPricer(overrides: PriceOverrides = {}): Promise<Pricer> {
-  const lookUp = createLookUp(await import('@pydantic/genai-prices'))
+  const { lookUp } = createLookUp(await import('@pydantic/genai-prices'))
   // a look-up leaves some kilobytes of garbage, and takes up to 20 µs
   const known = new Map<string, PriceRow<bigint> | null>()
   const keep = (key: string, row: PriceRow<bigint> | null): PriceRow<bigint> | null => {

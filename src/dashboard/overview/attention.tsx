@@ -7,6 +7,8 @@ import type { PageProps } from '../client/page-props.ts'
 
 interface AttentionProps {
   summary: CostSummary
+  /** Tokens without a known price of the last `days`. */
+  unpriced: number
   /** Open critical findings of the last `days`. */
   critical: number
   days: number
@@ -14,16 +16,20 @@ interface AttentionProps {
 }
 
 /** Shows what needs attention, each with what to do about it; nothing if nothing does. */
-export function Attention({ summary, critical, days, who }: AttentionProps) {
+export function Attention({ summary, unpriced, critical, days, who }: AttentionProps) {
   const mayRead = who.scopes.includes('webhooks')
   const endpoints = useLoaded(`endpoints ${mayRead}`, async (signal) =>
     mayRead ? (await getJson<{ data: Endpoint[] }>('/webhooks', { signal })).data : [],
   )
-  const { current_budget: budget, unpriced_tokens } = summary
+  const { current_budget: budget } = summary
   const failing = (endpoints.state === 'failed' ? [] : (endpoints.value ?? [])).filter(
     ({ health }) => health.consecutive_failures > 0,
   )
   const items: [text: string, action: string, href: string][] = []
+  if (unpriced > 0) {
+    const text = `${formatCompact(unpriced)} tokens of models without a known price in ${days} days`
+    items.push([text, 'Give it a price', linkTo('cost', { by: 'model' })])
+  }
   if (budget !== null && budget.projected_exceed_date !== null) {
     const { limit, period_start, period_end, status, projected_cost, projected_exceed_date } = budget
     const text =
@@ -39,10 +45,6 @@ export function Attention({ summary, critical, days, who }: AttentionProps) {
   for (const { id, url, health } of failing) {
     const times = countOf(health.consecutive_failures, 'time')
     items.push([`${new URL(url).host} failed ${times} in a row`, 'See why', linkTo('webhooks', {}, id)])
-  }
-  if (unpriced_tokens > 0) {
-    const text = `${formatCompact(unpriced_tokens)} tokens of models without a known price`
-    items.push([text, 'Which models', linkTo('cost', { by: 'model' })])
   }
   if (items.length === 0) return null
   return (

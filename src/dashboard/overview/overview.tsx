@@ -89,7 +89,13 @@ function Figures({ summary, now, before, by, who }: FiguresProps) {
     found.state !== 'failed' && found.value !== undefined ? spanOfFindings(found.value, days) : undefined
   return (
     <>
-      <Attention summary={summary} critical={critical?.now ?? 0} days={DAYS} who={who} />
+      <Attention
+        summary={summary}
+        unpriced={(movers.state !== 'failed' && movers.value?.total.unpriced_tokens) || 0}
+        critical={critical?.now ?? 0}
+        days={DAYS}
+        who={who}
+      />
       <div class="answers">
         <BurnUp summary={summary} mayChange={isAdmin(who)} />
         <Movers loaded={movers} by={by} days={DAYS} />

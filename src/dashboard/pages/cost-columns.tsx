@@ -28,13 +28,22 @@ export function cacheShareOf({ input, cache_read, cache_creation }: Sums['tokens
 interface Shown {
   by: Key
   andBy: Key | undefined
+  /** Some tokens have no known price: a column says of which rows. */
+  hasUnpriced: boolean
   nameOf: (key: string | null) => string
   /** Links of a key, and of an item's sessions. */
   narrowed: (by: Key, key: string | null) => string | undefined
   sessionsOf: (item: BreakdownItem) => string | undefined
 }
 
-export function columnsOf({ by, andBy, nameOf, narrowed, sessionsOf }: Shown): Column<BreakdownItem>[] {
+export function columnsOf({
+  by,
+  andBy,
+  hasUnpriced,
+  nameOf,
+  narrowed,
+  sessionsOf,
+}: Shown): Column<BreakdownItem>[] {
   const keyCell = (of: Key, key: string | null) => {
     const to = narrowed(of, key)
     return to === undefined ? NONE : <NamedLink to={to}>{nameOf(key)}</NamedLink>
@@ -78,6 +87,17 @@ export function columnsOf({ by, andBy, nameOf, narrowed, sessionsOf }: Shown): C
       number: ({ tokens }) =>
         formatCompact(tokens.input + tokens.output + tokens.cache_read + tokens.cache_creation),
     },
+    ...(hasUnpriced
+      ? [
+          {
+            name: 'Without a price',
+            sort: 'unpriced_tokens',
+            number: ({ unpriced_tokens }: BreakdownItem) => (
+              <span class={unpriced_tokens > 0 ? 'bad' : ''}>{formatCompact(unpriced_tokens)}</span>
+            ),
+          },
+        ]
+      : []),
     { name: 'From cache', number: ({ tokens }) => cacheShareOf(tokens) },
   ]
 }

@@ -15,6 +15,7 @@ import { List } from '../parts/list.tsx'
 import { NoSessions, Show } from '../parts/show.tsx'
 import { KEY_OPTIONS, KEYS, type Key, type Sums, stackGranularity, useStack } from './breakdown.ts'
 import { Change, cacheShareOf, columnsOf } from './cost-columns.tsx'
+import { Unpriced } from './unpriced.tsx'
 
 /** Shows the cost by any key that the API sums by. */
 export function CostPage({ route }: PageProps) {
@@ -38,6 +39,7 @@ export function CostPage({ route }: PageProps) {
   const breakdown = useApi<Breakdown>('/cost/breakdown', list)
   const summary = useApi<CostSummary>('/cost', { project: filters.project, ...dates })
   const budget = summary.state === 'ready' ? summary.value.current_budget : null
+  const hasUnpriced = breakdown.state !== 'failed' && (breakdown.value?.total.unpriced_tokens ?? 0) > 0
   const nameOf = (key: string | null) => (key === null ? NONE : (members.get(key)?.name ?? key))
   /** An address says more than an id in the field of the filter. Of what has no key what has no project or team is found. */
   const filterOf = (of: Key, key: string | null) =>
@@ -72,6 +74,7 @@ export function CostPage({ route }: PageProps) {
           </a>
         )}
       </Filters>
+      {hasUnpriced && <Unpriced filters={{ ...filters, ...dates }} />}
       {breakdown.state !== 'failed' && breakdown.value !== undefined && (
         <Totals total={breakdown.value.total} budget={budget} />
       )}
@@ -109,7 +112,7 @@ export function CostPage({ route }: PageProps) {
         noun={`${by} rows`}
         csv={{ path: '/cost/breakdown', query: list, name: `cost-by-${by}` }}
         caption={`Cost by ${by}${andBy === undefined ? '' : ` and ${andBy}`}`}
-        columns={columnsOf({ by, andBy, nameOf, narrowed, sessionsOf })}
+        columns={columnsOf({ by, andBy, hasUnpriced, nameOf, narrowed, sessionsOf })}
         keyOf={({ key, and_key }) => `${key ?? NONE} ${and_key ?? ''}`}
         sorting={sortingOf(query, 'cost')}
       />

@@ -54,7 +54,7 @@ export const BreakdownQuery = Type.Object({
   ),
   ...UsageFilters.properties,
   sort: oneOfOr(
-    ['cost', 'tokens', 'sessions', 'change', 'key'],
+    ['cost', 'tokens', 'sessions', 'unpriced_tokens', 'change', 'key'],
     'cost',
     'What to sort by: `tokens` is the sum of the four kinds; `change` is the size of the change of cost, needs ' +
       '`compare`, and includes keys that only the range before has; ties are broken by key',

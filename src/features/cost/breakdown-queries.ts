@@ -21,6 +21,7 @@ const MEASURES = {
   cost: 'g.cost',
   tokens: 'g.input + g.output + g.cache_read + g.cache_creation',
   sessions: 'g.sessions',
+  unpriced_tokens: 'g.unpriced_tokens',
   change: 'abs(g.cost - g.previous_cost)',
 }
 
