@@ -228,6 +228,51 @@ describe.skipIf(program === null)('tokens without a known price', () => {
   }, 180_000)
 })
 
+describe.skipIf(program === null)('a heading', () => {
+  /** The first heading of the page's table, not of that of a chart. */
+  const ROWS = 'section.scroll:not(details *) th:first-child'
+  const LAST = new Date(Date.now() - 7 * DAY_MS)
+  LAST.setUTCDate(LAST.getUTCDate() - ((LAST.getUTCDay() + 6) % 7))
+  const day = (date: Date) => date.toLocaleString('en-GB', { day: 'numeric', month: 'long', timeZone: 'UTC' })
+  const week = `${day(LAST)} to ${day(new Date(LAST.getTime() + 6 * DAY_MS))}`
+  test.each([
+    [
+      '#/quality',
+      `#/quality?from=${daysAgo(150).slice(0, 10)}&to=${daysAgo(0).slice(0, 10)}`,
+      'figcaption',
+      /^Quality by day$/,
+      'Quality by week',
+    ],
+    ['#/cost', '#/cost?by=model', 'figcaption', /^Cost by day and project$/, 'Cost by day and model'],
+    ['#/cost', '#/cost?by=model', ROWS, /^Project$/, 'Model'],
+    ['#/outcomes', '#/outcomes?by=project', ROWS, /^Month$/, 'Project'],
+    ['#/week', `#/week?from=${LAST.toISOString().slice(0, 10)}`, 'main h2', / to /, week],
+  ])(
+    'of %s stays until %s is answered: %s',
+    async (from, to, selector, before, after) => {
+      await visit(from)
+      const shown = await texts(selector)
+      expect(shown.length).toBeGreaterThan(0)
+      for (const text of shown) expect(text).toMatch(before)
+      await page.evaluate(`{
+      const { fetch } = globalThis
+      const held = new Promise((resolve) => (globalThis.release = resolve))
+      globalThis.fetch = async (...request) => {
+        await held
+        return await fetch(...request)
+      }
+      location.hash = ${quoted(to)}
+    }`)
+      await page.until(`document.querySelector('.stale') !== null`)
+      expect(await texts(selector)).toEqual(shown)
+      await page.evaluate('release()')
+      await page.until(SETTLED)
+      if (after !== undefined) expect(await texts(selector)).toContain(after)
+    },
+    180_000,
+  )
+})
+
 describe.skipIf(program === null)('Me', () => {
   test('has what is the reader’s own, and is in the head only of somebody', async () => {
     await visit('#/')

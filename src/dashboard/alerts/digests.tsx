@@ -5,7 +5,7 @@ import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { CostTrend } from '../../features/cost/model.ts'
 import type { Outcomes } from '../../features/outcomes/model.ts'
 import type { QualityOverview } from '../../features/quality/model.ts'
-import { getJson, type Loaded, type Page, pathOf, useLoaded } from '../client/api.ts'
+import { getJson, type Loaded, type Page, pathOf, useAsked, useLoaded } from '../client/api.ts'
 import { serverUrl, syncCommand } from '../client/base.ts'
 import { addDays, isDay, monthOf, today, weekOf } from '../client/days.ts'
 import { formatDay, formatWhole } from '../client/format.ts'
@@ -141,6 +141,7 @@ export function WeekPage({ route: { query } }: PageProps) {
   const now = weekOf(today())
   const from = isDay(asked) ? weekOf(asked) : now
   const week = useWeek(from, 'Week')
+  const shown = useAsked(week, from)
   const go = (weeks: number) => linkTo('week', { from: addDays(from, 7 * weeks) })
   return (
     <>
@@ -158,21 +159,23 @@ export function WeekPage({ route: { query } }: PageProps) {
           Get it every week
         </a>
       </FilterForm>
-      <h2>
-        {formatDay(from)} to {formatDay(addDays(from, 6))}
-      </h2>
       <Show loaded={week} what="the week">
-        {(message) =>
-          message === null ? (
-            <Empty command={syncCommand()}>
-              No sessions in this week. To send those that coding agents left on a disk:
-            </Empty>
-          ) : (
-            <section class="chart message" aria-label="The week">
-              <Lines lines={message.lines} />
-            </section>
-          )
-        }
+        {(message) => (
+          <>
+            <h2>
+              {formatDay(shown)} to {formatDay(addDays(shown, 6))}
+            </h2>
+            {message === null ? (
+              <Empty command={syncCommand()}>
+                No sessions in this week. To send those that coding agents left on a disk:
+              </Empty>
+            ) : (
+              <section class="chart message" aria-label="The week">
+                <Lines lines={message.lines} />
+              </section>
+            )}
+          </>
+        )}
       </Show>
     </>
   )

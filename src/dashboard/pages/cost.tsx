@@ -1,7 +1,7 @@
 import type { Breakdown, BreakdownItem } from '../../features/cost/breakdown-model.ts'
 import type { CostSummary } from '../../features/cost/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
-import { useApi } from '../client/api.ts'
+import { useApi, useAsked } from '../client/api.ts'
 import { daysOfPeriod, type Granularity, lengthOf } from '../client/days.ts'
 import { formatCompact, formatDollars, formatWhole } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
@@ -26,7 +26,6 @@ export function CostPage({ route }: PageProps) {
   const filters = pick(query, ...KEYS)
   const dates = datesOf(query)
   const granularity = stackGranularity(range)
-  const members = useMembers(by === 'member' || andBy === 'member')
   const stack = useStack(by, granularity, range, filters)
   const list = {
     by,
@@ -37,6 +36,9 @@ export function CostPage({ route }: PageProps) {
     ...pick(query, 'sort', 'order', 'page'),
   }
   const breakdown = useApi<Breakdown>('/cost/breakdown', list)
+  const chart = useAsked(stack, { by, granularity, range })
+  const table = useAsked(breakdown, { by, andBy })
+  const members = useMembers([by, andBy, chart.by, table.by, table.andBy].includes('member'))
   const summary = useApi<CostSummary>('/cost', { project: filters.project, ...dates })
   const budget = summary.state === 'ready' ? summary.value.current_budget : null
   const hasUnpriced = breakdown.state !== 'failed' && (breakdown.value?.total.unpriced_tokens ?? 0) > 0
@@ -52,7 +54,10 @@ export function CostPage({ route }: PageProps) {
     return filter && linkTo('cost', { ...kept, [key]: filter, by: key === by ? next : by })
   }
   const sessionsOf = ({ key, and_key = null }: BreakdownItem) => {
-    const named = { [by]: filterOf(by, key), ...(andBy && { [andBy]: filterOf(andBy, and_key) }) }
+    const named = {
+      ...{ [table.by]: filterOf(table.by, key) },
+      ...(table.andBy && { [table.andBy]: filterOf(table.andBy, and_key) }),
+    }
     return Object.values(named).includes(undefined)
       ? undefined
       : linkTo('sessions', { ...kept, ...range, ...named })
@@ -85,19 +90,22 @@ export function CostPage({ route }: PageProps) {
           ) : (
             <>
               <PeriodChart
-                title={`Cost by ${granularity} and ${by}`}
-                description={`A bar for each ${granularity}, stacked by ${by}: US dollars of the sessions that began in it.`}
+                title={`Cost by ${chart.granularity} and ${chart.by}`}
+                description={`A bar for each ${chart.granularity}, stacked by ${chart.by}: US dollars of the sessions that began in it.`}
                 periods={periods}
                 series={series.map(({ key, name, values, isRest = false }) => ({
                   isRest,
                   name: members.get(name)?.name ?? name,
                   values,
-                  href: key === undefined ? undefined : narrowed(by, key),
+                  href: key === undefined ? undefined : narrowed(chart.by, key),
                 }))}
                 linkOf={(period) =>
-                  linkHere(route, { page: undefined, ...daysOfPeriod(period, granularity, range) })
+                  linkHere(route, {
+                    page: undefined,
+                    ...daysOfPeriod(period, chart.granularity, chart.range),
+                  })
                 }
-                limit={budget === null ? undefined : limitOf(budget, granularity)}
+                limit={budget === null ? undefined : limitOf(budget, chart.granularity)}
               />
               <p class="note">
                 What a session costs counts on the day on which it began (UTC). A bar narrows the page to its
@@ -109,10 +117,10 @@ export function CostPage({ route }: PageProps) {
       </Show>
       <List
         loaded={breakdown}
-        noun={`${by} rows`}
+        noun={`${table.by} rows`}
         csv={{ path: '/cost/breakdown', query: list, name: `cost-by-${by}` }}
-        caption={`Cost by ${by}${andBy === undefined ? '' : ` and ${andBy}`}`}
-        columns={columnsOf({ by, andBy, hasUnpriced, nameOf, narrowed, sessionsOf })}
+        caption={`Cost by ${table.by}${table.andBy === undefined ? '' : ` and ${table.andBy}`}`}
+        columns={columnsOf({ ...table, hasUnpriced, nameOf, narrowed, sessionsOf })}
         keyOf={({ key, and_key }) => `${key ?? NONE} ${and_key ?? ''}`}
         sorting={sortingOf(query, 'cost')}
       />

@@ -1,6 +1,6 @@
 import type { QualityOverview, QualityTrend } from '../../features/quality/model.ts'
 import { LineChart } from '../charts/line-chart.tsx'
-import { useApi } from '../client/api.ts'
+import { useApi, useAsked } from '../client/api.ts'
 import { finestGranularity, periodsOf } from '../client/days.ts'
 import { formatPoints, formatScore, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
@@ -21,6 +21,7 @@ export function QualityPage({ route: { query } }: PageProps) {
   const granularity = finestGranularity(range, MAX_POINTS)
   const overview = useApi<QualityOverview>('/quality', { ...filters, compare: 'previous' })
   const trend = useApi<QualityTrend>('/quality/trend', { ...filters, granularity })
+  const shown = useAsked(trend, { range, granularity })
   return (
     <>
       <Filters />
@@ -47,8 +48,8 @@ export function QualityPage({ route: { query } }: PageProps) {
             <NoSessions />
           ) : (
             <ScoreLine
-              title={`Quality by ${granularity}`}
-              periods={periodsOf(range, granularity)}
+              title={`Quality by ${shown.granularity}`}
+              periods={periodsOf(shown.range, shown.granularity)}
               data={data}
             />
           )
