@@ -228,6 +228,51 @@ describe.skipIf(program === null)('tokens without a known price', () => {
   }, 180_000)
 })
 
+describe.skipIf(program === null)('findings', () => {
+  const main = () => page.evaluate<string>(`document.querySelector('main').innerText`)
+
+  test('that are open stand before the mean score, on a wide page and a narrow one', async () => {
+    for (const [width, height] of [
+      [390, 844],
+      [1440, 900],
+    ] as const) {
+      await page.resize(width, height)
+      await visit('#/security')
+      await page.until(`!document.querySelector('.totals').innerText.includes('–')`)
+      // two of one session, which has 25 points of 100 for each less
+      expect((await texts('.totals'))[0]).toMatch(
+        /^Open critical findings 2 Open findings 2 Mean score of a session \d+\.\d Lowest/,
+      )
+      if (process.env.PICTURES)
+        await Bun.write(`${process.env.PICTURES}/security-${width}.png`, await page.screenshot())
+    }
+    await click('.totals a')
+    await page.until(`document.querySelectorAll('tbody tr').length === 2 && ${SETTLED}`)
+    expect(page.problems.splice(0)).toEqual([])
+  }, 180_000)
+
+  test('are not said to be none where nothing was looked at', async () => {
+    const { key } = await tenant(db.sql, { scopes: ['read', 'write'] })
+    for (const fragment of ['#/security', '#/findings', '#/findings?project=none']) {
+      await visit(fragment, key)
+      await page.until(`document.querySelector('main').innerText.includes('Nothing was looked at yet')`)
+      expect(await main()).not.toMatch(/no open findings/i)
+    }
+    await send([sessionOf('looked', 40, 'shop', 1)], key)
+    await visit('#/', key)
+    await page.until(`document.querySelectorAll('.tile').length === 4`)
+    expect((await texts('.tile'))[3]).toBe('Open critical findings – Nothing was looked at')
+    await send([sessionOf('looked-now', 0, 'shop', 1)], key)
+    await visit('#/findings', key)
+    await page.until(`document.querySelector('main').innerText.includes('No open findings in these days')`)
+    expect(await main()).toContain('No open findings in these days, in 1 session.')
+    await visit('#/', key)
+    await page.until(`document.querySelectorAll('.tile').length === 4`)
+    expect((await texts('.tile'))[3]).toStartWith('Open critical findings 0')
+    expect(page.problems.splice(0)).toEqual([])
+  }, 180_000)
+})
+
 describe.skipIf(program === null)('a heading', () => {
   /** The first heading of the page's table, not of that of a chart. */
   const ROWS = 'section.scroll:not(details *) th:first-child'

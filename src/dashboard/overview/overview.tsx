@@ -87,6 +87,7 @@ function Figures({ summary, now, before, by, who }: FiguresProps) {
   const days = periodsOf({ from: both.date_from, to: both.date_to }, 'day')
   const critical =
     found.state !== 'failed' && found.value !== undefined ? spanOfFindings(found.value, days) : undefined
+  const isLookedAt = movers.state === 'failed' || movers.value?.total.sessions !== 0
   return (
     <>
       <Attention
@@ -112,8 +113,9 @@ function Figures({ summary, now, before, by, who }: FiguresProps) {
             <Tile
               name="Open critical findings"
               href={linkTo('findings', { severity: 'critical' })}
-              now={critical?.now ?? 0}
               {...critical}
+              now={isLookedAt ? (critical?.now ?? 0) : Number.NaN}
+              note={isLookedAt ? undefined : 'Nothing was looked at'}
               format={critical?.isWhole === false ? (value) => `${formatWhole(value)}+` : formatWhole}
               difference={(now, before) => signed(now - before, formatWhole)}
               isGoodUp={false}

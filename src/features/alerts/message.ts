@@ -195,7 +195,7 @@ export function digestMessage(
         'outcomes',
       ),
       line('Quality', scoreText(quality, previousQuality), 'quality'),
-      line('Findings', `${plain(findings)} new`, 'findings'),
+      line('Findings', quality === null ? 'nothing was looked at' : `${plain(findings)} new`, 'findings'),
     ],
     url: pageUrl(publicUrl, ''),
   }
