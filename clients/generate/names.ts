@@ -12,7 +12,12 @@ export const METHODS: Record<string, Record<string, string>> = {
   models: { list: 'GET /v1/models' },
   agents: { list: 'GET /v1/agents' },
   quality: { get: 'GET /v1/quality', trend: 'GET /v1/quality/trend' },
-  cost: { get: 'GET /v1/cost', breakdown: 'GET /v1/cost/breakdown', trend: 'GET /v1/cost/trend' },
+  cost: {
+    get: 'GET /v1/cost',
+    breakdown: 'GET /v1/cost/breakdown',
+    price_guess: 'GET /v1/cost/price-guess',
+    trend: 'GET /v1/cost/trend',
+  },
   security: { get: 'GET /v1/security', heatmap: 'GET /v1/security/heatmap' },
   findings: { list: 'GET /v1/findings', update: 'PATCH /v1/findings/{}' },
   audit: { list: 'GET /v1/audit', report: 'GET /v1/audit/report' },

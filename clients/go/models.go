@@ -483,16 +483,24 @@ type RangeParams struct {
 	Project  string `json:"project,omitempty"`   // Only this project; empty: only what has none
 	DateFrom string `json:"date_from,omitempty"` // First UTC day, inclusive
 	DateTo   string `json:"date_to,omitempty"`   // Last UTC day, inclusive
+	Compare  string `json:"compare,omitempty"`   // Adds `previous`: the same of the equally long range before; needs both dates
 }
 type QualityOverviewScoresByDate struct {
 	Date  string  `json:"date"`
 	Score float64 `json:"score"` // mean of the day
+}
+
+// QualityOverviewPrevious: In the equally long range before; with `compare`.
+type QualityOverviewPrevious struct {
+	AverageScore  float64 `json:"average_score"` // mean of all matching sessions, 0 without any
+	TotalSessions int64   `json:"total_sessions"`
 }
 type QualityOverview struct {
 	AverageScore  float64                       `json:"average_score"` // mean of all matching sessions, 0 without any
 	TotalSessions int64                         `json:"total_sessions"`
 	Trend         string                        `json:"trend"`          // the later half of the days with sessions against the earlier half; stable within 1 point
 	ScoresByDate  []QualityOverviewScoresByDate `json:"scores_by_date"` // days with sessions, ascending
+	Previous      *QualityOverviewPrevious      `json:"previous"`       // In the equally long range before; with `compare`
 }
 type TrendParams struct {
 	Granularity string `json:"granularity,omitempty"` // Length of a bucket
@@ -600,6 +608,13 @@ type Breakdown struct {
 	Page[BreakdownItem]
 	Total BreakdownTotal `json:"total"`
 }
+type CostPriceGuessParams struct {
+	Name string `json:"name,omitempty"` // Of a model, as sessions have it
+}
+type PriceGuess struct {
+	Nearest *string `json:"nearest"` // The nearest model of the family; null: none, or the model has a price
+	Line    *string `json:"line"`    // For the file of `MODEL_PRICES`, with blanks where nothing is known; null: the model has a price
+}
 type CostTrendData struct {
 	Period         string   `json:"period"` // first day of the bucket; weeks begin on Monday
 	Cost           float64  `json:"cost"`   // of the bucket; US dollars
@@ -610,6 +625,11 @@ type CostTrendData struct {
 type CostTrend struct {
 	Granularity string          `json:"granularity"` // as asked for; the next coarser one where an end of the range that is not given makes more than 10,000 buckets
 	Data        []CostTrendData `json:"data"`
+}
+type SecurityGetParams struct {
+	Project  string `json:"project,omitempty"`   // Only this project; empty: only what has none
+	DateFrom string `json:"date_from,omitempty"` // First UTC day, inclusive
+	DateTo   string `json:"date_to,omitempty"`   // Last UTC day, inclusive
 }
 type SecurityOverviewSummary struct {
 	AvgScore      float64 `json:"avg_score"` // mean of all matching sessions, 0 without any

@@ -98,6 +98,11 @@ func (r *CostResource) BreakdownIter(ctx context.Context, params *CostBreakdownP
 	return newIter[BreakdownItem](ctx, r.core, request{method: "GET", path: "/v1/cost/breakdown", query: params})
 }
 
+// PriceGuess: what a model without a known price may cost. Scope: `cost:read` or `read`.
+func (r *CostResource) PriceGuess(ctx context.Context, params *CostPriceGuessParams) (*PriceGuess, error) {
+	return call[PriceGuess](ctx, r.core, request{method: "GET", path: "/v1/cost/price-guess", query: params})
+}
+
 // Trend: cost over time. Scope: `cost:read` or `read`.
 func (r *CostResource) Trend(ctx context.Context, params *TrendParams) (*CostTrend, error) {
 	return call[CostTrend](ctx, r.core, request{method: "GET", path: "/v1/cost/trend", query: params})
@@ -107,7 +112,7 @@ func (r *CostResource) Trend(ctx context.Context, params *TrendParams) (*CostTre
 type SecurityResource struct{ core *core }
 
 // Get: security overview. Scope: `security:read` or `read`.
-func (r *SecurityResource) Get(ctx context.Context, params *RangeParams) (*SecurityOverview, error) {
+func (r *SecurityResource) Get(ctx context.Context, params *SecurityGetParams) (*SecurityOverview, error) {
 	return call[SecurityOverview](ctx, r.core, request{method: "GET", path: "/v1/security", query: params})
 }
 

@@ -122,7 +122,7 @@ async function nativeFolder(target: ServerTarget, version: string, scratch: stri
   if (existsSync(installed)) return installed
   const [os = '', cpu = ''] = target.split('-')
   const folder = join(scratch, target)
-  mkdirSync(folder)
+  mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ dependencies: { [name]: version } }))
   await Bun.$`bun install --os ${os} --cpu ${cpu} --ignore-scripts`.cwd(folder).quiet()
   return join(folder, 'node_modules', name, 'native')

@@ -224,12 +224,16 @@ describe('on a terminal', () => {
         '2 of 3 sessions, page 1 of 2; next page: the same with --page 2',
       ])
       expect(await shown('quality', ...MARCH)).toEqual([
-        'Quality from 2026-03-01 to 2026-03-31: 68.42 of 100 in 3 sessions, falling',
+        'Quality from 2026-03-01 to 2026-03-31: 68.42 of 100 in 3 sessions',
         '',
         'DAY         SCORE',
         `2026-03-02  80.00  ${'█'.repeat(32)}`,
         `2026-03-03  62.63  ${'█'.repeat(25)}`,
       ])
+      // (45.25 + 80) / 2, and 80
+      expect((await shown('quality', '--from', '2026-03-03', '--to', '2026-03-03'))[0]).toBe(
+        'Quality from 2026-03-03 to 2026-03-03: 62.63 of 100 in 2 sessions, -17.37 points against the 1 day before',
+      )
       expect(await shown('risk')).toEqual([
         'Risk of pull requests, newest first; 0 to 100, high is bad',
         '',
@@ -295,7 +299,7 @@ describe('on a terminal', () => {
     expect(all).toMatch(/\n\(none\) +\$3\.00 +75/)
     expect(all).toMatch(/\ncheckout +\$1\.00 +25/)
     expect(await shown('cost', '--project', '')).toStartWith('Cost without a project from 2026-03-01')
-    expect(await shown('quality', '--project', '')).toContain(': 80 of 100 in 1 session,')
+    expect(await shown('quality', '--project', '')).toContain(': 80 of 100 in 1 session')
     const listed = await shown('sessions', '--project', '')
     expect(listed).toMatch(/sess_of-none +\(none\)/)
     expect(listed).not.toContain('of-one')

@@ -57,8 +57,8 @@ const finding = (fingerprint: string) => ({
   fingerprint,
 })
 
-async function send(records: object[]): Promise<void> {
-  const response = await client(app, acme.key)('/v1/sync', {
+async function send(records: object[], key = acme.key): Promise<void> {
+  const response = await client(app, key)('/v1/sync', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ records }),
@@ -82,11 +82,17 @@ beforeAll(async () => {
       joined_at: daysAgo(90),
     },
     { type: 'budget', month: new Date().toISOString().slice(0, 7), limit: 1e9 },
-    sessionOf('a', 0, 'checkout', 20, merged(1)),
-    sessionOf('b', 0, 'checkout', 10, merged(2)),
-    sessionOf('c', 40, 'checkout', 10),
-    sessionOf('d', 40, 'search', 6, { security_metadata: { findings: [finding('old')] } }),
-    sessionOf('e', 1, 'docs', 4, { security_metadata: { findings: [finding('new'), finding('newer')] } }),
+    sessionOf('a', 0, 'checkout', 20, { ...merged(1), quality_score: 70 }),
+    sessionOf('b', 0, 'checkout', 10, { ...merged(2), quality_score: 80 }),
+    sessionOf('c', 40, 'checkout', 10, { quality_score: 81 }),
+    sessionOf('d', 40, 'search', 6, {
+      quality_score: 85,
+      security_metadata: { findings: [finding('old')] },
+    }),
+    sessionOf('e', 1, 'docs', 4, {
+      quality_score: 90,
+      security_metadata: { findings: [finding('new'), finding('newer')] },
+    }),
     pullRequest(1, 90, { state: 'merged', merged_at: daysAgo(0) }),
     pullRequest(2, 10, { state: 'merged', merged_at: daysAgo(0) }),
     pullRequest(3, 50, { state: 'open' }),
@@ -155,6 +161,7 @@ describe.skipIf(program === null)('the overview', () => {
     const tiles = await texts('.tile')
     expect(tiles[0]).toBe('Merged pull requests, 30 days 2 $15.00 each')
     expect(tiles[1]).toStartWith('Agents’ share of lines –')
+    expect(tiles[2]).toBe('Quality, 30 days 80.0 −3.0 points against the 30 days before')
     expect(tiles[3]).toBe('Open critical findings 2 +1 against the 30 days before')
     expect(await texts('.attention a')).toEqual(['2 open critical findings in 30 days Review →'])
     // the last day of the burn-up is what was spent
@@ -164,6 +171,163 @@ describe.skipIf(program === null)('the overview', () => {
     expect(rows).toHaveLength(new Date().getUTCDate())
     expect(rows.at(-1)).toBe(spent)
   }, 180_000)
+})
+
+describe.skipIf(program === null)('Quality', () => {
+  test('has the overview’s change for the same days: of means over sessions, in points', async () => {
+    await visit('#/quality')
+    expect(await texts('.totals')).toEqual([
+      'Mean score 80.0 Against the range before −3.0 points Sessions 3',
+    ])
+    expect(page.problems.splice(0)).toEqual([])
+  }, 180_000)
+})
+
+describe.skipIf(program === null)('tokens without a known price', () => {
+  test('are those of the same days on both pages, and each model has a line for a price', async () => {
+    const { key } = await tenant(db.sql, { scopes: ['read', 'write'] })
+    const used = (input: number) => ({ input, output: 0, cache_read: 0, cache_creation: 0 })
+    const unpriced = (id: string, days: number, model: string, input: number) =>
+      sessionOf(id, days, 'lab', 0, { estimated_cost: undefined, model, tokens: used(input) })
+    await send(
+      [
+        unpriced('sol', 1, 'gpt-6.9-sol', 15_000_000),
+        unpriced('house', 1, 'in-house', 1_000_000),
+        unpriced('old', 40, 'gpt-6.9-sol', 23_400_000),
+        sessionOf('known', 1, 'shop', 2, { tokens: used(1_000) }),
+      ],
+      key,
+    )
+    for (const [width, height] of [
+      [390, 844],
+      [1440, 900],
+    ] as const) {
+      await page.resize(width, height)
+      await visit('#/', key)
+      expect(await texts('.attention a')).toEqual([
+        '16M tokens of models without a known price in 30 days Give it a price →',
+      ])
+      await click('.attention a')
+      await page.until(`document.querySelectorAll('.attention summary').length === 2 && ${SETTLED}`)
+      expect(await texts('main > *:not(form):not(h1)')).toContainEqual(
+        expect.stringMatching(
+          /^Without a known price: these tokens count as \$0 gpt-6\.9-sol: 15M tokens Give/,
+        ),
+      )
+      expect(await texts('.attention summary')).toEqual([
+        'gpt-6.9-sol: 15M tokens Give it a price',
+        'in-house: 1M tokens Give it a price',
+      ])
+      expect((await texts('.totals'))[0]).toContain('Without a known price 16M tokens')
+      expect(await texts('td[data-name="Without a price"]')).toEqual(['0', '15M', '1M'])
+      await click('.attention summary')
+      await page.until(`document.querySelector('.attention pre') !== null`)
+      expect((await texts('.attention details'))[0]).toContain(
+        'A guess: the price of gpt-6.2-sol. Check it with the vendor. Put the line into the file of MODEL_PRICES',
+      )
+      expect(await texts('.attention pre')).toEqual([
+        '"gpt-6.9-sol": { "input": 2, "output": 10, "cache_read": 0.1, "cache_write": 2.5 }',
+      ])
+      if (process.env.PICTURES)
+        await Bun.write(`${process.env.PICTURES}/unpriced-${width}.png`, await page.screenshot())
+    }
+    expect(page.problems.splice(0)).toEqual([])
+  }, 180_000)
+})
+
+describe.skipIf(program === null)('findings', () => {
+  const main = () => page.evaluate<string>(`document.querySelector('main').innerText`)
+
+  test('that are open stand before the mean score, on a wide page and a narrow one', async () => {
+    for (const [width, height] of [
+      [390, 844],
+      [1440, 900],
+    ] as const) {
+      await page.resize(width, height)
+      await visit('#/security')
+      await page.until(`!document.querySelector('.totals').innerText.includes('–')`)
+      // two of 100 points, and one with 25 less for each of two critical findings
+      expect(await texts('.totals')).toEqual([
+        'Open critical findings 2 Open findings 2 Mean score of a session 83.3 Lowest 50.0 Highest 100.0 Sessions 3',
+      ])
+      if (process.env.PICTURES)
+        await Bun.write(`${process.env.PICTURES}/security-${width}.png`, await page.screenshot())
+    }
+    await click('.totals a')
+    await page.until(`document.querySelectorAll('tbody tr').length === 2 && ${SETTLED}`)
+    expect(page.problems.splice(0)).toEqual([])
+  }, 180_000)
+
+  test('are not said to be none where nothing was looked at', async () => {
+    const { key } = await tenant(db.sql, { scopes: ['read', 'write'] })
+    await visit('#/', key)
+    // this machine is the server's: the program may be that of a clone, in whose folder the command works
+    expect(await texts('.connect pre')).toEqual([
+      `export PATH="$PWD/dist:$PATH" cloud-analytics login --server ${server.url} cloud-analytics sync`,
+    ])
+    for (const fragment of ['#/security', '#/findings', '#/findings?project=none']) {
+      await visit(fragment, key)
+      await page.until(`document.querySelector('main').innerText.includes('Nothing was looked at yet')`)
+      expect(await main()).not.toMatch(/no open findings/i)
+    }
+    await send([sessionOf('looked', 40, 'shop', 1)], key)
+    await visit('#/', key)
+    await page.until(`document.querySelectorAll('.tile').length === 4`)
+    expect((await texts('.tile'))[3]).toBe('Open critical findings – Nothing was looked at')
+    await send([sessionOf('looked-now', 0, 'shop', 1)], key)
+    await visit('#/findings', key)
+    await page.until(`document.querySelector('main').innerText.includes('No open findings in these days')`)
+    expect(await main()).toContain('No open findings in these days, in 1 session.')
+    await visit('#/', key)
+    await page.until(`document.querySelectorAll('.tile').length === 4`)
+    expect((await texts('.tile'))[3]).toStartWith('Open critical findings 0')
+    expect(page.problems.splice(0)).toEqual([])
+  }, 180_000)
+})
+
+describe.skipIf(program === null)('a heading', () => {
+  /** The first heading of the page's table, not of that of a chart. */
+  const ROWS = 'section.scroll:not(details *) th:first-child'
+  const LAST = new Date(Date.now() - 7 * DAY_MS)
+  LAST.setUTCDate(LAST.getUTCDate() - ((LAST.getUTCDay() + 6) % 7))
+  const day = (date: Date) => date.toLocaleString('en-GB', { day: 'numeric', month: 'long', timeZone: 'UTC' })
+  const week = `${day(LAST)} to ${day(new Date(LAST.getTime() + 6 * DAY_MS))}`
+  test.each([
+    [
+      '#/quality',
+      `#/quality?from=${daysAgo(150).slice(0, 10)}&to=${daysAgo(0).slice(0, 10)}`,
+      'figcaption',
+      /^Quality by day$/,
+      'Quality by week',
+    ],
+    ['#/cost', '#/cost?by=model', 'figcaption', /^Cost by day and project$/, 'Cost by day and model'],
+    ['#/cost', '#/cost?by=model', ROWS, /^Project$/, 'Model'],
+    ['#/outcomes', '#/outcomes?by=project', ROWS, /^Month$/, 'Project'],
+    ['#/week', `#/week?from=${LAST.toISOString().slice(0, 10)}`, 'main h2', / to /, week],
+  ])(
+    'of %s stays until %s is answered: %s',
+    async (from, to, selector, before, after) => {
+      await visit(from)
+      const shown = await texts(selector)
+      expect(shown.length).toBeGreaterThan(0)
+      for (const text of shown) expect(text).toMatch(before)
+      await page.evaluate(`{
+      const { fetch } = globalThis
+      const held = new Promise((resolve) => (globalThis.release = resolve))
+      globalThis.fetch = async (...request) => {
+        await held
+        return await fetch(...request)
+      }
+      location.hash = ${quoted(to)}
+    }`)
+      await page.until(`document.querySelector('.stale') !== null`)
+      expect(await texts(selector)).toEqual(shown)
+      await page.evaluate('release()')
+      await page.until(SETTLED)
+      if (after !== undefined) expect(await texts(selector)).toContain(after)
+    },
+    180_000,
+  )
 })
 
 describe.skipIf(program === null)('Me', () => {

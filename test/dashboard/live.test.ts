@@ -119,6 +119,37 @@ describe.skipIf(program === null)('a page', () => {
     expect(first.problems).toEqual([])
   }, 180_000)
 
+  test('keeps a filter that is being typed, with what is typed behind it later', async () => {
+    const page = await open('#/cost')
+    const total = `document.querySelector('.totals dd')?.innerText`
+    const before = await page.evaluate<string>(total)
+    const field = `[...document.querySelectorAll('label')].find((one) => one.innerText.startsWith('Project')).querySelector('input')`
+    // its suggestions load after the first letters
+    await page.evaluate(`{
+      const { fetch } = globalThis
+      const held = new Promise((resolve) => (globalThis.release = resolve))
+      globalThis.fetch = async (url, ...more) => {
+        if (String(url).includes('/projects')) await held
+        return await fetch(url, ...more)
+      }
+    }`)
+    await page.click(field)
+    await page.type('che')
+    await page.evaluate('release()')
+    await page.until(`${field}.list.options.length > 1`)
+    expect(await page.evaluate<string>(`${field}.value`)).toBe('che')
+    await page.type('ck')
+    await send(1)
+    await page.until(`${total} !== ${JSON.stringify(before)}`, TOLD_MS)
+    expect(await page.evaluate<string>(`${field}.value`)).toBe('check')
+    await page.type('out')
+    await page.press('Enter')
+    await page.until(`location.hash.includes('project=checkout')`)
+    await page.evaluate('history.back()')
+    await page.until(`${field}.value === ''`)
+    expect(page.problems).toEqual([])
+  }, 180_000)
+
   test('in which somebody fills in a form is not changed under their hands', async () => {
     const page = await open('#/')
     const before = await costOf(page)

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import ts from 'typescript'
 import { generatedFiles } from '../../clients/generate/clients.ts'
 import { METHODS } from '../../clients/generate/names.ts'
 import { CloudAnalytics } from '../../clients/node/src/index.js'
@@ -12,6 +13,26 @@ test('models and methods are those of the document: `bun run clients` makes them
   for (const [path, text] of await generatedFiles())
     expect([path, await Bun.file(join(ROOT, path)).text()]).toEqual([path, text])
 }, 180_000)
+
+test('the example of the Node.js library compiles as strict TypeScript', async () => {
+  const readme = await Bun.file(join(ROOT, 'clients/node/README.md')).text()
+  const [, example = ''] = /```js\n([\s\S]*?)```/.exec(readme) ?? []
+  expect(example).toContain('client.sessions.list(')
+  const options: ts.CompilerOptions = {
+    ...{ strict: true, noEmit: true, types: [] },
+    ...{ target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    paths: { 'cloud-analytics-client': [join(ROOT, 'clients/node/src/index.d.ts')] },
+  }
+  const name = join(ROOT, 'example.ts')
+  const host = ts.createCompilerHost(options)
+  const { getSourceFile, fileExists } = host
+  host.fileExists = (path) => path === name || fileExists(path)
+  host.getSourceFile = (path, version) =>
+    path === name ? ts.createSourceFile(path, example, version) : getSourceFile(path, version)
+  const problems = ts.getPreEmitDiagnostics(ts.createProgram([name], options, host))
+  expect(problems.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))).toEqual([])
+}, 60_000)
 
 test('the client of Node.js has every method of the table', () => {
   const client = new CloudAnalytics({ apiKey: 'k' }) as unknown as Record<string, unknown>

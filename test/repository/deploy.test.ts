@@ -8,8 +8,8 @@ import { loadConfig, SETTINGS } from '../../src/config.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8')
-/** The images that the files name are of the last release. */
-const [, RELEASE = ''] = /^## (\d+\.\d+\.\d+) - /m.exec(textOf('CHANGELOG.md')) ?? []
+/** The files and pages are of this release: an earlier program has not all that they name. */
+const RELEASE = VERSION.replace(/-.*/, '')
 const NAMES: readonly string[] = SETTINGS.map(({ name }) => name)
 const SECRETS = {
   DATABASE_URL: 'postgres://user@db/analytics',
@@ -151,4 +151,12 @@ test('alerts.yml is YAML with rules', () => {
   expect(
     alerts.groups.flatMap(({ rules }) => rules).every(({ alert, expr }) => alert !== '' && expr !== ''),
   ).toBe(true)
+})
+
+test('the pages name this release', () => {
+  const named = ['operations', 'webhooks'].flatMap((page) => [
+    ...textOf(`docs/${page}.md`).matchAll(/(?:cloud-analytics[-:]|CloudAnalytics\/)(\d+\.\d+\.\d+)/g),
+  ])
+  expect(named.length).toBeGreaterThan(4)
+  expect(named.filter(([, version]) => version !== RELEASE)).toEqual([])
 })

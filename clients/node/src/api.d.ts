@@ -15,7 +15,7 @@ export type SessionSort = 'created_at' | 'estimated_cost' | 'turns' | 'quality_s
 export type Severity = 'critical' | 'high' | 'medium' | 'low'
 export type BreakdownBy = 'project' | 'member' | 'team' | 'model' | 'agent' | 'branch' | 'ticket' | 'day' |
 'week' | 'month'
-export type BreakdownSort = 'cost' | 'tokens' | 'sessions' | 'change' | 'key'
+export type BreakdownSort = 'cost' | 'tokens' | 'sessions' | 'unpriced_tokens' | 'change' | 'key'
 export type CostGranularity = 'day' | 'week' | 'month' | 'year'
 export type Rating = 'low' | 'medium' | 'high' | 'critical'
 export type OutcomesBy = 'month' | 'week' | 'project' | 'repo' | 'member' | 'team' | 'agent'
@@ -154,7 +154,10 @@ export interface WebhookEndpoint {
 export interface Attention {
  alerts: Alert[]; budgets: NamedBudget[]; mine: NamedBudget[]; endpoints: WebhookEndpoint[]
 }
-export interface SessionsListParams extends PageParams, RangeParams {
+export interface SessionsListParams extends PageParams {
+ project?: string
+ /** First UTC day, inclusive */ date_from?: string
+ /** Last UTC day, inclusive */ date_to?: string
  member?: string; team?: string; model?: string; agent?: string; branch?: string; ticket?: string
  /** Only sessions that cost at least this, in US dollars */ min_cost?: number
  /** Only sessions that cost at most this, in US dollars */ max_cost?: number
@@ -214,18 +217,31 @@ export interface RangeParams {
  project?: string
  /** First UTC day, inclusive */ date_from?: string
  /** Last UTC day, inclusive */ date_to?: string
+ compare?: 'previous'
 }
 export interface QualityOverviewScoresByDate { date: string; score: number }
+/** In the equally long range before; with `compare` */ export interface QualityOverviewPrevious {
+ average_score: number; total_sessions: number
+}
 export interface QualityOverview {
  average_score: number; total_sessions: number; trend: 'up' | 'down' | 'stable'
- scores_by_date: QualityOverviewScoresByDate[]
+ scores_by_date: QualityOverviewScoresByDate[]; previous?: QualityOverviewPrevious
 }
-export interface TrendParams extends RangeParams { granularity?: 'day' | 'week' | 'month' }
+export interface TrendParams {
+ granularity?: 'day' | 'week' | 'month'; project?: string
+ /** First UTC day, inclusive */ date_from?: string
+ /** Last UTC day, inclusive */ date_to?: string
+}
 export interface QualityTrendData {
  date: string; score: number; sessions: number; min_score: number; max_score: number
 }
 export interface QualityTrend { granularity: 'day' | 'week' | 'month'; data: QualityTrendData[] }
-export interface CostGetParams extends RangeParams { group_by?: 'day' | 'week' | 'month' }
+export interface CostGetParams {
+ project?: string
+ /** First UTC day, inclusive */ date_from?: string
+ /** Last UTC day, inclusive */ date_to?: string
+ group_by?: 'day' | 'week' | 'month'
+}
 export interface CostSummaryByPeriod {
  period: string
  /** of the period; US dollars */ cost: number
@@ -252,8 +268,8 @@ export interface CostSummary {
 export interface CostBreakdownParams extends PageParams, RangeParams {
  by: BreakdownBy
  /** A second key, other than `by`: an item for each pair */ and_by?: BreakdownBy
- top?: number; compare?: 'previous'; member?: string; team?: string; model?: string; agent?: string
- branch?: string; ticket?: string
+ top?: number; member?: string; team?: string; model?: string; agent?: string; branch?: string
+ ticket?: string
  /** Only sessions that cost at least this, in US dollars */ min_cost?: number
  /** Only sessions that cost at most this, in US dollars */ max_cost?: number
  min_quality?: number; max_quality?: number; has_findings?: boolean; sort?: BreakdownSort
@@ -272,6 +288,8 @@ export interface BreakdownItem extends BreakdownTotal {
  /** The second key; `(others)` for those beyond `top` */ and_key?: string | null
 }
 export interface Breakdown extends Page<BreakdownItem> { total: BreakdownTotal }
+export interface CostPriceGuessParams { name: string }
+export interface PriceGuess { nearest: string | null; line: string | null }
 export interface CostTrendData {
  period: string
  /** of the bucket; US dollars */ cost: number
@@ -280,6 +298,11 @@ export interface CostTrendData {
  budget: number | null
 }
 export interface CostTrend { granularity: CostGranularity; data: CostTrendData[] }
+export interface SecurityGetParams {
+ project?: string
+ /** First UTC day, inclusive */ date_from?: string
+ /** Last UTC day, inclusive */ date_to?: string
+}
 export interface SecurityOverviewSummary {
  avg_score: number; min_score: number; max_score: number; total_sessions: number
 }
@@ -289,7 +312,11 @@ export interface SecurityOverviewRecentSession {
 export interface SecurityOverview {
  summary: SecurityOverviewSummary; recent_sessions: SecurityOverviewRecentSession[]
 }
-export interface SecurityHeatmapParams extends PageParams, RangeParams { min_score?: number }
+export interface SecurityHeatmapParams extends PageParams {
+ project?: string; min_score?: number
+ /** First UTC day, inclusive */ date_from?: string
+ /** Last UTC day, inclusive */ date_to?: string
+}
 export interface HeatmapFileFindings {
  critical: number; high: number; medium: number; low: number; total: number
 }
@@ -301,9 +328,11 @@ export interface HeatmapSummary {
  files: number; average_risk: number; files_above_threshold: number; threshold: number
 }
 export interface Heatmap extends Page<HeatmapFile> { summary: HeatmapSummary }
-export interface FindingsListParams extends PageParams, RangeParams {
- severity?: Severity; rule_id?: string; category?: string; file?: string; member?: string
+export interface FindingsListParams extends PageParams {
+ severity?: Severity; rule_id?: string; category?: string; project?: string; file?: string; member?: string
  status?: 'open' | 'dismissed'
+ /** First UTC day, inclusive */ date_from?: string
+ /** Last UTC day, inclusive */ date_to?: string
 }
 /** Whose session it is; null where that is not known, or not shown */ export interface SessionMember {
  id: string | null; email: string | null
@@ -395,8 +424,11 @@ export interface RiskDetail {
  /** ai_lines ÷ effective_lines */ ai_share: number | null
  fix_rate: FixRate; sessions: RiskSessions
 }
-export interface OutcomesListParams extends PageParams, RangeParams {
- by?: OutcomesBy; repo?: string; member?: string; team?: string
+export interface OutcomesListParams extends PageParams {
+ by?: OutcomesBy
+ /** First UTC day, inclusive */ date_from?: string
+ /** Last UTC day, inclusive */ date_to?: string
+ project?: string; repo?: string; member?: string; team?: string
 }
 /** In the period in which they were merged or closed, else opened */ export interface OutcomePullRequests {
  open: number; merged: number; closed: number
@@ -671,10 +703,11 @@ export interface Resources {
  cost: {
   get(params?: CostGetParams): Promise<CostSummary>
   /** Cost and tokens by project, member, team, model, agent, branch or time. */ breakdown(params: CostBreakdownParams): List<Breakdown>
+  /** What a model without a known price may cost. */ priceGuess(params: CostPriceGuessParams): Promise<PriceGuess>
   trend(params?: TrendParams): Promise<CostTrend>
  }
  security: {
-  get(params?: RangeParams): Promise<SecurityOverview>
+  get(params?: SecurityGetParams): Promise<SecurityOverview>
   heatmap(params?: SecurityHeatmapParams): List<Heatmap>
  }
  findings: {

@@ -17,6 +17,7 @@ export const METHODS = {
   'quality.trend': 'GET /v1/quality/trend input',
   'cost.get': 'GET /v1/cost input',
   'cost.breakdown': 'GET /v1/cost/breakdown list input',
+  'cost.priceGuess': 'GET /v1/cost/price-guess input',
   'cost.trend': 'GET /v1/cost/trend input',
   'security.get': 'GET /v1/security input',
   'security.heatmap': 'GET /v1/security/heatmap list input',

@@ -67,9 +67,13 @@ class Agents(Resource):
 
 class Quality(Resource):
     def get(
-        self, params: Params = None, *, project: str = UNSET, date_from: str = UNSET, date_to: str = UNSET
+        self, params: Params = None, *, project: str = UNSET, date_from: str = UNSET, date_to: str = UNSET,
+        compare: Literal["previous"] = UNSET
     ) -> m.QualityOverview:
-        """Quality overview. Scope: `quality:read` or `read`."""
+        """Quality overview. Scope: `quality:read` or `read`.
+
+        compare: Adds `previous`: the same of the equally long range before; needs both dates.
+        """
         return cast(m.QualityOverview, self._call("GET", "/v1/quality", locals()))
 
     def trend(
@@ -123,6 +127,13 @@ class Cost(Resource):
         ties are broken by key. order: Direction of the sort.
         """
         return self._list(m.Breakdown, "/v1/cost/breakdown", locals())
+
+    def price_guess(self, params: Params = None, *, name: str = UNSET) -> m.PriceGuess:
+        """What a model without a known price may cost. Scope: `cost:read` or `read`.
+
+        name: Of a model, as sessions have it.
+        """
+        return cast(m.PriceGuess, self._call("GET", "/v1/cost/price-guess", locals()))
 
     def trend(
         self, params: Params = None, *, granularity: Literal["day", "week", "month"] = UNSET,

@@ -39,7 +39,7 @@ BreakdownBy = Literal[
     "project", "member", "team", "model", "agent", "branch", "ticket", "day", "week", "month"
 ]
 BreakdownSort = Literal[
-    "cost", "tokens", "sessions", "change", "key"
+    "cost", "tokens", "sessions", "unpriced_tokens", "change", "key"
 ]
 CostGranularity = Literal[
     "day", "week", "month", "year"
@@ -361,11 +361,17 @@ class QualityOverviewScoresByDate(Model):
     date: str
     score: float  # mean of the day
 
+class QualityOverviewPrevious(Model):
+    """In the equally long range before; with `compare`."""
+    average_score: float  # mean of all matching sessions, 0 without any
+    total_sessions: int
+
 class QualityOverview(Model):
     average_score: float  # mean of all matching sessions, 0 without any
     total_sessions: int
     trend: Literal["up", "down", "stable"]  # the later half of the days with sessions against the earlier half; stable within 1 point
     scores_by_date: List[QualityOverviewScoresByDate]  # days with sessions, ascending
+    previous: QualityOverviewPrevious  # In the equally long range before; with `compare`; absent where there is none
 
 class QualityTrendData(Model):
     date: str  # the bucket's first day; weeks begin on Monday
@@ -432,6 +438,10 @@ class BreakdownItem(BreakdownTotal):
 
 class Breakdown(Page["BreakdownItem"]):
     total: BreakdownTotal
+
+class PriceGuess(Model):
+    nearest: Optional[str]  # The nearest model of the family; null: none, or the model has a price
+    line: Optional[str]  # For the file of `MODEL_PRICES`, with blanks where nothing is known; null: the model has a price
 
 class CostTrendData(Model):
     period: str  # first day of the bucket; weeks begin on Monday

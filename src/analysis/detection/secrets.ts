@@ -170,7 +170,7 @@ export function secretFinding(
     category: 'secret',
     severity: severity ?? secret.severity,
     title: cut(`${secret.title} in ${where}`, 500),
-    description: `A ${secret.title} stands in ${where}. Its text is neither stored nor sent; replace it where it is in use.`,
+    description: 'Its text is neither stored nor sent; replace it where it is in use.',
     file,
     line: secret.line,
     turn_number: turnNumber,

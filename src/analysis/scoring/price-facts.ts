@@ -20,6 +20,8 @@ interface FactBase extends Source {
   names: readonly string[]
   /** RFC 3339, UTC; without it the row holds from the beginning. */
   from?: string
+  /** Twice the price at the vendor's peak hours: on each day, or not on Saturdays and Sundays. */
+  peak?: 'daily' | 'weekdays'
 }
 
 export type PriceFact = FactBase &
@@ -47,10 +49,13 @@ const flat = (input: number, output: number, cacheRead?: number): [FactTier] => 
 
 const ANTHROPIC = { source: 'https://platform.claude.com/docs/en/about-claude/pricing', asOf: '2026-10-24' }
 const OPENAI = { source: 'https://developers.openai.com/api/docs/pricing', asOf: '2026-10-04' }
+const GPT_6_2 = { source: 'https://developers.openai.com/api/docs/models/gpt-6.2-sol', asOf: '2026-11-29' }
 const MODELS_DEV = { source: 'https://models.dev', asOf: '2026-07-24' }
 const GEMINI = { source: 'https://ai.google.dev/gemini-api/docs/changelog', asOf: '2026-10-13' }
 const MISTRAL = { source: 'https://mistral.ai/pricing', asOf: '2026-08-06' }
 const DEEPSEEK = { source: 'https://api-docs.deepseek.com/quick_start/pricing', asOf: '2026-07-24' }
+const DEEPSEEK_V4 = { source: 'https://api-docs.deepseek.com/news/news260424', asOf: '2026-11-29' }
+const DEEPSEEK_PEAK = { source: 'https://api-docs.deepseek.com/quick_start/pricing', asOf: '2026-11-29' }
 const MOONSHOT = { source: 'https://platform.moonshot.ai/docs/pricing', asOf: '2026-08-06' }
 const ZAI = { source: 'https://docs.z.ai/guides/overview/pricing', asOf: '2026-08-20' }
 const ALIBABA = { source: 'https://www.alibabacloud.com/help/en/model-studio/models', asOf: '2026-08-19' }
@@ -60,7 +65,7 @@ const priced = (
   source: Source,
   names: string,
   tiers: readonly [FactTier, ...FactTier[]],
-  more: { from?: string; chargesWrites?: boolean } = {},
+  more: { from?: string; chargesWrites?: boolean; peak?: 'daily' | 'weekdays' } = {},
 ): PriceFact => ({ ...source, names: names.split(' '), tiers, ...more })
 const alias = (source: Source, names: string, sameAs: string, from?: string): PriceFact => ({
   ...source,
@@ -68,6 +73,10 @@ const alias = (source: Source, names: string, sameAs: string, from?: string): Pr
   sameAs,
   ...(from === undefined ? {} : { from }),
 })
+
+/** DeepSeek's first peak hours, and its first weekend without them; both begin at midnight in Beijing. */
+const PEAK_FROM = '2026-08-16T16:00:00.000Z'
+const WEEKENDS_FROM = '2026-08-22T16:00:00.000Z'
 
 /** A name may have several rows: the last one that has begun holds. */
 const FACTS: readonly PriceFact[] = [
@@ -82,6 +91,9 @@ const FACTS: readonly PriceFact[] = [
   priced(ANTHROPIC, 'claude-mythos-5-1', flat(10, 50, 0.25), { chargesWrites: true }),
 
   priced(OPENAI, 'gpt-6.1-sol gpt-6-1-sol', [tier(0, 2, 10, 0.1), tier(272_000, 4, 15, 0.2)], {
+    chargesWrites: true,
+  }),
+  priced(GPT_6_2, 'gpt-6.2-sol gpt-6-2-sol', [tier(0, 2, 10, 0.1), tier(272_000, 4, 15, 0.2)], {
     chargesWrites: true,
   }),
   priced(
@@ -149,6 +161,25 @@ const FACTS: readonly PriceFact[] = [
   priced(DEEPSEEK, 'deepseek-chat deepseek-reasoner', flat(0.28, 0.42, 0.028), {
     from: '2025-09-29T00:00:00.000Z',
   }),
+  alias(DEEPSEEK_V4, 'deepseek-chat deepseek-reasoner', 'deepseek-v4-flash', '2026-04-24T00:00:00.000Z'),
+  // the library has the peak hours without their first day and without weekends, and not V4.1 Flash
+  priced(DEEPSEEK_V4, 'deepseek-v4-flash', flat(0.14, 0.28, 0.0028)),
+  priced(DEEPSEEK_PEAK, 'deepseek-v4-flash', flat(0.22, 0.66, 0.007), { from: PEAK_FROM, peak: 'daily' }),
+  priced(DEEPSEEK_PEAK, 'deepseek-v4-flash', flat(0.22, 0.66, 0.007), {
+    from: WEEKENDS_FROM,
+    peak: 'weekdays',
+  }),
+  priced(DEEPSEEK_PEAK, 'deepseek-v4-flash', flat(0.15, 0.6, 0.003), {
+    from: '2026-09-10T04:00:00.000Z',
+    peak: 'weekdays',
+  }),
+  alias(DEEPSEEK_PEAK, 'deepseek-flash deepseek-v4-flash-vision-exp', 'deepseek-v4-flash'),
+  priced(DEEPSEEK_V4, 'deepseek-v4-pro', flat(0.435, 0.87, 0.003625)),
+  priced(DEEPSEEK_PEAK, 'deepseek-v4-pro', flat(0.66, 1.98, 0.022), { from: PEAK_FROM, peak: 'daily' }),
+  priced(DEEPSEEK_PEAK, 'deepseek-v4-pro', flat(0.66, 1.98, 0.022), {
+    from: WEEKENDS_FROM,
+    peak: 'weekdays',
+  }),
   priced(DEEPSEEK, 'deepseek-v3.2 deepseek-v3.2-exp', flat(0.28, 0.42, 0.028)),
   priced(DEEPSEEK, 'deepseek-v3', flat(0.27, 1.1, 0.07)),
 
@@ -209,5 +240,14 @@ const FACTS: readonly PriceFact[] = [
 const byName = new Map<string, PriceFact[]>()
 for (const fact of FACTS) for (const name of fact.names) byName.set(name, [...(byName.get(name) ?? []), fact])
 
+export const FACT_NAMES: readonly string[] = [...byName.keys()]
 /** The rows of a name, in lower case, in the order of their days. */
 export const factsOf = (name: string): readonly PriceFact[] => byName.get(name) ?? []
+
+/** DeepSeek's peak hours (DEEPSEEK_PEAK): 9 to 12 and 14 to 18 in Beijing, where they have the weekday of UTC. */
+export function isPeak(days: 'daily' | 'weekdays', at: string): boolean {
+  const time = new Date(at)
+  const hour = time.getUTCHours()
+  const isDay = days === 'daily' || time.getUTCDay() % 6 !== 0
+  return isDay && ((hour >= 1 && hour < 4) || (hour >= 6 && hour < 10))
+}

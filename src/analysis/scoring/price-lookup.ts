@@ -1,6 +1,6 @@
 import type { MatchLogic, ModelInfo, Provider } from '@pydantic/genai-prices'
 import { namesOf, percentOf } from './model-names.ts'
-import { factsOf, type PriceFact } from './price-facts.ts'
+import { FACT_NAMES, factsOf, isPeak, type PriceFact } from './price-facts.ts'
 
 // The prices of a model at a time, by exact name: our own (price-facts.ts), else those of @pydantic/genai-prices.
 
@@ -34,6 +34,7 @@ interface FoundPrices {
 /** Cache write prices relative to the input price, for models without a known cache price. */
 const WRITE_FACTOR = 1.25
 export const WRITE_1H_FACTOR = 2
+const PEAK_FACTOR = 2
 
 const VENDORS = [
   ...['anthropic', 'openai', 'google', 'mistral', 'moonshotai', 'deepseek', 'x-ai', 'zai', 'zhipuai'],
@@ -45,7 +46,7 @@ const RESELLERS = ['cursor', 'github-copilot', 'aws']
 /** Looks the prices of a model up, at a time in RFC 3339; undefined for a name that is not known. */
 type LookUp = (model: string, at: string) => FoundPrices | undefined
 
-export function createLookUp(library: Library): LookUp {
+export function createLookUp(library: Library): { lookUp: LookUp; names: string[] } {
   const known = knownModels(library)
   const find = (name: string, at: string): Omit<FoundPrices, 'percent'> | undefined => {
     const facts = factsOf(name)
@@ -54,8 +55,8 @@ export function createLookUp(library: Library): LookUp {
     return found && { ...found, isFixed: found.isFixed && facts.every(({ from }) => from === undefined) }
   }
   const factRow = (fact: PriceFact, at: string) =>
-    'sameAs' in fact ? find(fact.sameAs, at) : { row: tieredRow(fact), isFixed: true }
-  return (model, at) => {
+    'sameAs' in fact ? find(fact.sameAs, at) : { row: tieredRow(fact, at), isFixed: fact.peak === undefined }
+  const lookUp: LookUp = (model, at) => {
     const names = namesOf(model)
     const time = new Date(at).toISOString()
     for (const name of names) {
@@ -64,6 +65,7 @@ export function createLookUp(library: Library): LookUp {
     }
     return undefined
   }
+  return { lookUp, names: [...new Set([...FACT_NAMES, ...known.keys()])] }
 }
 
 interface KnownModel {
@@ -133,11 +135,13 @@ function libraryRow(
   return { row, isFixed: !Array.isArray(known.model.prices) }
 }
 
-function tieredRow({ tiers, chargesWrites = false }: Extract<PriceFact, { tiers: unknown }>): PriceRow {
+function tieredRow(fact: Extract<PriceFact, { tiers: unknown }>, at: string): PriceRow {
+  const { tiers, chargesWrites = false, peak } = fact
   const [first, ...others] = tiers
+  const factor = peak !== undefined && isPeak(peak, at) ? PEAK_FACTOR : 1
   const of = (kind: 'input' | 'output' | 'cacheRead'): Price => ({
-    base: first[kind],
-    tiers: others.map((tier) => ({ start: tier.above, price: tier[kind] })),
+    base: first[kind] * factor,
+    tiers: others.map((tier) => ({ start: tier.above, price: tier[kind] * factor })),
   })
   const input = of('input')
   return {

@@ -36,6 +36,7 @@ const ANTHROPIC_FAST = {
 const ANTHROPIC = { source: 'https://platform.claude.com/docs/en/about-claude/pricing', asOf: '2026-11-26' }
 const OPENAI = { source: 'https://developers.openai.com/api/docs/pricing', asOf: '2026-11-26' }
 const OPENAI_FAST = { source: 'https://openai.com/api-fast-mode', asOf: '2026-11-26' }
+const GPT_6_2 = { source: 'https://developers.openai.com/api/docs/models/gpt-6.2-sol', asOf: '2026-11-29' }
 /** The page has no older models any more. */
 const OPENAI_PRIORITY = { source: 'https://openai.com/api-priority-processing', asOf: '2026-11-26' }
 const LITELLM = { source: 'https://github.com/BerriAI/litellm', asOf: '2026-07-24' }
@@ -47,6 +48,7 @@ const FACTS: readonly TierFact[] = [
   fact(OPENAI, 'batch', [1n, 2n], /^(?:gpt-|o\d)/),
   fact(OPENAI, 'flex', [1n, 2n], /^(?:gpt-[5-9]|o3$|o4-mini$)/),
   fact(OPENAI_FAST, 'priority', [2n, 1n], 'gpt-5.6 gpt-5.6-sol gpt-5.6-terra gpt-5.6-luna'),
+  fact(GPT_6_2, 'priority', [2n, 1n], 'gpt-6.2-sol gpt-6-2-sol'),
   fact(OPENAI_PRIORITY, 'priority', [5n, 2n], 'gpt-5.5'),
   fact(
     OPENAI_PRIORITY,

@@ -43,7 +43,7 @@ const MAX_CACHED = 5_000
  * first call.
  */
 export async function loadPricer(overrides: PriceOverrides = {}): Promise<Pricer> {
-  const lookUp = createLookUp(await import('@pydantic/genai-prices'))
+  const { lookUp } = createLookUp(await import('@pydantic/genai-prices'))
   // a look-up leaves some kilobytes of garbage, and takes up to 20 µs
   const known = new Map<string, PriceRow<bigint> | null>()
   const keep = (key: string, row: PriceRow<bigint> | null): PriceRow<bigint> | null => {
@@ -55,9 +55,11 @@ export async function loadPricer(overrides: PriceOverrides = {}): Promise<Pricer
     const named = tieredName(model, tier)
     // no minute begins with a blank
     const always = ` ${named}`
-    // some providers' prices depend on the time of day: one look-up per minute
-    const minute = `${at.slice(0, 16)} ${named}`
-    const cached = known.get(always) ?? known.get(minute)
+    const fixed = known.get(always)
+    if (fixed !== undefined) return fixed
+    // some providers' prices depend on the time of day: one look-up per minute of UTC
+    const minute = `${new Date(at).toISOString().slice(0, 16)} ${named}`
+    const cached = known.get(minute)
     if (cached !== undefined) return cached
     if (Object.hasOwn(overrides, named)) return keep(always, overrideRow(overrides[named], ONE))
     const share = tier === null ? ONE : shareOf(model, tier)

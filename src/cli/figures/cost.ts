@@ -7,6 +7,7 @@ import type { TeamOverview } from '../../features/team/model.ts'
 import type { OrgOptions } from '../client/server.ts'
 import type { Context } from '../command/context.ts'
 import { barOf, type Colour, type Column, draw, paint, type Screen, sparkOf } from '../command/table.ts'
+import { unpricedText } from '../command/unpriced.ts'
 import { moversText } from './movers.ts'
 import { compact, money, percent, whole } from './numbers.ts'
 import { NONE, ofProject, type Parameters, rangeOf, rangeText, refuseOthers } from './options.ts'
@@ -42,7 +43,7 @@ const MAX_PROJECTS = 20
 async function summaryText(summary: CostSummary, view: View): Promise<string> {
   const { total_cost, current_month, unpriced_tokens, by_period, by_project, current_budget } = summary
   const { screen, parameters } = view
-  const parts: string[] = []
+  const parts = unpriced_tokens > 0 ? [await unpricedOf(view, unpriced_tokens)] : []
   if (by_project.length === 0) parts.push(noSessions(view, 'cost'))
   else {
     const unit = parameters.group_by ?? 'day'
@@ -63,7 +64,6 @@ async function summaryText(summary: CostSummary, view: View): Promise<string> {
       ),
       projectsText(screen, by_project, total_cost),
     )
-    if (unpriced_tokens > 0) parts.push(unpricedText(unpriced_tokens))
   }
   // the month is the running one, and says nothing of a range before it
   if (rangeOf(parameters).to >= monthOf(dateOf(new Date())))
@@ -129,8 +129,16 @@ function budgetText(screen: Screen, budget: Budget): string {
   ].join('\n')
 }
 
-const unpricedText = (tokens: number): string =>
-  `${compact(tokens)} tokens have no known price and are not in these costs: set MODEL_PRICES, then cloud-analytics reprice`
+/** Names the models of these tokens, those with most first. */
+async function unpricedOf({ source, parameters }: View, tokens: number): Promise<string> {
+  const { group_by: _, and_by, top, compare, page, ...filters } = parameters
+  const query = { ...filters, by: 'model', sort: 'unpriced_tokens', order: 'desc', per_page: '100' }
+  const found = await findBody<Breakdown>(source, '/cost/breakdown', query, ['sort'])
+  const models = (found?.data ?? []).flatMap(({ key, unpriced_tokens }) =>
+    key === null || unpriced_tokens === 0 ? [] : [key],
+  )
+  return await unpricedText(`${compact(tokens)} tokens have no known price`, models)
+}
 
 /** The addresses of members by their ids: what --member takes. Without the scope for it, none. */
 async function addressesOf(source: Source): Promise<Map<string, string>> {
@@ -169,9 +177,7 @@ async function breakdownText({ data, pagination, total }: Breakdown, view: View)
       sums: [{ ...total, key: 'total', and_key: '', isTotal: true }],
     },
   )
-  return data.length > 0 && total.unpriced_tokens > 0
-    ? `${text}\n\n${unpricedText(total.unpriced_tokens)}`
-    : text
+  return total.unpriced_tokens > 0 ? `${await unpricedOf(view, total.unpriced_tokens)}\n\n${text}` : text
 }
 
 function columnsOf(by: string, andBy: string | undefined, hasUnpriced: boolean): Column<Row>[] {

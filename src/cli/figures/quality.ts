@@ -1,18 +1,20 @@
+import { daysBetween } from '../../base/dates.ts'
 import type { QualityOverview } from '../../features/quality/model.ts'
 import { RangeFilters } from '../../features/usage/model.ts'
 import { colourOfScore, draw } from '../command/table.ts'
 import { counted } from './numbers.ts'
-import { ofProject, rangeText } from './options.ts'
-import { figure, type View } from './source.ts'
+import { ofProject, rangeOf, rangeText } from './options.ts'
+import { figure, findBody, type View } from './source.ts'
 import { noSessions, title } from './text.ts'
 
 /** `quality`: the mean score of each day. */
 export const showQuality = figure<QualityOverview>({ path: '/quality', query: RangeFilters, text })
 
-function text({ average_score, total_sessions, trend, scores_by_date }: QualityOverview, view: View): string {
+async function text(quality: QualityOverview, view: View): Promise<string> {
+  const { average_score, total_sessions, scores_by_date } = quality
   const { screen, parameters } = view
   if (total_sessions === 0) return noSessions(view, 'quality')
-  const heading = `Quality${ofProject(parameters)} ${rangeText(parameters)}: ${average_score} of 100 in ${counted(total_sessions, 'session')}, ${TRENDS[trend]}`
+  const heading = `Quality${ofProject(parameters)} ${rangeText(parameters)}: ${average_score} of 100 in ${counted(total_sessions, 'session')}${await changeText(average_score, view)}`
   const columns = [
     { head: 'DAY', value: ({ date }: Day) => date },
     { head: 'SCORE', value: ({ score }: Day) => score.toFixed(2), right: true },
@@ -23,8 +25,13 @@ function text({ average_score, total_sessions, trend, scores_by_date }: QualityO
 
 type Day = QualityOverview['scores_by_date'][number]
 
-const TRENDS: Readonly<Record<QualityOverview['trend'], string>> = {
-  up: 'rising',
-  down: 'falling',
-  stable: 'stable',
+/** The change of the mean against the equally long range before; empty where there is none, or an older server does not say it. */
+async function changeText(score: number, { source, parameters }: View): Promise<string> {
+  const { from, to } = rangeOf(parameters)
+  if (from === null) return ''
+  const query = { ...parameters, date_from: from, date_to: to, compare: 'previous' }
+  const found = await findBody<QualityOverview>(source, '/quality', query, ['compare'])
+  if (!found?.previous?.total_sessions) return ''
+  const points = (score - found.previous.average_score).toFixed(2)
+  return `, ${points.startsWith('-') ? '' : '+'}${points} points against the ${counted(daysBetween(from, to) + 1, 'day')} before`
 }

@@ -4,6 +4,7 @@ import { shellWord } from '../../base/text.ts'
 import type { MovedSessions } from '../../features/sessions/moved-sessions.ts'
 import type { SessionUser } from '../client/user.ts'
 import { printMessage } from '../command/output.ts'
+import { unpricedText } from '../command/unpriced.ts'
 import type { Incremental } from './incremental.ts'
 
 interface FileSummary {
@@ -107,20 +108,23 @@ export function nothingFoundText(
   return `no sessions in ${paths.join(', ')}${example}`
 }
 
-/** The summary in five lines at most, and the address of the dashboard that shows what was sent. */
-export function summaryText(summary: Summary, dashboard: string): string {
+/**
+ * The summary in five lines at most, and the address of the dashboard that shows what was sent; before them a line for each
+ * model without a price.
+ */
+export async function summaryText(summary: Summary, dashboard: string): Promise<string> {
   const { created, updated, unchanged, files, unpriced_models } = summary
   const micros = files.reduce((sum, { cost }) => sum + Math.round(cost * 1e6), 0)
   const notes = notesOf(summary)
   return [
+    ...(unpriced_models.length > 0
+      ? [await unpricedText(`no price is known for ${unpriced_models.join(', ')}`, unpriced_models)]
+      : []),
     `${foundText(summary)}: ${created} created, ${updated} updated, ${unchanged} unchanged`,
     ...(files.length > 0
       ? [`cost of what was read: $${(micros / 1e6).toFixed(2)}`, userText(summary.user)]
       : []),
     ...(notes.length > 0 ? [notes.join('; ')] : []),
-    ...(unpriced_models.length > 0
-      ? [`no price is known for ${unpriced_models.join(', ')}: they count as 0 dollars`]
-      : []),
     `Dashboard: ${dashboard}`,
   ].join('\n')
 }

@@ -77,7 +77,7 @@ export async function sync(context: Context, options: SyncOptions, args: Args): 
     await printResult(
       context.json,
       run.summary,
-      summaryText(run.summary, dashboardOf(context.config, server)),
+      await summaryText(run.summary, dashboardOf(context.config, server)),
     )
   }
 }

@@ -115,7 +115,12 @@ export function AlertForm({ stored, nameOf, save, children }: RuleFormProps<Aler
           />
           <Choice label="In a (UTC)" name="window" value={window} options={named(windows)} />
         </fieldset>
-        <p class="note">The usual is the median of the 14 days, weeks or months before.</p>
+        {side === 'times' && (
+          <p class="note">
+            The usual is the median of the 14 {window}s before; those without sessions count as 0. Where it is
+            0 there is no data.
+          </p>
+        )}
         <Destinations event="alert.fired" stored={stored?.destinations} />
         <Input
           label="Name (empty: what is chosen above)"

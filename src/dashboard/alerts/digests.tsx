@@ -6,7 +6,7 @@ import { forecastOf } from '../../features/cost/forecast.ts'
 import type { CostTrend } from '../../features/cost/model.ts'
 import type { Outcomes } from '../../features/outcomes/model.ts'
 import type { QualityOverview } from '../../features/quality/model.ts'
-import { getJson, type Loaded, type Page, pathOf, useLoaded } from '../client/api.ts'
+import { getJson, type Loaded, type Page, pathOf, useAsked, useLoaded } from '../client/api.ts'
 import { serverUrl, syncCommand } from '../client/base.ts'
 import { addDays, isDay, monthOf, type Range, today, weekOf } from '../client/days.ts'
 import { formatDay, formatWhole } from '../client/format.ts'
@@ -88,6 +88,10 @@ export const DigestsPage = (props: PageProps) => (
   </>
 )
 
+/** Null without sessions. */
+const meanOf = (quality: QualityOverview['previous']): number | null =>
+  quality === undefined || quality.total_sessions === 0 ? null : quality.average_score
+
 const NAMES = 3
 const units = (dollars: number) => scaled(dollars, MONEY_DECIMALS)
 
@@ -108,7 +112,7 @@ export function useWeek(from: string, name: string): Loaded<Message | null> {
       get<Breakdown>('/cost/breakdown', { by: 'project', ...dates, per_page: NAMES }),
       get<CostTrend>('/cost/trend', { date_from: [month, before.from].sort()[0], date_to: at }),
       get<Outcomes>('/outcomes', { ...dates, per_page: 1 }),
-      get<QualityOverview>('/quality', dates),
+      get<QualityOverview>('/quality', { ...dates, compare: 'previous' }),
       get<Page<unknown>>('/findings', { status: 'open', ...dates, per_page: 1 }),
     ])
     const { total, data: by_model } = models
@@ -133,9 +137,10 @@ export function useWeek(from: string, name: string): Loaded<Message | null> {
         budget:
           budget === null ? null : { limit: budget, projected_cost: forecastOf(spent, new Date(at)).cost },
         pull_requests: { merged: pull_requests.merged, cost: linked_cost },
-        average_quality: quality.total_sessions === 0 ? null : quality.average_score,
+        average_quality: meanOf(quality),
         new_findings: 0,
       },
+      meanOf(quality.previous),
       serverUrl(),
     )
     const compared = comparedTo(costOf(whole), previous_cost, 'the same days of the week before')
@@ -162,6 +167,7 @@ export function WeekPage({ route: { query } }: PageProps) {
   const now = weekOf(today())
   const from = isDay(asked) ? weekOf(asked) : now
   const week = useWeek(from, 'Week')
+  const shown = useAsked(week, from)
   const go = (weeks: number) => linkTo('week', { from: addDays(from, 7 * weeks) })
   return (
     <>
@@ -179,21 +185,23 @@ export function WeekPage({ route: { query } }: PageProps) {
           Get it every week
         </a>
       </FilterForm>
-      <h2>
-        {formatDay(from)} to {formatDay(addDays(from, 6))}
-      </h2>
       <Show loaded={week} what="the week">
-        {(message) =>
-          message === null ? (
-            <Empty command={syncCommand()}>
-              No sessions in this week. To send those that coding agents left on a disk:
-            </Empty>
-          ) : (
-            <section class="chart message" aria-label="The week">
-              <Lines lines={message.lines} />
-            </section>
-          )
-        }
+        {(message) => (
+          <>
+            <h2>
+              {formatDay(shown)} to {formatDay(addDays(shown, 6))}
+            </h2>
+            {message === null ? (
+              <Empty command={syncCommand()}>
+                No sessions in this week. To send those that coding agents left on a disk:
+              </Empty>
+            ) : (
+              <section class="chart message" aria-label="The week">
+                <Lines lines={message.lines} />
+              </section>
+            )}
+          </>
+        )}
       </Show>
     </>
   )

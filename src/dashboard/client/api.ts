@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Pagination } from '../../http/query.ts'
 import { basePath } from './base.ts'
 import { NONE, type Query, searchOf } from './links.ts'
@@ -159,6 +159,16 @@ export function useLoaded<Value>(key: string, load: (signal: AbortSignal) => Pro
   return loaded.state === 'failed' || loaded.value === undefined
     ? { state: 'loading' }
     : { state: 'loading', value: loaded.value }
+}
+
+/**
+ * Keeps what the value that is shown was asked for: `asked` is of the next one, and while that is loaded, headings and columns
+ * stay those of the value before.
+ */
+export function useAsked<Asked>({ state }: Loaded<unknown>, asked: Asked): Asked {
+  const shown = useRef(asked)
+  if (state === 'ready') shown.current = asked
+  return shown.current
 }
 
 /** The body of a GET, loaded again when its URL or `count` changes. */

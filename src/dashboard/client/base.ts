@@ -9,9 +9,17 @@ export const basePath = (): string =>
 export const serverUrl = (): string =>
   new URL(basePath() || '.', location.href.split('#')[0]).href.replace(/\/$/, '')
 
-/** Sends what coding agents left on a disk to this server. */
+/** Whether the reader's machine is the server's: there the program may be that of a clone, which no PATH has. */
+export const isOwnMachine = (): boolean =>
+  /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(serverUrl()).hostname)
+
+/** Sends what coding agents left on a disk to this server; in the folder of a clone by the program built there. */
 export const syncCommand = (): string =>
-  `cloud-analytics login --server ${serverUrl()} && cloud-analytics sync`
+  [
+    ...(isOwnMachine() ? ['export PATH="$PWD/dist:$PATH"'] : []),
+    `cloud-analytics login --server ${serverUrl()}`,
+    'cloud-analytics sync',
+  ].join('\n')
 
 /** The page that the path names besides the dashboard: `accept`, `device` or `setup`; else empty. */
 export const pageName = (): string => /\/(accept|device|setup)$/.exec(location.pathname)?.[1] ?? ''

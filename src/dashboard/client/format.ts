@@ -33,6 +33,9 @@ export const formatPercent = (value: number): string => `${decimal.format(value)
 /** Writes a change with its sign: `+12.5%`, `−3.0%`. */
 export const signed = (value: number, format: (value: number) => string): string =>
   `${value > 0 ? '+' : value < 0 ? '−' : ''}${format(Math.abs(value))}`
+/** Writes the change of a mean score: `+1.2 points`. */
+export const formatPoints = (now: number, before: number): string =>
+  signed(Math.round((now - before) * 10) / 10, (points) => `${formatScore(points)} points`)
 /** Writes a time in UTC: `2026-01-31 12:34`. */
 export const formatTime = (timestamp: string, hasSeconds = false): string =>
   timestamp.slice(0, hasSeconds ? 19 : 16).replace('T', ' ')

@@ -7,6 +7,8 @@ import { linkTo } from '../client/links.ts'
 
 interface AttentionProps {
   summary: CostSummary
+  /** Tokens without a known price of the last `days`. */
+  unpriced: number
   /** Open critical findings of the last `days`. */
   critical: number
   days: number
@@ -15,10 +17,14 @@ interface AttentionProps {
 }
 
 /** Shows what needs attention, each with what to do about it; nothing if nothing does. */
-export function Attention({ summary, critical, days, more }: AttentionProps) {
-  const { current_budget: budget, unpriced_tokens } = summary
+export function Attention({ summary, unpriced, critical, days, more }: AttentionProps) {
+  const { current_budget: budget } = summary
   const { alerts = [], budgets = [], endpoints = [] } = more ?? {}
   const items: [text: string, action: string, href: string][] = []
+  if (unpriced > 0) {
+    const text = `${formatCompact(unpriced)} tokens of models without a known price in ${days} days`
+    items.push([text, 'Give it a price', linkTo('cost', { by: 'model' })])
+  }
   for (const { id, name, metric, state, last_value } of alerts) {
     const value = state === 'no_data' || last_value === null ? 'no data' : UNITS[metric](last_value)
     items.push([`Alert ${name}: ${value}`, 'See the alert', linkTo('alerts', {}, id)])
@@ -43,10 +49,6 @@ export function Attention({ summary, critical, days, more }: AttentionProps) {
   for (const { id, url, health } of endpoints) {
     const times = countOf(health.consecutive_failures, 'time')
     items.push([`${new URL(url).host} failed ${times} in a row`, 'See why', linkTo('webhooks', {}, id)])
-  }
-  if (unpriced_tokens > 0) {
-    const text = `${formatCompact(unpriced_tokens)} tokens of models without a known price`
-    items.push([text, 'Which models', linkTo('cost', { by: 'model' })])
   }
   if (items.length === 0) return null
   return (

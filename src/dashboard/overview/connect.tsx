@@ -1,4 +1,4 @@
-import { serverUrl } from '../client/base.ts'
+import { isOwnMachine, syncCommand } from '../client/base.ts'
 import { linkTo } from '../client/links.ts'
 import { Copied } from '../parts/copied.tsx'
 
@@ -11,8 +11,9 @@ export function Connect() {
         On a machine where coding agents work, with the program that runs this server,{' '}
         <code>cloud-analytics</code>: sign in, approve it in the browser, and send what is there. Prompts and
         answers stay on the machine.
+        {isOwnMachine() && ' If you built it, paste this in the folder of your clone.'}
       </p>
-      <Copied text={`cloud-analytics login --server ${serverUrl()}\ncloud-analytics sync`} />
+      <Copied text={syncCommand()} />
       <p class="note" role="status">
         Waiting for the first session …
       </p>

@@ -1,5 +1,5 @@
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
-import { type Loaded, useApi } from '../client/api.ts'
+import { type Loaded, useApi, useAsked } from '../client/api.ts'
 import { countOf, formatDollars } from '../client/format.ts'
 import { linkTo, NONE, type Query } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
@@ -30,7 +30,8 @@ interface MoversProps {
 
 /** The change of the cost in words, and what it comes from. */
 export function Movers({ loaded, by, days, today }: MoversProps) {
-  const members = useMembers(by === 'member')
+  const shown = useAsked(loaded, by)
+  const members = useMembers(by === 'member' || shown === 'member')
   const nameOf = (key: string | null) => (key === null ? NONE : (members.get(key)?.name ?? key))
   const filterOf = (key: string | null) => (key === null ? NONE : (members.get(key)?.email ?? key))
   return (
@@ -61,11 +62,13 @@ export function Movers({ loaded, by, days, today }: MoversProps) {
             <ol>
               {data.map(({ key, cost, previous }) => (
                 <li key={key}>
-                  {key === null && by !== 'project' ? (
+                  {key === null && shown !== 'project' ? (
                     <span>{NONE}</span>
                   ) : (
                     <NamedLink
-                      to={linkTo('cost', { [by]: filterOf(key), by: by === 'model' ? 'project' : 'model' })}
+                      to={linkTo('cost', {
+                        ...{ [shown]: filterOf(key), by: shown === 'model' ? 'project' : 'model' },
+                      })}
                     >
                       {nameOf(key)}
                     </NamedLink>

@@ -2,13 +2,21 @@ import type { Attention as AttentionBody } from '../../features/attention/model.
 import type { CostSummary } from '../../features/cost/model.ts'
 import type { Outcomes } from '../../features/outcomes/model.ts'
 import { saidPerMerged } from '../../features/outcomes/per-merged.ts'
-import type { QualityTrend } from '../../features/quality/model.ts'
+import type { QualityOverview } from '../../features/quality/model.ts'
 import type { ListedFinding } from '../../features/security/finding-model.ts'
 import type { SessionListItem } from '../../features/sessions/model.ts'
 import { type Page, useApi } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
 import { addDays, lastDays, periodsOf, type Range, rangeBefore, today, wholeDays } from '../client/days.ts'
-import { formatDay, formatDollars, formatScore, formatShare, formatWhole } from '../client/format.ts'
+import {
+  formatDay,
+  formatDollars,
+  formatPoints,
+  formatScore,
+  formatShare,
+  formatWhole,
+  signed,
+} from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
 import { Empty, Show } from '../parts/show.tsx'
@@ -76,7 +84,7 @@ function Figures({ summary, now, before, by, who }: FiguresProps) {
   const movers = useMovers(by, dates)
   const { from, to } = lastDays(DAYS)
   const outcomes = useApi<Outcomes>('/outcomes', { date_from: from, date_to: to, per_page: 1 })
-  const quality = useApi<QualityTrend>('/quality/trend', { ...both, granularity: 'day' })
+  const quality = useApi<QualityOverview>('/quality', { ...dates, compare: 'previous' })
   const found = useApi<Page<ListedFinding>>('/findings', {
     ...{ severity: 'critical', status: 'open', per_page: LISTED },
     date_from: before.from,
@@ -84,9 +92,16 @@ function Figures({ summary, now, before, by, who }: FiguresProps) {
   const days = periodsOf({ from: both.date_from, to: both.date_to }, 'day')
   const critical =
     found.state !== 'failed' && found.value !== undefined ? spanOfFindings(found.value, days) : undefined
+  const isLookedAt = movers.state === 'failed' || movers.value?.total.sessions !== 0
   return (
     <>
-      <Attention summary={summary} critical={critical?.open ?? 0} days={DAYS} more={known} />
+      <Attention
+        summary={summary}
+        unpriced={(movers.state !== 'failed' && movers.value?.total.unpriced_tokens) || 0}
+        critical={critical?.open ?? 0}
+        days={DAYS}
+        more={known}
+      />
       <div class="answers">
         <BurnUp summary={summary} mine={known?.mine ?? []} mayChange={isAdmin(who)} />
         <Movers
@@ -101,19 +116,20 @@ function Figures({ summary, now, before, by, who }: FiguresProps) {
           {({ total }) => <OutcomeTiles total={total} />}
         </Show>
         <Show loaded={quality} what="quality">
-          {({ data }) => <QualityTile days={days} data={data} />}
+          {(value) => <QualityTile days={days} {...value} />}
         </Show>
         <Show loaded={found} what="findings">
           {() => (
             <Tile
               name="Open critical findings"
               href={linkTo('findings', { severity: 'critical' })}
-              now={critical?.open ?? 0}
+              now={isLookedAt ? (critical?.open ?? 0) : Number.NaN}
               compared={critical?.whole}
               before={critical?.before}
               days={critical?.days}
+              note={isLookedAt ? undefined : 'Nothing was looked at'}
               format={critical?.isWhole === false ? (value) => `${formatWhole(value)}+` : formatWhole}
-              isCount
+              difference={(now, before) => signed(now - before, formatWhole)}
               isGoodUp={false}
             />
           )}
@@ -176,22 +192,17 @@ function OutcomeTiles({ total }: { total: Outcomes['total'] }) {
   )
 }
 
-function QualityTile({ days, data }: { days: readonly string[]; data: QualityTrend['data'] }) {
-  const first = days[DAYS] ?? ''
-  const mean = (points: QualityTrend['data']) =>
-    sum(points.map(({ score, sessions }) => score * sessions)) / sum(points.map(({ sessions }) => sessions))
-  const [now, before] = [
-    mean(data.filter(({ date }) => date >= first)),
-    mean(data.filter(({ date }) => date < first)),
-  ]
-  const scores = new Map(data.map(({ date, score }) => [date, score]))
+function QualityTile({ days, ...quality }: QualityOverview & { days: readonly string[] }) {
+  const { average_score, total_sessions, previous, scores_by_date } = quality
+  const scores = new Map(scores_by_date.map(({ date, score }) => [date, score]))
   return (
     <Tile
       name={`Quality, ${DAYS} days`}
       href={linkTo('quality')}
       days={days.slice(-DAYS).map((day) => scores.get(day) ?? 0)}
-      now={now}
-      before={before}
+      now={total_sessions === 0 ? Number.NaN : average_score}
+      before={previous?.average_score ?? 0}
+      difference={formatPoints}
       isGoodUp
       format={formatScore}
     />

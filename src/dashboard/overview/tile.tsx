@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { formatShare, formatWhole, signed } from '../client/format.ts'
+import { formatShare, signed } from '../client/format.ts'
 
 interface TileProps {
   name: string
@@ -12,8 +12,8 @@ interface TileProps {
   /** The figure that is compared with it, where `now` has today too. */
   compared?: number | undefined
   format: (value: number) => string
-  /** Its change is a number of its own: a share of few says little. */
-  isCount?: boolean
+  /** Writes its change, else a share: one of few, or of a score, says little. */
+  difference?: (now: number, before: number) => string
   /** The change that is good, where one is. */
   isGoodUp?: boolean
   note?: ComponentChildren
@@ -23,7 +23,7 @@ interface TileProps {
 
 /** One figure of the overview. */
 export function Tile(props: TileProps) {
-  const { name, href, now, before, compared = now, format, isCount = false, isGoodUp, note, days } = props
+  const { name, href, now, before, compared = now, format, difference, isGoodUp, note, days } = props
   return (
     <a class="tile" href={href}>
       <h2>{name}</h2>
@@ -31,7 +31,7 @@ export function Tile(props: TileProps) {
       {days !== undefined && <Sparkline values={days} />}
       {before !== undefined && !Number.isNaN(now) && (
         <p class="note">
-          <Change {...{ now: compared, before, isCount, isGoodUp }} />
+          <Change {...{ now: compared, before, difference, isGoodUp }} />
         </p>
       )}
       {note !== undefined && <p class="note">{note}</p>}
@@ -39,9 +39,14 @@ export function Tile(props: TileProps) {
   )
 }
 
-type ChangeProps = Record<'now' | 'before', number> & { isCount: boolean; isGoodUp: boolean | undefined }
+interface ChangeProps {
+  now: number
+  before: number
+  difference: TileProps['difference']
+  isGoodUp: boolean | undefined
+}
 
-function Change({ now, before, isCount, isGoodUp }: ChangeProps) {
+function Change({ now, before, difference, isGoodUp }: ChangeProps) {
   if (!(before > 0)) return <>none in the 30 days before</>
   const change = (now - before) / before
   if (Math.abs(change) < 0.0005) return <>as in the 30 days before</>
@@ -49,8 +54,8 @@ function Change({ now, before, isCount, isGoodUp }: ChangeProps) {
     isGoodUp === undefined || Math.abs(change) < 0.01 ? '' : change > 0 === isGoodUp ? 'good' : 'bad'
   return (
     <>
-      <span class={kind}>{isCount ? signed(now - before, formatWhole) : signed(change, formatShare)}</span>{' '}
-      against the 30 days before
+      <span class={kind}>{difference?.(now, before) ?? signed(change, formatShare)}</span> against the 30 days
+      before
     </>
   )
 }

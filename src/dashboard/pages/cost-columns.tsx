@@ -30,6 +30,8 @@ interface Shown {
   andBy: Key | undefined
   /** Compares whole days; undefined where it is not known. */
   changeOf: ((item: BreakdownItem) => { now: number; before: number } | undefined) | undefined
+  /** Some tokens have no known price: a column says of which rows. */
+  hasUnpriced: boolean
   nameOf: (key: string | null) => string
   /** Links of a key, and of an item's sessions. */
   narrowed: (by: Key, key: string | null) => string | undefined
@@ -40,6 +42,7 @@ export function columnsOf({
   by,
   andBy,
   changeOf,
+  hasUnpriced,
   nameOf,
   narrowed,
   sessionsOf,
@@ -90,6 +93,17 @@ export function columnsOf({
       number: ({ tokens }) =>
         formatCompact(tokens.input + tokens.output + tokens.cache_read + tokens.cache_creation),
     },
+    ...(hasUnpriced
+      ? [
+          {
+            name: 'Without a price',
+            sort: 'unpriced_tokens',
+            number: ({ unpriced_tokens }: BreakdownItem) => (
+              <span class={unpriced_tokens > 0 ? 'bad' : ''}>{formatCompact(unpriced_tokens)}</span>
+            ),
+          },
+        ]
+      : []),
     { name: 'From cache', number: ({ tokens }) => cacheShareOf(tokens) },
   ]
 }

@@ -1,6 +1,6 @@
 import type { Breakdown, BreakdownItem } from '../../features/cost/breakdown-model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
-import { useApi } from '../client/api.ts'
+import { useApi, useAsked } from '../client/api.ts'
 import { daysOfPeriod, isMonth, openPeriod, type Range, today } from '../client/days.ts'
 import { formatCompact, formatDollars, formatWhole } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
@@ -23,6 +23,7 @@ import {
 } from './breakdown.ts'
 import { budgetFact, limitLine, type MonthBudget, useBudgets } from './budget.tsx'
 import { Change, cacheShareOf, columnsOf } from './cost-columns.tsx'
+import { Unpriced } from './unpriced.tsx'
 
 /** Shows the cost by any key that the API sums by. */
 export function CostPage({ route, who }: PageProps) {
@@ -33,7 +34,6 @@ export function CostPage({ route, who }: PageProps) {
   const filters = pick(query, ...KEYS)
   const dates = datesOf(query)
   const granularity = stackGranularity(range)
-  const members = useMembers(by === 'member' || andBy === 'member')
   const stack = useStack(by, granularity, range, filters)
   const list = {
     by,
@@ -47,6 +47,10 @@ export function CostPage({ route, who }: PageProps) {
   const changes = useChanges(by, andBy, range, filters)
   const changed = changes.state === 'ready' ? changes.value : undefined
   const budgets = useBudgets(filters, range, who.member?.role === 'developer')
+  const chart = useAsked(stack, { by, granularity, range })
+  const table = useAsked(breakdown, { by, andBy })
+  const members = useMembers([by, andBy, chart.by, table.by, table.andBy].includes('member'))
+  const hasUnpriced = breakdown.state !== 'failed' && (breakdown.value?.total.unpriced_tokens ?? 0) > 0
   const nameOf = (key: string | null) => (key === null ? NONE : (members.get(key)?.name ?? key))
   /** An address says more than an id in the field of the filter. Of what has no key what has no project or team is found. */
   const filterOf = (of: Key, key: string | null) =>
@@ -59,7 +63,10 @@ export function CostPage({ route, who }: PageProps) {
     return filter && linkTo('cost', { ...kept, [key]: filter, by: key === by ? next : by })
   }
   const sessionsOf = ({ key, and_key = null }: BreakdownItem) => {
-    const named = { [by]: filterOf(by, key), ...(andBy && { [andBy]: filterOf(andBy, and_key) }) }
+    const named = {
+      ...{ [table.by]: filterOf(table.by, key) },
+      ...(table.andBy && { [table.andBy]: filterOf(table.andBy, and_key) }),
+    }
     return Object.values(named).includes(undefined)
       ? undefined
       : linkTo('sessions', { ...kept, ...range, ...named })
@@ -81,6 +88,7 @@ export function CostPage({ route, who }: PageProps) {
           </a>
         )}
       </Filters>
+      {hasUnpriced && <Unpriced filters={{ ...filters, ...dates }} />}
       {breakdown.state !== 'failed' && breakdown.value !== undefined && (
         <Totals
           total={breakdown.value.total}
@@ -96,20 +104,23 @@ export function CostPage({ route, who }: PageProps) {
           ) : (
             <>
               <PeriodChart
-                title={`Cost by ${granularity} and ${by}`}
-                description={`A bar for each ${granularity}, stacked by ${by}: US dollars of the sessions that began in it.`}
+                title={`Cost by ${chart.granularity} and ${chart.by}`}
+                description={`A bar for each ${chart.granularity}, stacked by ${chart.by}: US dollars of the sessions that began in it.`}
                 periods={periods}
                 series={series.map(({ key, name, values, isRest = false }) => ({
                   isRest,
                   name: members.get(name)?.name ?? name,
                   values,
-                  href: key === undefined ? undefined : narrowed(by, key),
+                  href: key === undefined ? undefined : narrowed(chart.by, key),
                 }))}
                 linkOf={(period) =>
-                  linkHere(route, { page: undefined, ...daysOfPeriod(period, granularity, range) })
+                  linkHere(route, {
+                    page: undefined,
+                    ...daysOfPeriod(period, chart.granularity, chart.range),
+                  })
                 }
-                limit={budgets && limitLine(budgets, periods, granularity)}
-                unfinished={openPeriod(granularity)}
+                limit={budgets && limitLine(budgets, periods, chart.granularity)}
+                unfinished={openPeriod(chart.granularity)}
               />
               <p class="note">
                 What a session costs counts on the day on which it began (UTC). A bar narrows the page to its
@@ -121,10 +132,10 @@ export function CostPage({ route, who }: PageProps) {
       </Show>
       <List
         loaded={breakdown}
-        noun={`${by} rows`}
+        noun={`${table.by} rows`}
         csv={{ path: '/cost/breakdown', query: list, name: `cost-by-${by}` }}
-        caption={`Cost by ${by}${andBy === undefined ? '' : ` and ${andBy}`}`}
-        columns={columnsOf({ by, andBy, changeOf: changed?.ofKey, nameOf, narrowed, sessionsOf })}
+        caption={`Cost by ${table.by}${table.andBy === undefined ? '' : ` and ${table.andBy}`}`}
+        columns={columnsOf({ ...table, hasUnpriced, changeOf: changed?.ofKey, nameOf, narrowed, sessionsOf })}
         keyOf={({ key, and_key }) => `${key ?? NONE} ${and_key ?? ''}`}
         sorting={sortingOf(query, 'cost')}
       />

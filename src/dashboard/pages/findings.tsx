@@ -1,14 +1,17 @@
 import { useState } from 'preact/hooks'
 import type { ListedFinding } from '../../features/security/finding-model.ts'
+import type { SecurityOverview } from '../../features/security/model.ts'
 import { type Page, request, useApi } from '../client/api.ts'
+import { countOf } from '../client/format.ts'
+import type { Query } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { Saying, useChanges } from '../parts/change.tsx'
 import { textColumn, timeColumn } from '../parts/columns.tsx'
 import { Chooser, datesOf, Filters, pick, QueryChoice, QueryField } from '../parts/filters.tsx'
-import { FINDING_COLUMNS, findingKey, SEVERITIES } from '../parts/findings.tsx'
+import { FINDING_COLUMNS, findingKey, NothingLookedAt, SEVERITIES } from '../parts/findings.tsx'
 import { Button, Form, Input } from '../parts/form.tsx'
 import { List } from '../parts/list.tsx'
-import { Empty } from '../parts/show.tsx'
+import { Empty, NoMatch, Show } from '../parts/show.tsx'
 import type { Column } from '../parts/table.tsx'
 
 /** `open` unless the URL says otherwise. */
@@ -45,16 +48,35 @@ export function FindingsPage({ route: { query }, who }: PageProps) {
         <Chooser name="member" />
       </Filters>
       <Saying said={said} />
+      {findings.state === 'ready' && findings.value.pagination.total === 0 && (
+        <NoFindings dates={{ project: filters.project, ...datesOf(query) }} />
+      )}
       <List
         loaded={findings}
         noun="findings"
-        empty={<Empty>No open findings in the last 30 days.</Empty>}
         csv={{ path: '/findings', query: filters, name: 'findings' }}
         caption="Findings"
         columns={who.scopes.includes('admin') ? [...COLUMNS, decisionColumn(change)] : COLUMNS}
         keyOf={findingKey}
       />
     </>
+  )
+}
+
+/** Tells that no finding matches from that there is no session to have one. */
+function NoFindings({ dates }: { dates: Query }) {
+  return (
+    <Show loaded={useApi<SecurityOverview>('/security', dates)} what="sessions">
+      {({ summary: { total_sessions: count } }) =>
+        count === 0 ? (
+          <NothingLookedAt />
+        ) : (
+          <NoMatch noun="findings">
+            <Empty>No open findings in these days, in {countOf(count, 'session')}.</Empty>
+          </NoMatch>
+        )
+      }
+    </Show>
   )
 }
 

@@ -2,7 +2,7 @@ import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { Outcome, Outcomes } from '../../features/outcomes/model.ts'
 import { saidPerMerged } from '../../features/outcomes/per-merged.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
-import { useApi } from '../client/api.ts'
+import { useApi, useAsked } from '../client/api.ts'
 import { lastMonths, openPeriod, type Range } from '../client/days.ts'
 import { capital, formatCompact, formatDollars, formatShare, formatWhole } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
@@ -26,11 +26,12 @@ const MONTHS = 6
 
 /** Shows merged pull requests, their cost, agents' share of the lines and how much of them is left. */
 export function OutcomesPage({ route: { query } }: PageProps) {
-  const by = GROUPS.find((group) => group === query.get('by')) ?? 'month'
-  const members = useMembers(by === 'member')
+  const asked = GROUPS.find((group) => group === query.get('by')) ?? 'month'
   const range = rangeOf(query, lastMonths(MONTHS))
   const filters = { ...pick(query, 'project', 'team'), date_from: range.from, date_to: range.to }
-  const outcomes = useApi<Outcomes>('/outcomes', { by, ...filters, ...pick(query, 'page') })
+  const outcomes = useApi<Outcomes>('/outcomes', { by: asked, ...filters, ...pick(query, 'page') })
+  const by = useAsked(outcomes, asked)
+  const members = useMembers(asked === 'member' || by === 'member')
   return (
     <>
       <Filters usual={lastMonths(MONTHS)}>

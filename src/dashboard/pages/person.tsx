@@ -55,6 +55,7 @@ export function PersonPage({ id, me = null }: PersonProps) {
   const sessions = useApi<Page<SessionListItem>>('/sessions', { ...filters, per_page: NEWEST })
   const expertise = useApi<Expertise>('/team/expertise')
   const findings = useApi<Page<ListedFinding>>('/findings', { ...filters, status: 'open', per_page: NEWEST })
+  const isLookedAt = sessions.state === 'failed' || sessions.value?.pagination.total !== 0
   const links = { member: person?.email ?? id, ...range }
   return (
     <>
@@ -100,7 +101,7 @@ export function PersonPage({ id, me = null }: PersonProps) {
       <Show loaded={findings} what="findings">
         {({ data, pagination: { total } }) => (
           <>
-            <h2>{countOf(total, 'open finding')}</h2>
+            <h2>{isLookedAt ? countOf(total, 'open finding') : 'Nothing was looked at yet'}</h2>
             <Findings findings={data} />
             {total > 0 && (
               <p>

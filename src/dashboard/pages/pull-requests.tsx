@@ -1,6 +1,6 @@
 import type { Rating, RiskScore } from '../../features/risk/model.ts'
 import { Scatter } from '../charts/scatter.tsx'
-import { getJson, type Page, pathOf, useLoaded } from '../client/api.ts'
+import { getJson, type Page, pathOf, useAsked, useLoaded } from '../client/api.ts'
 import { countOf, formatDollars } from '../client/format.ts'
 import { linkTo, type Query } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
@@ -40,6 +40,7 @@ export function PullRequestsPage({ route: { query }, who }: PageProps) {
   const list = useLoaded(`${path} ${byRisk}`, (signal) =>
     byRisk ? riskiest(filters, rating, signal) : getJson<Page<RiskScore>>(path, { signal }),
   )
+  const isByRisk = useAsked(list, byRisk)
   return (
     <>
       <FilterForm>
@@ -58,7 +59,7 @@ export function PullRequestsPage({ route: { query }, who }: PageProps) {
           ) : (
             <>
               <PullRequests data={data} byRisk={byRisk} />
-              {byRisk ? (
+              {isByRisk ? (
                 <p class="note">
                   {countOf(data.length, 'pull request')} with the highest scores, at most {RISKIEST} of a
                   rating

@@ -1,8 +1,8 @@
 import type { QualityOverview, QualityTrend } from '../../features/quality/model.ts'
 import { LineChart } from '../charts/line-chart.tsx'
-import { useApi } from '../client/api.ts'
+import { useApi, useAsked } from '../client/api.ts'
 import { finestGranularity, periodsOf } from '../client/days.ts'
-import { formatScore, formatWhole } from '../client/format.ts'
+import { formatPoints, formatScore, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { UNKNOWN } from '../parts/columns.tsx'
@@ -19,19 +19,25 @@ export function QualityPage({ route: { query } }: PageProps) {
   const project = query.get('project') ?? undefined
   const filters = { project, ...datesOf(query) }
   const granularity = finestGranularity(range, MAX_POINTS)
-  const overview = useApi<QualityOverview>('/quality', filters)
+  const overview = useApi<QualityOverview>('/quality', { ...filters, compare: 'previous' })
   const trend = useApi<QualityTrend>('/quality/trend', { ...filters, granularity })
+  const shown = useAsked(trend, { range, granularity })
   return (
     <>
       <Filters />
       <Show loaded={overview} what="quality">
-        {({ average_score, total_sessions, trend: direction }) => (
+        {({ average_score, total_sessions, previous }) => (
           <Facts
             kind="totals"
             of={[
               ['Mean score', total_sessions === 0 ? UNKNOWN : formatScore(average_score)],
+              [
+                'Against the range before',
+                total_sessions === 0 || !previous?.total_sessions
+                  ? UNKNOWN
+                  : formatPoints(average_score, previous.average_score),
+              ],
               ['Sessions', formatWhole(total_sessions)],
-              ['Trend', total_sessions === 0 ? UNKNOWN : direction],
             ]}
           />
         )}
@@ -42,8 +48,8 @@ export function QualityPage({ route: { query } }: PageProps) {
             <NoSessions />
           ) : (
             <ScoreLine
-              title={`Quality by ${granularity}`}
-              periods={periodsOf(range, granularity)}
+              title={`Quality by ${shown.granularity}`}
+              periods={periodsOf(shown.range, shown.granularity)}
               data={data}
             />
           )

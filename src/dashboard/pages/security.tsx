@@ -1,5 +1,6 @@
+import type { ListedFinding } from '../../features/security/finding-model.ts'
 import type { Heatmap, HeatmapFile, SecurityOverview } from '../../features/security/model.ts'
-import { useApi } from '../client/api.ts'
+import { type Loaded, type Page, useApi } from '../client/api.ts'
 import { countOf, formatScore, formatWhole } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
@@ -7,7 +8,7 @@ import { ScoreBar } from '../parts/bar.tsx'
 import { textColumn, timeColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
 import { Facts } from '../parts/fact.tsx'
 import { datesOf, Filters, pick } from '../parts/filters.tsx'
-import { Findings, SEVERITIES } from '../parts/findings.tsx'
+import { Findings, NothingLookedAt, SEVERITIES } from '../parts/findings.tsx'
 import { List } from '../parts/list.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import type { Column } from '../parts/table.tsx'
@@ -15,28 +16,69 @@ import { Time } from '../parts/time.tsx'
 
 /** Open findings by file, and those of the newest sessions. */
 export function SecurityPage({ route: { query } }: PageProps) {
-  const filters = { ...pick(query, 'project'), ...datesOf(query) }
+  const kept = pick(query, 'project', 'from', 'to')
+  const filters = { project: kept.project, ...datesOf(query) }
   const overview = useApi<SecurityOverview>('/security', filters)
+  const open = { ...filters, status: 'open', per_page: 1 }
+  const found = useApi<Page<ListedFinding>>('/findings', open)
+  const critical = useApi<Page<ListedFinding>>('/findings', { ...open, severity: 'critical' })
+  const countIn = (loaded: Loaded<Page<ListedFinding>>) =>
+    loaded.state === 'failed' ? undefined : loaded.value?.pagination.total
+  const openLink = (count: number | undefined, severity?: string) =>
+    count === undefined ? (
+      UNKNOWN
+    ) : (
+      <a
+        class={severity !== undefined && count > 0 ? 'bad' : ''}
+        href={linkTo('findings', { ...kept, severity })}
+      >
+        {formatWhole(count)}
+      </a>
+    )
   const heatmap = useApi<Heatmap>('/security/heatmap', { ...filters, ...pick(query, 'page') })
   return (
     <>
       <Filters />
       <Show loaded={overview} what="security scores">
-        {({ summary }) => {
-          const score = (value: number) => (summary.total_sessions === 0 ? UNKNOWN : formatScore(value))
-          return (
-            <Facts
-              kind="totals"
-              of={[
-                ['Mean score', score(summary.avg_score)],
-                ['Lowest', score(summary.min_score)],
-                ['Highest', score(summary.max_score)],
-                ['Sessions', formatWhole(summary.total_sessions)],
-              ]}
-            />
+        {({ summary }) =>
+          summary.total_sessions === 0 ? (
+            <NothingLookedAt />
+          ) : (
+            <>
+              <Facts
+                kind="totals"
+                of={[
+                  ['Open critical findings', openLink(countIn(critical), 'critical')],
+                  ['Open findings', openLink(countIn(found))],
+                  ['Mean score of a session', formatScore(summary.avg_score)],
+                  ['Lowest', formatScore(summary.min_score)],
+                  ['Highest', formatScore(summary.max_score)],
+                  ['Sessions', formatWhole(summary.total_sessions)],
+                ]}
+              />
+              <p class="note">
+                Scores are of single sessions, 100 without findings: their mean does not say what is open.
+              </p>
+            </>
           )
-        }}
+        }
       </Show>
+      {overview.state !== 'failed' && overview.value?.summary.total_sessions !== 0 && (
+        <Looked overview={overview} heatmap={heatmap} />
+      )}
+    </>
+  )
+}
+
+interface LookedProps {
+  overview: Loaded<SecurityOverview>
+  heatmap: Loaded<Heatmap>
+}
+
+/** Shows what was found in the sessions, where there are some. */
+function Looked({ overview, heatmap }: LookedProps) {
+  return (
+    <>
       <h2>Files by risk</h2>
       {heatmap.state === 'ready' && heatmap.value.pagination.total > 0 && (
         <p class="note">
@@ -48,7 +90,7 @@ export function SecurityPage({ route: { query } }: PageProps) {
       <List
         loaded={heatmap}
         noun="files"
-        empty={<Empty>No open findings in these days.</Empty>}
+        empty={<Empty>No file has open findings in these days.</Empty>}
         caption="Files by risk"
         columns={COLUMNS}
         keyOf={({ project, file }) => `${project} ${file}`}

@@ -1,6 +1,14 @@
 import { useEffect, useId, useState } from 'preact/hooks'
 import { isDay } from '../client/days.ts'
 
+/** Holds what is typed into a field, which begins with `value` and follows its changes: drawing the page again does not lose it. */
+export function useTyped(value: string) {
+  const [typed, setTyped] = useState(value)
+  useEffect(() => setTyped(value), [value])
+  const onInput = ({ currentTarget }: { currentTarget: HTMLInputElement }) => setTyped(currentTarget.value)
+  return { typed, setTyped, onInput }
+}
+
 interface FieldProps {
   label: string
   value: string
@@ -17,12 +25,13 @@ export function Field({ label, value, placeholder, isNumber = false, onChange }:
     // the browser says what is wrong with the number
     if (currentTarget.reportValidity()) onChange(currentTarget.value.trim())
   }
+  const { typed, onInput } = useTyped(value)
   const id = useId()
   const kind = isNumber ? ({ type: 'number', step: 'any', min: 0 } as const) : ({ type: 'search' } as const)
   return (
     <label for={id}>
       {label}
-      <input id={id} {...kind} placeholder={placeholder} value={value} onChange={change} />
+      <input id={id} {...kind} placeholder={placeholder} value={typed} onInput={onInput} onChange={change} />
     </label>
   )
 }
@@ -38,8 +47,7 @@ interface DayFieldProps {
 
 /** A labelled day. */
 export function DayField({ label, value, isOptional = false, onChange }: DayFieldProps) {
-  const [typed, setTyped] = useState(value)
-  useEffect(() => setTyped(value), [value])
+  const { typed, setTyped, onInput } = useTyped(value)
   const finish = ({ currentTarget: { value: given, validity } }: { currentTarget: HTMLInputElement }) => {
     if (given === value) return
     if (isDay(given) || (isOptional && given === '' && !validity.badInput)) onChange(given)
@@ -51,7 +59,7 @@ export function DayField({ label, value, isOptional = false, onChange }: DayFiel
       <input
         type="date"
         value={typed}
-        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        onInput={onInput}
         onBlur={finish}
         onKeyDown={(event) => event.key === 'Enter' && finish(event)}
       />

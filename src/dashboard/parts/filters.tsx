@@ -8,7 +8,7 @@ import { NONE } from '../client/links.ts'
 import { SUGGESTIONS, type Suggested } from '../client/lists.ts'
 import { setQuery, useHere } from '../client/router.ts'
 import { Copy } from './copied.tsx'
-import { Choice, DayField, Field, named, RangeProblem } from './field.tsx'
+import { Choice, DayField, Field, named, RangeProblem, useTyped } from './field.tsx'
 import type { Sorting } from './table.tsx'
 
 const RANGES = [7, 30, 90, 365] as const
@@ -150,7 +150,7 @@ interface ChooserProps {
 
 /** A text field that suggests values once it has the focus; any other may be typed. */
 export function Chooser({ name, field }: ChooserProps) {
-  const value = useHere().query.get(name) ?? ''
+  const { typed, onInput } = useTyped(useHere().query.get(name) ?? '')
   const id = useId()
   const [isAsked, setAsked] = useState(false)
   const known = useLoaded(`suggestions ${name} ${isAsked}`, async () =>
@@ -162,7 +162,9 @@ export function Chooser({ name, field }: ChooserProps) {
       <input
         type="search"
         list={id}
-        {...(field === undefined ? { placeholder: 'all', value } : { ...field, required: true })}
+        {...(field === undefined
+          ? { placeholder: 'all', value: typed, onInput }
+          : { ...field, required: true })}
         onFocus={() => setAsked(true)}
         onChange={({ currentTarget }) =>
           field === undefined && setQuery({ [name]: currentTarget.value.trim() })

@@ -1,6 +1,7 @@
 import type { Finding } from '../../features/sessions/model.ts'
 import { linkTo } from '../client/links.ts'
 import { severityColumn } from './columns.tsx'
+import { NoSessions } from './show.tsx'
 import { type Column, type KeyOf, Table } from './table.tsx'
 
 export const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const
@@ -41,6 +42,16 @@ export const FINDING_COLUMNS: readonly Column<Shown>[] = [
   },
 ]
 export const findingKey: KeyOf<Shown> = ({ id, session_id = '' }) => `${session_id} ${id}`
+
+/** Says that there are no sessions: that they have no findings would be said of nothing. */
+export const NothingLookedAt = () => (
+  <>
+    <p>
+      <strong>Nothing was looked at yet.</strong>
+    </p>
+    <NoSessions />
+  </>
+)
 
 /** Findings of sessions, if there are any. */
 export const Findings = ({ findings }: { findings: readonly Shown[] }) =>

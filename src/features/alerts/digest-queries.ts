@@ -37,21 +37,26 @@ async function readSpent(sql: ISql, orgId: string, at: Date) {
   return { before: unitsOf(row.before), today: unitsOf(row.today) }
 }
 
-/** The data of a digest that is sent at this time. */
+/** The data of a digest that is sent at this time, and the mean score of the seven days before; null: no sessions. */
 export async function readDigest(
   sql: ISql,
   orgId: string,
   digestId: string,
   at: Date,
-): Promise<EventData['digest.ready']> {
+): Promise<{ data: EventData['digest.ready']; previousQuality: number | null }> {
   const { from, to } = weekBefore(at)
-  const [figures] = await sql<Record<'cost' | 'previous_cost' | 'quality', string | null>[]>`
+  const [figures] = await sql<
+    Record<'cost' | 'previous_cost' | 'quality' | 'previous_quality', string | null>[]
+  >`
     select
       sum(r.cost) filter (where r.bucket >= ${from})::text as cost,
       sum(r.cost) filter (where r.bucket < ${from})::text as previous_cost,
       round(
         sum(r.quality_sum) filter (where r.bucket >= ${from}) / sum(r.sessions) filter (where r.bucket >= ${from}), 2
-      )::text as quality
+      )::text as quality,
+      round(
+        sum(r.quality_sum) filter (where r.bucket < ${from}) / sum(r.sessions) filter (where r.bucket < ${from}), 2
+      )::text as previous_quality
     from (${sessionSums(sql, orgId, { date_from: addDays(from, -7), date_to: to }, 'day')}) r
     where r.sessions > 0`
   const [outcome] = await sql<{ merged: string | null; cost: string | null }[]>`
@@ -78,7 +83,8 @@ export async function readDigest(
         and f.created_at < ${from}::date::timestamp at time zone 'UTC'
     ) n`
   const [budget] = await findBudgets(sql, orgId, [ORGANIZATION], monthOf(dateOf(at)))
-  return {
+  const scoreOf = (score: string | null | undefined) => (score == null ? null : Number(score))
+  const data = {
     ...{ digest_id: digestId, from, to },
     cost: Number(figures?.cost ?? 0),
     previous_cost: Number(figures?.previous_cost ?? 0),
@@ -92,7 +98,8 @@ export async function readDigest(
             projected_cost: forecastOf(await readSpent(sql, orgId, at), at).cost,
           },
     pull_requests: { merged: Number(outcome?.merged ?? 0), cost: Number(outcome?.cost ?? 0) },
-    average_quality: figures?.quality == null ? null : Number(figures.quality),
+    average_quality: scoreOf(figures?.quality),
     new_findings: found?.findings ?? 0,
   }
+  return { data, previousQuality: scoreOf(figures?.previous_quality) }
 }

@@ -167,8 +167,23 @@ export function comparedTo(cost: number, before: number, what = 'the week before
   return `${change} ${what}`
 }
 
-/** The seven lines of a digest. */
-export function digestMessage(name: string, data: DigestData, publicUrl: string | null): Message {
+/** A mean score, and its change in points; null: no sessions. */
+function scoreText(score: number | null, before: number | null): string {
+  if (score === null) return 'no sessions'
+  if (before === null) return `${plain(score)} on average`
+  const points = Math.round((score - before) * 100) / 100
+  const change =
+    points === 0 ? 'as in' : `${plain(Math.abs(points))} points ${points > 0 ? 'more' : 'less'} than`
+  return `${plain(score)} on average, ${change} the week before`
+}
+
+/** The seven lines of a digest; `previousQuality` is the mean score of the week before. */
+export function digestMessage(
+  name: string,
+  data: DigestData,
+  previousQuality: number | null,
+  publicUrl: string | null,
+): Message {
   const { from, to, cost, previous_cost, by_model, by_project, budget, pull_requests } = data
   const line = (label: string, text: string, page: string, query: Record<string, string> = {}): Line => ({
     ...{ label, text, url: pageUrl(publicUrl, page, { from, to, ...query }) },
@@ -193,8 +208,8 @@ export function digestMessage(name: string, data: DigestData, publicUrl: string 
         `${plain(merged)} merged; ${dollars(pull_requests.cost)} are linked to pull requests`,
         'outcomes',
       ),
-      line('Quality', quality === null ? 'no sessions' : `${plain(quality)} on average`, 'quality'),
-      line('Findings', `${plain(findings)} new`, 'findings'),
+      line('Quality', scoreText(quality, previousQuality), 'quality'),
+      line('Findings', quality === null ? 'nothing was looked at' : `${plain(findings)} new`, 'findings'),
     ],
     url: pageUrl(publicUrl, ''),
   }

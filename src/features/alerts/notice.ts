@@ -75,10 +75,11 @@ export async function digestNotice(
   { id, definition }: Rule<'digest'>,
   { now, publicUrl, test }: At,
 ): Promise<Notice> {
-  const data = { ...(await readDigest(sql, orgId, id, now)), ...(test && { test }) }
+  const { data: week, previousQuality } = await readDigest(sql, orgId, id, now)
+  const data = { ...week, ...(test && { test }) }
   return {
     events: [{ event: 'digest.ready', data }],
-    message: digestMessage(definition.name, data, publicUrl),
+    message: digestMessage(definition.name, data, previousQuality, publicUrl),
   }
 }
 

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, nullable } from '../../analysis/records/fields.ts'
 import { type FieldProblem, problemIf } from '../../base/errors.ts'
 import { oneOf, oneOfOr, Page, Pagination, PerPage } from '../../http/query.ts'
-import { type Dimension, type SumKey, UsageFilters } from '../usage/model.ts'
+import { compareProblems, compareWith, type Dimension, type SumKey, UsageFilters } from '../usage/model.ts'
 
 export const BREAKDOWN_KEYS = [
   'project',
@@ -47,16 +47,13 @@ export const BreakdownQuery = Type.Object({
         'as `(others)`',
     }),
   ),
-  compare: Type.Optional(
-    oneOf(['previous'], {
-      description:
-        'Adds `previous`: cost and sessions of the same key in the equally long range before; needs both dates. With a ' +
-        'key of time only the total has it',
-    }),
+  compare: compareWith(
+    'Adds `previous`: cost and sessions of the same key in the equally long range before; needs both dates. With a ' +
+      'key of time only the total has it',
   ),
   ...UsageFilters.properties,
   sort: oneOfOr(
-    ['cost', 'tokens', 'sessions', 'change', 'key'],
+    ['cost', 'tokens', 'sessions', 'unpriced_tokens', 'change', 'key'],
     'cost',
     'What to sort by: `tokens` is the sum of the four kinds; `change` is the size of the change of cost, needs ' +
       '`compare`, and includes keys that only the range before has; ties are broken by key',
@@ -119,16 +116,12 @@ export type Breakdown = Static<typeof Breakdown>
 
 /** Finds parameters that do not go together. */
 export function breakdownProblems({ query }: { query: BreakdownQuery }): FieldProblem[] {
-  const { by, and_by, top, compare, sort, date_from, date_to } = query
+  const { by, and_by, top, compare, sort } = query
   const isChange = sort === 'change'
   return [
     ...problemIf(and_by !== undefined && by === and_by, 'and_by', 'must not be the same as by'),
     ...problemIf(top !== undefined && and_by === undefined, 'top', 'needs and_by'),
-    ...problemIf(
-      compare !== undefined && (date_from === undefined || date_to === undefined),
-      'compare',
-      'needs date_from and date_to',
-    ),
+    ...compareProblems(query),
     ...problemIf(isChange && compare === undefined, 'sort', 'change needs compare=previous'),
     ...problemIf(
       isChange && (isTime(by) || isTime(and_by)),

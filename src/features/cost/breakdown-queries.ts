@@ -1,11 +1,10 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
-import { addDays, daysBetween, isDate } from '../../base/dates.ts'
 import { JsonText } from '../../base/json-text.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { type CsvColumns, fields } from '../../http/responses/csv.ts'
 import { type SumKey, USED, type UsageFilters } from '../usage/model.ts'
 import { branchRows, isOfBranches, usageRows } from '../usage/sources.ts'
-import { keyOf, memberTables, OTHERS, selected } from '../usage/sums.ts'
+import { keyOf, memberTables, OTHERS, rangeBefore, selected } from '../usage/sums.ts'
 import { type BreakdownItem, type BreakdownQuery, columnsOf, isTime } from './breakdown-model.ts'
 
 /** Keys whose values tell what a member does: somebody who sees only their own figures gets them of their own sessions only. */
@@ -22,6 +21,7 @@ const MEASURES = {
   cost: 'g.cost',
   tokens: 'g.input + g.output + g.cache_read + g.cache_creation',
   sessions: 'g.sessions',
+  unpriced_tokens: 'g.unpriced_tokens',
   change: 'abs(g.cost - g.previous_cost)',
 }
 
@@ -61,18 +61,6 @@ const GONE = `
     where coalesce(s.key, '') = coalesce(e.key, '')
       and coalesce(s.and_key, '') = coalesce(e.and_key, '')
   )`
-
-const FIRST_DATE = '0001-01-01'
-
-/** The equally long range before. */
-function rangeBefore({ date_from = FIRST_DATE, date_to = FIRST_DATE }: BreakdownQuery) {
-  const days = daysBetween(date_from, date_to) + 1
-  const dateBefore = (count: number) => {
-    const date = addDays(date_from, -count)
-    return isDate(date) ? date : FIRST_DATE
-  }
-  return { date_from: dateBefore(days), date_to: dateBefore(1) }
-}
 
 /** The parts of a statement for sums by key, and for their total. */
 function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember: VisibleMember | null) {

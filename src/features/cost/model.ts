@@ -8,6 +8,32 @@ const dollars = (description: string) =>
   Type.Number({ description: `${description}; US dollars`, examples: [128.4] })
 const date = (description: string) => Type.String({ format: 'date', description, examples: ['2026-11-01'] })
 
+export const PriceGuessQuery = Type.Object({
+  name: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: 'Of a model, as sessions have it',
+    examples: ['gpt-6.9-sol'],
+  }),
+})
+export const PriceGuess = component('PriceGuess', {
+  nearest: nullable(
+    Type.String({
+      description: 'The nearest model of the family; null: none, or the model has a price',
+      examples: ['gpt-6.2-sol'],
+    }),
+  ),
+  line: nullable(
+    Type.String({
+      description:
+        'For the file of `MODEL_PRICES`, with blanks where nothing is known; null: the model has a price',
+      examples: ['"gpt-6.9-sol": { "input": 2, "output": 10, "cache_read": 0.1, "cache_write": 2.5 }'],
+    }),
+  ),
+})
+
+export type PriceGuess = Static<typeof PriceGuess>
+
 export const CostQuery = Type.Object({
   ...RangeFilters.properties,
   group_by: oneOfOr(GRANULARITIES, 'day', 'Length of a period in by_period'),

@@ -1,10 +1,11 @@
 import { Elysia } from 'elysia'
+import { loadGuesses } from '../../analysis/scoring/price-guess.ts'
 import { dateOf } from '../../base/dates.ts'
 import type { ReadDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
 import { Breakdown, BreakdownQuery, breakdownProblems } from './breakdown-model.ts'
 import { allBreakdown, breakdownColumns, getBreakdown } from './breakdown-queries.ts'
-import { CostQuery, CostSummary, CostTrend, CostTrendQuery } from './model.ts'
+import { CostQuery, CostSummary, CostTrend, CostTrendQuery, PriceGuess, PriceGuessQuery } from './model.ts'
 import { getCost, getCostTrend } from './queries.ts'
 
 const WHOLE_SESSIONS =
@@ -38,6 +39,23 @@ export const costRoutes = ({ now, api }: ReadDeps) =>
           `divided among them; the session counts once under each. ${WHOLE_SESSIONS}`,
       },
     })
+    .get(
+      '/price-guess',
+      async ({ query }) =>
+        (await loadGuesses())(query.name, now().toISOString()) ?? { nearest: null, line: null },
+      {
+        scope: 'cost:read',
+        query: PriceGuessQuery,
+        response: PriceGuess,
+        detail: {
+          operationId: 'getPriceGuess',
+          summary: 'What a model without a known price may cost',
+          description:
+            'A guess: the price of the nearest model of its family. Nothing is priced by it until somebody puts the line ' +
+            'into the file of `MODEL_PRICES` and runs `reprice`.',
+        },
+      },
+    )
     .get('/trend', ({ sql, query, orgId }) => getCostTrend(sql, orgId, query), {
       scope: 'cost:read',
       query: CostTrendQuery,

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { closed, component } from '../../analysis/records/fields.ts'
 import { GRANULARITIES } from '../../base/dates.ts'
 import { oneOf, oneOfOr } from '../../http/query.ts'
-import { RangeFilters } from '../usage/model.ts'
+import { compareWith, RangeFilters } from '../usage/model.ts'
 
 const score = (description: string) => Type.Number({ description, examples: [85.2] })
 
@@ -12,9 +12,19 @@ export const QualityTrendQuery = Type.Object({
 })
 export type QualityTrendQuery = Static<typeof QualityTrendQuery>
 
-export const QualityOverview = component('QualityOverview', {
+export const QualityQuery = Type.Object({
+  ...RangeFilters.properties,
+  compare: compareWith('Adds `previous`: the same of the equally long range before; needs both dates'),
+})
+export type QualityQuery = Static<typeof QualityQuery>
+
+const means = {
   average_score: score('mean of all matching sessions, 0 without any'),
   total_sessions: Type.Integer(),
+}
+
+export const QualityOverview = component('QualityOverview', {
+  ...means,
   trend: oneOf(['up', 'down', 'stable'], {
     description: 'the later half of the days with sessions against the earlier half; stable within 1 point',
   }),
@@ -22,6 +32,7 @@ export const QualityOverview = component('QualityOverview', {
     closed({ date: Type.String({ format: 'date' }), score: score('mean of the day') }),
     { description: 'days with sessions, ascending' },
   ),
+  previous: Type.Optional(closed(means, { description: 'In the equally long range before; with `compare`' })),
 })
 export type QualityOverview = Static<typeof QualityOverview>
 

@@ -1,19 +1,27 @@
 import { JsonText } from '../../base/json-text.ts'
 import type { Sql } from '../../database/client.ts'
-import type { RangeFilters } from '../usage/model.ts'
-import { bucketOf, sessionSums } from '../usage/sums.ts'
-import type { QualityTrendQuery } from './model.ts'
+import { bucketOf, rangeBefore, sessionSums } from '../usage/sums.ts'
+import type { QualityQuery, QualityTrendQuery } from './model.ts'
 
 /** Means that differ by no more are called stable. */
 const STABLE_WITHIN_POINTS = 1
 
 /**
  * Mean score of the sessions that match, by day and in all, and its direction: the later half of the days with sessions
- * against the earlier half, the middle one of an odd number in neither. All of it is summed and put together by one
- * statement from the rollups.
+ * against the earlier half, the middle one of an odd number in neither; with `compare` the mean of the range before, too.
+ * All of it is summed and put together by one statement from the rollups.
  */
-export async function getQuality(sql: Sql, orgId: string, query: RangeFilters): Promise<JsonText> {
-  const [row] = await sql<{ head: string; days: string | null }[]>`
+export async function getQuality(sql: Sql, orgId: string, query: QualityQuery): Promise<JsonText> {
+  const previous =
+    query.compare === undefined
+      ? sql`''`
+      : sql`(
+          select ',"previous":{"average_score":'
+            || trim_scale(coalesce(round(sum(r.quality_sum) / nullif(sum(r.sessions), 0), 2), 0))
+            || ',"total_sessions":' || coalesce(sum(r.sessions), 0) || '}'
+          from (${sessionSums(sql, orgId, { ...query, ...rangeBefore(query) }, 'month')}) r
+        )`
+  const [row] = await sql<{ head: string; days: string | null; previous: string }[]>`
     select
       '{"average_score":' || trim_scale(t.score) || ',"total_sessions":' || t.sessions || ',"trend":"'
         || case
@@ -21,7 +29,7 @@ export async function getQuality(sql: Sql, orgId: string, query: RangeFilters): 
           when c.points > 0 then 'up'
           else 'down'
         end as head,
-      t.days
+      t.days, ${previous} as previous
     from (
       select
         coalesce(sum(d.sessions), 0) as sessions,
@@ -40,7 +48,7 @@ export async function getQuality(sql: Sql, orgId: string, query: RangeFilters): 
           - coalesce(sum(s.score) filter (where s.n <= cardinality(t.scores) / 2), 0) as points
       from unnest(t.scores) with ordinality as s (score, n)
     ) c`
-  return new JsonText(`${row?.head}","scores_by_date":[${row?.days ?? ''}]}`)
+  return new JsonText(`${row?.head}","scores_by_date":[${row?.days ?? ''}]${row?.previous}}`)
 }
 
 /** Mean, least and greatest score by day, week or month; buckets without sessions are left out. */

@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
 import type { ReadDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
-import { RangeFilters } from '../usage/model.ts'
-import { QualityOverview, QualityTrend, QualityTrendQuery } from './model.ts'
+import { compareProblems } from '../usage/model.ts'
+import { QualityOverview, QualityQuery, QualityTrend, QualityTrendQuery } from './model.ts'
 import { getQuality, getQualityTrend } from './queries.ts'
 
 export const qualityRoutes = ({ api }: ReadDeps) =>
@@ -10,7 +10,8 @@ export const qualityRoutes = ({ api }: ReadDeps) =>
     .use(api)
     .get('', ({ sql, query, orgId }) => getQuality(sql, orgId, query), {
       scope: 'quality:read',
-      query: RangeFilters,
+      query: QualityQuery,
+      check: ({ query }: { query: QualityQuery }) => compareProblems(query),
       response: textOf(QualityOverview),
       cached: true,
       detail: { operationId: 'getQuality', summary: 'Quality overview' },

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { problemIf } from '../../base/errors.ts'
 import { DateFrom, DateTo, numberFilter, oneOf, textFilter } from '../../http/query.ts'
 
 /** A filter whose empty value stands for what has none. */
@@ -16,6 +17,16 @@ export const Team = filterOrNone(
 /** Figures of whole sessions have these filters. */
 export const RangeFilters = Type.Object({ project: Project, date_from: DateFrom, date_to: DateTo })
 export type RangeFilters = Static<typeof RangeFilters>
+
+/** A figure of a range beside that of the range before, which needs both dates. */
+export const compareWith = (description: string) =>
+  Type.Optional(oneOf(['previous'], { description, examples: ['previous'] }))
+export const compareProblems = ({ compare, date_from, date_to }: RangeFilters & { compare?: 'previous' }) =>
+  problemIf(
+    compare !== undefined && (date_from === undefined || date_to === undefined),
+    'compare',
+    'needs date_from and date_to',
+  )
 
 /** The list of sessions and the breakdown have these filters. */
 export const UsageFilters = Type.Object({

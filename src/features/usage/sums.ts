@@ -1,4 +1,4 @@
-import { daysOf, type Span, spansOf } from '../../base/dates.ts'
+import { addDays, daysBetween, daysOf, isDate, type Span, spansOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'
 import { summedProject } from '../../database/rollups.ts'
@@ -58,6 +58,18 @@ export const sessionSums = (
   const spans =
     length === 'day' || length === 'week' ? [daysOf(date_from, date_to)] : spansOf(date_from, date_to)
   return projectSums(sql, orgId, spans, sql`= ${summedProject(project)}`)
+}
+
+const FIRST_DATE = '0001-01-01'
+
+/** The equally long range before. */
+export function rangeBefore({ date_from = FIRST_DATE, date_to = FIRST_DATE }: RangeFilters) {
+  const days = daysBetween(date_from, date_to) + 1
+  const dateBefore = (count: number) => {
+    const date = addDays(date_from, -count)
+    return isDate(date) ? date : FIRST_DATE
+  }
+  return { date_from: dateBefore(days), date_to: dateBefore(1) }
 }
 
 /**

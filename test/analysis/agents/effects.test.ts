@@ -121,6 +121,25 @@ const AGENTS: [string, () => Promise<Record<string, string> | string>][] = [
   ['Cursor', () => made('state.vscdb', cursorDatabase)],
 ]
 
+/** Agents whose files have sums only, and the times that they give to these. */
+const SUMS: Record<string, readonly string[]> = {
+  Droid: [],
+  Cursor: [],
+  Zed: ['2026-03-05T10:01:00.000Z'],
+}
+
+describe('a call is priced at its own time', () => {
+  test.each(AGENTS)('%s', async (name, files) => {
+    const times: string[] = []
+    const pricer = { cost: ({ at }: { at: string }) => BigInt(times.push(at)) }
+    const made = await files()
+    const paths = [typeof made === 'string' ? made : await write(made)]
+    for await (const { records } of readSessions(paths, { pricer })) expect(records).toHaveLength(1)
+    const each = [1, 3, 5, 7].map((second) => `2026-03-05T10:00:0${second}.000Z`)
+    expect(times.sort()).toEqual([...(SUMS[name] ?? each)])
+  })
+})
+
 describe('the same script has the same effects', () => {
   test.each(AGENTS)('%s', async (_, files) => {
     const record = await readOne(await files())

@@ -23,9 +23,9 @@ async function priceOf(model: string, at = AT): Promise<(number | null)[]> {
 
 describe('prices of our own', () => {
   test.each([
-    ['deepseek-chat', 0.28, 0.42, 0.028],
-    ['deepseek-reasoner', 0.28, 0.42, 0.028],
-    ['deepseek/deepseek-chat', 0.28, 0.42, 0.028],
+    ['deepseek-chat', 0.14, 0.28, 0.0028],
+    ['deepseek/deepseek-reasoner', 0.14, 0.28, 0.0028],
+    ['deepseek-flash', 0.14, 0.28, 0.0028],
     ['kimi-k2', 0.6, 2.5, 0.15],
     ['moonshotai/kimi-k2', 0.6, 2.5, 0.15],
     ['glm-4.5', 0.6, 2.2, 0.11],
@@ -40,6 +40,7 @@ describe('prices of our own', () => {
     ['gpt-5.4-pro', 30, 180, 3],
     ['gpt-5.5-pro-2026-04-23', 30, 180, 3],
     ['gpt-6.1-sol', 2, 10, 0.1],
+    ['gpt-6.2-sol', 2, 10, 0.1],
     ['gpt-5.5-codex', 5, 30, 0.5],
     ['gpt-5-codex-mini', 0.25, 2, 0.025],
     ['gemini-3-pro', 2, 12, 0.2],
@@ -73,6 +74,40 @@ describe('prices of our own', () => {
     expect(await chat('2025-09-05T18:00:00+02:00')).toEqual([0.56, 1.68, 0.07])
     expect(await chat('2025-09-28T23:59:00Z')).toEqual([0.56, 1.68, 0.07])
     expect(await chat('2025-09-29T00:00:00Z')).toEqual([0.28, 0.42, 0.028])
+  })
+
+  // 2026-08-16, 08-22, 08-23 and 09-12 are a Sunday, a Saturday, a Sunday and a Saturday
+  test.each([
+    ['deepseek-chat', '2026-04-23T23:59:59Z', 0.28, 0.42, 0.028],
+    ['deepseek-chat', '2026-04-24T02:00:00Z', 0.14, 0.28, 0.0028],
+    ['deepseek-v4-flash', '2026-06-10T02:00:00Z', 0.14, 0.28, 0.0028],
+    ['deepseek-v4-pro', '2026-06-10T09:59:00Z', 0.435, 0.87, 0.003625],
+    ['deepseek-v4-flash', '2026-08-16T15:59:59Z', 0.14, 0.28, 0.0028],
+    ['deepseek-v4-flash', '2026-08-16T16:00:00Z', 0.22, 0.66, 0.007],
+    ['deepseek-v4-flash', '2026-08-17T01:00:00Z', 0.44, 1.32, 0.014],
+    ['deepseek-v4-pro', '2026-08-17T03:59:59Z', 1.32, 3.96, 0.044],
+    ['deepseek-v4-pro', '2026-08-17T04:00:00Z', 0.66, 1.98, 0.022],
+    // the last Saturday with peak hours, and the first Sunday without
+    ['deepseek-v4-flash', '2026-08-22T06:00:00Z', 0.44, 1.32, 0.014],
+    ['deepseek-v4-flash', '2026-08-23T06:00:00Z', 0.22, 0.66, 0.007],
+    // Monday, 01:30 in UTC; then 21:30 in UTC
+    ['deepseek-reasoner', '2026-08-24T09:30:00+08:00', 0.44, 1.32, 0.014],
+    ['deepseek-v4-flash', '2026-08-25T06:30:00+09:00', 0.22, 0.66, 0.007],
+    ['deepseek-v4-flash', '2026-09-10T03:59:59Z', 0.44, 1.32, 0.014],
+    ['deepseek-v4-flash', '2026-09-10T04:00:00Z', 0.15, 0.6, 0.003],
+    ['deepseek-flash', '2026-09-11T09:59:59Z', 0.3, 1.2, 0.006],
+    ['deepseek-v4-pro', '2026-09-12T02:00:00Z', 0.66, 1.98, 0.022],
+  ])('%s at %s', async (model, at, input, output, cached) => {
+    expect(await priceOf(model, at)).toEqual([input, output, cached, input])
+  })
+
+  test('two times with the same digits and another offset are two instants', async () => {
+    const pricer = await loadPricer()
+    const cost = (at: string) =>
+      dollarsOf(pricer.cost({ model: 'deepseek-v4-pro', tokens: { output: MILLION }, at }) ?? -1n)
+    expect(cost('2026-11-24T02:00:00Z')).toBe(3.96)
+    expect(cost('2026-11-24T02:00:00-05:00')).toBe(3.96)
+    expect(cost('2026-11-24T02:00:00+05:00')).toBe(1.98)
   })
 
   test('a name that moves on has the price of the model that it stood for', async () => {
@@ -235,6 +270,8 @@ const OTHER_USES =
   /image|audio|tts|live|realtime|search|robotics|computer-use|embedding|moderation|deep-research/
 /** LiteLLM differs from the vendor's price list here, or its name moves on to other models. */
 const DIFFERENT: Record<string, string> = {
+  'deepseek-chat': 'the price before the name stood for V4 Flash',
+  'deepseek-reasoner': 'the price before the name stood for V4 Flash',
   'gemini-2.0-flash-001': 'the price of Vertex AI; ours is that of the Gemini API',
   'gemini-2.0-flash-lite': 'a price for cached tokens that the vendor does not have',
   'gemini-2.0-flash-lite-001': 'a price for cached tokens that the vendor does not have',

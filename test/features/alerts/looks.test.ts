@@ -164,7 +164,7 @@ describe('Slack and Teams', () => {
   test('get what Slack takes, also of long names of which each character is escaped', () => {
     const parts = Array.from({ length: 3 }, () => ({ key: '&'.repeat(200), cost: 1 }))
     const data = { ...EVENTS['digest.ready'].example, by_model: parts, by_project: parts }
-    const body = slackBody(digestMessage('&'.repeat(200), data, 'https://analytics.example.com'))
+    const body = slackBody(digestMessage('&'.repeat(200), data, null, 'https://analytics.example.com'))
     expect(problemsOf('slack', body)).toEqual([])
     const models = linesOf('slack', body).find((line) => line.includes('Models')) ?? ''
     // cut between two marks, as long as it may be
@@ -223,10 +223,10 @@ describe('Slack and Teams', () => {
     const id = await add('digests', { name: 'Platform', weekday: 'thursday', hour: 0, destinations })
     await work([
       ...[
-        { cost: 300, model: 'sonnet' },
+        { cost: 300, model: 'sonnet', quality_score: 80 },
         { project: 'web', cost: 112.5, model: 'opus', quality_score: 70 },
       ],
-      { cost: 206.25, created_at: '2026-11-01T00:00:00Z', model: 'sonnet' },
+      { cost: 206.25, created_at: '2026-11-01T00:00:00Z', model: 'sonnet', quality_score: 72.5 },
     ])
     await look('2026-11-12T00:00:20Z')
     const messages = await told(id)
@@ -244,7 +244,7 @@ describe('Slack and Teams', () => {
         // $618.75 in eleven days, and nothing yet on the twelfth
         'Budget $1,687.50 expected this month, of $2,500.00',
         'Pull requests 0 merged; $0.00 are linked to pull requests',
-        expect.stringMatching(/^Quality \d+(\.\d\d)? on average$/),
+        'Quality 75 on average, 2.50 points more than the week before',
         'Findings 0 new',
       ])
       expect(text).toContain('https://analytics.example.com/#/cost?from=2026-11-05')

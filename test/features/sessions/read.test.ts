@@ -169,6 +169,38 @@ describe('GET /v1/quality', () => {
     if (sessions.length === 0) expect(answer.trend).toBe('stable')
   })
 
+  test('the mean of the equally long range before is that range’s own', async () => {
+    const theirs = await tenant(database.sql, { scopes: ['read', 'write'] })
+    const as = client(app, theirs.key)
+    const scores = [
+      ['2019-03-01', 20],
+      // half of the range's days, but not of its sessions
+      ['2019-03-04', 90],
+      ['2019-03-04', 90],
+      ['2019-03-04', 81],
+      ['2019-03-06', 60],
+    ] as const
+    await post(
+      scores.map(([day, quality_score], nth) => ({
+        ...{ type: 'session', id: `sess_before_${nth}`, project_name: 'before', quality_score },
+        created_at: `${day}T00:00:00Z`,
+      })),
+      as,
+    )
+    const get = async (query: string) => await (await as(`/v1/quality?project=before${query}`)).json()
+    const of = (from: number, to: number) =>
+      get(`&date_from=2019-03-0${from}&date_to=2019-03-0${to}&compare=previous`)
+    expect(await of(4, 6)).toMatchObject({
+      ...{ average_score: 80.25, total_sessions: 4, trend: 'down' },
+      previous: { average_score: 20, total_sessions: 1 },
+    })
+    expect(await of(1, 1)).toMatchObject({ previous: { average_score: 0, total_sessions: 0 } })
+    expect(await get('')).not.toHaveProperty('previous')
+    expect(await get('&compare=previous&date_from=2019-03-01')).toMatchObject({
+      details: [{ field: 'compare' }],
+    })
+  })
+
   test('the trend compares the later half of the days with the earlier', async () => {
     const cases = [
       { scores: [60, 62, 80, 82], trend: 'up' },

@@ -20,6 +20,8 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   month: ['2025-11'],
   q: (names) => [names.email],
   role: ['developer'],
+  // a model, of nobody
+  name: ['gpt-6.9-sol'],
   project: (names) => [names.project],
   repo: (names) => [names.repo],
   user_id: (names, key) => [names.user, `key_${key}`],
@@ -80,7 +82,10 @@ export function valuesIn(path: string, parameter: string): Values | string[] | u
 }
 
 /** Routes whose answers are the same for every organization. */
-export const SHARED_PATHS = ['/v1/webhooks/events', '/api/v1/webhooks/events']
+export const SHARED_PATHS = ['/webhooks/events', '/cost/price-guess'].flatMap((path) => [
+  `/v1${path}`,
+  `/api/v1${path}`,
+])
 /** The routes that change something, with a body that is good; null: without one. */
 export const CHANGES: Record<string, object | null> = {
   'DELETE /sessions/:session_id': null,
