@@ -161,7 +161,7 @@ describe.skipIf(program === null)('the overview', () => {
     const tiles = await texts('.tile')
     expect(tiles[0]).toBe('Merged pull requests, 30 days 2 $15.00 each')
     expect(tiles[1]).toStartWith('Agents’ share of lines –')
-    expect(tiles[2]).toBe('Quality, 30 days 80.0 −3.0 points against the 30 days before')
+    expect(tiles[2]).toBe('Quality, 30 days 90.0 +7.0 points against the 30 days before')
     expect(tiles[3]).toBe('Open critical findings 2 +1 against the 30 days before')
     expect(await texts('.attention a')).toEqual(['2 open critical findings in 30 days Review →'])
     // the last day of the burn-up is what was spent

@@ -82,10 +82,10 @@ beforeAll(async () => {
   hostile = await tenant(db.sql, { scopes })
   const now = new Date()
   const { sessions, commits, pullRequests } = generateWork({ days: 90, seed: 5, now })
-  // a key makes no owner
+  // this key makes neither an owner nor an admin
   const members = demoMembers(now).map((member) => ({
     ...member,
-    role: member.role === 'owner' ? 'admin' : member.role,
+    role: member.role === 'owner' || member.role === 'admin' ? 'developer' : member.role,
   }))
   await send(full, [...members, demoBudget(now, 90), ...commits])
   await send(full, sessions)

@@ -92,7 +92,7 @@ function Figures({ summary, now, before, by, who }: FiguresProps) {
   const days = periodsOf({ from: both.date_from, to: both.date_to }, 'day')
   const critical =
     found.state !== 'failed' && found.value !== undefined ? spanOfFindings(found.value, days) : undefined
-  const isLookedAt = movers.state === 'failed' || movers.value?.total.sessions !== 0
+  const isLookedAt = summary.by_period.some(({ period }) => period >= now.from)
   return (
     <>
       <Attention

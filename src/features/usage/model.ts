@@ -19,8 +19,7 @@ export const RangeFilters = Type.Object({ project: Project, date_from: DateFrom,
 export type RangeFilters = Static<typeof RangeFilters>
 
 /** A figure of a range beside that of the range before, which needs both dates. */
-export const compareWith = (description: string) =>
-  Type.Optional(oneOf(['previous'], { description, examples: ['previous'] }))
+export const compareWith = (description: string) => Type.Optional(oneOf(['previous'], { description }))
 export const compareProblems = ({ compare, date_from, date_to }: RangeFilters & { compare?: 'previous' }) =>
   problemIf(
     compare !== undefined && (date_from === undefined || date_to === undefined),
