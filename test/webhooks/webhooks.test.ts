@@ -158,7 +158,8 @@ describe('making', () => {
     expect(answer.headers.get('x-ratelimit-remaining')).toMatch(/^\d+$/)
     expect(answer.text.length).toBeLessThan(2_000)
     expect((await ask('GET', '/v1/webhooks')).text).toBe(before)
-    // the same of a change
+    // the same of a change, which ignores what cannot be changed
+    if (field === 'id' || field === 'created_at') return
     if (field === 'url' && typeof body === 'object' && !Object.hasOwn(body ?? {}, 'url')) return
     if (field === 'events' && typeof body === 'object' && !Object.hasOwn(body ?? {}, 'events')) return
     const { id } = await addHook(ask)
