@@ -141,8 +141,8 @@ async function checkRun(
 
 /** Deliveries in flight to one endpoint at most, by default: WEBHOOK_ENDPOINT_CONCURRENCY. */
 const DEFAULT_IN_FLIGHT = 4
-/** The leases of the default time-out end after 20 s; ended workers are noticed within 2 s. */
-const MAX_SILENCE_MS = 12_000
+/** The leases of the default time-out end after 20 s. */
+const MAX_SILENCE_MS = 25_000
 const {
   WEBHOOK_TIMEOUT_MS: _timeout,
   WEBHOOK_CONCURRENCY: _concurrency,

@@ -212,7 +212,9 @@ describe.skipIf(why !== undefined)('webhooks of a server on a network of its own
             status: 400,
             text: expect.stringContaining(SETTING),
           })
-          expect(JSON.stringify(body)).not.toMatch(/\d+\.\d+\.\d+|::/)
+          // the networks to allow are the usual private ones, whatever the address
+          const said = JSON.stringify(body).replaceAll(/WEBHOOK_ALLOW_CIDRS=[\d./,]+/g, '')
+          expect(said).not.toMatch(/\d+\.\d+\.\d+|::/)
         }
       }
       await expectUntouched()

@@ -93,7 +93,7 @@ export function priceTurns(
     const model = total.model === null ? mainModel : (own[0]?.model ?? total.model)
     const tiers = new Set(own.map(({ turn }) => turn.tier))
     const priced = { model, tier: tiers.size === 1 ? own[0]?.turn.tier : undefined }
-    const list = priceOf(pricer, priced, tokens, parts.times.to ?? from, true)
+    const list = isEmpty ? 0n : priceOf(pricer, priced, tokens, parts.times.to ?? from, true)
     // the rest of the agent's cost counts where its calls have the agent's prices, or nothing else has a price
     const isStated =
       isDivided ||
