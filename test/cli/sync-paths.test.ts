@@ -68,6 +68,20 @@ test('a missing path beside another one is skipped; alone it is an error', async
   expect(alone).toMatchObject({ code: 1, stderr: `error: no such file or folder: ${missing}\n` })
 })
 
+test('a repository that git cannot read is skipped beside another path; alone it is an error', async () => {
+  const path = write('beside', { 'one.jsonl': lines('beside-one') })
+  const repository = write('repository/.git', { HEAD: 'ref: refs/heads/main\n' }).replace(/\/\.git$/, '')
+  Bun.spawnSync(['mkfifo', join(repository, '.git/config')])
+  const reason = `git would wait for ${join(repository, '.git/config')}, which is not a regular file`
+  const both = await run(['sync', repository, path, '--json'], env)
+  expect(both.code).toBe(0)
+  expect(JSON.parse(both.stdout)).toMatchObject({
+    created: 1,
+    skipped: [{ path: repository, line: null, reason }],
+  })
+  expect(await run(['sync', repository], env)).toMatchObject({ code: 1, stderr: `error: ${reason}\n` })
+})
+
 test('a folder without sessions is named, with a file', async () => {
   const path = write('none', { 'notes.json': '{"a":1}' })
   const text = `no sessions in ${path}: 1 files have none, as ${join(path, 'notes.json')}\n`

@@ -180,7 +180,15 @@ async function* recordsOf(run: Run): AsyncGenerator<{ record: SyncRecord; path: 
   if (others.length > 0) yield* sessionsOf({ ...run, paths: others }, isAttributed)
   if (repositories.length === 0) return
   await readUsualFolders(run.context, others, run.state, run.attribution.add)
-  for (const path of repositories) yield* commitsOf(run, path)
+  for (const path of repositories) {
+    try {
+      yield* commitsOf(run, path)
+    } catch (error) {
+      // one that git cannot read does not stop the others
+      if (!(error instanceof OperatorError) || run.paths.length === 1) throw error
+      skip(run.summary, { path, line: null, reason: error.message })
+    }
+  }
 }
 
 async function* commitsOf({ options, summary, known, attribution }: Run, path: string) {
