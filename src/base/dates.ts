@@ -5,7 +5,7 @@ const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 const TIMESTAMP =
   /^(\d{4}-\d{2}-\d{2})[Tt ]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 const TIME_GIVEN =
-  /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2})(?::(\d{2}(?:\.\d{1,9})?))?([Zz]|[+-]\d{2}:\d{2})?)?$/
+  /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2})(?::(\d{2}(?:\.\d{1,9})?))?(?:([Zz])|([+-]\d{2})(?::?(\d{2}))?)?)?$/
 const FIRST_INSTANT_MS = Date.parse('0001-01-01T00:00:00Z')
 const END_OF_INSTANTS_MS = Date.UTC(10_000, 0, 1)
 export const DAY_MS = 86_400_000
@@ -31,8 +31,11 @@ export function isTimestamp(text: string): boolean {
 
 /** A time that is given as an RFC 3339 timestamp: UTC where it has no offset, midnight where it is a date; else the text. */
 function timestampIn(text: string): string {
-  const [, date, minute = '00:00', second = '00', offset = 'Z'] = TIME_GIVEN.exec(text) ?? []
-  return date === undefined ? text : `${date}T${minute}:${second}${offset}`
+  const [, date, minute = '00:00', second = '00', utc = 'Z', hours, minutes = '00'] =
+    TIME_GIVEN.exec(text) ?? []
+  return date === undefined
+    ? text
+    : `${date}T${minute}:${second}${hours === undefined ? utc : `${hours}:${minutes}`}`
 }
 
 /** True for a date, or a date and a time with or without seconds, fraction and offset, of the years 1970 to 9999 in UTC. */
