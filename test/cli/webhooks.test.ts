@@ -150,7 +150,9 @@ describe('endpoints and deliveries', () => {
       const day = new Date().toISOString().slice(0, 10)
       // one of the two was sent again above
       expect(await runJson([...recover, '2026-01-01', '--dry-run'], env)).toEqual({ count: 1 })
-      expect(await runJson([...recover, '2026-01-01', '--until', '2026-01-02'], env)).toEqual({ count: 0 })
+      expect(await runJson([...recover, '2026-01-01', '--until', '2026-01-02T03:04'], env)).toEqual({
+        count: 0,
+      })
       const said = await run([...recover, '2026-01-01T00:00:00Z'], env)
       expect(said).toMatchObject({ code: 0, stdout: '1 deliveries are sent again by a running server\n' })
       expect(await runJson([...recover, day, '--dry-run'], env)).toEqual({ count: 0 })

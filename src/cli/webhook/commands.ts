@@ -43,7 +43,10 @@ function addHistory(webhook: CliCommand): void {
     .load(async () => (await import('./history.ts')).redeliverNow)
   webhook
     .add('recover <id>', 'send all failed and cancelled deliveries of an endpoint (hook_…) again, of a time')
-    .requiredOption('--since <time>', 'made from then on: a day (its beginning, UTC) or RFC 3339')
+    .requiredOption(
+      '--since <time>',
+      'made from then on: a date, or a date and time, in UTC unless it has an offset',
+    )
     .option('--until <time>', 'and before then; now unless given')
     .option('--dry-run', 'only count them')
     .examples('webhook recover hook_8s2m --since 2026-11-01 --dry-run')

@@ -1,6 +1,6 @@
 import { Value } from '@sinclair/typebox/value'
 import type { Change } from '../../accounts/organizations/gate.ts'
-import { isDate, isTimestamp } from '../../base/dates.ts'
+import { isTime } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import { getDeliveryPlace, getEndpointOwner } from '../../webhooks/deliveries/command-queries.ts'
@@ -87,12 +87,11 @@ export async function redeliverNow(context: Context, _options: object, [delivery
   )
 }
 
-/** A day is its beginning in UTC. */
+/** A time as the API takes it. */
 const timeOf = (option: string, text: string): string => {
-  const time = isDate(text) ? `${text}T00:00:00Z` : text
-  if (isTimestamp(time)) return time
+  if (isTime(text)) return text
   throw new OperatorError(
-    `--${option} must be a date (2026-11-01) or an RFC 3339 timestamp with an offset`,
+    `--${option} must be a date (2026-11-01), or a date and time, UTC without an offset`,
     2,
   )
 }
