@@ -78,7 +78,8 @@ export const badgeRoutes = (deps: ReadDeps, cache: ResponseCache) => {
       routes.get(
         `/api/badge/:org_slug/${kind}${suffix}`,
         async ({ params, request, set, admitted }) => {
-          Object.assign(set.headers, EMBED_HEADERS)
+          // who shares a cache with somebody without a key gets the badge of their own key
+          Object.assign(set.headers, EMBED_HEADERS, { vary: 'Authorization' })
           const isAdmitted = admitted?.limit.admitted !== false
           const { org_slug: slug } = params
           const readable = readableBy(admitted?.access, kind)

@@ -286,6 +286,7 @@ describe('what is not shown', () => {
     const asked = async (key: string, path = 'quality.json') => {
       const answer = await client(app, key)(`/api/badge/${one.slug}/${path}`)
       expect(answer.headers.get('x-ratelimit-limit')).toBe('600')
+      expect(answer.headers.get('vary')).toContain('Authorization')
       return [/85|unknown/.exec(await answer.text())?.[0], answer.headers.get('cache-control')]
     }
     const [open, own] = ['public, max-age=300, s-maxage=300, stale-if-error=86400', 'private, no-store']
