@@ -87,15 +87,7 @@ const logitsOf = (change: ChangeMeasures): number[] =>
     factors(value(change)).reduce((sum, factor, index) => sum + factor * (weights[index] ?? 0), 0),
   )
 
-/** The model's factors of a change without their weights, for a fit of other weights. */
-export const regressionTerms = (change: ChangeMeasures): number[] =>
-  TERMS.flatMap(({ value, factors }) => factors(value(change)))
-
 const percent = (logit: number): number => 100 / (1 + Math.exp(-logit))
-
-/** 100·p of a change, unrounded. */
-export const defectPercent = (change: ChangeMeasures): number =>
-  percent(logitsOf(change).reduce((sum, logit) => sum + logit, INTERCEPT))
 
 /**
  * 100·p of a change. `base` is the value of an empty change; the difference to it is distributed over the
