@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { Socket } from 'node:net'
+import type { ConnectionOptions } from 'node:tls'
 import postgres from 'postgres'
 import { OperatorError } from '../base/errors.ts'
 import { decodePart } from '../base/text.ts'
-import { tlsOf } from './tls.ts'
 
 /** A pool of connections; a tagged template runs on any of them. */
 export type Sql = postgres.Sql
@@ -180,4 +181,54 @@ function parseUrl(text: string): URL {
     )
   }
   return url
+}
+
+/** The driver's option `ssl`: no TLS, TLS if the server offers it, or TLS with these options. */
+type Tls = false | 'prefer' | ConnectionOptions
+
+const PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey']
+
+/**
+ * Reads `sslmode`, `sslrootcert`, `sslcert` and `sslkey` of a PostgreSQL URL, with libpq's meaning, and
+ * removes them: the driver would send them to the server as settings. Throws OperatorError on an unknown mode
+ * or a file that cannot be read.
+ */
+function tlsOf(url: URL): Tls {
+  const [mode, rootCert, cert, key] = PARAMETERS.map((name) => url.searchParams.get(name))
+  for (const name of PARAMETERS) url.searchParams.delete(name)
+  const files = {
+    ...(rootCert && rootCert !== 'system' ? { ca: readPem('sslrootcert', rootCert) } : {}),
+    ...(cert ? { cert: readPem('sslcert', cert) } : {}),
+    ...(key ? { key: readPem('sslkey', key) } : {}),
+  }
+  switch (mode ?? (rootCert === 'system' ? 'verify-full' : 'prefer')) {
+    case 'disable':
+      return false
+    case 'allow':
+    case 'prefer':
+      return 'prefer'
+    case 'require':
+      // libpq does the same: with a root certificate `require` checks the chain
+      return rootCert ? verifyCa(files) : { ...files, rejectUnauthorized: false }
+    case 'verify-ca':
+      return verifyCa(files)
+    case 'verify-full':
+      return { ...files, rejectUnauthorized: true }
+    default:
+      throw new OperatorError(
+        `DATABASE_URL has sslmode=${mode}: it must be disable, allow, prefer, require, verify-ca or verify-full`,
+      )
+  }
+}
+
+function verifyCa(files: ConnectionOptions): ConnectionOptions {
+  return { ...files, rejectUnauthorized: true, checkServerIdentity: () => undefined }
+}
+
+function readPem(parameter: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new OperatorError(`DATABASE_URL has ${parameter}=${path}, which cannot be read: ${String(error)}`)
+  }
 }

@@ -5,8 +5,7 @@ import { validationError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import { secretContext } from './attempt.ts'
 import type { EndpointChange, NewEndpoint } from './endpoint-check.ts'
-import type { Idempotency } from './idempotency.ts'
-import { findStoredResponse, storeResponse } from './idempotency-queries.ts'
+import { findStoredResponse, type Idempotency, storeResponse } from './idempotency-queries.ts'
 import type { CreatedEndpoint, Endpoint, RotatedSecret } from './model.ts'
 import {
   countEndpoints,

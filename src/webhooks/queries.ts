@@ -3,8 +3,8 @@ import { ApiError } from '../base/errors.ts'
 import type { Fragment, ISql } from '../database/client.ts'
 import type { EndpointChange, NewEndpoint } from './endpoint-check.ts'
 import type { Endpoint } from './model.ts'
-import { cancelWaiting } from './outbox/cancel.ts'
-import { wakeWorker } from './outbox/notify.ts'
+import { cancelWaiting } from './outbox/end.ts'
+import { wakeWorker } from './outbox/events.ts'
 
 // The registered endpoints. Changes need the organization's lock.
 

@@ -14,8 +14,7 @@ import {
 } from './endpoints.ts'
 import type { Egress } from './http/egress.ts'
 import type { Resolve } from './http/resolve.ts'
-import { IdempotencyHeader, idempotencyOf } from './idempotency.ts'
-import { findStoredResponse } from './idempotency-queries.ts'
+import { findStoredResponse, IdempotencyHeader, idempotencyOf } from './idempotency-queries.ts'
 import {
   Catalogue,
   CreatedEndpoint,

@@ -10,8 +10,7 @@ import {
   isEventName,
   TEST_EVENT,
 } from '../../src/webhooks/outbox/catalogue.ts'
-import { emit, type NewEvent } from '../../src/webhooks/outbox/events.ts'
-import { CHANNEL } from '../../src/webhooks/outbox/notify.ts'
+import { CHANNEL, emit, type NewEvent } from '../../src/webhooks/outbox/events.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { asOrganization } from '../support/rls.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { EVENTS } from '../../src/webhooks/outbox/catalogue.ts'
 import { claim } from '../../src/webhooks/outbox/claim.ts'
-import { CHANNEL } from '../../src/webhooks/outbox/notify.ts'
+import { CHANNEL } from '../../src/webhooks/outbox/events.ts'
 import { signatureOf } from '../../src/webhooks/signing/signature.ts'
 import type { Tenant } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'

@@ -1,7 +1,9 @@
+import { inBatches, sumOf } from '../../base/batches.ts'
 import { microsOf, TIME_PATTERN_US, timestampOf } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
-import type { ISql } from '../../database/client.ts'
+import type { ISql, Sql } from '../../database/client.ts'
+import { inOrganization } from '../../database/org-lock.ts'
 import { counting } from '../../database/rollups.ts'
 import { unnest } from '../../database/rows.ts'
 import { AUDIT_ROLLUP } from './rollup.ts'
@@ -177,7 +179,7 @@ export async function deleteRows(tx: ISql, orgId: string, ids: readonly string[]
 }
 
 /** Deletes the oldest entries before `before`, at most `limit`. Returns how many. */
-export async function deleteOldest(tx: ISql, orgId: string, before: Date, limit: number): Promise<number> {
+async function deleteOldest(tx: ISql, orgId: string, before: Date, limit: number): Promise<number> {
   const old = await tx<{ id: string }[]>`
     select l.id
     from audit_log l
@@ -191,4 +193,31 @@ export async function deleteOldest(tx: ISql, orgId: string, before: Date, limit:
     old.map((row) => row.id),
   )
   return old.length
+}
+
+/** Organizations in one round; the next round continues. */
+const MAX_ORGANIZATIONS = 1_000
+
+/** Audit entries deleted in one transaction, which holds the organization's lock for some 100 ms. */
+const AUDIT_BATCH = 5_000
+
+/** Deletes the audit entries before `before` in batches, with their counts. Returns how many. */
+export async function deleteOldAuditEntries(sql: Sql, before: Date): Promise<number> {
+  const organizations = await sql<{ org_id: string }[]>`
+    select o.org_id
+    -- every organization has one row there, on the same node as its entries
+    from org_locks o
+    join organizations t on t.org_id = o.org_id and t.deleted_at is null
+    where exists (
+      select 1
+      from audit_log l
+      where l.org_id = o.org_id
+        and l.created_at < ${before}
+    )
+    limit ${MAX_ORGANIZATIONS}`
+  return await sumOf(organizations, ({ org_id }) =>
+    inBatches(AUDIT_BATCH, () =>
+      inOrganization(sql, org_id, (tx) => deleteOldest(tx, org_id, before, AUDIT_BATCH)),
+    ),
+  )
 }

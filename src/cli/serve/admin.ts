@@ -5,7 +5,7 @@ import type { OpenDatabase } from '../../database/open.ts'
 import { createReconnectingPool } from '../../database/pools/reconnecting-pool.ts'
 import { listen } from '../../http/listen.ts'
 import { adminFetch } from '../../server/metrics/admin.ts'
-import { measureDatabase } from '../../server/metrics/database.ts'
+import { measureDatabase } from '../../server/metrics/queries.ts'
 import type { Context } from '../command/context.ts'
 import { measureDisks } from './measure.ts'
 

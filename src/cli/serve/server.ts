@@ -21,8 +21,7 @@ import { measureIntake, measureSessions } from '../../server/intake/measure.ts'
 import { createIntakeThread } from '../../server/intake/thread.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { openSecretKey } from '../../webhooks/signing/secret-key-queries.ts'
-import { measureAttempts } from '../../webhooks/worker/measure.ts'
-import { superviseWorker } from '../../webhooks/worker/supervise.ts'
+import { measureAttempts, superviseWorker } from '../../webhooks/worker/supervise.ts'
 import type { Context } from '../command/context.ts'
 
 /** The database is checked at this interval. */

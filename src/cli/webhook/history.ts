@@ -3,8 +3,11 @@ import type { Change } from '../../accounts/organizations/gate.ts'
 import { isTime } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { inOrganization } from '../../database/org-lock.ts'
-import { getDeliveryPlace, getEndpointOwner } from '../../webhooks/deliveries/command-queries.ts'
-import { listDeliveries } from '../../webhooks/deliveries/history-queries.ts'
+import {
+  getDeliveryPlace,
+  getEndpointOwner,
+  listDeliveries,
+} from '../../webhooks/deliveries/history-queries.ts'
 import { type Delivery, DeliveryListQuery } from '../../webhooks/deliveries/model.ts'
 import { recover, redeliver } from '../../webhooks/deliveries/redelivery.ts'
 import type { Endpoint } from '../../webhooks/model.ts'

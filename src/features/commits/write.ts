@@ -2,16 +2,17 @@ import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/r
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { forbidden, MAX_PROBLEMS } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
-import { addDifference } from '../../database/rollups.ts'
+import { addDifference, type Renaming } from '../../database/rollups.ts'
 import { unnest } from '../../database/rows.ts'
 import { analyzeGrownTables } from '../../database/statistics.ts'
-import { commitKeyOf, findAiChanges, upsertAi } from './ai-write.ts'
+import { commitKeyOf, findAiChanges, renameInCommitAi, upsertAi } from './ai-write.ts'
 import { countCommits, updateExpertise } from './expertise.ts'
 import { rebuildFiles } from './files.ts'
 import { affectedFiles, type DatedName, followRenames } from './follow-renames.ts'
 import { deleteItems, distinctIds, eachTime, historyOfFiles, type ItemId, idTable } from './item-ids.ts'
 import { type PreparedCommit, prepareCommit } from './prepare.ts'
-import { COMMIT_ROLLUP, countsOfCommits } from './rollup.ts'
+import { commitPages, findKnownCommits } from './queries.ts'
+import { COMMIT_ROLLUP, countsOfCommits, countsOfProjects } from './rollup.ts'
 
 /** Commits written together: the parameters and rows of a statement are some MB, however large the batch is. */
 export const COMMITS_AT_A_TIME = 2_500
@@ -114,7 +115,7 @@ const itemIdOf = ({ project, sha }: PreparedCommit): ItemId => ({ project, name:
  * Writes the commits and the histories of the files they change. Needs `useCustomPlans`. Returns the domains whose expertise
  * changes, for `updateExpertise`.
  */
-export async function replaceCommits(
+async function replaceCommits(
   tx: ISql,
   orgId: string,
   commits: readonly PreparedCommit[],
@@ -237,4 +238,39 @@ async function insertFiles(tx: ISql, orgId: string, commits: readonly PreparedCo
       })}
       join ${unnest(tx, ids, COMMIT_COLUMNS, 'c')} on c.commit = n.commit`
   }
+}
+
+const TABLES = ['commits', 'commit_files', 'files', 'file_authors', 'expertise_authors', 'expertise_domains']
+
+/**
+ * Moves the commits of a project to another, which keeps those that it has already: afterwards its files and its expertise
+ * are as if all had been sent to it. Returns how many commits the old one had. Needs the lock of the organization's
+ * history; takes seconds for thousands of commits.
+ */
+export async function renameInCommits(tx: ISql, orgId: string, { from, to }: Renaming): Promise<number> {
+  await useCustomPlans(tx)
+  const known = await findKnownCommits(tx, orgId, to)
+  const before = countsOfProjects(tx, orgId, [from, to])
+  await addDifference(tx, orgId, COMMIT_ROLLUP, { before, after: undefined })
+  let count = 0
+  let domains: ItemId[] = []
+  for await (const page of commitPages(tx, orgId, { project: from, size: COMMITS_AT_A_TIME })) {
+    count += page.length
+    const moved = page.flatMap((record) =>
+      known.has(record.sha) ? [] : [prepareCommit({ ...record, project: to })],
+    )
+    if (moved.length === 0) continue
+    domains = distinctIds([...domains, ...(await replaceCommits(tx, orgId, moved, () => false))])
+  }
+  await renameInCommitAi(tx, orgId, from, to)
+  for (const table of count === 0 ? [] : TABLES) {
+    await tx`
+      delete from ${tx(table)} t
+      where t.org_id = ${orgId}
+        and t.project = ${from}`
+  }
+  const after = countsOfProjects(tx, orgId, [to])
+  await addDifference(tx, orgId, COMMIT_ROLLUP, { before: undefined, after })
+  await updateExpertise(tx, orgId, domains)
+  return count
 }

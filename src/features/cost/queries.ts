@@ -1,14 +1,43 @@
-import { addMonths, dateOf, daysOf, monthOf, type Span, shortSpansOf } from '../../base/dates.ts'
-import { unitsOf } from '../../base/decimals.ts'
+import { addDays, addMonths, dateOf, daysOf, monthOf, type Span, shortSpansOf } from '../../base/dates.ts'
+import { MONEY_DECIMALS, unitsOf, unscaled } from '../../base/decimals.ts'
 import { validationError } from '../../base/errors.ts'
 import { JsonText } from '../../base/json-text.ts'
 import type { Sql } from '../../database/client.ts'
 import { summedProject, WITHOUT_PROJECT } from '../../database/rollups.ts'
-import { type BudgetScope, budgetInForce } from '../usage/scope-queries.ts'
+import { type BudgetScope, budgetIdOf, budgetInForce } from '../usage/scope-queries.ts'
 import { bucketOf, projectSums, sessionSums } from '../usage/sums.ts'
-import { budgetStatus } from './budget.ts'
-import type { CostQuery, CostTrendQuery, TrendGranularity } from './model.ts'
+import { ALERT_THRESHOLD_PERCENT, forecastOf, type Spent, usedOf } from './forecast.ts'
+import type { Budget, CostQuery, CostTrendQuery, TrendGranularity } from './model.ts'
 import { COARSER, countBuckets, type Limit, periodOf, trendItems } from './trend.ts'
+
+/**
+ * The budget of the month of `now`. `since`: the month of the budget record in force; `limit` in micro-dollars; `exceededOn`:
+ * the day on which the month's cost exceeded it, null if it did not.
+ */
+function budgetStatus(
+  scope: BudgetScope,
+  since: string,
+  limit: bigint,
+  { exceededOn, ...spent }: Spent & { exceededOn: string | null },
+  now: Date,
+): Budget {
+  const start = monthOf(dateOf(now))
+  const cost = spent.before + spent.today
+  const forecast = forecastOf(spent, now)
+  return {
+    id: budgetIdOf(scope, since),
+    scope: scope.scope === 'project' ? 'project' : 'organization',
+    period: 'monthly',
+    period_start: start,
+    period_end: addDays(addMonths(start, 1), -1),
+    remaining: cost > limit ? 0 : unscaled(limit - cost, MONEY_DECIMALS),
+    ...usedOf(limit, cost),
+    alert_threshold: ALERT_THRESHOLD_PERCENT,
+    projected_cost: forecast.cost,
+    projected_exceed_date: exceededOn ?? forecast.exceedsOn(limit),
+    currency: 'USD',
+  }
+}
 
 /** Buckets in one trend, empty ones included: 27 years of days. */
 const MAX_BUCKETS = 10_000

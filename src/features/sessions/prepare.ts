@@ -25,8 +25,7 @@ import { derivedId } from '../../base/ids.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { UsedSession } from '../usage/shares.ts'
 import type { Observation, QualityMetadata, SessionDetailBody, TurnDetail } from './model.ts'
-import { findingsOf } from './prepare-findings.ts'
-import { coverageOfRecord, sumTokens, turnDetail } from './turn-details.ts'
+import { coverageOfRecord, findingsOf, sumTokens, turnDetail } from './prepare-findings.ts'
 
 interface PrepareOptions {
   pricer: Pricer

@@ -10,10 +10,10 @@ import {
 } from '../../database/pools/reconnecting-pool.ts'
 import { LANES, lookAtRules } from '../../features/alerts/look.ts'
 import { findWaitingTickets } from '../../features/usage/ticket-steps.ts'
-import { WORKER_APPLICATION } from '../../webhooks/outbox/workers.ts'
+import { WORKER_APPLICATION } from '../../webhooks/outbox/state.ts'
 import { startDeliveries } from '../../webhooks/worker/deliveries.ts'
-import type { FromWorker, ToWorker } from '../../webhooks/worker/messages.ts'
 import { SETTLE_CONNECTIONS } from '../../webhooks/worker/result-batcher.ts'
+import type { FromWorker, ToWorker } from '../../webhooks/worker/supervise.ts'
 import { runHousekeeping } from './housekeeping.ts'
 
 // The entry point of the worker thread: delivers webhooks, looks at alerts and digests, finds tickets that wait, runs the

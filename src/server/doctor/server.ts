@@ -1,4 +1,3 @@
-import { readMetrics } from '../../base/metrics/read-text.ts'
 import type { Config } from '../../config.ts'
 import { findSecretKeyDigest } from '../../database/backup/queries.ts'
 import type { Sql } from '../../database/client.ts'
@@ -7,6 +6,23 @@ import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { findSecretKey } from '../../webhooks/signing/secret-key.ts'
 import { findUnreadable, nameOfOwner } from '../../webhooks/stored-secret-queries.ts'
 import { type Check, check } from './checks.ts'
+
+const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/
+const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g
+
+const unescaped = (text: string): string =>
+  text.replace(/\\(.)/g, (_match, letter: string) => (letter === 'n' ? '\n' : letter))
+
+/** Reads what a Registry writes; lines of another form are left out. */
+export function readMetrics(text: string) {
+  return text.split('\n').flatMap((line) => {
+    const [, name, labels = '', value] = LINE.exec(line) ?? []
+    if (name === undefined || value === undefined) return []
+    const pairs = [...labels.matchAll(LABEL)].map(([, label = '', text = '']) => [label, unescaped(text)])
+    const found: Record<string, string> = Object.fromEntries(pairs)
+    return { name, labels: found, value: Number(value.replace('Inf', 'Infinity')) }
+  })
+}
 
 /** A delivery is sent within seconds of its due time; an older one means that the worker does not keep up. */
 const MAX_DUE_S = 300

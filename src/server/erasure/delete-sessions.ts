@@ -5,8 +5,7 @@ import { lockOrganization } from '../../database/org-lock.ts'
 import { writeFindings } from '../../features/security/write.ts'
 import { rememberDeleted } from '../../features/sessions/deleted-queries.ts'
 import { deleteSessions } from '../../features/sessions/writing/write.ts'
-import { inBatchesOfBytes, SESSIONS_AT_A_TIME } from './batches.ts'
-import { findSessions, findSizes } from './queries.ts'
+import { findSessions, findSizes, inBatchesOfBytes, SESSIONS_AT_A_TIME } from './queries.ts'
 
 /** Deletes sessions with everything that was computed of them. Needs the organization's lock. Returns how many there were. */
 export async function removeSessions(tx: ISql, orgId: string, ids: readonly string[]): Promise<number> {

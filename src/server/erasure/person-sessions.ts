@@ -4,9 +4,8 @@ import { pagesOf } from '../../database/rows.ts'
 import { writeFindings } from '../../features/security/write.ts'
 import { readTexts, type StoredTexts } from '../../features/sessions/deleted-queries.ts'
 import { replaceTexts } from '../../features/sessions/writing/write.ts'
-import { inBatchesOfBytes, type Sized } from './batches.ts'
 import type { Erasure } from './person-tables.ts'
-import { mayHave } from './queries.ts'
+import { inBatchesOfBytes, mayHave, type Sized } from './queries.ts'
 
 /** Sessions looked at in one statement. */
 const PAGE = 100

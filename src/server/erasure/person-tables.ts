@@ -5,9 +5,14 @@ import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
 import type { ReportSummary } from '../../features/audit/model.ts'
 import { deleteIdempotencyKeys } from '../../webhooks/idempotency-queries.ts'
 import { TABLES } from '../doctor/checks.ts'
-import { inBatchesOfBytes, type Sized } from './batches.ts'
 import { countingTexts } from './person-rollups.ts'
-import { listOrganizationTables, mayHave, type OrganizationTable } from './queries.ts'
+import {
+  inBatchesOfBytes,
+  listOrganizationTables,
+  mayHave,
+  type OrganizationTable,
+  type Sized,
+} from './queries.ts'
 import type { Person, Pseudonym, Traces } from './traces.ts'
 
 /** The erasure of a person from an organization. */

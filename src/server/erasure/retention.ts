@@ -3,8 +3,14 @@ import { inBatches, sumOf } from '../../base/batches.ts'
 import type { Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import { firstKeptDay } from '../../features/sessions/deleted-queries.ts'
-import { inBatchesOfBytes, SESSIONS_AT_A_TIME } from './batches.ts'
-import { findSizes, isExpired, listRetentions, onlyExpired } from './queries.ts'
+import {
+  findSizes,
+  inBatchesOfBytes,
+  isExpired,
+  listRetentions,
+  onlyExpired,
+  SESSIONS_AT_A_TIME,
+} from './queries.ts'
 
 /**
  * Deletes the sessions of days that their organizations do not keep, in batches, each with an audit entry that counts it.

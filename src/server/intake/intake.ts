@@ -1,15 +1,81 @@
 import { createWriteQueue, SMALL_BODY_BYTES, UNPACKED, WRITES } from '../../accounts/organizations/gate.ts'
+import { createPause } from '../../accounts/organizations/pause.ts'
 import { createShares, type Free } from '../../accounts/organizations/shares.ts'
 import { renumberRecords } from '../../analysis/records/problems.ts'
+import type { Signal } from '../../analysis/telemetry/model.ts'
 import { ApiError, busy, fieldError } from '../../base/errors.ts'
+import { asciiLower } from '../../base/text.ts'
+import type { Sql } from '../../database/client.ts'
+import { telemetryEntry } from '../sync/audit-entries.ts'
+import { findForeign, storeInInbox } from '../sync/inbox-write.ts'
 import { createPreparer, findSender } from '../sync/prepare.ts'
 import { computeBatch, hasHistory, type SyncResult, storeBatch } from '../sync/write.ts'
 import { createDrains, type DrainDeps, noteBeyond } from './drains.ts'
 import { type Intake, type IntakeRequest, MAX_SYNC_BYTES } from './messages.ts'
 import { readBatch } from './read-batch.ts'
-import { readTelemetry } from './read-telemetry.ts'
-import { storeTelemetry } from './store-telemetry.ts'
-import { createTurns } from './turns.ts'
+import { type ReadTelemetry, readTelemetry } from './read-telemetry.ts'
+
+/** Work of a request without a pause: what another organization's request waits at least. */
+const SLICE_MS = 10
+
+/**
+ * Runs `then` when the event loop has gone on. Without the second immediate, Bun 1.4.5 waits for the next event, up to a
+ * second, before what awaits `then` goes on.
+ */
+const afterOthers = (then: () => void) =>
+  setImmediate(() => {
+    then()
+    setImmediate(() => {})
+  })
+
+/** Gives the thread to one request after the other, organizations and their keys in rotation: a pause ends with the request's next turn. */
+function createTurns() {
+  const turns = createShares({ total: 1, each: 1, waiting: Infinity, what: 'turns' })
+  return (orgId: string, by?: string) =>
+    createPause(async () => {
+      const isAfterOthers = Promise.withResolvers<void>()
+      afterOthers(isAfterOthers.resolve)
+      await isAfterOthers.promise
+      // its work runs until its next pause, before the event loop goes on and the next one gets the thread
+      afterOthers(await turns.take(orgId, 1, { units: 1, signal: undefined, by }))
+    }, SLICE_MS)
+}
+
+/**
+ * Stores a request of telemetry in the inbox, but what it says of sessions of others where its key is a member's. Throws
+ * UNAUTHORIZED when the organization was deleted.
+ */
+async function storeTelemetry(
+  sql: Sql,
+  { orgId, actor, options: { key } }: IntakeRequest,
+  signal: Signal,
+  { sessions: sent, received, rejected, reason }: ReadTelemetry,
+): Promise<SyncResult> {
+  const member = key?.memberEmail ?? null
+  const sessions = sent.map((session) => ({
+    ...session,
+    email: member ?? (session.email === null ? null : asciiLower(session.email)),
+  }))
+  const ids = [...new Set(sessions.map(({ id }) => id))]
+  const foreign = member === null ? new Set<string>() : await findForeign(sql, orgId, ids, member)
+  const own = sessions.filter(({ id }) => !foreign.has(id))
+  const refused = sessions.reduce((sum, { id, records }) => (foreign.has(id) ? sum + records : sum), rejected)
+  const entry = telemetryEntry(
+    signal,
+    received,
+    refused,
+    own.map(({ id }) => id),
+  )
+  await storeInInbox(sql, orgId, own, { bound: member !== null, actor, entry })
+  return {
+    ...{ received, created: 0, updated: 0, unchanged: 0 },
+    rejected: {
+      records: refused,
+      reason:
+        reason || (foreign.size > 0 ? 'the session is another user’s, and this API key is a member’s' : ''),
+    },
+  }
+}
 
 /**
  * `maxProcessorMs`: processor time that this thread takes to unpack, check and prepare a request, however busy the machine is.

@@ -1,3 +1,4 @@
+import type { AuditRecord } from '../../analysis/records/audit.ts'
 import type { PrRiskRecord } from '../../analysis/records/risk.ts'
 import { addDays, DAY_MS } from '../../base/dates.ts'
 import { couplingScore } from '../../features/risk/coupling.ts'
@@ -5,7 +6,7 @@ import { impactScore } from '../../features/risk/impact.ts'
 import { componentsOf } from '../../features/risk/prepare.ts'
 import { regressionScore } from '../../features/risk/regression.ts'
 import { securityComponent } from '../../features/risk/sensitive-paths.ts'
-import { lifecycleOf, randomFrom, type SeedPlan, ticketOf } from './generate.ts'
+import { lifecycleOf, MEMBERS, randomFrom, type SeedPlan, ticketOf } from './generate.ts'
 
 const TITLES = [
   'Add export',
@@ -71,6 +72,31 @@ export function* generateRisks({ risk = 0, ...plan }: SeedPlan): Generator<PrRis
       contributions,
       // the last two days' are open
       ...lifecycleOf(at, last, index % 10 === 0),
+    }
+  }
+}
+
+const ACTIONS = [
+  ...(['session.synced', 'session.synced', 'session.synced', 'webhook.updated', 'webhook.created'] as const),
+  ...(['api_key.created', 'api_key.revoked', 'member.updated', 'user.login'] as const),
+] as const
+
+/** Audit entries of `users` in order of time, spread evenly over the days. */
+export function* generateAudit(
+  { audit = 0, days, seed, today }: Omit<SeedPlan, 'projects'>,
+  users = Array.from({ length: MEMBERS }, (_, index) => `user_seed${1 + index}`),
+): Generator<AuditRecord> {
+  const { below, pick } = randomFrom(seed ^ 0x6175_6469)
+  const first = Date.parse(addDays(today, -days))
+  for (let nth = 0; nth < audit; nth += 1) {
+    yield {
+      type: 'audit',
+      id: `log_seed${seed}_${nth}`,
+      action: pick(ACTIONS),
+      user_id: users[below(users.length)] ?? 'system',
+      created_at: new Date(first + Math.floor((nth / audit) * days * DAY_MS)).toISOString(),
+      details: { ids: [`sess_seed${seed}_${nth}`] },
+      ip_address: `203.0.113.${below(256)}`,
     }
   }
 }

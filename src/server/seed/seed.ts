@@ -2,11 +2,10 @@ import { type Actor, SYSTEM } from '../../accounts/audit-log/append.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { MAX_RECORDS } from '../sync/prepare.ts'
 import { type SyncDeps, writeRecords } from '../sync/write.ts'
-import { generateAudit } from './audit.ts'
 import { generateCommits } from './commits.ts'
 import { batchesOf, generateSessions, type SeedPlan } from './generate.ts'
 import { refreshStatistics } from './queries.ts'
-import { generateRisks } from './risks.ts'
+import { generateAudit, generateRisks } from './risks.ts'
 
 /** Pull requests come after the sessions of their branches. */
 function* recordsOf(plan: SeedPlan): Generator<SyncRecord> {

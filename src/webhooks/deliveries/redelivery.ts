@@ -8,8 +8,8 @@ import { type AttemptDeps, makeAttempt } from '../attempt.ts'
 import type { AttemptResult } from '../http/attempt-result.ts'
 import { bodyOf, EVENTS, type EventName, TEST_EVENT } from '../outbox/catalogue.ts'
 import type { Attemptable } from '../outbox/claim.ts'
+import { wakeWorker } from '../outbox/events.ts'
 import { insertTest } from '../outbox/insert-test.ts'
-import { wakeWorker } from '../outbox/notify.ts'
 import {
   countUndelivered,
   redeliverOne,

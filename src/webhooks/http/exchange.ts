@@ -1,5 +1,6 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
+import { MAX_STORED_BODY_BYTES } from './attempt-result.ts'
 import { isOutOfDescriptors } from './descriptors.ts'
 import { type Egress, refusalOf } from './egress.ts'
 import {
@@ -14,7 +15,34 @@ import {
   timedOut,
 } from './failure.ts'
 import { LOOKUP_TIMEOUT_MS, lookUp, type Resolve } from './resolve.ts'
-import { createResponseBody, type ResponseBody } from './response-body.ts'
+
+/** After this many bytes of a body the connection is closed. */
+const MAX_READ_BODY_BYTES = 16_384
+
+/** Cuts a body to MAX_STORED_BODY_BYTES of text that PostgreSQL can store, without an incomplete last character. */
+function textOf(bytes: Uint8Array, isWhole: boolean): string {
+  const text = new TextDecoder().decode(bytes, { stream: !isWhole }).replaceAll('\0', '\uFFFD')
+  // longer, since each invalid byte becomes U+FFFD, which has three bytes
+  if (Buffer.byteLength(text) <= MAX_STORED_BODY_BYTES) return text
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, MAX_STORED_BODY_BYTES), { stream: true })
+}
+
+function createResponseBody() {
+  const chunks: Buffer[] = []
+  let read = 0
+  return {
+    /** Returns whether more is to be read. */
+    add(chunk: Buffer): boolean {
+      if (read < MAX_STORED_BODY_BYTES) chunks.push(chunk.subarray(0, MAX_STORED_BODY_BYTES - read))
+      read += chunk.length
+      return read < MAX_READ_BODY_BYTES
+    },
+    text: (): string => (read === 0 ? '' : textOf(Buffer.concat(chunks), read <= MAX_STORED_BODY_BYTES)),
+  }
+}
+
+/** Reads a response's body and keeps its beginning. */
+type ResponseBody = ReturnType<typeof createResponseBody>
 
 /** Limit of TCP and TLS together. */
 const CONNECT_TIMEOUT_MS = 5_000

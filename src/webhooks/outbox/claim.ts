@@ -1,5 +1,4 @@
-import type { Sql } from '../../database/client.ts'
-import { MAX_LOST } from './lease.ts'
+import type { Fragment, Sql } from '../../database/client.ts'
 
 // The queue of deliveries, one file for each verb. A claim begins attempts and gives each a lease. To settle
 // an attempt, its number has to be given, so that a sender whose lease has ended changes nothing. Due times
@@ -79,3 +78,57 @@ export async function claim(
       ${MAX_LOST}, ${FAILING_AFTER}, ${PACE_MS}, ${[...cursors.keys()]}::text[], ${[...cursors.values()]}::text[]::timestamptz[]
     ) c`
 }
+
+/** Deliveries of the endpoint `e`. `isKind` has the condition of one of the queue's partial indexes. */
+const deliveriesOf = (sql: Sql, isKind: Fragment) => sql`
+  select q.due_at
+  from webhook_queue q
+  where q.org_id = e.org_id
+    and q.endpoint_id = e.id
+    and ${isKind}`
+
+/** The unclaimed deliveries of the endpoint that are due, oldest first. */
+const oldestOf = (sql: Sql, isKind: Fragment, limit: number) => sql`
+  ${deliveriesOf(sql, isKind)}
+    and not q.leased
+    and q.due_at <= now()
+  order by q.due_at, q.delivery_id
+  limit ${limit}`
+
+/** Due deliveries that may be sent, at most `limit` first attempts and `limit` retries of each endpoint; and `others`. */
+export const dueDeliveries = (sql: Sql, limit: number, others = sql``) => sql`
+  webhook_endpoints e
+  join organizations o on o.org_id = e.org_id
+  cross join lateral (
+    (${oldestOf(sql, sql`q.attempts = 0`, limit)})
+    union all
+    (${oldestOf(sql, sql`q.attempts > 0`, limit)})
+    ${others}
+  ) w
+  where e.enabled
+    and (o.plan <> 'cloud_pro' or e.owner is not null)`
+
+/**
+ * Organizations with due deliveries, in no order: one read without locks. The lateral queries read three
+ * index entries of each endpoint, however many deliveries wait.
+ */
+export async function findDueOrganizations(sql: Sql): Promise<string[]> {
+  const abandoned = sql`q.leased and q.mode <> 'test' and q.due_at <= now()`
+  const orOne = sql`
+    union all
+    (${deliveriesOf(sql, abandoned)} limit 1)
+    limit 1`
+  const rows = await sql<{ org_id: string }[]>`
+    select distinct e.org_id
+    from ${dueDeliveries(sql, 1, orOne)}`
+  return rows.map((row) => row.org_id)
+}
+
+/** Added to the time limit of an attempt, for settling it. */
+const LEASE_MARGIN_MS = 5_000
+
+/** The lease of an attempt of at most `timeoutMs`; after it the attempt counts as lost and is repeated. */
+export const leaseMsOf = (timeoutMs: number): number => timeoutMs + LEASE_MARGIN_MS
+
+/** Lost attempts after which a delivery is given up: its body may be what crashes the sender. */
+export const MAX_LOST = 10

@@ -1,7 +1,7 @@
 import { inBatches, sumOf } from '../../base/batches.ts'
 import { orderedIdFloor } from '../../base/ids.ts'
 import type { ISql, Sql } from '../../database/client.ts'
-import { updateCounts } from './counts.ts'
+import { updateCounts } from './events.ts'
 
 /** Endpoints in one call; the next call continues. */
 const MAX_ENDPOINTS = 1_000

@@ -1,9 +1,7 @@
 import { type IdPrefix, newOrderedId } from '../../base/ids.ts'
-import type { ISql } from '../../database/client.ts'
+import type { Fragment, ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
 import { bodyOf, EVENT_NAMES, type EventData, type EventName } from './catalogue.ts'
-import { updateCounts } from './counts.ts'
-import { CHANNEL } from './notify.ts'
 
 /** An event to be stored: its name and data, and the alert or digest that caused it. */
 export type NewEvent = { [Name in EventName]: { event: Name; data: EventData[Name] } }[EventName] & {
@@ -132,3 +130,30 @@ export async function sendTo(
 /** `count` new ids in ascending order, so that events of one call are sent and listed in their order. */
 const orderedIds = (prefix: IdPrefix, at: Date, count: number): string[] =>
   Array.from({ length: count }, () => newOrderedId(prefix, at)).sort()
+
+/**
+ * The CTE that updates the counts of deliveries. It reads a CTE `changed` (endpoint_id, created_at, event,
+ * was, status), where `was` is null for a new delivery and `status` null for a deleted one. Every statement
+ * that inserts, updates or deletes deliveries contains it.
+ */
+export const updateCounts = (sql: ISql, orgId: string): Fragment => sql`
+  insert into webhook_delivery_counts as c (org_id, endpoint_id, day, event, status, deliveries)
+  select ${orgId}, x.endpoint_id, (x.created_at at time zone 'UTC')::date as day, x.event, m.status, sum(m.by)
+  from changed x
+  cross join lateral (values (x.was, -1), (x.status, 1)) as m (status, by)
+  where x.was is distinct from x.status
+    and m.status is not null
+  group by x.endpoint_id, day, x.event, m.status
+  -- all transactions have the same order, or two of them could deadlock
+  order by x.endpoint_id, day, x.event, m.status
+  on conflict (org_id, endpoint_id, day, event, status) do update set
+    deliveries = c.deliveries + excluded.deliveries`
+
+/** Channel of NOTIFY; the payload is an organization's id. */
+export const CHANNEL = 'cloud_analytics_webhooks'
+
+/** Notifies the workers of all instances, when the transaction is committed, that deliveries may be due. */
+export async function wakeWorker(tx: ISql, orgId: string): Promise<void> {
+  await tx`
+    select pg_notify(${CHANNEL}, ${orgId})`
+}

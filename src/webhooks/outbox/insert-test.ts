@@ -1,8 +1,7 @@
 import { newOrderedId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
-import type { Attemptable } from './claim.ts'
-import { updateCounts } from './counts.ts'
-import { leaseMsOf } from './lease.ts'
+import { type Attemptable, leaseMsOf } from './claim.ts'
+import { updateCounts } from './events.ts'
 
 /** A test event for one endpoint. */
 interface NewTest {

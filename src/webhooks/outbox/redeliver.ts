@@ -1,6 +1,6 @@
 import type { ISql } from '../../database/client.ts'
 import { pagesOf, unnest } from '../../database/rows.ts'
-import { updateCounts } from './counts.ts'
+import { updateCounts } from './events.ts'
 
 /** Counts deliveries of one day and event that have changed their status. */
 interface Moved {

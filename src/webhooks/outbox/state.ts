@@ -1,6 +1,6 @@
-import type { Sql } from '../../database/client.ts'
-import { FAILING_AFTER } from './claim.ts'
-import { dueDeliveries } from './find-due.ts'
+import type { ISql, Sql } from '../../database/client.ts'
+import type { DerivedTable, OrgId } from '../../database/derived-tables.ts'
+import { dueDeliveries, FAILING_AFTER } from './claim.ts'
 
 /** The state of the queue of deliveries, over all organizations. */
 interface QueueState {
@@ -65,3 +65,40 @@ export async function findFailingEndpoints(sql: Sql): Promise<FailingEndpoint[]>
       and o.plan <> 'cloud_pro'
     order by h.consecutive_failures desc, e.id`
 }
+
+/** The names of a worker's connections in PostgreSQL begin with it. */
+export const WORKER_APPLICATION = 'cloud-analytics worker'
+
+/** Whether a worker of any instance is connected to this database. */
+export async function isAnyConnected(sql: ISql): Promise<boolean> {
+  const { count } = await sql`
+    select 1
+    from pg_stat_activity a
+    where a.datname = current_database()
+      and starts_with(a.application_name, ${WORKER_APPLICATION})
+    limit 1`
+  return count > 0
+}
+
+/** The counts, computed from the deliveries. */
+const fromDeliveries = (sql: ISql, orgId: OrgId) => sql`
+  select
+    d.endpoint_id,
+    (d.created_at at time zone 'UTC')::date as day,
+    d.event,
+    d.status,
+    count(*) as deliveries
+  from webhook_deliveries d
+  where d.org_id = ${orgId}
+  group by 1, 2, 3, 4`
+
+/** The counts of deliveries. Results of deliveries change them without the organization's lock. */
+export const DELIVERY_TABLES: readonly DerivedTable[] = [
+  {
+    name: 'webhook_delivery_counts',
+    columns: ['endpoint_id', 'day', 'status', 'event', 'deliveries'],
+    query: fromDeliveries,
+    count: 'deliveries',
+    describe: ({ status, day }) => `deliveries ${status} of ${day}`,
+  },
+]

@@ -1,13 +1,82 @@
 import { messageOf } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
+import { withTimeout } from '../../base/timeout.ts'
 import type { AttemptResult } from '../http/attempt-result.ts'
 import { type ClaimedDelivery, PACE_MS } from '../outbox/claim.ts'
 import type { Outcome } from '../outbox/settle.ts'
 import { type ClaimerDeps, createClaimer } from './claimer.ts'
-import { type PollerDeps, startPoller } from './poller.ts'
 import { createResultBatcher } from './result-batcher.ts'
 import { createSlots } from './slots.ts'
-import { startInChunks } from './start-in-chunks.ts'
+
+/** Retries are found by polling only: at most every POLL_MS, at least every MAX_POLL_MS. */
+const POLL_MS = 500
+const MAX_POLL_MS = 2_000
+/** The pause after a query, in durations of the query, which takes 62 ms with 2,000 organizations. */
+const PAUSE_FACTOR = 20
+
+interface PollerDeps {
+  findDueOrganizations: () => Promise<string[]>
+  onFound: (orgIds: readonly string[]) => void
+  log: Log
+}
+
+/** Looks for organizations with due deliveries until `stop`. */
+export function startPoller({ findDueOrganizations, onFound, log }: PollerDeps) {
+  let isStopped = false
+  let wanted = Promise.withResolvers<void>()
+  const run = async () => {
+    while (!isStopped) {
+      wanted = Promise.withResolvers()
+      const startedMs = performance.now()
+      // a failure is followed by this pause too: its duration is not that of a query
+      let pauseMs = POLL_MS
+      try {
+        onFound(await findDueOrganizations())
+        const tookMs = performance.now() - startedMs
+        pauseMs = Math.min(Math.max(POLL_MS, PAUSE_FACTOR * tookMs), MAX_POLL_MS)
+      } catch (error) {
+        log.rarely('warn', 'cannot look for deliveries that are due; trying again', {
+          error: messageOf(error),
+        })
+      }
+      await withTimeout(wanted.promise, pauseMs, undefined)
+    }
+  }
+  void run()
+  return {
+    /** Looks at once; while it looks already, once more after that. */
+    look: () => wanted.resolve(),
+    stop() {
+      isStopped = true
+      wanted.resolve()
+    },
+  }
+}
+
+/** Items started in one iteration of the event loop. */
+const CHUNK = 8
+
+/**
+ * A function that has `start` called for each item, in order, CHUNK of them in each iteration of the event
+ * loop. Events of the network and the database are handled in between; starting 64 attempts at once delays
+ * them by some 4 ms.
+ */
+export function startInChunks<Item>(start: (item: Item) => void): (items: readonly Item[]) => void {
+  let waiting: Item[] = []
+  const startChunk = () => {
+    const chunk = waiting.slice(0, CHUNK)
+    waiting = waiting.slice(CHUNK)
+    // before the calls: `start` may add items
+    if (waiting.length > 0) setImmediate(startChunk)
+    for (const item of chunk) start(item)
+  }
+  return (items) => {
+    if (items.length === 0) return
+    const isIdle = waiting.length === 0
+    waiting.push(...items)
+    if (isIdle) setImmediate(startChunk)
+  }
+}
 
 // The delivery loop: the poller and notifications say which organizations have due deliveries, the claimer
 // claims as many as there are slots, each is attempted, and the result batcher settles the results.

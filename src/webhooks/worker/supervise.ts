@@ -1,5 +1,25 @@
-import { type SupervisorOptions, superviseThread } from '../../base/supervise.ts'
-import type { FromWorker, ToWorker } from './messages.ts'
+import type { Counter, Registry } from '../../base/metrics/registry.ts'
+import { type SupervisorOptions, superviseThread, type TallyCounts } from '../../base/supervise.ts'
+import type { Config } from '../../config.ts'
+import type { ConnectTarget } from '../../database/client.ts'
+import { ATTEMPT_OUTCOMES } from '../http/attempt-result.ts'
+
+/** Messages of the main thread to the worker; `start` comes first, once. */
+export type ToWorker =
+  | {
+      type: 'start'
+      target: ConnectTarget
+      settings: Config
+      /** 32 bytes that encrypt signing secrets. */
+      secretKey: Uint8Array
+    }
+  /** Claim nothing more, settle the attempts in flight, then send `stopped`. */
+  | { type: 'stop' }
+
+/** Messages of the worker: every second a heartbeat with its last check of the database, and a last report. */
+export type FromWorker =
+  | { type: 'heartbeat'; database: boolean; counts: TallyCounts }
+  | { type: 'stopped'; counts: TallyCounts }
 
 type Start = Extract<ToWorker, { type: 'start' }>
 
@@ -39,4 +59,16 @@ export function superviseWorker({
       return state === 'restarting' ? state : 'ok'
     },
   }
+}
+
+/** Adds the counts of attempts by outcome, which the worker thread reports. */
+export function measureAttempts(registry: Registry): (...labels: string[]) => Counter {
+  const attempts = registry.counter({
+    name: 'cloud_analytics_webhook_attempts_total',
+    help: 'Attempts of the worker to deliver, by outcome: succeeded, or the kind of failure.',
+    labels: ['outcome'],
+  })
+  // known from the start, so that the first one is an increase
+  for (const outcome of ATTEMPT_OUTCOMES) attempts(outcome)
+  return attempts
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { deleteOldAuditEntries } from '../../../src/accounts/audit-log/retention.ts'
+import { deleteOldAuditEntries } from '../../../src/accounts/audit-log/append.ts'
 import { AUDIT_ROLLUP } from '../../../src/accounts/audit-log/rollup.ts'
 import { commandLineActor } from '../../../src/cli/command/actor.ts'
 import type { AuditEntry, AuditReport } from '../../../src/features/audit/model.ts'

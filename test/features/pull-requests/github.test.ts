@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
-import { RISK_TABLES } from '../../../src/features/risk/check.ts'
+import { RISK_TABLES } from '../../../src/features/risk/rollup.ts'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, type Tenant, tenant, testApp } from '../../support/api.ts'

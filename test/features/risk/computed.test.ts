@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { RISK_TABLES } from '../../../src/features/risk/check.ts'
 import { countRisks, riskRecords } from '../../../src/features/risk/queries.ts'
+import { RISK_TABLES } from '../../../src/features/risk/rollup.ts'
 import type { App } from '../../../src/server/app.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { client, type Tenant, tenant, testApp } from '../../support/api.ts'

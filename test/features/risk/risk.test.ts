@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { rebuildTables } from '../../../src/database/derived-tables.ts'
-import { RISK_TABLES } from '../../../src/features/risk/check.ts'
+import { RISK_TABLES } from '../../../src/features/risk/rollup.ts'
 import type { App } from '../../../src/server/app.ts'
 import { seed } from '../../../src/server/seed/seed.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rebuildTables } from '../../../src/database/derived-tables.ts'
-import { RISK_TABLES } from '../../../src/features/risk/check.ts'
+import { RISK_TABLES } from '../../../src/features/risk/rollup.ts'
 import type { App } from '../../../src/server/app.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
 import { repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
-import { slugOf } from '../../../src/features/sign-in/setup.ts'
+import { slugOf } from '../../../src/features/sign-in/setup-routes.ts'
 import type { createApp } from '../../../src/server/app.ts'
 import { testApp } from '../../support/api.ts'
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts'

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { readMetrics } from '../../../src/base/metrics/read-text.ts'
 import { createRegistry } from '../../../src/base/metrics/registry.ts'
 import { measureRequests } from '../../../src/base/metrics/requests.ts'
 import { createTally } from '../../../src/base/metrics/threads.ts'
-import { createCachedRead } from '../../../src/server/metrics/cached-read.ts'
+import { readMetrics } from '../../../src/server/doctor/server.ts'
+import { createCachedRead } from '../../../src/server/metrics/queries.ts'
 import { parseExposition } from './exposition.ts'
 
 test('counters, gauges and histograms as text', async () => {

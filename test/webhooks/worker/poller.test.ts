@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { startPoller } from '../../../src/webhooks/worker/poller.ts'
+import { startPoller } from '../../../src/webhooks/worker/loop.ts'
 import { eventually } from '../../support/cli.ts'
 import { silent as log } from '../../support/postgres.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { memoize } from '../../../src/base/memoize.ts'
 import { createSecretBox, memoizedOpen } from '../../../src/webhooks/signing/secret-box.ts'
-import { startInChunks } from '../../../src/webhooks/worker/start-in-chunks.ts'
+import { startInChunks } from '../../../src/webhooks/worker/loop.ts'
 
 // A delivery does not compute a key again, and long lists of them let other work in between.
 
