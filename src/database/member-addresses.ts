@@ -56,3 +56,12 @@ export const memberItem = (sql: ISql, key: Fragment): Fragment => sql`
     when ${key} like '%@%' then json_build_object('id', null, 'email', ${key})
     when ${key} <> '' then json_build_object('id', ${key}, 'email', null)
   end`
+
+/** The own address of the member who has this address, as alias or own; ignores case. */
+export async function findOwnAddress(sql: ISql, orgId: string, email: string): Promise<string | undefined> {
+  const [row] = await sql<{ email: string }[]>`
+    select p.email
+    from ${memberAddresses(sql, orgId)} p
+    where p.address = ${asciiLower(email).replaceAll('\0', '')}`
+  return row?.email
+}

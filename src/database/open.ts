@@ -5,9 +5,8 @@ import type { Log } from '../base/log.ts'
 import { once } from '../base/memoize.ts'
 import type { Config } from '../config.ts'
 import { hasCitus } from './citus.ts'
-import type { ConnectTarget, Sql } from './client.ts'
+import { type ConnectTarget, connect, type Sql } from './client.ts'
 import { checkServer } from './connect-check.ts'
-import { waitForOtherCommands } from './embedded/attached-commands.ts'
 import {
   attachEmbedded,
   type Embedded,
@@ -137,5 +136,28 @@ async function findOrStart(
       isLogged = true
     }
     await Bun.sleep(POLL_MS)
+  }
+}
+
+/** Other commands are counted at this interval. */
+const COUNT_MS = 200
+
+/** Waits until no other command is connected to the server, before it is stopped. */
+async function waitForOtherCommands(target: ConnectTarget, log: Log): Promise<void> {
+  const sql = connect(target, { max: 1, applicationName: 'cloud-analytics close' })
+  try {
+    for (let isLogged = false; ; isLogged = true) {
+      const [row] = await sql<{ others: number }[]>`
+        select count(*)::int as others
+        from pg_stat_activity a
+        where a.backend_type = 'client backend' and a.pid <> pg_backend_pid()`
+      if (row === undefined || row.others === 0) return
+      if (!isLogged) log.info('waiting for other commands that use the database', { connections: row.others })
+      await Bun.sleep(COUNT_MS)
+    }
+  } catch (error) {
+    log.debug('PostgreSQL is gone already', { error })
+  } finally {
+    await sql.end({ timeout: 1 })
   }
 }

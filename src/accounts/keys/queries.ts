@@ -1,9 +1,8 @@
 import { isTime, normalizeTimestamp, TIME_PATTERN } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
-import { asciiLower } from '../../base/text.ts'
 import type { Plan } from '../../config.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
-import { memberAddresses } from '../../database/member-addresses.ts'
+import { findOwnAddress } from '../../database/member-addresses.ts'
 import { inOrganization, lockOrganization } from '../../database/org-lock.ts'
 import { type Actor, recordEntries, SYSTEM } from '../audit-log/append.ts'
 import { checkName } from '../organizations/queries.ts'
@@ -97,12 +96,9 @@ export async function insertKey(
 
 /** The own address of a member with this address, as it is stored. Throws OperatorError. */
 async function findAddress(tx: ISql, orgId: string, email: string): Promise<string> {
-  const [member] = await tx<{ email: string }[]>`
-    select m.email
-    from ${memberAddresses(tx, orgId)} m
-    where m.address = ${asciiLower(email.replaceAll('\0', ''))}`
-  if (member === undefined) throw new OperatorError(`there is no member ${JSON.stringify(email)}`)
-  return member.email
+  const address = await findOwnAddress(tx, orgId, email)
+  if (address === undefined) throw new OperatorError(`there is no member ${JSON.stringify(email)}`)
+  return address
 }
 
 /**

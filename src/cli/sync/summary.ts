@@ -1,7 +1,7 @@
 import type { RepositoryResult } from '../../analysis/agents/git/git.ts'
 import type { SourceResult } from '../../analysis/agents/read-sessions.ts'
 import { shellWord } from '../../base/text.ts'
-import type { MovedSessions } from '../../features/sessions/moved-sessions.ts'
+import type { MovedSessions } from '../../features/sessions/writing/write.ts'
 import type { SessionUser } from '../client/user.ts'
 import { printMessage } from '../command/output.ts'
 import { unpricedText } from '../command/unpriced.ts'

@@ -40,14 +40,12 @@ export async function countAuditEntries(sql: Sql, orgId: string): Promise<number
   return Number(row?.entries ?? 0)
 }
 
-/** Every report as a line of NDJSON, without its summary: import generates it from the audit entries. */
-export async function exportReports(sql: Sql, orgId: string): Promise<string> {
-  const rows = await sql<{ id: string }[]>`
-    select r.id, r.report_type, r.period_from::text as from, r.period_to::text as to,
+/** Every report as a record, without its summary: import generates it from the audit entries. */
+export const listReportRecords = (sql: Sql, orgId: string) =>
+  sql<{ id: string }[]>`
+    select 'report' as type, r.id, r.report_type, r.period_from::text as from, r.period_to::text as to,
       to_char(r.generated_at at time zone 'UTC', ${TIME_PATTERN_US}) as generated_at,
       to_char(r.through at time zone 'UTC', ${TIME_PATTERN_US}) as through
     from reports r
     where r.org_id = ${orgId}
     order by r.generated_at, r.id`
-  return rows.map((row) => `${JSON.stringify({ type: 'report', ...row })}\n`).join('')
-}

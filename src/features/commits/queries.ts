@@ -2,9 +2,6 @@ import type { CommitAi, CommitFile, CommitRecord } from '../../analysis/records/
 import type { ISql, Sql } from '../../database/client.ts'
 import { pagesOf } from '../../database/rows.ts'
 
-/** Commits per page of an export. */
-const PAGE = 500
-
 /** Returns the hashes of the project's commits, each with whether it counts as on the default branch. */
 export async function findKnownCommits(
   sql: ISql,
@@ -23,7 +20,7 @@ export async function findKnownCommits(
   return new Map(rows.map(({ sha, counts }) => [sha, counts]))
 }
 
-/** The number of commits that `commitLines` yields. */
+/** The number of commits that `commitPages` yields. */
 export async function countStoredCommits(sql: Sql, orgId: string): Promise<number> {
   const [row] = await sql<{ commits: string }[]>`
     select count(*) as commits
@@ -38,13 +35,6 @@ interface CommitRow
   files: CommitFile[] | null
   ai: CommitAi | null
   on_default_branch: boolean | null
-}
-
-/** All commits of the organization as NDJSON, one page per text, ordered by project and hash. */
-export async function* commitLines(sql: Sql, orgId: string): AsyncGenerator<string> {
-  for await (const page of commitPages(sql, orgId, { size: PAGE })) {
-    yield page.map((record) => `${JSON.stringify(record)}\n`).join('')
-  }
 }
 
 /** The commits of the organization, or of a project of it, as records, ordered by project and hash. */

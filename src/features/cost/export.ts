@@ -1,4 +1,4 @@
-import type { ISql, Sql } from '../../database/client.ts'
+import type { ISql } from '../../database/client.ts'
 import { type BudgetScope, shownScope } from '../usage/scope-queries.ts'
 
 /** A limit in US dollars a month, which holds from its month on, as `2026-11`, until the next one of the same scope. */
@@ -22,12 +22,4 @@ export async function listBudgets(sql: ISql, orgId: string): Promise<BudgetLimit
     ...{ month, limit: Number(limit), currency: 'USD' },
     ...shownScope(scope),
   }))
-}
-
-/** Every budget as a line of NDJSON. */
-export async function exportBudgets(sql: Sql, orgId: string): Promise<string> {
-  const budgets = await listBudgets(sql, orgId)
-  return budgets
-    .map(({ currency: _currency, ...budget }) => `${JSON.stringify({ type: 'budget', ...budget })}\n`)
-    .join('')
 }

@@ -1,14 +1,15 @@
 import type { Static } from '@sinclair/typebox'
 import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
 import { findKeysOfMember, revokeKeys } from '../../accounts/keys/queries.ts'
+import { removeAccount } from '../../accounts/people/account-queries.ts'
 import { type Access, rightsOf } from '../../accounts/people/callers.ts'
 import { createInvitation, type NewInvitation } from '../../accounts/people/invitation-queries.ts'
-import { removeAccount } from '../../accounts/people/member-queries.ts'
 import { type Rights, scopesBeyond } from '../../accounts/people/roles.ts'
 import type { MemberRecord, Role } from '../../analysis/records/member.ts'
 import { ApiError, forbidden, validationError } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
+import { findOwnAddress } from '../../database/member-addresses.ts'
 import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
 import { emit } from '../../webhooks/outbox/events.ts'
 import { updateExpertiseOf } from '../commits/expertise.ts'
@@ -20,7 +21,6 @@ import {
   findKeysOf,
   findMember,
   findMemberById,
-  findOwnAddress,
   type MemberWithAliases,
   removeMember,
 } from '../team/queries.ts'

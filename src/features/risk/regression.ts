@@ -8,7 +8,7 @@ import { componentOf, MOST_LINES, type ScoreComponent } from './contributions.ts
 export type ChangedFile = Pick<CommitFile, 'path' | 'additions' | 'deletions'>
 
 /** The measures of a change, named as in the paper. */
-export interface ChangeMeasures {
+interface ChangeMeasures {
   /** lines added */
   la: number
   /** lines deleted */

@@ -1,5 +1,4 @@
 import type { ISql } from '../../database/client.ts'
-import { memberAddresses } from '../../database/member-addresses.ts'
 
 /**
  * Largest number of machines of a user; the one that was silent for longest is forgotten for a new one. Build
@@ -53,14 +52,4 @@ async function forgetOldest(tx: ISql, orgId: string, userKey: string): Promise<v
         order by o.last_seen_at desc, o.machine
         offset ${MAX_MACHINES}
       )`
-}
-
-/** The users, each a member's id or an address, with the id in place of every address that a member has. */
-export async function withIds(tx: ISql, orgId: string, users: ReadonlySet<string>): Promise<Set<string>> {
-  const members = await tx<{ id: string; address: string }[]>`
-    select w.id, w.address
-    from ${memberAddresses(tx, orgId)} w
-    where w.address = any(${[...users]}::text[])`
-  const idOf = new Map(members.map(({ id, address }) => [address, id]))
-  return new Set([...users].map((user) => idOf.get(user) ?? user))
 }

@@ -23,17 +23,14 @@ export const aliasColumn = (sql: ISql) => sql`
     order by l.email
   ) as aliases`
 
-const readMembers = async (sql: ISql, orgId: string, only = sql``) =>
+/** Lists members like `listMembers`, with their aliases; `only`: a condition on `m`. */
+export const listMembersWithAliases = async (sql: ISql, orgId: string, only = sql``) =>
   await sql<MemberWithAliases[]>`
     select ${memberColumns(sql)}, ${aliasColumn(sql)}
     from members m
     where m.org_id = ${orgId}
       ${only}
     order by m.joined_at, m.id`
-
-/** Lists members like `listMembers`, with their aliases. */
-export const listMembersWithAliases = (sql: ISql, orgId: string): Promise<MemberWithAliases[]> =>
-  readMembers(sql, orgId)
 
 /** The organization's members by `joined_at`, then `id`. */
 export async function listMembers(sql: ISql, orgId: string): Promise<Member[]> {
@@ -46,11 +43,11 @@ export async function listMembers(sql: ISql, orgId: string): Promise<Member[]> {
 
 /** The member with this e-mail address, which is no alias; ignores case. */
 export const findMember = async (sql: ISql, orgId: string, email: string) =>
-  (await readMembers(sql, orgId, sql`and m.email = ${asciiLower(email).replaceAll('\0', '')}`))[0]
+  (await listMembersWithAliases(sql, orgId, sql`and m.email = ${asciiLower(email).replaceAll('\0', '')}`))[0]
 
 /** The member with this id. */
 export const findMemberById = async (sql: ISql, orgId: string, id: string) =>
-  (await readMembers(sql, orgId, sql`and m.id = ${id}`))[0]
+  (await listMembersWithAliases(sql, orgId, sql`and m.id = ${id}`))[0]
 
 /** Whether an admin, or the identity provider, gave the member's role: a record without the scope admin did not. */
 export async function hasGivenRole(sql: ISql, orgId: string, id: string): Promise<boolean> {
@@ -75,15 +72,6 @@ export async function findKeysOf(
     from ${memberAddresses(sql, orgId)} a
     where a.id = any(${[...ids]}::text[])`
   return [...new Set([...ids, ...addresses, ...rows.map(({ address }) => address)])]
-}
-
-/** The own address of the member who has this address, as alias or own; ignores case. */
-export async function findOwnAddress(sql: ISql, orgId: string, email: string): Promise<string | undefined> {
-  const [row] = await sql<{ email: string }[]>`
-    select p.email
-    from ${memberAddresses(sql, orgId)} p
-    where p.address = ${asciiLower(email).replaceAll('\0', '')}`
-  return row?.email
 }
 
 /**

@@ -1,6 +1,6 @@
 import { grants } from '../../accounts/keys/model.ts'
+import { findWaysIn } from '../../accounts/people/account-queries.ts'
 import { endInvitations } from '../../accounts/people/invitation-queries.ts'
-import { findWaysIn } from '../../accounts/people/member-queries.ts'
 import { type Rights, scopesBeyond } from '../../accounts/people/roles.ts'
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
 import type { MemberRecord, Role } from '../../analysis/records/member.ts'

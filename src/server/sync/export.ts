@@ -1,24 +1,36 @@
 import type { Sql } from '../../database/client.ts'
-import { countAuditEntries, exportAuditEntries, exportReports } from '../../features/audit/export.ts'
-import { commitLines, countStoredCommits } from '../../features/commits/queries.ts'
-import { exportBudgets } from '../../features/cost/export.ts'
+import { countAuditEntries, exportAuditEntries, listReportRecords } from '../../features/audit/export.ts'
+import { commitPages, countStoredCommits } from '../../features/commits/queries.ts'
+import { listBudgets } from '../../features/cost/export.ts'
 import { countRisks, riskRecords } from '../../features/risk/queries.ts'
 import { countSessions, exportSessions } from '../../features/sessions/export.ts'
-import { exportMembers } from '../../features/team/export.ts'
+import { listMembersWithAliases } from '../../features/team/queries.ts'
+
+/** Commits read at a time. */
+const COMMITS = 500
+
+const linesOf = (records: readonly object[]): string =>
+  records.map((record) => `${JSON.stringify(record)}\n`).join('')
 
 /**
  * Every record of the organization as lines of NDJSON, newlines included: an organization that imports them gives the same
  * responses. Reports come after the audit entries that they count.
  */
 export async function* exportLines(sql: Sql, orgId: string): AsyncGenerator<string> {
-  yield await exportMembers(sql, orgId)
-  yield await exportBudgets(sql, orgId)
-  yield* commitLines(sql, orgId)
-  for await (const records of riskRecords(sql, orgId)) {
-    yield records.map((record) => `${JSON.stringify(record)}\n`).join('')
-  }
+  const members = await listMembersWithAliases(sql, orgId)
+  yield linesOf(
+    members.map(({ team, aliases, ...row }) => ({
+      ...{ type: 'member', ...row },
+      ...(team !== null && { team }),
+      ...(aliases.length > 0 && { aliases }),
+    })),
+  )
+  const budgets = await listBudgets(sql, orgId)
+  yield linesOf(budgets.map(({ currency: _currency, ...budget }) => ({ type: 'budget', ...budget })))
+  for await (const records of commitPages(sql, orgId, { size: COMMITS })) yield linesOf(records)
+  for await (const records of riskRecords(sql, orgId)) yield linesOf(records)
   yield* exportAuditEntries(sql, orgId)
-  yield await exportReports(sql, orgId)
+  yield linesOf(await listReportRecords(sql, orgId))
   yield* exportSessions(sql, orgId)
 }
 

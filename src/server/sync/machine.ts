@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { validationError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import type { PreparedSession } from '../../features/sessions/prepare.ts'
-import { withIds } from '../../features/team/machine-write.ts'
+import { findMemberIds } from '../../features/usage/scope-queries.ts'
 
 /** A host name is at most this long. */
 const MAX_LENGTH = 255
@@ -40,7 +40,8 @@ export async function findUser(
 ): Promise<string | null> {
   if (memberEmail !== null) return memberEmail
   const sent = new Set(sessions.flatMap(({ user_id, user_email }) => user_id ?? user_email ?? []))
-  const users = sent.size > 1 ? await withIds(tx, orgId, sent) : sent
+  const ids = sent.size > 1 ? await findMemberIds(tx, orgId, [...sent]) : new Map<string, string>()
+  const users = new Set([...sent].map((user) => ids.get(user) ?? user))
   const [only = null] = users
   return users.size === 1 ? only : null
 }

@@ -13,9 +13,9 @@ import { writeBudgets } from '../../features/cost/write.ts'
 import { type ComputedRisks, computeRisks, writeRisks } from '../../features/risk/write.ts'
 import { writeFindings } from '../../features/security/write.ts'
 import type { SkippedSession } from '../../features/sessions/deleted-queries.ts'
-import type { MovedSessions } from '../../features/sessions/moved-sessions.ts'
 import type { PreparedSession } from '../../features/sessions/prepare.ts'
 import {
+  type MovedSessions,
   type SessionsWritten,
   type WriteOptions,
   type WrittenSession,

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import {
+  chmodSync,
   chownSync,
   closeSync,
-  fchmodSync,
-  fstatSync,
+  constants,
+  copyFileSync,
   fsyncSync,
   linkSync,
   mkdirSync,
@@ -68,29 +69,19 @@ export function saveSecretKey(dataDir: string, key: Uint8Array): void {
 
 /** Undefined when there is no file. */
 function readKey(file: string): Uint8Array | undefined {
-  let descriptor: number
-  try {
-    descriptor = openSync(file, 'r')
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined
-    throw error
-  }
-  try {
-    const { mode } = fstatSync(descriptor)
-    if ((mode & OTHERS) !== 0 && !IS_WINDOWS) removeAccessOfOthers(file, descriptor)
-    const key = Buffer.from(readFileSync(descriptor, 'utf8').trim(), 'base64')
-    if (key.length === KEY_BYTES) return new Uint8Array(key)
-    throw new OperatorError(
-      `${file} does not hold ${KEY_BYTES} bytes in base64: restore it from a backup, or set SECRET_KEY`,
-    )
-  } finally {
-    closeSync(descriptor)
-  }
+  const stats = statSync(file, { throwIfNoEntry: false })
+  if (stats === undefined) return undefined
+  if ((stats.mode & OTHERS) !== 0 && !IS_WINDOWS) removeAccessOfOthers(file)
+  const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64')
+  if (key.length === KEY_BYTES) return new Uint8Array(key)
+  throw new OperatorError(
+    `${file} does not hold ${KEY_BYTES} bytes in base64: restore it from a backup, or set SECRET_KEY`,
+  )
 }
 
-function removeAccessOfOthers(file: string, descriptor: number): void {
+function removeAccessOfOthers(file: string): void {
   try {
-    fchmodSync(descriptor, OWNER_ONLY)
+    chmodSync(file, OWNER_ONLY)
   } catch (error) {
     throw new OperatorError(
       `others may read ${file}, and that cannot be changed (${codeOf(error)}): chmod 600 it, or set SECRET_KEY`,
@@ -98,58 +89,47 @@ function removeAccessOfOthers(file: string, descriptor: number): void {
   }
 }
 
-/** Writes the key, unless another process was first, and returns the one that is there. */
+/**
+ * Writes the key, unless another process was first, and returns the one that is there. A draft is linked to its name, so
+ * that no process reads a part.
+ */
 function makeKey(file: string, key: Uint8Array): Uint8Array {
-  writeKey(file, key)
+  const folder = dirname(file)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const draft = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`
+  try {
+    writeFileSync(draft, `${Buffer.from(key).toString('base64')}\n`, {
+      flag: 'wx',
+      mode: OWNER_ONLY,
+      flush: true,
+    })
+    // a command that root runs makes the file for the user of the server, to whom the folder belongs
+    const { uid, gid } = statSync(folder)
+    if (process.getuid?.() === 0) chownSync(draft, uid, gid)
+    linkOrCopy(draft, file)
+    // without this, a power failure may lose the file, and with it the key
+    if (!IS_WINDOWS) for (const path of [file, folder]) flush(path)
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+  } finally {
+    rmSync(draft, { force: true })
+  }
   const made = readKey(file)
   if (made === undefined) throw new OperatorError(`${file} was removed while it was made`)
   return made
 }
 
-/** Writes a draft and links it to its name, so that no process reads a part. The first process wins. */
-function writeKey(file: string, key: Uint8Array): void {
-  const folder = dirname(file)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const text = `${Buffer.from(key).toString('base64')}\n`
-  const draft = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`
+function linkOrCopy(draft: string, file: string): void {
   try {
-    writeFileSync(draft, text, { flag: 'wx', mode: OWNER_ONLY, flush: true })
-    giveToOwner(draft, folder)
-    try {
-      linkSync(draft, file)
-    } catch (error) {
-      if (codeOf(error) === 'EEXIST') return
-      if (!NO_LINKS.has(codeOf(error) ?? '')) throw error
-      writeUnlessThere(file, text)
-    }
-  } finally {
-    rmSync(draft, { force: true })
-  }
-  flushFolder(folder)
-}
-
-/** A command that root runs makes the file for the user of the server, to whom the folder belongs. */
-function giveToOwner(file: string, folder: string): void {
-  if (process.getuid?.() !== 0) return
-  const { uid, gid } = statSync(folder)
-  chownSync(file, uid, gid)
-}
-
-function writeUnlessThere(file: string, text: string): void {
-  try {
-    writeFileSync(file, text, { flag: 'wx', mode: OWNER_ONLY, flush: true })
+    linkSync(draft, file)
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
+    if (!NO_LINKS.has(codeOf(error) ?? '')) throw error
+    copyFileSync(draft, file, constants.COPYFILE_EXCL)
   }
 }
 
-/** Without this, a power failure may lose the file's name, and with it the key. */
-function flushFolder(folder: string): void {
-  if (IS_WINDOWS) return
-  const descriptor = openSync(folder, 'r')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
+function flush(path: string): void {
+  const descriptor = openSync(path, 'r')
+  fsyncSync(descriptor)
+  closeSync(descriptor)
 }

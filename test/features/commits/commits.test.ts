@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { isBot } from '../../../src/analysis/scoring/ownership.ts'
-import { commitLines, findKnownCommits } from '../../../src/features/commits/queries.ts'
+import { commitPages, findKnownCommits } from '../../../src/features/commits/queries.ts'
 import { getExpertise } from '../../../src/features/team/expertise-queries.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { testDatabase } from '../../support/postgres.ts'
@@ -272,14 +272,10 @@ describe('commit history', () => {
     const [first = {}, second = {}, third = {}] = made
     const told = [{ ...first, on_default_branch: false }, { ...second, on_default_branch: true }, third]
     expect(await sync(orgId, told)).toMatchObject({ created: 3 })
-    const pages = await asOrganization(orgId, () => Array.fromAsync(commitLines(database.sql, orgId)))
-    expect(
-      pages
-        .join('')
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    ).toEqual(told.map((record) => ({ subject: null, ...record })))
+    const pages = await asOrganization(orgId, () =>
+      Array.fromAsync(commitPages(database.sql, orgId, { size: 2 })),
+    )
+    expect(pages.flat() as object[]).toEqual(told.map((record) => ({ subject: null, ...record })))
     const known = await asOrganization(orgId, () => findKnownCommits(database.sql, orgId, 'shop'))
     expect(Object.fromEntries(known)).toEqual({ c1: false, c2: true, c3: true })
   })

@@ -11,7 +11,6 @@ import {
   updateTexts,
   withoutDeleted,
 } from '../deleted-queries.ts'
-import { type MovedSessions, movedOf } from '../moved-sessions.ts'
 import type { PreparedSession } from '../prepare.ts'
 import { SESSION_ROLLUPS, type Touching, updateDirectories } from '../rollup.ts'
 import { storeSessions } from '../store-write.ts'
@@ -19,6 +18,28 @@ import { findStored, type StoredSession } from '../stored-queries.ts'
 import { keepDismissed, withKnownFragments } from './merge-fragments.ts'
 import { type Reassignment, withUsers } from './reassignment-queries.ts'
 import { findSubAgents, type MergeOptions, withSubAgentsTelemetry } from './telemetry.ts'
+
+/** Sessions that were stored under another project than the one that they were sent with. */
+export interface MovedSessions {
+  from: string
+  to: string
+  sessions: number
+}
+
+/** Counts the sessions that have another project than they had. */
+function movedOf(
+  rows: readonly { id: string; project: string }[],
+  stored: ReadonlyMap<string, { project: string }>,
+): MovedSessions[] {
+  const moved = new Map<string, MovedSessions>()
+  for (const { id, project: to } of rows) {
+    const from = stored.get(id)?.project ?? to
+    if (from === to) continue
+    const key = JSON.stringify([from, to])
+    moved.getOrInsertComputed(key, () => ({ from, to, sessions: 0 })).sessions += 1
+  }
+  return [...moved.values()]
+}
 
 /** A written session, and what was stored before that. */
 export interface WrittenSession {
