@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { copyRows } from '../../src/database/copy.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 
-let db: TestDatabase
+const db = testsDatabase()
 beforeAll(async () => {
-  db = await testDatabase()
   await db.sql`create table copied (org_id text, id integer primary key check (id > 0), text text)`
 })
-afterAll(() => db.drop())
 
 /** Copies in a transaction; `meanwhile` is called at each row. */
 const copy = (rows: readonly [number, string | null][], meanwhile: (pid: number) => void = () => {}) =>

@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { findDiffering } from '../../src/database/derived-tables.ts'
 import { SESSION_ROLLUPS } from '../../src/features/sessions/rollup.ts'
 import { USAGE_TABLES } from '../../src/features/usage/check.ts'
 import { checkRollups } from '../../src/server/doctor/checks.ts'
 import { tenant, testApp } from '../support/api.ts'
-import { findDifferences, type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { findDifferences, testsDatabase } from '../support/postgres.ts'
 
 // Several organizations in one statement, each against its own data.
 
 const ORGANIZATIONS = 5
-let database: TestDatabase
+const database = testsDatabase()
 const ids: string[] = []
 
 beforeAll(async () => {
-  database = await testDatabase()
   const app = testApp(database.sql)
   for (let index = 0; index < ORGANIZATIONS; index++) {
     const { orgId, key } = await tenant(database.sql)
@@ -35,7 +34,6 @@ beforeAll(async () => {
     expect(response.status).toBe(200)
   }
 })
-afterAll(() => database.drop())
 
 /** Counts the statements that `use` sends and that read several organizations. */
 const differing = async (oneByOne: boolean) => {

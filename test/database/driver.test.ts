@@ -1,17 +1,13 @@
 // These tests guard patches/postgres@3.4.9.patch: without its hunks these tests fail, hang or end the process. Restarts of
 // PostgreSQL are in test/database/embedded/restart.test.ts, copies in copy.test.ts.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { connect as connectSocket, createServer, type Socket } from 'node:net'
 import { connect, type Sql } from '../../src/database/client.ts'
 import { eventually } from '../support/cli.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await testDatabase()
-})
-afterAll(() => database.drop())
+const database = testsDatabase()
 
 const open = (max: number, url = database.url, oneByOne = false) =>
   connect({ url }, { max, applicationName: 'test-driver', oneByOne })

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { findStanding } from '../../src/accounts/people/visibility-queries.ts'
 import { leaseRequests } from '../../src/http/rate-windows.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 import { asOrganization, asOwner, hasRowSecurity } from '../support/rls.ts'
 
 // The row level security by which all tests of the API find statements that read another organization's rows.
 
-let database: TestDatabase
+const database = testsDatabase()
 let own: Tenant
 let other: Tenant
 beforeAll(async () => {
-  database = await testDatabase()
   own = await tenant(database.sql)
   other = await tenant(database.sql)
   const records = [
@@ -31,7 +30,6 @@ beforeAll(async () => {
   })
   expect(sent.status, await sent.text()).toBe(200)
 })
-afterAll(() => database.drop())
 
 const ids = () => database.sql`select s.id from sessions s`
 

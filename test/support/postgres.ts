@@ -1,3 +1,4 @@
+import { afterAll, beforeAll } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -63,6 +64,14 @@ const prefix = `test_${process.pid}_${Date.now().toString(36)}`
  * this process starts at the first call.
  */
 export const testDatabase = (): Promise<TestDatabase> => createDatabase(({ template }) => template)
+
+/** The database of all tests of the file that calls this: made before the first of them, dropped after the last. */
+export function testsDatabase(): TestDatabase {
+  const database = {} as TestDatabase
+  beforeAll(async () => void Object.assign(database, await testDatabase()))
+  afterAll(() => database.drop())
+  return database
+}
 
 /** The same as migrations leave it, without row level security: its conditions change plans and take time. */
 export const plainDatabase = (): Promise<TestDatabase> => createDatabase(({ plain }) => plain)

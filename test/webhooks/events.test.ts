@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import Ajv from 'ajv'
 import addFormats from 'ajv-formats'
 import { connect } from '../../src/database/client.ts'
@@ -12,7 +12,7 @@ import {
 } from '../../src/webhooks/outbox/catalogue.ts'
 import { CHANNEL, emit, type NewEvent } from '../../src/webhooks/outbox/events.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 import { asOrganization } from '../support/rls.ts'
 import { citusUrls } from '../support/scaling/citus.ts'
 import { countsOf } from '../support/webhook-rows.ts'
@@ -21,14 +21,12 @@ import { countsOf } from '../support/webhook-rows.ts'
 
 const NOW = new Date('2026-11-21T12:00:00.000Z')
 
-let database: TestDatabase
+const database = testsDatabase()
 let app: App
 
-beforeAll(async () => {
-  database = await testDatabase()
+beforeAll(() => {
   app = testApp(database.sql, { now: () => NOW })
 })
-afterAll(() => database.drop())
 
 let made = 0
 

@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { EVENTS } from '../../src/webhooks/outbox/catalogue.ts'
 import { claim } from '../../src/webhooks/outbox/claim.ts'
 import { CHANNEL } from '../../src/webhooks/outbox/events.ts'
 import { signatureOf } from '../../src/webhooks/signing/signature.ts'
 import type { Tenant } from '../support/api.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 import { type Ask, addHook, asker, auditOf, hooked, localApp, receiver } from '../support/webhook-api.ts'
 import { addDeliveries, countsOf, earlier, good, LIMITS, result, settleAll } from '../support/webhook-rows.ts'
 
-let db: TestDatabase
+const db = testsDatabase()
 let app: ReturnType<typeof localApp>
-beforeAll(async () => {
-  db = await testDatabase()
+beforeAll(() => {
   app = localApp(db)
 })
-afterAll(() => db.drop())
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createOrganization } from '../../src/accounts/organizations/queries.ts'
 import { rebuildTables } from '../../src/database/derived-tables.ts'
 import type { AttemptResult } from '../../src/webhooks/http/attempt-result.ts'
@@ -7,7 +7,7 @@ import { deleteOldDeliveries } from '../../src/webhooks/outbox/delete-old.ts'
 import { failAbandoned } from '../../src/webhooks/outbox/end.ts'
 import { release, settle } from '../../src/webhooks/outbox/settle.ts'
 import { DELIVERY_TABLES } from '../../src/webhooks/outbox/state.ts'
-import { findDifferences, silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { findDifferences, silent, testsDatabase } from '../support/postgres.ts'
 import {
   addDeliveries,
   addEndpoint,
@@ -19,11 +19,7 @@ import {
   settleAll,
 } from '../support/webhook-rows.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await testDatabase()
-})
-afterAll(() => database.drop())
+const database = testsDatabase()
 
 let made = 0
 async function organization(plan = 'cloud_team'): Promise<string> {

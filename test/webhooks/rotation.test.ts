@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { beforeAll, beforeEach, expect, test } from 'bun:test'
 import { verify } from '@octokit/webhooks-methods'
 import { Webhook } from 'standardwebhooks'
 import { makeAttempt } from '../../src/webhooks/attempt.ts'
@@ -6,7 +6,7 @@ import { createEgress } from '../../src/webhooks/http/egress.ts'
 import { createSender } from '../../src/webhooks/http/sender.ts'
 import { claim } from '../../src/webhooks/outbox/claim.ts'
 import { type Tenant, testSecrets } from '../support/api.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 import { type Ask, addHook, asker, hooked, localApp, receiver } from '../support/webhook-api.ts'
 import { addDeliveries, result as failure, LIMITS, settleAll } from '../support/webhook-rows.ts'
 
@@ -36,7 +36,7 @@ const ALL = { main: true, old: true, next: false, standard: true }
 const NONE = { main: false, old: false, next: false, standard: false }
 const BY_NEXT = { main: false, old: false, next: true, standard: true }
 
-let db: TestDatabase
+const db = testsDatabase()
 let owner: Tenant
 let ask: Ask
 let own: ReturnType<typeof receiver>
@@ -44,11 +44,9 @@ let id: string
 let first: string
 
 beforeAll(async () => {
-  db = await testDatabase()
   owner = await hooked(db)
   ask = asker(localApp(db), owner.key)
 })
-afterAll(() => db.drop())
 beforeEach(async () => {
   own = receiver()
   ;({ id, secret: first } = await addHook(ask, own.url))

@@ -1,11 +1,11 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { MAX_STORED_BODY_BYTES } from './attempt-result.ts'
-import { isOutOfDescriptors } from './descriptors.ts'
 import { type Egress, refusalOf } from './egress.ts'
 import {
   connectionFailure,
   type Failure,
+  isOutOfDescriptors,
   lookupFailure,
   type Phase,
   POSTPONED,

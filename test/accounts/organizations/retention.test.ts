@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { confirmSettings, daysInForce } from '../../../src/accounts/organizations/retention-queries.ts'
 import { createLog } from '../../../src/base/log.ts'
 import { runHousekeeping } from '../../../src/server/deliveries/housekeeping.ts'
@@ -6,17 +6,13 @@ import { checkRetention } from '../../../src/server/doctor/checks.ts'
 import { deleteExpiredSessions } from '../../../src/server/erasure/retention.ts'
 import { tenant, testApp } from '../../support/api.ts'
 import { run } from '../../support/cli.ts'
-import { silent, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { silent, testsDatabase } from '../../support/postgres.ts'
 import { asker } from '../../support/webhook-api.ts'
 
 // A retention that is made shorter deletes nothing for a day, says what it will delete, and can be confirmed.
 
 const DAY_MS = 86_400_000
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db.drop())
+const db = testsDatabase()
 
 const dayAgo = (days: number) => new Date(Date.now() - days * DAY_MS)
 

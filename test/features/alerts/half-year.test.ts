@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { addDays } from '../../../src/base/dates.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { startWorld } from './world.ts'
 
 // Half a year, day by day: each day has work at noon and is looked at four times. The lists were made by hand.
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await testDatabase()
-})
-afterAll(() => database.drop())
+const database = testsDatabase()
 
 const FIRST = '2026-01-01'
 const LAST = '2026-06-30'

@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { endOrganization } from '../../../src/server/erasure/queries.ts'
 import { type Tenant, tenant } from '../../support/api.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { type Ask, addHook, asker, localApp, receiver } from '../../support/webhook-api.ts'
 
 // The routes of alerts and digests, and the addresses of Slack and Teams.
@@ -10,13 +10,11 @@ import { type Ask, addHook, asker, localApp, receiver } from '../../support/webh
 const NOW = new Date('2026-11-11T12:00:00.000Z')
 const SLACK = 'https://hooks.slack.com/services/T0/B0/secret-path-abcd'
 
-let database: TestDatabase
+const database = testsDatabase()
 let app: ReturnType<typeof localApp>
-beforeAll(async () => {
-  database = await testDatabase()
+beforeAll(() => {
   app = localApp(database, { now: () => NOW })
 })
-afterAll(() => database.drop())
 
 const open: ReturnType<typeof receiver>[] = []
 afterEach(async () => {

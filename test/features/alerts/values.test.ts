@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { addDays } from '../../../src/base/dates.ts'
 import { windowAt } from '../../../src/features/alerts/evaluate.ts'
 import { type Watched, WINDOWS } from '../../../src/features/alerts/model.ts'
 import { readTop, readValues } from '../../../src/features/alerts/value-queries.ts'
 import { type Tenant, tenant } from '../../support/api.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { type Ask, asker, localApp } from '../../support/webhook-api.ts'
 import { makeRecords } from '../usage/by-hand.ts'
 
@@ -12,11 +12,10 @@ import { makeRecords } from '../usage/by-hand.ts'
 
 const NOW = new Date('2026-03-12T12:00:00Z')
 
-let database: TestDatabase
+const database = testsDatabase()
 let owner: Tenant
 let ask: Ask
 beforeAll(async () => {
-  database = await testDatabase()
   owner = await tenant(database.sql, { scopes: ['read', 'write', 'webhooks', 'admin'] })
   ask = asker(localApp(database, { now: () => NOW }), owner.key)
   const member = (name: string, team: string) => ({
@@ -45,7 +44,6 @@ beforeAll(async () => {
   })
   expect([sent.status, sent.text.slice(0, 200)]).toEqual([200, expect.any(String)] as never)
 }, 60_000)
-afterAll(() => database.drop())
 
 const watched = (over: Partial<Watched>): Watched => ({
   ...{

@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { AUDIT_ROLLUP } from '../../../src/accounts/audit-log/rollup.ts'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import type { AuditEntry, AuditReport } from '../../../src/features/audit/model.ts'
 import { listEntries } from '../../../src/features/audit/queries.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 
-let database: TestDatabase
+const database = testsDatabase()
 let app: App
 
-beforeAll(async () => {
-  database = await testDatabase()
+beforeAll(() => {
   app = testApp(database.sql)
 })
-afterAll(() => database.drop())
 
 interface Given {
   type: 'audit'

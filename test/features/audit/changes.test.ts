@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { deleteOldAuditEntries } from '../../../src/accounts/audit-log/append.ts'
 import { AUDIT_ROLLUP } from '../../../src/accounts/audit-log/rollup.ts'
 import { commandLineActor } from '../../../src/cli/command/actor.ts'
@@ -7,20 +7,18 @@ import { listEntries } from '../../../src/features/audit/queries.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, tenant, testApp } from '../../support/api.ts'
 import { PROGRAM } from '../../support/cli.ts'
-import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 
 // Every change of state by a key or a command leaves its entry in the log, and one that changes nothing leaves none.
 
 const ACTOR = commandLineActor().userId
 
-let database: TestDatabase
+const database = testsDatabase()
 let app: App
 
-beforeAll(async () => {
-  database = await testDatabase()
+beforeAll(() => {
   app = testApp(database.sql)
 })
-afterAll(() => database.drop())
 
 /** Runs a command on the test's database; what it printed. */
 async function run(args: readonly string[], stdin = ''): Promise<string> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { AUDIT_ROLLUP } from '../../../src/accounts/audit-log/rollup.ts'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
@@ -9,17 +9,15 @@ import { assignUniqueTimes } from '../../../src/features/audit/write.ts'
 import type { App } from '../../../src/server/app.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { asOrganization } from '../../support/rls.ts'
 
-let database: TestDatabase
+const database = testsDatabase()
 let app: App
 
-beforeAll(async () => {
-  database = await testDatabase()
+beforeAll(() => {
   app = testApp(database.sql)
 })
-afterAll(() => database.drop())
 
 const sync = ({ orgId }: Tenant, records: unknown[]) =>
   asOrganization(orgId, () =>

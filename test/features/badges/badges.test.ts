@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { SYSTEM } from '../../../src/accounts/audit-log/append.ts'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
@@ -9,20 +9,18 @@ import { efficiency } from '../../../src/features/badges/value.ts'
 import { replaceBadgeToken, updateOrganization } from '../../../src/features/organization/queries.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, limitOf, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 
 const NOW = new Date('2026-11-15T12:00:00.000Z')
 const KINDS = ['quality', 'security', 'cost'] as const
 
-let db: TestDatabase
+const db = testsDatabase()
 let app: App
 let ask: (path: string, init?: RequestInit) => Promise<Response>
-beforeAll(async () => {
-  db = await testDatabase()
+beforeAll(() => {
   app = testApp(db.sql, { now: () => NOW, pricer: loadPricer })
   ask = client(app)
 })
-afterAll(() => db.drop())
 
 const set = async (slug: string, options: Record<string, string>) => {
   const badges = badgeChange(options)

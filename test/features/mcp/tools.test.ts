@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { createLog } from '../../../src/base/log.ts'
 import { updateOrganization } from '../../../src/features/organization/queries.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, limitOf, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 
 // The tools for agents, by the official client of the Model Context Protocol.
 
@@ -28,7 +28,7 @@ const ARGUMENTS: Record<string, object> = {
   pr_risk: { repo: 'acme/shop', pr_number: 7 },
 }
 
-let database: TestDatabase
+const database = testsDatabase()
 let app: App
 let owner: Tenant
 let ask: ReturnType<typeof client>
@@ -65,7 +65,6 @@ async function send(records: object[], by = ask) {
 }
 
 beforeAll(async () => {
-  database = await testDatabase()
   app = testApp(database.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
   owner = await tenant(database.sql)
   ask = client(app, owner.key)
@@ -100,7 +99,6 @@ beforeAll(async () => {
     },
   ])
 })
-afterAll(() => database.drop())
 
 /** A client with a key; of 2025 unless `revision` is one of 2026. */
 async function connect(key: string, revision: 'legacy' | { pin: string } = 'legacy') {

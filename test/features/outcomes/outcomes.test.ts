@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import type { App } from '../../../src/server/app.ts'
 import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 
 // GET /v1/outcomes against sums by hand over the records, for each key and many filters.
 
@@ -10,7 +10,7 @@ const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const GROUPS = ['month', 'week', 'project', 'repo', 'member', 'team', 'agent'] as const
 type Group = (typeof GROUPS)[number]
 
-let database: TestDatabase
+const database = testsDatabase()
 let app: App
 let owner: Tenant
 let state = 3
@@ -122,7 +122,6 @@ const parts: Part[] = []
 const micros = (dollars: number) => Math.round(dollars * 1e6)
 
 beforeAll(async () => {
-  database = await testDatabase()
   app = testApp(database.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
   owner = await tenant(database.sql)
   const ada = {
@@ -146,7 +145,6 @@ beforeAll(async () => {
   }
   expect(parts.length).toBeGreaterThan(30)
 })
-afterAll(() => database.drop())
 
 const monthOf = (day: string) => `${day.slice(0, 7)}-01`
 const weekOf = (day: string) => {

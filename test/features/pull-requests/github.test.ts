@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { RISK_TABLES } from '../../../src/features/risk/rollup.ts'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 
 // GitHub's webhook: state, title, branch and merge of pull requests.
 
 const SECRET = 'a secret of the tests'
-let database: TestDatabase
+const database = testsDatabase()
 let app: App
 let owner: Tenant
 let ask: ReturnType<typeof client>
 
-beforeAll(async () => {
-  database = await testDatabase()
-})
-afterAll(() => database.drop())
 beforeEach(async () => {
   app = testApp(database.sql)
   owner = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { countRisks, riskRecords } from '../../../src/features/risk/queries.ts'
 import { RISK_TABLES } from '../../../src/features/risk/rollup.ts'
 import type { App } from '../../../src/server/app.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { type Ask, firstOf, given, list, type Risk, sync } from '../../support/risk-records.ts'
 import { asOrganization } from '../../support/rls.ts'
 
@@ -12,7 +12,7 @@ import { asOrganization } from '../../support/rls.ts'
 
 const PARTS = ['impact', 'regression', 'security', 'coupling'] as const
 
-let database: TestDatabase
+const database = testsDatabase()
 let app: App
 
 async function newTenant(scopes?: string[]): Promise<{ ask: Ask; own: Tenant }> {
@@ -20,11 +20,9 @@ async function newTenant(scopes?: string[]): Promise<{ ask: Ask; own: Tenant }> 
   return { ask: client(app, own.key), own }
 }
 
-beforeAll(async () => {
-  database = await testDatabase()
+beforeAll(() => {
   app = testApp(database.sql)
 })
-afterAll(() => database.drop())
 
 describe('computed parts', () => {
   const commit = (

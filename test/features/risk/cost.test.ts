@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import type { App } from '../../../src/server/app.ts'
 import { repeatingClient, tenant, testApp } from '../../support/api.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { type Ask, bodyOf, given, sync } from '../../support/risk-records.ts'
 
 // A pull request has a cost: its sessions, and a part of each.
 
-let database: TestDatabase
+const database = testsDatabase()
 let app: App
 
-beforeAll(async () => {
-  database = await testDatabase()
+beforeAll(() => {
   app = testApp(database.sql)
 })
-afterAll(() => database.drop())
 
 const newClient = async (): Promise<Ask> => repeatingClient(app, (await tenant(database.sql)).key)
 

@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { client, tenant, testApp } from '../../support/api.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 
 // The share of merged pull requests of a rating that a fix followed: docs/risk.md.
 
-let database: TestDatabase
+const database = testsDatabase()
 let ask: ReturnType<typeof client>
 
 beforeAll(async () => {
-  database = await testDatabase()
   ask = client(testApp(database.sql), (await tenant(database.sql)).key)
 })
-afterAll(() => database.drop())
 
 /** A merged pull request whose commit changed a file of its own. */
 const pullRequest = (number: number, more: object = {}) => [

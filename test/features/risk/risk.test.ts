@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { rebuildTables } from '../../../src/database/derived-tables.ts'
 import { RISK_TABLES } from '../../../src/features/risk/rollup.ts'
@@ -6,14 +6,14 @@ import type { App } from '../../../src/server/app.ts'
 import { seed } from '../../../src/server/seed/seed.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
 import { repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { type Ask, bodyOf, firstOf, given, list, post, type Risk, sync } from '../../support/risk-records.ts'
 
 // GET /v1/risk and the pr_risk records of sync that have the parts, against what a naive computation says.
 
 const RATINGS = ['low', 'medium', 'high', 'critical'] as const
 
-let database: TestDatabase
+const database = testsDatabase()
 let app: App
 
 async function newTenant(scopes?: string[]): Promise<{ ask: Ask; own: Tenant }> {
@@ -21,11 +21,9 @@ async function newTenant(scopes?: string[]): Promise<{ ask: Ask; own: Tenant }> 
   return { ask: repeatingClient(app, own.key), own }
 }
 
-beforeAll(async () => {
-  database = await testDatabase()
+beforeAll(() => {
   app = testApp(database.sql)
 })
-afterAll(() => database.drop())
 
 describe('the list', () => {
   let ask: Ask

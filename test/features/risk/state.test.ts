@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { rebuildTables } from '../../../src/database/derived-tables.ts'
 import { RISK_TABLES } from '../../../src/features/risk/rollup.ts'
 import type { App } from '../../../src/server/app.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
 import { repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { type Ask, bodyOf, given, list, post, sync } from '../../support/risk-records.ts'
 
 // A pull request has a state, times, commit and URL, which records may leave out.
@@ -24,14 +24,12 @@ const SHOWN = {
   url: 'https://github.com/acme/shop/pull/1',
 }
 
-let database: TestDatabase
+const database = testsDatabase()
 let app: App
 
-beforeAll(async () => {
-  database = await testDatabase()
+beforeAll(() => {
   app = testApp(database.sql)
 })
-afterAll(() => database.drop())
 
 async function newTenant(): Promise<{ ask: Ask; own: Tenant }> {
   const own = await tenant(database.sql)

@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { updateOrganization } from '../../../src/features/organization/queries.ts'
 import { FINDING_TABLES } from '../../../src/features/security/check.ts'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 
 // GET /v1/findings and PATCH /v1/findings/:finding_id.
 
-let database: TestDatabase
+const database = testsDatabase()
 let app: App
 let mine: Tenant
 let ask: ReturnType<typeof client>
@@ -23,7 +23,6 @@ interface Listed {
 }
 
 beforeAll(async () => {
-  database = await testDatabase()
   app = testApp(database.sql)
   mine = await tenant(database.sql, { scopes: ['read', 'write', 'admin', 'audit:read'] })
   ask = client(app, mine.key)
@@ -36,7 +35,6 @@ beforeAll(async () => {
   }
   await post([{ ...member, joined_at: '2026-01-01T00:00:00Z' }, ...SESSIONS])
 })
-afterAll(() => database.drop())
 
 const finding = (id: string, fields: object = {}) => ({
   id: `finding_${id}`,

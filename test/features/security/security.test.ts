@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { FINDING_TABLES } from '../../../src/features/security/check.ts'
 import { SESSION_ROLLUPS } from '../../../src/features/sessions/rollup.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 
 // Both routes against what a naive computation over the same sessions says, after random writes and rewrites.
 
@@ -30,7 +30,7 @@ interface Made {
   }
 }
 
-let database: TestDatabase
+const database = testsDatabase()
 let app: App
 let mine: Tenant
 let ask: (path: string, init?: RequestInit) => Promise<Response>
@@ -181,12 +181,10 @@ const queryOf = (filter: Filter) =>
   ).toString()
 
 beforeAll(async () => {
-  database = await testDatabase()
   app = testApp(database.sql, { pricer: () => loadPricer() })
   mine = await tenant(database.sql)
   ask = repeatingClient(app, mine.key)
 })
-afterAll(() => database.drop())
 
 describe('without sessions', () => {
   test('the overview is zeros, the heatmap empty', async () => {

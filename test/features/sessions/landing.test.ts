@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { client, tenant, testApp } from '../../support/api.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 
 // The fields of a session's detail that tell of its commits.
 
-let database: TestDatabase
+const database = testsDatabase()
 let ask: ReturnType<typeof client>
 
 beforeAll(async () => {
-  database = await testDatabase()
   const app = testApp(database.sql)
   ask = client(app, (await tenant(database.sql)).key)
   const sessions = ['none', 'landed', 'lost', 'both', 'undone', 'squashed', 'hashed', 'before'].map(
@@ -34,7 +33,6 @@ beforeAll(async () => {
     commit('r6', '', { subject: 'Revert "Add a cart for two"', day: 9 }),
   ])
 })
-afterAll(() => database.drop())
 
 const left = (days: number, lines: number) => ({ days, lines })
 /** A commit of which these sessions wrote all 4 lines. */

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 
 // The read routes against what a naive computation over the same sessions says.
 
@@ -19,7 +19,7 @@ interface Made {
   turns: number
 }
 
-let database: TestDatabase
+const database = testsDatabase()
 let app: App
 let mine: Tenant
 let ask: (path: string, init?: RequestInit) => Promise<Response>
@@ -57,14 +57,12 @@ function makeSessions(): Made[] {
 }
 
 beforeAll(async () => {
-  database = await testDatabase()
   app = testApp(database.sql, { now: () => NOW, pricer: loadPricer })
   mine = await tenant(database.sql)
   ask = repeatingClient(app, mine.key)
   made = makeSessions()
   expect((await post(made)).status).toBe(200)
 })
-afterAll(() => database.drop())
 
 const day = (session: Made) => session.created_at.slice(0, 10)
 const matching = (query: { project?: string; date_from?: string; date_to?: string }) =>

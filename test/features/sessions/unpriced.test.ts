@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { loadPricer, type Pricer } from '../../../src/analysis/scoring/prices.ts'
 import { exportSessions } from '../../../src/features/sessions/export.ts'
 import { SESSION_ROLLUPS } from '../../../src/features/sessions/rollup.ts'
 import { repeatingClient, tenant, testApp } from '../../support/api.ts'
-import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 
 // Tokens of models without a known price: counted apart, never as $0 that looks like a price.
 
@@ -15,11 +15,7 @@ const IN_HOUSE_COST = 0.003011
 /** US dollars for TOKENS of `claude-haiku-4-5`. */
 const HAIKU_COST = 0.002008
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await testDatabase()
-})
-afterAll(() => database.drop())
+const database = testsDatabase()
 
 /** A new organization, and what asks the API of it; `prices` may be replaced. */
 async function organization() {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { SYSTEM } from '../../../src/accounts/audit-log/append.ts'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import type { App } from '../../../src/server/app.ts'
@@ -6,7 +6,7 @@ import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
 import { renameProject } from '../../../src/server/sync/project-write.ts'
 import { type Tenant, tenant, testApp } from '../../support/api.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { asOrganization } from '../../support/rls.ts'
 import { type Ask, asker } from '../../support/webhook-api.ts'
 
@@ -16,14 +16,12 @@ const NOW = new Date('2026-11-21T12:00:00.000Z')
 const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const SCOPES = ['read', 'write', 'audit:write', 'webhooks', 'admin']
 
-let db: TestDatabase
+const db = testsDatabase()
 let app: App
 
-beforeAll(async () => {
-  db = await testDatabase()
+beforeAll(() => {
   app = testApp(db.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
 })
-afterAll(() => db.drop())
 
 const member = (name: string, team?: string) => ({
   ...{

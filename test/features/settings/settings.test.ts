@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import type { App } from '../../../src/server/app.ts'
 import { type Tenant, tenant, testApp } from '../../support/api.ts'
 import { CHANGES, declaredRoutes } from '../../support/isolation/routes.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { asker } from '../../support/webhook-api.ts'
 
 // Keys, members, budgets and the organization, changed by the API as the command line changes them.
@@ -11,14 +11,12 @@ import { asker } from '../../support/webhook-api.ts'
 const ADMIN = ['read', 'write', 'audit:write', 'webhooks', 'admin']
 const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 
-let db: TestDatabase
+const db = testsDatabase()
 let app: App
 
-beforeAll(async () => {
-  db = await testDatabase()
+beforeAll(() => {
   app = testApp(db.sql, { config: { rateLimits: PLENTY } })
 })
-afterAll(() => db.drop())
 
 async function organization(scopes = ADMIN) {
   const own = await tenant(db.sql, { scopes })

@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import type { App } from '../../../src/server/app.ts'
 import { client, tenant, testApp } from '../../support/api.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { signedIn } from './people.ts'
 
 // A developer makes keys for their own laptops, and manages nobody else's.
 
-let db: TestDatabase
+const db = testsDatabase()
 let app: App
-beforeAll(async () => {
-  db = await testDatabase()
+beforeAll(() => {
   app = testApp(db.sql)
 })
-afterAll(() => db.drop())
 
 test('a developer makes, sees, rotates and revokes keys of their own only', async () => {
   const { orgId, keyId } = await tenant(db.sql)

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import type { App } from '../../../src/server/app.ts'
 import { client, tenant, testApp } from '../../support/api.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { browser, post, signedIn } from './people.ts'
 
 // Signing a machine in by a person's approval (RFC 8628).
 
-let db: TestDatabase
+const db = testsDatabase()
 let app: App
 /** All tries are in one minute. */
 const instance = (config = {}) =>
   testApp(db.sql, { windowClock: () => new Date('2026-11-15T12:00:00Z'), config })
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db.drop())
 beforeEach(async () => {
   app = instance()
   await db.sql`delete from sign_in_tries`

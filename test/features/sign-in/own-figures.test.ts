@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { SYSTEM } from '../../../src/accounts/audit-log/append.ts'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { lookAtRules } from '../../../src/features/alerts/look.ts'
@@ -6,7 +6,7 @@ import type { App } from '../../../src/server/app.ts'
 import { client, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { namesOf, recordsOf } from '../../support/isolation/records.ts'
 import { pathsOf, readRoutes, SHARED_PATHS } from '../../support/isolation/routes.ts'
-import { silent, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { silent, testsDatabase } from '../../support/postgres.ts'
 import { type browser, signedIn } from './people.ts'
 
 // `member_visibility: own`: a developer sees no figures of another's, by any route with any of its parameters, by a key or as a
@@ -25,7 +25,7 @@ const namesFor = (word: Word) => ({
   ...{ project: 'shop', directory: 'src', path: 'src/a.ts', repo: 'acme/shop', risk: 'risk_shop', pr: '17' },
 })
 
-let database: TestDatabase
+const database = testsDatabase()
 let app: App
 let owner: Tenant
 let ask: ReturnType<typeof client>
@@ -37,7 +37,6 @@ const reads = readRoutes(testApp(undefined as never) as App).filter(({ path }) =
 const json = async (response: Response | Promise<Response>) => (await (await response).json()) as any
 
 beforeAll(async () => {
-  database = await testDatabase()
   const { sql } = database
   app = testApp(sql, { now: () => NOW, config: { rateLimits: PLENTY } })
   owner = await tenant(sql, { scopes: ['read', 'write', 'audit:write', 'webhooks', 'admin'] })
@@ -85,7 +84,6 @@ beforeAll(async () => {
   // until every instance has looked the keys up again
   await Bun.sleep(1000)
 })
-afterAll(() => database.drop())
 
 const at = <Value>(map: Map<Word, Value>, word: Word): Value => {
   const value = map.get(word)

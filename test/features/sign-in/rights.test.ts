@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { saveAccount } from '../../../src/accounts/people/account-queries.ts'
 import { ROLES, type Role } from '../../../src/config.ts'
 import type { App } from '../../../src/server/app.ts'
 import { tenant, testApp } from '../../support/api.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { asker } from '../../support/webhook-api.ts'
 import { addPerson, invite, PASSWORD, post, signedIn } from './people.ts'
 
@@ -30,7 +30,7 @@ const OF_ROLE: Record<Role, Set<string>> = {
 const has = (held: Set<string>, wanted: Set<string>, but: Set<string> = new Set()) =>
   [...wanted].every((part) => held.has(part) || but.has(part))
 
-let db: TestDatabase
+const db = testsDatabase()
 let app: App
 let orgId: string
 type Ask = ReturnType<typeof asker>
@@ -43,7 +43,6 @@ interface Caller {
 const callers: Caller[] = []
 
 beforeAll(async () => {
-  db = await testDatabase()
   app = testApp(db.sql, { config: { rateLimits: PLENTY } })
   orgId = (await tenant(db.sql)).orgId
   for (const role of ['owner', 'admin'] as const) {
@@ -68,7 +67,6 @@ beforeAll(async () => {
   for (let count = 0; count <= further.length; count += 1) await keyOf(['admin', ...further.slice(0, count)])
   await keyOf(ALL, 'owner@example.com')
 })
-afterAll(() => db.drop())
 
 let made = 0
 const newMember = async (role: Role) => {

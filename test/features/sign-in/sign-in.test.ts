@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { deleteEnded } from '../../../src/accounts/people/sign-in-queries.ts'
 import { createLog } from '../../../src/base/log.ts'
@@ -7,7 +7,7 @@ import type { App } from '../../../src/server/app.ts'
 import { tenant, testApp } from '../../support/api.ts'
 import { eventually } from '../../support/cli.ts'
 import { holdOrganization } from '../../support/held-organization.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { addPerson, browser, cookieOf, invite, PASSWORD, post, signedIn } from './people.ts'
 
 // Signing in by password and out, sessions of the browser, and what an attacker would try.
@@ -15,7 +15,7 @@ import { addPerson, browser, cookieOf, invite, PASSWORD, post, signedIn } from '
 const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 /** All tries are in one minute. */
 const MINUTE = new Date('2026-11-15T12:00:00Z')
-let db: TestDatabase
+const db = testsDatabase()
 let app: App
 /** Each instance looks a session up anew when its memory is a second old; these look at once. */
 let nowMs = 0
@@ -26,10 +26,6 @@ const instance = (config = {}) =>
     config: { rateLimits: PLENTY, ...config },
   })
 
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db.drop())
 beforeEach(async () => {
   app = instance()
   await db.sql`delete from sign_in_tries`

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import type { App } from '../../../src/server/app.ts'
 import { exportLines } from '../../../src/server/sync/export.ts'
 import { type Tenant, tenant, testApp } from '../../support/api.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { asOrganization } from '../../support/rls.ts'
 import { type Ask, asker } from '../../support/webhook-api.ts'
 
@@ -12,14 +12,12 @@ import { type Ask, asker } from '../../support/webhook-api.ts'
 const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
 const SCOPES = ['read', 'write', 'audit:write', 'admin']
 
-let db: TestDatabase
+const db = testsDatabase()
 let app: App
 
-beforeAll(async () => {
-  db = await testDatabase()
+beforeAll(() => {
   app = testApp(db.sql, { config: { rateLimits: PLENTY } })
 })
-afterAll(() => db.drop())
 
 const member = (name: string, further: object = {}) => ({
   ...{

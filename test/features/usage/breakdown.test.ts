@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { statementsOf } from '../../../src/database/citus.ts'
 import { rebuildTables } from '../../../src/database/derived-tables.ts'
 import { MIGRATIONS } from '../../../src/database/migrate.ts'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { KEYS, makeRecords, type Session, sumsByHand, TEAMS } from './by-hand.ts'
 
 // Breakdowns against sums by hand over the list and the details of the sessions.
@@ -39,12 +39,11 @@ const FILTERS = [
   '&min_quality=60&max_quality=80&date_from=2026-03-01',
 ]
 
-let database: TestDatabase
+const database = testsDatabase()
 let app: App
 let owner: Tenant
 
 beforeAll(async () => {
-  database = await testDatabase()
   app = testApp(database.sql, { pricer, config: { rateLimits: UNLIMITED } })
   owner = await tenant(database.sql)
   // half of the members come after their sessions, and some sessions change
@@ -76,7 +75,6 @@ beforeAll(async () => {
     },
   ])
 }, 600_000)
-afterAll(() => database.drop())
 
 async function send(records: object[], query = ''): Promise<void> {
   const response = await client(app, owner.key)(`/v1/sync${query}`, {

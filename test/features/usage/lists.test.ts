@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { updateOrganization } from '../../../src/features/organization/queries.ts'
 import { csvLines, csvNames } from '../../../src/http/responses/csv.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { makeRecords, type Session } from './by-hand.ts'
 
 // Filters of the list of sessions, names to choose from, CSV, and members that are hidden.
@@ -14,7 +14,7 @@ interface Detail extends Session {
   security_metadata: { findings: unknown[] }
 }
 
-let database: TestDatabase
+const database = testsDatabase()
 let app: App
 let owner: Tenant
 let all: Detail[]
@@ -29,7 +29,6 @@ const ADA = {
 }
 
 beforeAll(async () => {
-  database = await testDatabase()
   app = testApp(database.sql)
   owner = await tenant(database.sql)
   await send([...makeRecords(300, 3), ADA])
@@ -41,7 +40,6 @@ beforeAll(async () => {
   const ids = [first, ...pages].flatMap((page) => page.data.map(({ id }) => id))
   all = await Promise.all(ids.map((id) => ask<Detail>(`/v1/sessions/${id}`)))
 }, 180_000)
-afterAll(() => database.drop())
 
 async function send(records: object[], tenantOf: Tenant = owner): Promise<void> {
   const response = await client(app, tenantOf.key)('/v1/sync', {

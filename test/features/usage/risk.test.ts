@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { rebuildTables } from '../../../src/database/derived-tables.ts'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 
 // A pull request with the sessions that worked on it.
 
-let database: TestDatabase
+const database = testsDatabase()
 let app: App
 let owner: Tenant
 
 beforeAll(async () => {
-  database = await testDatabase()
   app = testApp(database.sql)
   owner = await tenant(database.sql)
 })
-afterAll(() => database.drop())
 
 async function send(records: object[], tenantOf = owner): Promise<object> {
   const response = await client(app, tenantOf.key)('/v1/sync', {

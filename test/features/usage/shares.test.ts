@@ -1,23 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 
 // Parts of sessions belong to pull requests: after each of many changes in any order, the stored parts are what the
 // rules give for all that is stored.
 
 const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
-let database: TestDatabase
+const database = testsDatabase()
 let app: App
 let owner: Tenant
 
 beforeAll(async () => {
-  database = await testDatabase()
   app = testApp(database.sql, { config: { rateLimits: PLENTY } })
   owner = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
 })
-afterAll(() => database.drop())
 
 let state = 7
 const below = (limit: number): number => {

@@ -1,26 +1,24 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { ticketFinder } from '../../../src/accounts/organizations/tickets.ts'
 import { findWaitingTickets } from '../../../src/features/usage/ticket-steps.ts'
 import type { App } from '../../../src/server/app.ts'
 import { checkRollups, checkTicketPatterns } from '../../../src/server/doctor/checks.ts'
 import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { silent, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { silent, testsDatabase } from '../../support/postgres.ts'
 
 // Tickets have a cost: they are found in branches, and in branches and titles of pull requests.
 
-let database: TestDatabase
+const database = testsDatabase()
 let app: App
 let owner: Tenant
 
 beforeAll(async () => {
-  database = await testDatabase()
   app = testApp(database.sql)
   owner = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
   await send('POST', '/v1/sync', {
     records: [...SESSIONS, pullRequest(1, 'Fix CORE-9 and UTF-8', 'CORE-9-utf')],
   })
 })
-afterAll(() => database.drop())
 
 const session = (name: string, more: object) => ({
   ...{ type: 'session', id: `sess_${name}`, project_name: 'checkout', created_at: '2026-06-01T00:00:00Z' },

@@ -1,24 +1,22 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { createGate } from '../../../src/accounts/organizations/gate.ts'
 import { createIntake } from '../../../src/server/intake/intake.ts'
 import type { Intake } from '../../../src/server/intake/messages.ts'
 import { type Tenant, tenant } from '../../support/api.ts'
 import { holdOrganization } from '../../support/held-organization.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 
 const PLENTY = { maxProcessorMs: 60_000 }
 const ACTOR = { userId: 'mem_test', ipAddress: null }
 
-let database: TestDatabase
+const database = testsDatabase()
 let heavy: Tenant
 let light: Tenant
 beforeAll(async () => {
-  database = await testDatabase()
   heavy = await tenant(database.sql)
   light = await tenant(database.sql)
 })
-afterAll(() => database.drop())
 
 const intakeOf = (limits?: { maxProcessorMs?: number }): Intake =>
   createIntake(

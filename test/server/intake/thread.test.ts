@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { createGate } from '../../../src/accounts/organizations/gate.ts'
@@ -13,20 +13,18 @@ import { createIntakeThread } from '../../../src/server/intake/thread.ts'
 import { CLAUDE, call, logs } from '../../analysis/telemetry/fixtures.ts'
 import { type Tenant, tenant } from '../../support/api.ts'
 import { eventually, scratchFolder } from '../../support/cli.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 
 // The intake thread itself, which dies and hangs on demand.
 
 const UNRULY = new URL('../../fixtures/unruly-intake.ts', import.meta.url)
 const WAIT_MS = 30_000
 
-let database: TestDatabase
+const database = testsDatabase()
 let own: Tenant
 beforeAll(async () => {
-  database = await testDatabase()
   own = await tenant(database.sql)
 })
-afterAll(() => database.drop())
 
 function startIntake({ idleMs = 100_000, missedBeats = 100, modelPrices = null as PriceFile | null } = {}) {
   const threads: Worker[] = []

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { Sql } from '../../../src/database/client.ts'
 import { MAX_COUNTED, readQueueState } from '../../../src/webhooks/outbox/state.ts'
 import { tenant } from '../../support/api.ts'
 import { explainedPool } from '../../support/explained.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { addEndpoint } from '../../support/webhook-rows.ts'
 
 // The state of the queue is read on scrapes: at the same cost with any number of deliveries.
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await testDatabase()
-})
-afterAll(() => database.drop())
+const database = testsDatabase()
 
 /** Deliveries of an endpoint, the first due `ageS` seconds ago, the others later by a millisecond each. */
 const fill = (sql: Sql, orgId: string, endpoint: string, name: string, count: number, ageS: number) => sql`

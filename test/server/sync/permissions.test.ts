@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Scope } from '../../../src/accounts/keys/model.ts'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import type { App } from '../../../src/server/app.ts'
 import { bodyOf, client, tenant, testApp } from '../../support/api.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 
 // The scopes and the member of a key decide what it may send, and to whom sessions belong.
 
-let database: TestDatabase
+const database = testsDatabase()
 let app: App
-beforeAll(async () => {
-  database = await testDatabase()
+beforeAll(() => {
   app = testApp(database.sql)
 })
-afterAll(() => database.drop())
 
 const AT = '2026-03-01T10:00:00Z'
 const session = (id: string, fields: object = {}) => ({

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { renameProject } from '../../../src/server/sync/project-write.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { given } from '../../support/risk-records.ts'
 import { asOrganization } from '../../support/rls.ts'
 import { account, finding, session } from '../erasure/account.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await testDatabase()
-})
-afterAll(() => database.drop())
+const database = testsDatabase()
 
 const ACTOR = { userId: 'cli:test', ipAddress: null }
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { lockOrganization } from '../../../src/database/org-lock.ts'
 import { FINDING_TABLES } from '../../../src/features/security/check.ts'
@@ -12,7 +12,7 @@ import { writeRecords } from '../../../src/server/sync/write.ts'
 import { CLAUDE, call, inboxEmpty, logs } from '../../analysis/telemetry/fixtures.ts'
 import { client, tenant, testApp } from '../../support/api.ts'
 import { untilWriterWaits } from '../../support/held-organization.ts'
-import { findDifferences, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 
 // Sessions whose price became known after they were written.
 
@@ -25,11 +25,7 @@ const IN_HOUSE = { 'in-house': { input: 1, output: 10, cache_read: 0.1, cache_wr
 /** More than are read at a time. */
 const MANY = 80
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await testDatabase()
-})
-afterAll(() => database.drop())
+const database = testsDatabase()
 
 const deps = (prices = {}) => ({
   sql: database.sql,

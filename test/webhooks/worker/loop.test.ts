@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from 'bun:test'
+import { afterEach, expect, setSystemTime, test } from 'bun:test'
 import { createOrganization } from '../../../src/accounts/organizations/queries.ts'
 import { createLog } from '../../../src/base/log.ts'
 import { type Config, loadConfig } from '../../../src/config.ts'
@@ -10,7 +10,7 @@ import { createSecretBox } from '../../../src/webhooks/signing/secret-box.ts'
 import { verifySignature } from '../../../src/webhooks/signing/signature.ts'
 import { startDeliveries } from '../../../src/webhooks/worker/deliveries.ts'
 import { eventually } from '../../support/cli.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { type Receiver, startReceiver } from '../../support/receiver.ts'
 import { addDeliveries, addEndpoint } from '../../support/webhook-rows.ts'
 
@@ -19,13 +19,10 @@ import { addDeliveries, addEndpoint } from '../../support/webhook-rows.ts'
 const KEY = new Uint8Array(32).fill(7)
 const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
 
-let database: TestDatabase
+const database = testsDatabase()
 const receivers: Receiver[] = []
 const running: { delivering: ReturnType<typeof startDeliveries>; end: () => Promise<void> }[] = []
 
-beforeAll(async () => {
-  database = await testDatabase()
-})
 afterEach(async () => {
   setSystemTime()
   for (const receiver of receivers.splice(0)) receiver.close()
@@ -36,7 +33,6 @@ afterEach(async () => {
   // the next test's loop is not to find what this one left
   await database.sql`delete from webhook_queue`
 })
-afterAll(() => database.drop())
 
 function deliver(over: Partial<Config> = {}) {
   const lines: string[] = []
