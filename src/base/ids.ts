@@ -82,3 +82,6 @@ export function sessionIdOf(agentId: string): string {
   const hash = new Bun.CryptoHasher('sha256').update(agentId).digest('hex').slice(0, 20)
   return `sess_${plain.slice(0, AGENT_ID_LENGTH - 21)}-${hash}`
 }
+
+/** The ids of rows, in their order. */
+export const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id)

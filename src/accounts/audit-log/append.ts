@@ -1,7 +1,7 @@
 import { inBatches, sumOf } from '../../base/batches.ts'
 import { microsOf, TIME_PATTERN_US, timestampOf } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
-import { newId } from '../../base/ids.ts'
+import { idsOf, newId } from '../../base/ids.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import { counting } from '../../database/rollups.ts'
@@ -132,10 +132,7 @@ export async function insertRows(
   { imported }: { imported: boolean },
 ): Promise<void> {
   if (rows.length === 0) return
-  const after = entriesWith(
-    tx,
-    rows.map(({ id }) => id),
-  )
+  const after = entriesWith(tx, idsOf(rows))
   await counting(
     tx,
     orgId,
@@ -187,11 +184,7 @@ async function deleteOldest(tx: ISql, orgId: string, before: Date, limit: number
       and l.created_at < ${before}
     order by l.created_at
     limit ${limit}`
-  await deleteRows(
-    tx,
-    orgId,
-    old.map((row) => row.id),
-  )
+  await deleteRows(tx, orgId, idsOf(old))
   return old.length
 }
 

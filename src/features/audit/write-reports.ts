@@ -3,7 +3,7 @@ import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/r
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { microsOf, TIME_PATTERN_US, timestampOf } from '../../base/dates.ts'
 import { validationError } from '../../base/errors.ts'
-import { derivedId } from '../../base/ids.ts'
+import { derivedId, idsOf } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
 import { replaced, unnest } from '../../database/rows.ts'
 import type { ReportSummary } from './model.ts'
@@ -36,11 +36,7 @@ export async function writeReports(
 ): Promise<ReportsWritten> {
   const wanted = prepare(records)
   if (wanted.length === 0) return { ...NOTHING_WRITTEN, generated: [] }
-  const stored = await findReports(
-    tx,
-    orgId,
-    wanted.map(({ id }) => id),
-  )
+  const stored = await findReports(tx, orgId, idsOf(wanted))
   const { rows, ...result } = findChanges(wanted, stored, { keyOf: ({ id }) => id, isSame })
   await buildReports(tx, orgId, rows)
   return { ...result, generated: rows }

@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
-import { contains, type Scope } from '../../accounts/keys/model.ts'
+import { contains, SCOPES_OF_DEVELOPERS_KEYS, SCOPES_OF_ROLE, type Scope } from '../../accounts/keys/model.ts'
 import { insertKey } from '../../accounts/keys/queries.ts'
 import { findOrganizationById } from '../../accounts/organizations/queries.ts'
 import {
@@ -12,7 +12,6 @@ import {
   takeAnswer,
   type WaitingDevice,
 } from '../../accounts/people/device-queries.ts'
-import { SCOPES_OF_DEVELOPERS_KEYS, SCOPES_OF_ROLE } from '../../accounts/people/roles.ts'
 import type { FoundSession } from '../../accounts/people/sign-in-queries.ts'
 import type { Role } from '../../analysis/records/member.ts'
 import { ApiError } from '../../base/errors.ts'

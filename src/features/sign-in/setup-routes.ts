@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { SYSTEM } from '../../accounts/audit-log/append.ts'
+import { SCOPES_OF_ROLE } from '../../accounts/keys/model.ts'
 import {
   hasOrganization,
   insertOrganization,
@@ -10,7 +11,6 @@ import {
 import { saveAccount } from '../../accounts/people/account-queries.ts'
 import { cookieReader, sessionCookie } from '../../accounts/people/cookies.ts'
 import { hashPassword } from '../../accounts/people/passwords.ts'
-import { SCOPES_OF_ROLE } from '../../accounts/people/roles.ts'
 import { csrfTokenOf, isToken } from '../../accounts/people/tokens.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { Plan } from '../../config.ts'

@@ -1,7 +1,6 @@
-import { grants } from '../../accounts/keys/model.ts'
+import { grants, type Rights, scopesBeyond } from '../../accounts/keys/model.ts'
 import { findWaysIn } from '../../accounts/people/account-queries.ts'
 import { endInvitations } from '../../accounts/people/invitation-queries.ts'
-import { type Rights, scopesBeyond } from '../../accounts/people/roles.ts'
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
 import type { MemberRecord, Role } from '../../analysis/records/member.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'

@@ -1,4 +1,5 @@
 import { changePacked } from '../../analysis/records/fragments.ts'
+import { idsOf } from '../../base/ids.ts'
 import { lockOrganization } from '../../database/org-lock.ts'
 import { pagesOf } from '../../database/rows.ts'
 import { writeFindings } from '../../features/security/write.ts'
@@ -74,11 +75,7 @@ async function eraseInBatch(
     })
     if (changed.length > 0) {
       await replaceTexts(tx, orgId, changed)
-      await writeFindings(
-        tx,
-        orgId,
-        changed.map(({ id }) => id),
-      )
+      await writeFindings(tx, orgId, idsOf(changed))
     }
     return changed.length
   })

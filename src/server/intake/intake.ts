@@ -4,6 +4,7 @@ import { createShares, type Free } from '../../accounts/organizations/shares.ts'
 import { renumberRecords } from '../../analysis/records/problems.ts'
 import type { Signal } from '../../analysis/telemetry/model.ts'
 import { ApiError, busy, fieldError } from '../../base/errors.ts'
+import { idsOf } from '../../base/ids.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { Sql } from '../../database/client.ts'
 import { telemetryEntry } from '../sync/audit-entries.ts'
@@ -56,16 +57,11 @@ async function storeTelemetry(
     ...session,
     email: member ?? (session.email === null ? null : asciiLower(session.email)),
   }))
-  const ids = [...new Set(sessions.map(({ id }) => id))]
+  const ids = [...new Set(idsOf(sessions))]
   const foreign = member === null ? new Set<string>() : await findForeign(sql, orgId, ids, member)
   const own = sessions.filter(({ id }) => !foreign.has(id))
   const refused = sessions.reduce((sum, { id, records }) => (foreign.has(id) ? sum + records : sum), rejected)
-  const entry = telemetryEntry(
-    signal,
-    received,
-    refused,
-    own.map(({ id }) => id),
-  )
+  const entry = telemetryEntry(signal, received, refused, idsOf(own))
   await storeInInbox(sql, orgId, own, { bound: member !== null, actor, entry })
   return {
     ...{ received, created: 0, updated: 0, unchanged: 0 },

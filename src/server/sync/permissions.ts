@@ -1,5 +1,4 @@
-import { grants, type Scope } from '../../accounts/keys/model.ts'
-import type { Rights } from '../../accounts/people/roles.ts'
+import { grants, type Rights, type Scope } from '../../accounts/keys/model.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import type { FieldProblem } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'

@@ -3,6 +3,7 @@ import { composeRecord, type RecordHead } from '../../../analysis/fragments/sess
 import { coverageOf, originOf, telemetryOf } from '../../../analysis/fragments/telemetry.ts'
 import { packFragments, type SessionFragments, unpackFragments } from '../../../analysis/records/fragments.ts'
 import type { Pricer } from '../../../analysis/scoring/prices.ts'
+import { idsOf } from '../../../base/ids.ts'
 import type { ISql } from '../../../database/client.ts'
 import { hashOf, NO_PROJECT, type PreparedSession, prepareSession } from '../prepare.ts'
 import { findIncluding, findRecords, storeIncludes } from '../store-write.ts'
@@ -62,11 +63,7 @@ export async function withSubAgentsTelemetry(
   options: MergeOptions,
 ): Promise<readonly PreparedSession[]> {
   const told = sent.filter(isTelemetry)
-  const including = await findIncluding(
-    tx,
-    orgId,
-    told.map(({ id }) => id),
-  )
+  const including = await findIncluding(tx, orgId, idsOf(told))
   if (including.size === 0) return sent
   const people = await findPeople(tx, orgId, [...told, ...including.values()])
   return sent.map((session) => {
@@ -190,11 +187,7 @@ export async function addedToRecords(
   sent: readonly PreparedSession[],
   options: MergeOptions,
 ): Promise<Map<string, PreparedSession | undefined>> {
-  const records = await findRecords(
-    tx,
-    orgId,
-    sent.map(({ id }) => id),
-  )
+  const records = await findRecords(tx, orgId, idsOf(sent))
   const added = new Map<string, PreparedSession | undefined>()
   for (const session of sent) {
     const record = records.get(session.id)

@@ -1,4 +1,5 @@
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../../analysis/records/changes.ts'
+import { idsOf } from '../../../base/ids.ts'
 import { useGenericPlans } from '../../../database/citus.ts'
 import type { ISql } from '../../../database/client.ts'
 import { counting } from '../../../database/rollups.ts'
@@ -86,7 +87,7 @@ export async function writeSessions(
     ...merging,
     isBound: reassignment.endsWith('to a member'),
   })
-  const keptIds = new Set(kept.map(({ id }) => id))
+  const keptIds = new Set(idsOf(kept))
   await deleteSessions(tx, orgId, subAgents.ids)
   const stored = await findStored(tx, orgId, [...keptIds])
   const owned = await withUsers(
@@ -129,7 +130,7 @@ async function counted(
   const old = before.map(({ id }) => id)
   const withIds = (ids: readonly string[]) =>
     ids.length === 0 ? undefined : tx`s.id = any(${[...ids]}::text[])`
-  const rows = { before: withIds(old), after: withIds(after.map(({ id }) => id)) }
+  const rows = { before: withIds(old), after: withIds(idsOf(after)) }
   await counting(tx, orgId, SESSION_ROLLUPS, rows, write)
   await updateDirectories(tx, orgId, before.map(touchingOf), after)
   await updateUsage(tx, orgId, old, after)
@@ -150,11 +151,7 @@ export async function deleteSessions(tx: ISql, orgId: string, ids: readonly stri
  */
 export async function replaceTexts(tx: ISql, orgId: string, sessions: readonly StoredTexts[]): Promise<void> {
   await useGenericPlans(tx)
-  const stored = await findStored(
-    tx,
-    orgId,
-    sessions.map(({ id }) => id),
-  )
+  const stored = await findStored(tx, orgId, idsOf(sessions))
   const before = sessions.flatMap(({ id }) => stored.get(id) ?? [])
   const after = sessions.flatMap(({ id, detail, ...texts }) => {
     const row = stored.get(id)
