@@ -45,16 +45,6 @@ async function setBudget(
   return { month, limit: unscaled(scaled(limit, MONEY_DECIMALS), MONEY_DECIMALS) }
 }
 
-/** Throws VALIDATION_ERROR where the path to set a limit names no month. */
-function refuseWrongMonth(month: string): void {
-  if (!isMonth(month)) throw validationError({ field: 'month', message: 'must be a month, as 2026-11' })
-}
-
-/** Throws NOT_FOUND where the path of a limit names no month. */
-function refuseUnknownMonth(month: string): void {
-  if (!isMonth(month)) throw noBudget()
-}
-
 /** Deletes the limit of a month. Throws NOT_FOUND. */
 async function deleteBudget(
   tx: ISql,
@@ -104,7 +94,7 @@ export const budgetRoutes = ({ now, api, inTurn }: RouteDeps) =>
     .put(
       '/:month',
       ({ params: { month }, query, body: { limit }, orgId, actor }) => {
-        refuseWrongMonth(month)
+        if (!isMonth(month)) throw validationError({ field: 'month', message: 'must be a month, as 2026-11' })
         return inTurn(orgId, (tx) => setBudget(tx, orgId, actor, query, { month, limit }, now()))
       },
       {
@@ -124,7 +114,7 @@ export const budgetRoutes = ({ now, api, inTurn }: RouteDeps) =>
     .delete(
       '/:month',
       ({ params: { month }, query, orgId, actor }) => {
-        refuseUnknownMonth(month)
+        if (!isMonth(month)) throw noBudget()
         return inTurn(orgId, (tx) => deleteBudget(tx, orgId, actor, query, month))
       },
       {
