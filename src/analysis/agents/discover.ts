@@ -2,12 +2,12 @@ import { type Dirent, realpathSync, type Stats } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { extname, join, resolve } from 'node:path'
 import { codeOf, messageOf, OperatorError } from '../../base/errors.ts'
+import { compareText } from '../../base/text.ts'
 import { type DetectedFormat, detectFormat, HEAD_BYTES, isCompanion, NO_HEAD } from './file-format.ts'
 import { agentOf, FORMATS, formatNamed } from './format-list.ts'
-import type { Format } from './formats/format.ts'
+import type { Format, HeadFacts } from './formats/format.ts'
 import { NOT_REGULAR } from './git/regular-file.ts'
 import { type KnownFile, type Look, lookAt, lookAtFolder, statsOf } from './known-files.ts'
-import { inOrder, type OrderedFile, sortedByOrigin } from './source-order.ts'
 import { useDatabase } from './transcript/database.ts'
 import { bytesOf } from './transcript/file-bytes.ts'
 import { copyText } from './transcript/json-fields.ts'
@@ -239,5 +239,62 @@ function* idsIn(bytes: Buffer, keys: NonNullable<Format['keys']>): Generator<str
       last = found
       yield copyText(id)
     }
+  }
+}
+
+// The order in which files are read: copies of another file's lines come after these.
+
+interface OrderedFile extends HeadFacts {
+  path: string
+  bytes: number
+  ids: readonly string[]
+}
+
+/** A file may begin with a copy of another: a sub-agent's of its parent's, a fork's of the session that it names. */
+function sortedByOrigin<File extends OrderedFile>(group: readonly File[]): File[] {
+  const depths = new Map<string | null, number>()
+  const depthOf = (id: string | null): number => {
+    const known = depths.get(id)
+    if (known !== undefined) return known
+    // files that name each other are no forks
+    depths.set(id, 0)
+    const named = new Set(group.flatMap(({ sessionId, ids }) => (sessionId === id ? ids : [])))
+    named.delete(id ?? '')
+    const depth = Math.max(-1, ...[...named].map(depthOf)) + 1
+    depths.set(id, depth)
+    return depth
+  }
+  return group.toSorted(
+    (a, b) =>
+      Number(a.startedBy !== null) - Number(b.startedBy !== null) ||
+      depthOf(a.sessionId) - depthOf(b.sessionId) ||
+      compareText(a.path, b.path),
+  )
+}
+
+/**
+ * Sorts groups, each sorted by origin. A resumed session starts with a copy of the original: of two groups with the same start
+ * the original is the one that is not in the background, else the shorter.
+ */
+const inOrder = <File extends OrderedFile>(groups: readonly File[][]): File[][] =>
+  groups
+    .map(orderOf)
+    .sort(
+      (a, b) =>
+        compareText(a.start, b.start) ||
+        Number(a.inBackground) - Number(b.inBackground) ||
+        a.size - b.size ||
+        compareText(a.group[0]?.path ?? '', b.group[0]?.path ?? ''),
+    )
+    .map(({ group }) => group)
+
+/** The groups are sorted by these fields. The first times in a fork's file are those of a session that it names. */
+const orderOf = <File extends OrderedFile>(group: File[]) => {
+  const first = group.filter(({ ids }) => ids.length <= (group[0]?.ids.length ?? 0))
+  return {
+    group,
+    start: first.map(({ startedAt }) => startedAt).sort()[0] ?? '',
+    inBackground: group.every(({ isBackground }) => isBackground),
+    size: group.reduce((sum, source) => sum + source.bytes, 0),
   }
 }

@@ -12,7 +12,6 @@ import { dollarsOf, type Pricer } from '../scoring/prices.ts'
 import { type QualitySignals, scoreQuality } from '../scoring/quality.ts'
 import { firstIndex } from '../scoring/sorted.ts'
 import { securityMetadataOf } from './findings.ts'
-import { mainModelOf, modelsOf, nameOf } from './models.ts'
 import { classificationOf, issuesOf, observationsOf, type SessionEvent, summaryOf } from './observations.ts'
 import { originOf, withEachCallOnce } from './telemetry.ts'
 import { type PricedTurns, priceTurns } from './turn-prices.ts'
@@ -272,4 +271,25 @@ function numberAt(
   if (at === null) return null
   const before = turns[firstIndex(turns.length, (index) => (turns[index]?.at ?? '') > at) - 1]
   return before === undefined || before.at === null ? null : (numbers.get(before.id) ?? null)
+}
+
+// Names of the models of a session.
+
+const MAX_MODELS = 100
+const MAX_NAME = 200
+
+const nameOf = (model: string | null | undefined): string | null =>
+  model == null ? null : cut(model, MAX_NAME)
+
+/** The models of the turns in the order of their first use. */
+const modelsOf = (turns: readonly { model: string | null }[]): string[] =>
+  [...new Set(turns.flatMap(({ model }) => nameOf(model) ?? []))].slice(0, MAX_MODELS)
+
+/** The model of most turns; without any, the first that a total is of. */
+function mainModelOf(turns: readonly TurnFragment[], { runs, whole }: SessionFragments): string | null {
+  const uses = new Map<string, number>()
+  for (const { model } of turns) if (model !== null) uses.set(model, (uses.get(model) ?? 0) + 1)
+  const most = [...uses].sort(([, a], [, b]) => b - a)[0]?.[0]
+  const stated = [...runs.flatMap(({ totals }) => totals), ...(whole ?? [])]
+  return nameOf(most ?? stated.find(({ model }) => model !== null)?.model)
 }

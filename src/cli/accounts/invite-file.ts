@@ -6,7 +6,6 @@ import { inviteMembers } from '../../features/members/member-changes.ts'
 import { InvitationsBody, repeatedAddresses } from '../../features/members/model.ts'
 import { commandLineActor } from '../command/actor.ts'
 import type { Context } from '../command/context.ts'
-import { rowsOfCsv } from './csv.ts'
 import { linkOf } from './owner.ts'
 
 const HEADER = 'email,display_name,role,team'
@@ -50,3 +49,23 @@ const problemsOf = (file: string, problems: readonly { field: string; message: s
       }),
     ].join('\n'),
   )
+
+/** A cell, in quotes or not, with what ends it. */
+const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y
+
+/** The rows of CSV (RFC 4180) without empty lines; undefined where a quote has no end, or text beside it. */
+function rowsOfCsv(text: string): string[][] | undefined {
+  const rows: string[][] = []
+  let row: string[] = []
+  CELL.lastIndex = 0
+  for (let end: string | undefined = ','; end === ',' || CELL.lastIndex < text.length; ) {
+    const [whole, quoted, plain = '', ended] = CELL.exec(text) ?? []
+    if (whole === undefined) return undefined
+    row.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'))
+    end = ended
+    if (end === ',') continue
+    if (row.length > 1 || row[0] !== '') rows.push(row)
+    row = []
+  }
+  return rows
+}

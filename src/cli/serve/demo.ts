@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createKey } from '../../accounts/keys/queries.ts'
+import type { Change } from '../../accounts/organizations/gate.ts'
 import { createOrganization } from '../../accounts/organizations/queries.ts'
 import { dateOf } from '../../base/dates.ts'
 import type { Log } from '../../base/log.ts'
@@ -10,6 +11,7 @@ import type { Sql } from '../../database/client.ts'
 import { startEmbedded } from '../../database/embedded/embedded-server.ts'
 import { migrate } from '../../database/migrate.ts'
 import { divideConnections, type OpenDatabase } from '../../database/open.ts'
+import { inOrganization } from '../../database/org-lock.ts'
 import { createReconnectingPool } from '../../database/pools/reconnecting-pool.ts'
 import { updateOrganization } from '../../features/organization/queries.ts'
 import { EXAMPLE_IDS } from '../../http/openapi/examples.ts'
@@ -19,11 +21,15 @@ import { demoBudget, demoMembers, demoReport } from '../../server/seed/demo-team
 import { generateWork } from '../../server/seed/demo-work.ts'
 import { generateAudit } from '../../server/seed/risks.ts'
 import { writeRecords } from '../../server/sync/write.ts'
+import { createEndpoint } from '../../webhooks/endpoints.ts'
+import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
+import { loadSecretKey } from '../../webhooks/signing/secret-key.ts'
 import { commandLineActor } from '../command/actor.ts'
 import type { Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { syncDepsOf } from '../command/sync-deps.ts'
-import { type DemoWebhooks, startDemoWebhooks } from './demo-webhooks.ts'
+import { startReceiver } from '../webhook/receiver.ts'
+import { receivedLine } from '../webhook/text.ts'
 import { serveUntilSignal } from './until-signal.ts'
 
 const ORG = 'demo'
@@ -162,3 +168,36 @@ Webhooks are received and verified here. This sends one:
 ${curl(`/v1/webhooks/${endpoint}/test`, '-X POST ')}
 Ctrl-C stops it and removes its data.`
 }
+
+/** Starts a receiver that prints a line for each delivery, with the result of the signature check. */
+function startDemoWebhooks({ config }: Pick<Context, 'config'>) {
+  let secret: string | null = null
+  const receiver = startReceiver({
+    port: 0,
+    secret: () => secret,
+    status: 200,
+    prefix: config.webhookHeaderPrefix,
+    onReceived: (received) => printMessage(`webhook received: ${receivedLine(received)}`),
+  })
+  return {
+    stop: receiver.stop,
+    /** Registers an endpoint for all events of the organization. Returns its id. */
+    async register(sql: Sql, orgId: string): Promise<string> {
+      const box = createSecretBox(loadSecretKey(config))
+      const wanted = {
+        url: `${receiver.url}/`,
+        events: ['*'],
+        enabled: true,
+        description: "The demo's own receiver",
+      }
+      const inTurn: Change = (id, work) => inOrganization(sql, id, work)
+      const deps = { inTurn, box, maxEndpoints: config.webhookMaxEndpoints }
+      const id = EXAMPLE_IDS.webhook_id
+      const endpoint = await createEndpoint(deps, orgId, commandLineActor(), wanted, undefined, id)
+      secret = endpoint.secret
+      return endpoint.id
+    },
+  }
+}
+
+type DemoWebhooks = ReturnType<typeof startDemoWebhooks>

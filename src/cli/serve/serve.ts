@@ -1,14 +1,16 @@
+import { resolve } from 'node:path'
 import { listOrganizations, listWithoutOwner } from '../../accounts/organizations/queries.ts'
 import type { Log } from '../../base/log.ts'
+import { shellWord } from '../../base/text.ts'
 import { VERSION } from '../../base/version.ts'
-import type { Config } from '../../config.ts'
+import { type Config, defaultDataDir } from '../../config.ts'
 import { limitOf } from '../../database/embedded/system-limits.ts'
 import { openDatabase } from '../../database/open.ts'
 import type { Context } from '../command/context.ts'
 import { findMisspelt } from '../command/misspelt.ts'
 import { printResult } from '../command/output.ts'
+import { programWords } from '../command/program-words.ts'
 import { startBackups } from './backups.ts'
-import { gettingStarted, ownerHint } from './getting-started.ts'
 import { measureBackups } from './measure.ts'
 import { serveUntilSignal } from './until-signal.ts'
 
@@ -66,4 +68,38 @@ function warnOfFewFiles(log: Log): void {
     `few files may be open at once, each client takes one: raise the limit (ulimit -n ${MIN_OPEN_FILES})`,
     { limit },
   )
+}
+
+type Place = Pick<Context, 'config' | 'env' | 'envFile'>
+
+/**
+ * The program's path, compiled or from source, and the options that name this server's settings: its file and its data
+ * directory unless that is the default. A DATABASE_URL may hold a password and is never printed.
+ */
+function words({ config, env, envFile }: Place): { program: string; settings: string } {
+  const isElsewhere = config.databaseUrl === null && config.dataDir !== defaultDataDir(env)
+  const settings =
+    (envFile === undefined ? '' : ` --env-file ${shellWord(resolve(envFile))}`) +
+    (isElsewhere ? ` --data-dir ${shellWord(resolve(config.dataDir))}` : '')
+  return { program: programWords().map(shellWord).join(' '), settings }
+}
+
+/** Explains how the first person of an organization signs in. */
+function ownerHint(place: Place, slug: string): string {
+  const { program, settings } = words(place)
+  return `Nobody owns ${slug}: ${program} owner create --org ${slug} --email you@example.com --name You${settings}`
+}
+
+/** The first commands, to be pasted into another terminal. */
+export function gettingStarted(place: Place, url: string): string {
+  const { program, settings } = words(place)
+  const where = place.config.databaseUrl === null ? '' : ', in a terminal where the same DATABASE_URL is set'
+  return `There is no organization yet. By commands, beside the running server${where}:
+  ${program} org create --slug acme --name Acme --plan cloud_team${settings}
+  ${program} owner create --org acme --email you@example.com --name You${settings}
+  KEY=$(${program} key create --org acme --name first --scopes read,write,webhooks${settings})
+  curl -s ${shellWord(`${url}/v1/sessions?per_page=3`)} -H "Authorization: Bearer $KEY"
+  curl -s ${shellWord(`${url}/v1/cost`)} -H "Authorization: Bearer $KEY"
+Load what your coding agents left on disk:
+  ${program} sync ~/.claude --org acme${settings}`
 }

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { makeToken } from '../../accounts/people/tokens.ts'
 import { OperatorError } from '../../base/errors.ts'
+import { measureProcess } from '../../base/metrics/process.ts'
 import { createRegistry, type Registry } from '../../base/metrics/registry.ts'
 import { measureThreads } from '../../base/metrics/threads.ts'
+import { backupFolderOf } from '../../database/backup/folder.ts'
 import { findMisplaced } from '../../database/citus.ts'
 import type { ConnectOptions } from '../../database/client.ts'
 import { identifyDatabase } from '../../database/connect-check.ts'
@@ -19,10 +21,13 @@ import { createApp } from '../../server/app.ts'
 import { watchInbox } from '../../server/intake/inbox-watch.ts'
 import { measureIntake, measureSessions } from '../../server/intake/measure.ts'
 import { createIntakeThread } from '../../server/intake/thread.ts'
+import { adminFetch } from '../../server/metrics/admin.ts'
+import { measureDatabase } from '../../server/metrics/queries.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { openSecretKey } from '../../webhooks/signing/secret-key-queries.ts'
 import { measureAttempts, superviseWorker } from '../../webhooks/worker/supervise.ts'
 import type { Context } from '../command/context.ts'
+import { measureDisks } from './measure.ts'
 
 /** The database is checked at this interval. */
 const CHECK_MS = 1_000
@@ -195,4 +200,42 @@ async function postgresEnded(
     )
   }
   throw new OperatorError(`PostgreSQL ended by itself (${how}); nothing committed is lost, start again`)
+}
+
+/** The statements of a scrape end after this time. */
+const STATEMENT_TIMEOUT_MS = 3_000
+/** A connection that is silent for longer is lost, and replaced. The time is above the statement's limit. */
+const SILENCE_MS = 4_000
+
+/**
+ * Listens at ADMIN_HOST and ADMIN_PORT and answers /metrics, which the public port does not; undefined without ADMIN_PORT.
+ * The database is read over a connection of its own, so that a scrape takes none from requests nor waits for one. Throws
+ * OperatorError when the port is in use.
+ */
+export function startAdmin(
+  { config, log }: Pick<Context, 'config' | 'log'>,
+  { registry, database }: { registry: Registry; database: Pick<OpenDatabase, 'target'> },
+) {
+  if (config.adminPort === null) return undefined
+  const address = { host: config.adminHost, port: config.adminPort, setting: 'ADMIN_PORT' } as const
+  const listening = listen({ fetch: adminFetch(registry, config.adminHost), server: null }, address, log)
+  const pool = createReconnectingPool(
+    database.target,
+    { max: 1, applicationName: 'cloud-analytics metrics', statementTimeoutMs: STATEMENT_TIMEOUT_MS },
+    SILENCE_MS,
+  )
+  measureDatabase(registry, pool)
+  measureDisks(registry, {
+    ...(config.databaseUrl === null && { data: config.dataDir }),
+    ...(config.backupEveryS !== null && { backups: backupFolderOf(config) }),
+  })
+  const stopProcess = measureProcess(registry)
+  return {
+    metricsUrl: `${listening.url}/metrics`,
+    async stop() {
+      await listening.stop()
+      stopProcess()
+      await pool.end(1)
+    },
+  }
 }

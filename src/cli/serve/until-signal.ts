@@ -6,7 +6,7 @@ import type { RunningServer } from './server.ts'
 /** The garbage is collected so long after the server has started. */
 const GC_DELAY_MS = 500
 
-const loadServer = () => Promise.all([import('./server.ts'), import('./admin.ts')])
+const loadServer = () => Promise.all([import('./server.ts'), import('./server.ts')])
 
 /** Loads the server, Elysia above all, while PostgreSQL starts; not before, since loading blocks the thread. */
 async function openWhileLoading(open: () => Promise<OpenDatabase>) {

@@ -5,14 +5,20 @@ import type { CommitRecord } from '../../analysis/records/commit.ts'
 import { renumberRecords } from '../../analysis/records/problems.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { ApiError, OperatorError } from '../../base/errors.ts'
+import { once } from '../../base/memoize.ts'
+import type { Config } from '../../config.ts'
 import type { SkippedSession } from '../../features/sessions/deleted-queries.ts'
+import { localUrl } from '../../http/listen.ts'
 import { SyncResponse } from '../../server/intake/model.ts'
 import { type SendBatch, type SentBatch, SKIP_REASONS } from '../../server/sync/batches.ts'
 import { type Answer, bodyOf, errorOf, fetchAnswer, refuseRedirect } from '../client/answer.ts'
+import { stateFolder } from '../client/folders.ts'
 import { isKeyOwner, refusedKey } from '../client/key-owner.ts'
 import { machineName } from '../client/machine.ts'
+import { keyIdOf, type Server } from '../client/server.ts'
+import type { Context } from '../command/context.ts'
 import { printMessage } from '../command/output.ts'
-import type { StateFile, SyncState } from './state.ts'
+import { findKeyOwner, type ReadState, type StateFile, type SyncState } from './state.ts'
 
 export interface Access {
   /** The server's address, without a slash at its end. */
@@ -255,4 +261,26 @@ export function refusal(server: string, answer: Answer): Error {
   if (status === 403 && details?.every(({ field }) => /^records\[\d+\]\./.test(field)))
     return new ApiError('FORBIDDEN', `the server refuses the records: ${message}`, { details })
   return new OperatorError(`the server refuses: ${message}`)
+}
+
+/** A server, and whose the key is. */
+export function targetOf({ env }: Context, server: Server) {
+  /** Reads the owner from the state, else from the server, which is asked at most once; `isNew`: it was asked. */
+  const owner = once(async (): Promise<KeyOwner & { isNew: boolean; read?: ReadState }> => {
+    const known = findKeyOwner(stateFolder(env), server.url, keyIdOf(server.key))
+    return known === undefined
+      ? { ...(await askKeyOwner({ server: server.url, key: server.key })), isNew: true }
+      : { ...known, isNew: false }
+  })
+  return {
+    ...{ server, owner },
+    /** The address of the key's member, which never changes; null where it has none. */
+    member: async () => (server.member === undefined ? (await owner()).member : server.member),
+  }
+}
+
+/** The address of the dashboard that shows what was sent to the server, or written to the database of these settings. */
+export function dashboardOf({ publicUrl, host, port }: Config, server: Server | undefined): string {
+  const address = server?.url ?? publicUrl ?? localUrl({ host, port })
+  return `${address.replace(/\/+$/, '')}/`
 }

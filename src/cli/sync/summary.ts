@@ -1,9 +1,10 @@
 import type { RepositoryResult } from '../../analysis/agents/git/git.ts'
 import type { SourceResult } from '../../analysis/agents/read-sessions.ts'
+import type { SyncRecord } from '../../analysis/records/records.ts'
 import { shellWord } from '../../base/text.ts'
 import type { MovedSessions } from '../../features/sessions/writing/write.ts'
 import type { SessionUser } from '../client/user.ts'
-import { printMessage } from '../command/output.ts'
+import { outputStream, printMessage } from '../command/output.ts'
 import { unpricedText } from '../command/unpriced.ts'
 import type { Incremental } from './incremental.ts'
 
@@ -153,4 +154,28 @@ function foundText({ received, files, unchanged_files, repositories }: Summary):
   if (repositories.length === 0) return sessions
   const history = `${commits} commits in ${repositories.length} repositories`
   return files.length + unchanged_files === 0 ? history : `${sessions} and ${history}`
+}
+
+/**
+ * Prints the records instead of sending them: NDJSON, or with --json one document, which at its end names what was passed
+ * over by then.
+ */
+export async function printRecords(
+  json: boolean,
+  records: AsyncIterable<{ record: SyncRecord }>,
+  passedOver: Summary['skipped'],
+): Promise<void> {
+  const output = outputStream()
+  let separator = json ? '{"records":[' : ''
+  for await (const { record } of records) {
+    const isRead = await output.write(separator + JSON.stringify(record) + (json ? '' : '\n'))
+    if (!isRead) return
+    separator = json ? ',' : ''
+  }
+  if (!json) return
+  const skipped = passedOver.map(({ path, line, reason }) => ({
+    path,
+    reason: line === null ? reason : `line ${line}: ${reason}`,
+  }))
+  await output.write(`${separator === ',' ? '' : separator}],"skipped":${JSON.stringify(skipped)}}\n`)
 }

@@ -19,9 +19,8 @@ import { printMessage, printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
 import { stopSignal } from '../command/signals.ts'
 import { pricerOf, syncDepsOf } from '../command/sync-deps.ts'
-import { askKeyOwner, createApiClient, sentCommits } from './api-client.ts'
+import { askKeyOwner, createApiClient, dashboardOf, sentCommits, targetOf } from './api-client.ts'
 import { attributionOf, readUsualFolders } from './attribution.ts'
-import { printRecords } from './dry-run.ts'
 import { type Incremental, incrementalOf } from './incremental.ts'
 import { checkUsage, isAgreed, isResend, type SyncOptions } from './options.ts'
 import { openState, type SyncState } from './state.ts'
@@ -32,11 +31,11 @@ import {
   createSummary,
   movedText,
   nothingFoundText,
+  printRecords,
   type Summary,
   skip,
   summaryText,
 } from './summary.ts'
-import { dashboardOf, targetOf } from './target.ts'
 
 /**
  * `sync`: writes the paths' sessions and commits to the local database, or sends them to a server. Without paths those of

@@ -6,7 +6,7 @@ import type { QualityOverview } from '../../features/quality/model.ts'
 import type { ListedFinding } from '../../features/security/finding-model.ts'
 import type { SessionListItem } from '../../features/sessions/model.ts'
 import { type Page, useApi } from '../client/api.ts'
-import { syncCommand } from '../client/base.ts'
+import { isOwnMachine, syncCommand } from '../client/base.ts'
 import { addDays, lastDays, periodsOf, type Range, rangeBefore, today, wholeDays } from '../client/days.ts'
 import {
   formatDay,
@@ -19,10 +19,10 @@ import {
 } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
+import { Copied } from '../parts/copied.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Attention } from './attention.tsx'
 import { BurnUp } from './burn-up.tsx'
-import { Connect } from './connect.tsx'
 import { type MoverKey, Movers, moverKeyOf, useMovers } from './movers.tsx'
 import { Tile } from './tile.tsx'
 
@@ -206,5 +206,28 @@ function QualityTile({ days, ...quality }: QualityOverview & { days: readonly st
       isGoodUp
       format={formatScore}
     />
+  )
+}
+
+/** Explains how the first sessions come. */
+function Connect() {
+  return (
+    <section class="connect">
+      <h2>Connect your first machine</h2>
+      <p>
+        On a machine where coding agents work, with the program that runs this server,{' '}
+        <code>cloud-analytics</code>: sign in, approve it in the browser, and send what is there. Prompts and
+        answers stay on the machine.
+        {isOwnMachine() && ' If you built it, paste this in the folder of your clone.'}
+      </p>
+      <Copied text={syncCommand()} />
+      <p class="note" role="status">
+        Waiting for the first session …
+      </p>
+      <p class="note">
+        A new session is sent by itself after <code>cloud-analytics service install</code>. Agents can also
+        send <a href={linkTo('settings', {}, 'telemetry')}>telemetry</a>.
+      </p>
+    </section>
   )
 }
