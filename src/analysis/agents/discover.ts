@@ -10,7 +10,7 @@ import { NOT_REGULAR } from './git/regular-file.ts'
 import { type KnownFile, type Look, lookAt, lookAtFolder, statsOf } from './known-files.ts'
 import { useDatabase } from './transcript/database.ts'
 import { bytesOf } from './transcript/file-bytes.ts'
-import { copyText } from './transcript/json-fields.ts'
+import { copyText } from './transcript/json.ts'
 
 // Finds the files with sessions below the given paths, and groups those that must be read together.
 

@@ -1,6 +1,6 @@
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { counted } from '../../analysis/agents/transcript/file-bytes.ts'
-import { beyondLimits, parseJson } from '../../analysis/agents/transcript/json-fields.ts'
+import { beyondLimits, parseJson } from '../../analysis/agents/transcript/json.ts'
 import { problemOf } from '../../analysis/records/check.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { decompressed } from '../../base/decompress.ts'

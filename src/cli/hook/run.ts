@@ -1,6 +1,6 @@
 import { existsSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { parseJson, valueAt } from '../../analysis/agents/transcript/json-fields.ts'
+import { parseJson, valueAt } from '../../analysis/agents/transcript/json.ts'
 import { claudeFolder, type Environment } from '../client/folders.ts'
 import { recordPath } from '../client/settings-file.ts'
 import type { Context } from '../command/context.ts'

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline'
-import { parseJson } from '../../analysis/agents/transcript/json-fields.ts'
+import { parseJson } from '../../analysis/agents/transcript/json.ts'
 import { messageOf, OperatorError } from '../../base/errors.ts'
 import { visible } from '../../base/text.ts'
 import { fetchAnswer, refuseRedirect } from '../client/answer.ts'

@@ -1,4 +1,4 @@
-import { objectOf, valueAt } from '../../analysis/agents/transcript/json-fields.ts'
+import { objectOf, valueAt } from '../../analysis/agents/transcript/json.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { askServer, bodyOf } from '../client/answer.ts'
 import { MARKER } from './markdown.ts'

@@ -16,7 +16,7 @@ import type {
 } from '../../analysis/agents/attribution/attribute.ts'
 import { createWritten, KEPT_MS, type Written } from '../../analysis/agents/attribution/written.ts'
 import type { KnownFile } from '../../analysis/agents/known-files.ts'
-import { isObject, type Json } from '../../analysis/agents/transcript/json-fields.ts'
+import { isObject, type Json } from '../../analysis/agents/transcript/json.ts'
 import {
   createLineOwners,
   type LineOwners,

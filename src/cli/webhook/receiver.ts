@@ -1,4 +1,4 @@
-import { parseJson } from '../../analysis/agents/transcript/json-fields.ts'
+import { parseJson } from '../../analysis/agents/transcript/json.ts'
 import { codeOf, OperatorError } from '../../base/errors.ts'
 import { readAtMost } from '../client/answer.ts'
 import { type Verification, verifyDelivery } from './verification.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../../analysis/agents/transcript/json-fields.ts'
+import { isObject } from '../../analysis/agents/transcript/json.ts'
 import { decode, parseJson, refuseUnkept } from '../../analysis/records/json.ts'
 import { type FieldProblem, fieldError } from '../../base/errors.ts'
 import { NDJSON_TYPE, type PackedBody, unpack } from '../../http/body.ts'

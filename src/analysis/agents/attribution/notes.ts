@@ -1,7 +1,7 @@
 import { sessionIdOf } from '../../../base/ids.ts'
 import type { Blobs } from '../git/read-blobs.ts'
 import { type Git, runGit } from '../git/run-git.ts'
-import { isObject, type Json, objectOf, parseJson, textOf } from '../transcript/json-fields.ts'
+import { isObject, type Json, objectOf, parseJson, textOf } from '../transcript/json.ts'
 import { parseRanges } from './ranges.ts'
 
 // git-ai's notes on commits (authorship 3.0.0): under each path the lines of a session of an agent, then JSON about these.

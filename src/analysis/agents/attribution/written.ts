@@ -1,6 +1,6 @@
 import { firstAtLeast } from '../../scoring/sorted.ts'
 import { splitKeys } from '../git/effective-lines.ts'
-import { isObject, parseJson } from '../transcript/json-fields.ts'
+import { isObject, parseJson } from '../transcript/json.ts'
 import type { MadeCommit, WrittenEdit } from './written-edits.ts'
 
 /** An edit, or a commit, as it is kept. `added`: when this machine read it first, in ms since 1970; 0 for an old one. */

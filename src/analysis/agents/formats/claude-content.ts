@@ -7,7 +7,7 @@ import {
   objectOf,
   textOf,
   valueAt,
-} from '../transcript/json-fields.ts'
+} from '../transcript/json.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 import type { Turn } from '../transcript/transcript-model.ts'
 import { addedKeysOfResult } from '../transcript/written-lines.ts'

@@ -1,4 +1,4 @@
-import { type Json, textOf, timeOf, valueAt } from '../transcript/json-fields.ts'
+import { type Json, textOf, timeOf, valueAt } from '../transcript/json.ts'
 import type { SourceFile } from '../transcript/source-file.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 

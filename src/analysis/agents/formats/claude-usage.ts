@@ -1,7 +1,7 @@
 import type { ModelTotal } from '../../records/fragments.ts'
 import { plainNameOf } from '../../scoring/model-names.ts'
 import { tierOf } from '../../scoring/price-tiers.ts'
-import { countOf, isObject, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/json-fields.ts'
+import { countOf, isObject, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/json.ts'
 import { reportedCost } from '../transcript/source-file.ts'
 import type { ApiMessage, MessageTokens } from '../transcript/transcript-model.ts'
 

@@ -1,4 +1,4 @@
-import { blockText, isObject, type Json, objectOf, parseJson, textOf } from '../transcript/json-fields.ts'
+import { blockText, isObject, type Json, objectOf, parseJson, textOf } from '../transcript/json.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 import type { Turn } from '../transcript/transcript-model.ts'
 import { type DoneItem, doneBy, isNamedIn, scriptInput } from './codex-items.ts'

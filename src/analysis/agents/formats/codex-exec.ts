@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { type Json, objectOf, textOf, timeOf, timeOfUuid7 } from '../transcript/json-fields.ts'
+import { type Json, objectOf, textOf, timeOf, timeOfUuid7 } from '../transcript/json.ts'
 import { readJsonLines } from '../transcript/json-lines.ts'
 import type { SourceFile } from '../transcript/source-file.ts'
 import type { Transcript } from '../transcript/transcript.ts'

@@ -10,7 +10,7 @@ import {
   timeOf,
   timeOfUuid7,
   valueAt,
-} from '../transcript/json-fields.ts'
+} from '../transcript/json.ts'
 import type { FileGroup, SourceFile } from '../transcript/source-file.ts'
 import { type Totals, totalsKey, totalsOf } from './codex-totals.ts'
 

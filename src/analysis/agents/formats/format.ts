@@ -1,5 +1,5 @@
 import type { DatabaseReader } from '../transcript/database.ts'
-import { copyText, type Json, textOf } from '../transcript/json-fields.ts'
+import { copyText, type Json, textOf } from '../transcript/json.ts'
 import type { SourceFile } from '../transcript/source-file.ts'
 
 // A format of agents' sessions is one object, which has all that is special about it. All are in format-list.ts.

@@ -13,7 +13,7 @@ import {
   textsIn,
   timeOf,
   valueAt,
-} from '../transcript/json-fields.ts'
+} from '../transcript/json.ts'
 import { jsonAt, messagesIn, readJsonDocument, readJsonLines } from '../transcript/json-lines.ts'
 import { type SourceFile, tokensOfCall } from '../transcript/source-file.ts'
 import type { Transcript } from '../transcript/transcript.ts'

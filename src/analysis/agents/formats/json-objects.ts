@@ -1,6 +1,6 @@
 import { MAX_LINE_BYTES, splitLines } from '../../../base/split-lines.ts'
 import { bytesOf } from '../transcript/file-bytes.ts'
-import { parseJson } from '../transcript/json-fields.ts'
+import { parseJson } from '../transcript/json.ts'
 import { LINE_TOO_LONG, whyNotRead } from '../transcript/json-lines.ts'
 
 /**

@@ -8,7 +8,7 @@ import {
   textOf,
   timeOf,
   valueAt,
-} from '../transcript/json-fields.ts'
+} from '../transcript/json.ts'
 import { type OpencodeState, readObject } from './opencode.ts'
 
 // Rows of OpenCode 2, `session_message`: the type of a message is a column, an answer has its parts within it. They are read as

@@ -9,7 +9,7 @@ import {
   textOf,
   timeOf,
   valueAt,
-} from '../transcript/json-fields.ts'
+} from '../transcript/json.ts'
 import {
   addTokens,
   noTokens,

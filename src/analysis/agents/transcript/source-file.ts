@@ -2,7 +2,7 @@ import { compareText } from '../../../base/text.ts'
 import { largerTotals, statedTotals, sumTotals, unattributedTotals } from '../../fragments/totals.ts'
 import type { ModelTotal } from '../../records/fragments.ts'
 import { picodollarsOf } from '../../scoring/prices.ts'
-import { countOf, isObject, type Json } from './json-fields.ts'
+import { countOf, isObject, type Json } from './json.ts'
 import type { LineOwners } from './line-owners.ts'
 import { noteWhole, Transcript } from './transcript.ts'
 import {

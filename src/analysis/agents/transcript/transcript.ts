@@ -9,7 +9,7 @@ import {
   type ModelTotal,
 } from '../../records/fragments.ts'
 import { dangerousActionsOf, sensitiveEdits } from './dangerous-calls.ts'
-import { objectOf, textOf, textsIn } from './json-fields.ts'
+import { objectOf, textOf, textsIn } from './json.ts'
 import type { LineOwners } from './line-owners.ts'
 import { effectsOf, withChangedFiles } from './tool-effects.ts'
 import {

@@ -1,5 +1,5 @@
 import { lineKeys } from '../git/effective-lines.ts'
-import { isObject, type Json, listOf, objectOf, textOf } from './json-fields.ts'
+import { isObject, type Json, listOf, objectOf, textOf } from './json.ts'
 
 // The lines that a tool call wrote, as keys: their text is not kept.
 

@@ -7,7 +7,7 @@ import {
   textOf,
   timeOf,
   valueAt,
-} from '../../transcript/json-fields.ts'
+} from '../../transcript/json.ts'
 import { jsonAt, messagesIn, readJsonDocument } from '../../transcript/json-lines.ts'
 import { addTokens, noTokens, reportedCost, type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'

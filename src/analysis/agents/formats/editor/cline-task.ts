@@ -10,7 +10,7 @@ import {
   textOf,
   timeOf,
   valueAt,
-} from '../../transcript/json-fields.ts'
+} from '../../transcript/json.ts'
 import { jsonAt, readJsonDocument } from '../../transcript/json-lines.ts'
 import { noTokens, reportedCost, type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { Turn } from '../../transcript/transcript-model.ts'

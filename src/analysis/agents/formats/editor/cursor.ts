@@ -12,7 +12,7 @@ import {
   textOf,
   timeOf,
   valueAt,
-} from '../../transcript/json-fields.ts'
+} from '../../transcript/json.ts'
 import { jsonAt } from '../../transcript/json-lines.ts'
 import { isNothing, type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'

@@ -11,7 +11,7 @@ import {
   textsIn,
   timeOf,
   valueAt,
-} from '../../transcript/json-fields.ts'
+} from '../../transcript/json.ts'
 import { messagesIn, readJsonDocument } from '../../transcript/json-lines.ts'
 import { type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'

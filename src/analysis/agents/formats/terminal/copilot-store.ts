@@ -10,7 +10,7 @@ import {
   useDatabase,
   wholeText,
 } from '../../transcript/database.ts'
-import { storedTime, textOf } from '../../transcript/json-fields.ts'
+import { storedTime, textOf } from '../../transcript/json.ts'
 import type { LineOwners } from '../../transcript/line-owners.ts'
 import { type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { ApiMessage } from '../../transcript/transcript-model.ts'

@@ -1,13 +1,5 @@
 import { join } from 'node:path'
-import {
-  blockText,
-  isObject,
-  type Json,
-  listOf,
-  objectOf,
-  textOf,
-  timeOf,
-} from '../../transcript/json-fields.ts'
+import { blockText, isObject, type Json, listOf, objectOf, textOf, timeOf } from '../../transcript/json.ts'
 import { jsonAt, readJsonLines } from '../../transcript/json-lines.ts'
 import { isNothing, type SourceFile, tokensBy, totalOf } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'

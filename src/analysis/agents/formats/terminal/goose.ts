@@ -12,7 +12,7 @@ import {
   textOf,
   textsIn,
   valueAt,
-} from '../../transcript/json-fields.ts'
+} from '../../transcript/json.ts'
 import { reportedCost, type SourceFile, tokensBy, totalOf } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { Turn } from '../../transcript/transcript-model.ts'

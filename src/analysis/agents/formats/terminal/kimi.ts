@@ -1,13 +1,5 @@
 import { dirname, join } from 'node:path'
-import {
-  blockText,
-  type Json,
-  objectOf,
-  textOf,
-  textsIn,
-  timeOf,
-  valueAt,
-} from '../../transcript/json-fields.ts'
+import { blockText, type Json, objectOf, textOf, textsIn, timeOf, valueAt } from '../../transcript/json.ts'
 import { jsonAt, readJsonLines } from '../../transcript/json-lines.ts'
 import { isNothing, type SourceFile, tokensBy } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'

@@ -1,4 +1,4 @@
-import { type Json, listOf, objectOf, objectsIn, textOf, valueAt } from '../../transcript/json-fields.ts'
+import { type Json, listOf, objectOf, objectsIn, textOf, valueAt } from '../../transcript/json.ts'
 import { addTokens, isNothing, noTokens, reportedCost, tokensBy } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { ApiMessage } from '../../transcript/transcript-model.ts'

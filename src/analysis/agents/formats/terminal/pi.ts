@@ -8,7 +8,7 @@ import {
   textOf,
   textsIn,
   timeOf,
-} from '../../transcript/json-fields.ts'
+} from '../../transcript/json.ts'
 import { readJsonLines } from '../../transcript/json-lines.ts'
 import type { SourceFile } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'

@@ -10,7 +10,7 @@ import {
   textsIn,
   timeOf,
   valueAt,
-} from '../../transcript/json-fields.ts'
+} from '../../transcript/json.ts'
 import { readJsonLines } from '../../transcript/json-lines.ts'
 import { type SourceFile, tokensOfCall } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
