@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { makeKey } from '../../src/accounts/keys/form.ts'
 import { launchAgent } from '../../src/cli/service/launchd.ts'
-import { serverUnit } from '../../src/cli/service/server-unit.ts'
+import { serverUnit } from '../../src/cli/service/server-service.ts'
 import { commandLine, environmentLines, userUnit } from '../../src/cli/service/systemd.ts'
 import { argument, scheduledTask } from '../../src/cli/service/task-scheduler.ts'
 import { run, runJson, scratchFolder } from '../support/cli.ts'

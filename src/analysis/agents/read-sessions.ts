@@ -19,14 +19,7 @@ import { readHead } from './transcript/file-bytes.ts'
 import { fragmentsOf } from './transcript/fragments.ts'
 import { createLineOwners, type LineOwners } from './transcript/line-owners.ts'
 import { newSecretScan, noScan } from './transcript/secret-scan.ts'
-import {
-  type FileGroup,
-  newFileGroup,
-  SourceFile,
-  type Unreadable,
-  type Usage,
-  usageOf,
-} from './transcript/source-file.ts'
+import { type FileGroup, newFileGroup, SourceFile, usageOf } from './transcript/source-file.ts'
 import { type StartedSession, startedSessions } from './transcript/sub-agents.ts'
 import type { Transcript } from './transcript/transcript.ts'
 import type { Turn } from './transcript/transcript-model.ts'
@@ -63,10 +56,10 @@ export interface SourceResult {
   format: string
   /** A session that spans several files is returned once, with the last of them. */
   records: SessionRecord[]
-  unreadable: Unreadable[]
+  unreadable: SourceFile['unreadable']
   /** All unreadable lines; `unreadable` lists the first 10,000. */
   unreadableCount: number
-  usage: Usage
+  usage: ReturnType<typeof usageOf>
   /** Models in `records` without a known price. */
   unpricedModels: string[]
   /** All files that its records come from; empty unless this is the last of them. */

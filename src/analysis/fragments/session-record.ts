@@ -1,7 +1,6 @@
 import { compareText, cut, makeStorable } from '../../base/text.ts'
 import type { CallFragment, SessionFragments, TurnFragment } from '../records/fragments.ts'
 import {
-  type KnownTokens,
   type Origin,
   type SessionRecord,
   TOKEN_KINDS,
@@ -121,11 +120,7 @@ export function composeRecord(
 }
 
 /** Null where nothing states tokens; a kind is null where telemetry, which is all there is, never states it. */
-function tokensOf(
-  turns: readonly TurnFragment[],
-  { tokens, summed }: PricedTurns,
-  origin: Origin,
-): Partial<KnownTokens> | null {
+function tokensOf(turns: readonly TurnFragment[], { tokens, summed }: PricedTurns, origin: Origin) {
   const counted = turns.filter((turn) => turn.tokens !== null)
   if (counted.length + summed.length === 0) return null
   if (origin !== 'telemetry') return tokens

@@ -1,13 +1,5 @@
 import { ATTRIBUTES } from './conventions.ts'
-import {
-  type Attributes,
-  eventName,
-  MAX_TEXT,
-  type Signal,
-  type TelemetryRecord,
-  timeOf,
-  withTime,
-} from './model.ts'
+import { type Attributes, eventName, MAX_TEXT, type TelemetryRecord, timeOf, withTime } from './model.ts'
 import { MessageReader, WireError } from './wire.ts'
 
 // Reads OTLP's requests from protobuf. Numbers of fields are those of opentelemetry-proto 1.x. All three requests are built
@@ -17,7 +9,7 @@ type OnRecord = (record: TelemetryRecord) => void
 type Found = Map<string, string | number | boolean>
 
 /** Calls `onRecord` for each record of a request. Throws WireError. */
-export function readProtobuf(bytes: Uint8Array, signal: Signal, onRecord: OnRecord): void {
+export function readProtobuf(bytes: Uint8Array, signal: TelemetryRecord['signal'], onRecord: OnRecord): void {
   const readRecord = { logs: readLog, traces: readSpan, metrics: readMetric }[signal]
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   each(new MessageReader(whole), 1, (group) => {

@@ -1,11 +1,6 @@
 import { Option } from 'commander'
 import { createKey, listKeys, revokeKey, rotateKey } from '../../accounts/keys/queries.ts'
-import {
-  type AgentSetting,
-  settingsOf,
-  TELEMETRY_AGENTS,
-  type TelemetryAgent,
-} from '../../analysis/telemetry/agent-settings.ts'
+import { settingsOf, TELEMETRY_AGENTS, type TelemetryAgent } from '../../analysis/telemetry/agent-settings.ts'
 import { DAY_MS } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
 import type { Config } from '../../config.ts'
@@ -113,11 +108,7 @@ async function create(context: Context, options: CreateOptions): Promise<void> {
 }
 
 /** The settings of one agent or of each, by agent. */
-function settingsToPaste(
-  { publicUrl, host, port }: Config,
-  key: string,
-  agent: TelemetryAgent | undefined,
-): Record<string, AgentSetting[]> {
+function settingsToPaste({ publicUrl, host, port }: Config, key: string, agent: TelemetryAgent | undefined) {
   const url = (publicUrl ?? localUrl({ host, port })).replace(/\/+$/, '')
   const agents = agent === undefined ? TELEMETRY_AGENTS : [agent]
   return Object.fromEntries(agents.map((name) => [name, settingsOf(name, url, key)]))

@@ -4,22 +4,7 @@ import { placeOf } from '../../database/connect-check.ts'
 import { fullDiskError } from '../../database/disk.ts'
 import { openDatabase } from '../../database/open.ts'
 import { localUrl } from '../../http/listen.ts'
-import {
-  type Check,
-  check,
-  checkBackups,
-  checkCoverage,
-  checkDatabase,
-  checkDisk,
-  checkMachines,
-  checkMigrations,
-  checkNodes,
-  checkPrices,
-  checkRetention,
-  checkRollups,
-  checkTicketPatterns,
-  type OnProgress,
-} from '../../server/doctor/checks.ts'
+import * as checks from '../../server/doctor/checks.ts'
 import { checkCounts, checkSecretKey, checkWebhooks } from '../../server/doctor/server.ts'
 import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
@@ -37,21 +22,21 @@ export async function doctor(context: Context, { repair = false }: { repair?: bo
   const worker = await checkWorker(context, () => {
     isServed = true
   })
-  const checks = [
+  const results = [
     checkSettings(context),
     ...(await databaseChecks(context, repair, isServed)),
     worker,
     ...(await serverChecks(config, isServed)),
   ]
   const { backupEveryS } = config
-  if (backupEveryS !== null) checks.push(await checkBackups(config, backupEveryS, new Date()))
+  if (backupEveryS !== null) results.push(await checks.checkBackups(config, backupEveryS, new Date()))
   // the disk of another server's database cannot be checked
-  if (config.databaseUrl === null) checks.push(await checkDisk(config.dataDir))
-  await printChecks(json, { checks })
+  if (config.databaseUrl === null) results.push(await checks.checkDisk(config.dataDir))
+  await printChecks(json, { checks: results })
 }
 
 /** Prints checks, a line each. Throws OperatorError when any has failed. */
-export async function printChecks<Result extends { checks: readonly Check[] }>(
+export async function printChecks<Result extends { checks: readonly checks.Check[] }>(
   json: boolean,
   result: Result,
   more: readonly string[] = [],
@@ -65,7 +50,7 @@ export async function printChecks<Result extends { checks: readonly Check[] }>(
 }
 
 /** Always ok: invalid settings end the program before a command runs. Names database and prices. */
-function checkSettings({ config }: Context): Check {
+function checkSettings({ config }: Context): checks.Check {
   const prices =
     config.modelPrices === null
       ? ''
@@ -78,27 +63,27 @@ async function databaseChecks(
   { config, log }: Context,
   rebuild: boolean,
   isServed: boolean,
-): Promise<Check[]> {
+): Promise<checks.Check[]> {
   using progress = await startProgress('checking', 1)
-  const onProgress: OnProgress = (done, total, note) => progress.set(done / total, note)
+  const onProgress: checks.OnProgress = (done, total, note) => progress.set(done / total, note)
   try {
     await using database = await openDatabase(config, 'command', log, { create: false })
     const first = [
-      await checkDatabase(database.sql, placeOf(database.target)),
-      await checkMigrations(database.sql),
+      await checks.checkDatabase(database.sql, placeOf(database.target)),
+      await checks.checkMigrations(database.sql),
     ]
     const isReadable = first.every(({ status }) => status === 'ok')
     if (!isReadable) return first
     const others = [
-      await checkNodes(database.sql),
-      await checkRollups(database.sql, rebuild, onProgress),
-      await checkPrices(database.sql, await pricerOf(config)(), new Date()),
+      await checks.checkNodes(database.sql),
+      await checks.checkRollups(database.sql, rebuild, onProgress),
+      await checks.checkPrices(database.sql, await pricerOf(config)(), new Date()),
       await checkWebhooks(database.sql, isServed),
-      await checkMachines(database.sql, new Date()),
-      await checkCoverage(database.sql),
+      await checks.checkMachines(database.sql, new Date()),
+      await checks.checkCoverage(database.sql),
       await checkSecretKey(database.sql, config),
-      await checkRetention(database.sql),
-      await checkTicketPatterns(database.sql),
+      await checks.checkRetention(database.sql),
+      await checks.checkTicketPatterns(database.sql),
     ]
     return [...first, ...others.filter((one) => one !== undefined)]
   } catch (error) {
@@ -107,7 +92,7 @@ async function databaseChecks(
 }
 
 /** Checks the admin listener of the settings where the server runs, else it is another's; returns nothing when its port is not known. */
-async function serverChecks({ adminHost, adminPort }: Config, isServed: boolean): Promise<Check[]> {
+async function serverChecks({ adminHost, adminPort }: Config, isServed: boolean): Promise<checks.Check[]> {
   if (adminPort === null || adminPort === 0) return []
   const url = `${localUrl({ host: adminHost, port: adminPort })}/metrics`
   try {
@@ -121,8 +106,8 @@ async function serverChecks({ adminHost, adminPort }: Config, isServed: boolean)
 }
 
 /** Calls `onServed` where the server of the settings answers. */
-const checkWorker = (context: Context, onServed: () => void): Promise<Check> =>
-  check('worker', async () => {
+const checkWorker = (context: Context, onServed: () => void): Promise<checks.Check> =>
+  checks.check('worker', async () => {
     const url = serverUrl(context)
     const found = await fetchHealth(url)
     if (found === undefined) return { status: 'warn', message: `not running: no server answers on ${url}` }

@@ -11,13 +11,7 @@ import { connect, type ISql, type Sql } from '../../database/client.ts'
 import { startEmbedded } from '../../database/embedded/embedded-server.ts'
 import { createFilledDatabase } from '../../database/embedded/filled-database.ts'
 import { openDatabase } from '../../database/open.ts'
-import {
-  type Check,
-  check,
-  checkDatabase,
-  checkMigrations,
-  checkRollups,
-} from '../../server/doctor/checks.ts'
+import { check, checkDatabase, checkMigrations, checkRollups } from '../../server/doctor/checks.ts'
 import { createSecretBox } from '../../webhooks/signing/secret-box.ts'
 import { findSecretKey, saveSecretKey } from '../../webhooks/signing/secret-key.ts'
 import type { Args, Context } from '../command/context.ts'
@@ -213,7 +207,7 @@ async function opensSecrets(sql: Sql, key: Uint8Array | undefined): Promise<bool
   return key !== undefined && Buffer.from(createSecretBox(key).digest).equals(digest)
 }
 
-const checkKey = (sql: Sql, backup: OpenBackup): Promise<Check> =>
+const checkKey = (sql: Sql, backup: OpenBackup) =>
   check('secret.key', async () => {
     const key = secretKeyIn(backup)
     const opens = await opensSecrets(sql, key)

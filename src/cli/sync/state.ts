@@ -1,31 +1,19 @@
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type {
   AttributionMemory,
   StoredCommit,
   StoredRepository,
 } from '../../analysis/agents/attribution/attribute.ts'
-import { createWritten, KEPT_MS, type Written } from '../../analysis/agents/attribution/written.ts'
+import { createWritten, type Written } from '../../analysis/agents/attribution/written.ts'
 import type { KnownFile } from '../../analysis/agents/known-files.ts'
 import { isObject, type Json } from '../../analysis/agents/transcript/json.ts'
-import {
-  createLineOwners,
-  type LineOwners,
-  OWNER_BYTES,
-} from '../../analysis/agents/transcript/line-owners.ts'
+import { createLineOwners, type LineOwners } from '../../analysis/agents/transcript/line-owners.ts'
 import { readJsonFile } from '../../base/json-file.ts'
 import type { SkippedSession } from '../../features/sessions/deleted-queries.ts'
-import { writeError, writePrivate } from '../client/private-file.ts'
+import { writePrivate } from '../client/private-file.ts'
 import { idOf } from '../client/state-files.ts'
+import { appendPrivate, readLines, readWritten } from './kept-lines.ts'
 
 // The server's answers to all that was sent, in one file for each server and organization. All of it may be
 // lost: then everything is sent again, which changes nothing at the server.
@@ -242,44 +230,4 @@ export type SyncState = ReturnType<typeof openState>
 function stampOf(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false })
   return stats === undefined ? '' : `${stats.ino} ${stats.mtimeMs} ${stats.size}`
-}
-
-// The parts of a state that only grow: hashes of what was read. They never leave this machine.
-
-/** Lines remembered, 24 MB: those of some 12 GB of transcripts. Then the older half is forgotten. */
-const MAX_LINES = 2_000_000
-/** Bytes of written lines remembered, some 4 million lines. Then the older half is forgotten. */
-const MAX_WRITTEN_BYTES = 64 * 1024 * 1024
-
-function appendPrivate(path: string, added: string | Uint8Array = ''): void {
-  if (added.length === 0) return
-  try {
-    appendFileSync(path, added, { mode: 0o600 })
-  } catch (error) {
-    throw writeError(path, error)
-  }
-}
-
-function readLines(path: string): Uint8Array {
-  if (!existsSync(path)) return new Uint8Array()
-  const bytes = readFileSync(path)
-  const torn = bytes.length % OWNER_BYTES
-  // the disk was full, or the machine stopped: further lines would be out of step
-  if (torn > 0) truncateSync(path, bytes.length - torn)
-  if (bytes.length <= MAX_LINES * OWNER_BYTES) return bytes
-  const kept = bytes.subarray(bytes.length - (MAX_LINES / 2) * OWNER_BYTES)
-  writePrivate(path, kept)
-  return kept
-}
-
-/** Reads the deeds of sessions as lines of JSON, without those that are too old. */
-function readWritten(path: string): string {
-  if (!existsSync(path)) return ''
-  const text = readFileSync(path, 'utf8')
-  const from = Date.now() - KEPT_MS
-  const kept = text.split('\n').filter((line) => Number(/"at":(\d+)/.exec(line)?.[1]) >= from)
-  const lines = text.length > MAX_WRITTEN_BYTES ? kept.slice(kept.length / 2) : kept
-  const left = lines.map((line) => `${line}\n`).join('')
-  if (left.length < text.length / 2) writePrivate(path, left)
-  return left
 }

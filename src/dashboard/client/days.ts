@@ -1,11 +1,4 @@
-import {
-  addDays,
-  addMonths,
-  dateOf,
-  daysBetween,
-  type GRANULARITIES,
-  mondayOf as weekOf,
-} from '../../base/dates.ts'
+import { addDays, addMonths, dateOf, daysBetween, type GRANULARITIES, mondayOf } from '../../base/dates.ts'
 
 // Ranges of UTC days, `YYYY-MM-DD`, both ends inclusive, as the API's date_from and date_to.
 
@@ -14,7 +7,7 @@ export interface Range {
   to: string
 }
 
-export { addDays, weekOf }
+export { addDays, mondayOf as weekOf }
 
 export const today = (): string => dateOf(new Date())
 /** Days in a range. */
@@ -39,7 +32,7 @@ export const finestGranularity = (range: Range, most: number): Granularity =>
   // the first week may begin before the range
   lengthOf(range) <= most ? 'day' : lengthOf(range) <= (most - 1) * 7 ? 'week' : 'month'
 /** Monday is 0. */
-export const weekdayOf = (day: string): number => daysBetween(weekOf(day), day)
+export const weekdayOf = (day: string): number => daysBetween(mondayOf(day), day)
 
 /** The month that the day is in. */
 export const monthOf = (day: string): Range => ({
@@ -68,7 +61,7 @@ export function comparedDays({ from, to }: Range): Record<'now' | 'before', Rang
 export const lastMonths = (months: number): Range => ({ from: addMonths(today(), 1 - months), to: today() })
 
 const periodOf = (day: string, granularity: Granularity): string =>
-  granularity === 'day' ? day : granularity === 'week' ? weekOf(day) : addMonths(day, 0)
+  granularity === 'day' ? day : granularity === 'week' ? mondayOf(day) : addMonths(day, 0)
 
 /** The period that goes on. */
 export const openPeriod = (granularity: Granularity): string => periodOf(today(), granularity)

@@ -19,8 +19,6 @@ export type Key = (typeof KEYS)[number]
 /** The keys with their names, to choose one. */
 export const KEY_OPTIONS = KEYS.map((key) => [key, capital(key)] as const)
 
-export type Sums = Breakdown['total']
-
 /** Keys with a colour of their own in a chart; the rest is drawn together. */
 const SHOWN = 5
 const PAGE = 100

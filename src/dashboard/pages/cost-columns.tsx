@@ -5,7 +5,7 @@ import { Bar } from '../parts/bar.tsx'
 import { dollarColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
 import { NamedLink } from '../parts/link.tsx'
 import type { Column } from '../parts/table.tsx'
-import type { Key, Sums } from './breakdown.ts'
+import type { Key } from './breakdown.ts'
 
 /** The change of a cost against what it is compared with. */
 export function Change({ now, before }: { now: number; before: number | undefined }) {
@@ -20,7 +20,7 @@ export function Change({ now, before }: { now: number; before: number | undefine
 }
 
 /** The part of the tokens read that the cache had. */
-export function cacheShareOf({ input, cache_read, cache_creation }: Sums['tokens']): string {
+export function cacheShareOf({ input, cache_read, cache_creation }: BreakdownItem['tokens']): string {
   const read = input + cache_read + cache_creation
   return read === 0 ? UNKNOWN : formatShare(cache_read / read)
 }

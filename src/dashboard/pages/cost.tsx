@@ -12,15 +12,7 @@ import { Choice } from '../parts/field.tsx'
 import { datesOf, Filters, pick, rangeOf, SessionChoosers, sortingOf } from '../parts/filters.tsx'
 import { List } from '../parts/list.tsx'
 import { NoSessions, Show } from '../parts/show.tsx'
-import {
-  KEY_OPTIONS,
-  KEYS,
-  type Key,
-  type Sums,
-  stackGranularity,
-  useChanges,
-  useStack,
-} from './breakdown.ts'
+import { KEY_OPTIONS, KEYS, type Key, stackGranularity, useChanges, useStack } from './breakdown.ts'
 import { budgetFact, limitLine, type MonthBudget, useBudgets } from './budget.tsx'
 import { Change, cacheShareOf, columnsOf } from './cost-columns.tsx'
 import { Unpriced } from './unpriced.tsx'
@@ -144,7 +136,7 @@ export function CostPage({ route, who }: PageProps) {
 }
 
 interface TotalsProps {
-  total: Sums
+  total: Breakdown['total']
   budget: MonthBudget | undefined
   against: string
   change: { now: number; before: number } | undefined

@@ -3,15 +3,8 @@ import { largerTotals, statedTotals, sumTotals, unattributedTotals } from '../..
 import type { ModelTotal } from '../../records/fragments.ts'
 import { picodollarsOf } from '../../scoring/prices.ts'
 import { countOf, isObject, type Json } from './json.ts'
-import type { LineOwners } from './line-owners.ts'
-import { noteWhole, Transcript } from './transcript.ts'
-import {
-  type ApiMessage,
-  type Cursor,
-  type MessageTokens,
-  mergeMessage,
-  type SecretScan,
-} from './transcript-model.ts'
+import { noteWhole, type Shared, Transcript } from './transcript.ts'
+import { type ApiMessage, type MessageTokens, mergeMessage } from './transcript-model.ts'
 
 /**
  * Tokens by model, each API message counted once. `cache_creation_1h` is a part of `cache_creation`, `reasoning` of
@@ -23,15 +16,9 @@ export type Usage = Record<
 >
 
 /** Files that share sessions and so are read together. */
-export interface FileGroup {
+export interface FileGroup extends Shared {
   /** The transcripts by the agent's session id. */
   transcripts: Map<string, Transcript>
-  scan: SecretScan
-  /** The current file, and the position in it. */
-  file: SourceFile | null
-  cursor: Cursor
-  /** Shared by all groups of a run. */
-  owners: LineOwners
   sources: readonly { path: string; format: { name: string }; sessionId: string | null }[]
   /** Its files have several sessions. */
   isShared: boolean

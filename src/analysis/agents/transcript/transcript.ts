@@ -68,7 +68,7 @@ export function noteWhole(stated: Pick<Transcript, 'whole'>, totals: ModelTotal[
 }
 
 /** The parts that sessions of files read together share. */
-interface Shared {
+export interface Shared {
   scan: SecretScan
   /** The position in the current file. */
   cursor: Cursor
