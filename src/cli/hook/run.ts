@@ -2,10 +2,9 @@ import { existsSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseJson, valueAt } from '../../analysis/agents/transcript/json.ts'
 import { claudeFolder, type Environment } from '../client/folders.ts'
-import { recordPath } from '../client/settings-file.ts'
 import type { Context } from '../command/context.ts'
 import { startSelf } from '../command/run-self.ts'
-import { SYNC_RECORD } from './install.ts'
+import { recordPath, SYNC_RECORD } from './install.ts'
 
 /** All transcripts are looked at after this time, for sessions that could not be sent when they ended. */
 const LOOK_MS = 86_400_000
