@@ -10,31 +10,27 @@ interface FactTier {
   cacheRead: number
 }
 
-interface Source {
+export interface Source {
   source: string
   /** The day on which the source was read. */
   asOf: string
 }
 
-interface FactBase extends Source {
-  names: readonly string[]
+interface Terms {
   /** RFC 3339, UTC; without it the row holds from the beginning. */
   from?: string
   /** Twice the price at the vendor's peak hours: on each day, or not on Saturdays and Sundays. */
   peak?: 'daily' | 'weekdays'
+  /** A cache write costs 1.25 times the input price, one for an hour twice; else it costs as much as input. */
+  chargesWrites?: boolean
 }
 
-export type PriceFact = FactBase &
-  (
-    | {
-        /** Sorted by `above`; the first is for the smallest prompts. */
-        tiers: readonly [FactTier, ...FactTier[]]
-        /** A cache write costs 1.25 times the input price, one for an hour twice; else it costs as much as input. */
-        chargesWrites?: boolean
-      }
-    /** Another name of this model, which has a price of its own. */
-    | { sameAs: string }
-  )
+/** Sorted by `above`; the first is for the smallest prompts. */
+type Tiers = readonly [FactTier, ...FactTier[]]
+
+/** `sameAs`: another name of this model, which has a price of its own. */
+export type PriceFact = Source &
+  Terms & { names: readonly string[] } & ({ tiers: Tiers } | { sameAs: string })
 
 const tier = (above: number, input: number, output: number, cacheRead = input): FactTier => ({
   above,
@@ -61,41 +57,30 @@ const ZAI = { source: 'https://docs.z.ai/guides/overview/pricing', asOf: '2026-0
 const ALIBABA = { source: 'https://www.alibabacloud.com/help/en/model-studio/models', asOf: '2026-08-19' }
 
 /** The names are apart by blanks. */
-const priced = (
-  source: Source,
-  names: string,
-  tiers: readonly [FactTier, ...FactTier[]],
-  more: { from?: string; chargesWrites?: boolean; peak?: 'daily' | 'weekdays' } = {},
-): PriceFact => ({ ...source, names: names.split(' '), tiers, ...more })
-const alias = (source: Source, names: string, sameAs: string, from?: string): PriceFact => ({
-  ...source,
-  names: names.split(' '),
-  sameAs,
-  ...(from === undefined ? {} : { from }),
+const priced = (source: Source, names: string, tiers: Tiers, terms: Terms = {}): PriceFact => ({
+  ...{ ...source, names: names.split(' '), tiers, ...terms },
+})
+const alias = (source: Source, names: string, sameAs: string, terms: Terms = {}): PriceFact => ({
+  ...{ ...source, names: names.split(' '), sameAs, ...terms },
 })
 
+/** Cache writes at their own price. */
+const WRITES: Terms = { chargesWrites: true }
+const from = (day: string): Terms => ({ from: `${day}T00:00:00.000Z` })
+
 /** DeepSeek's first peak hours, and its first weekend without them; both begin at midnight in Beijing. */
-const PEAK_FROM = '2026-08-16T16:00:00.000Z'
-const WEEKENDS_FROM = '2026-08-22T16:00:00.000Z'
+const PEAK: Terms = { from: '2026-08-16T16:00:00.000Z', peak: 'daily' }
+const WEEKDAY_PEAK: Terms = { from: '2026-08-22T16:00:00.000Z', peak: 'weekdays' }
 
 /** A name may have several rows: the last one that has begun holds. */
 const FACTS: readonly PriceFact[] = [
-  priced(ANTHROPIC, 'claude-sonnet-5-5', flat(2, 10, 0.2), { chargesWrites: true }),
-  priced(ANTHROPIC, 'claude-sonnet-5-5', flat(2, 10, 0.1), {
-    from: '2026-10-07T00:00:00.000Z',
-    chargesWrites: true,
-  }),
-  priced(ANTHROPIC, 'claude-haiku-5-5', [tier(0, 0.1, 0.5, 0.01), tier(100_000, 0.5, 2.5, 0.05)], {
-    chargesWrites: true,
-  }),
-  priced(ANTHROPIC, 'claude-mythos-5-1', flat(10, 50, 0.25), { chargesWrites: true }),
+  priced(ANTHROPIC, 'claude-sonnet-5-5', flat(2, 10, 0.2), WRITES),
+  priced(ANTHROPIC, 'claude-sonnet-5-5', flat(2, 10, 0.1), { ...WRITES, ...from('2026-10-07') }),
+  priced(ANTHROPIC, 'claude-haiku-5-5', [tier(0, 0.1, 0.5, 0.01), tier(100_000, 0.5, 2.5, 0.05)], WRITES),
+  priced(ANTHROPIC, 'claude-mythos-5-1', flat(10, 50, 0.25), WRITES),
 
-  priced(OPENAI, 'gpt-6.1-sol gpt-6-1-sol', [tier(0, 2, 10, 0.1), tier(272_000, 4, 15, 0.2)], {
-    chargesWrites: true,
-  }),
-  priced(GPT_6_2, 'gpt-6.2-sol gpt-6-2-sol', [tier(0, 2, 10, 0.1), tier(272_000, 4, 15, 0.2)], {
-    chargesWrites: true,
-  }),
+  priced(OPENAI, 'gpt-6.1-sol gpt-6-1-sol', [tier(0, 2, 10, 0.1), tier(272_000, 4, 15, 0.2)], WRITES),
+  priced(GPT_6_2, 'gpt-6.2-sol gpt-6-2-sol', [tier(0, 2, 10, 0.1), tier(272_000, 4, 15, 0.2)], WRITES),
   priced(
     OPENAI,
     'gpt-5.4-pro gpt-5.4-pro-2026-03-05 gpt-5-4-pro gpt-5-4-pro-2026-03-05 gpt-5.5-pro gpt-5.5-pro-2026-04-23 gpt-5-5-pro gpt-5-5-pro-2026-04-23',
@@ -126,11 +111,11 @@ const FACTS: readonly PriceFact[] = [
   alias(GEMINI, 'gemini-2.0-flash-lite-001', 'gemini-2.0-flash-lite'),
   // the changelog has the move of January; after it the name follows the newest Flash model from its first day
   alias(GEMINI, 'gemini-flash-latest', 'gemini-2.5-flash'),
-  alias(GEMINI, 'gemini-flash-latest', 'gemini-3-flash-preview', '2026-01-21T00:00:00.000Z'),
-  alias(GEMINI, 'gemini-flash-latest', 'gemini-3.5-flash', '2026-05-19T00:00:00.000Z'),
-  alias(GEMINI, 'gemini-flash-latest', 'gemini-3.6-flash', '2026-07-21T00:00:00.000Z'),
+  alias(GEMINI, 'gemini-flash-latest', 'gemini-3-flash-preview', from('2026-01-21')),
+  alias(GEMINI, 'gemini-flash-latest', 'gemini-3.5-flash', from('2026-05-19')),
+  alias(GEMINI, 'gemini-flash-latest', 'gemini-3.6-flash', from('2026-07-21')),
   alias(GEMINI, 'gemini-pro-latest', 'gemini-2.5-pro'),
-  alias(GEMINI, 'gemini-pro-latest', 'gemini-3-pro-preview', '2026-01-21T00:00:00.000Z'),
+  alias(GEMINI, 'gemini-pro-latest', 'gemini-3-pro-preview', from('2026-01-21')),
 
   alias(MISTRAL, 'codestral-latest codestral-2', 'codestral-2508'),
   priced(MISTRAL, 'codestral-2405', flat(1, 3)),
@@ -141,7 +126,7 @@ const FACTS: readonly PriceFact[] = [
   alias(MISTRAL, 'magistral-small-2506 magistral-small-2509 magistral-small-1-2-2509', 'magistral-small'),
   priced(MISTRAL, 'mistral-large-2402', flat(4, 12)),
   alias(MISTRAL, 'mistral-large-3', 'mistral-large-2512'),
-  alias(MISTRAL, 'mistral-large-latest', 'mistral-large-2512', '2025-12-02T00:00:00.000Z'),
+  alias(MISTRAL, 'mistral-large-latest', 'mistral-large-2512', from('2025-12-02')),
   // the library has Medium 3.5's price
   alias(MISTRAL, 'mistral-medium-3', 'mistral-medium-2505'),
   alias(MISTRAL, 'mistral-medium-3-1 mistral-medium-3-1-2508', 'mistral-medium-2508'),
@@ -158,28 +143,20 @@ const FACTS: readonly PriceFact[] = [
   priced(DEEPSEEK, 'deepseek-chat deepseek-reasoner', flat(0.56, 1.68, 0.07), {
     from: '2025-09-05T16:00:00.000Z',
   }),
-  priced(DEEPSEEK, 'deepseek-chat deepseek-reasoner', flat(0.28, 0.42, 0.028), {
-    from: '2025-09-29T00:00:00.000Z',
-  }),
-  alias(DEEPSEEK_V4, 'deepseek-chat deepseek-reasoner', 'deepseek-v4-flash', '2026-04-24T00:00:00.000Z'),
+  priced(DEEPSEEK, 'deepseek-chat deepseek-reasoner', flat(0.28, 0.42, 0.028), from('2025-09-29')),
+  alias(DEEPSEEK_V4, 'deepseek-chat deepseek-reasoner', 'deepseek-v4-flash', from('2026-04-24')),
   // the library has the peak hours without their first day and without weekends, and not V4.1 Flash
   priced(DEEPSEEK_V4, 'deepseek-v4-flash', flat(0.14, 0.28, 0.0028)),
-  priced(DEEPSEEK_PEAK, 'deepseek-v4-flash', flat(0.22, 0.66, 0.007), { from: PEAK_FROM, peak: 'daily' }),
-  priced(DEEPSEEK_PEAK, 'deepseek-v4-flash', flat(0.22, 0.66, 0.007), {
-    from: WEEKENDS_FROM,
-    peak: 'weekdays',
-  }),
+  priced(DEEPSEEK_PEAK, 'deepseek-v4-flash', flat(0.22, 0.66, 0.007), PEAK),
+  priced(DEEPSEEK_PEAK, 'deepseek-v4-flash', flat(0.22, 0.66, 0.007), WEEKDAY_PEAK),
   priced(DEEPSEEK_PEAK, 'deepseek-v4-flash', flat(0.15, 0.6, 0.003), {
+    ...WEEKDAY_PEAK,
     from: '2026-09-10T04:00:00.000Z',
-    peak: 'weekdays',
   }),
   alias(DEEPSEEK_PEAK, 'deepseek-flash deepseek-v4-flash-vision-exp', 'deepseek-v4-flash'),
   priced(DEEPSEEK_V4, 'deepseek-v4-pro', flat(0.435, 0.87, 0.003625)),
-  priced(DEEPSEEK_PEAK, 'deepseek-v4-pro', flat(0.66, 1.98, 0.022), { from: PEAK_FROM, peak: 'daily' }),
-  priced(DEEPSEEK_PEAK, 'deepseek-v4-pro', flat(0.66, 1.98, 0.022), {
-    from: WEEKENDS_FROM,
-    peak: 'weekdays',
-  }),
+  priced(DEEPSEEK_PEAK, 'deepseek-v4-pro', flat(0.66, 1.98, 0.022), PEAK),
+  priced(DEEPSEEK_PEAK, 'deepseek-v4-pro', flat(0.66, 1.98, 0.022), WEEKDAY_PEAK),
   priced(DEEPSEEK, 'deepseek-v3.2 deepseek-v3.2-exp', flat(0.28, 0.42, 0.028)),
   priced(DEEPSEEK, 'deepseek-v3', flat(0.27, 1.1, 0.07)),
 

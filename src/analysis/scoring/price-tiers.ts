@@ -1,4 +1,5 @@
 import { isAtLeast, namesOf } from './model-names.ts'
+import type { Source } from './price-facts.ts'
 
 // A call may cost more or less than the list price: for faster or slower service, and by the place where the model runs. Agents name
 // the tier in `speed`, `service_tier` and `inference_geo` of a usage. A tier without a row for the model has no known price.
@@ -6,27 +7,15 @@ import { isAtLeast, namesOf } from './model-names.ts'
 /** A part of the list price: the first by the second. */
 export type Share = readonly [bigint, bigint]
 
-interface TierFact {
+interface TierFact extends Source {
   tier: string
   /** Names of models, or a form of names. */
   models: readonly string[] | RegExp
   share: Share
-  /** The page of the source, and the day on which it was read. */
-  source: string
-  asOf: string
 }
 
-const fact = (
-  { source, asOf }: Pick<TierFact, 'source' | 'asOf'>,
-  tier: string,
-  share: Share,
-  models: string | RegExp,
-): TierFact => ({
-  tier,
-  share,
-  source,
-  asOf,
-  models: typeof models === 'string' ? models.split(' ') : models,
+const fact = (source: Source, tier: string, share: Share, models: string | RegExp): TierFact => ({
+  ...{ ...source, tier, share, models: typeof models === 'string' ? models.split(' ') : models },
 })
 
 const ANTHROPIC_FAST = {

@@ -1,4 +1,3 @@
-import { MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
 import type { Digest } from '../../features/alerts/digest-model.ts'
 import { comparedTo, digestMessage, dollars, type Message } from '../../features/alerts/message.ts'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
@@ -8,11 +7,12 @@ import type { Outcomes } from '../../features/outcomes/model.ts'
 import type { QualityOverview } from '../../features/quality/model.ts'
 import { getJson, type Loaded, type Page, pathOf, useAsked, useLoaded } from '../client/api.ts'
 import { serverUrl, syncCommand } from '../client/base.ts'
-import { addDays, isDay, monthOf, type Range, today, weekOf } from '../client/days.ts'
+import { addDays, isDay, monthOf, today, weekOf } from '../client/days.ts'
 import { formatDay, formatWhole } from '../client/format.ts'
 import { linkTo, type Query } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { setQuery } from '../client/router.ts'
+import { costIn, spentSince } from '../pages/budget.tsx'
 import { timeColumn } from '../parts/columns.tsx'
 import { Choice, DayField, named } from '../parts/field.tsx'
 import { FilterForm } from '../parts/filters.tsx'
@@ -93,7 +93,6 @@ const meanOf = (quality: QualityOverview['previous']): number | null =>
   quality === undefined || quality.total_sessions === 0 ? null : quality.average_score
 
 const NAMES = 3
-const units = (dollars: number) => scaled(dollars, MONEY_DECIMALS)
 
 /** The seven lines of the week that begins on this day; null without sessions. */
 export function useWeek(from: string, name: string): Loaded<Message | null> {
@@ -118,16 +117,8 @@ export function useWeek(from: string, name: string): Loaded<Message | null> {
     const { total, data: by_model } = models
     if (total.sessions === 0) return null
     const { pull_requests, linked_cost } = outcomes.total
-    const costOf = (range: Range) =>
-      trend.data.reduce(
-        (sum, { period, cost }) => (period < range.from || period > range.to ? sum : sum + cost),
-        0,
-      )
-    const previous_cost = costOf(before)
-    const spent = {
-      before: units(costOf({ from: month, to: addDays(at, -1) })),
-      today: units(costOf({ from: at, to: at })),
-    }
+    const previous_cost = costIn(trend.data, before.from, before.to)
+    const spent = spentSince(trend.data, month, at)
     const budget = trend.data.at(-1)?.budget ?? null
     const message = digestMessage(
       name,
@@ -143,7 +134,11 @@ export function useWeek(from: string, name: string): Loaded<Message | null> {
       meanOf(quality.previous),
       serverUrl(),
     )
-    const compared = comparedTo(costOf(whole), previous_cost, 'the same days of the week before')
+    const compared = comparedTo(
+      costIn(trend.data, whole.from, whole.to),
+      previous_cost,
+      'the same days of the week before',
+    )
     const texts = new Map([
       // no route says which of them are new
       ['Findings', `${formatWhole(findings.pagination.total)} open`],

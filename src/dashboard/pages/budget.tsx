@@ -1,7 +1,7 @@
 import { MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
 import type { BudgetPage } from '../../features/budgets/model.ts'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
-import { forecastOf, usedOf } from '../../features/cost/forecast.ts'
+import { forecastOf, type Spent, usedOf } from '../../features/cost/forecast.ts'
 import type { Budget, CostTrend } from '../../features/cost/model.ts'
 import { getJson, pathOf, useLoaded } from '../client/api.ts'
 import {
@@ -55,23 +55,19 @@ export function useBudgets(filters: Query, range: Range, isDeveloper: boolean): 
       ? ofOrganization({ from: first.from, to: last.to }, signal)
       : ofScope(scope, month, signal))
     const limit = month.from < first.from || month.from > last.from ? null : limitOf(month.from)
-    const ofMonth = days.filter(({ day }) => day >= month.from && day <= month.to)
+    const ofMonth = days.filter(({ period }) => period >= month.from && period <= month.to)
     return { limitOf, month: limit === null ? undefined : budgetOf(limit, month, ofMonth) }
   })
   return loaded.state === 'ready' ? loaded.value : undefined
 }
 
-interface Day {
-  day: string
-  cost: number
-}
+type Day = Pick<CostTrend['data'][number], 'period' | 'cost'>
 
 async function ofOrganization({ from, to }: Range, signal: AbortSignal) {
   const path = pathOf('/cost/trend', { date_from: from, date_to: to })
   const { data } = await getJson<CostTrend>(path, { signal })
   const limits = new Map(data.map(({ period, budget }) => [period, budget]))
-  const days = data.map(({ period: day, cost }): Day => ({ day, cost }))
-  return { limitOf: (month: string) => limits.get(month) ?? null, days }
+  return { limitOf: (month: string) => limits.get(month) ?? null, days: data }
 }
 
 async function ofScope(scope: Query, { from, to }: Range, signal: AbortSignal) {
@@ -83,21 +79,25 @@ async function ofScope(scope: Query, { from, to }: Range, signal: AbortSignal) {
   return {
     // the newest is the first
     limitOf: (month: string) => limits.data.find((one) => `${one.month}-01` <= month)?.limit ?? null,
-    days: costs.data.map(({ key, cost }): Day => ({ day: key ?? '', cost })),
+    days: costs.data.map(({ key, cost }): Day => ({ period: key ?? '', cost })),
   }
 }
 
 const units = (dollars: number) => scaled(dollars, MONEY_DECIMALS)
-const sumOf = (days: readonly Day[]) => units(days.reduce((sum, { cost }) => sum + cost, 0))
+/** The cost from a day to another, both included. */
+export const costIn = (days: readonly Day[], from: string, to: string) =>
+  days.reduce((sum, { period, cost }) => (period < from || period > to ? sum : sum + cost), 0)
+/** The cost since a day: before another day, and on it. */
+export const spentSince = (days: readonly Day[], from: string, day: string): Spent => ({
+  before: units(costIn(days, from, addDays(day, -1))),
+  today: units(costIn(days, day, day)),
+})
 
 function budgetOf(limit: number, month: Range, days: readonly Day[]): MonthBudget {
   const now = today()
-  const spent = {
-    before: sumOf(days.filter(({ day }) => day < now)),
-    today: sumOf(days.filter(({ day }) => day === now)),
-  }
+  const spent = spentSince(days, month.from, now)
   const forecast = month.from === monthOf(now).from ? forecastOf(spent, new Date()) : undefined
-  const exceededOn = days.find((_, index) => sumOf(days.slice(0, index + 1)) > units(limit))?.day
+  const exceededOn = days.find(({ period }) => units(costIn(days, month.from, period)) > units(limit))?.period
   return {
     ...{ month, ...usedOf(units(limit), spent.before + spent.today) },
     ...(forecast && { forecast: forecast.cost }),

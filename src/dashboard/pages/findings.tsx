@@ -94,13 +94,9 @@ const decisionColumn = (change: Change): Column<ListedFinding> => ({
   cell: (finding) => <Decision finding={finding} change={change} />,
 })
 
-interface DecisionProps {
-  finding: ListedFinding
-  change: Change
-}
-
 /** Dismisses a finding with a note, or opens it again. */
-function Decision({ finding: { id, title, status, note }, change }: DecisionProps) {
+function Decision({ finding, change }: { finding: ListedFinding; change: Change }) {
+  const { id, title, status, note } = finding
   const [isAsked, setAsked] = useState(false)
   if (status === 'dismissed') {
     return (

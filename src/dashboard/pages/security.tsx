@@ -70,13 +70,8 @@ export function SecurityPage({ route: { query } }: PageProps) {
   )
 }
 
-interface LookedProps {
-  overview: Loaded<SecurityOverview>
-  heatmap: Loaded<Heatmap>
-}
-
 /** Shows what was found in the sessions, where there are some. */
-function Looked({ overview, heatmap }: LookedProps) {
+function Looked({ overview, heatmap }: { overview: Loaded<SecurityOverview>; heatmap: Loaded<Heatmap> }) {
   return (
     <>
       <h2>Files by risk</h2>
