@@ -1,7 +1,7 @@
 // The models and resources of the Go library, as gofmt writes them.
 
 import { type Api, type Field, type Model, type Operation, pascal, type Type } from './document.ts'
-import { HEADER, resourcesOf } from './text.ts'
+import { childrenOf, HEADER, resourcesOf } from './text.ts'
 
 const INITIALISMS = /(Id|Url|Ip|Json|Api)(?=[A-Z]|s?$)/g
 
@@ -127,19 +127,15 @@ export function goModels(api: Api, version: string): string {
 export function goResources(api: Api): string {
   const lines = ['package cloudanalytics', '', HEADER('//'), '', 'import "context"']
   const resources = resourcesOf(api)
-  const childrenOf = (resource: string) =>
-    [...resources.keys()].filter(
-      (child) => child !== '' && child.split('.').slice(0, -1).join('.') === resource,
-    )
   const typeName = (resource: string) => (resource === '' ? 'Resources' : `${pascal(resource)}Resource`)
   const made = (resource: string): string => {
-    const children = childrenOf(resource).map(
+    const children = childrenOf(resources, resource).map(
       (child) => `${exported(child.split('.').pop() ?? '')}: ${made(child)}`,
     )
     return `&${typeName(resource)}{${children.length === 0 ? 'c' : ['core: c', ...children].join(', ')}}`
   }
   for (const [resource, operations] of resources) {
-    const rows = childrenOf(resource).map((child): [string, string, string, string] => [
+    const rows = childrenOf(resources, resource).map((child): [string, string, string, string] => [
       exported(child.split('.').pop() ?? ''),
       `*${typeName(child)}`,
       '',
@@ -154,7 +150,7 @@ export function goResources(api: Api): string {
     for (const operation of operations) lines.push(...methodOf(operation, typeName(resource), api))
   }
   lines.push('', 'func newResources(c *core) Resources {', '\tr := Resources{core: c}')
-  for (const child of childrenOf('')) lines.push(`\tr.${exported(child)} = ${made(child)}`)
+  for (const child of childrenOf(resources, '')) lines.push(`\tr.${exported(child)} = ${made(child)}`)
   lines.push('\treturn r', '}')
   return `${lines.join('\n')}\n`
 }

@@ -1,7 +1,7 @@
 // TypeScript's declarations and the table of methods, of which the client makes its resources.
 
 import type { Api, Field, Operation, Type } from './document.ts'
-import { filled, HEADER, resourcesOf } from './text.ts'
+import { childrenOf, filled, HEADER, resourcesOf } from './text.ts'
 
 const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 const comment = (doc: string): string => (doc === '' ? '' : `/** ${doc} */ `)
@@ -116,13 +116,11 @@ export function nodeTypes(api: Api): string {
       const said = doc.length < 40 ? '' : comment(doc)
       return `${indent}${said}${signatureOf(operation)}`
     }),
-    ...[...resources.keys()]
-      .filter((child) => child !== '' && child.split('.').slice(0, -1).join('.') === resource)
-      .flatMap((child) => [
-        `${indent}${child.split('.').pop()}: {`,
-        ...resourceOf(child, `${indent} `),
-        `${indent}}`,
-      ]),
+    ...childrenOf(resources, resource).flatMap((child) => [
+      `${indent}${child.split('.').pop()}: {`,
+      ...resourceOf(child, `${indent} `),
+      `${indent}}`,
+    ]),
   ]
   lines.push('export interface Resources {', ...resourceOf('', ' '), '}')
   return `${lines.join('\n')}\n`

@@ -1,7 +1,7 @@
 // The models and resources of the Python library.
 
 import { type Api, type Field, type Operation, pascal, type Type } from './document.ts'
-import { filled, HEADER, resourcesOf } from './text.ts'
+import { childrenOf, filled, HEADER, resourcesOf } from './text.ts'
 
 /** Names of the methods of a dict, which an attribute would hide, and reserved words: read as `model["keys"]`. */
 const NO_ATTRIBUTE =
@@ -122,10 +122,9 @@ export function pythonResources(api: Api): string {
     ],
     ...['from . import models as m', 'from ._core import UNSET, Params, Resource, Transport'],
   ]
-  for (const [resource, operations] of resourcesOf(api)) {
-    const children = [...resourcesOf(api).keys()].filter(
-      (child) => child !== '' && child.split('.').slice(0, -1).join('.') === resource,
-    )
+  const resources = resourcesOf(api)
+  for (const [resource, operations] of resources) {
+    const children = childrenOf(resources, resource)
     lines.push('', `class ${resource === '' ? 'Resources' : pascal(resource)}(Resource):`)
     if (children.length > 0) {
       lines.push(

@@ -32,3 +32,9 @@ export function resourcesOf({ operations }: Api): Map<string, Operation[]> {
     resources.set(operation.resource, [...(resources.get(operation.resource) ?? []), operation])
   return resources
 }
+
+/** The resources right below this one; those of the client itself below an empty name. */
+export const childrenOf = (resources: ReadonlyMap<string, unknown>, resource: string): string[] =>
+  [...resources.keys()].filter(
+    (child) => child !== '' && child.split('.').slice(0, -1).join('.') === resource,
+  )
