@@ -30,9 +30,7 @@ const BATCH_CHARACTERS = 1024 * 1024
 const MIN_LENGTH = 8
 /** Masks secrets that are shorter than their label, so that a masked field never exceeds its maximum length. */
 const SHORT_MASK = '[secret]'
-/**
- * The secrets of a record with at most this number are masked also where no rule finds them, as a part of other text.
- */
+/** The secrets of a record with at most this number are masked also where no rule finds them, as a part of other text. */
 const MAX_REPLACED = 50
 /** The garbage of a scan is collected at once after a batch with more secrets, which nobody has by accident. */
 const MANY_SECRETS = 10_000

@@ -39,9 +39,7 @@ const MEDIUM = new Set(['digitalocean-spaces-key', 'alibaba-key'])
 /** Base64 has such letters too. */
 const isNoBase64 = (token: string): boolean => /\d/.test(token) && !/AAAAA/.test(token)
 
-/**
- * Tokens of services that the preset lacks, each with a part that nothing else has. Patterns after gitleaks (MIT).
- */
+/** Tokens of services that the preset lacks, each with a part that nothing else has. Patterns after gitleaks (MIT). */
 const SERVICES: readonly Service[] = [
   [
     'azure-client-secret',

@@ -6,10 +6,7 @@ import { compareText } from '../../base/text.ts'
 /** Owners of a file have at least this share of its highest degree of authorship (Avelino et al.: 0.75). */
 const AUTHOR_SHARE = 0.75
 
-/**
- * DOA = 3.293 + 1.098·FA + 0.164·DL − 0.321·ln(1 + AC). FA: created the file, DL: own changes, AC: those of
- * others.
- */
+/** DOA = 3.293 + 1.098·FA + 0.164·DL − 0.321·ln(1 + AC). FA: created the file, DL: own changes, AC: those of others. */
 function degreeOfAuthorship(created: boolean, own: number, others: number): number {
   return 3.293 + (created ? 1.098 : 0) + 0.164 * own - 0.321 * Math.log(1 + others)
 }

@@ -8,7 +8,6 @@ import { type Context, withOrganization } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 import { table } from '../command/table.ts'
 
-/** `budget` */
 export function addBudget(program: CliCommand): void {
   const budget = program
     .add('budget', 'the monthly limits of an organization, its projects, members and teams')

@@ -36,7 +36,6 @@ const SCOPES_HELP = `Scopes:
 /** A grace that is forgotten is a key that never ends. */
 const MAX_GRACE_MS = 365 * DAY_MS
 
-/** `key` */
 export function addKey(program: CliCommand): void {
   const key = program.add('key', 'API keys').alias('keys')
   key

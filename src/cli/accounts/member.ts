@@ -12,7 +12,6 @@ const COLUMNS = ['id', 'email', 'display_name', 'role', 'team', 'joined_at', 'al
 
 const collect = (value: string, values: string[] = []): string[] => [...values, value]
 
-/** `member` */
 export function addMember(program: CliCommand): void {
   const member = program.add('member', 'members of an organization').alias('members')
   member

@@ -20,7 +20,6 @@ import { table } from '../command/table.ts'
 
 const COLUMNS = ['id', 'slug', 'name', 'plan', 'created_at'] as const
 
-/** `org` */
 export function addOrg(program: CliCommand): void {
   const org = program.add('org', 'organizations').alias('orgs')
   org

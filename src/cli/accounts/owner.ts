@@ -10,7 +10,6 @@ import { type Context, withOrganization } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { serverUrl } from '../operations/health.ts'
 
-/** `owner` */
 export function addOwner(program: CliCommand): void {
   const owner = program.add('owner', 'who may do everything in an organization')
   owner

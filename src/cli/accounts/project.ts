@@ -6,7 +6,6 @@ import { printResult } from '../command/output.ts'
 
 const MAX_NAME = 200
 
-/** `project` */
 export function addProject(program: CliCommand): void {
   program
     .add('project', 'projects of an organization')

@@ -8,7 +8,6 @@ import { listed } from './listed.ts'
 
 const COLUMNS = ['id', 'report_type', 'from', 'to', 'generated_at', 'total'] as const
 
-/** `report` */
 export function addReport(program: CliCommand): void {
   const report = program.add('report', 'compliance reports from the audit log').alias('reports')
   report

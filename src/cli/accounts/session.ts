@@ -5,7 +5,6 @@ import type { CliCommand } from '../command/cli-command.ts'
 import { type Args, type Context, withDatabase } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 
-/** `session` */
 export function addSession(program: CliCommand): void {
   program
     .add('session', 'single sessions')

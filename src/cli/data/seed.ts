@@ -8,7 +8,6 @@ import { syncDepsOf } from '../command/sync-deps.ts'
 
 type Counts = Record<'sessions' | 'audit' | 'commits' | 'risk', number>
 
-/** `seed` */
 export async function seed(
   context: Context,
   { org, ...wanted }: { org: string } & Counts & Omit<SeedPlan, keyof Counts | 'today'>,

@@ -9,7 +9,6 @@ const BUDGET = [
 const agent = (agents = ['claude-code', 'codex', 'gemini', 'qwen']) =>
   new Argument('[agent]', 'the coding agent').choices(agents).default('claude-code')
 
-/** `hook` */
 export function addHook(program: CliCommand): void {
   const hook = program.add('hook', "hooks in a coding agent's settings: send sessions, look at budgets")
   hook

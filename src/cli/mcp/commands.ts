@@ -1,6 +1,5 @@
 import type { CliCommand } from '../command/cli-command.ts'
 
-/** `mcp` */
 export function addMcp(program: CliCommand): void {
   program
     .add('mcp', 'serve the tools for agents on standard input and output, by the login')

@@ -7,7 +7,6 @@ const SERVER_OPTION = [
   'the system service of serve instead (Linux with systemd, as root)',
 ] as const
 
-/** `service` */
 export function addService(program: CliCommand): void {
   const service = program.add('service', 'run watch, or serve, without a terminal')
   service

@@ -75,7 +75,6 @@ export async function showDeliveries(
   await printResult(context.json, deliveries, table(deliveries, DELIVERY_COLUMNS, 'no deliveries'))
 }
 
-/** `webhook redeliver` */
 export async function redeliverNow(context: Context, _options: object, [deliveryId]: Args): Promise<void> {
   const delivery = await withDatabase(context, async (sql) => {
     const { orgId, endpointId } = await getDeliveryPlace(sql, deliveryId)
@@ -99,7 +98,6 @@ const timeOf = (option: string, text: string): string => {
   )
 }
 
-/** `webhook recover` */
 export async function recoverNow(
   context: Context,
   { since, until, dryRun }: { since: string; until?: string; dryRun?: boolean },

@@ -20,9 +20,7 @@ const INTERRUPTED = '[Request interrupted by user'
 const NOT_A_PROMPT =
   /^\s*(?:<(?:command-(?:name|message|args|contents)|local-command-|bash-(?:input|stdout|stderr)|system-reminder|session_context|task-notification|ide_opened_file|ide_selection|user-memory-input)|Caveat: The messages below|Base directory for this skill: |This session is being continued from a previous conversation)/
 
-/**
- * Reads the blocks of a response: texts to scan, tool calls. A text that its message repeats is scanned once.
- */
+/** Reads the blocks of a response: texts to scan, tool calls. A text that its message repeats is scanned once. */
 export function readResponse(transcript: Transcript, turn: Turn, content: unknown): void {
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content)
   for (const [index, block] of blocks.entries()) {

@@ -61,10 +61,7 @@ export function noteFork({ file, sessionId }: Lineage, transcript: Transcript): 
   if (transcript.id === sessionId) file.transcriptOf(sessionId).isFork = true
 }
 
-/**
- * The session that asked for a message of the model; null for one that nothing names. Reads the lines that wait for
- * it.
- */
+/** The session that asked for a message of the model; null for one that nothing names. Reads the lines that wait for it. */
 export function takeOwner(state: Lineage, line: Json): string | null {
   const owner = ownerOf(state, line)
   takeWaiting(state, owner)

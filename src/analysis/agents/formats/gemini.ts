@@ -38,9 +38,7 @@ export const isPrompt = (text: string): boolean => !NO_PROMPT.test(text)
 /** Characters of an output that are searched for them. */
 const SHELL_END_LENGTH = 1_000
 
-/**
- * Reads a chat file of either layout. `sessionId`: from its head, or one derived from it.
- */
+/** Reads a chat file of either layout. `sessionId`: from its head, or one derived from it. */
 async function readGemini(file: SourceFile, sessionId: string, isDocument: boolean): Promise<void> {
   const transcript = file.transcriptOf(sessionId)
   transcript.noteContext(null, folderOfChat(file))

@@ -57,9 +57,7 @@ export async function* readObjects(
 // Only these characters change the state; the regular expression skips all others in native code.
 const MARKS = /["\\{}[\]]/g
 
-/**
- * The offset after each object that ends in this line. Updates `state`, which is carried from line to line.
- */
+/** The offset after each object that ends in this line. Updates `state`, which is carried from line to line. */
 function* objectEnds(text: string, state: { depth: number; inText: boolean }): Generator<number> {
   let skip = -1
   for (const match of text.matchAll(MARKS)) {
