@@ -87,10 +87,7 @@ function detectText(head: Head, isWhole: boolean): DetectedFormat {
   }
   const isJson = hasLines || /^\s*[{[]\s*["{[]/.test(text)
   if (!isJson || !LOOKS_LIKE_SESSION.test(text) || isCompanion(path, text)) return { kind: 'other' }
-  return {
-    kind: 'unknown',
-    reason: isWhole || hasLines ? NOT_READ : `${NOT_READ} (its head is cut off)`,
-  }
+  return { kind: 'unknown', reason: isWhole || hasLines ? NOT_READ : `${NOT_READ} (its head is cut off)` }
 }
 
 function objectsIn(head: string): Objects {

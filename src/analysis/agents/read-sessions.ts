@@ -90,11 +90,7 @@ export async function* readSessions(
   const toRead = groups.filter((sources) => options.isLeftOut?.(sources) !== true)
   const total = toRead.flat().reduce((sum, source) => sum + source.bytes, 0)
   let owners: LineOwners | undefined
-  const run: Run = {
-    ...options,
-    onSkipped,
-    findRepository: createRepositoryFinder(onSkipped),
-  }
+  const run: Run = { ...options, onSkipped, findRepository: createRepositoryFinder(onSkipped) }
   let read = 0
   const readGroup = async (sources: readonly Source[]) => {
     owners ??= options.owners?.() ?? createLineOwners()

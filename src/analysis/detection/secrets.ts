@@ -52,14 +52,7 @@ function memoized(fingerprint: typeof secretFingerprint): typeof secretFingerpri
 
 function withoutText(raw: RawFinding, fingerprint: typeof secretFingerprint): Position {
   const { ruleId, title, secret, start, severity, length = secret.length } = raw
-  return {
-    ruleId,
-    title,
-    start,
-    end: start + length,
-    severity,
-    fingerprint: fingerprint(ruleId, secret),
-  }
+  return { ruleId, title, start, end: start + length, severity, fingerprint: fingerprint(ruleId, secret) }
 }
 
 // Without salt, so that a secret has the same fingerprint on every machine. A token cannot be guessed from

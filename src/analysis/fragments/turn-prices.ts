@@ -195,12 +195,7 @@ const summedTurn = (
   role: SummedTurn['role'],
   { model, tokens: [input, output, cache_read, cache_creation] }: Pick<ModelTotal, 'model' | 'tokens'>,
   cost: bigint | null,
-): SummedTurn => ({
-  role,
-  model,
-  tokens: { input, output, cache_read, cache_creation },
-  cost,
-})
+): SummedTurn => ({ role, model, tokens: { input, output, cache_read, cache_creation }, cost })
 
 /** Undefined when tokens were used and the model has no known price in its tier. */
 function priceOf(

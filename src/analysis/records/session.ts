@@ -29,12 +29,7 @@ export type Tokens = Static<typeof Tokens>
 
 const Count = Type.Union([Type.Integer({ minimum: 0, maximum: 1e12 }), Type.Null()])
 /** Tokens of a session; null are kinds of which nothing is known. */
-export const KnownTokens = closed({
-  input: Count,
-  output: Count,
-  cache_read: Count,
-  cache_creation: Count,
-})
+export const KnownTokens = closed({ input: Count, output: Count, cache_read: Count, cache_creation: Count })
 export type KnownTokens = Static<typeof KnownTokens>
 
 export const TOKEN_KINDS = ['input', 'output', 'cache_read', 'cache_creation'] as const

@@ -33,10 +33,7 @@ export function settingsOf(agent: TelemetryAgent, url: string, key: string): Age
     case 'codex': {
       const target = `{ otlp-http = { endpoint = "${endpoint}/v1/logs", protocol = "binary", headers = { "authorization" = "Bearer ${key}" } } }`
       return [
-        {
-          place: '~/.codex/config.toml',
-          text: `[otel]\nlog_user_prompt = false\nexporter = ${target}`,
-        },
+        { place: '~/.codex/config.toml', text: `[otel]\nlog_user_prompt = false\nexporter = ${target}` },
       ]
     }
     case 'gemini':
@@ -63,10 +60,7 @@ export function settingsOf(agent: TelemetryAgent, url: string, key: string): Age
       ]
     case 'opencode':
       return [
-        {
-          place: '~/.config/opencode/opencode.json',
-          text: json({ experimental: { openTelemetry: true } }),
-        },
+        { place: '~/.config/opencode/opencode.json', text: json({ experimental: { openTelemetry: true } }) },
         environment(exporter('http/json')),
       ]
   }

@@ -116,8 +116,5 @@ const checkWorker = (context: Context, onServed: () => void): Promise<checks.Che
     const other = await whyOther(context, found.report)
     if (other !== undefined) return { status: 'fail', message: `${url} is ${other}` }
     onServed()
-    return {
-      status: worker === 'ok' ? 'ok' : 'fail',
-      message: `${worker} (${url})`,
-    }
+    return { status: worker === 'ok' ? 'ok' : 'fail', message: `${worker} (${url})` }
   })

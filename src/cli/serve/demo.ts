@@ -138,10 +138,7 @@ async function fill(context: Context, sql: Sql, webhooks: DemoWebhooks): Promise
   )
   // last, so that the changes above send no webhooks
   const endpoint = await webhooks.register(sql, id)
-  await addDemoRules(sql, id, endpoint, now, {
-    timeoutMs: context.config.webhookTimeoutMs,
-    log: context.log,
-  })
+  await addDemoRules(sql, id, endpoint, now, { timeoutMs: context.config.webhookTimeoutMs, log: context.log })
   return {
     key,
     endpoint,

@@ -55,12 +55,7 @@ export function columnsOf({
     { name: capital(by), sort: 'key', cell: ({ key }) => keyCell(by, key) },
     ...(andBy === undefined
       ? []
-      : [
-          {
-            name: capital(andBy),
-            cell: ({ and_key = null }: BreakdownItem) => keyCell(andBy, and_key),
-          },
-        ]),
+      : [{ name: capital(andBy), cell: ({ and_key = null }: BreakdownItem) => keyCell(andBy, and_key) }]),
     dollarColumn('Cost', 'cost', 'cost'),
     {
       name: 'Change',

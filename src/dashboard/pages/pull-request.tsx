@@ -70,10 +70,7 @@ export function PullRequestPage({ id }: { id: string }) {
               rows={PARTS}
               columns={[
                 { name: 'Part', cell: (part) => part },
-                {
-                  name: 'Score',
-                  number: (part) => <ScoreBar score={value[`${part}_score`]} kind="bad" />,
-                },
+                { name: 'Score', number: (part) => <ScoreBar score={value[`${part}_score`]} kind="bad" /> },
                 {
                   name: 'Points, the most first',
                   cell: (part) =>

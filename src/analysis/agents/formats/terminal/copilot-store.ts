@@ -88,9 +88,7 @@ export const creditCost = (nanoCredits: unknown): bigint | null =>
 
 export const COPILOT_DATABASE: DatabaseReader = {
   columns: [{ [TABLE]: ['session_id'], sessions: ['id'] }],
-  *sessionIds({ rowsOf }) {
-    for (const { id } of rowsOf(TABLE, { columns: wholeText('session_id', 'id') })) yield id
-  },
+  sessionIds: ({ rowsOf }) => rowsOf(TABLE, { columns: wholeText('session_id', 'id') }).map(({ id }) => id),
   // a session without events may have been read before: nothing tells
   isReadElsewhere: (path) => existsSync(join(dirname(path), 'session-state')),
   async read(file, database) {

@@ -28,9 +28,7 @@ const EDITOR = /(?:^|__)text_editor$/
 
 const GOOSE_DATABASE: DatabaseReader = {
   columns: [{ sessions: ['working_dir'], messages: ['content_json'] }],
-  *sessionIds({ rowsOf }) {
-    for (const { id } of rowsOf('sessions', { columns: wholeText('id') })) yield id
-  },
+  sessionIds: ({ rowsOf }) => rowsOf('sessions', { columns: wholeText('id') }).map(({ id }) => id),
   async read(file, { rowsOf }) {
     const ledger = Map.groupBy(
       rowsOf('usage_ledger', { order: 'id' }).take(MAX_LEDGER),

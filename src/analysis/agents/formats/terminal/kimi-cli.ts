@@ -47,8 +47,7 @@ async function readKimiCli(file: SourceFile, sessionId: string): Promise<void> {
   transcript.noteContext(null, folderOf(join(session, '..', '..', '..', 'kimi.json'), folder))
   const state: State = newState(transcript, agent !== undefined)
   await readJsonLines(file, (line) => {
-    const seconds = line.timestamp
-    const at = typeof seconds === 'number' ? timeOf(Math.round(seconds * 1_000)) : null
+    const at = timeIn(line)
     const message = objectOf(line.message)
     if (message.type === undefined) return line.type === 'metadata' ? undefined : 'no message'
     if (transcript.isCopied(`kimi ${Bun.hash(JSON.stringify(line))}`)) {
@@ -69,6 +68,10 @@ function folderOf(list: string, name: string): string | null {
   const folders = objectsIn(valueAt(jsonAt(list), 'work_dirs')).map(({ path }) => textOf(path) ?? '')
   return folders.find((path) => new Bun.CryptoHasher('md5').update(path).digest('hex') === name) ?? null
 }
+
+/** The time of a line, which is in seconds. */
+const timeIn = ({ timestamp }: Json): string | null =>
+  typeof timestamp === 'number' ? timeOf(Math.round(timestamp * 1_000)) : null
 
 const tokensOf = tokensBy('input_other output input_cache_read input_cache_creation', false)
 
@@ -176,9 +179,7 @@ export const KIMI_CLI: Format = {
     sessionId: /([^/\\]+)(?:[/\\]subagents[/\\][^/\\]+)?[/\\]wire\.jsonl$/.exec(path)?.[1] ?? null,
     startedAt:
       objects()
-        .map(({ timestamp }) =>
-          typeof timestamp === 'number' ? timeOf(Math.round(timestamp * 1_000)) : null,
-        )
+        .map(timeIn)
         .find((at) => at !== null) ?? '',
   }),
   // the model's context beside what was done
