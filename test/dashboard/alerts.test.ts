@@ -4,11 +4,10 @@ import { join } from 'node:path'
 import { type DaySum, firingsOf } from '../../src/dashboard/alerts/firings.ts'
 import { lookAtRules } from '../../src/features/alerts/look.ts'
 import type { Watched } from '../../src/features/alerts/model.ts'
-import { type HttpServer, listen } from '../../src/http/listen.ts'
-import { type Tenant, tenant } from '../support/api.ts'
-import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { silent } from '../support/postgres.ts'
 import { type Ask, asker, localApp, receiver } from '../support/webhook-api.ts'
-import { type Browser, findBrowser, type Page, startBrowser } from './browser.ts'
+import { findBrowser, type Page } from './browser.ts'
+import { quoted, SETTLED, type Shown, show } from './shown.ts'
 
 // Alerts are tried on the past; alerts and digests are made in Chromium. The browser's part is skipped on a machine without it.
 
@@ -72,11 +71,8 @@ const AXE = readFileSync(join(import.meta.dir, '../../node_modules/axe-core/axe.
 const DAY_MS = 86_400_000
 const MAX_REQUESTS = 6
 
-let db: TestDatabase
-let server: HttpServer
-let browser: Browser
+let shown: Shown
 let page: Page
-let acme: Tenant
 let ask: Ask
 const slack = receiver()
 
@@ -88,36 +84,23 @@ const sessionOf = (days: number, project_name: string, estimated_cost: number) =
 
 beforeAll(async () => {
   if (program === null) return
-  db = await testDatabase()
-  const app = localApp(db, { writes: db.pool(2) })
-  server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
-  acme = await tenant(db.sql, { scopes: ['read', 'write', 'webhooks', 'admin'] })
-  ask = asker(app, acme.key)
+  shown = await show(program, ['read', 'write', 'webhooks', 'admin'], (db) =>
+    localApp(db, { writes: db.pool(2) }),
+  )
+  page = shown.page
+  ask = asker(shown.app, shown.acme.key)
   const records = [
     ...Array.from({ length: 40 }, (_, days) => sessionOf(days + 1, 'checkout', days === 20 ? 100 : 10)),
     sessionOf(3, 'search, "new"', 4),
   ]
-  expect((await ask('POST', '/v1/sync', { records })).status).toBe(200)
-  browser = await startBrowser(program)
-  page = await browser.newPage()
+  await shown.send(records)
 }, 180_000)
 afterAll(async () => {
   await slack.stop()
-  if (program === null) return
-  await browser.close()
-  await server.stop()
-  await db.drop()
+  await shown?.close()
 })
 
-const quoted = JSON.stringify
-const SETTLED = `document.querySelector('h1') !== null && document.querySelector('.stale') === null &&
-  ![...document.querySelectorAll('[role=status]')].some((node) => node.textContent.startsWith('Loading'))`
-async function visit(fragment: string): Promise<void> {
-  await page.open(`${server.url}/live`)
-  await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${quoted(acme.key)})`)
-  await page.open(`${server.url}/${fragment}`)
-  await page.until(SETTLED)
-}
+const visit = (fragment: string) => shown.visit(fragment)
 const sees = (text: string) =>
   page.until(`document.querySelector('main').innerText.includes(${quoted(text)}) && ${SETTLED}`)
 const clickOn = (text: string) =>
@@ -188,8 +171,8 @@ describe.skipIf(program === null)('in Chromium', () => {
     await sees('Cost of search, "new" above $3.50 in a day')
     await page.until(`location.hash.startsWith('#/alerts/alert_')`)
     const fragment = await page.evaluate<string>('location.hash')
-    const shown = `${new URL(slack.url).origin}/…${slack.url.slice(-4)}`
-    await sees(`slack ${shown}`)
+    const masked = `${new URL(slack.url).origin}/…${slack.url.slice(-4)}`
+    await sees(`slack ${masked}`)
 
     await clickOn('Send a test')
     await sees('slack: answered 200')
@@ -199,7 +182,7 @@ describe.skipIf(program === null)('in Chromium', () => {
       'Firing $3.50 this day, above $3.50',
     ])
     await clickOn('Edit')
-    await page.until(`document.querySelector('[name=slack]')?.value === ${quoted(shown)}`)
+    await page.until(`document.querySelector('[name=slack]')?.value === ${quoted(masked)}`)
     await fill('limit', '5')
     await fill('name', 'Search')
     await clickOn('Save')
@@ -209,7 +192,7 @@ describe.skipIf(program === null)('in Chromium', () => {
     const { body } = await ask('GET', `/v1${fragment.slice(1)}`)
     expect(body).toMatchObject({
       ...{ name: 'Search', above: 5, scope: { project: 'search, "new"' }, each: null, enabled: false },
-      destinations: [{ type: 'slack', url: shown }],
+      destinations: [{ type: 'slack', url: masked }],
     })
     await expectGood(fragment)
     await clickOn('Delete')
@@ -261,7 +244,7 @@ describe.skipIf(program === null)('in Chromium', () => {
     const { id } = (await ask('POST', '/v1/alerts', { ...alert, name: 'Each', each: 'project' })).body
     const scope = { project: 'docs', agent: 'claude-code' }
     const both = await ask('POST', '/v1/alerts', { ...alert, name: 'Both', scope })
-    await lookAtRules({ sql: db.sql, log: silent, publicUrl: null }, new Date())
+    await lookAtRules({ sql: shown.db.sql, log: silent, publicUrl: null }, new Date())
     const cells = (caption: string) =>
       page.evaluate<string[][]>(
         `[...document.querySelectorAll('section[aria-label="${caption}"] tbody tr')].map((row) => [...row.cells].map((cell) => cell.innerText))`,

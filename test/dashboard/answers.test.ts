@@ -1,21 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createKey } from '../../src/accounts/keys/queries.ts'
-import { type HttpServer, listen } from '../../src/http/listen.ts'
-import { client, type Tenant, tenant, testApp } from '../support/api.ts'
-import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
-import { type Browser, findBrowser, type Page, startBrowser } from './browser.ts'
+import { client, tenant } from '../support/api.ts'
+import { findBrowser, type Page } from './browser.ts'
+import { quoted, SETTLED, type Shown, show } from './shown.ts'
 
 // Pages say the right figures of known data: the overview, Me, and what stands beside them. Skipped on a machine without Chromium.
 
 const program = findBrowser()
 const DAY_MS = 86_400_000
 
-let db: TestDatabase
-let app: ReturnType<typeof testApp>
-let server: HttpServer
-let browser: Browser
+let shown: Shown
 let page: Page
-let acme: Tenant
 
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString()
 const sessionOf = (
@@ -57,21 +52,12 @@ const finding = (fingerprint: string) => ({
   fingerprint,
 })
 
-async function send(records: object[], key = acme.key): Promise<void> {
-  const response = await client(app, key)('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records }),
-  })
-  expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
-}
+const send = (records: object[], key?: string) => shown.send(records, key)
 
 beforeAll(async () => {
   if (program === null) return
-  db = await testDatabase()
-  app = testApp(db.sql, { writes: db.pool(2) })
-  server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
-  acme = await tenant(db.sql, { scopes: ['read', 'write', 'webhooks', 'admin'] })
+  shown = await show(program, ['read', 'write', 'webhooks', 'admin'])
+  page = shown.page
   const merged = (number: number) => ({ pull_requests: [{ repo: 'acme/checkout', number }] })
   const records = [
     {
@@ -98,25 +84,10 @@ beforeAll(async () => {
     pullRequest(3, 50, { state: 'open' }),
   ]
   await send(records)
-  browser = await startBrowser(program)
-  page = await browser.newPage()
 }, 180_000)
-afterAll(async () => {
-  if (program === null) return
-  await browser.close()
-  await server.stop()
-  await db.drop()
-})
+afterAll(() => shown?.close())
 
-const quoted = JSON.stringify
-const SETTLED = `document.querySelector('h1') !== null && document.querySelector('.stale') === null &&
-  ![...document.querySelectorAll('[role=status]')].some((node) => node.textContent.startsWith('Loading'))`
-async function visit(fragment: string, key = acme.key): Promise<void> {
-  await page.open(`${server.url}/live`)
-  await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${quoted(key)})`)
-  await page.open(`${server.url}/${fragment}`)
-  await page.until(SETTLED)
-}
+const visit = (fragment: string, key?: string) => shown.visit(fragment, key)
 const texts = (selector: string) =>
   page.evaluate<string[]>(
     `[...document.querySelectorAll(${quoted(selector)})].map((one) => one.innerText.replace(/\\s+/g, ' ').trim())`,
@@ -185,7 +156,7 @@ describe.skipIf(program === null)('Quality', () => {
 
 describe.skipIf(program === null)('tokens without a known price', () => {
   test('are those of the same days on both pages, and each model has a line for a price', async () => {
-    const { key } = await tenant(db.sql, { scopes: ['read', 'write'] })
+    const { key } = await tenant(shown.db.sql, { scopes: ['read', 'write'] })
     const used = (input: number) => ({ input, output: 0, cache_read: 0, cache_creation: 0 })
     const unpriced = (id: string, days: number, model: string, input: number) =>
       sessionOf(id, days, 'lab', 0, { estimated_cost: undefined, model, tokens: used(input) })
@@ -259,11 +230,11 @@ describe.skipIf(program === null)('findings', () => {
   }, 180_000)
 
   test('are not said to be none where nothing was looked at', async () => {
-    const { key } = await tenant(db.sql, { scopes: ['read', 'write'] })
+    const { key } = await tenant(shown.db.sql, { scopes: ['read', 'write'] })
     await visit('#/', key)
     // this machine is the server's: the program may be that of a clone, in whose folder the command works
     expect(await texts('.connect pre')).toEqual([
-      `export PATH="$PWD/dist:$PATH" cloud-analytics login --server ${server.url} cloud-analytics sync`,
+      `export PATH="$PWD/dist:$PATH" cloud-analytics login --server ${shown.server.url} cloud-analytics sync`,
     ])
     for (const fragment of ['#/security', '#/findings', '#/findings?project=none']) {
       await visit(fragment, key)
@@ -335,7 +306,7 @@ describe.skipIf(program === null)('Me', () => {
     await visit('#/')
     expect(await texts('header > nav a')).not.toContain('Me')
     const wanted = { name: 'ada', scopes: ['read'], member: 'ada@example.com' }
-    const { key } = await createKey(db.sql, acme.orgId, wanted)
+    const { key } = await createKey(shown.db.sql, shown.acme.orgId, wanted)
     await page.resize(390, 844)
     await visit('#/', key)
     await page.click(`[...document.querySelectorAll('header > nav a')].find((one) => one.innerText === 'Me')`)
@@ -351,7 +322,7 @@ describe.skipIf(program === null)('Me', () => {
     const asked = page.ownRequests().filter((url) => /\/v1\/(?!whoami)/.test(url))
     expect(
       asked.filter((url) => !url.includes('/team/expertise')).map((url) => url.split('?')[0]),
-    ).not.toContain(`${server.url}/v1/team`)
+    ).not.toContain(`${shown.server.url}/v1/team`)
     // the compared cost of others is shown where there are some
     await send([sessionOf('bob', 1, 'docs', 8, { user_email: 'bob@example.com' })])
     await visit('#/me', key)
@@ -459,7 +430,7 @@ describe.skipIf(program === null)('one thing', () => {
 
   test('of endpoints: its events are checkboxes, and a failed delivery is sent again by one press', async () => {
     const post = (path: string, body: object) =>
-      client(app, acme.key)(path, {
+      client(shown.app, shown.acme.key)(path, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),
@@ -473,7 +444,7 @@ describe.skipIf(program === null)('one thing', () => {
     await page.until(
       `document.querySelector('section[aria-label="Endpoints"] tbody')?.innerText.includes('security.alert')`,
     )
-    const { data } = (await (await client(app, acme.key)('/v1/webhooks')).json()) as {
+    const { data } = (await (await client(shown.app, shown.acme.key)('/v1/webhooks')).json()) as {
       data: { id: string; events: string[] }[]
     }
     expect(data.map(({ events }) => events)).toEqual([['security.alert']])

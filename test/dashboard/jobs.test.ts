@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { type HttpServer, listen } from '../../src/http/listen.ts'
-import { client, type Tenant, tenant, testApp } from '../support/api.ts'
-import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
-import { type Browser, findBrowser, type Page, startBrowser } from './browser.ts'
+import { client } from '../support/api.ts'
+import { findBrowser, type Page } from './browser.ts'
+import { quoted, type Shown, show } from './shown.ts'
 
 // A manager, a security lead, a developer, an operator and an admin do their jobs in Chromium by mouse, by touch at 390 px and by
 // the keyboard alone, from the overview on, with at most 5 clicks (or keys that act as one). Skipped on a machine without it.
@@ -11,11 +10,8 @@ const program = findBrowser()
 const MAX_CLICKS = 5
 const DAY_MS = 86_400_000
 
-let db: TestDatabase
-let server: HttpServer
-let browser: Browser
+let shown: Shown
 let page: Page
-let acme: Tenant
 let mode: 'mouse' | 'touch' | 'keyboard'
 let clicks = 0
 
@@ -46,12 +42,10 @@ const finding = {
 
 beforeAll(async () => {
   if (program === null) return
-  db = await testDatabase()
-  const app = testApp(db.sql, { writes: db.pool(2) })
-  server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
-  acme = await tenant(db.sql, { scopes: ['read', 'write', 'webhooks', 'admin'] })
+  shown = await show(program, ['read', 'write', 'webhooks', 'admin'])
+  page = shown.page
   const post = async (path: string, body: unknown) => {
-    const response = await client(app, acme.key)(path, {
+    const response = await client(shown.app, shown.acme.key)(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
@@ -87,17 +81,9 @@ beforeAll(async () => {
   const endpoint = { url: 'https://receiver.invalid/hook', events: ['compliance.report_ready'] }
   const { id } = await post('/v1/webhooks', endpoint)
   await post(`/v1/webhooks/${id}/test`, {})
-  browser = await startBrowser(program)
-  page = await browser.newPage()
 }, 180_000)
-afterAll(async () => {
-  if (program === null) return
-  await browser.close()
-  await server.stop()
-  await db.drop()
-})
+afterAll(() => shown?.close())
 
-const quoted = JSON.stringify
 const WHAT = 'a, button, summary, label, input, select'
 /** The element with this text or label that is shown, in `main` before the header. */
 const found = (text: string) =>
@@ -149,9 +135,9 @@ describe.skipIf(program === null).each(['mouse', 'touch', 'keyboard'] as const)(
     mode = name
     clicks = 0
     await page.resize(name === 'touch' ? 390 : 1440, 900)
-    await page.open(`${server.url}/live`)
-    await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${quoted(acme.key)})`)
-    await page.open(`${server.url}/`)
+    await page.open(`${shown.server.url}/live`)
+    await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${quoted(shown.acme.key)})`)
+    await page.open(`${shown.server.url}/`)
     await page.until(`document.querySelector('.tile') !== null`)
   }
   afterEach(() => {
@@ -230,7 +216,8 @@ describe.skipIf(program === null).each(['mouse', 'touch', 'keyboard'] as const)(
         await sees('shown only now')
         const key = await page.evaluate<string>(`document.querySelector('.copied code').innerText`)
         expect(
-          (await fetch(`${server.url}/v1/sessions`, { headers: { authorization: `Bearer ${key}` } })).status,
+          (await fetch(`${shown.server.url}/v1/sessions`, { headers: { authorization: `Bearer ${key}` } }))
+            .status,
         ).toBe(200)
         expect(clicks).toBeLessThanOrEqual(MAX_CLICKS)
         clicks = 0
@@ -271,7 +258,7 @@ describe.skipIf(program === null).each(['mouse', 'touch', 'keyboard'] as const)(
     'an admin %s',
     async (_, work) => {
       await begin()
-      await use(acme.slug)
+      await use(shown.acme.slug)
       await use('Settings')
       await page.until(`document.querySelector('nav.sections') !== null`)
       await work()

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type HttpServer, listen } from '../../src/http/listen.ts'
-import { client, type Tenant, tenant, testApp } from '../support/api.ts'
-import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
-import { type Browser, findBrowser, type Page, startBrowser } from './browser.ts'
+import { findBrowser, type Page } from './browser.ts'
+import { type Shown, show } from './shown.ts'
 
 // Pages that are open while data change. Skipped on a machine without Chromium.
 
@@ -10,11 +8,7 @@ const program = findBrowser()
 /** An event comes within 7 s of the change. */
 const TOLD_MS = 15_000
 
-let db: TestDatabase
-let server: HttpServer
-let browser: Browser
-let app: ReturnType<typeof testApp>
-let acme: Tenant
+let shown: Shown
 let made = 0
 
 async function send(count: number, more: object = {}): Promise<void> {
@@ -27,36 +21,22 @@ async function send(count: number, more: object = {}): Promise<void> {
     estimated_cost: 10,
     ...more,
   }))
-  const response = await client(app, acme.key)('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records }),
-  })
-  expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
+  await shown.send(records)
 }
 
 beforeAll(async () => {
   if (program === null) return
-  db = await testDatabase()
-  app = testApp(db.sql, { writes: db.pool(2) })
-  server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
-  acme = await tenant(db.sql, { scopes: ['read', 'write'] })
+  shown = await show(program, ['read', 'write'])
   await send(4)
-  browser = await startBrowser(program)
 }, 180_000)
-afterAll(async () => {
-  if (program === null) return
-  await browser.close()
-  await server.stop()
-  await db.drop()
-})
+afterAll(() => shown?.close())
 
 async function open(fragment: string): Promise<Page> {
-  const page = await browser.newPage()
+  const page = await shown.browser.newPage()
   await page.resize(1440, 900)
-  await page.open(`${server.url}/live`)
-  await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${JSON.stringify(acme.key)})`)
-  await page.open(`${server.url}/${fragment}`)
+  await page.open(`${shown.server.url}/live`)
+  await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${JSON.stringify(shown.acme.key)})`)
+  await page.open(`${shown.server.url}/${fragment}`)
   await page.until(
     `document.querySelector('tbody, .value') !== null && document.querySelector('.stale') === null`,
   )

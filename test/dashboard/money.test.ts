@@ -3,22 +3,17 @@ import { createKey } from '../../src/accounts/keys/queries.ts'
 import { addDays, addMonths, dateOf, daysBetween, monthOf } from '../../src/base/dates.ts'
 import { comparedDays } from '../../src/dashboard/client/days.ts'
 import { lookAtRules } from '../../src/features/alerts/look.ts'
-import { type HttpServer, listen } from '../../src/http/listen.ts'
-import { client, type Tenant, tenant, testApp } from '../support/api.ts'
-import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { silent } from '../support/postgres.ts'
 import { asker } from '../support/webhook-api.ts'
-import { type Browser, findBrowser, type Page, startBrowser } from './browser.ts'
+import { findBrowser, type Page } from './browser.ts'
+import { quoted, type Shown, show } from './shown.ts'
 
 // Pages say of money exactly what their filters leave, by figures made by hand. Skipped on a machine without Chromium.
 
 const program = findBrowser()
 
-let db: TestDatabase
-let app: ReturnType<typeof testApp>
-let server: HttpServer
-let browser: Browser
+let shown: Shown
 let page: Page
-let acme: Tenant
 
 const today = dateOf(new Date())
 const month = monthOf(today)
@@ -60,10 +55,8 @@ const budget = (of: string, limit: number, scope: object = {}) => ({
 
 beforeAll(async () => {
   if (program === null) return
-  db = await testDatabase()
-  app = testApp(db.sql, { writes: db.pool(2) })
-  server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
-  acme = await tenant(db.sql, { scopes: ['read', 'write', 'webhooks', 'admin'] })
+  shown = await show(program, ['read', 'write', 'webhooks', 'admin'])
+  page = shown.page
   const records = [
     ...[member('ada', 'payments'), member('bob', 'web')],
     ...[budget(addMonths(month, -2), 1500), budget(before, 1000), budget(month, 400)],
@@ -77,32 +70,12 @@ beforeAll(async () => {
     session('bob', 'shop', today, 30, linkedTo(2)),
     ...[pullRequest(1, today), pullRequest(2, addDays(before, 10))],
   ]
-  const response = await client(app, acme.key)('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records }),
-  })
-  expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
-  browser = await startBrowser(program)
-  page = await browser.newPage()
+  await shown.send(records)
   await page.resize(1440, 900)
 }, 180_000)
-afterAll(async () => {
-  if (program === null) return
-  await browser.close()
-  await server.stop()
-  await db.drop()
-})
+afterAll(() => shown?.close())
 
-const quoted = JSON.stringify
-const SETTLED = `document.querySelector('h1') !== null && document.querySelector('.stale') === null &&
-  ![...document.querySelectorAll('[role=status]')].some((node) => node.textContent.startsWith('Loading'))`
-async function visit(fragment: string, key = acme.key): Promise<void> {
-  await page.open(`${server.url}/live`)
-  await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${quoted(key)})`)
-  await page.open(`${server.url}/${fragment}`)
-  await page.until(SETTLED)
-}
+const visit = (fragment: string, key?: string) => shown.visit(fragment, key)
 const texts = (selector: string) =>
   page.evaluate<string[]>(
     `[...document.querySelectorAll(${quoted(selector)})].map((one) => one.textContent.replace(/\\s+/g, ' ').trim())`,
@@ -169,13 +142,17 @@ describe.skipIf(program === null)('the page of cost', () => {
 describe.skipIf(program === null)('the overview', () => {
   test('has firing alerts, exceeded budgets and the reader’s own', async () => {
     const scopes = ['read']
-    const { key } = await createKey(db.sql, acme.orgId, { name: 'ada', scopes, member: 'ada@example.com' })
-    const ask = asker(app, acme.key)
+    const { key } = await createKey(shown.db.sql, shown.acme.orgId, {
+      name: 'ada',
+      scopes,
+      member: 'ada@example.com',
+    })
+    const ask = asker(shown.app, shown.acme.key)
     const sent = await ask('PUT', `/v1/budgets/${month.slice(0, 7)}?member=bob%40example.com`, { limit: 20 })
     expect(sent.status).toBe(200)
     const rule = { metric: 'cost', window: 'month', above: 100, destinations: [{ type: 'webhook' }] }
     const { body } = await ask('POST', '/v1/alerts', { name: 'Dear month', ...rule })
-    await lookAtRules({ sql: db.sql, log: silent, publicUrl: null }, new Date())
+    await lookAtRules({ sql: shown.db.sql, log: silent, publicUrl: null }, new Date())
     await visit('#/', key)
     await page.until(`document.querySelector('.attention') !== null`)
     const items = await page.evaluate<string[][]>(

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { type HttpServer, listen } from '../../src/http/listen.ts'
-import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { eventually } from '../support/cli.ts'
-import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
-import { type Browser, findBrowser, type Page, startBrowser } from './browser.ts'
+import { findBrowser, type Page } from './browser.ts'
+import { quoted, SETTLED, type Shown, show } from './shown.ts'
 
 // Pages are read and narrowed: charts by mouse, finger and keys, suggestions, columns, places that are kept, failures
 // that are tried again. Skipped on a machine without Chromium.
@@ -11,20 +9,15 @@ import { type Browser, findBrowser, type Page, startBrowser } from './browser.ts
 const program = findBrowser()
 const DAY_MS = 86_400_000
 
-let db: TestDatabase
-let server: HttpServer
-let browser: Browser
+let shown: Shown
 let page: Page
-let acme: Tenant
 
 const dayAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString()
 
 beforeAll(async () => {
   if (program === null) return
-  db = await testDatabase()
-  const app = testApp(db.sql, { writes: db.pool(2) })
-  server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
-  acme = await tenant(db.sql, { scopes: ['read', 'write', 'webhooks'] })
+  shown = await show(program, ['read', 'write', 'webhooks'])
+  page = shown.page
   const sessions = Array.from({ length: 60 }, (_, nth) => ({
     type: 'session',
     id: `sess_${nth}`,
@@ -44,31 +37,11 @@ beforeAll(async () => {
     joined_at: dayAgo(9),
   }
   const month = new Date().toISOString().slice(0, 7)
-  const response = await client(app, acme.key)('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records: [ada, { type: 'budget', month, limit: 3000 }, ...sessions] }),
-  })
-  expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
-  browser = await startBrowser(program)
-  page = await browser.newPage()
+  await shown.send([ada, { type: 'budget', month, limit: 3000 }, ...sessions])
 }, 180_000)
-afterAll(async () => {
-  if (program === null) return
-  await browser.close()
-  await server.stop()
-  await db.drop()
-})
+afterAll(() => shown?.close())
 
-const quoted = JSON.stringify
-const SETTLED = `document.querySelector('h1') !== null && document.querySelector('.stale') === null &&
-  ![...document.querySelectorAll('[role=status]')].some((node) => node.textContent.startsWith('Loading'))`
-async function visit(fragment: string): Promise<void> {
-  await page.open(`${server.url}/live`)
-  await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${quoted(acme.key)})`)
-  await page.open(`${server.url}/${fragment}`)
-  await page.until(SETTLED)
-}
+const visit = (fragment: string, key?: string) => shown.visit(fragment, key)
 const text = (selector: string) =>
   page.evaluate<string>(`document.querySelector(${quoted(selector)})?.innerText ?? ''`)
 const hash = () => page.evaluate<string>('location.hash')
@@ -132,11 +105,11 @@ describe.skipIf(program === null)('the API explorer', () => {
   test('is dark as the dashboard is, and leads back to it', async () => {
     const isDark = () => page.evaluate<boolean>(`document.documentElement.classList.contains('dark-mode')`)
     await page.resize(1440, 900, 'dark')
-    await page.open(`${server.url}/docs`)
+    await page.open(`${shown.server.url}/docs`)
     await page.until(`document.querySelector('.swagger-ui .info') !== null`)
     expect(await isDark()).toBe(true)
     await page.evaluate(`localStorage.setItem('cloud-analytics-theme', 'light')`)
-    await page.open(`${server.url}/docs`)
+    await page.open(`${shown.server.url}/docs`)
     expect(await isDark()).toBe(false)
     await page.evaluate(`localStorage.clear()`)
     await page.until(`document.querySelector('.back a') !== null`)
@@ -241,9 +214,9 @@ describe.skipIf(program === null)('a list', () => {
   }, 180_000)
 
   test('of endpoints: one is changed, and deleted once that was asked', async () => {
-    const response = await fetch(`${server.url}/v1/webhooks`, {
+    const response = await fetch(`${shown.server.url}/v1/webhooks`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${acme.key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${shown.acme.key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ url: 'https://receiver.invalid/a', events: ['*'] }),
     })
     const { id } = (await response.json()) as { id: string }
