@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createKey } from '../../src/accounts/keys/queries.ts'
-import { client, tenant } from '../support/api.ts'
+import { client, jsonPost, tenant } from '../support/api.ts'
 import { findBrowser, type Page } from './browser.ts'
 import { quoted, SETTLED, type Shown, show } from './shown.ts'
 
@@ -429,12 +429,7 @@ describe.skipIf(program === null)('one thing', () => {
   }, 180_000)
 
   test('of endpoints: its events are checkboxes, and a failed delivery is sent again by one press', async () => {
-    const post = (path: string, body: object) =>
-      client(shown.app, shown.acme.key)(path, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      })
+    const post = (path: string, body: object) => client(shown.app, shown.acme.key)(path, jsonPost(body))
     await visit('#/webhooks')
     await page.click(`document.querySelector('input[type=url]')`)
     await page.type('https://receiver.invalid/hook')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type HttpServer, listen } from '../../src/http/listen.ts'
 import { demoBudget, demoMembers } from '../../src/server/seed/demo-team.ts'
 import { generateWork } from '../../src/server/seed/demo-work.ts'
-import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { client, jsonPost, type Tenant, tenant, testApp } from '../support/api.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { type Browser, findBrowser, type Page, startBrowser } from './browser.ts'
 
@@ -46,11 +46,7 @@ let empty: Tenant
 let hostile: Tenant
 
 async function send(owner: Tenant, records: unknown[]): Promise<void> {
-  const response = await client(app, owner.key)('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records }),
-  })
+  const response = await client(app, owner.key)('/v1/sync', jsonPost({ records }))
   expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { client } from '../support/api.ts'
+import { client, jsonPost } from '../support/api.ts'
 import { findBrowser, type Page } from './browser.ts'
 import { quoted, type Shown, show } from './shown.ts'
 
@@ -45,11 +45,7 @@ beforeAll(async () => {
   shown = await show(program, ['read', 'write', 'webhooks', 'admin'])
   page = shown.page
   const post = async (path: string, body: unknown) => {
-    const response = await client(shown.app, shown.acme.key)(path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
+    const response = await client(shown.app, shown.acme.key)(path, jsonPost(body))
     expect([path, response.status, await response.clone().text()]).toEqual([
       path,
       expect.any(Number),

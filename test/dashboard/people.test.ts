@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createKey } from '../../src/accounts/keys/queries.ts'
 import { type HttpServer, listen } from '../../src/http/listen.ts'
 import { addPerson, invite, PASSWORD, post } from '../features/sign-in/people.ts'
-import { client, tenant, testApp } from '../support/api.ts'
+import { client, jsonPost, tenant, testApp } from '../support/api.ts'
 import { eventually } from '../support/cli.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { type Browser, findBrowser, type Page, startBrowser } from './browser.ts'
@@ -145,11 +145,7 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
       },
       security_metadata: { findings: [{ ...finding, file: 'src/deploy.ts', fingerprint: 'f1' }] },
     }
-    const stored = await client(app, key)('/v1/sync', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ records: [session] }),
-    })
+    const stored = await client(app, key)('/v1/sync', jsonPost({ records: [session] }))
     expect(stored.status).toBe(200)
     await page.open('about:blank')
     await page.open(`${server.url}/#/`)

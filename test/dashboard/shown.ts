@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { type HttpServer, listen } from '../../src/http/listen.ts'
 import type { App } from '../../src/server/app.ts'
-import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { client, jsonPost, type Tenant, tenant, testApp } from '../support/api.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 import { type Browser, type Page, startBrowser } from './browser.ts'
 
@@ -41,11 +41,7 @@ export async function show(
   return {
     ...{ db, app, server, browser, page, acme },
     async send(records, key = acme.key) {
-      const response = await client(app, key)('/v1/sync', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ records }),
-      })
+      const response = await client(app, key)('/v1/sync', jsonPost({ records }))
       expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
     },
     async visit(fragment, key = acme.key) {

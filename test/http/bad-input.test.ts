@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { bodyOf, client, repeatingClient, tenant, testApp } from '../support/api.ts'
+import { bodyOf, client, jsonPost, repeatingClient, tenant, testApp } from '../support/api.ts'
 import { changeOf, v1Routes } from '../support/isolation/routes.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -259,11 +259,7 @@ describe('ids', () => {
       project_name: 'p',
       created_at: '2026-01-01T00:00:00Z',
     }
-    const sent = await owner('/v1/sync', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ records: [record] }),
-    })
+    const sent = await owner('/v1/sync', jsonPost({ records: [record] }))
     expect(sent.status).toBe(200)
     expect((await owner('/v1/sessions/sess_theirs')).status).toBe(200)
     const texts = []

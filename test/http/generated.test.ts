@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { loadPricer } from '../../src/analysis/scoring/prices.ts'
 import { type HttpServer, listen } from '../../src/http/listen.ts'
 import type { App } from '../../src/server/app.ts'
-import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { client, jsonPost, type Tenant, tenant, testApp } from '../support/api.ts'
 import { namesOf, recordsOf, storeWebhook } from '../support/isolation/records.ts'
 import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -62,11 +62,7 @@ beforeAll(async () => {
     config: { rateLimits: PLENTY, webhookMaxEndpoints: 100_000 },
   })
   own = await tenant(db.sql, { scopes: ['read', 'write', 'audit:write', 'webhooks', 'admin'] })
-  const synced = await client(app, own.key)('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records: recordsOf(names) }),
-  })
+  const synced = await client(app, own.key)('/v1/sync', jsonPost({ records: recordsOf(names) }))
   expect(synced.status).toBe(200)
   for (const { webhook } of OWN) await storeWebhook(db.sql, own.orgId, webhook)
   // the document is another app's: this one makes its document after the requests

@@ -11,7 +11,7 @@ import {
 } from '../../src/accounts/organizations/queries.ts'
 import { createKeyCache } from '../../src/accounts/people/key-cache.ts'
 import { updateOrganization } from '../../src/features/organization/queries.ts'
-import { bodyOf, client, tenant, testApp } from '../support/api.ts'
+import { bodyOf, client, jsonPost, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 let db: TestDatabase
@@ -233,12 +233,7 @@ describe('over HTTP', () => {
     const revoked = await client(here, admin)(`/v1/keys/${keyId.id}`, { method: 'DELETE' })
     expect(revoked.status).toBe(204)
     const record = { type: 'budget', month: '2026-11', limit: 5 }
-    const write = (app: typeof here) =>
-      client(app, key)('/v1/sync', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ records: [record] }),
-      })
+    const write = (app: typeof here) => client(app, key)('/v1/sync', jsonPost({ records: [record] }))
     expect((await client(here, key)('/v1/cost')).status).toBe(401)
     // the other instance remembers the key for 0.8 s, and its transaction looks again
     expect((await client(there, key)('/v1/cost')).status).toBe(200)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { linkOf } from '../../src/http/responses/links.ts'
-import { client, repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
+import { client, jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
 import { namesOf, storeWebhook } from '../support/isolation/records.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -25,11 +25,7 @@ beforeAll(async () => {
       findings: [{ rule_id: 'r', category: 'c', severity: 'low', title: 't', file: `src/${n}.ts` }],
     },
   }))
-  const sent = await ask('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records }),
-  })
+  const sent = await ask('/v1/sync', jsonPost({ records }))
   expect(sent.status).toBe(200)
   await storeWebhook(db.sql, own.orgId, names)
 })
@@ -91,11 +87,7 @@ test('the last page moves with the list, also in a response from memory', async 
       project_name: 'p',
       created_at: '2026-01-01T00:00:00Z',
     }
-    await asked('/v1/sync', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ records: [record] }),
-    })
+    await asked('/v1/sync', jsonPost({ records: [record] }))
     for (let again = 0; again < 3; again += 1)
       lastPages.push(
         linksOf(await asked('/v1/sessions?per_page=1'))

@@ -6,7 +6,7 @@ import { loadPricer } from '../../src/analysis/scoring/prices.ts'
 import { connect } from '../../src/database/client.ts'
 import { createComponents } from '../../src/http/openapi/schema.ts'
 import { EVENT_NAMES } from '../../src/webhooks/outbox/catalogue.ts'
-import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { client, jsonPost, type Tenant, tenant, testApp } from '../support/api.ts'
 import { namesOf, storeWebhook } from '../support/isolation/records.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
@@ -101,11 +101,7 @@ beforeAll(async () => {
   )
   own = await tenant(db.sql, { scopes: ['read', 'write', 'audit:write', 'webhooks', 'admin'] })
   key = own.key
-  const answer = await client(app, key)('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records: SAMPLE }),
-  })
+  const answer = await client(app, key)('/v1/sync', jsonPost({ records: SAMPLE }))
   expect(answer.status).toBe(200)
 })
 afterAll(() => db.drop())

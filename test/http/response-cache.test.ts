@@ -8,7 +8,7 @@ import { readQuery } from '../../src/http/query-reader.ts'
 import { cacheKeyOf } from '../../src/http/responses/cached-response.ts'
 import { csvSource } from '../../src/http/responses/csv.ts'
 import { createResponseCache } from '../../src/http/responses/response-cache.ts'
-import { bodyOf, client, limitOf, type Tenant, tenant, testApp } from '../support/api.ts'
+import { bodyOf, client, jsonPost, limitOf, type Tenant, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 let database: TestDatabase
@@ -40,11 +40,7 @@ describe('the API with a cache', () => {
     return { own, app, ask: client(app, own.key) }
   }
   const send = (ask: ReturnType<typeof client>, ...records: object[]) =>
-    ask('/v1/sync', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ records }),
-    })
+    ask('/v1/sync', jsonPost({ records }))
 
   test.each([
     '/v1/sessions',

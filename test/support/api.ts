@@ -99,6 +99,13 @@ export function client(app: App, key?: string) {
   }
 }
 
+/** A request that posts a body as JSON. */
+export const jsonPost = (body: unknown): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
+
 /** The response's `X-RateLimit-*` headers as numbers. */
 export function limitOf(response: Response) {
   const number = (name: string) => Number(response.headers.get(`x-ratelimit-${name}`) ?? Number.NaN)

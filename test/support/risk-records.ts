@@ -1,4 +1,5 @@
 import { expect } from 'bun:test'
+import { jsonPost } from './api.ts'
 
 // pr_risk records, and requests that write and list them.
 
@@ -19,12 +20,7 @@ export interface Risk {
 
 export const bodyOf = async (response: Response) => JSON.parse(await response.text())
 
-export const post = (ask: Ask, records: unknown[]) =>
-  ask('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records }),
-  })
+export const post = (ask: Ask, records: unknown[]) => ask('/v1/sync', jsonPost({ records }))
 
 export async function sync(ask: Ask, records: unknown[]) {
   const response = await post(ask, records)

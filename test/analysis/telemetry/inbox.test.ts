@@ -5,7 +5,7 @@ import { checkRollups } from '../../../src/server/doctor/checks.ts'
 import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { watchInbox } from '../../../src/server/intake/inbox-watch.ts'
 import { createIntake } from '../../../src/server/intake/intake.ts'
-import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { silent, type TestDatabase, testDatabase } from '../../support/postgres.ts'
 import { AT, CLAUDE, call, inboxEmpty, logs } from './fixtures.ts'
 
@@ -33,11 +33,7 @@ const intakeOf = (drainMs: number, onDrainFailed = (_orgId: string, _error: unkn
 const KILLED_MS = 1_000_000
 
 const send = async ({ key }: Tenant, body: object, app = killed) => {
-  const response = await client(app, key)('/v1/logs', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
+  const response = await client(app, key)('/v1/logs', jsonPost(body))
   expect([response.status, await response.text()]).toEqual([200, '{}'])
 }
 /** The input tokens of each session. */
@@ -157,11 +153,7 @@ test('telemetry that no session can take is dropped with a word, and holds up no
   const intake = intakeOf(0, (_orgId, error) => failures.push(messageOf(error)))
   const app = testApp(database.sql, { intake })
   const record = { type: 'session', id: 'sess_client', project_name: 'p', created_at: AT }
-  const sent = await client(app, own.key)('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records: [record] }),
-  })
+  const sent = await client(app, own.key)('/v1/sync', jsonPost({ records: [record] }))
   expect(sent.status).toBe(200)
   await send(own, logs([call('good', 1), call('client', 2), call('wrong', 3)], CLAUDE))
   // the intake itself stores none of these
@@ -192,11 +184,7 @@ test('telemetry of a sub-agent that waits belongs to the session that comes mean
   const record = { type: 'session', id: 'sess_parent', project_name: 'p', created_at: '2026-01-01T00:00:00Z' }
   const tokens = { input: 5, output: 1, cache_read: 0, cache_creation: 0 }
   const records = [{ ...record, tokens, includes: ['sess_child'] }]
-  const sent = await client(app, own.key)('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records }),
-  })
+  const sent = await client(app, own.key)('/v1/sync', jsonPost({ records }))
   expect(sent.status).toBe(200)
   const intake = intakeOf(0)
   intake.drain([own.orgId])

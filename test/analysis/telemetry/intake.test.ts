@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { fragmentId, packFragments, type SessionFragments } from '../../../src/analysis/records/fragments.ts'
-import { bodyOf, client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { bodyOf, client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
 import { AT, CLAUDE, call, claude, inboxEmpty, logs, metrics, traces } from './fixtures.ts'
 
@@ -14,12 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-const post = (key: string, path: string, body: object) =>
-  client(app, key)(path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
+const post = (key: string, path: string, body: object) => client(app, key)(path, jsonPost(body))
 const send = async ({ key }: Tenant, body: object, path = '/v1/logs') => {
   const response = await post(key, path, body)
   expect([response.status, await response.clone().text()]).toEqual([200, expect.any(String)])

@@ -4,7 +4,7 @@ import { createKey } from '../../../src/accounts/keys/queries.ts'
 import type { AuditEntry, AuditReport } from '../../../src/features/audit/model.ts'
 import { listEntries } from '../../../src/features/audit/queries.ts'
 import type { App } from '../../../src/server/app.ts'
-import { client, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 
 const database = testsDatabase()
@@ -32,12 +32,7 @@ const caller = ({ key }: Tenant) => {
     if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${text}`)
     return JSON.parse(text)
   }
-  const post = (records: unknown[]) =>
-    ask('/v1/sync', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ records }),
-    })
+  const post = (records: unknown[]) => ask('/v1/sync', jsonPost({ records }))
   const sync = async (records: unknown[]) => {
     const answer = await post(records)
     const body = JSON.parse(await answer.text())

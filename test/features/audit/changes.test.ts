@@ -5,7 +5,7 @@ import { commandLineActor } from '../../../src/cli/command/actor.ts'
 import type { AuditEntry, AuditReport } from '../../../src/features/audit/model.ts'
 import { listEntries } from '../../../src/features/audit/queries.ts'
 import type { App } from '../../../src/server/app.ts'
-import { client, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, tenant, testApp } from '../../support/api.ts'
 import { PROGRAM } from '../../support/cli.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 
@@ -78,12 +78,7 @@ test('every change by a key', async () => {
   ]
   for (const [records, action, details] of cases) {
     const before = await log(orgId)
-    const send = () =>
-      ask('/v1/sync', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ records }),
-      })
+    const send = () => ask('/v1/sync', jsonPost({ records }))
     expect((await send()).status).toBe(200)
     const after = await log(orgId)
     expect(after.slice(0, before.length)).toEqual(before)

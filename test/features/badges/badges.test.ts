@@ -8,7 +8,7 @@ import { badgeChange } from '../../../src/features/badges/settings.ts'
 import { efficiency } from '../../../src/features/badges/value.ts'
 import { replaceBadgeToken, updateOrganization } from '../../../src/features/organization/queries.ts'
 import type { App } from '../../../src/server/app.ts'
-import { client, limitOf, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, limitOf, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 
 const NOW = new Date('2026-11-15T12:00:00.000Z')
@@ -60,11 +60,7 @@ async function shown(days: Day[], budgets: Record<string, number> = {}): Promise
     })),
     ...Object.entries(budgets).map(([month, limit]) => ({ type: 'budget', month, limit })),
   ]
-  const answer = await client(app, one.key)('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records }),
-  })
+  const answer = await client(app, one.key)('/v1/sync', jsonPost({ records }))
   expect(answer.status).toBe(200)
   await set(one.slug, { badges: 'public' })
   return one
@@ -138,11 +134,7 @@ describe('a badge', () => {
       created_at: NOW.toISOString(),
       quality_score: 50,
     }
-    await client(app, one.key)('/v1/sync', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ records: [record] }),
-    })
+    await client(app, one.key)('/v1/sync', jsonPost({ records: [record] }))
     expect(await said(`/api/badge/${one.slug}/quality.json`)).toEqual(['quality', '50', 'yellow'])
   })
 

@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { keepLogin } from '../../../src/cli/client/login-file.ts'
-import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { PROGRAM, run, scratchFolder } from '../../support/cli.ts'
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
 
@@ -22,10 +22,9 @@ beforeAll(async () => {
   server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => app.handle(request) })
   env = { DATA_DIR: folder.path, HOME: folder.path, XDG_CONFIG_HOME: folder.path }
   keepLogin(env, { server: server.url.origin, key: owner.key, member: null })
-  const sent = await client(app, owner.key)('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
+  const sent = await client(app, owner.key)(
+    '/v1/sync',
+    jsonPost({
       records: [
         {
           ...{ type: 'session', id: 'sess_one', project_name: 'shop', user_email: 'ada@example.com' },
@@ -33,7 +32,7 @@ beforeAll(async () => {
         },
       ],
     }),
-  })
+  )
   expect(sent.status).toBe(200)
 })
 afterAll(async () => {

@@ -4,7 +4,7 @@ import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { createLog } from '../../../src/base/log.ts'
 import { updateOrganization } from '../../../src/features/organization/queries.ts'
 import type { App } from '../../../src/server/app.ts'
-import { client, limitOf, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, limitOf, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 
 // The tools for agents, by the official client of the Model Context Protocol.
@@ -56,11 +56,7 @@ const member = (name: string) => ({
 })
 
 async function send(records: object[], by = ask) {
-  const response = await by('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records }),
-  })
+  const response = await by('/v1/sync', jsonPost({ records }))
   expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
 }
 

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import type { App } from '../../../src/server/app.ts'
-import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 
 // GET /v1/outcomes against sums by hand over the records, for each key and many filters.
@@ -97,11 +97,7 @@ const commits = Array.from({ length: 70 }, (_, index) => {
 }[]
 
 const send = async (records: object[]) => {
-  const response = await client(app, owner.key)('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records }),
-  })
+  const response = await client(app, owner.key)('/v1/sync', jsonPost({ records }))
   const text = await response.text()
   expect([response.status, response.status === 200 ? '' : text]).toEqual([200, ''])
   return JSON.parse(text) as { created: number; updated: number; unchanged: number }
@@ -410,11 +406,7 @@ test.each([
     { ...commit, ...more, sha: 'stored', ai: stored, survival: [{ days: 14, lines: 5 }] },
     { ...commit, ...more, ...given, ...('ai' in given && { ai: { ...proof, ...given.ai } }) },
   ]
-  const response = await client(app, owner.key)('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records }),
-  })
+  const response = await client(app, owner.key)('/v1/sync', jsonPost({ records }))
   expect(response.status).toBe(400)
   expect(await response.json()).toMatchObject({
     code: 'VALIDATION_ERROR',

@@ -4,7 +4,7 @@ import { updateOrganization } from '../../../src/features/organization/queries.t
 import { FINDING_TABLES } from '../../../src/features/security/check.ts'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import type { App } from '../../../src/server/app.ts'
-import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 
 // GET /v1/findings and PATCH /v1/findings/:finding_id.
@@ -207,11 +207,10 @@ test('only an admin dismisses: records of other keys neither dismiss nor open a 
   const own = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
   const { key } = await createKey(database.sql, own.orgId, { name: 'laptop', scopes: ['sessions:write'] })
   const syncBy = async (by: string, findings: object[]) => {
-    const response = await client(app, by)('/v1/sync', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ records: [session('held', '2026-03-01T10:00:00Z', findings)] }),
-    })
+    const response = await client(app, by)(
+      '/v1/sync',
+      jsonPost({ records: [session('held', '2026-03-01T10:00:00Z', findings)] }),
+    )
     expect(response.status).toBe(200)
   }
   const statuses = async () => {

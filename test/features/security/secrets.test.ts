@@ -7,7 +7,7 @@ import type { SessionRecord } from '../../../src/analysis/records/session.ts'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { createLog } from '../../../src/base/log.ts'
 import type { App } from '../../../src/server/app.ts'
-import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { PLANTED } from '../../support/planted-secrets.ts'
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
 
@@ -112,12 +112,7 @@ let ask: (path: string, init?: RequestInit) => Promise<Response>
 let folder: string
 const logged: string[] = []
 
-const post = (records: unknown[]) =>
-  ask('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records }),
-  })
+const post = (records: unknown[]) => ask('/v1/sync', jsonPost({ records }))
 
 /** Every row of every table as text. */
 async function dump(): Promise<string> {

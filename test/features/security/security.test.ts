@@ -3,7 +3,7 @@ import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { FINDING_TABLES } from '../../../src/features/security/check.ts'
 import { SESSION_ROLLUPS } from '../../../src/features/sessions/rollup.ts'
 import type { App } from '../../../src/server/app.ts'
-import { client, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 
 // Both routes against what a naive computation over the same sessions says, after random writes and rewrites.
@@ -41,12 +41,7 @@ const get = async (path: string) => {
   expect(response.status).toBe(200)
   return JSON.parse(await response.text())
 }
-const post = (records: unknown[], as = ask) =>
-  as('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records }),
-  })
+const post = (records: unknown[], as = ask) => as('/v1/sync', jsonPost({ records }))
 
 let state = 11
 const random = (below: number) => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import type { App } from '../../../src/server/app.ts'
-import { client, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 
 // The read routes against what a naive computation over the same sessions says.
@@ -31,12 +31,7 @@ const get = async (path: string) => {
   return JSON.parse(await response.text())
 }
 
-const post = (records: unknown[], as = ask) =>
-  as('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records }),
-  })
+const post = (records: unknown[], as = ask) => as('/v1/sync', jsonPost({ records }))
 
 /** 400 sessions over 95 days to 14 November 2026, with many ties in time, cost and turns. */
 function makeSessions(): Made[] {

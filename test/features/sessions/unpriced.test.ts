@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { loadPricer, type Pricer } from '../../../src/analysis/scoring/prices.ts'
 import { exportSessions } from '../../../src/features/sessions/export.ts'
 import { SESSION_ROLLUPS } from '../../../src/features/sessions/rollup.ts'
-import { repeatingClient, tenant, testApp } from '../../support/api.ts'
+import { jsonPost, repeatingClient, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 
 // Tokens of models without a known price: counted apart, never as $0 that looks like a price.
@@ -29,11 +29,7 @@ async function organization() {
     return JSON.parse(await response.text())
   }
   const send = async (...records: object[]) => {
-    const response = await ask('/v1/sync', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ records }),
-    })
+    const response = await ask('/v1/sync', jsonPost({ records }))
     return { status: response.status, body: JSON.parse(await response.text()) }
   }
   return {

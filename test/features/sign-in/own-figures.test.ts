@@ -3,7 +3,7 @@ import { SYSTEM } from '../../../src/accounts/audit-log/append.ts'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { lookAtRules } from '../../../src/features/alerts/look.ts'
 import type { App } from '../../../src/server/app.ts'
-import { client, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { namesOf, recordsOf } from '../../support/isolation/records.ts'
 import { pathsOf, readRoutes, SHARED_PATHS } from '../../support/isolation/routes.ts'
 import { silent, testsDatabase } from '../../support/postgres.ts'
@@ -288,11 +288,7 @@ test('sessions that were sent with an alias of theirs are their own', async () =
       },
     },
   ]
-  const sent = await ask('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records }),
-  })
+  const sent = await ask('/v1/sync', jsonPost({ records }))
   expect([sent.status, await sent.text()]).toEqual([200, expect.any(String)])
   // until every instance has looked the people up again
   await Bun.sleep(1000)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { account, session } from '../../server/erasure/account.ts'
-import { client } from '../../support/api.ts'
+import { client, jsonPost } from '../../support/api.ts'
 import { testDatabase } from '../../support/postgres.ts'
 
 let database: Awaited<ReturnType<typeof testDatabase>>
@@ -151,11 +151,7 @@ describe('a member with aliases', () => {
       member: HOME,
     })
     const post = (user_email: string) =>
-      client(mine.app, key)('/v1/sync', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ records: [session('x', '2026-11-20', { user_email })] }),
-      })
+      client(mine.app, key)('/v1/sync', jsonPost({ records: [session('x', '2026-11-20', { user_email })] }))
     expect((await post('bob@example.com')).status).toBe(403)
     expect((await post(NOREPLY)).status).toBe(200)
     expect((await post(ADA)).status).toBe(200)

@@ -4,7 +4,7 @@ import { rebuildTables } from '../../../src/database/derived-tables.ts'
 import { MIGRATIONS } from '../../../src/database/migrate.ts'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import type { App } from '../../../src/server/app.ts'
-import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 import { KEYS, makeRecords, type Session, sumsByHand, TEAMS } from './by-hand.ts'
 
@@ -77,11 +77,7 @@ beforeAll(async () => {
 }, 600_000)
 
 async function send(records: object[], query = ''): Promise<void> {
-  const response = await client(app, owner.key)(`/v1/sync${query}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records }),
-  })
+  const response = await client(app, owner.key)(`/v1/sync${query}`, jsonPost({ records }))
   expect(await response.json()).toMatchObject({ received: records.length })
 }
 

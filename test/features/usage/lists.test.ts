@@ -3,7 +3,7 @@ import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { updateOrganization } from '../../../src/features/organization/queries.ts'
 import { csvLines, csvNames } from '../../../src/http/responses/csv.ts'
 import type { App } from '../../../src/server/app.ts'
-import { client, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 import { makeRecords, type Session } from './by-hand.ts'
 
@@ -42,11 +42,7 @@ beforeAll(async () => {
 }, 180_000)
 
 async function send(records: object[], tenantOf: Tenant = owner): Promise<void> {
-  const response = await client(app, tenantOf.key)('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records }),
-  })
+  const response = await client(app, tenantOf.key)('/v1/sync', jsonPost({ records }))
   expect(await response.json()).toMatchObject({ received: records.length })
 }
 

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import { rebuildTables } from '../../../src/database/derived-tables.ts'
 import { USAGE_TABLES } from '../../../src/features/usage/check.ts'
 import type { App } from '../../../src/server/app.ts'
-import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 
 // A pull request with the sessions that worked on it.
@@ -17,11 +17,7 @@ beforeAll(async () => {
 })
 
 async function send(records: object[], tenantOf = owner): Promise<object> {
-  const response = await client(app, tenantOf.key)('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records }),
-  })
+  const response = await client(app, tenantOf.key)('/v1/sync', jsonPost({ records }))
   const body = (await response.json()) as object
   expect(body).toMatchObject({ received: records.length })
   return body

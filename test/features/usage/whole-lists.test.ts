@@ -5,7 +5,7 @@ import { type HttpServer, listen } from '../../../src/http/listen.ts'
 import { fields } from '../../../src/http/responses/csv.ts'
 import { createWholeLists } from '../../../src/http/whole-list.ts'
 import type { App } from '../../../src/server/app.ts'
-import { bodyOf, client, limitOf, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { bodyOf, client, jsonPost, limitOf, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { silent, type TestDatabase, testDatabase } from '../../support/postgres.ts'
 import { makeRecords } from './by-hand.ts'
 
@@ -156,11 +156,10 @@ test('who sees only their own figures gets their own rows', async () => {
     ...{ type: 'session', id: `sess_${name}`, project_name: 'p1', created_at: '2026-02-01T00:00:00Z' },
     user_email: `${name}@example.com`,
   })
-  const sent = await client(app, key)('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records: [...['ada', 'bob'].map(member), ...['ada', 'bob'].map(session)] }),
-  })
+  const sent = await client(app, key)(
+    '/v1/sync',
+    jsonPost({ records: [...['ada', 'bob'].map(member), ...['ada', 'bob'].map(session)] }),
+  )
   expect(sent.status).toBe(200)
   await db.sql`update organizations set member_visibility = 'own' where org_id = ${orgId}`
   const bound = await createKey(db.sql, orgId, { name: 'ada', scopes: ['read'], member: 'ada@example.com' })

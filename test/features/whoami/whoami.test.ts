@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createKey, revokeKey, rotateKey } from '../../../src/accounts/keys/queries.ts'
-import { bodyOf, client, tenant, testApp } from '../../support/api.ts'
+import { bodyOf, client, jsonPost, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 
 const database = testsDatabase()
@@ -18,11 +18,7 @@ test('any key learns what it is', async () => {
   const { sql } = database
   const own = await tenant(sql, { plan: 'cloud_team' })
   const app = testApp(sql)
-  await client(app, own.key)('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ records: [ADA] }),
-  })
+  await client(app, own.key)('/v1/sync', jsonPost({ records: [ADA] }))
   const { id, key } = await createKey(sql, own.orgId, {
     name: 'laptop',
     scopes: ['sessions:write'],

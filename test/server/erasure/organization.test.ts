@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createOrganization, findOrganization } from '../../../src/accounts/organizations/queries.ts'
 import { deleteOrganization, finishDeletions } from '../../../src/server/erasure/organization.ts'
 import { countRows, endOrganization } from '../../../src/server/erasure/queries.ts'
+import { jsonPost } from '../../support/api.ts'
 import { testDatabase } from '../../support/postgres.ts'
 import { account, dump, finding, session } from './account.ts'
 
@@ -13,11 +14,7 @@ afterAll(() => database.drop())
 
 async function filled() {
   const a = await account(database)
-  await a.ask('/v1/webhooks', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ url: 'https://hooks.example.com/x', events: ['*'] }),
-  })
+  await a.ask('/v1/webhooks', jsonPost({ url: 'https://hooks.example.com/x', events: ['*'] }))
   await a.sync([
     session('one', '2026-11-01', { security_metadata: { findings: [finding('a.ts')] } }),
     { type: 'budget', month: '2026-11', limit: 5 },

@@ -4,7 +4,7 @@ import { retention } from '../../../src/cli/command/option-parsers.ts'
 import { updateOrganization } from '../../../src/features/organization/queries.ts'
 import { deleteByIds } from '../../../src/server/erasure/delete-sessions.ts'
 import { deleteExpiredSessions } from '../../../src/server/erasure/retention.ts'
-import { client } from '../../support/api.ts'
+import { client, jsonPost } from '../../support/api.ts'
 import { testDatabase } from '../../support/postgres.ts'
 import { account, dump, finding, NOW, session } from './account.ts'
 
@@ -131,11 +131,7 @@ describe('what was deleted and is sent again', () => {
     await a.sync(some)
     await deleteByIds(database.sql, a.orgId, SYSTEM, ['sess_one', 'sess_two', 'sess_unknown'])
     const send = async (query: string, records: object[]) => {
-      const response = await a.ask(`/v1/sync${query}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ records }),
-      })
+      const response = await a.ask(`/v1/sync${query}`, jsonPost({ records }))
       return await response.json()
     }
     const grown = session('one', '2026-11-01', { turns: 99 })

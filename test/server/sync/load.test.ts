@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createWriteQueue, WRITES } from '../../../src/accounts/organizations/gate.ts'
 import type { Sql } from '../../../src/database/client.ts'
-import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { holdOrganization } from '../../support/held-organization.ts'
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
 
@@ -26,13 +26,12 @@ afterAll(async () => {
 })
 
 const post = (ask: ReturnType<typeof client>, id: string) =>
-  ask('/v1/sync', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
+  ask(
+    '/v1/sync',
+    jsonPost({
       records: [{ type: 'session', id: `sess_${id}`, project_name: 'p', created_at: '2026-01-01T00:00:00Z' }],
     }),
-  })
+  )
 
 test('while one organization is locked, others read and write, and its own writers go on afterwards', async () => {
   const app = testApp(database.sql, { writes })

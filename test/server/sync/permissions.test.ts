@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Scope } from '../../../src/accounts/keys/model.ts'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import type { App } from '../../../src/server/app.ts'
-import { bodyOf, client, tenant, testApp } from '../../support/api.ts'
+import { bodyOf, client, jsonPost, tenant, testApp } from '../../support/api.ts'
 import { testsDatabase } from '../../support/postgres.ts'
 
 // The scopes and the member of a key decide what it may send, and to whom sessions belong.
@@ -62,11 +62,7 @@ const SCOPES = Object.keys(RECORDS)
 const sender = (key: string) => {
   const ask = client(app, key)
   return async (records: readonly object[], query = '') => {
-    const response = await ask(`/v1/sync${query}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ records }),
-    })
+    const response = await ask(`/v1/sync${query}`, jsonPost({ records }))
     return { status: response.status, body: await bodyOf(response) }
   }
 }

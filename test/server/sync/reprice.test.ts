@@ -10,7 +10,7 @@ import { checkPrices } from '../../../src/server/doctor/checks.ts'
 import { repriceSessions } from '../../../src/server/sync/reprice.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { CLAUDE, call, inboxEmpty, logs } from '../../analysis/telemetry/fixtures.ts'
-import { client, tenant, testApp } from '../../support/api.ts'
+import { client, jsonPost, tenant, testApp } from '../../support/api.ts'
 import { untilWriterWaits } from '../../support/held-organization.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 
@@ -178,11 +178,7 @@ test('telemetry that comes later, where no price is known, leaves the calls thei
   const app = testApp(database.sql)
   const { cost_usd: _cost, ...unpriced } = call('s', 0, { model: 'in-house' })
   const send = async (request_id: string) => {
-    const sent = await client(app, key)('/v1/logs', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(logs([{ ...unpriced, request_id }], CLAUDE)),
-    })
+    const sent = await client(app, key)('/v1/logs', jsonPost(logs([{ ...unpriced, request_id }], CLAUDE)))
     expect(sent.status).toBe(200)
     await inboxEmpty(database.sql)
   }
