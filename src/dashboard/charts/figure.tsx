@@ -22,16 +22,8 @@ interface FigureProps {
 const FIRST_WIDTH = 640
 
 /** A chart with its title, its description, and its values as a table. */
-export function Figure({
-  title,
-  description,
-  of,
-  height,
-  draw,
-  marks,
-  isPlane = false,
-  legend,
-}: FigureProps) {
+export function Figure(props: FigureProps) {
+  const { title, description, of, height, draw, marks, isPlane = false, legend } = props
   const box = useRef<HTMLDivElement>(null)
   const width = useWidth(box)
   const drawn = marks(width)

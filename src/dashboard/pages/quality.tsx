@@ -22,6 +22,7 @@ export function QualityPage({ route: { query } }: PageProps) {
   const overview = useApi<QualityOverview>('/quality', { ...filters, compare: 'previous' })
   const trend = useApi<QualityTrend>('/quality/trend', { ...filters, granularity })
   const shown = useAsked(trend, { range, granularity })
+  const lowest = { project, ...range, max_quality: 50, sort: 'quality_score', order: 'asc' }
   return (
     <>
       <Filters />
@@ -56,17 +57,7 @@ export function QualityPage({ route: { query } }: PageProps) {
         }
       </Show>
       <p>
-        <a
-          href={linkTo('sessions', {
-            project,
-            ...range,
-            max_quality: 50,
-            sort: 'quality_score',
-            order: 'asc',
-          })}
-        >
-          Sessions with a score of 50 or less
-        </a>
+        <a href={linkTo('sessions', lowest)}>Sessions with a score of 50 or less</a>
       </p>
     </>
   )
