@@ -1,13 +1,4 @@
-import {
-  blockText,
-  countOf,
-  isObject,
-  type Json,
-  listOf,
-  objectOf,
-  textOf,
-  valueAt,
-} from '../transcript/json.ts'
+import { blockText, countOf, type Json, listOf, objectOf, textOf, valueAt } from '../transcript/json.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 import type { Turn } from '../transcript/transcript-model.ts'
 import { addedKeysOfResult } from '../transcript/written-lines.ts'
@@ -20,11 +11,12 @@ const INTERRUPTED = '[Request interrupted by user'
 const NOT_A_PROMPT =
   /^\s*(?:<(?:command-(?:name|message|args|contents)|local-command-|bash-(?:input|stdout|stderr)|system-reminder|session_context|task-notification|ide_opened_file|ide_selection|user-memory-input)|Caveat: The messages below|Base directory for this skill: |This session is being continued from a previous conversation)/
 
+const blocksOf = (content: unknown): Json[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content).map(objectOf)
+
 /** Reads the blocks of a response: texts to scan, tool calls. A text that its message repeats is scanned once. */
 export function readResponse(transcript: Transcript, turn: Turn, content: unknown): void {
-  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content)
-  for (const [index, block] of blocks.entries()) {
-    if (!isObject(block)) continue
+  for (const [index, block] of blocksOf(content).entries()) {
     const text = textOf(block.text) ?? textOf(block.thinking)
     if (text !== null) {
       if (transcript.isFirst(`${turn.message?.id} ${Bun.hash(text)}`)) transcript.scanTurn(turn, text)
@@ -50,11 +42,9 @@ export function readUserContent(
     done,
   }: { key: string; id?: string; at: string | null; isGenerated: boolean; done?: unknown },
 ): void {
-  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content)
   const prompt: string[] = []
   let hasPrompt = false
-  for (const [index, block] of blocks.entries()) {
-    if (!isObject(block)) continue
+  for (const [index, block] of blocksOf(content).entries()) {
     if (block.type === 'tool_result') {
       readResult(transcript, block, { fallbackId: `${key} ${index}`, at, done: objectOf(done) })
     } else if (block.type === 'image') {

@@ -1,15 +1,6 @@
 import { join } from 'node:path'
 import type { ModelTotal } from '../../../records/fragments.ts'
-import {
-  isObject,
-  type Json,
-  objectOf,
-  objectsIn,
-  parseJson,
-  textOf,
-  timeOf,
-  valueAt,
-} from '../../transcript/json.ts'
+import { isObject, type Json, objectOf, objectsIn, parseJson, textOf, timeOf } from '../../transcript/json.ts'
 import { readJsonLines } from '../../transcript/json-lines.ts'
 import { type SourceFile, tokensBy, totalOf } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
@@ -108,7 +99,7 @@ function readEvent(state: State, type: string, event: Json, data: Json): void {
 
 function readUsage({ transcript }: State, usage: Json, id: string, at: string | null): void {
   const request = textOf(usage.apiCallId)
-  const cost = creditCost(valueAt(usage, 'copilotUsage', 'totalNanoAiu'))
+  const cost = creditCost(objectOf(usage.copilotUsage).totalNanoAiu)
   transcript.addMessage(
     { id: request ?? id, model: textOf(usage.model), tokens: tokensOf(usage), cost, request },
     at,
