@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type HttpServer, listen } from '../../src/http/listen.ts'
 import { demoBudget, demoMembers } from '../../src/server/seed/demo-team.ts'
 import { generateWork } from '../../src/server/seed/demo-work.ts'
-import { client, jsonPost, type Tenant, tenant, testApp } from '../support/api.ts'
-import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
-import { type Browser, findBrowser, type Page, startBrowser } from './browser.ts'
+import { client, type Tenant, tenant, testApp } from '../support/api.ts'
+import { findBrowser, type Page } from './browser.ts'
+import { SETTLED, type Shown, show } from './shown.ts'
 
 // The dashboard in Chromium: every page of a full, an empty and a hostile organization. Skipped on a machine without it.
 
@@ -37,20 +36,14 @@ const HOSTILE = `<script>globalThis.hostile = 1</script>${'\u202eabc'}<img src=x
 const MAX_REQUESTS = 6
 const LONG = 'm'.repeat(200)
 
-let db: TestDatabase
-let server: HttpServer
-let browser: Browser
+let shown: Shown
 let page: Page
 let full: Tenant
 let empty: Tenant
 let hostile: Tenant
 
-async function send(owner: Tenant, records: unknown[]): Promise<void> {
-  const response = await client(app, owner.key)('/v1/sync', jsonPost({ records }))
-  expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
-}
+const send = (owner: Tenant, records: object[]) => shown.send(records, owner.key)
 
-let app: ReturnType<typeof testApp>
 const hostileSession = (nth: number) => ({
   type: 'session',
   id: `sess_hostile${nth}`,
@@ -69,13 +62,12 @@ const hostileSession = (nth: number) => ({
 
 beforeAll(async () => {
   if (program === null) return
-  db = await testDatabase()
-  app = testApp(db.sql, { writes: db.pool(4) })
-  server = listen(app, { host: '127.0.0.1', port: 0 }, silent)
   const scopes = ['read', 'write', 'webhooks', 'audit:write']
-  full = await tenant(db.sql, { scopes })
-  empty = await tenant(db.sql, { scopes })
-  hostile = await tenant(db.sql, { scopes })
+  shown = await show(program, scopes, (db) => testApp(db.sql, { writes: db.pool(4) }))
+  page = shown.page
+  full = shown.acme
+  empty = await tenant(shown.db.sql, { scopes })
+  hostile = await tenant(shown.db.sql, { scopes })
   const now = new Date()
   const { sessions, commits, pullRequests } = generateWork({ days: 90, seed: 5, now })
   // this key makes neither an owner nor an admin
@@ -96,39 +88,29 @@ beforeAll(async () => {
       details: { a: HOSTILE },
     },
   ])
-  browser = await startBrowser(program)
-  page = await browser.newPage()
 }, 360_000)
-afterAll(async () => {
-  if (program === null) return
-  await browser.close()
-  await server.stop()
-  await db.drop()
-})
+afterAll(() => shown?.close())
 
 let visits = 0
 /** Signs in as the organization and goes to the page; resolves when nothing is loading any more. */
 async function visit(owner: Tenant, fragment: string): Promise<void> {
   // any page of the server has its storage
-  const isThere = await page.evaluate<boolean>(`location.origin === ${JSON.stringify(server.url)}`)
-  if (!isThere) await page.open(`${server.url}/live`)
+  const isThere = await page.evaluate<boolean>(`location.origin === ${JSON.stringify(shown.server.url)}`)
+  if (!isThere) await page.open(`${shown.server.url}/live`)
   await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${JSON.stringify(owner.key)})`)
   visits += 1
   // the number has the page loaded again, which another fragment of it would not
-  await page.open(`${server.url}/?visit=${visits}${fragment}`)
-  await page.until(
-    `document.querySelector('h1') !== null && document.querySelector('.stale') === null &&
-     ![...document.querySelectorAll('[role=status]')].some((node) => node.textContent.startsWith('Loading'))`,
-  )
+  await page.open(`${shown.server.url}/?visit=${visits}${fragment}`)
+  await page.until(SETTLED)
 }
 const text = (selector: string) =>
   page.evaluate<string>(`document.querySelector(${JSON.stringify(selector)})?.innerText ?? ''`)
 
 describe.skipIf(program === null)('the dashboard in Chromium', () => {
   test('asks for a key, refuses a wrong one, and keeps a right one for the tab', async () => {
-    await page.open(`${server.url}/`)
+    await page.open(`${shown.server.url}/`)
     await page.evaluate('sessionStorage.clear()')
-    await page.open(`${server.url}/`)
+    await page.open(`${shown.server.url}/`)
     const signIn = async (key: string) => {
       await page.evaluate(`{
         const input = document.querySelector('input[name=key]')
@@ -179,14 +161,14 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
       // Chromium draws some of its own controls from data URLs
       const asked = page.requests.splice(0).filter((url) => /^(?!data:|about:)/.test(url))
       const origins = new Set(asked.map((url) => new URL(url).origin))
-      expect([...origins]).toEqual([new URL(server.url).origin])
+      expect([...origins]).toEqual([new URL(shown.server.url).origin])
       expect(await page.evaluate('globalThis.hostile')).toBeUndefined()
     },
     360_000,
   )
 
   test('its figures are those of the API', async () => {
-    const ask = client(app, full.key)
+    const ask = client(shown.app, full.key)
     const get = async (path: string) => (await (await ask(`/v1${path}`)).json()) as Record<string, never>
     await page.resize(1440, 900)
     await visit(full, '#/cost?by=model')
@@ -252,7 +234,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     await page.until(`document.querySelector('section[aria-label="Endpoints"] tbody tr') !== null`)
     expect(await text('main')).toMatch(/shown only now: whsec_/)
 
-    const { data } = (await (await client(app, empty.key)('/v1/webhooks')).json()) as {
+    const { data } = (await (await client(shown.app, empty.key)('/v1/webhooks')).json()) as {
       data: { id: string }[]
     }
     await visit(empty, `#/webhooks/${data[0]?.id}`)
@@ -272,7 +254,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
   }, 180_000)
 
   test('figures of members that were not read are not shown as none', async () => {
-    const crowd = await tenant(db.sql, { scopes: ['read', 'write'] })
+    const crowd = await tenant(shown.db.sql, { scopes: ['read', 'write'] })
     const created_at = new Date().toISOString()
     const member = (name: string) => ({
       type: 'member',
@@ -319,13 +301,13 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
   }, 180_000)
 
   test('pull requests have cost, state and risk by one request', async () => {
-    const ask = client(app, full.key)
+    const ask = client(shown.app, full.key)
     const { data } = (await (await ask('/v1/risk?include=cost&per_page=25')).json()) as {
       data: { state: string; risk_score: number; rating: string; cost: number; sessions: number }[]
     }
     await visit(full, '#/pull-requests')
     const asked = page.ownRequests().filter((url) => /\/v1\/(?!changes|whoami)/.test(url))
-    expect(asked).toEqual([`${server.url}/v1/risk?include=cost&per_page=25`])
+    expect(asked).toEqual([`${shown.server.url}/v1/risk?include=cost&per_page=25`])
     expect((await cellsOf('Pull requests')).map((cells) => cells.slice(1, 5))).toEqual(
       data.map(({ state, risk_score, rating, cost, sessions }) => [
         ...[state, `${rating} ${risk_score}`],
@@ -341,7 +323,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
   }, 180_000)
 
   test('pull requests are in the order of their risk once that is asked for', async () => {
-    const ask = client(app, full.key)
+    const ask = client(shown.app, full.key)
     const { data } = (await (await ask('/v1/risk?per_page=100')).json()) as { data: { risk_score: number }[] }
     const highest = data.map(({ risk_score }) => risk_score).sort((a, b) => b - a)
     await visit(full, '#/pull-requests')
@@ -350,9 +332,9 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
     )
     await page.until(`location.hash.includes('sort=risk') && document.querySelector('.stale') === null`)
     await page.until(`document.querySelectorAll('section[aria-label="Pull requests"] tbody tr').length > 25`)
-    const shown = (await cellsOf('Pull requests')).map((cells) => Number(/\d+/.exec(cells[2] ?? '')?.[0]))
-    expect(shown).toEqual(shown.toSorted((a, b) => b - a))
-    expect(shown[0]).toBeGreaterThanOrEqual(highest[0] ?? 0)
+    const scores = (await cellsOf('Pull requests')).map((cells) => Number(/\d+/.exec(cells[2] ?? '')?.[0]))
+    expect(scores).toEqual(scores.toSorted((a, b) => b - a))
+    expect(scores[0]).toBeGreaterThanOrEqual(highest[0] ?? 0)
   }, 180_000)
 
   test('the team has pages, and is narrowed by a name', async () => {
@@ -397,7 +379,7 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
   }, 180_000)
 
   test('a turn of tokens without a price has an unknown cost, one without tokens has none', async () => {
-    const own = await tenant(db.sql, { scopes: ['read', 'write'] })
+    const own = await tenant(shown.db.sql, { scopes: ['read', 'write'] })
     const tokens = { input: 10, output: 20 }
     const turn_records = [
       { role: 'user' },
@@ -449,8 +431,8 @@ describe.skipIf(program === null)('the dashboard in Chromium', () => {
   }, 180_000)
 
   test('behind a path of PUBLIC_URL it also works without a slash at its end', async () => {
-    const behind = testApp(db.sql, {
-      writes: db.pool(2),
+    const behind = testApp(shown.db.sql, {
+      writes: shown.db.pool(2),
       config: { publicUrl: 'http://proxy.example/team/analytics' },
     })
     const proxy = Bun.serve({
