@@ -219,7 +219,7 @@ describe('days to compare', () => {
       '2024-02-01',
       '2024-03-01',
     ],
-    ['one with today: to yesterday', day(29), day(0), day(1), day(58), day(30)],
+    ['one with today: to yesterday', day(19), day(0), day(1), day(38), day(20)],
     ['one that goes on: to yesterday', day(2), addDays(today, 4), day(1), day(4), day(3)],
   ])('%s', (_name, from, to, until, first, end) => {
     expect(comparedDays({ from, to })).toEqual({ now: { from, to: until }, before: { from: first, to: end } })

@@ -47,11 +47,14 @@ export const isMonth = ({ from, to }: Range): boolean =>
  * The days of a range that are over, and those that they are compared with: as many before, of a month the same days of the
  * month before; undefined where none is over.
  */
-export function comparedDays({ from, to }: Range): Record<'now' | 'before', Range> | undefined {
+export function comparedDays(
+  { from, to }: Range,
+  isMonthly = isMonth({ from, to }),
+): Record<'now' | 'before', Range> | undefined {
   const [end = to] = [to, addDays(today(), -1)].sort()
   const now = { from, to: end }
   if (end < from) return undefined
-  if (!isMonth({ from, to })) return { now, before: rangeBefore(now) }
+  if (!isMonthly) return { now, before: rangeBefore(now) }
   const last = monthOf(addDays(from, -1))
   const [until = last.to] = [last.to, addDays(last.from, lengthOf(now) - 1)].sort()
   return { now, before: { from: last.from, to: end === to ? last.to : until } }

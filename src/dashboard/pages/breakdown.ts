@@ -85,8 +85,14 @@ type Keys = Pick<Breakdown['data'][number], 'key' | 'and_key'>
  * Loads what the whole days of a range cost and those that they are compared with, of all and of a hundred keys. undefined:
  * no day is over, or the key is not among them.
  */
-export function useChanges(by: Key, andBy: Key | undefined, range: Range, filters: Query) {
-  const days = comparedDays(range)
+export function useChanges(
+  by: Key,
+  andBy: Key | undefined,
+  range: Range,
+  filters: Query,
+  isMonthly: boolean,
+) {
+  const days = comparedDays(range, isMonthly)
   const query = { ...filters, by, and_by: andBy, per_page: PAGE }
   return useLoaded(JSON.stringify(['changes', query, days]), async (signal) => {
     if (days === undefined) return undefined

@@ -23,6 +23,8 @@ export function CostPage({ route, who }: PageProps) {
   const by = KEYS.find((key) => key === query.get('by')) ?? 'project'
   const andBy = KEYS.find((key) => key === query.get('and_by') && key !== by)
   const range = rangeOf(query)
+  // the last 30 days are no month, also where they are the days of one
+  const isMonthly = query.get('from') !== null && isMonth(range)
   const filters = pick(query, ...KEYS)
   const dates = datesOf(query)
   const granularity = stackGranularity(range)
@@ -36,7 +38,7 @@ export function CostPage({ route, who }: PageProps) {
     ...pick(query, 'sort', 'order', 'page'),
   }
   const breakdown = useApi<Breakdown>('/cost/breakdown', list)
-  const changes = useChanges(by, andBy, range, filters)
+  const changes = useChanges(by, andBy, range, filters, isMonthly)
   const changed = changes.state === 'ready' ? changes.value : undefined
   const budgets = useBudgets(filters, range, who.member?.role === 'developer')
   const chart = useAsked(stack, { by, granularity, range })
@@ -85,7 +87,7 @@ export function CostPage({ route, who }: PageProps) {
         <Totals
           total={breakdown.value.total}
           budget={budgets?.month}
-          against={againstOf(range)}
+          against={againstOf(range, isMonthly)}
           change={changed?.total}
         />
       )}
@@ -143,8 +145,8 @@ interface TotalsProps {
 }
 
 /** Names the days that the whole days of the range are compared with. */
-const againstOf = (range: Range) =>
-  `Against the ${isMonth(range) ? 'month' : 'range'} before${range.to < today() ? '' : ', to yesterday'}`
+const againstOf = (range: Range, isMonthly: boolean) =>
+  `Against the ${isMonthly ? 'month' : 'range'} before${range.to < today() ? '' : ', to yesterday'}`
 
 function Totals({ total, budget, against, change }: TotalsProps) {
   if (total.sessions === 0) return null
