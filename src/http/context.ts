@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia'
 import type { Admitted } from './admission.ts'
-import type { Computation } from './responses/response-cache.ts'
 
 /** The state of a request from its arrival to its response, in Elysia's context. */
 export type Arrived = {
@@ -8,16 +7,6 @@ export type Arrived = {
   requestId: string
   /** Undefined outside /v1. */
   admitted: Admitted | undefined
-  /** Undefined until the request's query and body are read. */
-  call: Call | undefined
-}
-
-/** A request whose route is known, and whose query and body are read. */
-export interface Call {
-  /** Whether all rows of the list are asked for. */
-  isWhole: boolean
-  /** The kept response that the handler's value completes, for this request and others that wait for it. */
-  pending: Computation | undefined
 }
 
 /** Gives the context of plugins and routes the fields of `Arrived`. */
@@ -25,7 +14,6 @@ export const context = new Elysia({ name: 'context' }).decorate({
   startedAt: 0,
   requestId: '',
   admitted: undefined,
-  call: undefined,
 } as Arrived)
 
 /** The host begins behind `http://`; it may be one letter, or missing. */

@@ -2,7 +2,7 @@ import type { TObject, TSchema } from '@sinclair/typebox'
 import { grants, type Need, type Scope, scopesFor } from '../accounts/keys/model.ts'
 import type { Access } from '../accounts/people/callers.ts'
 import type { VisibleMember } from '../accounts/people/visibility-queries.ts'
-import { ApiError, type FieldProblem } from '../base/errors.ts'
+import { ApiError } from '../base/errors.ts'
 import { asciiLower } from '../base/text.ts'
 import type { BodyOptions } from './body.ts'
 import type { CsvList } from './whole-list.ts'
@@ -16,14 +16,6 @@ import type { CsvList } from './whole-list.ts'
  */
 export type Members = true | 'left out' | ((query: never) => boolean | 'left out')
 
-/** A request's query, body and headers, as they were sent: of any types. */
-export interface Sent {
-  query: object
-  /** Empty where there is no object. */
-  body: object
-  headers: Headers
-}
-
 /** The options of a route, as Elysia's macros and the API's document see them. */
 export interface Declared {
   query?: TObject
@@ -36,7 +28,6 @@ export interface Declared {
   csv?: CsvList<unknown, unknown>
   reads?: BodyOptions
   ignores?: readonly string[]
-  check?: (sent: Sent) => FieldProblem[]
   fails?: readonly number[]
   /** The scope, where `scope` was. */
   needs?: Need

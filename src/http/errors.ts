@@ -15,7 +15,6 @@ import type { Log } from '../base/log.ts'
 import { isConnectionError, isDiskFull } from '../database/connection-errors.ts'
 import { context, pathOf } from './context.ts'
 import type { ErrorBody } from './query.ts'
-import { problemsOfResponse } from './responses/response-schema.ts'
 
 // The one place where what was thrown becomes a body: by Elysia, TypeBox, the readers, the features or the database.
 
@@ -96,9 +95,8 @@ export const errors = (deps: ErrorDeps) => {
   const apiError = createApiError(deps)
   return new Elysia()
     .use(context)
-    .onError({ as: 'global' }, ({ error: thrown, request, set, requestId, call }): ErrorBody => {
+    .onError({ as: 'global' }, ({ error: thrown, request, set, requestId }): ErrorBody => {
       const error = thrown instanceof ParseError ? thrown.cause : thrown
-      call?.pending?.reject(error)
       const path = pathOf(request.url)
       const { message, code, status, options } = apiError({ error, request, path, requestId })
       set.status = status
@@ -113,6 +111,5 @@ export const errors = (deps: ErrorDeps) => {
 /** The problems by the one schema at which Elysia stopped. */
 function problemsOf({ validator, value }: ValidationError): FieldProblem[] {
   const check = validator as unknown as { schema: TSchema } & Pick<TypeCheck<TSchema>, 'Errors'>
-  if (check.schema.sent !== undefined) return problemsOfResponse(check.schema, value)
-  return problemsIn(check.Errors(value), '', MAX_PROBLEMS)
+  return check.schema.findProblems?.(value) ?? problemsIn(check.Errors(value), '', MAX_PROBLEMS)
 }

@@ -1,7 +1,7 @@
-import type { Static, TObject, TSchema } from '@sinclair/typebox'
+import type { Static, TSchema } from '@sinclair/typebox'
 import { problemsBySchema } from '../analysis/records/problems.ts'
 import { isDate } from '../base/dates.ts'
-import { type FieldProblem, MAX_PROBLEMS, validationError } from '../base/errors.ts'
+import { validationError } from '../base/errors.ts'
 import { decodePart } from '../base/text.ts'
 import { ALL } from './query.ts'
 
@@ -21,30 +21,30 @@ const BOUNDS = [
   ['min_quality', 'max_quality'],
 ] as const
 
-/** The value of a parameter, NaN for a number in another than the usual form, ALL as it is; its problem where it is none. */
-function readParameter(type: unknown, raw: string): string | number | { message: string } {
+/** The value of a parameter, NaN for a number in another than the usual form, ALL as it is; an error where it is none. */
+function readParameter(type: unknown, raw: string): string | number | Error {
   const text = decodePart(raw)
   // Bun replaces raw bytes that are not UTF-8 by U+FFFD.
   if (text === undefined || text.includes('\uFFFD') || !text.isWellFormed()) {
-    return { message: 'must be percent-encoded UTF-8' }
+    return new Error('must be percent-encoded UTF-8')
   }
-  if (text.includes('\0')) return { message: 'must not contain the NUL character' }
+  if (text.includes('\0')) return new Error('must not contain the NUL character')
   if ((type !== 'integer' && type !== 'number') || text === ALL) return text
-  if (type === 'number' && MORE_DECIMALS.test(text)) return { message: 'must have at most 9 decimals' }
+  if (type === 'number' && MORE_DECIMALS.test(text)) return new Error('must have at most 9 decimals')
   // + 0: a negative zero is zero
   return (type === 'integer' ? INTEGER : DECIMAL).test(text) ? Number(text) + 0 : Number.NaN
 }
 
-/** Finds parameters that are the wrong way round. */
-function findCrossed(values: Record<string, unknown>, add: (field: string, message: string) => void): void {
+/** Refuses parameters that are the wrong way round. */
+function refuseCrossed(values: Record<string, unknown>): void {
   const { date_from: from, date_to: to } = values
   if (typeof from === 'string' && typeof to === 'string' && from > to && isDate(from) && isDate(to)) {
-    add('date_from', 'must not be after date_to')
+    values.date_from = new Error('must not be after date_to')
   }
   for (const [least, most] of BOUNDS) {
     const [low, high] = [values[least], values[most]]
     if (typeof low === 'number' && typeof high === 'number' && low > high) {
-      add(least, `must not be above ${most}`)
+      values[least] = new Error(`must not be above ${most}`)
     }
   }
 }
@@ -52,21 +52,15 @@ function findCrossed(values: Record<string, unknown>, add: (field: string, messa
 /**
  * A function that reads a URL's query string by `schema`, of integers, numbers and texts. Returns the values in the order
  * of the schema, whatever order they were given in, the default or undefined for those that are missing or empty; unknown ones
- * are ignored. Adds to `problems` what the schema does not find: what is given twice, badly encoded, or crossed.
+ * are ignored. What is given twice, badly encoded or crossed is an error, which the schema refuses as any wrong value.
  */
-export function queryReader(
-  schema?: TObject,
-): (url: string, problems: FieldProblem[]) => Record<string, unknown> {
+export function queryReader(schema?: TSchema): (url: string) => Record<string, unknown> {
   const properties = new Map<string, TSchema>(Object.entries(schema?.properties ?? {}))
   const missing = Object.fromEntries([...properties].map(([name, property]) => [name, property.default]))
-  return (url, problems) => {
+  return (url) => {
     const values: Record<string, unknown> = { ...missing }
     const start = url.indexOf('?')
     if (start === -1) return values
-    const wrong = new Map<string, FieldProblem>()
-    const add = (field: string, message: string) => {
-      wrong.set(field, { field, message })
-    }
     const seen = new Set<string>()
     for (const pair of url.slice(start + 1).split('&')) {
       const equals = pair.indexOf('=')
@@ -75,30 +69,18 @@ export function queryReader(
       if (name === undefined || property === undefined) continue
       const raw = equals === -1 ? '' : pair.slice(equals + 1)
       if (raw === '' && !MAY_BE_EMPTY.has(name)) continue
-      if (seen.has(name)) add(name, 'must be given once')
+      values[name] = seen.has(name) ? new Error('must be given once') : readParameter(property.type, raw)
       seen.add(name)
-      const value = readParameter(property.type, raw)
-      if (typeof value !== 'object') values[name] = value
-      else if (!wrong.has(name)) add(name, value.message)
     }
-    findCrossed(values, add)
-    problems.push(...wrong.values())
+    refuseCrossed(values)
     return values
   }
 }
 
-/** The problems, the first of each field, 20 at most. */
-export function firstOfEach(problems: Iterable<FieldProblem>): FieldProblem[] {
-  const fields = new Map<string, FieldProblem>()
-  for (const problem of problems) if (!fields.has(problem.field)) fields.set(problem.field, problem)
-  return [...fields.values()].slice(0, MAX_PROBLEMS)
-}
-
 /** The query of a URL with its defaults, read and checked at once. Throws VALIDATION_ERROR. */
-export function readQuery<Schema extends TObject>(schema: Schema, url: string): Static<Schema> {
-  const problems: FieldProblem[] = []
-  const values = queryReader(schema)(url, problems)
-  problems.push(...problemsBySchema(schema, values))
-  if (problems.length > 0) throw validationError(...firstOfEach(problems))
+export function readQuery<Schema extends TSchema>(schema: Schema, url: string): Static<Schema> {
+  const values = queryReader(schema)(url)
+  const problems = problemsBySchema(schema, values)
+  if (problems.length > 0) throw validationError(...problems)
   return values as Static<Schema>
 }

@@ -1,11 +1,10 @@
 import { createShares } from '../accounts/organizations/shares.ts'
 import type { VisibleMember } from '../accounts/people/visibility-queries.ts'
-import { type FieldProblem, problemIf } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { withTimeout } from '../base/timeout.ts'
 import type { Fragment, Sql } from '../database/client.ts'
 import { readAll } from '../database/pools/read-all.ts'
-import { ALL } from './query.ts'
+import { ALL, MAX_PER_PAGE } from './query.ts'
 import { CSV_HEADERS, type CsvColumns, csvLines, csvNames, prefersCsv } from './responses/csv.ts'
 
 // Lists with `per_page=all`: all rows as CSV, from one snapshot, read as fast as the client takes them. Each holds a
@@ -34,15 +33,13 @@ export interface CsvList<Query, Item> {
   all: (sql: Sql, orgId: string, query: Query, seen: Seen) => Fragment
 }
 
-/** Finds what does not go together with `per_page=all`. */
-export const problemsOfAll = ({ headers, url }: Request): FieldProblem[] => [
-  ...problemIf(!prefersCsv(headers.get('accept')), 'per_page', `${ALL} needs Accept: text/csv`),
-  ...problemIf(
-    new URLSearchParams(url.slice(url.indexOf('?') + 1)).getAll('page').some((value) => value !== ''),
-    'page',
-    `must not be given with per_page=${ALL}`,
-  ),
-]
+/** The parameters of a page for `per_page=all`; an error for what does not go together with it. */
+export const wholeQuery = ({ headers, url }: Request): Record<string, unknown> => ({
+  per_page: prefersCsv(headers.get('accept')) ? MAX_PER_PAGE : new Error(`${ALL} needs Accept: text/csv`),
+  ...(new URLSearchParams(url.slice(url.indexOf('?') + 1)).getAll('page').some((value) => value !== '') && {
+    page: new Error(`must not be given with per_page=${ALL}`),
+  }),
+})
 
 interface WholeList {
   orgId: string

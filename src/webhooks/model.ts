@@ -104,7 +104,7 @@ export const RotateBody = closed(
       Type.Integer({
         minimum: 0,
         maximum: MAX_GRACE_S,
-        default: DEFAULT_GRACE_S,
+        fallback: DEFAULT_GRACE_S,
         description: 'How long deliveries are signed with the former secret too',
         examples: [DEFAULT_GRACE_S],
       }),

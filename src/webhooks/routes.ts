@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { checked } from '../analysis/records/problems.ts'
 import type { RouteDeps } from '../http/api.ts'
 import { fixedFields } from '../http/declared.ts'
 import { catalogue } from './catalogue-page.ts'
@@ -37,7 +38,7 @@ interface WebhookDeps extends RouteDeps, EndpointDeps {
 
 export const webhookRoutes = (webhooks: WebhookDeps) => {
   const { sql, api, egress, resolve, box } = webhooks
-  const check = ({ body }: { body: EndpointChangeBody }) => endpointProblems(body, egress)
+  const problems = (body: EndpointChangeBody) => endpointProblems(body, egress)
   return new Elysia({ prefix: '/webhooks', tags: ['Webhooks'] })
     .use(api)
     .get('/events', () => catalogue, {
@@ -63,8 +64,7 @@ export const webhookRoutes = (webhooks: WebhookDeps) => {
       {
         scope: 'webhooks',
         headers: IdempotencyHeader,
-        body: NewEndpointBody,
-        check,
+        body: checked(NewEndpointBody, problems),
         response: { 201: CreatedEndpoint },
         detail: {
           operationId: 'createWebhook',
@@ -90,9 +90,8 @@ export const webhookRoutes = (webhooks: WebhookDeps) => {
       },
       {
         scope: 'webhooks',
-        body: EndpointChangeBody,
+        body: checked(EndpointChangeBody, problems),
         ignores: fixedFields(Endpoint, EndpointChangeBody),
-        check,
         response: Endpoint,
         detail: {
           operationId: 'updateWebhook',
@@ -122,9 +121,8 @@ export const webhookRoutes = (webhooks: WebhookDeps) => {
           : await rotateSecret(webhooks, orgId, actor, id, body.grace_period_seconds ?? DEFAULT_GRACE_S),
       {
         scope: 'webhooks',
-        body: RotateBody,
+        body: checked(RotateBody, rotationProblems),
         reads: { optional: true },
-        check: ({ body }: { body: object }) => rotationProblems(body),
         response: RotatedSecret,
         detail: {
           operationId: 'rotateWebhookSecret',

@@ -3,7 +3,7 @@ import { bodyOf, client, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 
 // A bad request is explained in the same words for query, body and record: "must be …", "is required", "is not a
-// known field". Forms are shown by an example, and all problems are named at once, up to 20.
+// known field". Forms are shown by an example, and all problems of the query, else of the body, are named at once, up to 20.
 
 let db: TestDatabase
 let ask: ReturnType<typeof client>
@@ -47,6 +47,23 @@ test('of a query', async () => {
   expect(await wrong('/v1/audit/report?cursor=yesterday')).toEqual({
     cursor: 'must be a date, or a date and time, like 2026-01-31T12:34:56.789123Z',
   })
+})
+
+test('of a query, and not of the body beside it', async () => {
+  const { key } = await tenant(db.sql, { scopes: ['admin'] })
+  const problems = { project: 'must be given once', member: 'must not be given beside another scope' }
+  for (const body of ['{', '{"limit":"5"}', '{"limit":5}']) {
+    const init = { method: 'PUT', headers: { 'content-type': 'application/json' }, body }
+    const response = await client(testApp(db.sql), key)(
+      '/v1/budgets/2026-12?project=a&project=b&member=c',
+      init,
+    )
+    const { details } = await bodyOf(response)
+    expect([response.status, details]).toEqual([
+      400,
+      Object.entries(problems).map(([field, message]) => ({ field, message })),
+    ])
+  }
 })
 
 describe('of a body', () => {

@@ -1,4 +1,4 @@
-import { type TSchema, TypeGuard } from '@sinclair/typebox'
+import { Kind, type Static, type TSchema, TypeGuard, TypeRegistry } from '@sinclair/typebox'
 import {
   type TypeCheck,
   TypeCompiler,
@@ -110,7 +110,9 @@ function nestedOf({ type, value, schema, errors }: ValueError): Iterable<ValueEr
 const isObjectOrRecord = (schema: TSchema): boolean =>
   TypeGuard.IsObject(schema) || TypeGuard.IsRecord(schema)
 
-function messageOf({ type, schema }: ValueError): string {
+/** A reader puts an error in the place of a value that it cannot take. */
+function messageOf({ type, schema, value }: ValueError): string {
+  if (value instanceof Error) return value.message
   if (type === ValueErrorType.ObjectAdditionalProperties) return 'is not a known field'
   if (type === ValueErrorType.ObjectRequiredProperty) return 'is required'
   return `must be ${meaningOf(schema)}`
@@ -130,9 +132,37 @@ function fieldOf(at: string, pointer: string): string {
 
 const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>()
 
+/** A schema of this kind has a function that finds all that is wrong with a value. */
+const REFINED = 'Refined'
+type FindProblems = (value: unknown) => FieldProblem[]
+TypeRegistry.Set<{ findProblems: FindProblems }>(
+  REFINED,
+  ({ findProblems }, value) => findProblems(value).length === 0,
+)
+
+/** A schema that is described as this one, and matches the values in which `findProblems` finds none. */
+export const refined = <Schema extends TSchema>(schema: Schema, findProblems: FindProblems): Schema => ({
+  ...schema,
+  [Kind]: REFINED,
+  findProblems,
+})
+
+/** The schema of an object in which `check` finds nothing either: how fields relate, and what no schema can express. */
+export const checked = <Schema extends TSchema>(
+  schema: Schema,
+  check: (value: Static<Schema>) => FieldProblem[],
+): Schema =>
+  refined(schema, (value) => {
+    const found = new Map<string, FieldProblem>()
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    for (const problem of [...problemsBySchema(schema, value), ...check(isObject ? value : {})])
+      if (!found.has(problem.field)) found.set(problem.field, problem)
+    return [...found.values()].slice(0, MAX_PROBLEMS)
+  })
+
 /** Finds all that is wrong with a value by its schema, which is compiled once. */
-export function problemsBySchema(schema: TSchema | undefined, value: unknown): FieldProblem[] {
-  if (schema === undefined) return []
+export function problemsBySchema(schema: TSchema, value: unknown): FieldProblem[] {
+  if (schema.findProblems !== undefined) return schema.findProblems(value)
   const check = compiled.get(schema) ?? TypeCompiler.Compile(schema)
   compiled.set(schema, check)
   return check.Check(value) ? [] : problemsIn(check.Errors(value), '', MAX_PROBLEMS)

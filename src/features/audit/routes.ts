@@ -42,7 +42,7 @@ export function readCursor(cursor: string, direction: Position['direction']): Po
 export const auditRoutes = ({ sql, now, api }: RouteDeps) =>
   new Elysia({ prefix: '/audit', tags: ['Audit'] })
     .use(api)
-    .get('', ({ sql, query, orgId }) => listEntries(sql, orgId, query), {
+    .get('', ({ cached, query, orgId }) => cached((sql) => listEntries(sql, orgId, query)), {
       scope: 'audit:read',
       query: AuditListQuery,
       response: textOf(AuditPage),

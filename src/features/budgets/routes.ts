@@ -1,7 +1,8 @@
-import { Type } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
 import { budgetProblem, type NamedScope } from '../../analysis/records/budget.ts'
+import { checked } from '../../analysis/records/problems.ts'
 import { dateOf, isDate, monthOf } from '../../base/dates.ts'
 import { MONEY_DECIMALS, scaled, unscaled } from '../../base/decimals.ts'
 import { validationError } from '../../base/errors.ts'
@@ -59,18 +60,16 @@ async function deleteBudget(
   await recordEntries(tx, orgId, actor, [{ action: 'budget.deleted', details }])
 }
 
-/** Options of the routes whose query may name a scope. */
-const ofScope = {
-  check: ({ query }: { query: NamedScope }) => [budgetProblem(query, '') ?? []].flat(),
-} as const
+/** A query that may name one scope. */
+const ofOneScope = <Query extends TSchema>(query: Query): Query =>
+  checked(query, (scope) => [budgetProblem(scope as NamedScope, '') ?? []].flat())
 
 export const budgetRoutes = ({ now, api, inTurn }: RouteDeps) =>
   new Elysia({ prefix: '/budgets', tags: ['Settings'] })
     .use(api)
     .get('', ({ sql, query, orgId, seen }) => listBudgetPage(sql, orgId, query, seen), {
-      ...ofScope,
       scope: 'admin or cost:read',
-      query: BudgetListQuery,
+      query: ofOneScope(BudgetListQuery),
       members: ({ member }: BudgetListQuery) => member !== undefined || 'left out',
       response: BudgetPage,
       detail: {
@@ -98,9 +97,8 @@ export const budgetRoutes = ({ now, api, inTurn }: RouteDeps) =>
         return inTurn(orgId, (tx) => setBudget(tx, orgId, actor, query, { month, limit }, now()))
       },
       {
-        ...ofScope,
         scope: 'admin',
-        query: ScopeQuery,
+        query: ofOneScope(ScopeQuery),
         body: BudgetBody,
         response: MonthBudget,
         detail: {
@@ -118,9 +116,8 @@ export const budgetRoutes = ({ now, api, inTurn }: RouteDeps) =>
         return inTurn(orgId, (tx) => deleteBudget(tx, orgId, actor, query, month))
       },
       {
-        ...ofScope,
         scope: 'admin',
-        query: ScopeQuery,
+        query: ofOneScope(ScopeQuery),
         response: { 204: Type.Void({ description: 'Deleted' }) },
         detail: {
           operationId: 'deleteBudget',

@@ -115,7 +115,7 @@ export const Breakdown = component('Breakdown', {
 export type Breakdown = Static<typeof Breakdown>
 
 /** Finds parameters that do not go together. */
-export function breakdownProblems({ query }: { query: BreakdownQuery }): FieldProblem[] {
+export function breakdownProblems(query: BreakdownQuery): FieldProblem[] {
   const { by, and_by, top, compare, sort } = query
   const isChange = sort === 'change'
   return [

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { checked } from '../../analysis/records/problems.ts'
 import { loadGuesses } from '../../analysis/scoring/price-guess.ts'
 import { dateOf } from '../../base/dates.ts'
 import type { ReadDeps } from '../../http/api.ts'
@@ -15,7 +16,7 @@ const WHOLE_SESSIONS =
 export const costRoutes = ({ now, api }: ReadDeps) =>
   new Elysia({ prefix: '/cost', tags: ['Cost'] })
     .use(api)
-    .get('', ({ sql, query, orgId }) => getCost(sql, orgId, query, now()), {
+    .get('', ({ cached, query, orgId }) => cached((sql) => getCost(sql, orgId, query, now())), {
       scope: 'cost:read',
       query: CostQuery,
       response: textOf(CostSummary),
@@ -23,22 +24,25 @@ export const costRoutes = ({ now, api }: ReadDeps) =>
       cached: () => ({ today: dateOf(now()) }),
       detail: { operationId: 'getCost', summary: 'Cost summary', description: WHOLE_SESSIONS },
     })
-    .get('/breakdown', ({ sql, query, orgId, onlyMember }) => getBreakdown(sql, orgId, query, onlyMember), {
-      scope: 'cost:read',
-      query: BreakdownQuery,
-      check: breakdownProblems,
-      response: textOf(Breakdown),
-      members: ({ by, and_by, member }: BreakdownQuery) =>
-        by === 'member' || and_by === 'member' || member !== undefined,
-      csv: { columns: breakdownColumns, all: allBreakdown },
-      detail: {
-        operationId: 'getCostBreakdown',
-        summary: 'Cost and tokens by project, member, team, model, agent, branch or time',
-        description:
-          'Sums of the sessions that match, by one key or by pairs of two. What a session of several models used is ' +
-          `divided among them; the session counts once under each. ${WHOLE_SESSIONS}`,
+    .get(
+      '/breakdown',
+      ({ cached, query, orgId, onlyMember }) => cached((sql) => getBreakdown(sql, orgId, query, onlyMember)),
+      {
+        scope: 'cost:read',
+        query: checked(BreakdownQuery, breakdownProblems),
+        response: textOf(Breakdown),
+        members: ({ by, and_by, member }: BreakdownQuery) =>
+          by === 'member' || and_by === 'member' || member !== undefined,
+        csv: { columns: breakdownColumns, all: allBreakdown },
+        detail: {
+          operationId: 'getCostBreakdown',
+          summary: 'Cost and tokens by project, member, team, model, agent, branch or time',
+          description:
+            'Sums of the sessions that match, by one key or by pairs of two. What a session of several models used is ' +
+            `divided among them; the session counts once under each. ${WHOLE_SESSIONS}`,
+        },
       },
-    })
+    )
     .get(
       '/price-guess',
       async ({ query }) =>
@@ -56,7 +60,7 @@ export const costRoutes = ({ now, api }: ReadDeps) =>
         },
       },
     )
-    .get('/trend', ({ sql, query, orgId }) => getCostTrend(sql, orgId, query), {
+    .get('/trend', ({ cached, query, orgId }) => cached((sql) => getCostTrend(sql, orgId, query)), {
       scope: 'cost:read',
       query: CostTrendQuery,
       response: textOf(CostTrend),

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { checked } from '../../analysis/records/problems.ts'
 import { problemIf } from '../../base/errors.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { FindingStatusBody, ListedFinding } from '../security/finding-model.ts'
@@ -14,9 +15,9 @@ export const findingRoutes = ({ writes, enqueueWrite, api }: RouteDeps) =>
     {
       scope: 'admin',
       members: 'left out',
-      body: FindingStatusBody,
-      check: ({ body }: { body: object }) =>
+      body: checked(FindingStatusBody, (body) =>
         problemIf('note' in body && !('status' in body), 'status', 'is needed beside note'),
+      ),
       response: ListedFinding,
       detail: {
         operationId: 'setFindingStatus',

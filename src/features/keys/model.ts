@@ -60,7 +60,7 @@ export const RotateKeyBody = component('ApiKeyRotation', {
     Type.Integer({
       minimum: 0,
       maximum: MAX_GRACE_S,
-      default: DEFAULT_GRACE_S,
+      fallback: DEFAULT_GRACE_S,
       description: 'How long the old key still works',
     }),
   ),

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { checked } from '../../analysis/records/problems.ts'
 import { isTime, normalizeTimestamp } from '../../base/dates.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { create, ownerOf, revoke, rotate, wantedKey } from './changes.ts'
@@ -12,7 +13,7 @@ const needs = { scope: 'admin or developer', members: 'left out' } as const
 const shownKey = <Shown extends Key>(key: Shown, hidesMembers: boolean): Shown =>
   hidesMembers ? { ...key, member: null, created_by: null } : key
 
-const refusePast = ({ body: { expires_at } }: { body: { expires_at?: unknown } }) =>
+const refusePast = ({ expires_at }: { expires_at?: unknown }) =>
   typeof expires_at === 'string' &&
   isTime(expires_at) &&
   Date.parse(normalizeTimestamp(expires_at)) <= Date.now()
@@ -44,8 +45,7 @@ export const keyRoutes = ({ sql, api, writes, enqueueWrite }: RouteDeps) =>
       },
       {
         ...needs,
-        body: NewKeyBody,
-        check: refusePast,
+        body: checked(NewKeyBody, refusePast),
         response: { 201: CreatedKey },
         detail: {
           operationId: 'createKey',

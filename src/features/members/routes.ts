@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { invitationUrl } from '../../accounts/people/invitation-queries.ts'
+import { checked } from '../../analysis/records/problems.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { fixedFields } from '../../http/declared.ts'
 import {
@@ -93,8 +94,7 @@ export const memberRoutes = ({ config, now, api, inTurn, listenUrl }: RouteDeps)
       },
       {
         ...needs,
-        body: InvitationsBody,
-        check: ({ body }: { body: InvitationsBody }) => repeatedAddresses(body),
+        body: checked(InvitationsBody, repeatedAddresses),
         response: { 201: Invitations },
         detail: {
           operationId: 'inviteMembers',

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { ticketPatternProblem } from '../../accounts/organizations/tickets.ts'
+import { checked } from '../../analysis/records/problems.ts'
 import { type FieldProblem, problemIf } from '../../base/errors.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import type { SecretBox } from '../../webhooks/signing/secret-box.ts'
@@ -9,7 +10,7 @@ import { BadgeToken, OrganizationChangeBody, OrganizationSettings } from './mode
 import { changeSettings, getSettings, replaceBadgeToken } from './queries.ts'
 
 /** Finds problems that the schema cannot express. The fields may be anything. */
-function settingsProblems({ body }: { body: object }): FieldProblem[] {
+function settingsProblems(body: object): FieldProblem[] {
   const { name, badges, ticket_pattern } = body as Record<string, unknown>
   const { labels, colors } = (typeof badges === 'object' && badges !== null ? badges : {}) as Record<
     string,
@@ -43,8 +44,7 @@ export const organizationRoutes = ({ api, inTurn }: RouteDeps, box: SecretBox) =
       ({ body, orgId, actor }) => inTurn(orgId, (tx) => changeSettings(tx, orgId, actor, body, box)),
       {
         scope: 'admin',
-        body: OrganizationChangeBody,
-        check: settingsProblems,
+        body: checked(OrganizationChangeBody, settingsProblems),
         response: OrganizationSettings,
         detail: {
           operationId: 'changeOrganization',

@@ -9,7 +9,8 @@ export const outcomeRoutes = ({ now, api }: ReadDeps) =>
     .use(api)
     .get(
       '/outcomes',
-      ({ sql, query, orgId, onlyMember }) => getOutcomes(sql, orgId, query, { onlyMember, now: now() }),
+      ({ cached, query, orgId, onlyMember }) =>
+        cached((sql) => getOutcomes(sql, orgId, query, { onlyMember, now: now() })),
       {
         scope: 'cost:read and risk:read',
         query: OutcomesQuery,

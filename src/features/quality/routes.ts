@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { checked } from '../../analysis/records/problems.ts'
 import type { ReadDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
 import { compareProblems } from '../usage/model.ts'
@@ -8,15 +9,14 @@ import { getQuality, getQualityTrend } from './queries.ts'
 export const qualityRoutes = ({ api }: ReadDeps) =>
   new Elysia({ prefix: '/quality', tags: ['Quality'] })
     .use(api)
-    .get('', ({ sql, query, orgId }) => getQuality(sql, orgId, query), {
+    .get('', ({ cached, query, orgId }) => cached((sql) => getQuality(sql, orgId, query)), {
       scope: 'quality:read',
-      query: QualityQuery,
-      check: ({ query }: { query: QualityQuery }) => compareProblems(query),
+      query: checked(QualityQuery, compareProblems),
       response: textOf(QualityOverview),
       cached: true,
       detail: { operationId: 'getQuality', summary: 'Quality overview' },
     })
-    .get('/trend', ({ sql, query, orgId }) => getQualityTrend(sql, orgId, query), {
+    .get('/trend', ({ cached, query, orgId }) => cached((sql) => getQualityTrend(sql, orgId, query)), {
       scope: 'quality:read',
       query: QualityTrendQuery,
       response: textOf(QualityTrend),

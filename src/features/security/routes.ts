@@ -12,28 +12,36 @@ import { getSecurity } from './queries.ts'
 export const securityRoutes = ({ api }: RouteDeps) =>
   new Elysia({ tags: ['Security'] })
     .use(api)
-    .get('/security', ({ sql, query, orgId, onlyMember }) => getSecurity(sql, orgId, query, onlyMember), {
-      scope: 'security:read',
-      query: RangeFilters,
-      response: textOf(SecurityOverview),
-      cached: true,
-      detail: { operationId: 'getSecurity', summary: 'Security overview' },
-    })
-    .get('/security/heatmap', ({ sql, query, orgId }) => getHeatmap(sql, orgId, query), {
+    .get(
+      '/security',
+      ({ cached, query, orgId, onlyMember }) => cached((sql) => getSecurity(sql, orgId, query, onlyMember)),
+      {
+        scope: 'security:read',
+        query: RangeFilters,
+        response: textOf(SecurityOverview),
+        cached: true,
+        detail: { operationId: 'getSecurity', summary: 'Security overview' },
+      },
+    )
+    .get('/security/heatmap', ({ cached, query, orgId }) => cached((sql) => getHeatmap(sql, orgId, query)), {
       scope: 'security:read',
       query: HeatmapQuery,
       response: Heatmap,
       cached: true,
       detail: { operationId: 'getSecurityHeatmap', summary: 'Risk by file' },
     })
-    .get('/findings', ({ sql, query, orgId, seen }) => listFindings(sql, orgId, query, seen), {
-      scope: 'security:read',
-      query: FindingListQuery,
-      response: textOf(FindingPage),
-      members: ({ member }: FindingListQuery) => (member === undefined ? 'left out' : true),
-      csv: { columns: columnsOf(ListedFinding), all: allFindings },
-      detail: {
-        operationId: 'listFindings',
-        summary: 'List findings, those of the newest sessions first',
+    .get(
+      '/findings',
+      ({ cached, query, orgId, seen }) => cached((sql) => listFindings(sql, orgId, query, seen)),
+      {
+        scope: 'security:read',
+        query: FindingListQuery,
+        response: textOf(FindingPage),
+        members: ({ member }: FindingListQuery) => (member === undefined ? 'left out' : true),
+        csv: { columns: columnsOf(ListedFinding), all: allFindings },
+        detail: {
+          operationId: 'listFindings',
+          summary: 'List findings, those of the newest sessions first',
+        },
       },
-    })
+    )

@@ -25,24 +25,28 @@ const names = (operationId: string, summary: string) =>
 export const sessionRoutes = ({ api }: ReadDeps) =>
   new Elysia({ tags: ['Sessions'] })
     .use(api)
-    .get('/sessions', ({ sql, query, orgId, onlyMember }) => listSessions(sql, orgId, query, onlyMember), {
-      scope: 'sessions:read',
-      query: SessionListQuery,
-      response: textOf(SessionPage),
-      members: ({ member }: SessionListQuery) => member !== undefined,
-      csv: { columns: columnsOf(SessionListItem), all: allSessions },
-      detail: {
-        operationId: 'listSessions',
-        summary: 'List sessions',
-        description:
-          'Filtered by project and days, and by one of member, agent and model, `total` is read from sums. Other ' +
-          'filters, and orders by cost or turns under them, read the sessions that match; `min_cost`, `max_cost`, ' +
-          '`min_quality` and `max_quality` read all that the other filters leave: narrow them by days.',
+    .get(
+      '/sessions',
+      ({ cached, query, orgId, onlyMember }) => cached((sql) => listSessions(sql, orgId, query, onlyMember)),
+      {
+        scope: 'sessions:read',
+        query: SessionListQuery,
+        response: textOf(SessionPage),
+        members: ({ member }: SessionListQuery) => member !== undefined,
+        csv: { columns: columnsOf(SessionListItem), all: allSessions },
+        detail: {
+          operationId: 'listSessions',
+          summary: 'List sessions',
+          description:
+            'Filtered by project and days, and by one of member, agent and model, `total` is read from sums. Other ' +
+            'filters, and orders by cost or turns under them, read the sessions that match; `min_cost`, `max_cost`, ' +
+            '`min_quality` and `max_quality` read all that the other filters leave: narrow them by days.',
+        },
       },
-    })
+    )
     .get(
       '/sessions/:session_id',
-      ({ sql, params, orgId, seen }) => getSession(sql, orgId, params.session_id, seen),
+      ({ cached, params, orgId, seen }) => cached((sql) => getSession(sql, orgId, params.session_id, seen)),
       {
         scope: 'sessions:read',
         response: textOf(SessionDetail),
@@ -53,16 +57,19 @@ export const sessionRoutes = ({ api }: ReadDeps) =>
     )
     .get(
       '/projects',
-      ({ sql, query, orgId, onlyMember }) => listNames(sql, orgId, 'project', query, onlyMember),
+      ({ cached, query, orgId, onlyMember }) =>
+        cached((sql) => listNames(sql, orgId, 'project', query, onlyMember)),
       names('listProjects', 'List the projects of sessions by name'),
     )
     .get(
       '/models',
-      ({ sql, query, orgId, onlyMember }) => listNames(sql, orgId, 'model', query, onlyMember),
+      ({ cached, query, orgId, onlyMember }) =>
+        cached((sql) => listNames(sql, orgId, 'model', query, onlyMember)),
       names('listModels', 'List the models of sessions by name'),
     )
     .get(
       '/agents',
-      ({ sql, query, orgId, onlyMember }) => listNames(sql, orgId, 'agent', query, onlyMember),
+      ({ cached, query, orgId, onlyMember }) =>
+        cached((sql) => listNames(sql, orgId, 'agent', query, onlyMember)),
       names('listAgents', 'List the coding agents of sessions by name'),
     )

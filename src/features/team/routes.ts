@@ -24,33 +24,45 @@ export const teamRoutes = ({ now, api }: ReadDeps) =>
       response: TeamOverview,
       detail: { operationId: 'getTeam', summary: 'Members and their activity' },
     })
-    .get('/expertise', ({ sql, orgId, onlyMember }) => getExpertise(sql, orgId, onlyMember), {
-      ...needs,
-      response: Expertise,
-      cached: true,
-      detail: { operationId: 'getExpertise', summary: 'Who knows which part of the code' },
-    })
-    .get('/machines', ({ sql, query, orgId, onlyMember }) => listMachines(sql, orgId, query, onlyMember), {
-      ...needs,
-      query: MachineListQuery,
-      response: MachinePage,
-      cached: true,
-      detail: {
-        operationId: 'listMachines',
-        summary: 'List the machines that send records, the one seen last first',
-        description:
-          'Those that name themselves by `X-Machine` in POST /v1/sync, by whose sessions they send: those of the key’s member, else of the one user of a request’s sessions.',
+    .get(
+      '/expertise',
+      ({ cached, orgId, onlyMember }) => cached((sql) => getExpertise(sql, orgId, onlyMember)),
+      {
+        ...needs,
+        response: Expertise,
+        cached: true,
+        detail: { operationId: 'getExpertise', summary: 'Who knows which part of the code' },
       },
-    })
-    .get('/coverage', ({ sql, query, orgId, onlyMember }) => listCoverage(sql, orgId, query, onlyMember), {
-      ...needs,
-      query: CoverageListQuery,
-      response: CoveragePage,
-      cached: true,
-      detail: {
-        operationId: 'listCoverage',
-        summary: 'How much of the sessions transcripts and telemetry tell, by member and agent',
-        description:
-          'Tokens are the sum of all four kinds. Telemetry is known to lose a part of what happens: `captured_share` says how much of it arrived.',
+    )
+    .get(
+      '/machines',
+      ({ cached, query, orgId, onlyMember }) => cached((sql) => listMachines(sql, orgId, query, onlyMember)),
+      {
+        ...needs,
+        query: MachineListQuery,
+        response: MachinePage,
+        cached: true,
+        detail: {
+          operationId: 'listMachines',
+          summary: 'List the machines that send records, the one seen last first',
+          description:
+            'Those that name themselves by `X-Machine` in POST /v1/sync, by whose sessions they send: those of the key’s member, else of the one user of a request’s sessions.',
+        },
       },
-    })
+    )
+    .get(
+      '/coverage',
+      ({ cached, query, orgId, onlyMember }) => cached((sql) => listCoverage(sql, orgId, query, onlyMember)),
+      {
+        ...needs,
+        query: CoverageListQuery,
+        response: CoveragePage,
+        cached: true,
+        detail: {
+          operationId: 'listCoverage',
+          summary: 'How much of the sessions transcripts and telemetry tell, by member and agent',
+          description:
+            'Tokens are the sum of all four kinds. Telemetry is known to lose a part of what happens: `captured_share` says how much of it arrived.',
+        },
+      },
+    )

@@ -81,7 +81,7 @@ export function createComponents(): Components {
   const plain = (schema: unknown): Schema => {
     if (!isSchema(schema)) return {}
     // keywords for Elysia alone
-    const { title, noValidate, elysiaMeta, sent, ...rest } = schema
+    const { title, noValidate, elysiaMeta, findProblems, ...rest } = schema
     if (typeof title === 'string') return addNamed(pascal(title), plain(rest))
     const made: Schema = {}
     for (const [keyword, value] of Object.entries(rest)) {
@@ -89,6 +89,8 @@ export function createComponents(): Components {
       if (keyword === 'properties' && isSchema(value)) {
         made.properties = Object.fromEntries(Object.entries(value).map(([name, part]) => [name, plain(part)]))
       } else if (keyword === 'examples' || keyword === 'default' || keyword === 'enum') made[keyword] = value
+      // Elysia would fill a `default` in before it checks a body, into arrays and numbers too
+      else if (keyword === 'fallback') made.default = value
       else made[keyword] = plainValue(value)
     }
     return simplified(made)

@@ -21,7 +21,7 @@ const NOTED_PLACES = 2 ** 16
 type ReadVersion = (owner: string) => Promise<string | undefined>
 
 /** A response that the caller of `find` computes, for all that wait for it: it must call one of these. */
-export interface Computation {
+interface Computation {
   /** The connections to read it by; undefined where the cache divides none. */
   sql: Read['sql'] | undefined
   /** Makes the response, and keeps it where it may be asked for again. `reject` must be called where this throws. */
@@ -174,12 +174,12 @@ export function createResponseCache(readVersion: ReadVersion, maxBytes: number, 
     async respond(
       owner: string,
       source: ResponseSource,
-      compute: () => Promise<Computed>,
+      compute: (sql: Read['sql'] | undefined) => Promise<Computed>,
     ): Promise<CachedResponse> {
       const found = await find(owner, source)
       if (found instanceof CachedResponse) return found
       try {
-        return found.resolve(await compute())
+        return found.resolve(await compute(found.sql))
       } catch (error) {
         found.reject(error)
         throw error
