@@ -161,7 +161,7 @@ function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
       const access = allowed(admitted)
       const owner = access?.orgId ?? 'those without a key'
       if (bodySchema === undefined) return null
-      // what is wrong with a query is said before the body is read
+      // a wrong query is refused before the body is read
       if (querySchema !== undefined) readQuery(querySchema, request.url)
       // small changes have memory of their own: what laptops send holds up no setting
       if (!isPacked(bodySchema))

@@ -20,14 +20,8 @@ const NOTED_PLACES = 2 ** 16
  */
 type ReadVersion = (owner: string) => Promise<string | undefined>
 
-/** A response that the caller of `find` computes, for all that wait for it: it must call one of these. */
-interface Computation {
-  /** The connections to read it by; undefined where the cache divides none. */
-  sql: Read['sql'] | undefined
-  /** Makes the response, and keeps it where it may be asked for again. `reject` must be called where this throws. */
-  resolve(value: Computed): CachedResponse
-  reject(error: unknown): void
-}
+/** Reads the value of a response, by these connections; undefined where the cache divides none. */
+type ReadValue = (sql: Read['sql'] | undefined) => Promise<Computed>
 
 interface Entry {
   response: CachedResponse
@@ -98,91 +92,59 @@ export function createResponseCache(readVersion: ReadVersion, maxBytes: number, 
     entries.set(name, entry)
     grow(entry, size)
   }
-  const begin = async (
+  const compute = async (
     name: string,
     owner: string,
     version: string | undefined,
     source: ResponseSource,
-    isShared: boolean,
-  ): Promise<Computation> => {
+    readValue: ReadValue,
+  ): Promise<CachedResponse> => {
     misses += 1
-    const { promise: response, resolve, reject } = Promise.withResolvers<CachedResponse>()
-    // the caller has a failure too, and nobody else may wait
-    response.catch(() => {})
-    const running = { version, response }
-    if (isShared) computing.set(name, running)
-    let read: Read | undefined
-    const end = (isWhole: boolean) => {
-      read?.end(isWhole)
-      if (computing.get(name) === running) computing.delete(name)
-    }
-    const computation: Computation = {
-      sql: undefined,
-      resolve(value) {
-        const made = responseOf(source.convert?.(value) ?? value, source, name, version)
-        if (version !== undefined && source.keeps?.(value) !== false) keep(name, made)
-        else if (source.keeps !== undefined) forget(name)
-        end(true)
-        resolve(made)
-        return made
-      },
-      reject(error) {
-        end(false)
-        reject(error)
-      },
-    }
+    const read = await beginRead?.(owner, source.key)
+    let isWhole = false
     try {
-      read = await beginRead?.(owner, source.key)
-      computation.sql = read?.sql
-    } catch (error) {
-      computation.reject(error)
-      throw error
+      const value = await readValue(read?.sql)
+      const made = responseOf(source.convert?.(value) ?? value, source, name, version)
+      if (version !== undefined && source.keeps?.(value) !== false) keep(name, made)
+      else if (source.keeps !== undefined) forget(name)
+      isWhole = true
+      return made
+    } finally {
+      read?.end(isWhole)
     }
-    return computation
-  }
-
-  const find = async (owner: string, source: ResponseSource): Promise<CachedResponse | Computation> => {
-    const name = `${owner} ${source.key}`
-    // a response that is asked for once is computed and not kept: reading the version would take half of the
-    // request's time, and filters that nobody asks for again would displace responses in use
-    const isUnknown = !entries.has(name) && source.keeps === undefined && !isNoted(name)
-    if (isUnknown || maxBytes === 0) return await begin(name, owner, undefined, source, false)
-    const version = await readVersion(owner)
-    const entry = entries.get(name)
-    if (entry !== undefined && entry.response.version === version) {
-      entry.currentAtMs = performance.now()
-      entry.isUsed = true
-      hits += 1
-      return entry.response
-    }
-    const running = computing.get(name)
-    if (running === undefined || running.version !== version)
-      return await begin(name, owner, version, source, true)
-    hits += 1
-    return await running.response
   }
 
   return {
     /**
-     * The source's response as of some moment after the call, kept or computed by another request; its computation where there
-     * is none with the version of `owner`. Rejects when the version cannot be read, when the other request fails, and as
-     * `BeginRead`. `owner` is an organization's id or slug; without a version, which is no organization's, every response is
-     * computed.
+     * The source's response as of some moment after the call: kept, computed by another request, or made of what `readValue`
+     * reads. Rejects when the version cannot be read, and as `readValue` and `BeginRead`, also those of the other request.
+     * `owner` is an organization's id or slug; without a version, which is no organization's, every response is computed.
      */
-    find,
-    /** The response that `find` finds, or that of the value that `compute` reads. */
-    async respond(
-      owner: string,
-      source: ResponseSource,
-      compute: (sql: Read['sql'] | undefined) => Promise<Computed>,
-    ): Promise<CachedResponse> {
-      const found = await find(owner, source)
-      if (found instanceof CachedResponse) return found
+    async respond(owner: string, source: ResponseSource, readValue: ReadValue): Promise<CachedResponse> {
+      const name = `${owner} ${source.key}`
+      // a response that is asked for once is computed and not kept: reading the version would take half of the
+      // request's time, and filters that nobody asks for again would displace responses in use
+      const isUnknown = !entries.has(name) && source.keeps === undefined && !isNoted(name)
+      if (isUnknown || maxBytes === 0) return await compute(name, owner, undefined, source, readValue)
+      const version = await readVersion(owner)
+      const entry = entries.get(name)
+      if (entry !== undefined && entry.response.version === version) {
+        entry.currentAtMs = performance.now()
+        entry.isUsed = true
+        hits += 1
+        return entry.response
+      }
+      const running = computing.get(name)
+      if (running !== undefined && running.version === version) {
+        hits += 1
+        return await running.response
+      }
+      const begun = { version, response: compute(name, owner, version, source, readValue) }
+      computing.set(name, begun)
       try {
-        return found.resolve(await compute(found.sql))
-      } catch (error) {
-        found.reject(error)
-        throw error
+        return await begun.response
+      } finally {
+        if (computing.get(name) === begun) computing.delete(name)
       }
     },
     /** Returns the response kept under the key, of any version, if it was current at most `maxAgeMs` ago. */
