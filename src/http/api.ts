@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import type { Need } from '../accounts/keys/model.ts'
 import type { Change, EnqueueWrite, Gate } from '../accounts/organizations/gate.ts'
 import type { Access } from '../accounts/people/callers.ts'
+import { refuseUnlessValid } from '../analysis/records/problems.ts'
 import type { Log } from '../base/log.ts'
 import type { Config } from '../config.ts'
 import type { Sql } from '../database/client.ts'
@@ -109,7 +110,8 @@ interface Callers {
  */
 function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
   const { sql, gate, cache, wholeLists, checkResponses, server } = deps
-  const { detail, query: querySchema, body: bodySchema, csv, ignores = [], response = {} } = route
+  const { detail, params: pathSchema, query: querySchema, body: bodySchema } = route
+  const { csv, ignores = [], response = {} } = route
   if (detail?.operationId === undefined) throw new Error('a route declares no operationId')
   const { operationId } = detail
   const reads = route.reads ?? (need === undefined ? READS_WITHOUT_KEY : {})
@@ -156,12 +158,13 @@ function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
     }),
 
     /** Elysia's first stage of what is no GET. Nothing of a body is read before the request is allowed; null: it takes none. */
-    parse: async ({ admitted, request }: Step): Promise<unknown> => {
+    parse: async ({ admitted, request, params }: Step): Promise<unknown> => {
       await before?.(request)
       const access = allowed(admitted)
       const owner = access?.orgId ?? 'those without a key'
       if (bodySchema === undefined) return null
-      // a wrong query is refused before the body is read
+      // a wrong path or query is refused before the body is read
+      if (pathSchema !== undefined) refuseUnlessValid(pathSchema, params)
       if (querySchema !== undefined) readQuery(querySchema, request.url)
       // small changes have memory of their own: what laptops send holds up no setting
       if (!isPacked(bodySchema))

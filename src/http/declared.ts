@@ -18,6 +18,7 @@ export type Members = true | 'left out' | ((query: never) => boolean | 'left out
 
 /** The options of a route, as Elysia's macros and the API's document see them. */
 export interface Declared {
+  params?: TObject
   query?: TObject
   headers?: TObject
   body?: TSchema

@@ -1,7 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox'
-import { problemsBySchema } from '../analysis/records/problems.ts'
+import { refuseUnlessValid } from '../analysis/records/problems.ts'
 import { isDate } from '../base/dates.ts'
-import { validationError } from '../base/errors.ts'
 import { decodePart } from '../base/text.ts'
 import { ALL } from './query.ts'
 
@@ -80,7 +79,6 @@ export function queryReader(schema?: TSchema): (url: string) => Record<string, u
 /** The query of a URL with its defaults, read and checked at once. Throws VALIDATION_ERROR. */
 export function readQuery<Schema extends TSchema>(schema: Schema, url: string): Static<Schema> {
   const values = queryReader(schema)(url)
-  const problems = problemsBySchema(schema, values)
-  if (problems.length > 0) throw validationError(...problems)
+  refuseUnlessValid(schema, values)
   return values as Static<Schema>
 }

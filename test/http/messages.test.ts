@@ -49,6 +49,17 @@ test('of a query', async () => {
   })
 })
 
+test.each(['soon', '%ff'])('of the path %s, and not of the query beside it', async (month) => {
+  const { key } = await tenant(db.sql, { scopes: ['admin'] })
+  const init = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{' }
+  const response = await client(testApp(db.sql), key)(`/v1/budgets/${month}?project=a&project=b`, init)
+  const { details } = await bodyOf(response)
+  expect([response.status, details]).toEqual([
+    400,
+    [{ field: 'month', message: 'must be a month, as 2026-11' }],
+  ])
+})
+
 test('of a query, and not of the body beside it', async () => {
   const { key } = await tenant(db.sql, { scopes: ['admin'] })
   const problems = { project: 'must be given once', member: 'must not be given beside another scope' }

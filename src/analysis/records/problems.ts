@@ -6,7 +6,7 @@ import {
   type ValueErrorIterator,
   ValueErrorType,
 } from '@sinclair/typebox/compiler'
-import { type FieldProblem, MAX_PROBLEMS } from '../../base/errors.ts'
+import { type FieldProblem, MAX_PROBLEMS, validationError } from '../../base/errors.ts'
 import { MAX_PATH_BYTES } from './commit.ts'
 import './formats.ts'
 
@@ -166,6 +166,12 @@ export function problemsBySchema(schema: TSchema, value: unknown): FieldProblem[
   const check = compiled.get(schema) ?? TypeCompiler.Compile(schema)
   compiled.set(schema, check)
   return check.Check(value) ? [] : problemsIn(check.Errors(value), '', MAX_PROBLEMS)
+}
+
+/** Throws VALIDATION_ERROR with all that is wrong with a value by its schema. */
+export function refuseUnlessValid(schema: TSchema, value: unknown): void {
+  const problems = problemsBySchema(schema, value)
+  if (problems.length > 0) throw validationError(...problems)
 }
 
 /** The problems with `numberOf(position)`, unless undefined, in each `records[<position>]`. */

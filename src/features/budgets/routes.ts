@@ -2,10 +2,10 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
 import { budgetProblem, type NamedScope } from '../../analysis/records/budget.ts'
-import { checked } from '../../analysis/records/problems.ts'
+import { checked, refined } from '../../analysis/records/problems.ts'
 import { dateOf, isDate, monthOf } from '../../base/dates.ts'
 import { MONEY_DECIMALS, scaled, unscaled } from '../../base/decimals.ts'
-import { validationError } from '../../base/errors.ts'
+import { problemIf } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { emitBudgetAlerts } from '../cost/budget-alerts.ts'
@@ -24,7 +24,7 @@ import { deleteBudgetRow, findMyBudgets, listBudgetPage, noBudget } from './quer
 
 const isMonth = (text: string): boolean => /^\d{4}-\d{2}$/.test(text) && isDate(`${text}-01`)
 
-/** Sets the limit of a scope from a month on. Throws VALIDATION_ERROR for what is no month, and for an unknown scope. */
+/** Sets the limit of a scope from a month on. Throws VALIDATION_ERROR for an unknown scope. */
 async function setBudget(
   tx: ISql,
   orgId: string,
@@ -64,6 +64,10 @@ async function deleteBudget(
 const ofOneScope = <Query extends TSchema>(query: Query): Query =>
   checked(query, (scope) => [budgetProblem(scope as NamedScope, '') ?? []].flat())
 
+const MonthPath = refined(Type.Object({ month: Type.String() }), (path) =>
+  problemIf(!isMonth((path as { month: string }).month), 'month', 'must be a month, as 2026-11'),
+)
+
 export const budgetRoutes = ({ now, api, inTurn }: RouteDeps) =>
   new Elysia({ prefix: '/budgets', tags: ['Settings'] })
     .use(api)
@@ -92,12 +96,11 @@ export const budgetRoutes = ({ now, api, inTurn }: RouteDeps) =>
     })
     .put(
       '/:month',
-      ({ params: { month }, query, body: { limit }, orgId, actor }) => {
-        if (!isMonth(month)) throw validationError({ field: 'month', message: 'must be a month, as 2026-11' })
-        return inTurn(orgId, (tx) => setBudget(tx, orgId, actor, query, { month, limit }, now()))
-      },
+      ({ params: { month }, query, body: { limit }, orgId, actor }) =>
+        inTurn(orgId, (tx) => setBudget(tx, orgId, actor, query, { month, limit }, now())),
       {
         scope: 'admin',
+        params: MonthPath,
         query: ofOneScope(ScopeQuery),
         body: BudgetBody,
         response: MonthBudget,

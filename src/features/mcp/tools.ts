@@ -2,8 +2,7 @@ import { type Static, type TObject, type TProperties, Type } from '@sinclair/typ
 import { grants, type Need } from '../../accounts/keys/model.ts'
 import type { Access } from '../../accounts/people/callers.ts'
 import { closed } from '../../analysis/records/fields.ts'
-import { problemsBySchema } from '../../analysis/records/problems.ts'
-import { validationError } from '../../base/errors.ts'
+import { refuseUnlessValid } from '../../analysis/records/problems.ts'
 import { refuseUnlessGranted } from '../../http/declared.ts'
 import { oneOf } from '../../http/query.ts'
 import { BREAKDOWN_KEYS } from '../cost/breakdown-model.ts'
@@ -121,7 +120,6 @@ export async function callTool(call: Call, name: string, args: object): Promise<
   const found = TOOLS.find((each) => each.name === name)
   if (found === undefined) return undefined
   refuseUnlessGranted(call.access, found.needs, {})
-  const problems = problemsBySchema(found.inputSchema, args)
-  if (problems.length > 0) throw validationError(...problems)
+  refuseUnlessValid(found.inputSchema, args)
   return fitted(await found.run(call, args as never))
 }
