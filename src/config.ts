@@ -151,7 +151,7 @@ const TABLE = {
   dataDir: setting('DATA_DIR', matching(/^[^\0]+$/, 'must be a path'), defaultDataDir, 'folder of the embedded database and of what is kept'),
   /** null: the embedded PostgreSQL in `dataDir`. */
   databaseUrl: setting('DATABASE_URL', databaseUrl, none, 'a PostgreSQL 15 or newer instead of the embedded one'),
-  databasePool: setting('DATABASE_POOL', integer(1, 1_000), '10', 'database connections of the server at most'),
+  databasePool: setting('DATABASE_POOL', integer(1, 1_000), '10', 'database connections for reads; one organization has half of them at most'),
   /** Without a trailing slash; null: not known. */
   publicUrl: setting('PUBLIC_URL', httpUrl, none, 'where clients reach this server'),
   passwords: setting('PASSWORDS', onOff, 'on', 'off: people sign in by OIDC_ISSUER alone'),

@@ -12,7 +12,6 @@ import { createSecretBox } from '../webhooks/signing/secret-box.ts'
 const sql = connect({ url: 'postgres://localhost/none' }, { max: 1, applicationName: 'openapi' })
 const app = createApp({
   sql,
-  slow: sql,
   writes: sql,
   people: sql,
   lists: sql,

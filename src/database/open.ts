@@ -21,7 +21,7 @@ import { type Role, readHolder } from './embedded/instance-lock.ts'
 import { refuseSmallAddressSpace } from './embedded/system-limits.ts'
 import { createReconnectingPool, type ReconnectingPool } from './pools/reconnecting-pool.ts'
 
-/** The settings that say where the data is. A server's `sql` has those connections of `databasePool` for short reads. */
+/** The settings that say where the data is. A server's `sql` has `databasePool` connections. */
 export type DatabaseConfig = Pick<Config, 'databaseUrl' | 'dataDir' | 'databasePool'>
 
 export interface OpenDatabase extends AsyncDisposable {
@@ -38,19 +38,11 @@ export interface OpenDatabase extends AsyncDisposable {
 
 /** A command runs one statement at a time, and several commands may run beside a server. */
 const COMMAND_CONNECTIONS = 2
-/** The slow reads' share of the connections. */
-const SLOW_PART = 0.6
 const POLL_MS = 20
 /** A command waits this long for a starting server, and a server for a command that runs PostgreSQL. */
 const WAIT_LIMIT_MS = 30_000
 /** A process that has not published its role, and a server that was just killed, are awaited this long. */
 const SHORT_WAIT_LIMIT_MS = 1_000
-
-/** Divides the connections of `DATABASE_POOL`; each kind has one at least. */
-export function divideConnections(databasePool: number): { slow: number; short: number } {
-  const slow = Math.max(1, Math.floor(databasePool * SLOW_PART))
-  return { slow, short: Math.max(1, databasePool - slow) }
-}
 
 /**
  * Opens the database of `config`: the server at `databaseUrl`, or the embedded one. `serve` starts the
@@ -74,10 +66,9 @@ export async function openDatabase(
   if (!isKnown && !holdsDatabase(config.dataDir)) throw noDatabase(config.dataDir)
   const found = await findOrStart(config, role, log)
   const { embedded } = found
-  const use = role === 'command' ? { statementTimeoutMs: 0 } : { genericPlans: true }
+  const use = role === 'command' ? { statementTimeoutMs: 0 } : { genericPlans: true, oneByOne: true }
   const { databasePool } = config
-  const max =
-    role === 'command' ? Math.min(COMMAND_CONNECTIONS, databasePool) : divideConnections(databasePool).short
+  const max = role === 'command' ? Math.min(COMMAND_CONNECTIONS, databasePool) : databasePool
   const openPool = (target: ConnectTarget) =>
     createReconnectingPool(target, { max, applicationName: `cloud-analytics ${role}`, ...use })
   let { target } = found

@@ -2,6 +2,7 @@ import { Kind, type TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Need } from '../accounts/keys/model.ts'
 import type { Change, EnqueueWrite, Gate } from '../accounts/organizations/gate.ts'
+import type { Read } from '../accounts/organizations/reads.ts'
 import type { Access } from '../accounts/people/callers.ts'
 import { refuseUnlessValid } from '../analysis/records/problems.ts'
 import type { Log } from '../base/log.ts'
@@ -39,8 +40,8 @@ const READS_WITHOUT_KEY = { maxBytes: 4_096, needsType: true }
 /** The dependencies of routes that only read. */
 export interface ReadDeps {
   api: Api
-  /** Connections for short reads; handlers of cached routes have those of their request as `sql` in the context. */
-  sql: Sql
+  /** Reads in a place of the organization's; `cached` takes one by itself. */
+  read: Read
   config: Config
   now: () => Date
 }
@@ -60,7 +61,8 @@ export interface RouteDeps extends ReadDeps {
   listenUrl: () => string
 }
 
-interface ApiDeps extends Pick<RouteDeps, 'sql' | 'gate' | 'server'> {
+interface ApiDeps extends Pick<RouteDeps, 'gate' | 'server'> {
+  sql: Sql
   cache: ResponseCache
   wholeLists: WholeLists
   /** Whether Elysia checks each response by its schema. */
@@ -80,8 +82,8 @@ interface Step extends Arrived {
 
 type CachedStep = Required<Pick<Step, 'request' | 'query' | 'isWhole'>> & { params: Record<string, string> }
 
-/** The caller as handlers know it, when everything is checked, and the connections to read by. */
-type Allowed = Pick<Access, 'orgId' | 'actor'> & Seen & { access: Access; seen: Seen; sql: Sql }
+/** The caller as handlers know it, when everything is checked. */
+type Allowed = Pick<Access, 'orgId' | 'actor'> & Seen & { access: Access; seen: Seen }
 /** Answers from memory, or by what `read` reads; the list with all of its rows where they are asked for. Typed as what is read. */
 type Cached = { cached: <Value extends Computed>(read: (sql: Sql) => Promise<Value>) => Promise<Value> }
 
@@ -146,7 +148,7 @@ function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
       const json = { key: cacheKeyOf(operationId, params, query, more), variesByAccept: csv !== undefined }
       const isCsv = csv !== undefined && prefersCsv(request.headers.get('accept'))
       const source = isCsv ? csvSource(json, columnsOf(query)) : json
-      return await cache.respond(orgId, source, (from) => read(from ?? sql))
+      return await cache.respond(orgId, source, () => read(sql))
     }
 
   return {
@@ -193,7 +195,7 @@ function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
       if (need === undefined || access === undefined) return undefined
       const { orgId, actor, onlyMember } = access
       const seen = { onlyMember, hidesMembers: hidesMembersOf(access, route.members, query) }
-      const allowed: Allowed = { access, orgId, actor, ...seen, seen, sql }
+      const allowed: Allowed = { access, orgId, actor, ...seen, seen }
       const step = { request, query, params, isWhole }
       return isCached ? { ...allowed, cached: cachedFor(step, orgId, seen) } : allowed
     },

@@ -9,23 +9,17 @@ import {
   WRITES,
 } from '../accounts/organizations/gate.ts'
 import { findVersions, findVersionsBySlug } from '../accounts/organizations/queries.ts'
-import { createSlowReads } from '../accounts/organizations/slow-reads.ts'
+import { createReads } from '../accounts/organizations/reads.ts'
 import type { LookUp } from '../accounts/people/callers.ts'
 import { findSessions } from '../accounts/people/sign-in-queries.ts'
 import type { Log } from '../base/log.ts'
 import type { Registry } from '../base/metrics/registry.ts'
-import {
-  measureCaches,
-  measureReadiness,
-  measureRequests,
-  measureSlowReads,
-} from '../base/metrics/requests.ts'
+import { measureCaches, measureReadiness, measureReads, measureRequests } from '../base/metrics/requests.ts'
 import { type Config, publicPath } from '../config.ts'
 import { wantedFolder, watchFolder } from '../database/backup/folder.ts'
 import type { Sql } from '../database/client.ts'
 import { placeOfDisk } from '../database/disk.ts'
 import { newerSchema, type SchemaState } from '../database/newer-schema.ts'
-import { divideConnections } from '../database/open.ts'
 import { gathered } from '../database/pools/gathered.ts'
 import { ruleRoutes } from '../features/alerts/routes.ts'
 import { ALERTS, DIGESTS } from '../features/alerts/rules.ts'
@@ -75,10 +69,8 @@ import { telemetryRoutes } from './intake/telemetry-routes.ts'
 import { dashboard } from './pages.ts'
 
 export interface AppDeps {
-  /** Connections for short reads. */
+  /** Connections for reads, `config.databasePool` of them. */
   sql: Sql
-  /** Connections for slow reads, `divideConnections(config.databasePool).slow` of them. */
-  slow: Sql
   /** Connections for transactions: a pool of its own, so that writers that wait for each other do not delay reads. */
   writes: Sql
   /** Connections for trying passwords and codes. */
@@ -123,7 +115,6 @@ export type App = ReturnType<typeof createApp>
 export function createApp(deps: AppDeps) {
   const {
     sql,
-    slow,
     writes,
     people,
     lists,
@@ -145,16 +136,16 @@ export function createApp(deps: AppDeps) {
   const readVersionBySlug = gathered((slugs) => lookUp((from) => findVersionsBySlug(from, slugs)))
   // badges need no key: their URLs, which anybody can make up, displace each other only
   const badgeBytes = Math.floor(config.cacheBytes / BADGE_PART)
-  const slowReads = createSlowReads({ slow, short: sql }, divideConnections(config.databasePool).slow)
-  measureSlowReads(registry, slowReads.load)
-  const cache = createResponseCache(readVersion, config.cacheBytes - badgeBytes, slowReads.begin)
+  const { take, read, load } = createReads(sql, config.databasePool)
+  measureReads(registry, load)
+  const cache = createResponseCache(readVersion, config.cacheBytes - badgeBytes, take)
   const badgeCache = createResponseCache(readVersionBySlug, badgeBytes)
   measureCaches(registry, { responses: cache, badges: badgeCache })
   const disk = createDiskState(config.databaseUrl === null ? config.dataDir : null)
   const backups = wantedFolder(config)
   const backupState = backups === null ? () => 'ok' : watchFolder(backups)
   const disks = () => (disk() === 'ok' ? backupState() : disk())
-  const readiness = createReadiness({ sql, worker, disk: disks, schema })
+  const readiness = createReadiness({ lookUp, worker, disk: disks, schema })
   measureReadiness(registry, readiness)
 
   const listenUrl = () => localUrl({ host: config.host, port: app.server?.port ?? config.port })
@@ -179,7 +170,7 @@ export function createApp(deps: AppDeps) {
   const server = () => app.server
   const api = createApi({ sql, gate, cache, wholeLists, checkResponses: deps.checkResponses, server })
   const routeDeps = {
-    ...{ api, sql, writes, config, log, now, gate, enqueueWrite, inTurn, server },
+    ...{ api, read, writes, config, log, now, gate, enqueueWrite, inTurn, server },
     listenUrl,
   }
   const webhookDeps = {
@@ -203,15 +194,14 @@ export function createApp(deps: AppDeps) {
     .use(costRoutes(routeDeps))
     .use(securityRoutes(routeDeps))
     .use(findingRoutes(routeDeps))
-    // reports, tests of rules and the tools of MCP take long, and nothing divides them: not over the pool of short reads
-    .use(auditRoutes({ ...routeDeps, sql: slow }))
+    .use(auditRoutes(routeDeps))
     .use(teamRoutes(routeDeps))
     .use(riskRoutes(routeDeps))
     .use(outcomeRoutes(routeDeps))
     .use(keyRoutes(routeDeps))
     .use(memberRoutes(routeDeps))
     .use(budgetRoutes(routeDeps))
-    .use(attentionRoutes({ ...routeDeps, sql: slow }))
+    .use(attentionRoutes(routeDeps))
     .use(organizationRoutes(routeDeps, secrets))
     .use(whoAmIRoutes(routeDeps))
     .use(changeRoutes(routeDeps, streams))
@@ -219,8 +209,8 @@ export function createApp(deps: AppDeps) {
     .use(telemetry)
     .use(webhookRoutes(webhookDeps))
     .use(deliveryRoutes(webhookDeps))
-    .use(ruleRoutes({ ...webhookDeps, sql: slow }, ALERTS))
-    .use(ruleRoutes({ ...webhookDeps, sql: slow }, DIGESTS))
+    .use(ruleRoutes(webhookDeps, ALERTS))
+    .use(ruleRoutes(webhookDeps, DIGESTS))
   for (const { method, path, hooks } of v1.routes) {
     // no route is open to any key by mistake
     if (!('needs' in hooks)) throw new Error(`${method} ${path} declares no scope`)
@@ -241,7 +231,7 @@ export function createApp(deps: AppDeps) {
     .use(dashboard(prefix))
     .use(authRoutes({ ...routeDeps, people, setupToken: deps.setupToken, windowClock: deps.windowClock }))
     .use(githubRoutes(routeDeps, secrets))
-    .use(mcpRoutes({ ...routeDeps, sql: slow }, admission, (request) => app.handle(request)))
+    .use(mcpRoutes(routeDeps, admission, (request) => app.handle(request)))
     .use(docs({ config, routes: () => app.routes, events: sentEvents }))
     .use(badgeRoutes(routeDeps, badgeCache))
     .use(new Elysia({ prefix: '/v1' }).use(v1))

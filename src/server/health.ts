@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import type { LookUp } from '../accounts/people/callers.ts'
 import { closed, component } from '../analysis/records/fields.ts'
 import { VERSION } from '../base/version.ts'
-import type { Sql } from '../database/client.ts'
 import { inGib, MIN_FREE_BYTES, spaceOf } from '../database/disk.ts'
 import { holdsDatabase } from '../database/embedded/embedded-server.ts'
 import type { SchemaState } from '../database/newer-schema.ts'
@@ -12,7 +12,7 @@ import type { ResponseHeaders } from '../http/responses/response.ts'
 const PING_LIMITS = { limitMs: 2_000, giveUpMs: 10_000 }
 
 interface ReadinessDeps {
-  sql: Sql
+  lookUp: LookUp
   disk: DiskState
   /** State of the webhook worker: `ok`, or what is wrong. */
   worker: () => string
@@ -72,8 +72,9 @@ export function createDiskState(dataDir: string | null): DiskState {
 /** The parts that requests need, each `ok` or what is wrong. Never rejects; takes 2 s at most. */
 export type Readiness = () => Promise<{ database: string; disk: string; worker: string; schema: string }>
 
-export function createReadiness({ sql, worker, disk, schema }: ReadinessDeps): Readiness {
-  const pingDatabase = createPing(sql, PING_LIMITS)
+export function createReadiness({ lookUp, worker, disk, schema }: ReadinessDeps): Readiness {
+  // reads may have all of their connections
+  const pingDatabase = createPing(lookUp, PING_LIMITS)
   return async () => ({
     database: await pingDatabase(),
     disk: disk(),

@@ -37,7 +37,7 @@ interface WebhookDeps extends RouteDeps, EndpointDeps {
 }
 
 export const webhookRoutes = (webhooks: WebhookDeps) => {
-  const { sql, api, egress, resolve, box } = webhooks
+  const { read, api, egress, resolve, box } = webhooks
   const problems = (body: EndpointChangeBody) => endpointProblems(body, egress)
   return new Elysia({ prefix: '/webhooks', tags: ['Webhooks'] })
     .use(api)
@@ -46,7 +46,7 @@ export const webhookRoutes = (webhooks: WebhookDeps) => {
       response: Catalogue,
       detail: { operationId: 'listWebhookEvents', summary: 'The events there are' },
     })
-    .get('', async ({ orgId }) => ({ data: await listEndpoints(sql, orgId) }), {
+    .get('', async ({ orgId }) => ({ data: await read(orgId, (sql) => listEndpoints(sql, orgId)) }), {
       scope: 'webhooks',
       response: EndpointList,
       detail: { operationId: 'listWebhooks', summary: 'List webhook endpoints, oldest first' },
@@ -56,7 +56,7 @@ export const webhookRoutes = (webhooks: WebhookDeps) => {
       async ({ body, headers, orgId, actor }): Promise<CreatedEndpoint> => {
         const idempotency = idempotencyOf(headers['idempotency-key'], body)
         const wanted = newEndpointOf(body)
-        const stored = await findStoredResponse(sql, box, orgId, idempotency)
+        const stored = await read(orgId, (sql) => findStoredResponse(sql, box, orgId, idempotency))
         if (stored !== undefined) return JSON.parse(stored)
         await checkHost(wanted.url, egress, resolve)
         return await createEndpoint(webhooks, orgId, actor, wanted, idempotency)
@@ -73,17 +73,21 @@ export const webhookRoutes = (webhooks: WebhookDeps) => {
         },
       },
     )
-    .get('/:webhook_id', ({ params, orgId }) => getEndpoint(sql, orgId, params.webhook_id), {
-      scope: 'webhooks',
-      response: Endpoint,
-      detail: { operationId: 'getWebhook', summary: 'One webhook endpoint' },
-    })
+    .get(
+      '/:webhook_id',
+      ({ params, orgId }) => read(orgId, (sql) => getEndpoint(sql, orgId, params.webhook_id)),
+      {
+        scope: 'webhooks',
+        response: Endpoint,
+        detail: { operationId: 'getWebhook', summary: 'One webhook endpoint' },
+      },
+    )
     .patch(
       '/:webhook_id',
       async ({ params: { webhook_id: id }, body, orgId, actor }) => {
         const change = changeOf(body)
         if (change.url !== undefined) {
-          const { url } = await getEndpoint(sql, orgId, id)
+          const { url } = await read(orgId, (sql) => getEndpoint(sql, orgId, id))
           if (url !== change.url) await checkHost(change.url, egress, resolve)
         }
         return await updateEndpoint(webhooks, orgId, actor, id, change)

@@ -112,7 +112,7 @@ describe('of a program', () => {
   })
 
   test(
-    'an old backup, and slow reads that have all of their connections',
+    'an old backup, and reads that wait for a connection',
     async () => {
       const holder = database.pool(1)
       const held = Promise.withResolvers<void>()
@@ -127,21 +127,21 @@ describe('of a program', () => {
       server = await serving('serve', env)
       env.PORT = new URL(server.url).port
       const asked = [1, 2, 3, 4, 5].map((days) => team.get(`/v1/cost?date_from=2026-01-0${days}`))
-      // slow reads have one of two connections
-      const text = await eventually(scrape, (found) => sumOf(found, 'slow_reads', { state: 'waiting' }) === 4)
-      expect(sumOf(text, 'slow_reads', { state: 'running' })).toBe(1)
-      expect((await team.get('/v1/whoami')).status).toBe(200)
+      // an organization has one of two connections
+      const text = await eventually(scrape, (found) => sumOf(found, 'reads', { state: 'waiting' }) === 4)
+      expect(sumOf(text, 'reads', { state: 'running' })).toBe(1)
+      expect((await pro.get('/v1/whoami')).status).toBe(200)
       const ageS = Date.now() / 1_000 - sumOf(text, 'backup_last_success_timestamp_seconds')
       expect(ageS).toBeGreaterThan(2 * sumOf(text, 'backup_every_seconds'))
       const said = await doctorOf(env)
-      expect(said.server).toMatch(/^warn: .*\b\d+ slow reads wait for a connection now/)
+      expect(said.server).toMatch(/^warn: .*\b\d+ reads wait for a connection now/)
       expect(said.backup).toMatch(/^fail: .*older than 2 times BACKUP_EVERY/)
       held.resolve()
       await lock
       await holder.end()
       expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
       await eventually(scrape, (found) => sumOf(found, 'backups_total', { result: 'made' }) === 1)
-      await eventually(scrape, (found) => sumOf(found, 'slow_reads') === 0)
+      await eventually(scrape, (found) => sumOf(found, 'reads') === 0)
     },
     LIMIT_MS,
   )

@@ -20,7 +20,7 @@ const open = () => connect({ url: proxy.url }, { max: 1, applicationName: 'test'
 
 test('however many calls, one query is in flight over a connection that is half open', async () => {
   const sql = open()
-  const ping = createPing(sql, { limitMs: 50, giveUpMs: 60_000 })
+  const ping = createPing((statement) => statement(sql), { limitMs: 50, giveUpMs: 60_000 })
   // connecting may take longer than the limit
   await eventually(ping, (result) => result === 'ok')
   proxy.fallSilent()
@@ -38,7 +38,7 @@ test('however many calls, one query is in flight over a connection that is half 
 
 test('after a lost query another one is sent', async () => {
   const sql = open()
-  const ping = createPing(sql, { limitMs: 50, giveUpMs: 100 })
+  const ping = createPing((statement) => statement(sql), { limitMs: 50, giveUpMs: 100 })
   // connecting may take longer than the limit
   await eventually(ping, (result) => result === 'ok')
   proxy.fallSilent()
@@ -57,6 +57,8 @@ test('after a lost query another one is sent', async () => {
 
 test('a database that cannot be reached is reported at once', async () => {
   const sql = connect({ url: 'postgres://u@127.0.0.1:1/x' }, { max: 1, applicationName: 'test' })
-  expect(await createPing(sql, { limitMs: 4_000, giveUpMs: 5_000 })()).toBe('unreachable')
+  expect(await createPing((statement) => statement(sql), { limitMs: 4_000, giveUpMs: 5_000 })()).toBe(
+    'unreachable',
+  )
   await sql.end({ timeout: 1 })
 })

@@ -31,7 +31,6 @@ export function testApp(sql: Sql, over: Over = {}): App {
   const now = deps.now ?? (() => new Date())
   const app = createApp({
     sql,
-    slow: sql,
     writes: sql,
     people: sql,
     lists: sql,

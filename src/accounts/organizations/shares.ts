@@ -131,16 +131,17 @@ export function createShares({ total, each, waiting, what }: Share) {
   return {
     /**
      * Takes `units`, at most `each`, for the organization; waits for them, in the order of its requests, its keys in turn, and
-     * in turn with other organizations. Throws INTERNAL_ERROR with 503 when too many wait, after `waitMs`, and when the client has left.
+     * in turn with other organizations. Throws INTERNAL_ERROR with 503 when too many wait, after `waitMs`, and when the client
+     * has left.
      */
-    async take(orgId: string, units: number, wait: Wait): Promise<Free> {
+    take(orgId: string, units: number, wait: Wait): Free | Promise<Free> {
       if (units > each) throw new RangeError(`${units} of ${each} ${what}`)
       const isNobodyBefore = !queues.has(orgId) && firstInTurn() === undefined
       if (isNobodyBefore && taken + units <= total && isWithinShare(orgId, units))
         return takeNow(orgId, units)
       const isFull = (queues.get(orgId)?.held ?? 0) + wait.units > waiting
       if (stopped || isFull || wait.signal?.aborted === true) throw refusal(wait.signal)
-      return await waitFor(orgId, units, wait)
+      return waitFor(orgId, units, wait)
     },
     /** Whether another organization waits for what this one may have taken, and not for its own share. */
     isWantedBeside(orgId: string): boolean {
@@ -150,6 +151,11 @@ export function createShares({ total, each, waiting, what }: Share) {
       }
       return false
     },
+    /** The units taken, and the requests that wait. */
+    load: () => ({
+      running: taken,
+      waiting: queues.values().reduce((sum, { waiters }) => sum + waiters.size, 0),
+    }),
     /** Refuses those that wait, and from now on those that would. */
     stop() {
       stopped = true

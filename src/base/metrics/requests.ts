@@ -111,22 +111,19 @@ export function measureCaches(registry: Registry, caches: Record<string, { size(
   )
 }
 
-/** Adds the reads that lately took long, or are new: those that run, and those that wait for a connection. */
-export function measureSlowReads(registry: Registry, load: { running: number; waiting: number }): void {
-  registry.gauges(
-    () => load,
-    [
-      {
-        name: 'cloud_analytics_slow_reads',
-        help: 'Reads that lately took above 100 ms, or are new, by whether they run or wait for a connection.',
-        labels: ['state'],
-        of: ({ running, waiting }) => [
-          { labels: ['running'], value: running },
-          { labels: ['waiting'], value: waiting },
-        ],
-      },
-    ],
-  )
+/** Adds the reads that have a connection, and those that wait for one. */
+export function measureReads(registry: Registry, load: () => { running: number; waiting: number }): void {
+  registry.gauges(load, [
+    {
+      name: 'cloud_analytics_reads',
+      help: 'Reads of requests, by whether they have a connection or wait for one.',
+      labels: ['state'],
+      of: ({ running, waiting }) => [
+        { labels: ['running'], value: running },
+        { labels: ['waiting'], value: waiting },
+      ],
+    },
+  ])
 }
 
 /** Adds what /ready says of each part. */

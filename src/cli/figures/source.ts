@@ -1,6 +1,7 @@
 import type { TObject } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { createGate } from '../../accounts/organizations/gate.ts'
+import type { Read } from '../../accounts/organizations/reads.ts'
 import type { Access } from '../../accounts/people/callers.ts'
 import { ApiError, type FieldProblem, OperatorError } from '../../base/errors.ts'
 import { shellWord, visible } from '../../base/text.ts'
@@ -101,7 +102,8 @@ async function localBody({ config, log }: Context, sql: Sql, orgId: string, url:
   const cache = createResponseCache(async () => undefined, 0)
   const wholeLists = createWholeLists({ sql, log })
   const api = createApi({ sql, gate, cache, wholeLists, checkResponses: false, server: () => null })
-  const deps = { sql, config, now: () => new Date(), api }
+  const read: Read = (_orgId, work) => work(sql)
+  const deps = { read, config, now: () => new Date(), api }
   const access: Access = {
     ...{ orgId, keyId: null, person: null, isForged: false, plan: 'cloud_enterprise', scopes: ['read'] },
     ...{ memberEmail: null, mustHideMembers: false, onlyMember: null, actor: commandLineActor() },

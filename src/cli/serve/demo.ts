@@ -10,7 +10,7 @@ import { MAX_EMBEDDED_POOL } from '../../config.ts'
 import type { Sql } from '../../database/client.ts'
 import { startEmbedded } from '../../database/embedded/embedded-server.ts'
 import { migrate } from '../../database/migrate.ts'
-import { divideConnections, type OpenDatabase } from '../../database/open.ts'
+import type { OpenDatabase } from '../../database/open.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import { createReconnectingPool } from '../../database/pools/reconnecting-pool.ts'
 import { updateOrganization } from '../../features/organization/queries.ts'
@@ -71,7 +71,7 @@ export async function demo(context: Context): Promise<void> {
   try {
     let filled: DemoData | undefined
     const open = async () => {
-      const database = await openScratch(folder, divideConnections(config.databasePool).short, context.log)
+      const database = await openScratch(folder, config.databasePool, context.log)
       try {
         filled = await fill(scratch, database.sql, webhooks)
         return database

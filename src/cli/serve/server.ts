@@ -6,13 +6,11 @@ import { createRegistry, type Registry } from '../../base/metrics/registry.ts'
 import { measureThreads } from '../../base/metrics/threads.ts'
 import { backupFolderOf } from '../../database/backup/folder.ts'
 import { findMisplaced } from '../../database/citus.ts'
-import type { ConnectOptions } from '../../database/client.ts'
 import { identifyDatabase } from '../../database/connect-check.ts'
-import { createBackgroundPriority } from '../../database/embedded/background-priority.ts'
 import { holdsDatabase } from '../../database/embedded/embedded-server.ts'
 import { migrate } from '../../database/migrate.ts'
 import { watchSchema } from '../../database/newer-schema.ts'
-import { divideConnections, type OpenDatabase } from '../../database/open.ts'
+import type { OpenDatabase } from '../../database/open.ts'
 import { endConnections } from '../../database/pools/connections.ts'
 import { createConnectionMonitor, createReconnectingPool } from '../../database/pools/reconnecting-pool.ts'
 import { listen } from '../../http/listen.ts'
@@ -84,16 +82,11 @@ export async function startServer(
     })
     const intake = measureIntake(registry, intakeThread)
     const watch = watchInbox(sql, intakeThread, log)
-    const background = { slow: 'cloud-analytics slow-reads', lists: 'cloud-analytics lists' }
-    const onSocket =
-      'socketDir' in target ? createBackgroundPriority(sql, Object.values(background)) : () => {}
-    const openPool = (applicationName: string, max: number, options: Partial<ConnectOptions> = {}) =>
-      createReconnectingPool(target, { ...options, applicationName, max })
-    const { slow } = divideConnections(config.databasePool)
-    const slowPool = openPool(background.slow, slow, { genericPlans: true, oneByOne: true, onSocket })
+    const openPool = (applicationName: string, max: number) =>
+      createReconnectingPool(target, { applicationName, max })
     const writePool = openPool('cloud-analytics writes', WRITERS)
     const peoplePool = openPool('cloud-analytics sign-ins', SIGN_INS)
-    const listPool = openPool(background.lists, WHOLE_LISTS, { onSocket })
+    const listPool = openPool('cloud-analytics lists', WHOLE_LISTS)
     const onSilent = () => log.rarely('warn', 'the database is silent; connecting anew')
     // one connection: its backend stays warm, and no slow read holds up a response from memory
     const lookUpPool = createReconnectingPool(
@@ -107,7 +100,7 @@ export async function startServer(
       watch.stop()
       worker.abandon()
     })
-    const pools = [slowPool, writePool, peoplePool, listPool, lookUpPool]
+    const pools = [writePool, peoplePool, listPool, lookUpPool]
     const checkConnections = createConnectionMonitor([database.pool, ...pools], log)
     // a unix socket is not checked, since it is never half open
     const checkTimer =
@@ -119,7 +112,6 @@ export async function startServer(
       setupToken,
       instance,
       sql,
-      slow: slowPool.sql,
       writes: writePool.sql,
       people: peoplePool.sql,
       lists: listPool.sql,

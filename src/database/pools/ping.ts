@@ -3,6 +3,9 @@ import type { Sql } from '../client.ts'
 
 type PingResult = 'ok' | 'unreachable' | 'no answer in time'
 
+/** Runs a statement over some pool. */
+type Run = (statement: (sql: Sql) => Promise<unknown>) => Promise<unknown>
+
 interface PingLimits {
   /** A caller waits at most this long. */
   limitMs: number
@@ -14,11 +17,11 @@ interface PingLimits {
  * Checks whether the database responds. Calls share one query in flight, so that checks do not pile up while
  * the database hangs. Never rejects.
  */
-export function createPing(sql: Sql, { limitMs, giveUpMs }: PingLimits): () => Promise<PingResult> {
+export function createPing(run: Run, { limitMs, giveUpMs }: PingLimits): () => Promise<PingResult> {
   let inFlight: { result: Promise<PingResult>; startedMs: number } | undefined
   return () => {
     if (inFlight === undefined || performance.now() - inFlight.startedMs > giveUpMs) {
-      const query = { result: ping(sql), startedMs: performance.now() }
+      const query = { result: ping(run), startedMs: performance.now() }
       inFlight = query
       void query.result.then(() => {
         if (inFlight === query) inFlight = undefined
@@ -28,8 +31,8 @@ export function createPing(sql: Sql, { limitMs, giveUpMs }: PingLimits): () => P
   }
 }
 
-const ping = (sql: Sql): Promise<PingResult> =>
-  sql`select 1`.then(
+const ping = (run: Run): Promise<PingResult> =>
+  run((sql) => sql`select 1`).then(
     () => 'ok',
     () => 'unreachable',
   )

@@ -107,7 +107,7 @@ export function createConnectionMonitor(
 ): () => Promise<boolean> {
   const [first] = pools
   if (first === undefined) throw new Error('there is no pool to watch')
-  const ping = createPing(first.sql, limits)
+  const ping = createPing((statement) => statement(first.sql), limits)
   let late = 0
   let isReconnecting = false
   const reconnectUnlessBusy = async () => {

@@ -60,7 +60,7 @@ function refuseOwn(onlyMember: VisibleMember | null): void {
 
 /** The routes of one kind of rules. */
 export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: RoutedRules<Kind>) {
-  const { sql, api, config, inTurn, now, limitTests } = deps
+  const { read, api, config, inTurn, now, limitTests } = deps
   const { kind, show, seenBy, schemas } = rules
   // the macro takes undefined as if it were not there, its type does not
   const members = rules.members as true
@@ -68,22 +68,23 @@ export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: Ro
   const operation = (verb: string, noun = '') => `${verb}${kind === 'alert' ? 'Alert' : 'Digest'}${noun}`
   // the name of the parameter is `digest_id` for digests
   const path = `/:${kind}_id` as '/:alert_id'
-  const read = { scope: 'admin or cost:read' } as const
+  const needs = { scope: 'admin or cost:read' } as const
   return new Elysia({ prefix: `/${kind}s`, tags: ['Alerts'] })
     .use(api)
     .get(
       '',
-      async ({ query, orgId, onlyMember }) => {
-        const seen: Rule<Kind>[] = []
-        for (const stored of await listRules(sql, orgId, kind)) {
-          const rule = await seenBy(sql, orgId, stored, onlyMember, now())
-          if (rule !== undefined) seen.push(rule)
-        }
-        const first = (query.page - 1) * query.per_page
-        return page(seen.slice(first, first + query.per_page).map(show), query, seen.length)
-      },
+      ({ query, orgId, onlyMember }) =>
+        read(orgId, async (sql) => {
+          const seen: Rule<Kind>[] = []
+          for (const stored of await listRules(sql, orgId, kind)) {
+            const rule = await seenBy(sql, orgId, stored, onlyMember, now())
+            if (rule !== undefined) seen.push(rule)
+          }
+          const first = (query.page - 1) * query.per_page
+          return page(seen.slice(first, first + query.per_page).map(show), query, seen.length)
+        }),
       {
-        ...{ ...read, members, query: ListQuery, response: PageOf(schemas.one) },
+        ...{ ...needs, members, query: ListQuery, response: PageOf(schemas.one) },
         detail: { operationId: operation('list', 's'), summary: `List ${kind}s, oldest first` },
       },
     )
@@ -101,26 +102,22 @@ export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: Ro
     )
     .get(
       path,
-      async ({ params, orgId, onlyMember }) => {
-        const rule = await seenBy(
-          sql,
-          orgId,
-          await getRule(sql, orgId, kind, idOf(params)),
-          onlyMember,
-          now(),
-        )
-        if (rule === undefined) throw noRule(kind)
-        return rules.showWhole(rule)
-      },
+      ({ params, orgId, onlyMember }) =>
+        read(orgId, async (sql) => {
+          const stored = await getRule(sql, orgId, kind, idOf(params))
+          const rule = await seenBy(sql, orgId, stored, onlyMember, now())
+          if (rule === undefined) throw noRule(kind)
+          return rules.showWhole(rule)
+        }),
       {
-        ...{ ...read, members, response: schemas.one },
+        ...{ ...needs, members, response: schemas.one },
         detail: { operationId: operation('get'), summary: `One ${kind}, with all that is known of it` },
       },
     )
     .patch(
       path,
       async ({ params, body, orgId, actor }) => {
-        const before = await getRule(sql, orgId, kind, idOf(params))
+        const before = await read(orgId, (sql) => getRule(sql, orgId, kind, idOf(params)))
         return await updateRule(deps, rules, { orgId, actor, body: body as object }, before)
       },
       {
@@ -145,8 +142,13 @@ export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: Ro
     .post(
       `${path}/test`,
       async ({ params, request, orgId, actor }) => {
-        const rule = await getRule(sql, orgId, kind, idOf(params))
-        const notice = await rules.noticeOf(sql, orgId, rule, { now: now(), publicUrl, test: true })
+        const { rule, notice } = await read(orgId, async (sql) => {
+          const rule = await getRule(sql, orgId, kind, idOf(params))
+          return {
+            rule,
+            notice: await rules.noticeOf(sql, orgId, rule, { now: now(), publicUrl, test: true }),
+          }
+        })
         return await limitTests(`${orgId}/${rule.id}`, request, () =>
           testRule(deps, orgId, actor, rule, notice),
         )
@@ -165,12 +167,14 @@ export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: Ro
       `${path}/deliveries`,
       async ({ params, query, orgId, onlyMember }) => {
         refuseOwn(onlyMember)
-        const { id } = await getRule(sql, orgId, kind, idOf(params))
-        const { rows, total } = await listRuleDeliveries(sql, orgId, id, query)
-        return page(rows, query, total)
+        return await read(orgId, async (sql) => {
+          const { id } = await getRule(sql, orgId, kind, idOf(params))
+          const { rows, total } = await listRuleDeliveries(sql, orgId, id, query)
+          return page(rows, query, total)
+        })
       },
       {
-        ...read,
+        ...needs,
         query: DeliveryListQuery,
         response: PageOf(RuleDelivery),
         detail: {
@@ -184,12 +188,14 @@ export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: Ro
       async ({ params, orgId, onlyMember }) => {
         refuseOwn(onlyMember)
         const { delivery_id: id } = params
-        const { endpointId, test } = await getRuleDelivery(sql, orgId, idOf(params), id)
-        const { delivery, body, attempts } = await getHistory(sql, orgId, endpointId, id)
-        return { ...delivery, attempts, request: { body }, test }
+        return await read(orgId, async (sql) => {
+          const { endpointId, test } = await getRuleDelivery(sql, orgId, idOf(params), id)
+          const { delivery, body, attempts } = await getHistory(sql, orgId, endpointId, id)
+          return { ...delivery, attempts, request: { body }, test }
+        })
       },
       {
-        ...read,
+        ...needs,
         members,
         response: RuleDeliveryDetail,
         detail: {

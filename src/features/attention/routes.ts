@@ -11,40 +11,41 @@ import { Attention } from './model.ts'
 
 const scopeOf = ({ scope }: UsedBudget): string => JSON.stringify(scope)
 
-export const attentionRoutes = ({ sql, now, api }: RouteDeps) =>
+export const attentionRoutes = ({ read, now, api }: RouteDeps) =>
   new Elysia({ tags: ['Alerts'] }).use(api).get(
     '/attention',
-    async ({ orgId, access, seen }) => {
-      const { onlyMember, hidesMembers } = seen
-      const stored = hidesMembers ? [] : await listRules(sql, orgId, 'alert')
-      const alerts: Alert[] = []
-      for (const one of stored) {
-        const rule = await ALERTS.seenBy(sql, orgId, one, onlyMember, now())
-        if (rule !== undefined) alerts.push(ALERTS.show(rule) as Alert)
-      }
-      const own = (await findMyBudgets(sql, access, undefined, now())).budgets.filter(
-        ({ scope: { member, team } }) => member !== undefined || team !== undefined,
-      )
-      const exceeded = await findExceeded(sql, orgId, seen, now())
-      const known = new Set(exceeded.map(scopeOf))
-      const ownExceeded = own.filter((one) => one.status === 'exceeded' && !known.has(scopeOf(one)))
-      const names = await findNames(
-        sql,
-        orgId,
-        [...own, ...exceeded].map(({ scope }) => scope.member ?? null),
-      )
-      const named = (budget: UsedBudget) => {
-        const { project, member = '', team } = budget.scope
-        return { ...budget, name: project ?? team ?? names.get(member) ?? member }
-      }
-      const endpoints = access.scopes.includes('webhooks') ? await listEndpoints(sql, orgId) : []
-      return {
-        alerts: alerts.filter(({ state, enabled }) => enabled && state !== 'ok'),
-        budgets: [...exceeded, ...ownExceeded].map(named),
-        mine: own.map(named),
-        endpoints: endpoints.filter(({ health }) => health.consecutive_failures > 0),
-      }
-    },
+    ({ orgId, access, seen }) =>
+      read(orgId, async (sql) => {
+        const { onlyMember, hidesMembers } = seen
+        const stored = hidesMembers ? [] : await listRules(sql, orgId, 'alert')
+        const alerts: Alert[] = []
+        for (const one of stored) {
+          const rule = await ALERTS.seenBy(sql, orgId, one, onlyMember, now())
+          if (rule !== undefined) alerts.push(ALERTS.show(rule) as Alert)
+        }
+        const own = (await findMyBudgets(sql, access, undefined, now())).budgets.filter(
+          ({ scope: { member, team } }) => member !== undefined || team !== undefined,
+        )
+        const exceeded = await findExceeded(sql, orgId, seen, now())
+        const known = new Set(exceeded.map(scopeOf))
+        const ownExceeded = own.filter((one) => one.status === 'exceeded' && !known.has(scopeOf(one)))
+        const names = await findNames(
+          sql,
+          orgId,
+          [...own, ...exceeded].map(({ scope }) => scope.member ?? null),
+        )
+        const named = (budget: UsedBudget) => {
+          const { project, member = '', team } = budget.scope
+          return { ...budget, name: project ?? team ?? names.get(member) ?? member }
+        }
+        const endpoints = access.scopes.includes('webhooks') ? await listEndpoints(sql, orgId) : []
+        return {
+          alerts: alerts.filter(({ state, enabled }) => enabled && state !== 'ok'),
+          budgets: [...exceeded, ...ownExceeded].map(named),
+          mine: own.map(named),
+          endpoints: endpoints.filter(({ health }) => health.consecutive_failures > 0),
+        }
+      }),
     {
       scope: 'cost:read',
       members: 'left out',

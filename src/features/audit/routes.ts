@@ -39,7 +39,7 @@ export function readCursor(cursor: string, direction: Position['direction']): Po
   return { direction, at: timestampOf(at) }
 }
 
-export const auditRoutes = ({ sql, now, api }: RouteDeps) =>
+export const auditRoutes = ({ read, now, api }: RouteDeps) =>
   new Elysia({ prefix: '/audit', tags: ['Audit'] })
     .use(api)
     .get('', ({ cached, query, orgId }) => cached((sql) => listEntries(sql, orgId, query)), {
@@ -54,7 +54,7 @@ export const auditRoutes = ({ sql, now, api }: RouteDeps) =>
       '/report',
       ({ query: { cursor, direction }, orgId }) => {
         const from = cursor === undefined ? { direction, at: null } : readCursor(cursor, direction)
-        return getReport(sql, orgId, from, now())
+        return read(orgId, (sql) => getReport(sql, orgId, from, now()))
       },
       {
         scope: 'audit:read',

@@ -27,6 +27,8 @@ import { invalidBadge, unknownBadge } from './value.ts'
 
 /** Caches, and we ourselves, may show a badge for this long while its source fails. */
 const STALE_IF_ERROR_S = 86_400
+/** The places of all badges together: anybody can make up the names of organizations. */
+const BADGES = 'badges'
 
 const badgeIn = (response: CachedResponse | undefined): FoundBadge | null =>
   response === undefined ? null : JSON.parse(new TextDecoder().decode(response.body))
@@ -36,7 +38,7 @@ const badgeIn = (response: CachedResponse | undefined): FoundBadge | null =>
  * while the database is unreachable. What is not shown is not kept: then the response time does not reveal whether there
  * is such an organization.
  */
-function createFinder({ sql, now }: ReadDeps, cache: ResponseCache) {
+function createFinder({ read, now }: ReadDeps, cache: ResponseCache) {
   return async (
     slug: string,
     kind: BadgeKind,
@@ -57,7 +59,10 @@ function createFinder({ sql, now }: ReadDeps, cache: ResponseCache) {
       const response = await cache.respond(
         slug,
         source,
-        async () => (await findBadge(sql, { slug, kind, readable, tokenHash, today, days, project })) ?? null,
+        async () =>
+          (await read(BADGES, (sql) =>
+            findBadge(sql, { slug, kind, readable, tokenHash, today, days, project }),
+          )) ?? null,
       )
       return badgeIn(response)
     } catch (error) {

@@ -68,10 +68,10 @@ const MonthPath = refined(Type.Object({ month: Type.String() }), (path) =>
   problemIf(!isMonth((path as { month: string }).month), 'month', 'must be a month, as 2026-11'),
 )
 
-export const budgetRoutes = ({ now, api, inTurn }: RouteDeps) =>
+export const budgetRoutes = ({ read, now, api, inTurn }: RouteDeps) =>
   new Elysia({ prefix: '/budgets', tags: ['Settings'] })
     .use(api)
-    .get('', ({ sql, query, orgId, seen }) => listBudgetPage(sql, orgId, query, seen), {
+    .get('', ({ query, orgId, seen }) => read(orgId, (sql) => listBudgetPage(sql, orgId, query, seen)), {
       scope: 'admin or cost:read',
       query: ofOneScope(BudgetListQuery),
       members: ({ member }: BudgetListQuery) => member !== undefined || 'left out',
@@ -83,17 +83,21 @@ export const budgetRoutes = ({ now, api, inTurn }: RouteDeps) =>
           'Of the organization, its projects, members and teams; of one of them where it is named.',
       },
     })
-    .get('/mine', ({ sql, query, access }) => findMyBudgets(sql, access, query.project, now()), {
-      scope: 'sessions:write or cost:read',
-      query: MyBudgetsQuery,
-      response: MyBudgets,
-      detail: {
-        operationId: 'listMyBudgets',
-        summary: 'This month’s budgets of who works on a project',
-        description:
-          'Of the organization, the member that the key is bound to, or the person, their team, and the project.',
+    .get(
+      '/mine',
+      ({ query, orgId, access }) => read(orgId, (sql) => findMyBudgets(sql, access, query.project, now())),
+      {
+        scope: 'sessions:write or cost:read',
+        query: MyBudgetsQuery,
+        response: MyBudgets,
+        detail: {
+          operationId: 'listMyBudgets',
+          summary: 'This month’s budgets of who works on a project',
+          description:
+            'Of the organization, the member that the key is bound to, or the person, their team, and the project.',
+        },
       },
-    })
+    )
     .put(
       '/:month',
       ({ params: { month }, query, body: { limit }, orgId, actor }) =>

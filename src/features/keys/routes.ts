@@ -20,13 +20,13 @@ const refusePast = ({ expires_at }: { expires_at?: unknown }) =>
     ? [{ field: 'expires_at', message: 'must be in the future' }]
     : []
 
-export const keyRoutes = ({ sql, api, writes, enqueueWrite }: RouteDeps) =>
+export const keyRoutes = ({ read, api, writes, enqueueWrite }: RouteDeps) =>
   new Elysia({ prefix: '/keys', tags: ['Settings'] })
     .use(api)
     .get(
       '',
-      async ({ query, access, hidesMembers }) => {
-        const keys = await listKeyPage(sql, access.orgId, query, ownerOf(access))
+      async ({ query, orgId, access, hidesMembers }) => {
+        const keys = await read(orgId, (sql) => listKeyPage(sql, orgId, query, ownerOf(access)))
         return { ...keys, data: keys.data.map((key) => shownKey(key, hidesMembers)) }
       },
       {
@@ -56,8 +56,11 @@ export const keyRoutes = ({ sql, api, writes, enqueueWrite }: RouteDeps) =>
     )
     .get(
       '/:key_id',
-      async ({ params, access, hidesMembers }) =>
-        shownKey(await getKey(sql, access.orgId, params.key_id, ownerOf(access)), hidesMembers),
+      async ({ params, orgId, access, hidesMembers }) =>
+        shownKey(
+          await read(orgId, (sql) => getKey(sql, orgId, params.key_id, ownerOf(access))),
+          hidesMembers,
+        ),
       { ...needs, response: Key, detail: { operationId: 'getKey', summary: 'One API key' } },
     )
     .post(

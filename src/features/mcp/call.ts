@@ -6,7 +6,8 @@ import type { ErrorBody } from '../../http/query.ts'
 /** A call of a tool. */
 export interface Call {
   access: Access
-  sql: Sql
+  /** Reads in a place of the caller's organization. */
+  read: <Result>(work: (sql: Sql, orgId: string) => Promise<Result>) => Promise<Result>
   /** The API's response to a GET by the same caller. */
   route: (target: string) => Promise<Response>
 }

@@ -29,10 +29,9 @@ const nameOf = ({ user_id, display_name }: { user_id: string | null; display_nam
 
 /** The people of the route's answer who know the domains of these files, by their scores over the files themselves. */
 export async function whoKnows(call: Call, given: { paths: string[]; page?: number }): Promise<object> {
-  const { sql, access } = call
   const paths = plain(given.paths)
   const { data, domains } = await get<Expertise>(call, '/v1/team/expertise')
-  const files = await findFiles(sql, access.orgId, { paths })
+  const files = await call.read((sql, orgId) => findFiles(sql, orgId, { paths }))
   const projects = new Set(files.map(({ project }) => project))
   const directories = new Set(paths.map(directoryOf))
   // files without a commit may be of any project
@@ -54,21 +53,20 @@ export async function whoKnows(call: Call, given: { paths: string[]; page?: numb
   return pageOfAll(known, given.page, { domains: domains.filter(isAsked).slice(0, MAX_DOMAINS) })
 }
 
-const peopleOf = ({ sql, access: { orgId } }: Call, authors: readonly { email: string }[]) =>
-  findPeople(sql, orgId, [...new Set(authors.map(({ email }) => email))])
+const peopleOf = ({ read }: Call, authors: readonly { email: string }[]) =>
+  read((sql, orgId) => findPeople(sql, orgId, [...new Set(authors.map(({ email }) => email))]))
 
 /** Findings, churn, owners and pull requests of each file, the riskiest first. */
 export async function riskyFiles(
   call: Call,
   given: { paths: string[]; project?: string; page?: number },
 ): Promise<object> {
-  const { sql, access } = call
-  const { orgId, onlyMember, scopes } = access
+  const { onlyMember, scopes } = call.access
   const wanted = { paths: plain(given.paths), project: given.project }
   const [heatmap, stored, pullRequests] = await Promise.all([
-    filesInHeatmap(sql, orgId, wanted.paths.map(fileKeyOf), given.project),
-    findFiles(sql, orgId, wanted),
-    grants(scopes, 'risk:read') ? findPullRequests(sql, orgId, wanted) : undefined,
+    call.read((sql, orgId) => filesInHeatmap(sql, orgId, wanted.paths.map(fileKeyOf), given.project)),
+    call.read((sql, orgId) => findFiles(sql, orgId, wanted)),
+    grants(scopes, 'risk:read') ? call.read((sql, orgId) => findPullRequests(sql, orgId, wanted)) : undefined,
   ])
   const people = grants(scopes, 'team:read')
     ? new Map(

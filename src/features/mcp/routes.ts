@@ -67,7 +67,7 @@ const refusalOf = (code: number, message: string) => ({ jsonrpc: '2.0', error: {
 
 /** The Model Context Protocol: tools for coding agents, each of which answers as a route of the API does. */
 export const mcpRoutes = (
-  { sql, config, api, gate, log }: RouteDeps,
+  { read, config, api, gate, log }: RouteDeps,
   admission: Pick<Admission, 'partOf'>,
   handle: (request: Request) => Promise<Response>,
 ) =>
@@ -86,7 +86,9 @@ export const mcpRoutes = (
       // each request counts as one; the package refuses all else that is no message
       if (Array.isArray(message)) return status(400, refusalOf(INVALID_REQUEST, 'body: must be one message'))
       const route = (target: string) => handle(admission.partOf(request, admitted, target, requestId))
-      return await answerMessage(request, requestId, message, { access, sql, route }, log)
+      const { orgId } = access
+      const call: Call = { access, read: (work) => read(orgId, (sql) => work(sql, orgId)), route }
+      return await answerMessage(request, requestId, message, call, log)
     },
     {
       open: true,

@@ -101,7 +101,7 @@ const TOOLS: readonly Tool[] = [
     'The risk of a pull request (0 to 100), what it is made of, its sessions and their cost.',
     { repo: text('owner/name'), pr_number: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }) },
     async (call, { repo, pr_number }) => {
-      const id = await findRiskId(call.sql, call.access.orgId, repo, pr_number)
+      const id = await call.read((sql, orgId) => findRiskId(sql, orgId, repo, pr_number))
       // the route says that there is none
       return await get(call, `/v1/risk/${encodeURIComponent(id ?? 'none')}`)
     },

@@ -27,10 +27,10 @@ import { getListedMember, listMemberPage } from './queries.ts'
 
 const needs = { scope: 'admin', members: true } as const
 
-export const memberRoutes = ({ config, now, api, inTurn, listenUrl }: RouteDeps) =>
+export const memberRoutes = ({ read, config, now, api, inTurn, listenUrl }: RouteDeps) =>
   new Elysia({ prefix: '/members', tags: ['Settings'] })
     .use(api)
-    .get('', ({ sql, query, orgId }) => listMemberPage(sql, orgId, query), {
+    .get('', ({ query, orgId }) => read(orgId, (sql) => listMemberPage(sql, orgId, query)), {
       ...needs,
       query: MemberListQuery,
       response: MemberPage,

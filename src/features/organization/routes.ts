@@ -31,10 +31,10 @@ function settingsProblems(body: object): FieldProblem[] {
   ]
 }
 
-export const organizationRoutes = ({ api, inTurn }: RouteDeps, box: SecretBox) =>
+export const organizationRoutes = ({ read, api, inTurn }: RouteDeps, box: SecretBox) =>
   new Elysia({ prefix: '/organization', tags: ['Settings'] })
     .use(api)
-    .get('', ({ sql, orgId }) => getSettings(sql, orgId), {
+    .get('', ({ orgId }) => read(orgId, (sql) => getSettings(sql, orgId)), {
       scope: 'admin or read',
       response: OrganizationSettings,
       detail: { operationId: 'getOrganization', summary: 'The organization’s settings' },

@@ -94,11 +94,8 @@ const ACTIVITY_MS = 168 * HOUR_MS
 
 /** The members, and their activity in the 168 hours up to `now`, both ends included. */
 export async function getTeam(sql: ISql, orgId: string, now: Date): Promise<TeamOverview> {
-  const [members, activity_summary] = await Promise.all([
-    listMembers(sql, orgId),
-    getActivity(sql, orgId, now),
-  ])
-  return { members, activity_summary }
+  const members = await listMembers(sql, orgId)
+  return { members, activity_summary: await getActivity(sql, orgId, now) }
 }
 
 /**

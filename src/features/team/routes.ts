@@ -16,10 +16,10 @@ import { getTeam } from './queries.ts'
 // team:read shows members
 const needs = { scope: 'team:read', members: true } as const
 
-export const teamRoutes = ({ now, api }: ReadDeps) =>
+export const teamRoutes = ({ read, now, api }: ReadDeps) =>
   new Elysia({ prefix: '/team', tags: ['Team'] })
     .use(api)
-    .get('', ({ sql, orgId }) => getTeam(sql, orgId, now()), {
+    .get('', ({ orgId }) => read(orgId, (sql) => getTeam(sql, orgId, now())), {
       ...needs,
       response: TeamOverview,
       detail: { operationId: 'getTeam', summary: 'Members and their activity' },

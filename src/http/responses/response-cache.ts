@@ -1,4 +1,4 @@
-import type { BeginRead, Read } from '../../accounts/organizations/slow-reads.ts'
+import type { Free } from '../../accounts/organizations/shares.ts'
 import { type CachedResponse, type Computed, type ResponseSource, responseOf } from './cached-response.ts'
 
 // Responses in memory are never stale. Each carries the version of its organization's data that was read before it was
@@ -20,8 +20,8 @@ const NOTED_PLACES = 2 ** 16
  */
 type ReadVersion = (owner: string) => Promise<string | undefined>
 
-/** Reads the value of a response, by these connections; undefined where the cache divides none. */
-type ReadValue = (sql: Read['sql'] | undefined) => Promise<Computed>
+/** Reads the value of a response. */
+type ReadValue = () => Promise<Computed>
 
 interface Entry {
   response: CachedResponse
@@ -42,9 +42,13 @@ interface Running {
  * Keeps responses that are asked for, up to `maxBytes` with all that is held for them; none with 0. The oldest is dropped
  * first, but for one that was used meanwhile: it is kept for another turn. The order is not that of last use: to delete a
  * name and set it again with each hit costs the more the more entries there are, 26 µs with 15,000. Each
- * computation is a read by `beginRead`.
+ * computation has a place of its owner's, which `take` gives.
  */
-export function createResponseCache(readVersion: ReadVersion, maxBytes: number, beginRead?: BeginRead) {
+export function createResponseCache(
+  readVersion: ReadVersion,
+  maxBytes: number,
+  take: (owner: string) => Free | Promise<Free> = () => () => {},
+) {
   /** The entries in the order in which they are dropped. */
   const entries = new Map<string, Entry>()
   // goes on where it was: from the start of the map it would pass what was deleted before, 10 µs with 19,000 entries
@@ -100,25 +104,24 @@ export function createResponseCache(readVersion: ReadVersion, maxBytes: number, 
     readValue: ReadValue,
   ): Promise<CachedResponse> => {
     misses += 1
-    const read = await beginRead?.(owner, source.key)
-    let isWhole = false
+    const free = await take(owner)
     try {
-      const value = await readValue(read?.sql)
+      const value = await readValue()
       const made = responseOf(source.convert?.(value) ?? value, source, name, version)
       if (version !== undefined && source.keeps?.(value) !== false) keep(name, made)
       else if (source.keeps !== undefined) forget(name)
-      isWhole = true
       return made
     } finally {
-      read?.end(isWhole)
+      free()
     }
   }
 
   return {
     /**
      * The source's response as of some moment after the call: kept, computed by another request, or made of what `readValue`
-     * reads. Rejects when the version cannot be read, and as `readValue` and `BeginRead`, also those of the other request.
-     * `owner` is an organization's id or slug; without a version, which is no organization's, every response is computed.
+     * reads. Rejects when the version cannot be read, when there is no place, and as `readValue`, also those of the other
+     * request. `owner` is an organization's id or slug; without a version, which is no organization's, every response is
+     * computed.
      */
     async respond(owner: string, source: ResponseSource, readValue: ReadValue): Promise<CachedResponse> {
       const name = `${owner} ${source.key}`

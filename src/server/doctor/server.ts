@@ -101,7 +101,7 @@ export const checkCounts = (url: string, text: string): Promise<Check> =>
       ],
       [sum('thread_restarts_total', 'thread', /^worker$/), 'restarts of the worker thread'],
       [sum('thread_restarts_total', 'thread', /^intake$/), 'restarts of the intake thread'],
-      [sum('slow_reads', 'state', /^waiting$/), 'slow reads wait for a connection now'],
+      [sum('reads', 'state', /^waiting$/), 'reads wait for a connection now'],
     ]
     const found = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
     const start = new Date(sum('process_start_time_seconds') * 1_000).toISOString()

@@ -71,7 +71,7 @@ function detailOf(history: Awaited<ReturnType<typeof getHistory>>, prefix: strin
 }
 
 export const deliveryRoutes = (deliveries: DeliveryDeps) => {
-  const { sql, api, prefix, limitTests } = deliveries
+  const { read, api, prefix, limitTests } = deliveries
   return new Elysia({ prefix: '/webhooks/:webhook_id', tags: ['Webhooks'] })
     .use(api)
     .post(
@@ -93,11 +93,12 @@ export const deliveryRoutes = (deliveries: DeliveryDeps) => {
     )
     .get(
       '/deliveries',
-      async ({ params: { webhook_id: id }, query, orgId }) => {
-        await getEndpoint(sql, orgId, id)
-        const { rows, total } = await listDeliveries(sql, orgId, id, query)
-        return page(rows, query, total)
-      },
+      ({ params: { webhook_id: id }, query, orgId }) =>
+        read(orgId, async (sql) => {
+          await getEndpoint(sql, orgId, id)
+          const { rows, total } = await listDeliveries(sql, orgId, id, query)
+          return page(rows, query, total)
+        }),
       {
         scope: 'webhooks',
         query: DeliveryListQuery,
@@ -107,10 +108,11 @@ export const deliveryRoutes = (deliveries: DeliveryDeps) => {
     )
     .get(
       '/deliveries/:delivery_id',
-      async ({ params, orgId }) => {
-        await getEndpoint(sql, orgId, params.webhook_id)
-        return detailOf(await getHistory(sql, orgId, params.webhook_id, params.delivery_id), prefix)
-      },
+      ({ params: { webhook_id: id, delivery_id }, orgId }) =>
+        read(orgId, async (sql) => {
+          await getEndpoint(sql, orgId, id)
+          return detailOf(await getHistory(sql, orgId, id, delivery_id), prefix)
+        }),
       {
         scope: 'webhooks',
         response: DeliveryDetail,

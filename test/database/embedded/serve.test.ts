@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { gettingStarted } from '../../../src/cli/serve/serve.ts'
 import { loadConfig } from '../../../src/config.ts'
@@ -170,23 +169,6 @@ test('the worker has connections of its own, and finds a new one when they break
   const known = new Set(before.map(({ pid }) => pid))
   await eventually(workers, (rows) => rows.some(({ pid }) => !known.has(pid)))
   await eventually(health, ({ status }) => status === 200)
-  await sql.end()
-})
-
-test('processes of PostgreSQL for slow reads and whole lists give way to the others', async () => {
-  const sql = openEmbedded()
-  // nothing is known yet of the first; both are computed on connections that give way
-  expect((await ask('/v1/quality')).status).toBe(200)
-  expect((await ask('/v1/sessions?per_page=all', { headers: { accept: 'text/csv' } })).status).toBe(200)
-  const priorities = async () => {
-    const rows = await sql<{ pid: number; name: string }[]>`
-      select a.pid, regexp_replace(a.application_name, '^cloud-analytics (\\S+).*', '\\1') as name
-      from pg_stat_activity a
-      where a.application_name like 'cloud-analytics %'`
-    return rows.map(({ pid, name }) => `${name} ${getPriority(pid)}`)
-  }
-  const found = await eventually(priorities, (all) => all.includes('lists 5') && all.includes('slow-reads 5'))
-  expect(new Set(found.filter((each) => / 5$/.test(each)))).toEqual(new Set(['lists 5', 'slow-reads 5']))
   await sql.end()
 })
 
