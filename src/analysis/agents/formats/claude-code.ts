@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { dangerousAction } from '../../detection/dangerous-actions.ts'
 import { noteTotal } from '../transcript/earlier-totals.ts'
@@ -46,7 +46,7 @@ export async function readClaudeCode(
   await readJsonLines(file, (value, lineNumber) => readLine(state, value, lineNumber))
   takeWaiting(state, state.sessionId, true)
   takeTime(state)
-  const written = timeOf((await stat(file.path)).mtimeMs)
+  const written = timeOf(statSync(file.path).mtimeMs)
   // the end of a file may be totals alone
   for (const transcript of file.group.transcripts.values())
     if (transcript.firstAt === null && transcript.whole !== null) transcript.noteFileTimes(written, written)

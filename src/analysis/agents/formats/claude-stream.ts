@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { statSync } from 'node:fs'
 import { dangerousAction } from '../../detection/dangerous-actions.ts'
 import { KINDS, tokensOfKind } from '../../fragments/totals.ts'
 import type { ModelTotal } from '../../records/fragments.ts'
@@ -43,7 +43,7 @@ export async function readClaudeStream(file: SourceFile, isDocument: boolean): P
       (message, index) => readLine(file, runs, message, index + 1),
     )
   else await readJsonLines(file, (value, lineNumber) => readLine(file, runs, value, lineNumber))
-  const { mtimeMs } = await stat(file.path)
+  const { mtimeMs } = statSync(file.path)
   for (const run of runs.values()) finishRun(run, mtimeMs)
 }
 

@@ -1,4 +1,5 @@
-import { readdir, stat } from 'node:fs/promises'
+import { statSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { MAX_LINE_BYTES } from '../../../base/split-lines.ts'
 import { type DatabaseReader, type Row, readRows, wholeText } from '../transcript/database.ts'
@@ -56,7 +57,7 @@ async function readJsonFile(
   path: string,
   missing: Record<string, string>,
 ): Promise<string | null> {
-  const stats = await stat(path)
+  const stats = statSync(path)
   const { size } = stats
   if (!stats.isFile()) {
     // a pipe or a device may have no end
