@@ -7,7 +7,7 @@ import { packFiles } from '../../src/build/pack-files.ts'
 import { removeDataTemplate } from './data-folder.ts'
 import { stopTestServer } from './postgres.ts'
 
-// of `bun test FILE`, as test/run.ts gives it to all files: starting a server takes longer than Bun's 5 s on some machines
+// gives `bun test FILE` the time that test/run.ts gives all files: a server starts in more than Bun's 5 s on some machines
 setDefaultTimeout(90_000)
 
 await packForHost()
