@@ -216,12 +216,14 @@ test('calls of days that are kept are stored, whichever older ones of their sess
 
 test('deleting a session deletes its telemetry, erasing a person changes the address of what waits', async () => {
   const own = await tenant(database.sql)
-  const app = testApp(database.sql)
+  const intake = intakeOf(0)
   const email = 'ada@example.com'
-  await send(own, logs([call('s', 1, { 'user.email': email })], CLAUDE), app)
+  await send(own, logs([call('s', 1, { 'user.email': email })], CLAUDE), testApp(database.sql, { intake }))
   await inboxEmpty(database.sql)
+  // keeps in the inbox what comes from now on
+  await intake.stop()
   await send(own, logs([call('s', 2), call('t', 3, { 'user.email': email })], CLAUDE))
-  const { status } = await client(app, own.key)('/v1/sessions/sess_s', { method: 'DELETE' })
+  const { status } = await client(killed, own.key)('/v1/sessions/sess_s', { method: 'DELETE' })
   expect(status).toBe(204)
   expect((await waiting(own)).map(({ session_id }) => session_id).sort()).toEqual([null, 'sess_t'])
   const erased = await erasePerson(database.sql, own.orgId, { userId: 'cli:test', ipAddress: null }, email)
