@@ -44,18 +44,23 @@ type Row = Record<string, string | null>
 
 /**
  * Replaces the person in every table that does not follow from others. The same text becomes the same text everywhere, so that rows that refer to each
- * other by it still do. Returns how many rows changed.
+ * other by it still do. Returns how many rows changed, and how many had moved since they were found.
  */
-export async function eraseInTables(erasure: Erasure): Promise<{ audit_entries: number; others: number }> {
+export async function eraseInTables(erasure: Erasure) {
   const changed = { audit_entries: 0, others: 0 }
+  let moved = 0
   for (const table of await listOrganizationTables(erasure.sql)) {
     if (COMPUTED.has(table.name) || table.texts.length === 0) continue
     const batches = inBatchesOfBytes(await findTraced(erasure, table))
-    const rows = await sumOf(batches, (places) => eraseInRows(erasure, table, places))
+    const rows = await sumOf(batches, async (places) => {
+      const batch = await eraseInRows(erasure, table, places)
+      moved += batch.moved
+      return batch.changed
+    })
     if (rows > 0 && ANSWERED.has(table.name)) await deleteIdempotencyKeys(erasure.sql, erasure.orgId)
     changed[table.name === 'audit_log' ? 'audit_entries' : 'others'] += rows
   }
-  return changed
+  return { changed, moved }
 }
 
 /** Finds the places of rows that may contain something of the person. Nobody waits for it. */
@@ -73,12 +78,12 @@ async function findTraced(
     order by t.ctid`
 }
 
-/** Rows that were moved meanwhile are found by the next pass. */
+/** Rows that were moved meanwhile, perhaps to another table, are found by the next pass. */
 async function eraseInRows(
   erasure: Erasure,
   table: OrganizationTable,
   places: readonly string[],
-): Promise<number> {
+): Promise<{ changed: number; moved: number }> {
   const { sql, orgId, person } = erasure
   return await sql.begin(async (tx) => {
     await lockHistory(tx, orgId)
@@ -108,7 +113,8 @@ async function eraseInRows(
         ? []
         : [{ place, before, erased, after: { ...before, ...erased } }]
     })
-    if (changes.length === 0) return 0
+    const moved = places.length - rows.length
+    if (changes.length === 0) return { changed: 0, moved }
     const texts = changes.flatMap(({ before, after }) => [before, after])
     await countingTexts(tx, orgId, table.name, texts, async () => {
       for (const { place, erased, after } of changes) {
@@ -116,7 +122,7 @@ async function eraseInRows(
         else await updateRow(tx, orgId, table, place, erased)
       }
     })
-    return changes.length
+    return { changed: changes.length, moved }
   })
 }
 

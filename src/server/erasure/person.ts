@@ -42,16 +42,15 @@ export async function erasePerson(sql: Sql, orgId: string, actor: Actor, address
   /** Numbers of changed rows. */
   const counts = { sessions: 0, commits: 0, audit_entries: 0, keys: await endKeys(erasure), others: 0 }
   for (let pass = 1; ; pass += 1) {
-    const changed = {
-      sessions: await eraseInSessions(erasure),
-      commits: await eraseAuthor(erasure),
-      ...(await eraseInTables(erasure)),
-    }
+    const sessions = await eraseInSessions(erasure)
+    const commits = await eraseAuthor(erasure)
+    const tables = await eraseInTables(erasure)
+    const changed = { sessions, commits, ...tables.changed }
     counts.sessions += changed.sessions
     counts.commits += changed.commits
     counts.audit_entries += changed.audit_entries
     counts.others += changed.others
-    if (Object.values(changed).every((count) => count === 0)) break
+    if (tables.moved === 0 && Object.values(changed).every((count) => count === 0)) break
     if (pass === MAX_PASSES) {
       throw new OperatorError('data of the person keeps coming in: stop what sends it, and run this again')
     }
