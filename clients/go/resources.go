@@ -98,7 +98,7 @@ func (r *CostResource) BreakdownIter(ctx context.Context, params *CostBreakdownP
 	return newIter[BreakdownItem](ctx, r.core, request{method: "GET", path: "/v1/cost/breakdown", query: params})
 }
 
-// PriceGuess: what a model without a known price may cost. Scope: `cost:read` or `read`.
+// PriceGuess: guess the price of a model without a known one. Scope: `cost:read` or `read`.
 func (r *CostResource) PriceGuess(ctx context.Context, params *CostPriceGuessParams) (*PriceGuess, error) {
 	return call[PriceGuess](ctx, r.core, request{method: "GET", path: "/v1/cost/price-guess", query: params})
 }
@@ -652,7 +652,7 @@ func (r *Resources) Whoami(ctx context.Context) (*WhoAmI, error) {
 	return call[WhoAmI](ctx, r.core, request{method: "GET", path: "/v1/whoami"})
 }
 
-// Attention: what needs attention: alerts that fire, exceeded budgets, endpoints that fail. Scope: `cost:read` or `read`.
+// Attention: list what needs attention: alerts that fire, exceeded budgets, endpoints that fail. Scope: `cost:read` or `read`.
 func (r *Resources) Attention(ctx context.Context) (*Attention, error) {
 	return call[Attention](ctx, r.core, request{method: "GET", path: "/v1/attention"})
 }

@@ -681,7 +681,7 @@ export type SyncRecord = SessionRecord | MemberRecord | CommitRecord | PrRiskRec
 export interface Resources {
  /** Send sessions, commits, pull requests, members, budgets, audit entries and reports. */ sync(records: SyncRecord[], params?: SyncParams): Promise<SyncResult>
  /** The key or person of the request, the organization and its limits */ whoami(): Promise<WhoAmI>
- /** What needs attention: alerts that fire, exceeded budgets, endpoints that fail. */ attention(): Promise<Attention>
+ /** List what needs attention: alerts that fire, exceeded budgets, endpoints that fail. */ attention(): Promise<Attention>
  sessions: {
   list(params?: SessionsListParams): List<SessionPage>
   get(session_id: string): Promise<SessionDetail>
@@ -703,7 +703,7 @@ export interface Resources {
  cost: {
   get(params?: CostGetParams): Promise<CostSummary>
   /** Cost and tokens by project, member, team, model, agent, branch or time. */ breakdown(params: CostBreakdownParams): List<Breakdown>
-  /** What a model without a known price may cost. */ priceGuess(params: CostPriceGuessParams): Promise<PriceGuess>
+  /** Guess the price of a model without a known one. */ priceGuess(params: CostPriceGuessParams): Promise<PriceGuess>
   trend(params?: TrendParams): Promise<CostTrend>
  }
  security: {

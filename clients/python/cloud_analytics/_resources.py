@@ -129,7 +129,7 @@ class Cost(Resource):
         return self._list(m.Breakdown, "/v1/cost/breakdown", locals())
 
     def price_guess(self, params: Params = None, *, name: str = UNSET) -> m.PriceGuess:
-        """What a model without a known price may cost. Scope: `cost:read` or `read`.
+        """Guess the price of a model without a known one. Scope: `cost:read` or `read`.
 
         name: Of a model, as sessions have it.
         """
@@ -712,5 +712,5 @@ class Resources(Resource):
         return cast(m.WhoAmI, self._call("GET", "/v1/whoami", locals()))
 
     def attention(self) -> m.Attention:
-        """What needs attention: alerts that fire, exceeded budgets, endpoints that fail. Scope: `cost:read` or `read`."""
+        """List what needs attention: alerts that fire, exceeded budgets, endpoints that fail. Scope: `cost:read` or `read`."""
         return cast(m.Attention, self._call("GET", "/v1/attention", locals()))

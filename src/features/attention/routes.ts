@@ -52,7 +52,7 @@ export const attentionRoutes = ({ read, now, api }: RouteDeps) =>
       response: Attention,
       detail: {
         operationId: 'getAttention',
-        summary: 'What needs attention: alerts that fire, exceeded budgets, endpoints that fail',
+        summary: 'List what needs attention: alerts that fire, exceeded budgets, endpoints that fail',
       },
     },
   )

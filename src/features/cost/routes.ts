@@ -53,7 +53,7 @@ export const costRoutes = ({ now, api }: ReadDeps) =>
         response: PriceGuess,
         detail: {
           operationId: 'getPriceGuess',
-          summary: 'What a model without a known price may cost',
+          summary: 'Guess the price of a model without a known one',
           description:
             'A guess: the price of the nearest model of its family. Nothing is priced by it until somebody puts the line ' +
             'into the file of `MODEL_PRICES` and runs `reprice`.',
