@@ -1,4 +1,6 @@
-// Dates are UTC days as `YYYY-MM-DD`; timestamps are RFC 3339 with an offset; a time that is given is either, or a timestamp
+import { memoize } from './memoize.ts'
+
+// Dates are days as `YYYY-MM-DD`, of UTC or of a time zone that is named; timestamps are RFC 3339 with an offset; a time that is given is either, or a timestamp
 // without offset, seconds or fraction. `Date` alone cannot check them: it reads 2026-02-30 as 2 March.
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
@@ -97,6 +99,92 @@ export function isPastLastDate(date: string): boolean {
 /** The UTC day of an instant. */
 export function dateOf(instant: Date | string): string {
   return (typeof instant === 'string' ? new Date(instant) : instant).toISOString().slice(0, 10)
+}
+
+/** Whether a text is the name of a time zone of IANA, or an alias of one; an offset such as +01:00 is none. */
+export function isTimeZone(name: string): boolean {
+  try {
+    // Intl takes a name in any case; the programs that read it from us may not
+    return /^[A-Z]/.test(name) && clockOf(name).resolvedOptions().timeZone === name
+  } catch {
+    return false
+  }
+}
+
+const clockOf = memoize((timeZone) => {
+  const time = { hour: 'numeric', minute: 'numeric', second: 'numeric', hourCycle: 'h23' } as const
+  return new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    ...time,
+  })
+})
+
+/** The date and time that a clock in the zone shows, to the second, as milliseconds since 1970 of a clock of UTC. */
+function shownAt(ms: number, zone: string): number {
+  const [month = 1, day = 1, year = 0, ...time] = clockOf(zone).format(ms).split(/\D+/).map(Number)
+  return Date.UTC(year, month - 1, day, ...time)
+}
+
+/** The offset of each zone from UTC is less. */
+const MAX_OFFSET_MS = 17 * 3_600_000
+
+/** `hourOf` of a text such as `2026-10-25T00 Europe/Berlin`, in milliseconds. */
+const hourMs = memoize((text) => {
+  const zone = text.slice(14)
+  const wanted = Date.parse(`${text.slice(0, 13)}:00Z`)
+  // nothing is older than 1970, and the clocks of earlier centuries had odd offsets
+  if (zone === UTC || wanted < -DAY_MS) return wanted
+  const isReached = (ms: number) => shownAt(ms, zone) >= wanted
+  const direct = 2 * wanted - shownAt(wanted, zone)
+  if (shownAt(direct, zone) === wanted && shownAt(direct - 1_000, zone) === wanted - 1_000) return direct
+  // a change of the clock is near
+  let [before, reached] = [wanted - MAX_OFFSET_MS, wanted + MAX_OFFSET_MS]
+  while (reached - before > 1_000) {
+    const middle = before + Math.floor((reached - before) / 2_000) * 1_000
+    if (isReached(middle)) reached = middle
+    else before = middle
+  }
+  return reached
+}, 20_000)
+
+/** The zone of an organization that has chosen none. */
+export const UTC = 'UTC'
+
+/**
+ * The first instant at which a clock in the zone has reached the hour, from 0, of the day: at hour 0, the day's beginning. An hour
+ * that a change of the clock skips begins with the next one.
+ */
+export const hourOf = (day: string, hour: number, zone: string): Date =>
+  new Date(hourMs(`${day}T${String(hour).padStart(2, '0')} ${zone}`))
+
+/** The day of an instant in a time zone. */
+export function dayOf(instant: Date | string, zone: string): string {
+  const utcDay = dateOf(instant)
+  if (zone === UTC) return utcDay
+  const ms = typeof instant === 'string' ? Date.parse(instant) : instant.getTime()
+  const isFrom = (day: string) => ms >= hourMs(`${day}T00 ${zone}`)
+  const next = addDays(utcDay, 1)
+  // the last day has no end
+  if (utcDay < LAST_DATE && isFrom(next)) return next
+  return isFrom(utcDay) ? utcDay : addDays(utcDay, -1)
+}
+
+/** Instants with `from` <= instant < `before`; a bound that is undefined does not limit. */
+export interface Instants {
+  from?: Date | undefined
+  before?: Date | undefined
+}
+
+/** The instants of a range of days of a time zone, both ends included. */
+export function instantsOf(from: string | undefined, to: string | undefined, zone: string): Instants {
+  const { before } = daysOf(from, to)
+  return {
+    from: from === undefined ? undefined : hourOf(from, 0, zone),
+    before: before === undefined ? undefined : hourOf(before, 0, zone),
+  }
 }
 
 /** The day `days` after `date` (before it when negative). */
