@@ -9,10 +9,11 @@ type PullRequest struct {
 	Number int64  `json:"number"`
 }
 type SessionRecordTokens struct {
-	Input         *int64 `json:"input,omitempty"`
-	Output        *int64 `json:"output,omitempty"`
-	CacheRead     *int64 `json:"cache_read,omitempty"`
-	CacheCreation *int64 `json:"cache_creation,omitempty"`
+	Input           *int64 `json:"input,omitempty"`
+	Output          *int64 `json:"output,omitempty"`
+	CacheRead       *int64 `json:"cache_read,omitempty"`
+	CacheCreation   *int64 `json:"cache_creation,omitempty"`
+	CacheCreation1h *int64 `json:"cache_creation_1h,omitempty"` // the part of cache_creation that is kept for an hour; left out where there is none
 }
 type SessionRecordToolsUsed struct {
 	Name   string `json:"name"`
@@ -46,6 +47,10 @@ type SessionRecord struct {
 	CostSource       string                   `json:"cost_source,omitempty"`
 	UnpricedTokens   *int64                   `json:"unpriced_tokens,omitempty"` // tokens of all kinds whose price is not known: they add nothing to estimated_cost
 	StatedCost       *float64                 `json:"stated_cost,omitempty"`     // US dollars that the agent states for the whole session, at its own prices; the cost is that of the tokens, wherever they have a price
+	Version          string                   `json:"version,omitempty"`         // Of the agent
+	Effort           string                   `json:"effort,omitempty"`          // How much the model was asked to think
+	Vendor           string                   `json:"vendor,omitempty"`
+	PaidBy           string                   `json:"paid_by,omitempty"`
 	QualityScore     *float64                 `json:"quality_score,omitempty"`
 	Tokens           *SessionRecordTokens     `json:"tokens,omitempty"`
 	ToolsUsed        []SessionRecordToolsUsed `json:"tools_used,omitempty"`
@@ -361,10 +366,11 @@ type Pagination struct {
 }
 type SessionPage = Page[Session]
 type SessionTokens struct {
-	Input         *int64 `json:"input"`
-	Output        *int64 `json:"output"`
-	CacheRead     *int64 `json:"cache_read"`
-	CacheCreation *int64 `json:"cache_creation"`
+	Input           *int64 `json:"input"`
+	Output          *int64 `json:"output"`
+	CacheRead       *int64 `json:"cache_read"`
+	CacheCreation   *int64 `json:"cache_creation"`
+	CacheCreation1h *int64 `json:"cache_creation_1h"` // the part of cache_creation that is kept for an hour; left out where there is none
 }
 type SessionDetailToolsUsed struct {
 	Name   string `json:"name"`
@@ -372,10 +378,11 @@ type SessionDetailToolsUsed struct {
 	Errors int64  `json:"errors"`
 }
 type Tokens struct {
-	Input         int64 `json:"input"`  // without what was read from the cache
-	Output        int64 `json:"output"` // reasoning included, as it is billed
-	CacheRead     int64 `json:"cache_read"`
-	CacheCreation int64 `json:"cache_creation"`
+	Input           int64  `json:"input"`  // without what was read from the cache
+	Output          int64  `json:"output"` // reasoning included, as it is billed
+	CacheRead       int64  `json:"cache_read"`
+	CacheCreation   int64  `json:"cache_creation"`
+	CacheCreation1h *int64 `json:"cache_creation_1h"` // the part of cache_creation that is kept for an hour; left out where there is none
 }
 type ToolCall struct {
 	Name string `json:"name"`
@@ -385,7 +392,15 @@ type Turn struct {
 	TurnNumber int64      `json:"turn_number"`
 	Role       string     `json:"role"`
 	Model      *string    `json:"model"`
-	Tier       string     `json:"tier"` // Only where the price is not the list price
+	Tier       string     `json:"tier"`    // Only where the price is not the list price
+	Version    string     `json:"version"` // Of the agent
+	Effort     string     `json:"effort"`  // How much the model was asked to think
+	Vendor     string     `json:"vendor"`  // Who is paid for the call
+	PaidBy     string     `json:"paid_by"`
+	Skill      string     `json:"skill"`      // That the call was made for
+	Subagent   string     `json:"subagent"`   // The type of the sub-agent that made it
+	McpServer  string     `json:"mcp_server"` // Whose tool led to the call
+	Plugin     string     `json:"plugin"`     // That skill, sub-agent or server is of
 	StartedAt  *string    `json:"started_at"`
 	Tokens     *Tokens    `json:"tokens"`
 	Cost       *float64   `json:"cost"`
@@ -460,6 +475,10 @@ type SessionDetail struct {
 	Origin           string                   `json:"origin"`
 	CostSource       string                   `json:"cost_source"`
 	StatedCost       *float64                 `json:"stated_cost"` // US dollars that the agent states for the whole session, at its own prices; the cost is that of the tokens, wherever they have a price
+	Version          *string                  `json:"version"`     // Of the agent
+	Effort           *string                  `json:"effort"`      // How much the model was asked to think
+	Vendor           *string                  `json:"vendor"`
+	PaidBy           *string                  `json:"paid_by"`
 	ToolsUsed        []SessionDetailToolsUsed `json:"tools_used"`
 	FilesTouched     []string                 `json:"files_touched"`
 	Summary          *string                  `json:"summary"`
@@ -582,6 +601,12 @@ type CostBreakdownParams struct {
 	Page        int64    `json:"page,omitempty"`         // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
 	PerPage     int64    `json:"per_page,omitempty"`     // Items on a page
 }
+type BreakdownItemTokens struct {
+	Input         int64 `json:"input"`
+	Output        int64 `json:"output"`
+	CacheRead     int64 `json:"cache_read"`
+	CacheCreation int64 `json:"cache_creation"`
+}
 
 // PreviousRange: In the equally long range before; with `compare`.
 type PreviousRange struct {
@@ -591,13 +616,13 @@ type PreviousRange struct {
 
 // BreakdownTotal: Of all pages.
 type BreakdownTotal struct {
-	Sessions       int64          `json:"sessions"` // A session counts once under each of its models; in the total, once
-	Turns          int64          `json:"turns"`    // Of these sessions
-	Tokens         Tokens         `json:"tokens"`
-	Cost           float64        `json:"cost"`            // US dollars, exact to 6 decimals
-	Share          float64        `json:"share"`           // Fraction of the total cost, rounded to 6 decimals; 0 where nothing costs
-	UnpricedTokens int64          `json:"unpriced_tokens"` // Tokens of models without a known price, of all four kinds; they cost nothing
-	Previous       *PreviousRange `json:"previous"`        // In the equally long range before; with `compare`
+	Sessions       int64               `json:"sessions"` // A session counts once under each of its models; in the total, once
+	Turns          int64               `json:"turns"`    // Of these sessions
+	Tokens         BreakdownItemTokens `json:"tokens"`
+	Cost           float64             `json:"cost"`            // US dollars, exact to 6 decimals
+	Share          float64             `json:"share"`           // Fraction of the total cost, rounded to 6 decimals; 0 where nothing costs
+	UnpricedTokens int64               `json:"unpriced_tokens"` // Tokens of models without a known price, of all four kinds; they cost nothing
+	Previous       *PreviousRange      `json:"previous"`        // In the equally long range before; with `compare`
 }
 type BreakdownItem struct {
 	BreakdownTotal

@@ -2,6 +2,8 @@
 
 import type { List, Page } from './core.d.ts'
 
+export type SessionRecordVendor = 'anthropic' | 'openai' | 'aws' | 'google' | 'github' | 'cursor' |
+'openrouter' | 'other'
 export type Role = 'owner' | 'admin' | 'developer' | 'auditor'
 export type FileStatus = 'added' | 'modified' | 'deleted' | 'renamed'
 export type Provenance = 'none' | 'trailer' | 'transcript' | 'note'
@@ -34,7 +36,7 @@ export type DigestWeekday = 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'f
 
 export interface PullRequest { repo: string; number: number }
 export interface SessionRecordTokens {
- input?: number; output?: number; cache_read?: number; cache_creation?: number
+ input?: number; output?: number; cache_read?: number; cache_creation?: number; cache_creation_1h?: number
 }
 export interface SessionRecordToolsUsed { name: string; calls?: number; errors?: number }
 /** Of the agents’ lines in its landed commits, how much was there 14 and 30 days later */ export interface SessionRecordSurvival {
@@ -45,9 +47,10 @@ export interface SessionRecord {
  includes?: string[]; created_at: string; user_id?: string; user_email?: string; source?: string
  branch?: string; pull_requests?: PullRequest[]; model?: string; models?: string[]; started_at?: string
  ended_at?: string; duration_seconds?: number; turns?: number; estimated_cost?: number
- cost_source?: 'reported' | 'estimated'; unpriced_tokens?: number; stated_cost?: number
- quality_score?: number; tokens?: SessionRecordTokens; tools_used?: SessionRecordToolsUsed[]
- files_touched?: string[]; summary?: string; turn_records?: Array<Record<string, unknown>>
+ cost_source?: 'reported' | 'estimated'; unpriced_tokens?: number; stated_cost?: number; version?: string
+ effort?: string; vendor?: SessionRecordVendor; paid_by?: 'plan' | 'api' | 'unknown'; quality_score?: number
+ tokens?: SessionRecordTokens; tools_used?: SessionRecordToolsUsed[]; files_touched?: string[]
+ summary?: string; turn_records?: Array<Record<string, unknown>>
  observations?: Array<Record<string, unknown>>; analysis?: Record<string, unknown>
  quality_metadata?: Record<string, unknown>; security_metadata?: Record<string, unknown>; landed?: boolean
  reverted?: boolean; survival?: SessionRecordSurvival; parts?: string
@@ -173,13 +176,18 @@ export interface Pagination { page: number; per_page: number; total: number }
 export type SessionPage = Page<Session>
 export interface SessionTokens {
  input: number | null; output: number | null; cache_read: number | null; cache_creation: number | null
+ cache_creation_1h?: number | null
 }
 export interface SessionDetailToolsUsed { name: string; calls: number; errors: number }
-export interface Tokens { input: number; output: number; cache_read: number; cache_creation: number }
+export interface Tokens {
+ input: number; output: number; cache_read: number; cache_creation: number; cache_creation_1h?: number
+}
 export interface ToolCall { name: string; ok: boolean | null }
 export interface Turn {
- turn_number: number; role: string; model: string | null; tier?: string; started_at: string | null
- tokens: Tokens | null; cost: number | null; tool_calls: ToolCall[]; content?: string
+ turn_number: number; role: string; model: string | null; tier?: string; version?: string; effort?: string
+ vendor?: SessionRecordVendor; paid_by?: 'plan' | 'api' | 'unknown'; skill?: string; subagent?: string
+ mcp_server?: string; plugin?: string; started_at: string | null; tokens: Tokens | null; cost: number | null
+ tool_calls: ToolCall[]; content?: string
 }
 export interface Observation {
  id: string; type: string; title: string; content: string | null; importance: number; file_path: string | null
@@ -206,9 +214,11 @@ export interface SessionDetail extends Session {
  survival: SessionRecordSurvival; source: string | null; branch: string | null; pull_requests?: PullRequest[]
  model: string | null; models: string[]; started_at: string | null; ended_at: string | null
  duration_seconds: number | null; tokens: SessionTokens | null; origin: 'transcript' | 'telemetry' | 'both'
- cost_source: 'reported' | 'estimated'; stated_cost: number | null; tools_used: SessionDetailToolsUsed[]
- files_touched: string[] | null; summary: string | null; turn_records: Turn[]; observations: Observation[]
- analysis: SessionDetailAnalysis; quality_metadata: QualityMetadata; security_metadata: SecurityMetadata
+ cost_source: 'reported' | 'estimated'; stated_cost: number | null; version: string | null
+ effort: string | null; vendor: SessionRecordVendor | null; paid_by: 'plan' | 'api' | 'unknown' | null
+ tools_used: SessionDetailToolsUsed[]; files_touched: string[] | null; summary: string | null
+ turn_records: Turn[]; observations: Observation[]; analysis: SessionDetailAnalysis
+ quality_metadata: QualityMetadata; security_metadata: SecurityMetadata
 }
 export interface PageParams { page?: number; per_page?: number }
 export interface SessionName { name: string; sessions: number; last_session_at: string }
@@ -275,11 +285,14 @@ export interface CostBreakdownParams extends PageParams, RangeParams {
  min_quality?: number; max_quality?: number; has_findings?: boolean; sort?: BreakdownSort
  order?: 'asc' | 'desc'
 }
+export interface BreakdownItemTokens {
+ input: number; output: number; cache_read: number; cache_creation: number
+}
 /** In the equally long range before; with `compare` */ export interface PreviousRange {
  cost: number; sessions: number
 }
 /** Of all pages */ export interface BreakdownTotal {
- sessions: number; turns: number; tokens: Tokens
+ sessions: number; turns: number; tokens: BreakdownItemTokens
  /** US dollars, exact to 6 decimals */ cost: number
  share: number; unpriced_tokens: number; previous?: PreviousRange
 }

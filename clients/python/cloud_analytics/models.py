@@ -8,6 +8,9 @@ from typing import Any, Dict, List, Literal, Optional, Union
 from ._core import Model, Page
 
 VERSION = "0.3.0.dev0"
+SessionRecordVendor = Literal[
+    "anthropic", "openai", "aws", "google", "github", "cursor", "openrouter", "other"
+]
 Role = Literal[
     "owner", "admin", "developer", "auditor"
 ]
@@ -246,6 +249,7 @@ class SessionTokens(Model):
     output: Optional[int]
     cache_read: Optional[int]
     cache_creation: Optional[int]
+    cache_creation_1h: Optional[int]  # the part of cache_creation that is kept for an hour; left out where there is none; absent where there is none
 
 class SessionDetailToolsUsed(Model):
     name: str
@@ -257,6 +261,7 @@ class Tokens(Model):
     output: int  # reasoning included, as it is billed
     cache_read: int
     cache_creation: int
+    cache_creation_1h: int  # the part of cache_creation that is kept for an hour; left out where there is none; absent where there is none
 
 class ToolCall(Model):
     name: str
@@ -267,6 +272,14 @@ class Turn(Model):
     role: str
     model: Optional[str]
     tier: str  # Only where the price is not the list price; absent where there is none
+    version: str  # Of the agent; absent where there is none
+    effort: str  # How much the model was asked to think; absent where there is none
+    vendor: SessionRecordVendor  # Who is paid for the call; absent where there is none
+    paid_by: Literal["plan", "api", "unknown"]  # absent where there is none
+    skill: str  # That the call was made for; absent where there is none
+    subagent: str  # The type of the sub-agent that made it; absent where there is none
+    mcp_server: str  # Whose tool led to the call; absent where there is none
+    plugin: str  # That skill, sub-agent or server is of; absent where there is none
     started_at: Optional[str]
     tokens: Optional[Tokens]
     cost: Optional[float]
@@ -340,6 +353,10 @@ class SessionDetail(Session):
     origin: Literal["transcript", "telemetry", "both"]
     cost_source: Literal["reported", "estimated"]
     stated_cost: Optional[float]  # US dollars that the agent states for the whole session, at its own prices; the cost is that of the tokens, wherever they have a price
+    version: Optional[str]  # Of the agent
+    effort: Optional[str]  # How much the model was asked to think
+    vendor: Optional[SessionRecordVendor]
+    paid_by: Optional[Literal["plan", "api", "unknown"]]
     tools_used: List[SessionDetailToolsUsed]
     files_touched: Optional[List[str]]
     summary: Optional[str]
@@ -417,6 +434,12 @@ class CostSummary(Model):
     by_project: List[CostSummaryByProject]
     current_budget: Optional[Budget]
 
+class BreakdownItemTokens(Model):
+    input: int
+    output: int
+    cache_read: int
+    cache_creation: int
+
 class PreviousRange(Model):
     """In the equally long range before; with `compare`."""
     cost: float
@@ -426,7 +449,7 @@ class BreakdownTotal(Model):
     """Of all pages."""
     sessions: int  # A session counts once under each of its models; in the total, once
     turns: int  # Of these sessions
-    tokens: Tokens
+    tokens: BreakdownItemTokens
     cost: float  # US dollars, exact to 6 decimals
     share: float  # Fraction of the total cost, rounded to 6 decimals; 0 where nothing costs
     unpriced_tokens: int  # Tokens of models without a known price, of all four kinds; they cost nothing

@@ -8,6 +8,7 @@ import {
   type SessionFragments,
   type TurnFragment,
 } from '../records/fragments.ts'
+import { CALL_NOTE_NAMES, type CallNotes, notesOf, SESSION_NOTE_NAMES } from '../records/session.ts'
 import { originOf } from './telemetry.ts'
 import { largerTotals } from './totals.ts'
 
@@ -36,6 +37,7 @@ export function mergeFragments(a: SessionFragments, b: SessionFragments): Sessio
     modes: mergeById(a.modes, b.modes, earlierOf).slice(0, LIMITS.modes),
     runs: mergeById(a.runs, b.runs, mergeRun).slice(0, LIMITS.runs),
     whole: largerTotals(a.whole, b.whole),
+    ...mergeNotes(a, b, SESSION_NOTE_NAMES),
   }
 }
 
@@ -128,10 +130,18 @@ export function mergeTurn(a: TurnFragment, b: TurnFragment): TurnFragment {
     searches: Math.max(a.searches, b.searches),
     ...(request === null ? {} : { request }),
     ...(tier === undefined ? {} : { tier }),
+    ...mergeNotes(a, b),
     ...(a.telemetry === true ? { telemetry: a.telemetry } : {}),
     ...(lacks === undefined ? {} : { lacks }),
   }
 }
+
+const mergeNotes = (
+  a: CallNotes,
+  b: CallNotes,
+  names: readonly (keyof CallNotes)[] = CALL_NOTE_NAMES,
+): CallNotes =>
+  notesOf(Object.fromEntries(names.map((name) => [name, choose(a[name] ?? null, b[name] ?? null)])), names)
 
 /** Compares the sums, then each kind, then whether a tier is known, by which the cost is estimated, then the costs. */
 function hasMoreTokens(a: TurnFragment, b: TurnFragment): boolean {

@@ -1,7 +1,9 @@
 import { compareText, cut, makeStorable } from '../../base/text.ts'
 import type { CallFragment, SessionFragments, TurnFragment } from '../records/fragments.ts'
 import {
+  notesOf,
   type Origin,
+  SESSION_NOTE_NAMES,
   type SessionRecord,
   TOKEN_KINDS,
   type ToolUse,
@@ -13,7 +15,7 @@ import { firstIndex } from '../scoring/sorted.ts'
 import { securityMetadataOf } from './findings.ts'
 import { classificationOf, issuesOf, observationsOf, type SessionEvent, summaryOf } from './observations.ts'
 import { originOf, withEachCallOnce } from './telemetry.ts'
-import { type PricedTurns, priceTurns } from './turn-prices.ts'
+import { type PricedTurns, priceTurns, tokensOf } from './turn-prices.ts'
 
 /** A record has these fields beside its parts. */
 export interface RecordHead {
@@ -97,9 +99,10 @@ export function composeRecord(
     estimated_cost: Math.min(MAX_COST, dollarsOf(priced.total)),
     cost_source: priced.isReported ? 'reported' : 'estimated',
     ...(priced.stated === null ? {} : { stated_cost: Math.min(MAX_COST, dollarsOf(priced.stated)) }),
+    ...notesOf(parts, SESSION_NOTE_NAMES),
     ...(priced.unpricedTokens > 0 ? { unpriced_tokens: priced.unpricedTokens } : {}),
     quality_score: quality.score,
-    tokens: tokensOf(turns, priced, origin),
+    tokens: sessionTokensOf(turns, priced, origin),
     ...(origin === 'transcript' ? {} : { origin }),
     tools_used: tools.slice(0, MAX_TOOLS),
     files_touched: origin === 'telemetry' ? null : [...files.keys()].sort().slice(0, MAX_FILES),
@@ -120,7 +123,7 @@ export function composeRecord(
 }
 
 /** Null where nothing states tokens; a kind is null where telemetry, which is all there is, never states it. */
-function tokensOf(turns: readonly TurnFragment[], { tokens, summed }: PricedTurns, origin: Origin) {
+function sessionTokensOf(turns: readonly TurnFragment[], { tokens, summed }: PricedTurns, origin: Origin) {
   const counted = turns.filter((turn) => turn.tokens !== null)
   if (counted.length + summed.length === 0) return null
   if (origin !== 'telemetry') return tokens
@@ -170,28 +173,25 @@ function turnRecordsOf(
   [from, to]: readonly [string, string | null],
   contents: ReadonlyMap<string, string> | undefined,
 ): TurnRecord[] {
-  const records = turns
-    .slice(0, MAX_TURNS)
-    .map(({ id, role, model, tier, at, tokens }, index): TurnRecord => {
-      const cost = priced.costs.get(id)
-      const content = contents?.get(id)
-      return {
-        turn_number: index + 1,
-        role,
-        model: nameOf(model),
-        ...(tier === undefined ? {} : { tier }),
-        started_at: at ?? from,
-        tokens:
-          tokens === null
-            ? null
-            : { input: tokens[0], output: tokens[1], cache_read: tokens[2], cache_creation: tokens[3] },
-        cost: cost === undefined ? null : Math.min(MAX_COST, dollarsOf(cost)),
-        tool_calls: (calls.get(id) ?? [])
-          .slice(0, MAX_CALLS)
-          .map((call) => ({ name: call.name ?? 'unknown', ok: call.ok })),
-        ...(content === undefined ? {} : { content }),
-      }
-    })
+  const records = turns.slice(0, MAX_TURNS).map((turn, index): TurnRecord => {
+    const { id, role, model, tier, at, tokens } = turn
+    const cost = priced.costs.get(id)
+    const content = contents?.get(id)
+    return {
+      turn_number: index + 1,
+      role,
+      model: nameOf(model),
+      ...(tier === undefined ? {} : { tier }),
+      ...notesOf(turn),
+      started_at: at ?? from,
+      tokens: tokens === null ? null : tokensOf(tokens),
+      cost: cost === undefined ? null : Math.min(MAX_COST, dollarsOf(cost)),
+      tool_calls: (calls.get(id) ?? [])
+        .slice(0, MAX_CALLS)
+        .map((call) => ({ name: call.name ?? 'unknown', ok: call.ok })),
+      ...(content === undefined ? {} : { content }),
+    }
+  })
   for (const { role, model, tokens, cost } of priced.summed) {
     records.push({
       turn_number: records.length + 1,

@@ -1,5 +1,5 @@
 import type { ModelTotal, SessionFragments, TurnFragment } from '../records/fragments.ts'
-import type { Tokens } from '../records/session.ts'
+import { allTokens, type Tokens } from '../records/session.ts'
 import { type Pricer, tieredName, WEB_SEARCH_COST } from '../scoring/prices.ts'
 import { matchTotals, restOf, SAME_AMOUNT, statedTotals, sumOf, sumTotals } from './totals.ts'
 
@@ -108,11 +108,8 @@ export function priceTurns(
     rest.push(summedTurn('unattributed', { model, tokens }, cost ?? null))
   }
   for (const { turn, tokens } of unpricedCalls) noteUnpriced(turn, tokens)
-  const all = [
-    ...calls.map(({ tokens }) => tokens),
-    ...rest.map(({ tokens }) => COUNTED.map((kind) => tokens[kind])),
-  ]
-  const sum = (index: number) => all.reduce((known, tokens) => known + (tokens[index] ?? 0), 0)
+  const all = [...calls.map(({ tokens }) => tokensOf(tokens)), ...rest.map(({ tokens }) => tokens)]
+  const sum = (kind: keyof Tokens) => all.reduce((known, tokens) => known + (tokens[kind] ?? 0), 0)
   const total = sumOfCosts([...calls, ...rest])
   const isStated = stated.length > 0 && stated.every(({ cost }) => cost !== null)
   const statedCost = stated.reduce((known, { cost }) => known + BigInt(cost ?? 0), 0n)
@@ -126,7 +123,10 @@ export function priceTurns(
         .map((each) => summedTurn('assistant', each, each.cost === null ? null : BigInt(each.cost))),
       ...rest,
     ],
-    tokens: { input: sum(0), output: sum(1), cache_read: sum(2), cache_creation: sum(3) },
+    tokens: tokensOf([
+      ...([sum('input'), sum('output'), sum('cache_read'), sum('cache_creation')] as const),
+      sum('cache_creation_1h'),
+    ]),
     total,
     stated: isStated ? statedCost : null,
     isReported: all.length > 0 && (estimates === 0 || (isStated && isSameAmount(total, statedCost))),
@@ -175,7 +175,10 @@ function divide(cost: bigint, calls: readonly PricedCall[]): void {
 }
 
 const MICRO = 1_000_000n
-const COUNTED = ['input', 'output', 'cache_read', 'cache_creation'] as const
+
+/** The tokens of a record. */
+export const tokensOf = ([input, output, cache_read, cache_creation, hour]: Counts): Tokens =>
+  allTokens({ input, output, cache_read, cache_creation, cache_creation_1h: Math.min(hour, cache_creation) })
 
 const sumOfCosts = (items: readonly { cost: bigint | null }[]): bigint =>
   items.reduce((sum, { cost }) => sum + (cost ?? 0n), 0n)
@@ -193,9 +196,9 @@ const isSameAmount = (a: bigint, b: bigint): boolean => (a > b ? a - b : b - a) 
 
 const summedTurn = (
   role: SummedTurn['role'],
-  { model, tokens: [input, output, cache_read, cache_creation] }: Pick<ModelTotal, 'model' | 'tokens'>,
+  { model, tokens }: Pick<ModelTotal, 'model' | 'tokens'>,
   cost: bigint | null,
-): SummedTurn => ({ role, model, tokens: { input, output, cache_read, cache_creation }, cost })
+): SummedTurn => ({ role, model, tokens: tokensOf(tokens), cost })
 
 /** Undefined when tokens were used and the model has no known price in its tier. */
 function priceOf(

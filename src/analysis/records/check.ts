@@ -8,6 +8,7 @@ import './formats.ts'
 import { problemsIn } from './problems.ts'
 import { RECORD_SCHEMAS } from './records.ts'
 import { type PrRiskRecord, riskProblem } from './risk.ts'
+import { type SessionRecord, sessionProblem } from './session.ts'
 
 const COMPILED = new Map<string, TypeCheck<TSchema>>(
   Object.entries(RECORD_SCHEMAS).map(([type, schema]) => [type, TypeCompiler.Compile<TSchema>(schema)]),
@@ -35,7 +36,9 @@ export function problemsOf(record: unknown, at: string, limit: number, json?: st
         ? commitProblem(record as CommitRecord, at)
         : type === 'budget'
           ? budgetProblem(record as BudgetRecord, `${at}.`)
-          : undefined
+          : type === 'session'
+            ? sessionProblem(record as SessionRecord, at)
+            : undefined
   if (problem !== undefined) return [problem]
   const problems: FieldProblem[] = []
   findUnstorable(record, at, problems, limit, json)

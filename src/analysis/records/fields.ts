@@ -4,6 +4,13 @@ import { type ObjectOptions, type TProperties, type TSchema, type TUnsafe, Type 
 
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 export const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(nullable(schema))
+type Optionals<Fields extends TProperties> = {
+  [Name in keyof Fields]: ReturnType<typeof optional<Fields[Name]>>
+}
+export const optionals = <Fields extends TProperties>(fields: Fields) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([field, schema]) => [field, optional(schema)]),
+  ) as Optionals<Fields>
 
 /** One of the values. Elysia does not derive the type of a union whose members are not a tuple. */
 export const literals = <const Value extends string | number>(values: readonly Value[]) =>

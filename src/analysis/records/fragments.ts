@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { closed, count, literals, name, nullable } from './fields.ts'
 import { Severity } from './finding.ts'
-import { MAX_PARTS, PullRequest } from './session.ts'
+import { CALL_NOTES, MAX_PARTS, PullRequest, SESSION_NOTES } from './session.ts'
 import './formats.ts'
 
 // An agent writes a session to several files: a resumed or forked session repeats lines of another one, a sub-agent has a
@@ -41,6 +41,8 @@ export const TurnFragment = closed({
   request: Type.Optional(Id),
   /** The tiers of its price (`fast`, `priority`, `us`, …), apart by blanks; absent for the list price. */
   tier: Type.Optional(name(100)),
+  /** They are absent where the agent does not note them. */
+  ...Type.Partial(closed(CALL_NOTES)).properties,
   /** Telemetry says so, not a transcript. */
   telemetry: Type.Optional(Type.Literal(true)),
   /** Kinds of tokens, by their index, that telemetry does not say. */
@@ -153,6 +155,8 @@ export const SessionFragments = closed({
   runs: Type.Array(RunFragment, { maxItems: LIMITS.runs }),
   /** The largest totals that the agent stated for the whole session. */
   whole: nullable(Type.Array(ModelTotal, { maxItems: 100 })),
+  /** They hold for turns that say nothing of a field. */
+  ...Type.Partial(closed(SESSION_NOTES)).properties,
 })
 export type SessionFragments = Static<typeof SessionFragments>
 

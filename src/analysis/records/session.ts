@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import type { FieldProblem } from '../../base/errors.ts'
 import {
   closed,
   component,
@@ -7,6 +8,7 @@ import {
   name,
   nullable,
   optional,
+  optionals,
   score,
   strict,
   Timestamp,
@@ -19,17 +21,24 @@ export const MAX_PARTS = 4 * 1024 * 1024
 /** US dollars; more than 6 decimals are rounded half up when stored. */
 const money = Type.Number({ minimum: 0, maximum: 1e6 })
 
+const HOUR = {
+  description: 'the part of cache_creation that is kept for an hour; left out where there is none',
+}
 export const Tokens = closed({
   input: Type.Integer({ minimum: 0, maximum: 1e12, description: 'without what was read from the cache' }),
   output: Type.Integer({ minimum: 0, maximum: 1e12, description: 'reasoning included, as it is billed' }),
   cache_read: count(),
   cache_creation: count(),
+  cache_creation_1h: Type.Optional(Type.Integer({ minimum: 0, maximum: 1e12, ...HOUR })),
 })
 export type Tokens = Static<typeof Tokens>
 
 const Count = Type.Union([Type.Integer({ minimum: 0, maximum: 1e12 }), Type.Null()])
 /** Tokens of a session; null are kinds of which nothing is known. */
-export const KnownTokens = closed({ input: Count, output: Count, cache_read: Count, cache_creation: Count })
+export const KnownTokens = closed({
+  ...{ input: Count, output: Count, cache_read: Count, cache_creation: Count },
+  cache_creation_1h: Type.Optional(Type.Union(Count.anyOf, HOUR)),
+})
 export type KnownTokens = Static<typeof KnownTokens>
 
 export const TOKEN_KINDS = ['input', 'output', 'cache_read', 'cache_creation'] as const
@@ -39,7 +48,43 @@ export const allTokens = (tokens: Partial<KnownTokens> | null = null): Tokens =>
   output: tokens?.output ?? 0,
   cache_read: tokens?.cache_read ?? 0,
   cache_creation: tokens?.cache_creation ?? 0,
+  ...(tokens?.cache_creation_1h ? { cache_creation_1h: tokens.cache_creation_1h } : {}),
 })
+
+export const VENDORS = [
+  ...(['anthropic', 'openai', 'aws', 'google'] as const),
+  ...(['github', 'cursor', 'openrouter', 'other'] as const),
+] as const
+export const PAID_BY = ['plan', 'api', 'unknown'] as const
+
+const text = (description: string) => Type.String({ minLength: 1, maxLength: 200, description })
+/** A session may have these notes for those of its turns that say nothing of a field. */
+export const SESSION_NOTES = {
+  version: text('Of the agent'),
+  effort: text('How much the model was asked to think'),
+  vendor: Type.Unsafe<(typeof VENDORS)[number]>({
+    ...literals(VENDORS),
+    description: 'Who is paid for the call',
+  }),
+  paid_by: literals(PAID_BY),
+}
+/** An agent may write these on a call, beside its model and tokens. */
+export const CALL_NOTES = {
+  ...SESSION_NOTES,
+  skill: text('That the call was made for'),
+  subagent: text('The type of the sub-agent that made it'),
+  mcp_server: text('Whose tool led to the call'),
+  plugin: text('That skill, sub-agent or server is of'),
+}
+export type CallNotes = { [Name in keyof typeof CALL_NOTES]?: Static<(typeof CALL_NOTES)[Name]> }
+export const SESSION_NOTE_NAMES = ['version', 'effort', 'vendor', 'paid_by'] as const
+export const CALL_NOTE_NAMES = [...SESSION_NOTE_NAMES, 'skill', 'subagent', 'mcp_server', 'plugin'] as const
+
+/** The notes that are known, in one order. */
+export const notesOf = (
+  from: { readonly [Name in keyof CallNotes]?: CallNotes[Name] | null },
+  names: readonly (keyof CallNotes)[] = CALL_NOTE_NAMES,
+): CallNotes => Object.fromEntries(names.flatMap((name) => (from[name] == null ? [] : [[name, from[name]]])))
 
 /** The maximum is the sum of four counts of `Tokens`. */
 export const UnpricedTokens = Type.Integer({
@@ -69,6 +114,7 @@ export const TurnRecord = closed({
         'What its price is in, apart by blanks, where that is not the list price: fast, us, priority, flex, batch.',
     }),
   ),
+  ...optionals(CALL_NOTES),
   started_at: optional(Timestamp()),
   tokens: optional(Type.Partial(Tokens, strict)),
   cost: optional(money),
@@ -189,6 +235,7 @@ export const SessionRecord = component('SessionRecord', {
   cost_source: optional(literals(['reported', 'estimated'])),
   unpriced_tokens: optional(UnpricedTokens),
   stated_cost: optional(StatedCost),
+  ...optionals(SESSION_NOTES),
   quality_score: optional(score),
   tokens: optional(Type.Partial(KnownTokens, strict)),
   tools_used: optional(
@@ -222,3 +269,17 @@ export const SessionRecord = component('SessionRecord', {
   ),
 })
 export type SessionRecord = Static<typeof SessionRecord>
+
+type CacheWrites = Pick<Partial<KnownTokens>, 'cache_creation' | 'cache_creation_1h'> | null | undefined
+/** A part is at most the whole. */
+export function sessionProblem(
+  { tokens, turn_records }: SessionRecord,
+  at: string,
+): FieldProblem | undefined {
+  const isBeyond = (counts: CacheWrites) => (counts?.cache_creation_1h ?? 0) > (counts?.cache_creation ?? 0)
+  const turn = turn_records?.findIndex((each) => isBeyond(each.tokens)) ?? -1
+  const place = turn !== -1 ? `.turn_records[${turn}]` : isBeyond(tokens) ? '' : undefined
+  return place === undefined
+    ? undefined
+    : { field: `${at}${place}.tokens.cache_creation_1h`, message: 'must be at most cache_creation' }
+}

@@ -2,11 +2,13 @@ import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, literals, nullable, Timestamp } from '../../analysis/records/fields.ts'
 import { FindingStatus, Severity } from '../../analysis/records/finding.ts'
 import {
+  CALL_NOTES,
   KnownTokens,
   Landing,
   Origin,
   PullRequest,
   QualityFactor,
+  SESSION_NOTES,
   StatedCost,
   Tokens,
   ToolUse,
@@ -65,6 +67,7 @@ export const TurnDetail = component('Turn', {
   role: Type.String({ examples: ['assistant'] }),
   model: nullable(Type.String()),
   tier: Type.Optional(Type.String({ description: 'Only where the price is not the list price.' })),
+  ...Type.Partial(closed(CALL_NOTES)).properties,
   started_at: nullable(Timestamp()),
   tokens: nullable(Tokens),
   cost: nullable(Type.Number()),
@@ -132,6 +135,7 @@ export const SessionDetailBody = closed({
   origin: Origin,
   cost_source: literals(['reported', 'estimated']),
   stated_cost: Type.Optional(StatedCost),
+  ...Type.Partial(closed(SESSION_NOTES)).properties,
   tools_used: Type.Array(ToolUse),
   files_touched: nullable(Type.Array(Type.String())),
   summary: nullable(Type.String()),
@@ -154,5 +158,9 @@ export const SessionDetail = component('SessionDetail', {
   ...Landing.properties,
   ...SessionDetailBody.properties,
   stated_cost: nullable(StatedCost),
+  version: nullable(SESSION_NOTES.version),
+  effort: nullable(SESSION_NOTES.effort),
+  vendor: nullable(SESSION_NOTES.vendor),
+  paid_by: nullable(SESSION_NOTES.paid_by),
 })
 export type SessionDetail = Static<typeof SessionDetail>

@@ -4,6 +4,7 @@ import { type SessionFragments, unpackFragments } from '../../analysis/records/f
 import {
   allTokens,
   type KnownTokens,
+  notesOf,
   type SessionRecord,
   TOKEN_KINDS,
   type Tokens,
@@ -47,8 +48,12 @@ export function findingsOf(sessionId: string, found: readonly FindingRecord[], c
 
 export function sumTokens(turns: readonly TurnDetail[]): Tokens {
   const sum = allTokens()
-  for (const { tokens } of turns) for (const kind of TOKEN_KINDS) sum[kind] += tokens?.[kind] ?? 0
-  return sum
+  let hour = 0
+  for (const { tokens } of turns) {
+    for (const kind of TOKEN_KINDS) sum[kind] += tokens?.[kind] ?? 0
+    hour += tokens?.cache_creation_1h ?? 0
+  }
+  return hour === 0 ? sum : { ...sum, cache_creation_1h: hour }
 }
 
 /** The turn as it is stored; `cost` is its own or an estimate. */
@@ -63,6 +68,7 @@ export function turnDetail(
     role: turn.role ?? 'assistant',
     model: turn.model ?? null,
     ...(turn.tier == null ? {} : { tier: turn.tier }),
+    ...notesOf(turn),
     started_at: turn.started_at ? normalizeTimestamp(turn.started_at) : null,
     tokens: turn.tokens ? allTokens(turn.tokens) : null,
     cost: cost === null ? null : unscaled(scaled(cost, MONEY_DECIMALS), MONEY_DECIMALS),
@@ -77,7 +83,7 @@ export function coverageOfRecord(
   tokens: KnownTokens | null,
   unpacked?: SessionFragments,
 ): Coverage {
-  const total = Object.values(tokens ?? {}).reduce((sum: number, count) => sum + (count ?? 0), 0)
+  const total = TOKEN_KINDS.reduce((sum, kind) => sum + (tokens?.[kind] ?? 0), 0)
   const isTranscript = (origin ?? 'transcript') === 'transcript'
   const known = isTranscript || !parts ? undefined : (unpacked ?? unpackFragments(parts))
   if (known === undefined) return { transcript: total, telemetry: 0 }

@@ -6,9 +6,11 @@ import type { SessionFragments } from '../../analysis/records/fragments.ts'
 import {
   allTokens,
   type KnownTokens,
+  notesOf,
   type QualityFactor,
   type QualityFactorRecord,
   type QualityRecord,
+  SESSION_NOTE_NAMES,
   type SessionRecord,
 } from '../../analysis/records/session.ts'
 import { type Pricer, priceRecord } from '../../analysis/scoring/prices.ts'
@@ -52,13 +54,15 @@ export interface PreparedSession extends UsedSession {
   }
   /** Parts of telemetry that no record is composed of yet: see `toldSession` (writing/telemetry.ts). */
   told?: SessionFragments
+  /** The record of a client that sends no parts. */
+  record?: SessionRecord
   /** Names the record in errors: `records[3]`. */
   field: string
-  /** SHA-256 of all above but `field` and `told`, without `scored_at` and `previous_score`: the same session has the same hash. */
+  /** SHA-256 of all above but `field`, `told` and `record`, without `scored_at` and `previous_score`: the same session has the same hash. */
   hash: Uint8Array
 }
 
-type Unhashed = Omit<PreparedSession, 'hash' | 'field' | 'told'>
+type Unhashed = Omit<PreparedSession, 'hash' | 'field' | 'told' | 'record'>
 
 /** Stands for the project of a session of which nothing says it. */
 export const NO_PROJECT = ''
@@ -104,6 +108,7 @@ export function prepareSession(
       cost_source: record.cost_source ?? (record.estimated_cost == null ? 'estimated' : 'reported'),
       // left out where there is none: the same hash as before there was this field
       ...(record.stated_cost == null ? {} : { stated_cost: moneyOf(record.stated_cost) }),
+      ...notesOf(record, SESSION_NOTE_NAMES),
       tools_used:
         record.tools_used?.map(({ name, calls, errors }) => ({
           name,
@@ -125,7 +130,9 @@ export function prepareSession(
   } satisfies Unhashed
   const json = canonicalJson(prepared)
   refuseBeyondLimits(prepared, field, json)
-  return { ...prepared, field, hash: sha256(json) }
+  const isOfClient = record.parts == null || record.origin === 'both'
+  const given = isOfClient ? { record: { ...record, security_metadata: security } } : {}
+  return { ...prepared, ...given, field, hash: sha256(json) }
 }
 
 /** Computed values must stay within a record's limits, or the session's export could not be imported. */
@@ -187,7 +194,8 @@ const filesOf = ({ origin, files_touched }: SessionRecord): string[] | null =>
 function tokensOf({ tokens, parts }: SessionRecord, turns: readonly TurnDetail[]): KnownTokens | null {
   if (tokens === null && parts) return null
   if (!tokens) return sumTokens(turns)
-  return { ...allTokens(tokens), ...tokens }
+  const { cache_creation_1h: _hour, ...kinds } = tokens
+  return { ...allTokens(tokens), ...kinds }
 }
 
 /** Agent, branch, models, times and tokens of the session. */

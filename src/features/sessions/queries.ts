@@ -1,4 +1,5 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
+import { SESSION_NOTE_NAMES } from '../../analysis/records/session.ts'
 import { ApiError } from '../../base/errors.ts'
 import { JsonText, type PageRow, pageText } from '../../base/json-text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
@@ -247,6 +248,8 @@ export async function getSession(
       ${onlyMember === null ? sql`` : sql`and coalesce(s.user_id, s.user_email) = any (${onlyMember.keys}::text[])`}`
   if (row === undefined) throw new ApiError('NOT_FOUND', 'no such session')
   // no text in JSON has a quote without an escape
-  const stated = /[{,] ?"stated_cost":/.test(row.detail) ? '' : ',"stated_cost":null'
-  return new JsonText(`${row.head}${stated},${row.detail.slice(1)}`)
+  const own = row.detail.slice(0, row.detail.indexOf('"turn_records":'))
+  const lacking = ['stated_cost', ...SESSION_NOTE_NAMES].filter((name) => !own.includes(`"${name}":`))
+  const nulls = lacking.map((name) => `,"${name}":null`).join('')
+  return new JsonText(`${row.head}${nulls},${row.detail.slice(1)}`)
 }

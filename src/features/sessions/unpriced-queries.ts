@@ -98,6 +98,7 @@ export async function sumUnpriced(sql: Sql, orgId: string): Promise<Unpriced> {
         where k.unpriced_tokens = (
             select sum(c.count::bigint)
             from json_each_text(d.detail->'tokens') as c (kind, count)
+            where c.kind <> 'cache_creation_1h'
           )
           and not exists (
             select

@@ -16,6 +16,7 @@ import type { PreparedSession } from '../prepare.ts'
 import { SESSION_ROLLUPS, type Touching, updateDirectories } from '../rollup.ts'
 import { storeSessions } from '../store-write.ts'
 import { findStored, type StoredSession } from '../stored-queries.ts'
+import { withKnownNotes } from './known-notes.ts'
 import { keepDismissed, withKnownFragments } from './merge-fragments.ts'
 import { type Reassignment, withUsers } from './reassignment-queries.ts'
 import { findSubAgents, type MergeOptions, withSubAgentsTelemetry } from './telemetry.ts'
@@ -97,7 +98,8 @@ export async function writeSessions(
     stored,
     reassignment,
   )
-  const sessions = await withKnownFragments(tx, orgId, owned, stored, merging)
+  const noted = await withKnownNotes(tx, orgId, owned, stored, merging)
+  const sessions = await withKnownFragments(tx, orgId, noted, stored, merging)
   const { rows: changes, ...compared } = findLastChanges<Pick<StoredSession, 'hash'>, PreparedSession>(
     sessions,
     stored,
