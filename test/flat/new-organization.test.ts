@@ -124,7 +124,7 @@ const LIMIT_MS = 60_000
 
 const asked = (sql: Sql) => {
   const now = () => new Date(END)
-  const pricer = async () => ({ cost: () => undefined })
+  const pricer = async () => ({ cost: () => undefined, divided: () => undefined })
   const intake = createIntake({ sql, now, storeContent: false, pricer }, { maxProcessorMs: LIMIT_MS })
   const app = testApp(sql, {
     now,

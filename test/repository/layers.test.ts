@@ -83,6 +83,7 @@ const FOLDERS = [
   'accounts/organizations',
   'accounts/audit-log',
   'analysis/telemetry',
+  'analysis/usage',
   'analysis/agents',
   'analysis/agents/attribution',
   'analysis/agents/formats/editor',

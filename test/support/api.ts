@@ -26,7 +26,11 @@ type Over = Partial<Omit<AppDeps, 'config'>> & {
  * these. Each request sees only the rows of its organization (rls.ts).
  */
 export function testApp(sql: Sql, over: Over = {}): App {
-  const { pricer = async () => ({ cost: () => undefined }), seesAll = !hasRowSecurity, ...deps } = over
+  const {
+    pricer = async () => ({ cost: () => undefined, divided: () => undefined }),
+    seesAll = !hasRowSecurity,
+    ...deps
+  } = over
   const config = { ...loadConfig({}), ...over.config }
   const now = deps.now ?? (() => new Date())
   const app = createApp({

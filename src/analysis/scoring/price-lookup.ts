@@ -21,6 +21,8 @@ export interface PriceRow<Unit = number> {
   cacheRead: Price<Unit>
   cacheWrite: Price<Unit>
   cacheWrite1h: Price<Unit>
+  /** It is that of the vendor's peak hours. */
+  isPeak?: boolean
 }
 
 interface FoundPrices {
@@ -138,7 +140,8 @@ function libraryRow(
 function tieredRow(fact: Extract<PriceFact, { tiers: unknown }>, at: string): PriceRow {
   const { tiers, chargesWrites = false, peak } = fact
   const [first, ...others] = tiers
-  const factor = peak !== undefined && isPeak(peak, at) ? PEAK_FACTOR : 1
+  const isAtPeak = peak !== undefined && isPeak(peak, at)
+  const factor = isAtPeak ? PEAK_FACTOR : 1
   const of = (kind: 'input' | 'output' | 'cacheRead'): Price => ({
     base: first[kind] * factor,
     tiers: others.map((tier) => ({ start: tier.above, price: tier[kind] * factor })),
@@ -150,6 +153,7 @@ function tieredRow(fact: Extract<PriceFact, { tiers: unknown }>, at: string): Pr
     cacheRead: of('cacheRead'),
     cacheWrite: times(input, chargesWrites ? WRITE_FACTOR : 1),
     cacheWrite1h: times(input, chargesWrites ? WRITE_1H_FACTOR : 1),
+    ...(isAtPeak ? { isPeak: true } : {}),
   }
 }
 

@@ -27,6 +27,19 @@ interface PricedUsage {
 export interface Pricer {
   /** Picodollars (1e-12 US dollars), exact; undefined for a model or a tier without a known price. */
   cost(usage: PricedUsage): bigint | undefined
+  /** The same by kind of tokens. */
+  divided(usage: PricedUsage): DividedCost | undefined
+}
+
+/** Kinds of cost that have tokens. */
+export const PRICED_KINDS = ['input', 'output', 'cache_read', 'cache_write_5m', 'cache_write_1h'] as const
+
+/** The cost of tokens, in picodollars. */
+export interface DividedCost {
+  /** In the order of `PRICED_KINDS`. */
+  costs: bigint[]
+  /** Beside the tiers, what the price is one of: a long prompt, the vendor's peak hours. */
+  terms: ('long' | 'peak')[]
 }
 
 /** Decimals of a price in US dollars per million tokens. Scaled by 1e6 it is an integer of picodollars per token. */
@@ -72,13 +85,12 @@ export async function loadPricer(overrides: PriceOverrides = {}): Promise<Pricer
       scaledRow(found.row, [found.percent * share[0], 100n * share[1]]),
     )
   }
-  return {
-    cost({ model, tokens, at, tier = null, aggregated = false }) {
-      const [, untiered, its] = tier === null ? (TIERED.exec(model) ?? []) : []
-      const row = rowOf(untiered ?? model, at, its ?? tier)
-      return row === null ? undefined : costOf(row, tokens, aggregated)
-    },
+  const divided: Pricer['divided'] = ({ model, tokens, at, tier = null, aggregated = false }) => {
+    const [, untiered, its] = tier === null ? (TIERED.exec(model) ?? []) : []
+    const row = rowOf(untiered ?? model, at, its ?? tier)
+    return row === null ? undefined : dividedCost(row, tokens, aggregated)
   }
+  return { divided, cost: (usage) => divided(usage)?.costs.reduce((sum, cost) => sum + cost, 0n) }
 }
 
 const ONE: Share = [1n, 1n]
@@ -110,22 +122,28 @@ function scaledRow(row: PriceRow, [over, under]: Share): PriceRow<bigint> {
     cacheRead: scale(row.cacheRead),
     cacheWrite: scale(row.cacheWrite),
     cacheWrite1h: scale(row.cacheWrite1h),
+    ...(row.isPeak ? { isPeak: true } : {}),
   }
 }
 
-function costOf(row: PriceRow<bigint>, tokens: PricedTokens, aggregated: boolean): bigint {
+function dividedCost(row: PriceRow<bigint>, tokens: PricedTokens, aggregated: boolean): DividedCost {
   const { input = 0, output = 0, cache_read = 0, cache_creation = 0 } = tokens
   const hour = Math.min(cache_creation, tokens.cache_creation_1h ?? 0)
   // the size of the whole prompt selects the tier for all tokens of the message
   const prompt = aggregated ? 0 : input + cache_read + cache_creation
-  const part = (count: number, price: Price<bigint>): bigint => BigInt(count) * priceAt(price, prompt)
-  return (
-    part(input, row.input) +
-    part(output, row.output) +
-    part(cache_read, row.cacheRead) +
-    part(cache_creation - hour, row.cacheWrite) +
-    part(hour, row.cacheWrite1h)
-  )
+  const part = (count: number, price: Price<bigint>): bigint =>
+    count === 0 ? 0n : BigInt(count) * priceAt(price, prompt)
+  const isLong = typeof row.input === 'object' && row.input.tiers.some(({ start }) => prompt > start)
+  return {
+    costs: [
+      part(input, row.input),
+      part(output, row.output),
+      part(cache_read, row.cacheRead),
+      part(cache_creation - hour, row.cacheWrite),
+      part(hour, row.cacheWrite1h),
+    ],
+    terms: [...(isLong ? ['long' as const] : []), ...(row.isPeak ? ['peak' as const] : [])],
+  }
 }
 
 function priceAt(price: Price<bigint>, prompt: number): bigint {

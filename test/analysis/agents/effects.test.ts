@@ -131,7 +131,7 @@ const SUMS: Record<string, readonly string[]> = {
 describe('a call is priced at its own time', () => {
   test.each(AGENTS)('%s', async (name, files) => {
     const times: string[] = []
-    const pricer = { cost: ({ at }: { at: string }) => BigInt(times.push(at)) }
+    const pricer = { cost: ({ at }: { at: string }) => BigInt(times.push(at)), divided: () => undefined }
     const made = await files()
     const paths = [typeof made === 'string' ? made : await write(made)]
     for await (const { records } of readSessions(paths, { pricer })) expect(records).toHaveLength(1)

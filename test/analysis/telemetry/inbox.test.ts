@@ -25,7 +25,7 @@ const intakeOf = (drainMs: number, onDrainFailed = (_orgId: string, _error: unkn
       sql: database.sql,
       now: () => new Date(),
       storeContent: false,
-      pricer: async () => ({ cost: () => undefined }),
+      pricer: async () => ({ cost: () => undefined, divided: () => undefined }),
       onDrainFailed,
     },
     { drainMs, workMs },

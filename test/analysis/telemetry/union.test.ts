@@ -229,7 +229,7 @@ test('usage beyond what a session may have is refused; the rest, and later trans
 test("telemetry that is too large beside a client's own session is told, and the session stands", () => {
   const beyond: string[] = []
   const options = {
-    ...{ pricer: { cost: () => undefined }, storeContent: false },
+    ...{ pricer: { cost: () => undefined, divided: () => undefined }, storeContent: false },
     onBeyond: (id: string) => beyond.push(id),
   }
   const { parts: _parts, ...record } = transcript('client', [])

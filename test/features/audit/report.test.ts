@@ -26,7 +26,7 @@ const sync = ({ orgId }: Tenant, records: unknown[]) =>
         sql: database.sql,
         now: () => new Date(),
         storeContent: false,
-        pricer: async () => ({ cost: () => undefined }),
+        pricer: async () => ({ cost: () => undefined, divided: () => undefined }),
       },
       orgId,
       records,

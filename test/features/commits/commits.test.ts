@@ -10,7 +10,7 @@ import { asOrganization } from '../../support/rls.ts'
 let database: Awaited<ReturnType<typeof testDatabase>>
 let organizations = 0
 
-const noPrices = async () => ({ cost: () => undefined })
+const noPrices = async () => ({ cost: () => undefined, divided: () => undefined })
 /** Under row level security no index of commits serves the statements: thousands of them are written without. */
 const syncMany = (orgId: string, records: unknown[]) =>
   writeRecords(

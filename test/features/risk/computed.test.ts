@@ -113,7 +113,7 @@ describe('computed parts', () => {
       sql: database.sql,
       now: () => new Date(),
       storeContent: false,
-      pricer: async () => ({ cost: () => undefined }),
+      pricer: async () => ({ cost: () => undefined, divided: () => undefined }),
     }
     const written = await asOrganization(own.orgId, () =>
       Promise.all(writers.map((records) => writeRecords(deps, own.orgId, records))),

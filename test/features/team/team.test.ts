@@ -30,7 +30,7 @@ async function team({ scopes = ['read', 'write'] }: { scopes?: string[] } = {}) 
             sql: database.sql,
             now: () => NOW,
             storeContent: false,
-            pricer: async () => ({ cost: () => undefined }),
+            pricer: async () => ({ cost: () => undefined, divided: () => undefined }),
           },
           made.orgId,
           records,

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'bun:test'
+import type { Pricer } from '../../../src/analysis/scoring/prices.ts'
 import { statementsOf } from '../../../src/database/citus.ts'
 import { rebuildTables } from '../../../src/database/derived-tables.ts'
 import { MIGRATIONS } from '../../../src/database/migrate.ts'
@@ -14,9 +15,14 @@ import { KEYS, makeRecords, type Session, sumsByHand, TEAMS } from './by-hand.ts
 const UNLIMITED = { cloud_pro: 1e9, cloud_team: 1e9, cloud_enterprise: 1e9 }
 
 /** Prices `large` only. */
-const pricer = async () => ({
-  cost: ({ model, tokens }: { model: string; tokens: { output?: number } }) =>
-    model === 'large' ? BigInt(tokens.output ?? 0) * 2_500_000n : undefined,
+const costOf = ({ model, tokens }: { model: string; tokens: { output?: number } }) =>
+  model === 'large' ? BigInt(tokens.output ?? 0) * 2_500_000n : undefined
+const pricer = async (): Promise<Pricer> => ({
+  cost: costOf,
+  divided(usage) {
+    const cost = costOf(usage)
+    return cost === undefined ? undefined : { costs: [0n, cost, 0n, 0n, 0n], terms: [] }
+  },
 })
 
 /** More by hand: `BREAKDOWN_SESSIONS=10000 bun test test/features/usage/breakdown.test.ts -t 'each key and pair'`, some minutes. */

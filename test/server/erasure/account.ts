@@ -12,7 +12,12 @@ export async function account({ sql }: TestDatabase, scopes = ['read', 'write', 
   const made = await tenant(sql, { scopes })
   const app = testApp(sql, { now: () => NOW })
   const ask = client(app, made.key)
-  const deps = { sql, now: () => NOW, storeContent: true, pricer: async () => ({ cost: () => undefined }) }
+  const deps = {
+    sql,
+    now: () => NOW,
+    storeContent: true,
+    pricer: async () => ({ cost: () => undefined, divided: () => undefined }),
+  }
   const { orgId } = made
   return {
     ...made,

@@ -24,7 +24,7 @@ const intakeOf = (limits?: { maxProcessorMs?: number }): Intake =>
       sql: database.sql,
       now: () => new Date(),
       storeContent: false,
-      pricer: async () => ({ cost: () => undefined }),
+      pricer: async () => ({ cost: () => undefined, divided: () => undefined }),
     },
     limits,
   )

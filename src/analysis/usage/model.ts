@@ -1,0 +1,90 @@
+import type { KnownTokens, Tokens } from '../records/session.ts'
+import { PRICED_KINDS } from '../scoring/prices.ts'
+
+// Facts, into which a session is divided: by the day on which it happened, by model, and by what its price depends on.
+
+/** The kinds of cost; `other`: searches, and costs without tokens. */
+export const COST_KINDS = [...PRICED_KINDS, 'other'] as const
+
+/** Tokens as they are counted; `cache_creation` includes `cache_creation_1h`. */
+export interface FactTokens extends Tokens {
+  cache_creation_1h: number
+}
+
+export type FactTurnTokens = Tokens & { cache_creation_1h?: number }
+
+/** A turn record, as far as facts are made of it. */
+export interface FactTurn {
+  role: string
+  model: string | null
+  tier?: string
+  started_at: string | null
+  tokens: FactTurnTokens | null
+  /** US dollars. */
+  cost: number | null
+  vendor?: string | null
+  paid_by?: string | null
+}
+
+export interface FactSession {
+  created_at: string
+  turns: number
+  /** micro-dollars */
+  cost: bigint
+  unpriced_tokens: number
+  detail: {
+    source: string | null
+    model: string | null
+    models: readonly string[]
+    tokens: (KnownTokens & { cache_creation_1h?: number | null }) | null
+    ended_at: string | null
+    turn_records: readonly FactTurn[]
+    vendor?: string | null
+    paid_by?: string | null
+  }
+}
+
+/** The key of a fact; `day` is of the organization's time zone. */
+export interface FactKey {
+  day: string
+  utc_day: string
+  /** '' where the session has no model. */
+  model: string
+  /** The terms of the price, apart by blanks in the order of the alphabet: tiers, region, `long`, `peak`; else `standard`. */
+  price: string
+  /** The one that is paid. */
+  vendor: string
+  paid_by: string
+}
+
+export interface UsageFact extends FactKey, FactTokens {
+  /** True of one fact of each session: the first of its first day and main model. */
+  is_main: boolean
+  /** 1 for one fact of each model of a session, the first of the session's first day. */
+  sessions: number
+  /** The session's turns of the day, under each of its models. */
+  turns: number
+  /** The same under its main model only. */
+  main_turns: number
+  calls: number
+  /** Turns of users; each under what the next call is under. */
+  prompts: number
+  /** micro-dollars, in the order of `COST_KINDS` */
+  costs: bigint[]
+  unpriced_tokens: number
+}
+
+const VENDORS: Readonly<Record<string, string>> = {
+  'claude-code': 'anthropic',
+  codex: 'openai',
+  gemini: 'google',
+  copilot: 'github',
+  cursor: 'cursor',
+}
+
+/** The vendor of an agent's calls, where nothing says so. */
+export const vendorOf = (agent: string | null): string =>
+  (agent !== null && Object.hasOwn(VENDORS, agent) ? VENDORS[agent] : undefined) ?? 'other'
+
+export const STANDARD = 'standard'
+export const UNKNOWN_PAYER = 'unknown'
