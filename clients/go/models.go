@@ -210,10 +210,11 @@ type SyncResult struct {
 	Moved     []MovedSessions  `json:"moved"`     // With `moved=true`: how many of the updated sessions had another project. Absent where there are none
 }
 type WhoAmIOrganization struct {
-	ID   string `json:"id"`
-	Slug string `json:"slug"`
-	Name string `json:"name"`
-	Plan string `json:"plan"`
+	ID       string `json:"id"`
+	Slug     string `json:"slug"`
+	Name     string `json:"name"`
+	Plan     string `json:"plan"`
+	TimeZone string `json:"time_zone"` // A name of IANA: days, weeks and months are those of the zone
 }
 
 // WhoAmIKeyMember: Whose sessions the key sends.
@@ -1190,6 +1191,12 @@ type PendingRetention struct {
 	Sessions int64  `json:"sessions"`
 	At       string `json:"at"`
 }
+
+// OrganizationSettingsTimeZonePending: A time zone that will be in force when all days are computed anew.
+type OrganizationSettingsTimeZonePending struct {
+	TimeZone string `json:"time_zone"` // A name of IANA: days, weeks and months are those of the zone
+	At       string `json:"at"`        // When it was asked for: UTC, milliseconds
+}
 type BadgeSettingsLabels struct {
 	Quality  string `json:"quality"`
 	Security string `json:"security"`
@@ -1212,19 +1219,17 @@ type BadgeSettings struct {
 	Thresholds BadgeSettingsThresholds `json:"thresholds"`
 }
 type OrganizationSettings struct {
-	ID                    string            `json:"id"`
-	Slug                  string            `json:"slug"`
-	Name                  string            `json:"name"`
-	Plan                  string            `json:"plan"`
-	HideMembers           bool              `json:"hide_members"`            // Members are shown to keys with the scope team:read only
-	MemberVisibility      string            `json:"member_visibility"`       // `own`: developers see only their own sessions and figures
-	RetentionSessionsDays *int64            `json:"retention_sessions_days"` // Sessions are deleted after so many days; null: they are kept for ever
-	RetentionPending      *PendingRetention `json:"retention_pending"`       // A shorter retention that waits: it holds from `at` on, and would delete so many sessions
-	Badges                BadgeSettings     `json:"badges"`
-	TicketPattern         string            `json:"ticket_pattern"`
-	TicketIgnore          []string          `json:"ticket_ignore"`
-	BudgetAction          string            `json:"budget_action"`     // The hook on laptops warns beyond a budget, or refuses prompts
-	GithubSecretSet       bool              `json:"github_secret_set"` // Whether the secret of GitHub’s webhook is set
+	WhoAmIOrganization
+	HideMembers           bool                                 `json:"hide_members"`            // Members are shown to keys with the scope team:read only
+	MemberVisibility      string                               `json:"member_visibility"`       // `own`: developers see only their own sessions and figures
+	RetentionSessionsDays *int64                               `json:"retention_sessions_days"` // Sessions are deleted after so many days; null: they are kept for ever
+	RetentionPending      *PendingRetention                    `json:"retention_pending"`       // A shorter retention that waits: it holds from `at` on, and would delete so many sessions
+	TimeZonePending       *OrganizationSettingsTimeZonePending `json:"time_zone_pending"`       // A time zone that will be in force when all days are computed anew
+	Badges                BadgeSettings                        `json:"badges"`
+	TicketPattern         string                               `json:"ticket_pattern"`
+	TicketIgnore          []string                             `json:"ticket_ignore"`
+	BudgetAction          string                               `json:"budget_action"`     // The hook on laptops warns beyond a budget, or refuses prompts
+	GithubSecretSet       bool                                 `json:"github_secret_set"` // Whether the secret of GitHub’s webhook is set
 }
 type BadgesChangeLabels struct {
 	Quality  *Nullable[string] `json:"quality,omitempty"`
@@ -1253,6 +1258,7 @@ type OrganizationChange struct {
 	MemberVisibility      *string             `json:"member_visibility,omitempty"`       // `own`: developers see only their own sessions and figures
 	RetentionSessionsDays *Nullable[int64]    `json:"retention_sessions_days,omitempty"` // Sessions are deleted after so many days; null: they are kept for ever
 	ConfirmRetention      *bool               `json:"confirm_retention,omitempty"`       // true: the shorter retention that waits holds at once
+	TimeZone              *string             `json:"time_zone,omitempty"`               // A name of IANA: days, weeks and months are those of the zone
 	Badges                *BadgesChange       `json:"badges,omitempty"`
 	TicketPattern         *Nullable[string]   `json:"ticket_pattern,omitempty"`
 	TicketIgnore          *Nullable[[]string] `json:"ticket_ignore,omitempty"`

@@ -422,9 +422,13 @@ create table organizations (
   retention_before_days integer,
   retention_shortened_at timestamp with time zone,
   budget_action text not null default 'warn'::text,
+  time_zone text not null default 'UTC'::text,
+  time_zone_pending text,
+  time_zone_asked_at timestamp with time zone,
   constraint organizations_pkey PRIMARY KEY (org_id),
   constraint organizations_slug_key UNIQUE (slug),
   constraint organizations_budget_action_check CHECK (budget_action = ANY (ARRAY['warn'::text, 'block'::text])),
+  constraint organizations_check CHECK ((time_zone_pending IS NULL) = (time_zone_asked_at IS NULL)),
   constraint organizations_member_visibility_check CHECK (member_visibility = ANY (ARRAY['all'::text, 'own'::text])),
   constraint organizations_plan_check CHECK (plan = ANY (ARRAY['cloud_pro'::text, 'cloud_team'::text, 'cloud_enterprise'::text])),
   constraint organizations_retention_sessions_days_check CHECK (retention_sessions_days > 0)

@@ -182,7 +182,10 @@ test('organizations are made, listed and changed', async () => {
   })
   expect(await runJson(['org', 'list'], env)).toContainEqual(made)
   const changed = await runJson(['org', 'update', 'beta', '--plan', 'cloud_enterprise'], env)
-  expect(changed).toEqual({ ...made, plan: 'cloud_enterprise', retention_pending: null })
+  expect(changed).toEqual({
+    ...{ ...made, plan: 'cloud_enterprise' },
+    ...{ retention_pending: null, time_zone_pending: null },
+  })
   expect((await run(['org', 'list'], env)).stdout).toContain('cloud_enterprise')
 })
 

@@ -174,7 +174,7 @@ test('amounts below a cent keep their decimals, durations have one unit', () => 
 
 test('who is signed in is not kept once somebody signed in while it was asked for', () => {
   const who: WhoAmI = {
-    organization: { id: 'org_1', slug: 'acme', name: 'Acme', plan: 'cloud_team' },
+    organization: { id: 'org_1', slug: 'acme', name: 'Acme', plan: 'cloud_team', time_zone: 'UTC' },
     member: null,
     key: null,
     scopes: ['read'],

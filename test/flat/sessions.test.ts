@@ -164,7 +164,7 @@ describe('sorted by a value, reads its page, and in the index alone what is near
     for (const page of [1, 10, 30]) {
       const reads = await mostOf(listed({ ...MONTH, sort: 'turns', page }))
       expect(reads.rows).toBeLessThanOrEqual(15 * fullestDay + PAGE)
-      // of so few sessions a plan may read a whole index in place of the rows of these days
+      // a plan for so few sessions may read a whole index in place of the rows of these days
       expect(reads.indexOnly).toBeLessThanOrEqual(SESSIONS)
     }
   })

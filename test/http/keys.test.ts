@@ -60,6 +60,7 @@ describe('organizations', () => {
       name: 'Beta',
       plan: 'cloud_pro',
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      time_zone: 'UTC',
       hide_members: false,
       retention_sessions_days: null,
       budget_action: 'warn',

@@ -107,6 +107,7 @@ export interface SyncResult {
 }
 export interface WhoAmIOrganization {
  id: string; slug: string; name: string; plan: 'cloud_pro' | 'cloud_team' | 'cloud_enterprise'
+ time_zone: string
 }
 /** Whose sessions the key sends */ export interface WhoAmIKeyMember { id: string | null; email: string }
 /** null for a person who signed in */ export interface WhoAmIKey {
@@ -554,6 +555,10 @@ export interface Invitations { data: InvitationsData[] }
 /** A shorter retention that waits: it holds from `at` on, and would delete so many sessions */ export interface PendingRetention {
  days: number; sessions: number; at: string
 }
+/** A time zone that will be in force when all days are computed anew */ export interface OrganizationSettingsTimeZonePending {
+ time_zone: string
+ /** When it was asked for: UTC, milliseconds */ at: string
+}
 export interface BadgeSettingsLabels { quality: string; security: string; cost: string }
 export interface BadgeSettingsColors { good: string; medium: string; bad: string }
 export interface BadgeSettingsThresholds { good: number; medium: number }
@@ -561,11 +566,11 @@ export interface BadgeSettings {
  visibility: 'public' | 'private'; token: boolean | null; labels: BadgeSettingsLabels
  colors: BadgeSettingsColors; thresholds: BadgeSettingsThresholds
 }
-export interface OrganizationSettings {
- id: string; slug: string; name: string; plan: 'cloud_pro' | 'cloud_team' | 'cloud_enterprise'
+export interface OrganizationSettings extends WhoAmIOrganization {
  hide_members: boolean; member_visibility: 'all' | 'own'; retention_sessions_days: number | null
- retention_pending: PendingRetention | null; badges: BadgeSettings; ticket_pattern: string
- ticket_ignore: string[]; budget_action: 'warn' | 'block'; github_secret_set: boolean
+ retention_pending: PendingRetention | null; time_zone_pending: OrganizationSettingsTimeZonePending | null
+ badges: BadgeSettings; ticket_pattern: string; ticket_ignore: string[]; budget_action: 'warn' | 'block'
+ github_secret_set: boolean
 }
 export interface BadgesChangeLabels {
  quality?: string | null; security?: string | null; cost?: string | null
@@ -578,9 +583,9 @@ export interface BadgesChange {
 }
 export interface OrganizationChange {
  name?: string; hide_members?: boolean; member_visibility?: 'all' | 'own'
- retention_sessions_days?: number | null; confirm_retention?: boolean; badges?: BadgesChange
- ticket_pattern?: string | null; ticket_ignore?: string[] | null; budget_action?: 'warn' | 'block'
- github_secret?: string | null
+ retention_sessions_days?: number | null; confirm_retention?: boolean; time_zone?: string
+ badges?: BadgesChange; ticket_pattern?: string | null; ticket_ignore?: string[] | null
+ budget_action?: 'warn' | 'block'; github_secret?: string | null
 }
 export interface BadgeToken {
  /** Shown once; it replaces the token before */ token: string

@@ -493,7 +493,7 @@ class Organization(Resource):
     def update(
         self, params: Params = None, *, name: str = UNSET, hide_members: bool = UNSET,
         member_visibility: Literal["all", "own"] = UNSET, retention_sessions_days: Optional[int] = UNSET,
-        confirm_retention: bool = UNSET, badges: Mapping[str, Any] = UNSET,
+        confirm_retention: bool = UNSET, time_zone: str = UNSET, badges: Mapping[str, Any] = UNSET,
         ticket_pattern: Optional[str] = UNSET, ticket_ignore: Optional[Sequence[str]] = UNSET,
         budget_action: Literal["warn", "block"] = UNSET, github_secret: Optional[str] = UNSET
     ) -> m.OrganizationSettings:
@@ -501,8 +501,9 @@ class Organization(Resource):
 
         member_visibility: `own`: developers see only their own sessions and figures. retention_sessions_days:
         Sessions are deleted after so many days; null: they are kept for ever. confirm_retention: true: the
-        shorter retention that waits holds at once. budget_action: The hook on laptops warns beyond a budget,
-        or refuses prompts. github_secret: Write-only; null removes it.
+        shorter retention that waits holds at once. time_zone: A name of IANA: days, weeks and months are
+        those of the zone. budget_action: The hook on laptops warns beyond a budget, or refuses prompts.
+        github_secret: Write-only; null removes it.
         """
         return cast(m.OrganizationSettings, self._call("PATCH", "/v1/organization", locals()))
 

@@ -118,6 +118,7 @@ class WhoAmIOrganization(Model):
     slug: str
     name: str
     plan: Literal["cloud_pro", "cloud_team", "cloud_enterprise"]
+    time_zone: str  # A name of IANA: days, weeks and months are those of the zone
 
 class WhoAmIKeyMember(Model):
     """Whose sessions the key sends."""
@@ -880,6 +881,11 @@ class PendingRetention(Model):
     sessions: int
     at: str
 
+class OrganizationSettingsTimeZonePending(Model):
+    """A time zone that will be in force when all days are computed anew."""
+    time_zone: str  # A name of IANA: days, weeks and months are those of the zone
+    at: str  # When it was asked for: UTC, milliseconds
+
 class BadgeSettingsLabels(Model):
     quality: str
     security: str
@@ -901,15 +907,12 @@ class BadgeSettings(Model):
     colors: BadgeSettingsColors
     thresholds: BadgeSettingsThresholds
 
-class OrganizationSettings(Model):
-    id: str
-    slug: str
-    name: str
-    plan: Literal["cloud_pro", "cloud_team", "cloud_enterprise"]
+class OrganizationSettings(WhoAmIOrganization):
     hide_members: bool  # Members are shown to keys with the scope team:read only
     member_visibility: Literal["all", "own"]  # `own`: developers see only their own sessions and figures
     retention_sessions_days: Optional[int]  # Sessions are deleted after so many days; null: they are kept for ever
     retention_pending: Optional[PendingRetention]  # A shorter retention that waits: it holds from `at` on, and would delete so many sessions
+    time_zone_pending: Optional[OrganizationSettingsTimeZonePending]  # A time zone that will be in force when all days are computed anew
     badges: BadgeSettings
     ticket_pattern: str
     ticket_ignore: List[str]

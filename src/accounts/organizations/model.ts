@@ -14,6 +14,8 @@ export type Organization = {
   name: string
   plan: Plan
   created_at: string
+  /** The IANA zone whose days, weeks and months are counted. */
+  time_zone: string
   /** Whether members are shown to API keys with the scope team:read only. */
   hide_members: boolean
   /** Sessions of earlier days are deleted; null: kept for ever. */

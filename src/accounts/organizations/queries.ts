@@ -1,4 +1,4 @@
-import { TIME_PATTERN } from '../../base/dates.ts'
+import { TIME_PATTERN, UTC } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import { PLANS, type Plan } from '../../config.ts'
@@ -37,7 +37,7 @@ export async function createOrganization(
   if (!SLUG.test(wanted.slug)) {
     throw new OperatorError('a slug is 1 to 63 of a-z, 0-9 and -, with a letter or digit at both ends', 2)
   }
-  const checked = { slug: wanted.slug, name: checkName(wanted.name), plan: checkPlan(wanted.plan) }
+  const checked = { ...wanted, name: checkName(wanted.name), plan: checkPlan(wanted.plan) }
   try {
     return await sql.begin(async (tx) => {
       const orgId = await insertOrganization(tx, checked)
@@ -54,14 +54,19 @@ interface NewOrganization {
   slug: string
   name: string
   plan: string
+  /** UTC unless given. */
+  time_zone?: string | undefined
 }
 
 /** Stores an organization whose values were checked; returns its id. */
-export async function insertOrganization(tx: ISql, { slug, name, plan }: NewOrganization): Promise<string> {
+export async function insertOrganization(
+  tx: ISql,
+  { slug, name, plan, time_zone = UTC }: NewOrganization,
+): Promise<string> {
   const orgId = newId('org')
   await tx`
-    insert into organizations (org_id, slug, name, plan)
-    values (${orgId}, ${slug}, ${name}, ${plan})`
+    insert into organizations (org_id, slug, name, plan, time_zone)
+    values (${orgId}, ${slug}, ${name}, ${plan}, ${time_zone})`
   await tx`
     insert into org_locks (org_id)
     values (${orgId})`
@@ -69,9 +74,14 @@ export async function insertOrganization(tx: ISql, { slug, name, plan }: NewOrga
 }
 
 /** Writes into the audit log who made the organization. */
-export const recordCreated = (tx: ISql, orgId: string, { slug, name, plan }: NewOrganization, actor: Actor) =>
+export const recordCreated = (
+  tx: ISql,
+  orgId: string,
+  { slug, name, plan, time_zone = UTC }: NewOrganization,
+  actor: Actor,
+) =>
   recordEntries(tx, orgId, actor, [
-    { action: 'organization.created', details: { ids: [orgId], slug, name, plan } },
+    { action: 'organization.created', details: { ids: [orgId], slug, name, plan, time_zone } },
   ])
 
 /** Lets those who make the first organization wait for each other until the end of the transaction. */
@@ -87,7 +97,7 @@ export async function hasOrganization(sql: ISql): Promise<boolean> {
 
 const organizationColumns = (sql: ISql) => sql`
   o.org_id as id, o.slug, o.name, o.plan, to_char(o.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at,
-  o.hide_members, o.retention_sessions_days, o.budget_action`
+  o.time_zone, o.hide_members, o.retention_sessions_days, o.budget_action`
 
 /** All organizations, by slug, without those that are being deleted. */
 export async function listOrganizations(sql: Sql): Promise<Organization[]> {

@@ -28,6 +28,12 @@ export const component = <Fields extends TProperties>(title: string, fields: Fie
 export const Timestamp = (description = 'A date and time, or a date; UTC without an offset') =>
   Type.String({ format: 'timestamp', description, examples: ['2026-01-31T12:34:56.789Z'] })
 
+export const TimeZone = Type.String({
+  format: 'time-zone',
+  description: 'A name of IANA: days, weeks and months are those of the zone',
+  examples: ['Europe/Berlin'],
+})
+
 export const name = (maxLength: number) => Type.String({ minLength: 1, maxLength })
 export const count = (maximum = 1e12) => Type.Integer({ minimum: 0, maximum })
 /** 0 to 100; more than 2 decimals are rounded half up when stored. */

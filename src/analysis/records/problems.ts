@@ -20,6 +20,7 @@ const FORMATS: Record<string, string> = {
   date: 'a date like 2026-01-31',
   day: 'a date like 2026-01-31',
   month: 'a month like 2026-01',
+  'time-zone': 'the name of a time zone of IANA, like Europe/Berlin',
   email: 'an e-mail address like ada@example.com',
   'repository-path': `a path like src/app.ts, of at most ${MAX_PATH_BYTES} bytes`,
 }

@@ -14,11 +14,11 @@ import { listMembers } from '../../features/team/queries.ts'
 import { commandLineActor } from '../command/actor.ts'
 import type { CliCommand } from '../command/cli-command.ts'
 import { type Args, type Context, withDatabase } from '../command/context.ts'
-import { retention } from '../command/option-parsers.ts'
+import { retention, timeZone } from '../command/option-parsers.ts'
 import { printResult } from '../command/output.ts'
 import { table } from '../command/table.ts'
 
-const COLUMNS = ['id', 'slug', 'name', 'plan', 'created_at'] as const
+const COLUMNS = ['id', 'slug', 'name', 'plan', 'time_zone', 'created_at'] as const
 
 export function addOrg(program: CliCommand): void {
   const org = program.add('org', 'organizations').alias('orgs')
@@ -27,6 +27,11 @@ export function addOrg(program: CliCommand): void {
     .requiredOption('--slug <slug>', 'its name in commands and badges: a-z, 0-9 and -')
     .requiredOption('--name <name>', 'its name for people')
     .requiredOption('--plan <plan>', PLANS.join(', '))
+    .option(
+      '--time-zone <zone>',
+      'whose days, weeks and months are counted, as Europe/Berlin (UTC)',
+      timeZone,
+    )
     .examples('org create --slug acme --name "Acme Inc" --plan cloud_team')
     .run(create)
   org.add('list', 'list the organizations').run(list)
@@ -38,6 +43,7 @@ export function addOrg(program: CliCommand): void {
     .add('update <slug>', 'change an organization')
     .option('--name <name>', 'its name for people')
     .choice('--plan <plan>', 'its plan', PLANS)
+    .option('--time-zone <zone>', 'whose days, weeks and months are counted, as Europe/Berlin', timeZone)
     .choice('--hide-members <on|off>', 'on: members are shown to API keys with the scope team:read only', [
       'on',
       'off',
@@ -74,11 +80,11 @@ export function addOrg(program: CliCommand): void {
 
 async function create(
   context: Context,
-  { slug, name, plan }: { slug: string; name: string; plan: string },
+  { slug, name, plan, timeZone: time_zone }: { slug: string; name: string; plan: string; timeZone?: string },
 ): Promise<void> {
   const created = await withDatabase(
     context,
-    (sql) => createOrganization(sql, { slug, name, plan }, commandLineActor()),
+    (sql) => createOrganization(sql, { slug, name, plan, time_zone }, commandLineActor()),
     { create: true },
   )
   await printResult(context.json, created, `organization ${created.slug} (${created.id}) on ${created.plan}`)
@@ -106,6 +112,7 @@ async function show(context: Context, _options: object, [slug]: Args): Promise<v
   const { badges, sessions, members, keys } = shown
   const lines = [
     `organization ${shown.slug} (${shown.id}): ${shown.name}, ${shown.plan}, since ${shown.created_at}`,
+    `time zone: ${shown.time_zone}`,
     retentionText(shown),
     `badges: ${badges.visibility}`,
     `members: ${membersShown(shown)}`,
@@ -120,6 +127,7 @@ const membersShown = ({ hide_members }: Pick<Organization, 'hide_members'>): str
 interface UpdateOptions extends BadgeOptions {
   name?: string
   plan?: Plan
+  timeZone?: string
   hideMembers?: 'on' | 'off'
   retentionSessions?: number | 'off'
   budgetAction?: Organization['budget_action']
@@ -127,7 +135,7 @@ interface UpdateOptions extends BadgeOptions {
 }
 
 async function update(context: Context, options: UpdateOptions, [slug]: Args): Promise<void> {
-  const { name, plan, hideMembers, retentionSessions, budgetAction, badgeToken, yes } = options
+  const { name, plan, timeZone, hideMembers, retentionSessions, budgetAction, badgeToken, yes } = options
   const { badgeChange } = await import('../../features/badges/settings.ts')
   const { readBadgeSettings } = await import('../../features/badges/queries.ts')
   const { replaceBadgeToken, updateOrganization } = await import('../../features/organization/queries.ts')
@@ -136,6 +144,7 @@ async function update(context: Context, options: UpdateOptions, [slug]: Args): P
   const change = {
     ...(name !== undefined && { name: checkName(name) }),
     ...(plan !== undefined && { plan }),
+    ...(timeZone !== undefined && { time_zone: timeZone }),
     ...(hideMembers !== undefined && { hide_members: hideMembers === 'on' }),
     ...(retentionSessions !== undefined && {
       retention_sessions_days: retentionSessions === 'off' ? null : retentionSessions,
@@ -147,26 +156,32 @@ async function update(context: Context, options: UpdateOptions, [slug]: Args): P
   const isNewToken = badgeToken === 'new'
   if (Object.keys(change).length === 0 && !isNewToken) {
     throw new OperatorError(
-      'nothing to change: give --name, --plan, --hide-members, --budget-action, --retention-sessions, --badges or --badge-…',
+      'nothing to change: give --name, --plan, --time-zone, --hide-members, --budget-action, --retention-sessions, --badges or --badge-…',
       2,
     )
   }
   const actor = commandLineActor()
   const changed = await withDatabase(context, async (sql) => {
-    const { id, retention_pending } = await updateOrganization(sql, slug, change, actor)
+    const { id, retention_pending, time_zone_pending } = await updateOrganization(sql, slug, change, actor)
     const token = isNewToken && (await inOrganization(sql, id, (tx) => replaceBadgeToken(tx, id, actor)))
     return {
       ...(await getOrganization(sql, slug)),
-      retention_pending,
+      ...{ retention_pending, time_zone_pending },
       ...((badges !== undefined || isNewToken) && { badges: await readBadgeSettings(sql, id) }),
       ...(token && { badge_token: token }),
     }
   })
   const lines = [`organization ${changed.slug}: ${changed.name}, ${changed.plan}`, retentionText(changed)]
-  const { retention_pending: pending } = changed
+  const { retention_pending: pending, time_zone_pending: zone } = changed
   if (pending !== null)
     lines.push(
       `from ${pending.at} on older ones are deleted, ${pending.sessions} sessions now: the same with --yes deletes them at once`,
+    )
+  if (timeZone !== undefined)
+    lines.push(
+      zone === null
+        ? `time zone: ${changed.time_zone}`
+        : `time zone: ${zone.time_zone} once a running server has computed all days anew, ${changed.time_zone} until then`,
     )
   if (hideMembers !== undefined) lines.push(`members: ${membersShown(changed)}`)
   if (budgetAction !== undefined) lines.push(`beyond a budget: ${changed.budget_action}`)

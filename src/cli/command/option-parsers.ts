@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { InvalidArgumentError } from 'commander'
 import { MAX_RETENTION_DAYS } from '../../accounts/organizations/model.ts'
+import { isTimeZone } from '../../base/dates.ts'
 import { codeOf } from '../../base/errors.ts'
 import { Invalid, integer as integerSetting, secondsOf } from '../../base/setting-parsers.ts'
 
@@ -31,6 +32,12 @@ export function retention(text: string): number | 'off' {
   const days = Number(/^(\d{1,5})d?$/.exec(text)?.[1] ?? 0)
   if (days >= 1 && days <= MAX_RETENTION_DAYS) return days
   throw new InvalidArgumentError(`It must be 1 to ${MAX_RETENTION_DAYS} days, as 400d or 400, or off.`)
+}
+
+/** An option's parser: the name of a time zone. */
+export function timeZone(text: string): string {
+  if (isTimeZone(text)) return text
+  throw new InvalidArgumentError('It must be the name of a time zone of IANA, as Europe/Berlin.')
 }
 
 const millisOf = (text: string): number => secondsOf(text) * 1_000

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { MAX_RETENTION_DAYS } from '../../accounts/organizations/model.ts'
-import { closed, component, name, nullable, Timestamp } from '../../analysis/records/fields.ts'
+import { closed, component, name, nullable, Timestamp, TimeZone } from '../../analysis/records/fields.ts'
 import { PLANS } from '../../config.ts'
 import { oneOf } from '../../http/query.ts'
 import { MAX_LABEL_LENGTH } from '../badges/model.ts'
@@ -48,6 +48,13 @@ export const OrganizationSettings = component('OrganizationSettings', {
       },
     ),
   ),
+  time_zone: TimeZone,
+  time_zone_pending: nullable(
+    closed(
+      { time_zone: TimeZone, at: Timestamp('When it was asked for: UTC, milliseconds') },
+      { description: 'A time zone that will be in force when all days are computed anew' },
+    ),
+  ),
   badges: closed({
     visibility: oneOf(VISIBILITIES),
     token: nullable(Type.Literal(true, { description: 'There is a token; only its SHA-256 is stored' })),
@@ -76,6 +83,7 @@ export const OrganizationChangeBody = closed(
     confirm_retention: Type.Optional(
       Type.Boolean({ description: 'true: the shorter retention that waits holds at once' }),
     ),
+    time_zone: Type.Optional(TimeZone),
     badges: change({
       visibility: oneOf(VISIBILITIES),
       token: Type.Null({ description: 'Removes the token' }),

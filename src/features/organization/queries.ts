@@ -2,7 +2,8 @@ import { type Actor, recordEntries, SYSTEM } from '../../accounts/audit-log/appe
 import { getOrganization } from '../../accounts/organizations/queries.ts'
 import { findPendingRetention, setRetention } from '../../accounts/organizations/retention-queries.ts'
 import { DEFAULT_TICKET_IGNORE, DEFAULT_TICKET_PATTERN } from '../../accounts/organizations/tickets.ts'
-import { ApiError, validationError } from '../../base/errors.ts'
+import { TIME_PATTERN } from '../../base/dates.ts'
+import { ApiError, fieldError, validationError } from '../../base/errors.ts'
 import type { Plan } from '../../config.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
@@ -28,7 +29,12 @@ async function findRow(sql: ISql, orgId: string): Promise<Row> {
     select o.org_id as id, o.slug, o.name, o.plan, o.hide_members, o.member_visibility, o.retention_sessions_days,
       case when o.badges_public then 'public' else 'private' end as visibility,
       o.badge_token_hash is not null as has_token, o.badge_look as look,
-      o.ticket_pattern, o.ticket_ignore, o.budget_action, o.github_secret is not null as github_secret_set
+      o.ticket_pattern, o.ticket_ignore, o.budget_action, o.github_secret is not null as github_secret_set, o.time_zone,
+      case when o.time_zone_pending is not null then
+        json_build_object(
+          'time_zone', o.time_zone_pending, 'at', to_char(o.time_zone_asked_at at time zone 'UTC', ${TIME_PATTERN})
+        )
+      end as time_zone_pending
     from organizations o
     where o.org_id = ${orgId}`
   if (row === undefined) throw new ApiError('UNAUTHORIZED', 'The organization was deleted')
@@ -102,6 +108,7 @@ export async function changeSettings(
   const [before, row] = [await getSettings(tx, orgId), await findRow(tx, orgId)]
   const { badges, github_secret, ticket_pattern, ticket_ignore } = change
   const look = changedLook(row.look, before, badges)
+  const zone = wantedZone(before, change.time_zone)
   const secret = github_secret && box ? await sealedSecret(tx, orgId, github_secret, box) : null
   await tx`
     update organizations
@@ -115,14 +122,17 @@ export async function changeSettings(
       ticket_pattern = ${ticket_pattern === undefined ? row.ticket_pattern : ticket_pattern},
       ticket_ignore = ${ticket_ignore === undefined ? row.ticket_ignore : ticket_ignore},
       budget_action = ${change.budget_action ?? before.budget_action},
+      time_zone_pending = ${zone ?? before.time_zone_pending?.time_zone ?? null},
+      time_zone_asked_at = ${zone === undefined ? tx`time_zone_asked_at` : tx`now()`},
       github_secret = case when ${github_secret === undefined} then github_secret else ${secret}::bytea end
     where org_id = ${orgId}`
   const { retention_sessions_days: days, confirm_retention = false } = change
   if (days !== undefined || confirm_retention) await setRetention(tx, orgId, days, confirm_retention)
   if (ticket_pattern !== undefined || ticket_ignore !== undefined) await letAllWait(tx, orgId)
   const after = await getSettings(tx, orgId)
-  const changed = changedFields(before, after)
+  const { time_zone_pending: _waits, ...changed } = changedFields(before, after)
   if (secret !== null) changed.github_secret_set = true
+  if (zone !== undefined) changed.time_zone = zone
   if (Object.keys(changed).length > 0) {
     await recordEntries(tx, orgId, actor, [
       { action: 'organization.updated', details: { ids: [orgId], ...changed } },
@@ -145,6 +155,17 @@ export async function updateOrganization(
 async function sealedSecret(tx: ISql, orgId: string, secret: string, box: SecretBox): Promise<Uint8Array> {
   await lockSecretKey(tx, box.digest)
   return box.seal(secret, githubSecretContext(orgId))
+}
+
+/** The time zone to change to; undefined where it stays. Throws VALIDATION_ERROR with 409 while another change waits. */
+function wantedZone(before: OrganizationSettings, wanted: string | undefined): string | undefined {
+  const { time_zone, time_zone_pending: pending } = before
+  if (wanted === undefined) return undefined
+  if (pending !== null)
+    throw fieldError('time_zone', `the change to ${pending.time_zone} is not in force yet; try again then`, {
+      status: 409,
+    })
+  return wanted === time_zone ? undefined : wanted
 }
 
 /** The fields of `after` that differ, for the audit log. */

@@ -46,10 +46,12 @@ export const organizationRoutes = ({ read, api, inTurn }: RouteDeps, box: Secret
         scope: 'admin',
         body: checked(OrganizationChangeBody, settingsProblems),
         response: OrganizationSettings,
+        fails: [409],
         detail: {
           operationId: 'changeOrganization',
           summary: 'Change the organization’s settings',
-          description: 'Changes the fields that are given; null sets one to its default.',
+          description:
+            'Changes the fields that are given; null sets one to its default. A time zone is in force when all days are computed anew: until then it is `time_zone_pending`, and another one is 409.',
         },
       },
     )

@@ -1,7 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import { SLUG } from '../../accounts/organizations/queries.ts'
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../accounts/people/passwords.ts'
-import { closed, component, literals, name, nullable, Timestamp } from '../../analysis/records/fields.ts'
+import {
+  closed,
+  component,
+  literals,
+  name,
+  nullable,
+  Timestamp,
+  TimeZone,
+} from '../../analysis/records/fields.ts'
 import { ErrorBody } from '../../http/query.ts'
 
 const token = Type.String({ minLength: 1, maxLength: 200, examples: ['Xb3…'] })
@@ -47,6 +55,7 @@ export const SetupBody = component('Setup', {
     slug: Type.Optional(
       Type.String({ pattern: SLUG.source, description: 'Made of the name unless given', examples: ['demo'] }),
     ),
+    time_zone: Type.Optional(TimeZone),
   }),
   display_name: name(200),
   email: Type.String({ format: 'email', maxLength: 320, examples: ['ada@example.com'] }),

@@ -48,7 +48,12 @@ async function setUp(
   }
   const hash = await hashPassword(wanted.password)
   const { display_name, email, organization } = wanted
-  const stored = { slug: organization.slug ?? slugOf(organization.name), name: organization.name, plan: PLAN }
+  const stored = {
+    slug: organization.slug ?? slugOf(organization.name),
+    name: organization.name,
+    plan: PLAN,
+    time_zone: organization.time_zone,
+  }
   return await people.begin(async (tx) => {
     await lockFirst(tx)
     if (await hasOrganization(tx)) throw isSetUp()

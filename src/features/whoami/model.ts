@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { SCOPES } from '../../accounts/keys/model.ts'
-import { closed, component, nullable, Timestamp } from '../../analysis/records/fields.ts'
+import { closed, component, nullable, Timestamp, TimeZone } from '../../analysis/records/fields.ts'
 import { Role } from '../../analysis/records/member.ts'
 import { PLANS } from '../../config.ts'
 import { oneOf } from '../../http/query.ts'
@@ -14,6 +14,7 @@ export const WhoAmI = component('WhoAmI', {
     slug: Type.String({ examples: ['demo'] }),
     name: Type.String({ examples: ['Acme'] }),
     plan: oneOf(PLANS),
+    time_zone: TimeZone,
   }),
   key: nullable(
     closed(

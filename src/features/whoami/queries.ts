@@ -21,7 +21,7 @@ export async function getCaller(
   const scopes = [...access.scopes]
   const [row] = await sql<Pick<WhoAmI, 'organization' | 'key' | 'member'>[]>`
     select
-      json_build_object('id', o.org_id, 'slug', o.slug, 'name', o.name, 'plan', o.plan) as organization,
+      json_build_object('id', o.org_id, 'slug', o.slug, 'name', o.name, 'plan', o.plan, 'time_zone', o.time_zone) as organization,
       case when k.id is not null then
         json_build_object(
           'id', k.id, 'name', k.name, 'scopes', ${scopes}::text[],

@@ -86,6 +86,11 @@ const ERRORS: Record<number, ErrorKind> = {
     description: 'The body comes too slowly; the connection is closed',
     error: 'body: must come at 1024 bytes a second at least, after its first 10 s',
   },
+  409: {
+    name: 'Conflict',
+    description: 'An earlier change of the same is not in force yet',
+    error: 'time_zone: the change to Europe/Berlin is not in force yet; try again then',
+  },
   413: {
     name: 'PayloadTooLarge',
     description: 'The body is too large, packed or unpacked',

@@ -392,6 +392,8 @@ describe('the organization', () => {
       member_visibility: 'all',
       retention_sessions_days: null,
       retention_pending: null,
+      time_zone: 'UTC',
+      time_zone_pending: null,
       badges: {
         visibility: 'private',
         token: null,

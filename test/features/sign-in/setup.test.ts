@@ -68,6 +68,10 @@ test('refuses other tokens, ten a minute for an address, and names wrong fields'
     400,
     ['organization.name', 'password'],
   ])
+  expect(await wrong({ organization: { name: 'A', time_zone: '+01:00' } })).toEqual([
+    400,
+    ['organization.time_zone'],
+  ])
   expect(await wrong({ organization: { name: 'A', slug: 'No Slug' }, email: 'ada' })).toEqual([
     400,
     ['organization.slug', 'email'],
@@ -77,6 +81,12 @@ test('refuses other tokens, ten a minute for an address, and names wrong fields'
   expect(refused.status).toBe(429)
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
   expect((await post(app, '/auth/setup', WANTED)).status).toBe(201)
+})
+
+test('takes the time zone of the organization', async () => {
+  const organization = { name: 'Acme', time_zone: 'Asia/Calcutta' }
+  const made = await post(app, '/auth/setup', { ...WANTED, organization })
+  expect(await made.json()).toMatchObject({ organization: { slug: 'acme', time_zone: 'Asia/Calcutta' } })
 })
 
 test('of several at once one wins', async () => {

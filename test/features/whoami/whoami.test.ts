@@ -29,7 +29,7 @@ test('any key learns what it is', async () => {
   expect(response.status).toBe(200)
   expect(response.headers.get('etag')).toMatch(/^"/)
   expect(await bodyOf(response)).toEqual({
-    organization: { id: own.orgId, slug: own.slug, name: own.slug, plan: 'cloud_team' },
+    organization: { id: own.orgId, slug: own.slug, name: own.slug, plan: 'cloud_team', time_zone: 'UTC' },
     key: {
       id,
       name: 'laptop',
