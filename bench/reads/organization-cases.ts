@@ -22,7 +22,7 @@ const securityCase = (name: string, options: Options<RangeFilters>): Case => ({
   name,
   limit: LIMIT,
   path: (org) => `/v1/security${queryString(options(org))}`,
-  query: (sql, org) => getSecurity(sql, org.id, options(org), null),
+  query: (sql, org) => getSecurity(sql, org.id, options(org)),
 })
 
 const heatmapCase = (name: string, limit: number | null, options: Options<HeatmapQuery>): Case => ({

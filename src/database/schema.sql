@@ -331,13 +331,15 @@ create table findings (
   project text not null,
   member text not null,
   created_at timestamp with time zone not null,
+  assignee text,
   constraint findings_pkey PRIMARY KEY (org_id, session_id, "position"),
   constraint findings_severity_check CHECK (severity = ANY (ARRAY['critical'::text, 'high'::text, 'medium'::text, 'low'::text])),
-  constraint findings_status_check CHECK (status = ANY (ARRAY['open'::text, 'dismissed'::text]))
+  constraint findings_status_check CHECK (status = ANY (ARRAY['open'::text, 'fixed'::text, 'accepted'::text, 'dismissed'::text]))
 );
 CREATE INDEX findings_by_file ON findings USING btree (org_id, project, file_key, created_at) WHERE status = 'open'::text;
 CREATE INDEX findings_by_id ON findings USING btree (org_id, id);
 CREATE INDEX findings_by_time ON findings USING btree (org_id, created_at, session_id, "position");
+CREATE INDEX findings_fixed ON findings USING btree (org_id, fingerprint) WHERE status = 'fixed'::text;
 CREATE INDEX findings_in_file ON findings USING btree (org_id, file_key, created_at, session_id, "position");
 
 create table invitations (

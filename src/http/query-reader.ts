@@ -12,7 +12,7 @@ const DECIMAL = /^-?(0|[1-9]\d*)(\.\d{1,9})?$/
 const MORE_DECIMALS = /^-?(0|[1-9]\d*)\.\d{10,}$/
 
 /** Filters whose empty value is what has none of them; any other parameter with an empty value is not given. */
-const MAY_BE_EMPTY = new Set(['project', 'team', 'branch', 'ticket'])
+const MAY_BE_EMPTY = new Set(['project', 'team', 'branch', 'ticket', 'assignee'])
 
 /** Parameters of which the first must not be above the second. */
 const BOUNDS = [

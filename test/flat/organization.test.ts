@@ -183,7 +183,7 @@ describe('reads the newest sessions and their details', () => {
     ['one project, days', { project: 'project-02', ...MONTH }],
   ]
   test.each(cases)('security, %s', async (_name, options) => {
-    const reads = await readsOf((sql) => getSecurity(sql, orgId, options, null))
+    const reads = await readsOf((sql) => getSecurity(sql, orgId, options))
     // an index that has all columns but one is read beside the table
     expect(reads).toBeLessThanOrEqual(2 * RECENT_SESSIONS)
   })

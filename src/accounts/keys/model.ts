@@ -39,6 +39,7 @@ const NEEDS = {
   'some write': ['write', ...WRITE_SCOPES, 'audit:write'],
   'admin or read': ['admin', 'read'],
   'admin or cost:read': ['admin', 'cost:read', 'read'],
+  'admin or security:read': ['admin', 'security:read', 'read'],
   'admin or developer': ['admin'],
   'sessions:write or cost:read': ['sessions:write', 'write', 'cost:read', 'read'],
   'cost:read and risk:read': ['cost:read', 'risk:read'],

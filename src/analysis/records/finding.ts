@@ -15,14 +15,15 @@ export const SEVERITY_POINTS: Readonly<Record<Severity, number>> = {
   low: 3,
 }
 
-/** A dismissed finding counts neither in the heatmap nor in `has_findings`. */
-export const FindingStatus = literals(['open', 'dismissed'])
+/** Only an open finding counts in lists, the heatmap and `has_findings`; a dismissed one is a false alarm. */
+export const FINDING_STATES = ['open', 'fixed', 'accepted', 'dismissed'] as const
+export const FindingStatus = literals(FINDING_STATES)
 export const FindingNote = Type.String({ maxLength: 2_000, examples: ['a key of the test fixtures'] })
 
 /**
  * A finding is a security problem in a session: a secret, a dangerous command, an unguarded mode or a sensitive file. It
- * names rule and place, never the text that was found. The same finding of two sessions has the same fingerprint. An admin
- * can dismiss it, which outlasts a new transmission of its session.
+ * names rule and place, never the text that was found. The same finding of two sessions has the same fingerprint. What an
+ * admin decided about it outlasts a new transmission of its session.
  */
 export const FindingRecord = closed({
   id: optional(Type.String({ pattern: '^finding_[A-Za-z0-9_-]{1,64}$', examples: ['finding_4f1c2a'] })),
@@ -37,6 +38,7 @@ export const FindingRecord = closed({
   fingerprint: optional(name(200)),
   status: Type.Optional(FindingStatus),
   note: Type.Optional(FindingNote),
+  assignee: optional(name(200)),
   created_at: optional(Timestamp()),
 })
 export type FindingRecord = Static<typeof FindingRecord>

@@ -1,46 +1,138 @@
-import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
-import type { Sql } from '../../database/client.ts'
+import { recordEntries, SYSTEM } from '../../accounts/audit-log/append.ts'
+import { grants } from '../../accounts/keys/model.ts'
+import type { Access } from '../../accounts/people/callers.ts'
+import { ApiError, validationError } from '../../base/errors.ts'
+import type { ISql, Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import type { FindingStatusBody, ListedFinding } from '../security/finding-model.ts'
-import { findSessionsOf, getFinding, type Shown } from '../security/finding-queries.ts'
+import { findSessionsOf, findShownAgain, getFinding, type Shown } from '../security/finding-queries.ts'
 import { writeFindings } from '../security/write.ts'
 import { readTexts } from '../sessions/deleted-queries.ts'
-import type { SessionDetailBody } from '../sessions/model.ts'
-import { withStatus } from '../sessions/writing/merge-fragments.ts'
+import type { SessionDetailBody, StoredFinding } from '../sessions/model.ts'
+import { withDecision } from '../sessions/writing/merge-fragments.ts'
 import { replaceTexts } from '../sessions/writing/write.ts'
+import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
+
+const ACTIONS = {
+  open: 'finding.reopened',
+  fixed: 'finding.fixed',
+  accepted: 'finding.accepted',
+  dismissed: 'finding.dismissed',
+} as const satisfies Record<StoredFinding['status'], string>
 
 /**
- * Dismisses a finding or opens it again, in every session that has its id, with all that counts findings; scores stay.
- * Returns the finding. Throws NOT_FOUND.
+ * Changes what is decided about a finding, in every session that has its id, with all that counts findings; scores stay.
+ * Returns the finding. Throws NOT_FOUND, FORBIDDEN for who may not, and VALIDATION_ERROR for an assignee that there is not.
  */
-export async function setFindingStatus(
+export async function changeFinding(
   writes: Sql,
-  orgId: string,
-  actor: Actor,
+  access: Access,
   id: string,
-  { status, note }: FindingStatusBody,
+  body: FindingStatusBody,
   shown: Shown,
 ): Promise<ListedFinding> {
+  const { orgId, actor } = access
   return await inOrganization(writes, orgId, async (tx) => {
+    await refuseUnlessMay(tx, access, id, body, shown)
     const ids = await findSessionsOf(tx, orgId, id, shown)
-    let isChanged = false
-    const sessions = (await readTexts(tx, orgId, ids)).map((session) => {
-      const detail = JSON.parse(session.detail) as SessionDetailBody
-      const { security_metadata } = detail
-      const findings = security_metadata.findings.map((finding) =>
-        finding.id === id && status !== undefined ? withStatus(finding, status, note) : finding,
-      )
-      isChanged ||= !Bun.deepEquals(findings, security_metadata.findings)
-      const changed = { ...detail, security_metadata: { ...security_metadata, findings } }
-      return { ...session, detail: JSON.stringify(changed) }
-    })
-    if (isChanged) {
-      await replaceTexts(tx, orgId, sessions)
-      await writeFindings(tx, orgId, ids)
-      const action = status === 'dismissed' ? 'finding.dismissed' : 'finding.reopened'
-      const details = { ids: [id], ...(note !== undefined && status === 'dismissed' ? { note } : {}) }
-      await recordEntries(tx, orgId, actor, [{ action, details }])
-    }
+    const assignee = await idOfAssignee(tx, orgId, body.assignee)
+    const { status, note } = body
+    const before = await decide(tx, orgId, ids, [id], (finding) => ({
+      status: status ?? finding.status,
+      assignee: body.assignee === undefined ? finding.assignee : assignee,
+      note: status === undefined ? (note ?? finding.note) : note,
+    }))
+    const isChanged = (field: 'status' | 'assignee' | 'note', now: string | undefined) =>
+      before.some((finding) => finding[field] !== now)
+    const actions = [
+      ...(status !== undefined && isChanged('status', status) ? [ACTIONS[status]] : []),
+      ...(body.assignee !== undefined && isChanged('assignee', assignee) ? ['finding.assigned'] : []),
+    ]
+    if (actions.length === 0 && note !== undefined && isChanged('note', note)) actions.push('finding.noted')
+    const noted = note === undefined ? {} : { note }
+    const entries = actions.map((action) => ({
+      action,
+      details: { ids: [id], ...(action === 'finding.assigned' ? { assignee: assignee ?? null } : noted) },
+    }))
+    await recordEntries(tx, orgId, actor, entries)
     return await getFinding(tx, orgId, id, shown)
   })
+}
+
+/** Opens the fixed findings again that these, which their sessions did not have before, show. */
+export async function reopenFixed(
+  tx: ISql,
+  orgId: string,
+  shown: readonly { session_id: string; fingerprint: string }[],
+): Promise<void> {
+  const again = await findShownAgain(tx, orgId, shown)
+  if (again.length === 0) return
+  const ids = [...new Set(again.map(({ id }) => id))]
+  const sessions = [...new Set(again.map(({ session_id }) => session_id))]
+  await decide(tx, orgId, sessions, ids, ({ assignee }) => ({ status: 'open', assignee, note: undefined }))
+  await recordEntries(tx, orgId, SYSTEM, [{ action: 'finding.reopened', details: { ids } }])
+}
+
+type Decision = Parameters<typeof withDecision>[1]
+
+/** Decides about the findings `ids` of the sessions. Returns them as they were, as far as they change. */
+async function decide(
+  tx: ISql,
+  orgId: string,
+  sessions: string[],
+  ids: readonly string[],
+  decisionOf: (finding: StoredFinding) => Decision,
+): Promise<StoredFinding[]> {
+  const before: StoredFinding[] = []
+  const changed = (await readTexts(tx, orgId, sessions)).map((session) => {
+    const detail = JSON.parse(session.detail) as SessionDetailBody
+    const { security_metadata } = detail
+    const findings = security_metadata.findings.map((finding) => {
+      const after = ids.includes(finding.id) ? withDecision(finding, decisionOf(finding)) : finding
+      if (!Bun.deepEquals(finding, after)) before.push(finding)
+      return after
+    })
+    return {
+      ...session,
+      detail: JSON.stringify({ ...detail, security_metadata: { ...security_metadata, findings } }),
+    }
+  })
+  if (before.length > 0) {
+    await replaceTexts(tx, orgId, changed)
+    await writeFindings(tx, orgId, sessions)
+  }
+  return before
+}
+
+/** Throws FORBIDDEN, but for admins, and for the assignee who says that it is fixed, or is not. */
+async function refuseUnlessMay(
+  tx: ISql,
+  { orgId, scopes, person, memberEmail }: Access,
+  id: string,
+  { status, assignee }: FindingStatusBody,
+  shown: Shown,
+): Promise<void> {
+  if (grants(scopes, 'admin')) return
+  const isOwnState = (status === 'fixed' || status === 'open') && assignee === undefined
+  const caller = person?.email ?? memberEmail
+  if (isOwnState && caller !== null) {
+    const own = (await findMemberIds(tx, orgId, [caller])).get(caller)
+    const finding = await getFinding(tx, orgId, id, { ...shown, hidesMembers: false }).catch(() => undefined)
+    if (own !== undefined && finding?.assignee === own) return
+  }
+  throw new ApiError(
+    'FORBIDDEN',
+    'This needs an API key with the scope admin; its assignee may set a finding to fixed or open',
+  )
+}
+
+async function idOfAssignee(
+  tx: ISql,
+  orgId: string,
+  given: string | null | undefined,
+): Promise<string | undefined> {
+  if (given == null) return undefined
+  const id = (await findMemberIds(tx, orgId, [given])).get(given)
+  if (id === undefined) throw validationError({ field: 'assignee', message: NO_MEMBER })
+  return id
 }

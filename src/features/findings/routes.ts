@@ -7,24 +7,25 @@ import { FindingStatusBody, ListedFinding } from '../security/finding-model.ts'
 export const findingRoutes = ({ writes, enqueueWrite, api }: RouteDeps) =>
   new Elysia({ tags: ['Security'] }).use(api).patch(
     '/findings/:finding_id',
-    ({ params, body, orgId, actor, seen }) =>
+    ({ params, body, orgId, access, seen }) =>
       enqueueWrite(orgId, async () => {
-        const { setFindingStatus } = await import('./finding-changes.ts')
-        return await setFindingStatus(writes, orgId, actor, params.finding_id, body, seen)
+        const { changeFinding } = await import('./finding-changes.ts')
+        return await changeFinding(writes, access, params.finding_id, body, seen)
       }),
     {
-      scope: 'admin',
+      scope: 'admin or security:read',
       members: 'left out',
       body: checked(FindingStatusBody, (body) =>
-        problemIf('note' in body && !('status' in body), 'status', 'is needed beside note'),
+        problemIf(Object.keys(body).length === 0, 'status', 'or note or assignee is required'),
       ),
       response: ListedFinding,
       detail: {
         operationId: 'setFindingStatus',
-        summary: 'Dismiss a finding, or open it again',
+        summary: 'Decide about a finding: fixed, accepted, dismissed, or open again; assign it',
         description:
-          'A dismissed finding counts neither in the heatmap nor in `has_findings`, also when its session is sent again. The ' +
-          'scores of sessions stay.',
+          'Only open findings count in lists, the heatmap and `has_findings`, also when a session is sent again. A dismissed one is a ' +
+          'false alarm; a fixed one that a session begun later shows is open again. The scores of sessions stay. A key without ' +
+          'the scope `admin`, and a person who is no admin, may set `fixed` and `open` of findings that are assigned to them.',
       },
     },
   )

@@ -13,7 +13,7 @@ export const findingsOf = (sql: ISql, orgId: OrgId, details: Fragment) => sql`
   select
     s.id as session_id, (f.position - 1)::integer as position, j.id, j.rule_id, j.category, j.severity, j.title, j.description,
     nullif(j.file, '') as file, substr(sha256(convert_to(nullif(j.file, ''), 'UTF8')), 1, 16) as file_key, j.line,
-    j.turn_number, j.fingerprint, j.status, j.note, s.project, coalesce(s.user_id, s.user_email, '') as member, s.created_at
+    j.turn_number, j.fingerprint, j.status, j.assignee, j.note, s.project, coalesce(s.user_id, s.user_email, '') as member, s.created_at
   from (
     select i.session_id, i.detail->'security_metadata'->'findings' as findings
     from session_details i
@@ -33,12 +33,23 @@ export const findingsOf = (sql: ISql, orgId: OrgId, details: Fragment) => sql`
   cross join lateral json_array_elements(d.findings) with ordinality as f (finding, position)
   cross join lateral json_to_record(f.finding) as j (
     id text, rule_id text, category text, severity text, title text, description text, file text, line integer,
-    turn_number integer, fingerprint text, status text, note text
+    turn_number integer, fingerprint text, status text, assignee text, note text
   )`
 
 export const FINDING_COLUMNS = [
   ...['project', 'session_id', 'position', 'id', 'rule_id', 'category', 'severity', 'title', 'description'],
-  ...['file', 'file_key', 'line', 'turn_number', 'fingerprint', 'status', 'note', 'member', 'created_at'],
+  ...[
+    'file',
+    'file_key',
+    'line',
+    'turn_number',
+    'fingerprint',
+    'status',
+    'assignee',
+    'note',
+    'member',
+    'created_at',
+  ],
 ]
 
 /** The open findings' files as `n`. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, nullable } from '../../analysis/records/fields.ts'
-import { FindingNote, FindingStatus } from '../../analysis/records/finding.ts'
-import { DateFrom, DateTo, oneOf, Page, PageOf, PerPage, textFilter } from '../../http/query.ts'
+import { FINDING_STATES, FindingNote, FindingStatus } from '../../analysis/records/finding.ts'
+import { DateFrom, DateTo, oneOf, oneOfOr, Page, PageOf, PerPage, textFilter } from '../../http/query.ts'
 import { Finding } from '../sessions/model.ts'
 import { Project } from '../usage/model.ts'
 
@@ -23,11 +23,21 @@ export const FindingListQuery = Type.Object({
     'ada@example.com',
     320,
   ),
-  status: Type.Optional(
-    oneOf(['open', 'dismissed'], { description: 'Only of this status', examples: ['open'] }),
+  status: Type.Optional(oneOf(FINDING_STATES, { description: 'Only of this status', examples: ['open'] })),
+  assignee: Type.Optional(
+    Type.String({
+      maxLength: 320,
+      description: 'Only those of this assignee: an id, or an address in any case; empty: of nobody',
+      examples: ['user_7h2k9d'],
+    }),
   ),
   date_from: DateFrom,
   date_to: DateTo,
+  sort: oneOfOr(
+    ['created_at', 'severity'],
+    'created_at',
+    'The newest first, or the most severe and of these the newest',
+  ),
 })
 export type FindingListQuery = Static<typeof FindingListQuery>
 
@@ -46,7 +56,19 @@ export type ListedFinding = Static<typeof ListedFinding>
 export const FindingPage = PageOf(ListedFinding)
 
 export const FindingStatusBody = closed(
-  { status: Type.Optional(FindingStatus), note: Type.Optional(FindingNote) },
+  {
+    status: Type.Optional(FindingStatus),
+    note: Type.Optional(FindingNote),
+    assignee: Type.Optional(
+      nullable(
+        Type.String({
+          maxLength: 320,
+          description: 'Who is to mend it: a member’s id, or an address in any case; null: nobody',
+          examples: ['ada@example.com'],
+        }),
+      ),
+    ),
+  },
   {
     title: 'FindingChange',
     examples: [{ status: 'open' }],

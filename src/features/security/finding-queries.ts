@@ -4,6 +4,7 @@ import { ApiError } from '../../base/errors.ts'
 import { type JsonText, type PageRow, pageText } from '../../base/json-text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { memberItem, memberKeys, memberOfKey } from '../../database/member-addresses.ts'
+import { unnest } from '../../database/rows.ts'
 import type { FindingListQuery, ListedFinding } from './finding-model.ts'
 
 /** The caller may see these members and findings. */
@@ -21,6 +22,7 @@ const itemOf = (sql: ISql, hidesMembers: boolean): Fragment => sql`
       'id', f.id, 'rule_id', f.rule_id, 'category', f.category, 'severity', f.severity, 'title', f.title,
       'description', f.description, 'file', f.file, 'line', f.line, 'turn_number', f.turn_number,
       'fingerprint', f.fingerprint, 'status', f.status,
+      'assignee', ${hidesMembers ? sql`null::text` : sql`f.assignee`},
       'created_at', to_char(f.created_at at time zone 'UTC', ${TIME_PATTERN}),
       'session_id', f.session_id, 'project', nullif(f.project, ''),
       'member', ${hidesMembers ? sql`null::json` : memberItem(sql, sql`f.member`)}
@@ -33,7 +35,7 @@ function matchingFindings(
   query: FindingListQuery,
   onlyMember: VisibleMember | null,
 ): Fragment {
-  const { severity, rule_id, category, project, file, member, status, date_from, date_to } = query
+  const { severity, rule_id, category, project, file, member, status, assignee, date_from, date_to } = query
   return sql`
     from findings f
     where f.org_id = ${orgId}
@@ -45,8 +47,17 @@ function matchingFindings(
       ${file === undefined ? sql`` : sql`and f.file_key = substr(sha256(convert_to(${file}, 'UTF8')), 1, 16)`}
       ${member === undefined ? sql`` : sql`and f.member = ${memberKeys(sql, orgId, member)}`}
       ${status === undefined ? sql`` : sql`and f.status = ${status}`}
+      ${assignee === undefined ? sql`` : assignee === '' ? sql`and f.assignee is null` : sql`and f.assignee = ${memberKeys(sql, orgId, assignee)}`}
       ${date_from === undefined ? sql`` : sql`and f.created_at >= ${date_from}::date::timestamp at time zone 'UTC'`}
       ${date_to === undefined ? sql`` : sql`and f.created_at < (${date_to}::date + 1)::timestamp at time zone 'UTC'`}`
+}
+
+/** The order of the list, of the rows `alias`. */
+function orderOf(sql: Sql, { sort }: FindingListQuery, alias: 'f' | 'p'): Fragment {
+  const of = sql.unsafe(alias)
+  return sql`
+    ${sort === 'severity' ? sql`array_position(array['critical', 'high', 'medium', 'low'], ${of}.severity),` : sql``}
+    ${of}.created_at desc, ${of}.session_id desc, ${of}.position`
 }
 
 /** All findings that match, in the list's order: `item`, as JSON. */
@@ -58,11 +69,11 @@ export const allFindings = (
 ): Fragment => sql`
   select p.item
   from (
-    select f.created_at, f.session_id, f.position, ${itemOf(sql, hidesMembers)}
+    select f.severity, f.created_at, f.session_id, f.position, ${itemOf(sql, hidesMembers)}
     from (select f.* ${matchingFindings(sql, orgId, query, onlyMember)}) f
     ${memberOfKey(sql, orgId, sql`f.member`)}
   ) p
-  order by p.created_at desc, p.session_id desc, p.position`
+  order by ${orderOf(sql, query, 'p')}`
 
 /** A page of the findings that match, those of the newest sessions first, and how many match, as of one instant. */
 export async function listFindings(
@@ -76,14 +87,14 @@ export async function listFindings(
     select
       (select count(*) ${matching}) as total,
       (
-        select string_agg(p.item, ',' order by p.created_at desc, p.session_id desc, p.position)
+        select string_agg(p.item, ',' order by ${orderOf(sql, query, 'p')})
         from (
-          select f.created_at, f.session_id, f.position, ${itemOf(sql, hidesMembers)}
+          select f.severity, f.created_at, f.session_id, f.position, ${itemOf(sql, hidesMembers)}
           from (
             -- earlier pages are passed over in an index
             select f.created_at, f.session_id, f.position
             ${matching}
-            order by f.created_at desc, f.session_id desc, f.position
+            order by ${orderOf(sql, query, 'f')}
             limit ${query.per_page}
             offset ${(query.page - 1) * query.per_page}
           ) k
@@ -135,4 +146,28 @@ export async function getFinding(
     limit 1`
   if (row === undefined) throw new ApiError('NOT_FOUND', 'no such finding')
   return JSON.parse(row.item) as ListedFinding
+}
+
+/** The fixed findings that others of these fingerprints show again, whose sessions began later. */
+export async function findShownAgain(
+  tx: ISql,
+  orgId: string,
+  shown: readonly { session_id: string; fingerprint: string }[],
+): Promise<{ id: string; session_id: string }[]> {
+  if (shown.length === 0) return []
+  return await tx<{ id: string; session_id: string }[]>`
+    select distinct f.id, f.session_id
+    from ${unnest(tx, shown, { session_id: 'text', fingerprint: 'text' })}
+    join findings s
+      on s.org_id = ${orgId}
+      and s.session_id = n.session_id
+      and s.fingerprint = n.fingerprint
+      and s.status = 'open'
+    join findings f
+      on f.org_id = ${orgId}
+      and f.status = 'fixed'
+      and f.fingerprint = s.fingerprint
+      and f.project = s.project
+      and f.file is not distinct from s.file
+      and f.created_at < s.created_at`
 }

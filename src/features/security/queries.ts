@@ -2,6 +2,7 @@ import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { JsonText } from '../../base/json-text.ts'
 import type { Sql } from '../../database/client.ts'
+import { withAssignees } from '../sessions/model.ts'
 import type { RangeFilters } from '../usage/model.ts'
 import { sessionSums } from '../usage/sums.ts'
 
@@ -15,7 +16,10 @@ export async function getSecurity(
   sql: Sql,
   orgId: string,
   query: RangeFilters,
-  onlyMember: VisibleMember | null,
+  {
+    hidesMembers = false,
+    onlyMember = null,
+  }: { hidesMembers?: boolean; onlyMember?: VisibleMember | null } = {},
 ): Promise<JsonText> {
   const { project, date_from, date_to } = query
   const [row] = await sql<{ summary: string; recent: string | null }[]>`
@@ -48,5 +52,6 @@ export async function getSecurity(
         ) n
         join session_details d on d.org_id = ${orgId} and d.session_id = n.id
       ) as recent`
-  return new JsonText(`{"summary":{${row?.summary}},"recent_sessions":[${row?.recent ?? ''}]}`)
+  const recent = withAssignees(row?.recent ?? '', hidesMembers)
+  return new JsonText(`{"summary":{${row?.summary}},"recent_sessions":[${recent}]}`)
 }

@@ -14,11 +14,12 @@ export const securityRoutes = ({ api }: RouteDeps) =>
     .use(api)
     .get(
       '/security',
-      ({ cached, query, orgId, onlyMember }) => cached((sql) => getSecurity(sql, orgId, query, onlyMember)),
+      ({ cached, query, orgId, seen }) => cached((sql) => getSecurity(sql, orgId, query, seen)),
       {
         scope: 'security:read',
         query: RangeFilters,
         response: textOf(SecurityOverview),
+        members: 'left out',
         cached: true,
         detail: { operationId: 'getSecurity', summary: 'Security overview' },
       },
@@ -37,11 +38,12 @@ export const securityRoutes = ({ api }: RouteDeps) =>
         scope: 'security:read',
         query: FindingListQuery,
         response: textOf(FindingPage),
-        members: ({ member }: FindingListQuery) => (member === undefined ? 'left out' : true),
+        members: ({ member, assignee }: FindingListQuery) =>
+          member === undefined && assignee === undefined ? 'left out' : true,
         csv: { columns: columnsOf(ListedFinding), all: allFindings },
         detail: {
           operationId: 'listFindings',
-          summary: 'List findings, those of the newest sessions first',
+          summary: 'List findings, those of the newest sessions or the most severe first',
         },
       },
     )

@@ -6,12 +6,16 @@ import { FINDING_ROLLUPS } from './finding-rollups.ts'
 
 /**
  * Writes the findings of these sessions again, and the heatmap's tables, from their details as they are now; a session that
- * was deleted has none. Needs the organization's lock, in the transaction that writes the sessions.
+ * was deleted has none. Returns those that their sessions did not have. Needs the organization's lock, in the transaction that writes the sessions.
  */
-export async function writeFindings(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return
+export async function writeFindings(
+  tx: ISql,
+  orgId: string,
+  ids: readonly string[],
+): Promise<{ session_id: string; fingerprint: string }[]> {
+  if (ids.length === 0) return []
   const changed = await findChanged(tx, orgId, ids)
-  if (changed.length === 0) return
+  if (changed.length === 0) return []
   const sessions = [...new Set(changed.map(({ session_id }) => session_id))]
   const rows = tx`s.session_id = any(${sessions}::text[])`
   await counting(tx, orgId, FINDING_ROLLUPS, { before: rows, after: rows }, async () => {
@@ -29,12 +33,22 @@ export async function writeFindings(tx: ISql, orgId: string, ids: readonly strin
     file === null || file_key === null ? [] : [{ project, file, file_key }],
   )
   if (files.length > 0) await updateFileRisks(tx, orgId, files)
+  return changed.filter(({ is_new }) => is_new)
+}
+
+interface Changed {
+  session_id: string
+  project: string
+  file: string | null
+  file_key: string | null
+  fingerprint: string
+  is_new: boolean
 }
 
 /** The findings that differ from those that are stored. */
 async function findChanged(tx: ISql, orgId: string, ids: readonly string[]) {
   const columns = tx.unsafe(FINDING_COLUMNS.join(', '))
-  return await tx<{ session_id: string; project: string; file: string | null; file_key: string | null }[]>`
+  return await tx<Changed[]>`
     with computed as (
       select ${columns}
       from (${findingsOf(tx, orgId, tx`and i.session_id = any(${[...ids]}::text[])`)}) q
@@ -45,10 +59,14 @@ async function findChanged(tx: ISql, orgId: string, ids: readonly string[]) {
       where f.org_id = ${orgId}
         and f.session_id = any(${[...ids]}::text[])
     )
-    select distinct d.session_id, d.project, d.file, encode(d.file_key, 'hex') as file_key
+    select
+      d.session_id, d.project, d.file, encode(d.file_key, 'hex') as file_key, d.fingerprint,
+      not exists (
+        select from stored f where f.session_id = d.session_id and f.fingerprint = d.fingerprint
+      ) as is_new
     from (
       (table computed except table stored)
-      union all
+      union
       (table stored except table computed)
     ) d`
 }

@@ -100,10 +100,15 @@ export const Finding = component('Finding', {
   turn_number: nullable(Type.Integer()),
   fingerprint: Type.String(),
   status: FindingStatus,
-  note: Type.Optional(Type.String({ description: 'Why it was dismissed, where somebody said so' })),
+  assignee: nullable(
+    Type.String({ description: 'Id of the member who is to mend it', examples: ['user_7h2k9d'] }),
+  ),
+  note: Type.Optional(Type.String({ description: 'What was decided and why, where somebody said so' })),
   created_at: Timestamp(),
 })
 export type Finding = Static<typeof Finding>
+/** As it is stored: without an assignee where there is none, so that hashes are those of before there was one. */
+export type StoredFinding = Omit<Finding, 'assignee'> & { assignee?: string }
 
 export const QualityMetadata = component('QualityMetadata', {
   score: Type.Number(),
@@ -120,6 +125,13 @@ export const SecurityMetadata = component('SecurityMetadata', {
   findings: Type.Array(Finding),
 })
 export type SecurityMetadata = Static<typeof SecurityMetadata>
+
+/** The stored JSON text with an assignee in each of its findings, null where members are hidden. No text in JSON has a quote without an escape. */
+export const withAssignees = (text: string, hidesMembers: boolean): string =>
+  text.replaceAll(
+    /("fingerprint": ?"(?:[^"\\]|\\.)*", ?"status": ?"[a-z]+")(?:, ?"assignee": ?("(?:[^"\\]|\\.)*"))?/g,
+    (_, finding: string, assignee = 'null') => `${finding},"assignee":${hidesMembers ? 'null' : assignee}`,
+  )
 
 /** The fields of the detail that are neither in the list item nor the user: stored as JSON in session_details. */
 export const SessionDetailBody = closed({
@@ -149,7 +161,9 @@ export const SessionDetailBody = closed({
   quality_metadata: QualityMetadata,
   security_metadata: SecurityMetadata,
 })
-export type SessionDetailBody = Static<typeof SessionDetailBody>
+export type SessionDetailBody = Omit<Static<typeof SessionDetailBody>, 'security_metadata'> & {
+  security_metadata: { score: number; findings: StoredFinding[] }
+}
 
 export const SessionDetail = component('SessionDetail', {
   ...listFields,

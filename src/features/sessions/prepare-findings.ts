@@ -13,10 +13,14 @@ import {
 import { normalizeTimestamp } from '../../base/dates.ts'
 import { MONEY_DECIMALS, scaled, unscaled } from '../../base/decimals.ts'
 import { derivedId } from '../../base/ids.ts'
-import type { Finding, TurnDetail } from './model.ts'
+import type { StoredFinding, TurnDetail } from './model.ts'
 
 /** Fills in what the findings of a session leave out. */
-export function findingsOf(sessionId: string, found: readonly FindingRecord[], createdAt: string): Finding[] {
+export function findingsOf(
+  sessionId: string,
+  found: readonly FindingRecord[],
+  createdAt: string,
+): StoredFinding[] {
   /** Equal findings are counted: each gets an id of its own, and the same id when the session is sent again. */
   const seen = new Map<string, number>()
   return found.map((finding) => {
@@ -40,6 +44,7 @@ export function findingsOf(sessionId: string, found: readonly FindingRecord[], c
       turn_number: turn_number ?? null,
       fingerprint,
       status: finding.status ?? 'open',
+      ...(finding.assignee == null ? {} : { assignee: finding.assignee }),
       ...(finding.note === undefined ? {} : { note: finding.note }),
       created_at: finding.created_at ? normalizeTimestamp(finding.created_at) : createdAt,
     }

@@ -19,7 +19,7 @@ import {
   offsetOf,
   orderOf,
 } from './list-queries.ts'
-import type { SessionListQuery } from './model.ts'
+import { type SessionListQuery, withAssignees } from './model.ts'
 import { pageByValue } from './value-queries.ts'
 
 /**
@@ -251,5 +251,5 @@ export async function getSession(
   const own = row.detail.slice(0, row.detail.indexOf('"turn_records":'))
   const lacking = ['stated_cost', ...SESSION_NOTE_NAMES].filter((name) => !own.includes(`"${name}":`))
   const nulls = lacking.map((name) => `,"${name}":null`).join('')
-  return new JsonText(`${row.head}${nulls},${row.detail.slice(1)}`)
+  return new JsonText(`${row.head}${nulls},${withAssignees(row.detail.slice(1), hidesMembers)}`)
 }

@@ -1,7 +1,7 @@
 import type { Origin } from '../../analysis/records/session.ts'
 import type { ISql } from '../../database/client.ts'
 import { type StoredSession as StoredRow, storedColumns } from '../usage/write.ts'
-import type { Finding } from './model.ts'
+import type { StoredFinding } from './model.ts'
 import type { StoredScore } from './store-write.ts'
 
 /** A session as it is stored, as far as its writer compares with it. */
@@ -12,7 +12,8 @@ export interface StoredSession extends StoredRow, StoredDetail {
 interface StoredDetail extends Pick<StoredScore, 'previous_score' | 'scored_at'> {
   files: string[] | null
   origin: Origin | null
-  dismissed: Finding[] | null
+  /** Its findings that somebody decided about. */
+  decided: StoredFinding[] | null
   /** Fingerprints of its findings that cause alerts. */
   alerts: string[] | null
 }
@@ -38,7 +39,7 @@ export async function findStored(
             t.quality_metadata->>'scored_at' as scored_at,
             t.files_touched as files,
             t.origin,
-            f.dismissed,
+            f.decided,
             f.alerts
           -- each -> would read the detail again, which may have a megabyte
           from json_to_record(d.detail) as t (
@@ -46,7 +47,9 @@ export async function findStored(
           )
           cross join lateral (
             select
-              json_agg(j.finding) filter (where j.finding->>'status' = 'dismissed') as dismissed,
+              json_agg(j.finding) filter (
+                where j.finding->>'status' <> 'open' or j.finding->>'assignee' is not null or j.finding->>'note' is not null
+              ) as decided,
               json_agg(j.finding->>'fingerprint') filter (where j.finding->>'severity' in ('critical', 'high')) as alerts
             from json_array_elements(t.security_metadata->'findings') as j (finding)
           ) f

@@ -47,14 +47,15 @@ export function missingScopes(
 }
 
 /**
- * The record without decisions on findings, unless its sender may make them: to dismiss one needs the scope admin, and is in the
- * audit log.
+ * The record without decisions on findings, unless its sender may make them: they need the scope admin, and are in the audit log.
  */
 export function withoutDecisions(record: SyncRecord, key: KeyRights | undefined): SyncRecord {
   if (record.type !== 'session' || key === undefined || grants(key.scopes, 'admin')) return record
   const { security_metadata: security } = record
   if (!security?.findings) return record
-  const findings = security.findings.map(({ status: _status, note: _note, ...finding }) => finding)
+  const findings = security.findings.map(
+    ({ status: _status, assignee: _assignee, note: _note, ...finding }) => finding,
+  )
   return { ...record, security_metadata: { ...security, findings } }
 }
 

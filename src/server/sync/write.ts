@@ -10,6 +10,7 @@ import { updateExpertiseOf } from '../../features/commits/expertise.ts'
 import { writeCommits } from '../../features/commits/write.ts'
 import { writeBudgetAlerts } from '../../features/cost/budget-alerts.ts'
 import { writeBudgets } from '../../features/cost/write.ts'
+import { reopenFixed } from '../../features/findings/finding-changes.ts'
 import { type ComputedRisks, computeRisks, writeRisks } from '../../features/risk/write.ts'
 import { writeFindings } from '../../features/security/write.ts'
 import type { SkippedSession } from '../../features/sessions/deleted-queries.ts'
@@ -230,10 +231,11 @@ export async function writeSessionsAndCounts(
   const withFindings = written.changed.filter(
     ({ session, before }) => before !== undefined || session.detail.security_metadata.findings.length > 0,
   )
-  await writeFindings(
+  const shown = await writeFindings(
     tx,
     orgId,
     withFindings.map(({ session }) => session.id),
   )
+  await reopenFixed(tx, orgId, shown)
   return written
 }

@@ -95,6 +95,7 @@ test('lists each finding with its session and member, the newest first', async (
     ...finding('c', { file: 'src/b.ts', severity: 'low' }),
     description: null,
     status: 'open',
+    assignee: null,
     created_at: '2026-03-02T10:00:00.000Z',
     session_id: 'sess_two',
     project: 'shop',
@@ -110,10 +111,10 @@ test('lists each finding with its session and member, the newest first', async (
   const csv = await ask('/v1/findings', { headers: { accept: 'text/csv' } })
   const [names, first] = (await csv.text()).split('\r\n')
   expect(names).toBe(
-    'id,rule_id,category,severity,title,description,file,line,turn_number,fingerprint,status,created_at,session_id,project,member,note',
+    'id,rule_id,category,severity,title,description,file,line,turn_number,fingerprint,status,assignee,created_at,session_id,project,member,note',
   )
   expect(first).toEndWith(
-    ',open,2026-03-02T10:00:00.000Z,sess_two,shop,"{""id"":""user_ada"",""email"":""ada@example.com""}",',
+    ',open,,2026-03-02T10:00:00.000Z,sess_two,shop,"{""id"":""user_ada"",""email"":""ada@example.com""}",',
   )
 })
 
@@ -203,6 +204,74 @@ test('a dismissed one counts no more, also when its session is sent again, and c
   expect((await get<{ data: object[] }>('/v1/audit?action=finding.*')).data).toHaveLength(2)
 })
 
+test('has states and an assignee, who may say that it is fixed; a later session opens a fixed one again', async () => {
+  const own = await tenant(database.sql, { scopes: ['read', 'write', 'admin', 'audit:read'] })
+  const by = (key: string) => client(app, key)
+  const change = async (key: string, id: string, body: object) => {
+    const response = await by(key)(`/v1/findings/finding_${id}`, { ...jsonPost(body), method: 'PATCH' })
+    return [response.status, ((await response.json()) as { status?: string }).status]
+  }
+  const sync = async (...records: object[]) =>
+    expect((await by(own.key)('/v1/sync', jsonPost({ records }))).status).toBe(200)
+  const ids = async (query: string) =>
+    (await get<{ data: Listed[] }>(`/v1/findings${query}`, by(own.key))).data.map(({ id }) => id.slice(8))
+  const member = { type: 'member', id: 'user_lin', email: 'lin@example.com', display_name: 'Lin' }
+  const file = { file: 'src/x.ts' }
+  await sync(
+    { ...member, role: 'developer', joined_at: '2026-01-01T00:00:00Z' },
+    session('x1', '2026-03-01T10:00:00Z', [finding('x1', { ...file, fingerprint: 'x' })]),
+    session('x2', '2026-03-03T10:00:00Z', [finding('x2', { severity: 'low' })]),
+  )
+  expect(await ids('?sort=severity')).toEqual(['x1', 'x2'])
+  const laptop = { name: 'laptop', scopes: ['security:read' as const], member: 'lin@example.com' }
+  const { key } = await createKey(database.sql, own.orgId, laptop)
+  expect(await change(key, 'x1', { status: 'fixed' })).toEqual([403, undefined])
+  expect(await change(own.key, 'x1', { assignee: 'LIN@example.com', note: 'rotate it' })).toEqual([
+    200,
+    'open',
+  ])
+  expect(await ids('?assignee=user_lin')).toEqual(['x1'])
+  expect(await ids('?assignee=')).toEqual(['x2'])
+  expect(await change(key, 'x1', { status: 'accepted' })).toEqual([403, undefined])
+  expect(await change(key, 'x1', { status: 'fixed', assignee: null })).toEqual([403, undefined])
+  expect(await change(key, 'x1', { status: 'fixed' })).toEqual([200, 'fixed'])
+  expect(await change(own.key, 'x2', { status: 'accepted', note: 'a test server' })).toEqual([
+    200,
+    'accepted',
+  ])
+  expect(await ids('?status=open')).toEqual([])
+  expect((await get<{ data: object[] }>('/v1/security/heatmap', by(own.key))).data).toEqual([])
+  const detail = async (name: string) =>
+    (await get<{ security_metadata: { findings: object[] } }>(`/v1/sessions/sess_${name}`, by(own.key)))
+      .security_metadata.findings[0]
+  expect(await detail('x1')).toMatchObject({ status: 'fixed', assignee: 'user_lin' })
+  expect(await detail('x2')).toMatchObject({ status: 'accepted', assignee: null, note: 'a test server' })
+  // its session again, an earlier session, and one that has it in another file
+  const again = (id: string, fields: object = {}) => finding(id, { ...file, fingerprint: 'x', ...fields })
+  await sync(session('x1', '2026-03-01T10:00:00Z', [again('x1')], { turns: 7 }))
+  await sync(session('x0', '2026-02-01T10:00:00Z', [again('x0')]))
+  await sync(session('x3', '2026-04-01T10:00:00Z', [again('x3', { file: 'src/y.ts' })]))
+  expect(await ids('?status=fixed')).toEqual(['x1'])
+  await sync(session('x4', '2026-04-01T11:00:00Z', [again('x4')]))
+  expect(await ids('?status=fixed')).toEqual([])
+  expect(await detail('x1')).toMatchObject({ status: 'open', assignee: 'user_lin' })
+  // what is known already opens nothing again
+  expect(await change(own.key, 'x1', { status: 'fixed' })).toEqual([200, 'fixed'])
+  await sync(session('x4', '2026-04-01T11:00:00Z', [again('x4')], { turns: 9 }))
+  expect(await ids('?status=fixed')).toEqual(['x1'])
+  expect(await change(own.key, 'x1', { assignee: null })).toEqual([200, 'fixed'])
+  expect(await findDifferences(database.sql, own.orgId, [...FINDING_TABLES, ...USAGE_TABLES])).toEqual([])
+  const log = await get<{ data: { action: string }[] }>('/v1/audit?action=finding.*', by(own.key))
+  expect(log.data.map(({ action }) => action.slice(8)).toReversed()).toEqual([
+    'assigned',
+    'fixed',
+    'accepted',
+    'reopened',
+    'fixed',
+    'assigned',
+  ])
+})
+
 test('only an admin dismisses: records of other keys neither dismiss nor open a finding again', async () => {
   const own = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
   const { key } = await createKey(database.sql, own.orgId, { name: 'laptop', scopes: ['sessions:write'] })
@@ -236,7 +305,8 @@ test('only an admin dismisses: records of other keys neither dismiss nor open a 
 test('refuses what it does not know, and who may not', async () => {
   expect((await send('PATCH', '/v1/findings/finding_none', { status: 'open' })).status).toBe(404)
   expect((await send('PATCH', '/v1/findings/finding_a', { status: 'gone' })).status).toBe(400)
-  expect((await send('PATCH', '/v1/findings/finding_a', { note: 'why' })).status).toBe(400)
+  for (const body of [{}, { assignee: 'nobody@example.com' }, { assignee: 3 }])
+    expect((await send('PATCH', '/v1/findings/finding_a', body)).status).toBe(400)
   const another = await tenant(database.sql, { scopes: ['read', 'admin'] })
   const theirs = client(app, another.key)
   expect((await list('', theirs)).data).toEqual([])

@@ -64,6 +64,7 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   min_quality: ['1'],
   max_quality: ['99'],
   has_findings: ['true', 'false'],
+  assignee: ['', 'ada@example.com'],
   restore: ['true'],
   moved: ['true'],
 }
@@ -71,7 +72,8 @@ export const PARAMETERS: Record<string, Values | string[]> = {
 const OWN_VALUES: Record<string, string[]> = {
   'breakdown sort': ['tokens', 'key'],
   'outcomes by': ['month', 'week', 'project', 'repo', 'member', 'team', 'agent'],
-  'findings status': ['open', 'dismissed'],
+  'findings status': ['open', 'fixed', 'accepted', 'dismissed'],
+  'findings sort': ['severity'],
 }
 /** The values of a parameter in this path; undefined where none are known. */
 export function valuesIn(path: string, parameter: string): Values | string[] | undefined {

@@ -5,7 +5,7 @@ import { packFragments, type SessionFragments, unpackFragments } from '../../../
 import { DAY_MS } from '../../../base/dates.ts'
 import { ApiError } from '../../../base/errors.ts'
 import type { ISql } from '../../../database/client.ts'
-import type { Finding } from '../model.ts'
+import type { StoredFinding } from '../model.ts'
 import { type PreparedSession, prepareSession } from '../prepare.ts'
 import { findFragments, type StoredFragments } from '../store-write.ts'
 import type { StoredSession } from '../stored-queries.ts'
@@ -198,25 +198,27 @@ function contentsOf(parts: SessionFragments, turns: Known['turns']): Map<string,
 }
 
 /**
- * The session with the findings dismissed that were dismissed in it before: by their ids, else by file and fingerprint, as a
- * finding whose turn has another number now has another id. One that was not sent stays: otherwise it would be open when it is
+ * The session with what was decided about its findings before: by their ids, else by file and fingerprint, as a finding whose
+ * turn has another number now has another id. One that is not open and was not sent stays: otherwise it would be open when it is
  * sent the next time. Its hash stays that of what was sent.
  */
-export function keepDismissed(session: PreparedSession, dismissed: readonly Finding[]): PreparedSession {
-  if (dismissed.length === 0) return session
+export function keepDecisions(session: PreparedSession, decided: readonly StoredFinding[]): PreparedSession {
+  if (decided.length === 0) return session
   const { security_metadata } = session.detail
   const ids = new Set(security_metadata.findings.map(({ id }) => id))
-  const gone = dismissed.filter(({ id }) => !ids.has(id))
+  const gone = decided.filter(({ id }) => !ids.has(id))
   const findings = security_metadata.findings.map((finding) => {
     const known =
-      dismissed.find(({ id }) => id === finding.id) ??
+      decided.find(({ id }) => id === finding.id) ??
       gone.find(({ file, fingerprint }) => file === finding.file && fingerprint === finding.fingerprint)
-    return known === undefined ? finding : withStatus(finding, 'dismissed', known.note)
+    return known === undefined
+      ? finding
+      : withDecision(finding, { assignee: undefined, note: undefined, ...known })
   })
-  const isThere = ({ file, fingerprint }: Finding) =>
+  const isThere = ({ file, fingerprint }: StoredFinding) =>
     findings.some((finding) => finding.file === file && finding.fingerprint === fingerprint)
   const kept = gone
-    .filter((finding) => !isThere(finding))
+    .filter((finding) => finding.status !== 'open' && !isThere(finding))
     .slice(0, Math.max(0, MAX_FINDINGS - findings.length))
   return {
     ...session,
@@ -227,11 +229,11 @@ export function keepDismissed(session: PreparedSession, dismissed: readonly Find
   }
 }
 
-/** The finding with another status; a note belongs to a dismissed one. */
-export function withStatus(
-  { note: _note, ...finding }: Finding,
-  status: Finding['status'],
-  note?: string,
-): Finding {
-  return { ...finding, status, ...(status === 'dismissed' && note !== undefined ? { note } : {}) }
+/** The finding with another decision. Its fields are in the order of a prepared one's. */
+export function withDecision(
+  { status: _status, assignee: _assignee, note: _note, created_at, ...finding }: StoredFinding,
+  { status, assignee, note }: Pick<StoredFinding, 'status'> & Record<'assignee' | 'note', string | undefined>,
+): StoredFinding {
+  const known = { ...(assignee !== undefined && { assignee }), ...(note !== undefined && { note }) }
+  return { ...finding, status, ...known, created_at }
 }

@@ -17,7 +17,7 @@ import { SESSION_ROLLUPS, type Touching, updateDirectories } from '../rollup.ts'
 import { storeSessions } from '../store-write.ts'
 import { findStored, type StoredSession } from '../stored-queries.ts'
 import { withKnownNotes } from './known-notes.ts'
-import { keepDismissed, withKnownFragments } from './merge-fragments.ts'
+import { keepDecisions, withKnownFragments } from './merge-fragments.ts'
 import { type Reassignment, withUsers } from './reassignment-queries.ts'
 import { findSubAgents, type MergeOptions, withSubAgentsTelemetry } from './telemetry.ts'
 
@@ -108,7 +108,7 @@ export async function writeSessions(
       isSame: (session, known) => Buffer.compare(session.hash, known.hash) === 0,
     },
   )
-  const rows = changes.map((session) => keepDismissed(session, stored.get(session.id)?.dismissed ?? []))
+  const rows = changes.map((session) => keepDecisions(session, stored.get(session.id)?.decided ?? []))
   // telemetry of sub-agents comes to those that were sent
   const result = { ...compared, unchanged: sent.length - rows.length, skipped }
   if (rows.length === 0) return { ...nothing, ...result }
