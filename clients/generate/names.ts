@@ -50,7 +50,7 @@ export const METHODS: Record<string, Record<string, string>> = {
     security_json: 'GET /api/badge/{}/security.json',
     cost_json: 'GET /api/badge/{}/cost.json',
   },
-  service: { health: 'GET /health', ready: 'GET /ready', live: 'GET /live' },
+  service: { health: 'GET /health', ready: 'GET /ready', live: 'GET /live', server: 'GET /v1/server' },
   keys: {
     list: 'GET /v1/keys',
     create: 'POST /v1/keys',

@@ -351,14 +351,27 @@ type SessionsListParams struct {
 	HasFindings *bool    `json:"has_findings,omitempty"` // Only sessions with, or without, security findings
 	Sort        string   `json:"sort,omitempty"`         // What to sort by; ties are broken by id, in the same direction
 	Order       string   `json:"order,omitempty"`        // Direction of the sort
+	Include     string   `json:"include,omitempty"`      // `details`: each also with `member`, `agent`, `model`, `branch`, `ended_at` and `findings`
+}
+
+// SessionMember: With `include=details`: whose it is; null where that is not known, or not shown.
+type SessionMember struct {
+	ID    *string `json:"id"`
+	Email *string `json:"email"`
 }
 type Session struct {
-	ID            string  `json:"id"`
-	ProjectName   *string `json:"project_name"`
-	Turns         int64   `json:"turns"`
-	EstimatedCost float64 `json:"estimated_cost"` // US dollars, at most 6 decimals; 0 where nothing is known
-	QualityScore  float64 `json:"quality_score"`  // How smoothly it went (errors, rework, interruptions), no measure of its code; 0 to 100, high is good
-	CreatedAt     string  `json:"created_at"`     // When the session began
+	ID            string         `json:"id"`
+	ProjectName   *string        `json:"project_name"`
+	Turns         int64          `json:"turns"`
+	EstimatedCost float64        `json:"estimated_cost"` // US dollars, at most 6 decimals; 0 where nothing is known
+	QualityScore  float64        `json:"quality_score"`  // How smoothly it went (errors, rework, interruptions), no measure of its code; 0 to 100, high is good
+	CreatedAt     string         `json:"created_at"`     // When the session began
+	Member        *SessionMember `json:"member"`         // With `include=details`: whose it is; null where that is not known, or not shown
+	Agent         *string        `json:"agent"`          // With `include=details`
+	Model         *string        `json:"model"`          // With `include=details`
+	Branch        *string        `json:"branch"`         // With `include=details`
+	EndedAt       *string        `json:"ended_at"`       // With `include=details`
+	Findings      *int64         `json:"findings"`       // With `include=details`: number of its open findings
 }
 type Pagination struct {
 	Page    int64 `json:"page"`
@@ -450,7 +463,8 @@ type Finding struct {
 	TurnNumber  *int64  `json:"turn_number"`
 	Fingerprint string  `json:"fingerprint"`
 	Status      string  `json:"status"`
-	Note        string  `json:"note"` // Why it was dismissed, where somebody said so
+	Assignee    *string `json:"assignee"` // Id of the member who is to mend it
+	Note        string  `json:"note"`     // What was decided and why, where somebody said so
 	CreatedAt   string  `json:"created_at"`
 }
 type SecurityMetadata struct {
@@ -458,7 +472,12 @@ type SecurityMetadata struct {
 	Findings []Finding `json:"findings"`
 }
 type SessionDetail struct {
-	Session
+	ID               string                   `json:"id"`
+	ProjectName      *string                  `json:"project_name"`
+	Turns            int64                    `json:"turns"`
+	EstimatedCost    float64                  `json:"estimated_cost"` // US dollars, at most 6 decimals; 0 where nothing is known
+	QualityScore     float64                  `json:"quality_score"`  // How smoothly it went (errors, rework, interruptions), no measure of its code; 0 to 100, high is good
+	CreatedAt        string                   `json:"created_at"`     // When the session began
 	UserID           *string                  `json:"user_id"`
 	UnpricedTokens   int64                    `json:"unpriced_tokens"` // tokens of all kinds whose price is not known: they add nothing to estimated_cost
 	Landed           *bool                    `json:"landed"`          // Whether the default branch has a commit of it; null where none is known
@@ -717,14 +736,10 @@ type FindingsListParams struct {
 	File     string `json:"file,omitempty"`      // Only in this file
 	Member   string `json:"member,omitempty"`    // Only in sessions of this member: an id, or an address in any case
 	Status   string `json:"status,omitempty"`    // Only of this status
+	Assignee string `json:"assignee,omitempty"`  // Only those of this assignee: an id, or an address in any case; empty: of nobody
 	DateFrom string `json:"date_from,omitempty"` // First UTC day, inclusive
 	DateTo   string `json:"date_to,omitempty"`   // Last UTC day, inclusive
-}
-
-// SessionMember: Whose session it is; null where that is not known, or not shown.
-type SessionMember struct {
-	ID    *string `json:"id"`
-	Email *string `json:"email"`
+	Sort     string `json:"sort,omitempty"`      // The newest first, or the most severe and of these the newest
 }
 type ListedFinding struct {
 	Finding
@@ -734,8 +749,9 @@ type ListedFinding struct {
 }
 type ListedFindingPage = Page[ListedFinding]
 type FindingChange struct {
-	Status *string `json:"status,omitempty"`
-	Note   *string `json:"note,omitempty"`
+	Status   *string           `json:"status,omitempty"`
+	Note     *string           `json:"note,omitempty"`
+	Assignee *Nullable[string] `json:"assignee,omitempty"` // Who is to mend it: a member’s id, or an address in any case; null: nobody
 }
 type AuditListParams struct {
 	Page     int64  `json:"page,omitempty"`      // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
@@ -808,6 +824,9 @@ type TeamOverview struct {
 	Members         []TeamOverviewMember        `json:"members"` // by joined_at, then id
 	ActivitySummary TeamOverviewActivitySummary `json:"activity_summary"`
 }
+type TeamExpertiseParams struct {
+	Path string `json:"path,omitempty"` // Only who knows this file, and the domains that it is of
+}
 type ExpertiseDataDomain struct {
 	Domain           string  `json:"domain"`            // project and top-level directory; `.` for files beside the directories
 	Score            float64 `json:"score"`             // 0 to 100: mean degree of authorship of the files, weighted with ln(1 + commits)
@@ -821,6 +840,7 @@ type ExpertiseDataDomain struct {
 type ExpertiseData struct {
 	UserID      *string               `json:"user_id"` // null for an owner of files whose address is no member’s
 	DisplayName string                `json:"display_name"`
+	Score       *float64              `json:"score"`   // With `path`: 0 to 100, by what they wrote of the file itself
 	Domains     []ExpertiseDataDomain `json:"domains"` // by score descending, then domain
 }
 type ExpertiseDomain struct {
@@ -830,7 +850,7 @@ type ExpertiseDomain struct {
 	PrimaryOwnerID *string `json:"primary_owner_id"` // null when the primary owner is no member
 }
 type Expertise struct {
-	Data    []ExpertiseData   `json:"data"`    // members by joined_at, then id; then authors who are no members, by name
+	Data    []ExpertiseData   `json:"data"`    // members by joined_at, then id; then authors who are no members, by name. With `path` by `score`
 	Domains []ExpertiseDomain `json:"domains"` // by domain
 }
 type Machine struct {
@@ -884,8 +904,13 @@ type FixRate struct {
 	Share         *float64 `json:"share"`           // null below 20 pull requests; rounded to 6 decimals
 }
 type RiskSession struct {
-	Session
-	Part float64 `json:"part"` // What of it the pull request has: all, or an equal part where several have the session; US dollars
+	ID            string  `json:"id"`
+	ProjectName   *string `json:"project_name"`
+	Turns         int64   `json:"turns"`
+	EstimatedCost float64 `json:"estimated_cost"` // US dollars
+	Part          float64 `json:"part"`           // What of it the pull request has: all, or an equal part where several have the session; US dollars
+	QualityScore  float64 `json:"quality_score"`  // 0 to 100, high is good
+	CreatedAt     string  `json:"created_at"`     // When the session began
 }
 type RiskSessions struct {
 	Count          int64         `json:"count"`           // Sessions that worked on the pull request
@@ -1115,6 +1140,26 @@ type Readiness struct {
 }
 type Liveness struct {
 	Status string `json:"status"` // `ok`
+}
+
+// ServerLastBackup: The newest complete one that the server made.
+type ServerLastBackup struct {
+	At    string `json:"at"`    // When it began
+	Bytes int64  `json:"bytes"` // Size of its file
+}
+
+// ServerDisk: Of the data directory; null where the database is another server’s.
+type ServerDisk struct {
+	FreeBytes  int64 `json:"free_bytes"`  // Free space
+	TotalBytes int64 `json:"total_bytes"` // All of its space
+}
+type Server struct {
+	Version            string            `json:"version"`
+	DatabaseBytes      int64             `json:"database_bytes"`       // Size of the database on disk
+	BackupEverySeconds *float64          `json:"backup_every_seconds"` // null: the server makes none
+	LastBackup         *ServerLastBackup `json:"last_backup"`          // The newest complete one that the server made
+	BackupFailedAt     *string           `json:"backup_failed_at"`     // Since the last success
+	Disk               *ServerDisk       `json:"disk"`                 // Of the data directory; null where the database is another server’s
 }
 type APIKey struct {
 	WhoAmIKey

@@ -129,7 +129,7 @@ func (r *SecurityResource) HeatmapIter(ctx context.Context, params *SecurityHeat
 // FindingsResource has the methods of findings.
 type FindingsResource struct{ core *core }
 
-// List: list findings, those of the newest sessions first. Scope: `security:read` or `read`.
+// List: list findings, those of the newest sessions or the most severe first. Scope: `security:read` or `read`.
 func (r *FindingsResource) List(ctx context.Context, params *FindingsListParams) (*ListedFindingPage, error) {
 	return call[ListedFindingPage](ctx, r.core, request{method: "GET", path: "/v1/findings", query: params})
 }
@@ -139,7 +139,7 @@ func (r *FindingsResource) Iter(ctx context.Context, params *FindingsListParams)
 	return newIter[ListedFinding](ctx, r.core, request{method: "GET", path: "/v1/findings", query: params})
 }
 
-// Update: dismiss a finding, or open it again. Scope: `admin`.
+// Update: decide about a finding: fixed, accepted, dismissed, or open again; assign it. Scope: `admin` or `security:read` or `read`.
 func (r *FindingsResource) Update(ctx context.Context, findingID string, params *FindingChange) (*ListedFinding, error) {
 	return call[ListedFinding](ctx, r.core, request{method: "PATCH", path: path("/v1/findings/{finding_id}", findingID), body: params})
 }
@@ -170,9 +170,9 @@ func (r *TeamResource) Get(ctx context.Context) (*TeamOverview, error) {
 	return call[TeamOverview](ctx, r.core, request{method: "GET", path: "/v1/team"})
 }
 
-// Expertise: who knows which part of the code. Scope: `team:read` or `read`.
-func (r *TeamResource) Expertise(ctx context.Context) (*Expertise, error) {
-	return call[Expertise](ctx, r.core, request{method: "GET", path: "/v1/team/expertise"})
+// Expertise: who knows which part of the code, or a file. Scope: `team:read` or `read`.
+func (r *TeamResource) Expertise(ctx context.Context, params *TeamExpertiseParams) (*Expertise, error) {
+	return call[Expertise](ctx, r.core, request{method: "GET", path: "/v1/team/expertise", query: params})
 }
 
 // Machines: list the machines that send records, the one seen last first. Scope: `team:read` or `read`.
@@ -360,6 +360,11 @@ func (r *ServiceResource) Ready(ctx context.Context) (*Readiness, error) {
 // Live: whether the process serves.
 func (r *ServiceResource) Live(ctx context.Context) (*Liveness, error) {
 	return call[Liveness](ctx, r.core, request{method: "GET", path: "/live"})
+}
+
+// Server: version, last backup and disk of a server that has one organization. Scope: `admin`.
+func (r *ServiceResource) Server(ctx context.Context) (*Server, error) {
+	return call[Server](ctx, r.core, request{method: "GET", path: "/v1/server"})
 }
 
 // KeysResource has the methods of keys.

@@ -67,6 +67,7 @@ import type { Intake } from './intake/messages.ts'
 import { syncRoutes } from './intake/routes.ts'
 import { telemetryRoutes } from './intake/telemetry-routes.ts'
 import { dashboard } from './pages.ts'
+import { serverRoutes } from './server-route.ts'
 
 export interface AppDeps {
   /** Connections for reads, `config.databasePool` of them. */
@@ -204,6 +205,7 @@ export function createApp(deps: AppDeps) {
     .use(attentionRoutes(routeDeps))
     .use(organizationRoutes(routeDeps, secrets))
     .use(whoAmIRoutes(routeDeps))
+    .use(serverRoutes(routeDeps))
     .use(changeRoutes(routeDeps, streams))
     .use(syncRoutes(routeDeps, intake))
     .use(telemetry)

@@ -15,6 +15,7 @@ export type AlertMetric = 'cost' | 'forecast' | 'budget_percent' | 'average_qual
 'unpriced_tokens' | 'silent_machines' | 'failing_endpoints'
 export type SessionSort = 'created_at' | 'estimated_cost' | 'turns' | 'quality_score'
 export type Severity = 'critical' | 'high' | 'medium' | 'low'
+export type FindingStatus = 'open' | 'fixed' | 'accepted' | 'dismissed'
 export type BreakdownBy = 'project' | 'member' | 'team' | 'model' | 'agent' | 'branch' | 'ticket' | 'day' |
 'week' | 'month'
 export type BreakdownSort = 'cost' | 'tokens' | 'sessions' | 'unpriced_tokens' | 'change' | 'key'
@@ -166,12 +167,16 @@ export interface SessionsListParams extends PageParams {
  /** Only sessions that cost at least this, in US dollars */ min_cost?: number
  /** Only sessions that cost at most this, in US dollars */ max_cost?: number
  min_quality?: number; max_quality?: number; has_findings?: boolean; sort?: SessionSort
- order?: 'asc' | 'desc'
+ order?: 'asc' | 'desc'; include?: 'details'
+}
+/** With `include=details`: whose it is; null where that is not known, or not shown */ export interface SessionMember {
+ id: string | null; email: string | null
 }
 export interface Session {
  id: string; project_name: string | null; turns: number
  /** US dollars, at most 6 decimals; 0 where nothing is known */ estimated_cost: number
- quality_score: number; created_at: string
+ quality_score: number; created_at: string; member?: SessionMember | null; agent?: string | null
+ model?: string | null; branch?: string | null; ended_at?: string | null; findings?: number
 }
 export interface Pagination { page: number; per_page: number; total: number }
 export type SessionPage = Page<Session>
@@ -207,14 +212,17 @@ export interface QualityMetadata {
 export interface Finding {
  id: string; rule_id: string; category: string; severity: Severity; title: string; description: string | null
  file: string | null; line: number | null; turn_number: number | null; fingerprint: string
- status: 'open' | 'dismissed'; note?: string; created_at: string
+ status: FindingStatus; assignee: string | null; note?: string; created_at: string
 }
 export interface SecurityMetadata { score: number; findings: Finding[] }
-export interface SessionDetail extends Session {
- user_id: string | null; unpriced_tokens: number; landed: boolean | null; reverted: boolean | null
- survival: SessionRecordSurvival; source: string | null; branch: string | null; pull_requests?: PullRequest[]
- model: string | null; models: string[]; started_at: string | null; ended_at: string | null
- duration_seconds: number | null; tokens: SessionTokens | null; origin: 'transcript' | 'telemetry' | 'both'
+export interface SessionDetail {
+ id: string; project_name: string | null; turns: number
+ /** US dollars, at most 6 decimals; 0 where nothing is known */ estimated_cost: number
+ quality_score: number; created_at: string; user_id: string | null; unpriced_tokens: number
+ landed: boolean | null; reverted: boolean | null; survival: SessionRecordSurvival; source: string | null
+ branch: string | null; pull_requests?: PullRequest[]; model: string | null; models: string[]
+ started_at: string | null; ended_at: string | null; duration_seconds: number | null
+ tokens: SessionTokens | null; origin: 'transcript' | 'telemetry' | 'both'
  cost_source: 'reported' | 'estimated'; stated_cost: number | null; version: string | null
  effort: string | null; vendor: SessionRecordVendor | null; paid_by: 'plan' | 'api' | 'unknown' | null
  tools_used: SessionDetailToolsUsed[]; files_touched: string[] | null; summary: string | null
@@ -344,18 +352,16 @@ export interface HeatmapSummary {
 export interface Heatmap extends Page<HeatmapFile> { summary: HeatmapSummary }
 export interface FindingsListParams extends PageParams {
  severity?: Severity; rule_id?: string; category?: string; project?: string; file?: string; member?: string
- status?: 'open' | 'dismissed'
+ status?: FindingStatus; assignee?: string
  /** First UTC day, inclusive */ date_from?: string
  /** Last UTC day, inclusive */ date_to?: string
-}
-/** Whose session it is; null where that is not known, or not shown */ export interface SessionMember {
- id: string | null; email: string | null
+ sort?: 'created_at' | 'severity'
 }
 export interface ListedFinding extends Finding {
  session_id: string; project: string | null; member: SessionMember | null
 }
 export type ListedFindingPage = Page<ListedFinding>
-export interface FindingChange { status?: 'open' | 'dismissed'; note?: string }
+export interface FindingChange { status?: FindingStatus; note?: string; assignee?: string | null }
 export interface AuditListParams extends PageParams {
  action?: string; user_id?: string
  /** First UTC day, inclusive */ date_from?: string
@@ -387,12 +393,13 @@ export interface TeamOverviewMember {
 }
 export interface TeamOverviewActivitySummary { sessions_last_7d: number; active_members_last_7d: number }
 export interface TeamOverview { members: TeamOverviewMember[]; activity_summary: TeamOverviewActivitySummary }
+export interface TeamExpertiseParams { path?: string }
 export interface ExpertiseDataDomain {
  domain: string; score: number; commits: number; sessions: number; files_owned: number
  ownership_percent: number; is_primary_owner: boolean; last_active_at: string
 }
 export interface ExpertiseData {
- user_id: string | null; display_name: string; domains: ExpertiseDataDomain[]
+ user_id: string | null; display_name: string; score?: number; domains: ExpertiseDataDomain[]
 }
 export interface ExpertiseDomain {
  domain: string; files: number; bus_factor: number; primary_owner_id: string | null
@@ -423,7 +430,11 @@ export type RiskScorePage = Page<RiskScore>
 export interface FixRate {
  rating: Rating; pull_requests: number; followed_by_fix: number; share: number | null
 }
-export interface RiskSession extends Session { part: number }
+export interface RiskSession {
+ id: string; project_name: string | null; turns: number
+ /** US dollars */ estimated_cost: number
+ part: number; quality_score: number; created_at: string
+}
 export interface RiskSessions {
  count: number
  /** The sum of their parts; US dollars */ cost: number
@@ -529,6 +540,16 @@ export interface ShieldsBadge {
  status: string; database: string; disk: string; worker: string; schema: string
 }
 export interface Liveness { status: string }
+/** The newest complete one that the server made */ export interface ServerLastBackup {
+ at: string; bytes: number
+}
+/** Of the data directory; null where the database is another server’s */ export interface ServerDisk {
+ free_bytes: number; total_bytes: number
+}
+export interface Server {
+ version: string; database_bytes: number; backup_every_seconds: number | null
+ last_backup: ServerLastBackup | null; backup_failed_at: string | null; disk: ServerDisk | null
+}
 export interface ApiKey extends WhoAmIKey {
  created_at: string; created_by: string | null; last_used_at: string | null; revoked_at: string | null
 }
@@ -729,8 +750,8 @@ export interface Resources {
   heatmap(params?: SecurityHeatmapParams): List<Heatmap>
  }
  findings: {
-  /** List findings, those of the newest sessions first. */ list(params?: FindingsListParams): List<ListedFindingPage>
-  update(finding_id: string, params: FindingChange): Promise<ListedFinding>
+  /** List findings, those of the newest sessions or the most severe first. */ list(params?: FindingsListParams): List<ListedFindingPage>
+  /** Decide about a finding: fixed, accepted, dismissed, or open again; assign it. */ update(finding_id: string, params: FindingChange): Promise<ListedFinding>
  }
  audit: {
   list(params?: AuditListParams): List<AuditEntryPage>
@@ -738,7 +759,7 @@ export interface Resources {
  }
  team: {
   get(): Promise<TeamOverview>
-  expertise(): Promise<Expertise>
+  /** Who knows which part of the code, or a file. */ expertise(params?: TeamExpertiseParams): Promise<Expertise>
   /** List the machines that send records, the one seen last first. */ machines(params?: PageParams): List<MachinePage>
   /** How much of the sessions transcripts and telemetry tell, by member and agent. */ coverage(params?: PageParams): List<CoveragePage>
  }
@@ -778,6 +799,7 @@ export interface Resources {
   health(): Promise<Health>
   /** Whether requests should be sent to this instance */ ready(): Promise<Readiness>
   live(): Promise<Liveness>
+  /** Version, last backup and disk of a server that has one organization. */ server(): Promise<Server>
  }
  keys: {
   list(params?: PageParams): List<ApiKeyPage>

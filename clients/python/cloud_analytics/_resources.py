@@ -27,7 +27,7 @@ class Sessions(Resource):
         model: str = UNSET, agent: str = UNSET, branch: str = UNSET, ticket: str = UNSET,
         min_cost: float = UNSET, max_cost: float = UNSET, min_quality: float = UNSET,
         max_quality: float = UNSET, has_findings: bool = UNSET, sort: m.SessionSort = UNSET,
-        order: Literal["asc", "desc"] = UNSET
+        order: Literal["asc", "desc"] = UNSET, include: Literal["details"] = UNSET
     ) -> m.SessionPage:
         """List sessions. Scope: `sessions:read` or `read`.
 
@@ -38,7 +38,8 @@ class Sessions(Resource):
         max_cost: Only sessions that cost at most this, in US dollars. min_quality: Only sessions with at
         least this quality score. max_quality: Only sessions with at most this quality score. has_findings:
         Only sessions with, or without, security findings. sort: What to sort by; ties are broken by id, in
-        the same direction. order: Direction of the sort.
+        the same direction. order: Direction of the sort. include: `details`: each also with `member`,
+        `agent`, `model`, `branch`, `ended_at` and `findings`.
         """
         return self._list(m.SessionPage, "/v1/sessions", locals())
 
@@ -166,22 +167,26 @@ class Findings(Resource):
     def list(
         self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET, severity: m.Severity = UNSET,
         rule_id: str = UNSET, category: str = UNSET, project: str = UNSET, file: str = UNSET,
-        member: str = UNSET, status: Literal["open", "dismissed"] = UNSET, date_from: str = UNSET,
-        date_to: str = UNSET
+        member: str = UNSET, status: m.FindingStatus = UNSET, assignee: str = UNSET, date_from: str = UNSET,
+        date_to: str = UNSET, sort: Literal["created_at", "severity"] = UNSET
     ) -> m.ListedFindingPage:
-        """List findings, those of the newest sessions first. Scope: `security:read` or `read`.
+        """List findings, those of the newest sessions or the most severe first. Scope: `security:read` or `read`.
 
         severity: Only of this severity. rule_id: Only of this rule. category: Only of this category. file:
         Only in this file. member: Only in sessions of this member: an id, or an address in any case. status:
-        Only of this status.
+        Only of this status. assignee: Only those of this assignee: an id, or an address in any case; empty:
+        of nobody. sort: The newest first, or the most severe and of these the newest.
         """
         return self._list(m.ListedFindingPage, "/v1/findings", locals())
 
     def update(
-        self, finding_id: str, params: Params = None, *, status: Literal["open", "dismissed"] = UNSET,
-        note: str = UNSET
+        self, finding_id: str, params: Params = None, *, status: m.FindingStatus = UNSET, note: str = UNSET,
+        assignee: Optional[str] = UNSET
     ) -> m.ListedFinding:
-        """Dismiss a finding, or open it again. Scope: `admin`."""
+        """Decide about a finding: fixed, accepted, dismissed, or open again; assign it. Scope: `admin` or `security:read` or `read`.
+
+        assignee: Who is to mend it: a member’s id, or an address in any case; null: nobody.
+        """
         return cast(m.ListedFinding, self._call("PATCH", "/v1/findings/{finding_id}", locals()))
 
 class Audit(Resource):
@@ -210,8 +215,11 @@ class Team(Resource):
         """Members and their activity. Scope: `team:read` or `read`."""
         return cast(m.TeamOverview, self._call("GET", "/v1/team", locals()))
 
-    def expertise(self) -> m.Expertise:
-        """Who knows which part of the code. Scope: `team:read` or `read`."""
+    def expertise(self, params: Params = None, *, path: str = UNSET) -> m.Expertise:
+        """Who knows which part of the code, or a file. Scope: `team:read` or `read`.
+
+        path: Only who knows this file, and the domains that it is of.
+        """
         return cast(m.Expertise, self._call("GET", "/v1/team/expertise", locals()))
 
     def machines(self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET) -> m.MachinePage:
@@ -406,6 +414,10 @@ class Service(Resource):
     def live(self) -> m.Liveness:
         """Whether the process serves."""
         return cast(m.Liveness, self._call("GET", "/live", locals()))
+
+    def server(self) -> m.Server:
+        """Version, last backup and disk of a server that has one organization. Scope: `admin`."""
+        return cast(m.Server, self._call("GET", "/v1/server", locals()))
 
 class Keys(Resource):
     def list(self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET) -> m.ApiKeyPage:

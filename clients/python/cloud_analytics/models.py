@@ -38,6 +38,9 @@ SessionSort = Literal[
 Severity = Literal[
     "critical", "high", "medium", "low"
 ]
+FindingStatus = Literal[
+    "open", "fixed", "accepted", "dismissed"
+]
 BreakdownBy = Literal[
     "project", "member", "team", "model", "agent", "branch", "ticket", "day", "week", "month"
 ]
@@ -229,6 +232,11 @@ class Attention(Model):
     mine: List[NamedBudget]  # Those of the member of the request and of their team
     endpoints: List[WebhookEndpoint]  # Those whose last attempt failed; with the scope `webhooks`
 
+class SessionMember(Model):
+    """With `include=details`: whose it is; null where that is not known, or not shown."""
+    id: Optional[str]
+    email: Optional[str]
+
 class Session(Model):
     id: str
     project_name: Optional[str]
@@ -236,6 +244,12 @@ class Session(Model):
     estimated_cost: float  # US dollars, at most 6 decimals; 0 where nothing is known
     quality_score: float  # How smoothly it went (errors, rework, interruptions), no measure of its code; 0 to 100, high is good
     created_at: str  # When the session began
+    member: Optional[SessionMember]  # With `include=details`: whose it is; null where that is not known, or not shown; absent where there is none
+    agent: Optional[str]  # With `include=details`; absent where there is none
+    model: Optional[str]  # With `include=details`; absent where there is none
+    branch: Optional[str]  # With `include=details`; absent where there is none
+    ended_at: Optional[str]  # With `include=details`; absent where there is none
+    findings: int  # With `include=details`: number of its open findings; absent where there is none
 
 class Pagination(Model):
     page: int
@@ -328,15 +342,22 @@ class Finding(Model):
     line: Optional[int]
     turn_number: Optional[int]
     fingerprint: str
-    status: Literal["open", "dismissed"]
-    note: str  # Why it was dismissed, where somebody said so; absent where there is none
+    status: FindingStatus
+    assignee: Optional[str]  # Id of the member who is to mend it
+    note: str  # What was decided and why, where somebody said so; absent where there is none
     created_at: str
 
 class SecurityMetadata(Model):
     score: float
     findings: List[Finding]
 
-class SessionDetail(Session):
+class SessionDetail(Model):
+    id: str
+    project_name: Optional[str]
+    turns: int
+    estimated_cost: float  # US dollars, at most 6 decimals; 0 where nothing is known
+    quality_score: float  # How smoothly it went (errors, rework, interruptions), no measure of its code; 0 to 100, high is good
+    created_at: str  # When the session began
     user_id: Optional[str]
     unpriced_tokens: int  # tokens of all kinds whose price is not known: they add nothing to estimated_cost
     landed: Optional[bool]  # Whether the default branch has a commit of it; null where none is known
@@ -519,11 +540,6 @@ class HeatmapSummary(Model):
 class Heatmap(Page["HeatmapFile"]):
     summary: HeatmapSummary
 
-class SessionMember(Model):
-    """Whose session it is; null where that is not known, or not shown."""
-    id: Optional[str]
-    email: Optional[str]
-
 class ListedFinding(Finding):
     session_id: str
     project: Optional[str]
@@ -605,6 +621,7 @@ class ExpertiseDataDomain(Model):
 class ExpertiseData(Model):
     user_id: Optional[str]  # null for an owner of files whose address is no member’s
     display_name: str
+    score: float  # With `path`: 0 to 100, by what they wrote of the file itself; absent where there is none
     domains: List[ExpertiseDataDomain]  # by score descending, then domain
 
 class ExpertiseDomain(Model):
@@ -614,7 +631,7 @@ class ExpertiseDomain(Model):
     primary_owner_id: Optional[str]  # null when the primary owner is no member
 
 class Expertise(Model):
-    data: List[ExpertiseData]  # members by joined_at, then id; then authors who are no members, by name
+    data: List[ExpertiseData]  # members by joined_at, then id; then authors who are no members, by name. With `path` by `score`
     domains: List[ExpertiseDomain]  # by domain
 
 class Machine(Model):
@@ -665,8 +682,14 @@ class FixRate(Model):
     followed_by_fix: int  # Those after which a fix changed one of their files within 30 days: docs/risk.md
     share: Optional[float]  # null below 20 pull requests; rounded to 6 decimals
 
-class RiskSession(Session):
+class RiskSession(Model):
+    id: str
+    project_name: Optional[str]
+    turns: int
+    estimated_cost: float  # US dollars
     part: float  # What of it the pull request has: all, or an equal part where several have the session; US dollars
+    quality_score: float  # 0 to 100, high is good
+    created_at: str  # When the session began
 
 class RiskSessions(Model):
     count: int  # Sessions that worked on the pull request
@@ -841,6 +864,24 @@ class Readiness(Model):
 
 class Liveness(Model):
     status: str  # `ok`
+
+class ServerLastBackup(Model):
+    """The newest complete one that the server made."""
+    at: str  # When it began
+    bytes: int  # Size of its file
+
+class ServerDisk(Model):
+    """Of the data directory; null where the database is another server’s."""
+    free_bytes: int  # Free space
+    total_bytes: int  # All of its space
+
+class Server(Model):
+    version: str
+    database_bytes: int  # Size of the database on disk
+    backup_every_seconds: Optional[float]  # null: the server makes none
+    last_backup: Optional[ServerLastBackup]  # The newest complete one that the server made
+    backup_failed_at: Optional[str]  # Since the last success
+    disk: Optional[ServerDisk]  # Of the data directory; null where the database is another server’s
 
 class ApiKey(WhoAmIKey):
     created_at: str

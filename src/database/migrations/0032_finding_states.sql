@@ -1,5 +1,5 @@
--- What is decided about a finding: it is fixed, accepted for what it is, or a false alarm; and who is to mend it. The rows follow
--- from the details of sessions, which older programs write too.
+-- A finding is open, fixed, accepted for what it is, or a false alarm, and somebody is to mend it. The rows follow from the
+-- details of sessions, which older programs write too.
 alter table findings drop constraint findings_status_check;
 alter table findings add constraint findings_status_check check (status in ('open', 'fixed', 'accepted', 'dismissed'));
 alter table findings add column assignee text;

@@ -1,12 +1,13 @@
 import { grants } from '../../accounts/keys/model.ts'
 import { plainPath } from '../../analysis/records/commit.ts'
-import { createDomain, directoryOf } from '../../analysis/scoring/ownership.ts'
 import { fileKeyOf } from '../../base/ids.ts'
 import { filesInHeatmap } from '../security/heatmap-queries.ts'
+import { findFiles, findPeople, type StoredFile } from '../team/file-queries.ts'
 import type { Expertise } from '../team/model.ts'
+import { authorsOf, whoKnows } from '../team/who-knows.ts'
 import { pageOfAll } from './answer.ts'
 import { type Call, get } from './call.ts'
-import { findFiles, findPeople, findPullRequests, type StoredFile } from './queries.ts'
+import { findPullRequests } from './queries.ts'
 
 /** Owners of a file in an answer. */
 const MAX_OWNERS = 5
@@ -15,46 +16,15 @@ const MAX_DOMAINS = 50
 
 const plain = (paths: readonly string[]): string[] => [...new Set(paths.map(plainPath))]
 
-/** The authors of the files with their scores, as docs/scoring.md has them for a domain, the highest first. */
-const authorsOf = (files: readonly StoredFile[]) => {
-  const domain = createDomain()
-  for (const { creator, authors } of files) {
-    if (authors.length > 0) domain.add({ creator, authors: authors.map((each) => ({ ...each, lastAt: '' })) })
-  }
-  return domain.result().authors.toSorted((a, b) => b.score - a.score)
-}
-
-const nameOf = ({ user_id, display_name }: { user_id: string | null; display_name: string }) =>
-  user_id ?? display_name
-
 /** The people of the route's answer who know the domains of these files, by their scores over the files themselves. */
-export async function whoKnows(call: Call, given: { paths: string[]; page?: number }): Promise<object> {
-  const paths = plain(given.paths)
-  const { data, domains } = await get<Expertise>(call, '/v1/team/expertise')
-  const files = await call.read((sql, orgId) => findFiles(sql, orgId, { paths }))
-  const projects = new Set(files.map(({ project }) => project))
-  const directories = new Set(paths.map(directoryOf))
-  // files without a commit may be of any project
-  const isAsked = ({ domain }: { domain: string }) => {
-    const at = domain.lastIndexOf('/')
-    return directories.has(domain.slice(at + 1)) && (files.length === 0 || projects.has(domain.slice(0, at)))
-  }
-  const authors = authorsOf(files)
-  const people = new Map((await peopleOf(call, authors)).map((person) => [person.email, nameOf(person)]))
-  const scores = new Map(authors.map(({ email, score }) => [people.get(email), score]))
-  const known = data
-    .map(({ domains, ...person }) => ({
-      ...person,
-      score: scores.get(nameOf(person)) ?? 0,
-      domains: domains.filter(isAsked).slice(0, MAX_DOMAINS),
-    }))
-    .filter((person) => person.domains.length > 0)
-    .toSorted((a, b) => b.score - a.score)
-  return pageOfAll(known, given.page, { domains: domains.filter(isAsked).slice(0, MAX_DOMAINS) })
+export async function whoKnowsFiles(call: Call, given: { paths: string[]; page?: number }): Promise<object> {
+  const expertise = await get<Expertise>(call, '/v1/team/expertise')
+  const { data, domains } = await call.read((sql, orgId) =>
+    whoKnows(sql, orgId, expertise, plain(given.paths)),
+  )
+  const few = data.map((person) => ({ ...person, domains: person.domains.slice(0, MAX_DOMAINS) }))
+  return pageOfAll(few, given.page, { domains: domains.slice(0, MAX_DOMAINS) })
 }
-
-const peopleOf = ({ read }: Call, authors: readonly { email: string }[]) =>
-  read((sql, orgId) => findPeople(sql, orgId, [...new Set(authors.map(({ email }) => email))]))
 
 /** Findings, churn, owners and pull requests of each file, the riskiest first. */
 export async function riskyFiles(
@@ -71,9 +41,10 @@ export async function riskyFiles(
   const people = grants(scopes, 'team:read')
     ? new Map(
         (
-          await peopleOf(
-            call,
-            stored.flatMap(({ authors }) => authors),
+          await call.read((sql, orgId) =>
+            findPeople(sql, orgId, [
+              ...new Set(stored.flatMap(({ authors }) => authors.map(({ email }) => email))),
+            ]),
           )
         ).map((one) => [one.email, one]),
       )

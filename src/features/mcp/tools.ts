@@ -8,7 +8,7 @@ import { oneOf } from '../../http/query.ts'
 import { BREAKDOWN_KEYS } from '../cost/breakdown-model.ts'
 import { apiPage, fitted, MAX_PAGE, partOfPage } from './answer.ts'
 import { type Call, get } from './call.ts'
-import { riskyFiles, whoKnows } from './files.ts'
+import { riskyFiles, whoKnowsFiles } from './files.ts'
 import { findRiskId } from './queries.ts'
 
 interface Tool {
@@ -86,7 +86,7 @@ const TOOLS: readonly Tool[] = [
     'team:read',
     'Who knows these files: by what they wrote of them (score, 0 to 100), and of their directories (domains).',
     { paths, page },
-    whoKnows,
+    whoKnowsFiles,
   ),
   tool(
     'risky_files',

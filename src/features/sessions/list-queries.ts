@@ -1,5 +1,6 @@
 import { TIME_PATTERN } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
+import { memberItem, memberOfKey } from '../../database/member-addresses.ts'
 import type { SessionListQuery } from './model.ts'
 
 // The statements of the list share these fragments.
@@ -13,8 +14,36 @@ export const LIST_FIELDS = `'{"id":"' || s.id || '","project_name":'
   || ',"estimated_cost":' || trim_scale(s.estimated_cost) || ',"quality_score":' || trim_scale(s.quality_score)
   || ',"created_at":"' || to_char(s.created_at at time zone 'UTC', '${TIME_PATTERN}') || '"'`
 
-/** A session `s` in the list. */
-export const LIST_ITEM = `${LIST_FIELDS} || '}'`
+/** The list's query, and whether its items leave members out. */
+export type ListQuery = SessionListQuery & { hidesMembers: boolean }
+
+/** A session `s` in the list, with `detailsOf` the query. */
+export const listItem = (sql: ISql, { include, hidesMembers }: ListQuery): Fragment =>
+  include === undefined
+    ? sql.unsafe(`${LIST_FIELDS} || '}'`)
+    : sql`
+        ${sql.unsafe(LIST_FIELDS)} || ',"member":'
+          || ${hidesMembers ? sql`'null'` : sql`coalesce(${memberItem(sql, sql`u.member`)}::text, 'null')`}
+          || ',"agent":' || coalesce(to_json(nullif(u.agent, ''))::text, 'null')
+          || ',"model":' || coalesce(to_json(nullif(u.model, ''))::text, 'null')
+          || ',"branch":' || coalesce(to_json(nullif(u.branch, ''))::text, 'null')
+          || ',"ended_at":' || coalesce(to_json(to_char(u.ended_at at time zone 'UTC', ${TIME_PATTERN}))::text, 'null')
+          || ',"findings":' || u.findings || '}'`
+
+/** A join of what the items of sessions `s` have with `include=details`. */
+export const detailsOf = (sql: ISql, orgId: string, { include, hidesMembers }: ListQuery): Fragment =>
+  include === undefined
+    ? sql``
+    : sql`
+        cross join lateral (
+          select u.member, u.agent, u.model, u.branch, u.ended_at, u.findings
+          from session_usage u
+          where u.org_id = ${orgId}
+            and u.session_id = s.id
+            and u.is_main
+          limit 1
+        ) u
+        ${hidesMembers ? sql`` : memberOfKey(sql, orgId, sql`u.member`)}`
 
 export const offsetOf = (query: SessionListQuery): number => (query.page - 1) * query.per_page
 
@@ -32,8 +61,8 @@ export function orderOf(sql: ISql, { sort, order }: Pick<SessionListQuery, 'sort
 }
 
 /** The page's items in their order, from sessions `s`. */
-export const itemsOf = (sql: ISql, query: SessionListQuery) =>
-  sql`string_agg(${sql.unsafe(LIST_ITEM)}, ',' order by ${orderOf(sql, query)}) as items`
+export const itemsOf = (sql: ISql, query: ListQuery) =>
+  sql`string_agg(${listItem(sql, query)}, ',' order by ${orderOf(sql, query)}) as items`
 
 /** Whether the list is filtered by cost or quality. */
 export const hasValues = ({ min_cost, max_cost, min_quality, max_quality }: SessionListQuery): boolean =>

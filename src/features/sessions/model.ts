@@ -14,7 +14,7 @@ import {
   ToolUse,
   UnpricedTokens,
 } from '../../analysis/records/session.ts'
-import { oneOfOr, Page, PageOf, PerPage } from '../../http/query.ts'
+import { oneOf, oneOfOr, Page, PageOf, PerPage } from '../../http/query.ts'
 import { UsageFilters } from '../usage/model.ts'
 
 export const SessionListQuery = Type.Object({
@@ -27,6 +27,13 @@ export const SessionListQuery = Type.Object({
     'What to sort by; ties are broken by id, in the same direction',
   ),
   order: oneOfOr(['asc', 'desc'], 'desc', 'Direction of the sort'),
+  include: Type.Optional(
+    oneOf(['details'], {
+      description:
+        '`details`: each also with `member`, `agent`, `model`, `branch`, `ended_at` and `findings`',
+      examples: ['details'],
+    }),
+  ),
 })
 export type SessionListQuery = Static<typeof SessionListQuery>
 
@@ -46,7 +53,27 @@ const listFields = {
   created_at: Timestamp('When the session began; UTC, milliseconds'),
 }
 
-export const SessionListItem = component('Session', listFields)
+const named = (example: string) =>
+  Type.Optional(nullable(Type.String({ description: 'With `include=details`', examples: [example] })))
+
+export const SessionListItem = component('Session', {
+  ...listFields,
+  member: Type.Optional(
+    nullable(
+      closed(
+        { id: nullable(Type.String()), email: nullable(Type.String()) },
+        { description: 'With `include=details`: whose it is; null where that is not known, or not shown' },
+      ),
+    ),
+  ),
+  agent: named('claude-code'),
+  model: named('claude-sonnet-4-5'),
+  branch: named('main'),
+  ended_at: Type.Optional(nullable(Timestamp('With `include=details`; UTC, milliseconds'))),
+  findings: Type.Optional(
+    Type.Integer({ description: 'With `include=details`: number of its open findings', examples: [1] }),
+  ),
+})
 export type SessionListItem = Static<typeof SessionListItem>
 export const SessionPage = PageOf(SessionListItem)
 export type SessionPage = Static<typeof SessionPage>
@@ -107,7 +134,7 @@ export const Finding = component('Finding', {
   created_at: Timestamp(),
 })
 export type Finding = Static<typeof Finding>
-/** As it is stored: without an assignee where there is none, so that hashes are those of before there was one. */
+/** A stored one has no assignee where there is none, so that hashes are those of before there was one. */
 export type StoredFinding = Omit<Finding, 'assignee'> & { assignee?: string }
 
 export const QualityMetadata = component('QualityMetadata', {

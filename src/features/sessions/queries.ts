@@ -9,12 +9,14 @@ import { MAX_PER_PAGE } from '../../http/query.ts'
 import { isSummed, sessionsWithShares, usageRows } from '../usage/sources.ts'
 import { sessionSums } from '../usage/sums.ts'
 import {
+  detailsOf,
   directionOf,
   hasValues,
   itemsOf,
   LIST_FIELDS,
-  LIST_ITEM,
+  type ListQuery,
   listColumns,
+  listItem,
   matchingSessions,
   offsetOf,
   orderOf,
@@ -68,32 +70,36 @@ const shareText = (sql: ISql, days: 14 | 30) => {
   )`
 }
 
-const seenBy = (onlyMember: VisibleMember | null, query: SessionListQuery): SessionListQuery =>
-  onlyMember === null ? query : { ...query, member: onlyMember.id }
+/** The caller sees these sessions, with their members or without. */
+interface SeenSessions {
+  onlyMember?: VisibleMember | null
+  hidesMembers?: boolean
+}
+
+const seenBy = (
+  query: SessionListQuery,
+  { onlyMember = null, hidesMembers = false }: SeenSessions,
+): ListQuery => ({ ...query, ...(onlyMember !== null && { member: onlyMember.id }), hidesMembers })
 
 /** A page of the sessions that match, with `onlyMember` of these, and how many match in all, both as of one instant. */
 export async function listSessions(
   sql: Sql,
   orgId: string,
   given: SessionListQuery,
-  onlyMember: VisibleMember | null = null,
+  seen: SeenSessions = {},
 ): Promise<JsonText> {
-  const query = seenBy(onlyMember, given)
+  const query = seenBy(given, seen)
   const { items, total } = await pageOf(sql, orgId, query)
   return pageText(items, query, total)
 }
 
 /** All sessions that match, in the list's order: `item`, as JSON. */
-export function allSessions(
-  sql: Sql,
-  orgId: string,
-  given: SessionListQuery,
-  { onlyMember }: { onlyMember: VisibleMember | null },
-): Fragment {
-  const query = seenBy(onlyMember, given)
+export function allSessions(sql: Sql, orgId: string, given: SessionListQuery, seen: SeenSessions): Fragment {
+  const query = seenBy(given, seen)
   return sql`
-    select ${sql.unsafe(LIST_ITEM)} as item
+    select ${listItem(sql, query)} as item
     from (${sessionsOf(sql, orgId, query)}) s
+    ${detailsOf(sql, orgId, query)}
     order by ${orderOf(sql, query)}`
 }
 
@@ -110,7 +116,7 @@ const sessionsOf = (sql: Sql, orgId: string, query: SessionListQuery): Fragment 
         ${sessionsWithShares(sql, orgId, query)}`
     : sql`select ${listColumns(sql)} ${matchingSessions(sql, orgId, query)}`
 
-function pageOf(sql: Sql, orgId: string, query: SessionListQuery): Promise<PageRow> {
+function pageOf(sql: Sql, orgId: string, query: ListQuery): Promise<PageRow> {
   const isByTime = query.sort === 'created_at'
   const ofAllDays = query.date_from === undefined && query.date_to === undefined
   const isWalked = !hasValues(query) && query.page === 1 && (isByTime || ofAllDays)
@@ -122,7 +128,7 @@ function pageOf(sql: Sql, orgId: string, query: SessionListQuery): Promise<PageR
  * Sessions are read from the end of an index up to the page, or all that match and sorted. They are counted, unless sums tell
  * their number.
  */
-async function orderedPage(sql: Sql, orgId: string, query: SessionListQuery): Promise<PageRow> {
+async function orderedPage(sql: Sql, orgId: string, query: ListQuery): Promise<PageRow> {
   const sessions = sessionsOf(sql, orgId, query)
   const sums = isFiltered(query)
     ? sql`select r.main_sessions as sessions from (${usageRows(sql, orgId, query, { columns: [], buckets: undefined })}) r`
@@ -146,7 +152,8 @@ async function orderedPage(sql: Sql, orgId: string, query: SessionListQuery): Pr
         ${limit}
       ) s
       limit ${query.per_page}
-    ) s`
+    ) s
+    ${detailsOf(sql, orgId, query)}`
   return row
 }
 
@@ -155,7 +162,7 @@ async function orderedPage(sql: Sql, orgId: string, query: SessionListQuery): Pr
  * sessions the last page costs what the first does. Months first, then the days of one month: 730 days in one sum take
  * three times as long.
  */
-async function laterByTime(sql: Sql, orgId: string, query: SessionListQuery): Promise<PageRow> {
+async function laterByTime(sql: Sql, orgId: string, query: ListQuery): Promise<PageRow> {
   const offset = offsetOf(query)
   const ascending = query.order === 'asc'
   const direction = directionOf(sql, ascending)
@@ -216,7 +223,8 @@ async function laterByTime(sql: Sql, orgId: string, query: SessionListQuery): Pr
         order by s.created_at ${direction}, s.id ${direction}
         limit ${query.per_page}
       ) s
-    ) s`
+    ) s
+    ${detailsOf(sql, orgId, query)}`
   return row
 }
 

@@ -27,13 +27,17 @@ export const sessionRoutes = ({ api }: ReadDeps) =>
     .use(api)
     .get(
       '/sessions',
-      ({ cached, query, orgId, onlyMember }) => cached((sql) => listSessions(sql, orgId, query, onlyMember)),
+      ({ cached, query, orgId, seen }) => cached((sql) => listSessions(sql, orgId, query, seen)),
       {
         scope: 'sessions:read',
         query: SessionListQuery,
         response: textOf(SessionPage),
-        members: ({ member }: SessionListQuery) => member !== undefined,
-        csv: { columns: columnsOf(SessionListItem), all: allSessions },
+        members: ({ member, include }: SessionListQuery) =>
+          member !== undefined || (include === undefined ? false : 'left out'),
+        csv: {
+          columns: ({ include }: SessionListQuery) => columnsOf(SessionListItem, include !== undefined),
+          all: allSessions,
+        },
         detail: {
           operationId: 'listSessions',
           summary: 'List sessions',

@@ -2,15 +2,16 @@ import type { PageRow } from '../../base/json-text.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { sessionSums } from '../usage/sums.ts'
 import {
+  detailsOf,
   hasValues,
   itemsOf,
+  type ListQuery,
   listColumns,
   matchingOfAllDays,
   matchingSessions,
   offsetOf,
   orderOf,
 } from './list-queries.ts'
-import type { SessionListQuery } from './model.ts'
 
 // Pages of the list sorted or filtered by cost, turns or quality.
 
@@ -32,7 +33,7 @@ const FEW = 5_000
  * index of the order is walked from the nearer end, skipping earlier pages and other sessions within it: 500,000 in 60 ms. Where
  * the days have few sessions, or few have such values, these are read and sorted instead.
  */
-export async function pageByValue(sql: Sql, orgId: string, query: SessionListQuery): Promise<PageRow> {
+export async function pageByValue(sql: Sql, orgId: string, query: ListQuery): Promise<PageRow> {
   const offset = offsetOf(query)
   const { sort, order } = query
   const inOrder = orderOf(sql, query)
@@ -110,6 +111,7 @@ export async function pageByValue(sql: Sql, orgId: string, query: SessionListQue
         and 2 * ${offset}::bigint > m.total
         and ${offset}::bigint < m.total
     ) p
-    ${pickedSessions(sql, orgId)}`
+    ${pickedSessions(sql, orgId)}
+    ${detailsOf(sql, orgId, query)}`
   return row
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, nullable, Timestamp } from '../../analysis/records/fields.ts'
 import { Role } from '../../analysis/records/member.ts'
-import { Page, PageOf, PerPage } from '../../http/query.ts'
+import { Page, PageOf, PerPage, textFilter } from '../../http/query.ts'
 
 const userId = { examples: ['user_7h2k9d'] }
 const domain = Type.String({
@@ -45,6 +45,11 @@ const DomainExpertise = closed({
 })
 export type DomainExpertise = Static<typeof DomainExpertise>
 
+export const ExpertiseQuery = Type.Object({
+  path: textFilter('Only who knows this file, and the domains that it is of', 'src/deploy.ts', 4096),
+})
+export type ExpertiseQuery = Static<typeof ExpertiseQuery>
+
 export const Expertise = component('Expertise', {
   data: Type.Array(
     closed({
@@ -53,9 +58,15 @@ export const Expertise = component('Expertise', {
         ...userId,
       }),
       display_name: Type.String({ examples: ['Ada'] }),
+      score: Type.Optional(
+        Type.Number({ description: 'With `path`: 0 to 100, by what they wrote of the file itself' }),
+      ),
       domains: Type.Array(DomainExpertise, { description: 'by score descending, then domain' }),
     }),
-    { description: 'members by joined_at, then id; then authors who are no members, by name' },
+    {
+      description:
+        'members by joined_at, then id; then authors who are no members, by name. With `path` by `score`',
+    },
   ),
   domains: Type.Array(
     closed({

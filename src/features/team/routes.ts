@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { plainPath } from '../../analysis/records/commit.ts'
 import type { ReadDeps } from '../../http/api.ts'
 import { listCoverage } from './coverage-queries.ts'
 import { getExpertise } from './expertise-queries.ts'
@@ -7,11 +8,13 @@ import {
   CoverageListQuery,
   CoveragePage,
   Expertise,
+  ExpertiseQuery,
   MachineListQuery,
   MachinePage,
   TeamOverview,
 } from './model.ts'
 import { getTeam } from './queries.ts'
+import { whoKnows } from './who-knows.ts'
 
 // team:read shows members
 const needs = { scope: 'team:read', members: true } as const
@@ -26,12 +29,17 @@ export const teamRoutes = ({ read, now, api }: ReadDeps) =>
     })
     .get(
       '/expertise',
-      ({ cached, orgId, onlyMember }) => cached((sql) => getExpertise(sql, orgId, onlyMember)),
+      ({ cached, query: { path }, orgId, onlyMember }) =>
+        cached(async (sql) => {
+          const expertise = await getExpertise(sql, orgId, onlyMember)
+          return path === undefined ? expertise : await whoKnows(sql, orgId, expertise, [plainPath(path)])
+        }),
       {
         ...needs,
+        query: ExpertiseQuery,
         response: Expertise,
         cached: true,
-        detail: { operationId: 'getExpertise', summary: 'Who knows which part of the code' },
+        detail: { operationId: 'getExpertise', summary: 'Who knows which part of the code, or a file' },
       },
     )
     .get(

@@ -12,6 +12,13 @@ interface ConnectionCount {
   count: number
 }
 
+/** Bytes of the database on disk. */
+export async function readDatabaseBytes(sql: Sql): Promise<number> {
+  const [row] = await sql<[{ bytes: number }]>`
+    select pg_database_size(current_database())::float8 as bytes`
+  return row.bytes
+}
+
 /** PostgreSQL's version, bytes of the database on disk, the program's connections to it, and sessions whose tickets wait. */
 async function readDatabase(sql: Sql) {
   const [database] = await sql<{ version: string; sizeBytes: number; ticketTextsWaiting: number }[]>`

@@ -182,6 +182,12 @@ for (const revision of ['legacy', { pin: '2026-07-28' }] as const) {
     const guest = (await call(mcp, 'who_knows', { paths: ['docs/guide.md'] })).answer
     expect(guest.data).toMatchObject([{ user_id: null, display_name: 'guest', score: 100 }])
 
+    // the route answers for one file
+    expect(await fromApi('/v1/team/expertise?path=./src/bob.ts')).toEqual({
+      data: known.data,
+      domains: known.domains,
+    })
+
     const paths = ['src/bob.ts', 'new.ts', 'src/cart.ts']
     expect((await call(mcp, 'risky_files', { paths, project: 'shop' })).answer).toEqual({
       data: [

@@ -255,7 +255,7 @@ test('has states and an assignee, who may say that it is fixed; a later session 
   await sync(session('x4', '2026-04-01T11:00:00Z', [again('x4')]))
   expect(await ids('?status=fixed')).toEqual([])
   expect(await detail('x1')).toMatchObject({ status: 'open', assignee: 'user_lin' })
-  // what is known already opens nothing again
+  // it is known already, and opens nothing again
   expect(await change(own.key, 'x1', { status: 'fixed' })).toEqual([200, 'fixed'])
   await sync(session('x4', '2026-04-01T11:00:00Z', [again('x4')], { turns: 9 }))
   expect(await ids('?status=fixed')).toEqual(['x1'])

@@ -495,3 +495,77 @@ describe('GET /v1/sessions/:session_id', () => {
     expect(strip(await foreign.text())).toBe(strip(await random.text()))
   })
 })
+
+test('include=details adds member, agent, model, branch, end and open findings, in every order and as CSV', async () => {
+  const own = await tenant(database.sql)
+  const asOwn = client(app, own.key)
+  const one = {
+    ...{ type: 'session', id: 'sess_full', created_at: '2026-11-02T10:00:00Z', project_name: 'p0', turns: 3 },
+    ...{ user_email: 'ada@example.com', source: 'codex', model: 'gpt-5', branch: 'fix "it"' },
+    ...{ ended_at: '2026-11-02T10:30:00Z', estimated_cost: 2 },
+    security_metadata: { findings: [{ severity: 'high' }, { severity: 'low' }] },
+  }
+  expect(
+    (
+      await post(
+        [
+          one,
+          {
+            ...one,
+            id: 'sess_bare',
+            user_email: null,
+            source: null,
+            model: null,
+            branch: null,
+            ended_at: null,
+            estimated_cost: 1,
+            security_metadata: { findings: [] },
+          },
+        ],
+        asOwn,
+      )
+    ).status,
+  ).toBe(200)
+  const list = async (query: string) =>
+    ((await (await asOwn(`/v1/sessions?include=details${query}`)).json()) as { data: object[] }).data
+  const full = {
+    ...{
+      id: 'sess_full',
+      project_name: 'p0',
+      turns: 3,
+      estimated_cost: 2,
+      quality_score: expect.any(Number),
+    },
+    ...{
+      created_at: '2026-11-02T10:00:00.000Z',
+      member: { id: null, email: 'ada@example.com' },
+      agent: 'codex',
+    },
+    ...{ model: 'gpt-5', branch: 'fix "it"', ended_at: '2026-11-02T10:30:00.000Z', findings: 2 },
+  }
+  const none = { member: null, agent: null, model: null, branch: null, ended_at: null, findings: 0 }
+  for (const query of [
+    '&sort=estimated_cost',
+    '&agent=codex',
+    '&sort=estimated_cost&date_from=2026-11-01',
+    '&min_cost=1.5',
+  ]) {
+    expect([query, (await list(query))[0]]).toEqual([query, full])
+  }
+  expect((await list('&per_page=1&page=2&order=asc'))[0]).toEqual(full)
+  expect((await list('&max_cost=1'))[0]).toMatchObject(none)
+  const [plain] = ((await (await asOwn('/v1/sessions')).json()) as { data: object[] }).data
+  expect(Object.keys(plain ?? {})).toHaveLength(6)
+  const csv = async (query: string) =>
+    (
+      await (await asOwn(`/v1/sessions?per_page=all${query}`, { headers: { accept: 'text/csv' } })).text()
+    ).split('\r\n')
+  expect((await csv('&include=details'))[0]).toEndWith(
+    ',created_at,member,agent,model,branch,ended_at,findings',
+  )
+  expect((await csv('&include=details')).join()).toContain(
+    '"{""id"":null,""email"":""ada@example.com""}",codex',
+  )
+  expect((await csv(''))[0]).toEndWith(',created_at')
+  expect((await asOwn('/v1/sessions?include=all')).status).toBe(400)
+})

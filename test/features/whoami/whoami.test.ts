@@ -91,3 +91,25 @@ test('a rotated key has the same rights, and the old one ends after the grace', 
   expect(entries).toHaveLength(3)
   expect(JSON.stringify(entries)).not.toContain('ca_live_')
 })
+
+test('an admin sees version, backup and disk of a server that has one organization', async () => {
+  const [one] = await database.sql`select count(*)::integer as count from organizations`
+  const admin = await tenant(database.sql, { scopes: ['admin'] })
+  const ask = client(testApp(database.sql), admin.key)
+  const shared = await ask('/v1/server')
+  expect(shared.status).toBe(one?.count === 0 ? 200 : 404)
+  await database.sql`update organizations set deleted_at = now() where org_id <> ${admin.orgId}`
+  const answer = await ask('/v1/server')
+  expect(answer.status).toBe(200)
+  const answered = await bodyOf(answer)
+  expect(answered).toEqual({
+    version: expect.any(String),
+    database_bytes: expect.any(Number),
+    backup_every_seconds: null,
+    last_backup: null,
+    backup_failed_at: null,
+    disk: answered.disk,
+  } as never)
+  const { key } = await createKey(database.sql, admin.orgId, { name: 'reader', scopes: ['read'] })
+  expect((await client(testApp(database.sql), key)('/v1/server')).status).toBe(403)
+})

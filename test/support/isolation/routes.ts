@@ -41,6 +41,7 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   rule_id: ['unknown'],
   category: ['other'],
   file: (names) => [names.path],
+  path: (names) => [names.path],
   rating: ['low', 'medium', 'high', 'critical'],
   state: ['open', 'merged', 'closed'],
   include: ['cost'],
@@ -64,7 +65,7 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   min_quality: ['1'],
   max_quality: ['99'],
   has_findings: ['true', 'false'],
-  assignee: ['', 'ada@example.com'],
+  assignee: (names) => [names.user],
   restore: ['true'],
   moved: ['true'],
 }
@@ -74,6 +75,7 @@ const OWN_VALUES: Record<string, string[]> = {
   'outcomes by': ['month', 'week', 'project', 'repo', 'member', 'team', 'agent'],
   'findings status': ['open', 'fixed', 'accepted', 'dismissed'],
   'findings sort': ['severity'],
+  'sessions include': ['details'],
 }
 /** The values of a parameter in this path; undefined where none are known. */
 export function valuesIn(path: string, parameter: string): Values | string[] | undefined {
@@ -84,7 +86,7 @@ export function valuesIn(path: string, parameter: string): Values | string[] | u
 }
 
 /** Routes whose answers are the same for every organization. */
-export const SHARED_PATHS = ['/webhooks/events', '/cost/price-guess'].flatMap((path) => [
+export const SHARED_PATHS = ['/webhooks/events', '/cost/price-guess', '/server'].flatMap((path) => [
   `/v1${path}`,
   `/api/v1${path}`,
 ])
