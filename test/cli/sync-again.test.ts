@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
-import { appendFileSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import {
   eventually,
@@ -68,11 +76,13 @@ function lines(session: string, answers: number, { from = 0, owner = session } =
 const sync = (...options: string[]) =>
   runJson(['sync', files, '--server', server.url, '--key', key, ...options], env)
 
-async function outputTokens(session: string): Promise<number> {
+async function detailOf(session: string) {
   const headers = { authorization: `Bearer ${key}` }
   const response = await fetch(`${server.url}/v1/sessions/sess_${session}`, { headers })
-  return ((await response.json()) as { tokens: { output: number } }).tokens.output
+  return (await response.json()) as { tokens: { output: number }; turn_records: { version?: string }[] }
 }
+const outputTokens = async (session: string) => (await detailOf(session)).tokens.output
+const turnsOf = async (session: string) => (await detailOf(session)).turn_records
 
 const refusedOf = ({ refused }: { refused: { id: string }[] }) => refused.map(({ id }) => id)
 
@@ -107,6 +117,36 @@ test(
     expect(changed.files.map(({ path }: { path: string }) => path)).toEqual([two])
     // another project makes another record of the same file
     expect(await sync('--project', 'other')).toMatchObject({ updated: 2, unchanged_files: 0 })
+  },
+  SLOW_MS,
+)
+
+test(
+  'files that an earlier version read are read once more, and what it sent since takes nothing away',
+  async () => {
+    const file = join(files, 'noted.jsonl')
+    const noted = lines('noted', 2).replaceAll('"type"', '"version":"2.1.330","type"')
+    await Bun.write(file, lines('noted', 2))
+    await Bun.write(join(files, 'gone.jsonl'), lines('gone', 1))
+    expect(await sync()).toMatchObject({ created: 2 })
+    unlinkSync(join(files, 'gone.jsonl'))
+    await Bun.write(file, noted)
+    expect(await sync()).toMatchObject({ updated: 1 })
+    const state = JSON.parse(readFileSync(stateFile(), 'utf8'))
+    for (const known of Object.values<{ done: string; readers?: number }>(state.files)) {
+      known.done = 'of an earlier version'
+      delete known.readers
+    }
+    writeFileSync(stateFile(), JSON.stringify(state))
+    const again = await run(['sync', files, '--server', server.url, '--key', key, '--json'], env)
+    expect(again.stderr).toContain('reading 1 known files once more')
+    expect(JSON.parse(again.stdout)).toMatchObject({ updated: 0, unchanged: 1, unchanged_files: 0 })
+    expect(await sync()).toMatchObject({ unchanged_files: 1 })
+    await Bun.write(file, lines('noted', 2))
+    expect(await sync()).toMatchObject({ updated: 0, unchanged: 1 })
+    const turns = await turnsOf('noted')
+    expect(turns.map(({ version }) => version)).toEqual(['2.1.330', '2.1.330'])
+    expect((await turnsOf('gone'))[0]?.version).toBeUndefined()
   },
   SLOW_MS,
 )

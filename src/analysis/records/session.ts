@@ -77,6 +77,7 @@ export const CALL_NOTES = {
   plugin: text('That skill, sub-agent or server is of'),
 }
 export type CallNotes = { [Name in keyof typeof CALL_NOTES]?: Static<(typeof CALL_NOTES)[Name]> }
+export type SessionNotes = Pick<CallNotes, keyof typeof SESSION_NOTES>
 export const SESSION_NOTE_NAMES = ['version', 'effort', 'vendor', 'paid_by'] as const
 export const CALL_NOTE_NAMES = [...SESSION_NOTE_NAMES, 'skill', 'subagent', 'mcp_server', 'plugin'] as const
 

@@ -27,6 +27,16 @@ export const NAMES = {
   place: ['inference_geo'],
 } as const
 
+/** The attributes of notes. */
+export const NOTES = {
+  version: ['service.version', 'app.version'],
+  effort: ['effort', 'gen_ai.request.reasoning.effort'],
+  skill: ['skill.name'],
+  subagent: ['agent.name'],
+  mcp_server: ['mcp_server.name'],
+  plugin: ['plugin.name'],
+} as const
+
 /** The names by which an agent tells of tools, prompts and calls of a model. */
 export interface Convention {
   /** Names of its records. Those of `counted` are of a call only where they have counts: a span of one that failed has none. */
@@ -115,7 +125,7 @@ export const GEN_AI: Convention = {
 
 /** The attributes of records and resources that are kept. */
 export const ATTRIBUTES: ReadonlySet<string> = new Set([
-  ...Object.values(NAMES).flat(),
+  ...[NAMES, NOTES].flatMap(Object.values<readonly string[]>).flat(),
   ...[...Object.values(CONVENTIONS), GEN_AI].flatMap((convention) => [
     ...[convention.id, convention.input, convention.output, convention.thoughts ?? []].flat(),
     ...[convention.cacheRead, convention.cacheCreation].flat(),

@@ -1,8 +1,10 @@
+import { notesFrom } from '../records/call-notes.ts'
 import { type CallFragment, fragmentId, newCall, type TurnFragment } from '../records/fragments.ts'
+import type { CallNotes } from '../records/session.ts'
 import { tierOf } from '../scoring/price-tiers.ts'
 import { picodollarsOf } from '../scoring/prices.ts'
-import { type Convention, NAMES } from './conventions.ts'
-import type { Attributes } from './model.ts'
+import { type Convention, NAMES, NOTES } from './conventions.ts'
+import type { Attributes, TelemetryRecord } from './model.ts'
 
 // Reads the facts that a record may state of a session from its attributes.
 
@@ -25,8 +27,18 @@ export interface Refusal {
 const MAX_TOKENS = 1e9
 const MAX_COST_USD = 1e6
 
+/** The notes of a call; the version is that of the program that sends the record. */
+export function notesIn({ attributes, resource }: TelemetryRecord): CallNotes {
+  const { version, ...names } = NOTES
+  const noted = Object.entries(names).map(([note, of]) => [note, textOf(attributes, of)])
+  return notesFrom({
+    ...Object.fromEntries(noted),
+    version: textOf(attributes, version) ?? textOf(resource, version),
+  })
+}
+
 /** A call's tokens and cost, as far as they can be read, or why they cannot be. */
-export function usage(attributes: Attributes, convention: Convention): Fact | Refusal {
+export function usage(attributes: Attributes, convention: Convention, notes: CallNotes): Fact | Refusal {
   const problems: string[] = []
   const count = (names: readonly string[] = []): number | undefined => {
     const [name, value] = numberedIn(attributes, names) ?? []
@@ -63,6 +75,7 @@ export function usage(attributes: Attributes, convention: Convention): Fact | Re
       cost: dollars === undefined ? null : String(picodollarsOf(dollars)),
       ...(request === null ? {} : { request: fragmentId(request) }),
       ...(tier === null ? {} : { tier }),
+      ...notes,
       ...(lacks.length === 0 ? {} : { lacks }),
     },
   }

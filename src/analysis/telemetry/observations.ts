@@ -1,5 +1,5 @@
 import { CONVENTIONS, GEN_AI, NAMES } from './conventions.ts'
-import { type Fact, hasCounts, prompt, type Refusal, textOf, tool, usage } from './facts.ts'
+import { type Fact, hasCounts, notesIn, prompt, type Refusal, textOf, tool, usage } from './facts.ts'
 import type { TelemetryRecord } from './model.ts'
 
 // Reads what a record says of a session, by the conventions of each agent (docs/sync.md).
@@ -59,7 +59,7 @@ function factOf(record: TelemetryRecord, agent: string): Fact | Refusal | undefi
   if (tools.includes(name)) return tool(attributes, isError)
   if (name === asked) return prompt(attributes)
   const isCounted = counted?.includes(name) && hasCounts(attributes, convention)
-  if (name === call || isCounted) return usage(attributes, convention)
+  if (name === call || isCounted) return usage(attributes, convention, notesIn(record))
   const isSum = agent === 'claude-code' && (name === 'token.usage' || name === 'cost.usage')
   if (isSum && !(value !== undefined && value >= 0 && Number.isFinite(value)))
     return { refused: 'usage with a count or cost that is negative or no number' }

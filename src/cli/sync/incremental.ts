@@ -28,6 +28,8 @@ interface Group {
 
 /** A growing session is sent after ten times the quiet that makes it settled: after 30 s of quiet, every 5 min. */
 const GROWING = 10
+/** Raised where the readers take more of the same files. From 2 on they take what agents write on a call beside its tokens. */
+const READERS = 2
 /** A refused record is sent again after a day: the reason may lie with the server. */
 const REFUSED_AGAIN_MS = 86_400_000
 
@@ -38,13 +40,15 @@ export function createIncremental(
   { sinceMs, settledMs, restore = false }: Selection,
 ) {
   const waiting = new Map<string, Group[]>()
+  const again = { files: 0 }
   const leftOut = { unchanged_files: 0, growing_files: 0, older_files: 0, sessions: 0, refused: 0 }
 
   const close = ({ sources, records }: Group) => {
     for (const [index, source] of sources.entries()) {
       const file = fileOf(source)
       const own = index === sources.length - 1 ? records : []
-      if (file !== undefined) state?.set('files', source.path, { ...file, done: how, records: own })
+      if (file !== undefined)
+        state?.set('files', source.path, { ...file, done: how, readers: READERS, records: own })
     }
   }
   const answered = (id: string) => {
@@ -65,6 +69,10 @@ export function createIncremental(
     !restore &&
     sources.every(({ path, look }) => look?.change === 'same' && state?.known.files[path]?.done === how) &&
     !sessionsOf(sources).some(isTriedAgain)
+  const isOfEarlierReaders = ({ path }: Source) => {
+    const known = state?.known.files[path]
+    return known != null && known.done !== null && known.readers !== READERS
+  }
   const isGrowing = (sources: readonly Source[], quietMs: number) => {
     const writtenMs = Math.max(...sources.map(({ look }) => look?.now.mtimeMs ?? 0))
     if (Date.now() - writtenMs >= quietMs) return false
@@ -76,6 +84,8 @@ export function createIncremental(
   return {
     /** Numbers of files that are not read, as the summary has them, and the sessions of those that are unchanged. */
     leftOut,
+    /** Number of files that are read only because the readers take more of them. */
+    again,
     memory: {
       find: (path: string) => state?.known.files[path],
       keepOther(path: string, file: KnownFile) {
@@ -95,7 +105,10 @@ export function createIncremental(
         leftOut.refused += sessions.filter(({ refused }) => refused !== undefined).length
       } else if (settledMs !== undefined && isGrowing(sources, settledMs))
         leftOut.growing_files += sources.length
-      else return false
+      else {
+        again.files += sources.filter(isOfEarlierReaders).length
+        return false
+      }
       return true
     },
     /** A group of files was read; these of its records will be answered for. */
@@ -143,6 +156,7 @@ export function incrementalOf(
   const { project, projectFrom, content, reassign, since, settled, restore } = options
   const decisive = [
     VERSION,
+    READERS,
     project,
     projectFrom,
     user?.email,

@@ -25,6 +25,8 @@ interface StateOfFile extends KnownFile {
    * that share them); null before.
    */
   done: string | null
+  /** The version of the readers that read it; absent for the first. */
+  readers?: number
   /** Ids of the records that were read with it; a session that spans several files is in the last of them. */
   records: string[]
 }

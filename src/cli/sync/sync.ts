@@ -213,6 +213,7 @@ async function* sessionsOf(run: Run, isAttributed: boolean) {
   const { context, paths, options, user, summary, ignored, incremental, state } = run
   using progress = await startProgress('reading', 100, options.quiet)
   let lookedAt = 0
+  let isSaid = options.quiet === true
   const results = readSessions(paths, {
     project: options.project,
     projectFrom: options.projectFrom,
@@ -220,6 +221,10 @@ async function* sessionsOf(run: Run, isAttributed: boolean) {
     content: options.content === true,
     pricer: await pricerOf(context.config)(),
     onProgress(read, total, file) {
+      const { files } = incremental.again
+      if (files > 0 && !isSaid)
+        printMessage(`reading ${files} known files once more: this version takes more of each call from them`)
+      isSaid = true
       progress.set(total === 0 ? 100 : Math.floor((100 * read) / total), file)
       if (read - lookedAt < LOOK_BYTES) return
       lookedAt = read

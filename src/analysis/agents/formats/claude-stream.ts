@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { dangerousAction } from '../../detection/dangerous-actions.ts'
 import { KINDS, tokensOfKind } from '../../fragments/totals.ts'
+import { notesFrom } from '../../records/call-notes.ts'
 import type { ModelTotal } from '../../records/fragments.ts'
 import { noteTotal, totalKey } from '../transcript/earlier-totals.ts'
 import { countOf, type Json, objectOf, textOf, timeOf } from '../transcript/json.ts'
@@ -67,7 +68,8 @@ function readLine(
   const message = objectOf(value.message)
   if (value.type === 'assistant') {
     if (message.model === SYNTHETIC) return undefined
-    const found = messageOf(value, message, number)
+    const stated = messageOf(value, message, number)
+    const found = { ...stated, notes: { ...transcript.notes, ...stated.notes } }
     if (found.tokens !== null) run.prompts.set(found.id, promptOf(found.tokens))
     const turn = transcript.addMessage(found, at)
     run.turns.add(turn)
@@ -86,6 +88,10 @@ function readLine(
     if (text !== null) transcript.scan(text, { where: 'an answer' })
   } else if (value.type === 'system' && value.subtype === 'compact_boundary') {
     transcript.addEvent('compaction', textOf(value.uuid) ?? `${number}`, at)
+  } else if (value.type === 'system' && value.subtype === 'init') {
+    // without a key it may be an account's, a cloud vendor's or a gateway's
+    const paid_by = /^(?:none|oauth)?$/.test(textOf(value.apiKeySource) ?? '') ? null : 'api'
+    Object.assign(transcript.notes, notesFrom({ version: value.claude_code_version, paid_by }))
   }
   return undefined
 }

@@ -1,3 +1,4 @@
+import { cloudNotes, notesFrom } from '../../records/call-notes.ts'
 import type { ModelTotal } from '../../records/fragments.ts'
 import { plainNameOf } from '../../scoring/model-names.ts'
 import { tierOf } from '../../scoring/price-tiers.ts'
@@ -38,6 +39,15 @@ export function messageOf(line: Json, { id, model, usage }: Json, number: number
     searches: countOf(valueAt(usage, 'server_tool_use', 'web_search_requests')),
     request: textOf(line.requestId),
     tier: tierOf(speed, service_tier, inference_geo),
+    notes: notesFrom({
+      version: line.version,
+      effort: line.effort,
+      skill: line.attributionSkill,
+      subagent: line.attributionAgent,
+      mcp_server: line.attributionMcpServer,
+      plugin: line.attributionPlugin,
+      ...cloudNotes(id),
+    }),
   }
 }
 
@@ -45,7 +55,7 @@ export function messageOf(line: Json, { id, model, usage }: Json, number: number
  * The calls of other models that a response made, in `iterations` of its usage: of an advisor, and of a model that refused before
  * another one answered; and those that made a summary of the context. Its own iterations are in its usage already.
  */
-export function otherCalls({ id, model }: Pick<ApiMessage, 'id' | 'model'>, usage: unknown): ApiMessage[] {
+export function otherCalls({ id, model, notes = {} }: ApiMessage, usage: unknown): ApiMessage[] {
   const { iterations, service_tier, inference_geo } = objectOf(usage)
   return listOf(iterations).flatMap((each, index) => {
     if (!isObject(each)) return []
@@ -53,7 +63,7 @@ export function otherCalls({ id, model }: Pick<ApiMessage, 'id' | 'model'>, usag
     const isOther = named !== null && plainNameOf(named) !== plainNameOf(model ?? '')
     if (!isOther && each.type !== 'advisor_message' && each.type !== 'compaction') return []
     const tier = tierOf(service_tier, inference_geo)
-    const found = { model: named ?? model, tokens: claudeTokens(each), tier }
+    const found = { model: named ?? model, tokens: claudeTokens(each), tier, notes }
     return [{ id: `${id} iteration ${index}`, ...found }]
   })
 }

@@ -1,3 +1,5 @@
+import { notesFrom, vendorNotes } from '../../records/call-notes.ts'
+import type { CallNotes } from '../../records/session.ts'
 import { tierOf } from '../../scoring/price-tiers.ts'
 import { unsandboxedMode } from '../transcript/dangerous-calls.ts'
 import {
@@ -59,8 +61,11 @@ const newState = (file: SourceFile, transcript: Transcript, ownStart: number) =>
   model: null as string | null,
   /** The tier of the service, which the thread keeps until it is changed. */
   tier: null as string | null,
-  /** The model of the answer that waits for its usage, where another turn has begun meanwhile. */
+  /** Version of the program, vendor and effort of the next calls. */
+  notes: {} as CallNotes,
+  /** The model and notes of the answer that waits for its usage, where another turn has begun meanwhile. */
   pendingModel: null as string | null,
+  pendingNotes: null as CallNotes | null,
   counter: { total: null, recorded: [] } as Counter,
   calls: newCodexCalls(transcript),
   /** Prompts from response items, by number of the line: used if the file has no prompts of their own, which come next. */
@@ -112,11 +117,14 @@ export async function readCodex(file: SourceFile, sessionId: string): Promise<vo
 function readRolloutLine(state: State, line: Json, payload: Json, number: number): void {
   const at = timeOf(line.timestamp)
   const { transcript } = state
-  if (payload.type === 'thread_settings_applied')
-    state.tier = tierOf(valueAt(payload, 'thread_settings', 'service_tier'))
+  if (payload.type === 'thread_settings_applied') {
+    const settings = objectOf(payload.thread_settings)
+    state.tier = tierOf(settings.service_tier)
+    state.notes = { ...state.notes, ...vendorNotes(settings.model_provider_id) }
+  }
   if (number < state.ownStart && line.type !== 'session_meta') {
     noteTotalOf(state, totalsOf(valueAt(payload, 'info', 'total_token_usage')))
-    if (line.type === 'turn_context') state.model = textOf(payload.model) ?? state.model
+    if (line.type === 'turn_context') readContext(state, payload)
     return
   }
   const turn = turnIdOf(line, payload)
@@ -129,8 +137,11 @@ function readRolloutLine(state: State, line: Json, payload: Json, number: number
   const { type } = line
   if (type === 'session_meta') readMeta(state, payload)
   else if (type === 'turn_context') {
-    if (state.calls.pendingId !== null) state.pendingModel ??= state.model
-    state.model = textOf(payload.model) ?? state.model
+    if (state.calls.pendingId !== null) {
+      state.pendingModel ??= state.model
+      state.pendingNotes ??= state.notes
+    }
+    readContext(state, payload)
     transcript.addMode(unsandboxedMode(payload), at)
   } else if (type === 'response_item') readResponseItem(state, payload, at)
   else if (type === 'compacted') {
@@ -140,8 +151,18 @@ function readRolloutLine(state: State, line: Json, payload: Json, number: number
   else if (type === 'token_usage_record') readUsageRecord(state, payload, at)
 }
 
+/** A turn without an effort has that of its model. */
+function readContext(state: State, payload: Json): void {
+  const { effort: _before, ...notes } = state.notes
+  state.model = textOf(payload.model) ?? state.model
+  state.notes = { ...notes, ...notesFrom({ effort: payload.effort }) }
+}
+
 function readMeta(state: State, payload: Json): void {
   const git = objectOf(payload.git)
+  const subagent = valueAt(payload, 'source', 'subagent', 'thread_spawn', 'agent_role')
+  const version = payload.cli_version
+  state.notes = notesFrom({ version, subagent, ...vendorNotes(payload.model_provider) })
   state.isContinued ||= isObject(payload.history_base)
   state.transcript.repository ??= textOf(git.repository_url)
   state.transcript.noteContext(null, null, textOf(git.branch))
@@ -184,8 +205,11 @@ function readEvent(state: State, payload: Json, at: string | null): void {
     const text = blockText(item.content)
     const pictures = objectsIn(item.content).filter((part) => part.type !== 'text')
     if (!state.told.delete(text)) readPrompt(state, text, pictures, at)
-  } else if (type === 'token_count') readTokenCount(state, objectOf(payload.info), at)
-  else if (type === 'item_completed') readItem(state.calls, item, at)
+  } else if (type === 'token_count') {
+    // an API key has none
+    if (textOf(valueAt(payload, 'rate_limits', 'plan_type')) !== null) transcript.notes.paid_by = 'plan'
+    readTokenCount(state, objectOf(payload.info), at)
+  } else if (type === 'item_completed') readItem(state.calls, item, at)
   else if (type === 'turn_aborted') transcript.addEvent('interruption', `${at}`, at)
   else if (type === 'context_compacted') {
     // newer versions write a line of its own before
@@ -252,7 +276,9 @@ function endApiCall(state: State, id: string, at: string | null, counted: Totals
     model: state.pendingModel ?? state.model,
     tokens: counted === null ? null : tokensOf(counted),
     tier: state.tier,
+    notes: state.pendingNotes ?? state.notes,
   }
   state.pendingModel = null
+  state.pendingNotes = null
   settle(calls, transcript.addMessage(message, calls.pendingAt ?? at))
 }

@@ -1,3 +1,4 @@
+import { notesFrom, vendorNotes } from '../../records/call-notes.ts'
 import { isTool } from '../../scoring/tool-names.ts'
 import {
   countOf,
@@ -82,6 +83,7 @@ function readSession({ file, createdAt, worktrees }: OpencodeState, info: Json):
   const transcript = file.transcriptOf(textOf(info.id) ?? '')
   transcript.parentId ??= textOf(info.parentID) ?? textOf(info.parent_id)
   transcript.title ??= textOf(info.title)
+  Object.assign(transcript.notes, notesFrom({ version: info.version }))
   transcript.repository ??= worktrees.get(textOf(info.projectID) ?? textOf(info.project_id) ?? '') ?? null
   const time = objectOf(info.time)
   const created = timeOf(time.created)
@@ -123,7 +125,10 @@ function noteCopy({ copies }: OpencodeState, sessionId: string, id: string, mess
 function readAssistantMessage(transcript: Transcript, message: Json, id: string, at: string | null): void {
   const model = textOf(message.modelID) ?? textOf(valueAt(message, 'model', 'modelID'))
   const tokens = tokensOf(message.tokens)
-  transcript.addMessage({ id, model, tokens, cost: reportedCost(message.cost) }, at)
+  const provider = textOf(message.providerID) ?? valueAt(message, 'model', 'providerID')
+  const subagent = transcript.parentId === null ? null : message.agent
+  const notes = notesFrom({ subagent, ...vendorNotes(provider) })
+  transcript.addMessage({ id, model, tokens, cost: reportedCost(message.cost), notes }, at)
   const error = textOf(valueAt(message, 'error', 'name'))
   if (error === 'MessageAbortedError') transcript.addEvent('interruption', id, at)
   else if (error !== null) transcript.addEvent('api_error', id, at)

@@ -1,6 +1,7 @@
 import { cut } from '../../../base/text.ts'
 import { mergeById, mergeCall } from '../../fragments/merge.ts'
 import { type CallFragment, fragmentId, newCall, type SessionFragments } from '../../records/fragments.ts'
+import { notesOf } from '../../records/session.ts'
 import { countsOf } from './source-file.ts'
 import type { Transcript } from './transcript.ts'
 import type { ToolCall, Turn } from './transcript-model.ts'
@@ -65,6 +66,7 @@ export function fragmentsOf(
       })),
     ),
     whole: transcript.whole,
+    ...notesOf(transcript.notes),
   }
 }
 
@@ -94,6 +96,7 @@ function turnPart({ id, role, at, position, message }: Turn): SessionFragments['
     searches: message?.searches ?? 0,
     ...(message?.request == null ? {} : { request: fragmentId(message.request) }),
     ...(message?.tier == null ? {} : { tier: message.tier }),
+    ...notesOf(message?.notes ?? {}),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { FoundSecret } from '../../detection/secrets.ts'
 import type { DangerousAction } from '../../records/fragments.ts'
+import type { CallNotes } from '../../records/session.ts'
 import type { PricedTokens } from '../../scoring/prices.ts'
 import type { CallEffects } from './tool-effects.ts'
 
@@ -22,6 +23,8 @@ export interface ApiMessage {
   request?: string | null
   /** The tiers of its price, by `tierOf`; null for the list price. */
   tier?: string | null
+  /** The agent writes them beside. */
+  notes?: CallNotes
 }
 
 const tokenTotal = (tokens: MessageTokens | null): number =>
@@ -49,6 +52,7 @@ export function mergeMessage<Kept extends ApiMessage>(
     same.cost = message.cost ?? same.cost ?? null
     same.tier = message.tier ?? same.tier ?? null
   }
+  if (message.notes !== undefined) same.notes = { ...message.notes, ...same.notes }
   same.model ??= message.model
   same.searches = Math.max(same.searches ?? 0, message.searches ?? 0)
   same.request ??= message.request ?? null

@@ -26,10 +26,9 @@ const MAX_FOLDERS = 50
 const UNKNOWN_TIME = '~'
 /** Largest number of events of a session; further ones are dropped. */
 const MAX_EVENTS = 10_000
-const MAX_TOOL_NAME = 200
+const [MAX_TOOL_NAME, MAX_REPOSITORY] = [200, 200]
 /** Largest number of pull requests of a session; further ones are dropped. */
 const MAX_PULL_REQUESTS = 100
-const MAX_REPOSITORY = 200
 const MAX_PULL_REQUEST = 2_147_483_647
 
 /** Whether `at` is before the time known, of which there may be none. */
@@ -121,6 +120,8 @@ export class Transcript {
   readonly runs = new Map<string, { totals: ModelTotal[]; over: string[] }>()
   /** The largest totals that it stated for the whole session. */
   whole: ModelTotal[] | null = null
+  /** Notes that hold for calls which have none of their own. */
+  readonly notes: NonNullable<ApiMessage['notes']> = {}
   /** Hashes, which may be cut, of the commits that it noted as its own, with the time. */
   readonly madeCommits = new Map<string, string | null>()
   /** The secrets by fingerprint and file. */
@@ -289,8 +290,7 @@ export class Transcript {
     const { cursor } = this.shared
     if (--cursor.left < 0) throw new Error('it has too many messages and calls')
     if (cursor.line > 0) {
-      cursor.item += 1
-      return cursor.line * ITEMS + cursor.item
+      return cursor.line * ITEMS + ++cursor.item
     }
     // a session more in a document or a database moves no item of this one
     const item = (cursor.items.get(this.id) ?? 0) + 1

@@ -1,3 +1,4 @@
+import { vendorNotes } from '../../../records/call-notes.ts'
 import {
   blockText,
   type Json,
@@ -81,6 +82,7 @@ function readMessage(
       tokens: tokensOf(message.metrics),
       cost: reportedCost(valueAt(message, 'metrics', 'cost')),
       // the task of this id may have the call too
+      notes: vendorNotes(valueAt(message, 'modelInfo', 'provider')),
       request: isFirst ? `${transcript.id} api ${message.ts}` : null,
     }
     readResponse(transcript, transcript.addMessage(known, at), content)

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { codeOf } from '../../../../base/errors.ts'
+import { vendorNotes } from '../../../records/call-notes.ts'
 import { columnsOf, type DatabaseReader, type Row, readRows, wholeText } from '../../transcript/database.ts'
 import {
   isObject,
@@ -78,6 +79,7 @@ function readThread(file: SourceFile, row: Row, thread: Json): void {
     transcript.noteContext(from, textOf(worktree_path), textOf(current_branch))
   }
   const model = textOf(valueAt(thread, 'model', 'model'))
+  Object.assign(transcript.notes, vendorNotes(valueAt(thread, 'model', 'provider')))
   readMessages(transcript, thread, model, at)
   const total = claudeTokens(thread.cumulative_token_usage)
   if (total !== null && total.input + total.output + total.cache_read > 0)

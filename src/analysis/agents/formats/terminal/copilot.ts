@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { notesFrom, vendorNotes } from '../../../records/call-notes.ts'
 import type { ModelTotal } from '../../../records/fragments.ts'
 import { isObject, type Json, objectOf, objectsIn, parseJson, textOf, timeOf } from '../../transcript/json.ts'
 import { readJsonLines } from '../../transcript/json-lines.ts'
@@ -70,6 +71,7 @@ function readEvent(state: State, type: string, event: Json, data: Json): void {
   if (type === 'session.start' || type === 'session.resume' || type === 'session.context_changed') {
     const context = objectOf(type === 'session.context_changed' ? data : data.context)
     transcript.repository ??= textOf(context.repository)
+    Object.assign(transcript.notes, notesFrom({ version: data.copilotVersion }))
     transcript.noteContext(timeOf(data.startTime) ?? at, textOf(context.cwd), textOf(context.branch))
   } else if (type === 'user.message') {
     // a sub-agent's prompt is the agent's
@@ -100,10 +102,10 @@ function readEvent(state: State, type: string, event: Json, data: Json): void {
 function readUsage({ transcript }: State, usage: Json, id: string, at: string | null): void {
   const request = textOf(usage.apiCallId)
   const cost = creditCost(objectOf(usage.copilotUsage).totalNanoAiu)
-  transcript.addMessage(
-    { id: request ?? id, model: textOf(usage.model), tokens: tokensOf(usage), cost, request },
-    at,
-  )
+  const paid = usage.isByok === true ? { ...vendorNotes(usage.modelProvider), paid_by: 'api' } : {}
+  const notes = notesFrom({ ...transcript.notes, effort: usage.reasoningEffort, ...paid })
+  const [model, tokens] = [textOf(usage.model), tokensOf(usage)]
+  transcript.addMessage({ id: request ?? id, model, tokens, cost, request, notes }, at)
 }
 
 /** Copilot counts the cache in the input, and reasoning in the output. */

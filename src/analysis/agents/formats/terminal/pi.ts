@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { vendorNotes } from '../../../records/call-notes.ts'
 import {
   blockText,
   isObject,
@@ -94,7 +95,10 @@ function callsOf(
   id: string,
   model: string | null,
 ): (ApiMessage & { agent?: string | null })[] {
-  if (message.role === 'assistant') return [{ ...usedBy(message.usage, model), id: keyOf(message, id) }]
+  if (message.role === 'assistant') {
+    const notes = vendorNotes(message.provider)
+    return [{ ...usedBy(message.usage, model), id: keyOf(message, id), notes }]
+  }
   if (message.role !== undefined) return usedByTool(message, id)
   const named = textOf(entry.model) ?? model
   return isObject(entry.usage) ? [{ ...usedBy(entry.usage, named), id: `usage ${id}` }] : []

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { notesFrom } from '../../../records/call-notes.ts'
 import { isTool } from '../../../scoring/tool-names.ts'
 import {
   countOf,
@@ -67,6 +68,7 @@ function readLine(transcript: Transcript, line: Json): undefined {
 }
 
 function readSystem(transcript: Transcript, line: Json, id: string, at: string | null): void {
+  const { version } = line
   const payload = objectOf(line.systemPayload)
   const event = objectOf(payload.uiEvent)
   const name = textOf(event['event.name'])
@@ -81,7 +83,8 @@ function readSystem(transcript: Transcript, line: Json, id: string, at: string |
     const line = take(lines, key)
     if (line === undefined) put(answers, key, own)
     const request = textOf(event.response_id)
-    transcript.addMessage({ id: line ?? own, model: textOf(event.model), tokens, request }, at)
+    const notes = notesFrom({ version })
+    transcript.addMessage({ id: line ?? own, model: textOf(event.model), tokens, request, notes }, at)
   }
 }
 
@@ -101,7 +104,9 @@ function readAnswer(
   if (tokens !== null && known === undefined && !isSubAgent) put(state.lines, keyOf(tokens), id)
   // the calls of a sub-agent's answer may be a line of their own, after that of its usage
   const before = usage === null && isSubAgent ? state.turn : null
-  const turn = before ?? transcript.addMessage({ id: known ?? id, model: textOf(line.model), tokens }, at)
+  const notes = notesFrom({ version: line.version })
+  const message = { id: known ?? id, model: textOf(line.model), tokens, notes }
+  const turn = before ?? transcript.addMessage(message, at)
   transcript.scanTurn(turn, parts.flatMap(({ text }) => textOf(text) ?? []).join('\n'))
   for (const [index, { functionCall }] of parts.entries()) {
     if (!isObject(functionCall)) continue
