@@ -2,6 +2,7 @@ import { MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
 import { PRICED_KINDS, WEB_SEARCH_COST } from '../scoring/prices.ts'
 import {
   COST_KINDS,
+  type FacetPart,
   type FactKey,
   type FactTokens,
   type FactTurn,
@@ -14,8 +15,12 @@ export const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.f
 
 const KEYS = ['day', 'utc_day', 'model', 'price', 'vendor', 'paid_by'] as const
 
-/** A fact while it is made. */
-export interface Cell extends Omit<UsageFact, keyof FactTokens> {
+/** The sums over some calls. */
+export interface Counts {
+  calls: number
+  prompts: number
+  /** A total beyond the calls is among them. */
+  isUsed: boolean
   /** In the order of `PRICED_KINDS`. */
   tokens: number[]
   /** The cost of its calls, in micro-dollars. */
@@ -28,6 +33,22 @@ export interface Cell extends Omit<UsageFact, keyof FactTokens> {
   /** List prices of its calls without a cost, likewise; `isListed`: each has one. */
   listed: bigint[]
   isListed: boolean
+}
+
+export const newCounts = (): Counts => ({
+  ...{ calls: 0, prompts: 0, isUsed: false, weight: 0n, counted: 0, unpriced: 0, isListed: true },
+  tokens: PRICED_KINDS.map(() => 0),
+  kinds: COST_KINDS.map(() => 0n),
+  listed: COST_KINDS.map(() => 0n),
+})
+
+/** A part of a fact while it is made. */
+export type Part = Counts & Pick<FacetPart, 'values' | 'turns' | 'main_turns' | 'firsts' | 'model_firsts'>
+
+/** A fact while it is made. */
+export interface Cell extends Counts, Omit<UsageFact, keyof FactTokens | 'parts'> {
+  /** By their values. */
+  parts: Map<string, Part>
 }
 
 export const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0)
@@ -53,12 +74,9 @@ export function createCells(usual: Pick<FactKey, 'price' | 'vendor' | 'paid_by'>
   const cellOf = (key: FactKey): Cell =>
     cells.getOrInsertComputed(KEYS.map((name) => key[name]).join('\n'), () => ({
       ...key,
-      ...{ is_main: false, sessions: 0, turns: 0, main_turns: 0, calls: 0, prompts: 0, unpriced_tokens: 0 },
-      ...{ weight: 0n, counted: 0, unpriced: 0 },
-      tokens: PRICED_KINDS.map(() => 0),
-      kinds: COST_KINDS.map(() => 0n),
-      listed: COST_KINDS.map(() => 0n),
-      isListed: true,
+      ...newCounts(),
+      ...{ is_main: false, sessions: 0, turns: 0, main_turns: 0, unpriced_tokens: 0 },
+      parts: new Map<string, Part>(),
       costs: COST_KINDS.map(() => 0n),
     }))
   /** In the order of their keys. */
@@ -78,14 +96,15 @@ function byKey(a: FactKey, b: FactKey): number {
   return 0
 }
 
-/** Adds a call, or a total beyond the calls, to its cell. `list`: what its tokens cost by the list. */
+/** Adds a call, or a total beyond the calls, to its cell or part. `list`: what its tokens cost by the list. */
 export function addCall(
-  cell: Cell,
+  cell: Counts,
   { tokens, cost }: FactTurn,
   list: readonly bigint[] | undefined,
   isBeyond: boolean,
 ): void {
-  if (!isBeyond) cell.calls += 1
+  if (isBeyond) cell.isUsed = true
+  else cell.calls += 1
   const micros = cost === null ? 0n : scaled(cost, MONEY_DECIMALS)
   cell.weight += micros
   const counts = tokens === null ? [] : byKind(tokens)

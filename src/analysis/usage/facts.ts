@@ -1,8 +1,13 @@
 import { largestRemainder } from '../scoring/largest-remainder.ts'
 import type { Pricer } from '../scoring/prices.ts'
-import { addCall, createCells } from './cells.ts'
+import { addCall, type Cell, createCells, type Part } from './cells.ts'
 import { divideCost, divideTokens } from './divide.ts'
 import { type FactKey, type FactSession, STANDARD, UNKNOWN_PAYER, type UsageFact, vendorOf } from './model.ts'
+import { addTurns, dividedParts, isNoted, markFirsts, partOf, valuesOf } from './parts.ts'
+
+type Days = Pick<FactKey, 'day' | 'utc_day'>
+/** The turns of a day, in all and by the values of their parts. */
+type DayTurns = Days & { turns: number; byValues: Map<string, { values: string[]; turns: number }> }
 
 interface FactOptions {
   /** The day of an instant in the organization's time zone. */
@@ -27,19 +32,49 @@ export function usageFacts(session: FactSession, { dayOf, pricer }: FactOptions)
   }
   const daysOf = (instant: string) => ({ day: dayOf(instant), utc_day: instant.slice(0, 10) })
   const first = daysOf(created_at)
+  const { source } = detail
+  const usualValues = valuesOf(detail, source)
+  const hasParts = isNoted(detail) || detail.turn_records.some(isNoted)
+  const inParts = (cell: Cell, values: string[], add: (part: Part) => void) => {
+    if (hasParts) add(partOf(cell, values))
+  }
   const { cellOf, firstOf, list } = createCells(usual)
   const models = new Set([main, ...detail.models])
-  const turnsByDay = new Map<string, { day: string; utc_day: string; turns: number }>()
-  /** Keys of prompts before their next call, but their days. */
-  let waiting: { day: string; utc_day: string }[] = []
-  let last: Omit<FactKey, 'day' | 'utc_day'> = { ...usual, model: main }
+  const turnsByDay = new Map<string, DayTurns>()
+  const countTurn = (days: Days, values: string[]) => {
+    const day = turnsByDay.getOrInsertComputed(`${days.day} ${days.utc_day}`, () => ({
+      ...days,
+      ...{ turns: 0, byValues: new Map() },
+    }))
+    day.turns += 1
+    if (!hasParts) return
+    const known = day.byValues.getOrInsertComputed(values.join('\n'), () => ({ values, turns: 0 }))
+    known.turns += 1
+  }
+  /** Days of prompts before their next call; `isOwn`: they have values of their own. */
+  let waiting: { days: Days; isOwn: boolean }[] = []
+  const takeWaiting = () => {
+    for (const { days, isOwn } of waiting) {
+      const cell = cellOf({ ...last, ...days })
+      cell.prompts += 1
+      inParts(cell, lastValues, (part) => {
+        part.prompts += 1
+      })
+      if (!isOwn) countTurn(days, lastValues)
+    }
+    waiting = []
+  }
+  let last: Omit<FactKey, keyof Days> = { ...usual, model: main }
+  let lastValues = usualValues
   for (const turn of detail.turn_records) {
     const isBeyond = turn.role === 'unattributed'
     const time = daysOf((isBeyond ? detail.ended_at : turn.started_at) ?? created_at)
     models.add(turn.model ?? main)
-    if (!isBeyond)
-      turnsByDay.getOrInsertComputed(`${time.day} ${time.utc_day}`, () => ({ ...time, turns: 0 })).turns += 1
-    if (turn.role === 'user') waiting.push(time)
+    const values = hasParts ? valuesOf(turn, source, usualValues) : usualValues
+    const isPrompt = turn.role === 'user'
+    const isOwn = isNoted(turn) || !isPrompt
+    if (isPrompt) waiting.push({ days: time, isOwn })
+    if (isOwn && !isBeyond) countTurn(time, values)
     if (turn.tokens === null && turn.cost === null) continue
     const model = turn.model ?? main
     const at = turn.started_at ?? created_at
@@ -55,30 +90,59 @@ export function usageFacts(session: FactSession, { dayOf, pricer }: FactOptions)
       vendor: turn.vendor ?? usual.vendor,
       paid_by: turn.paid_by ?? usual.paid_by,
     }
-    if (!isBeyond) {
-      for (const prompt of waiting) cellOf({ ...last, ...prompt }).prompts += 1
-      waiting = []
-    }
-    addCall(cellOf({ ...last, ...time }), turn, price?.costs, isBeyond)
+    lastValues = values
+    if (!isBeyond) takeWaiting()
+    const cell = cellOf({ ...last, ...time })
+    addCall(cell, turn, price?.costs, isBeyond)
+    inParts(cell, values, (part) => addCall(part, turn, price?.costs, isBeyond))
   }
-  for (const prompt of waiting) cellOf({ ...last, ...prompt }).prompts += 1
+  takeWaiting()
   const mainCell = firstOf(first, main)
   mainCell.is_main = true
   for (const model of models) firstOf(first, model).sessions = 1
   divideTurns(session.turns, [...turnsByDay.values()], (days, turns) => {
     for (const model of models) {
       const cell = firstOf(days ?? first, model)
+      const isMain = model === main ? 1 : 0
       cell.turns += turns
-      if (model === main) cell.main_turns += turns
+      cell.main_turns += isMain * turns
+      if (hasParts) addTurns(cell, turns, days?.byValues, usualValues, isMain)
     }
   })
   const ended = daysOf(detail.ended_at ?? created_at)
   divideTokens(list(), mainCell, detail.tokens, (model) => firstOf(ended, model))
   const facts = list()
   divideCost(facts, mainCell, session, pricer)
-  return facts.map(({ tokens: [input = 0, output = 0, cache_read = 0, write = 0, hour = 0], ...cell }) => {
-    const { weight: _w, counted: _c, unpriced: _u, kinds: _k, listed: _l, isListed: _i, ...fact } = cell
-    return { ...fact, input, output, cache_read, cache_creation: write + hour, cache_creation_1h: hour }
+  if (hasParts) {
+    markFirsts(mainCell, facts, usualValues, 'firsts')
+    for (const model of models) {
+      const own = facts.filter((cell) => cell.model === model)
+      markFirsts(firstOf(first, model), own, usualValues, 'model_firsts')
+    }
+  }
+  return facts.map((made) => {
+    const { tokens, ...cell } = made
+    const [input = 0, output = 0, cache_read = 0, write = 0, hour = 0] = tokens
+    const parts = hasParts ? dividedParts(made, usualValues) : []
+    const {
+      weight: _w,
+      counted: _c,
+      unpriced: _u,
+      kinds: _k,
+      listed: _l,
+      isListed: _i,
+      isUsed: _s,
+      ...fact
+    } = cell
+    return {
+      ...fact,
+      parts,
+      input,
+      output,
+      cache_read,
+      cache_creation: write + hour,
+      cache_creation_1h: hour,
+    }
   })
 }
 

@@ -13,8 +13,12 @@ export interface FactTokens extends Tokens {
 
 export type FactTurnTokens = Tokens & { cache_creation_1h?: number }
 
+/** What calls are divided by, of which a session may have several values on a day. */
+export const FACETS = ['version', 'effort', 'skill', 'subagent', 'mcp_server', 'plugin'] as const
+type FacetNotes = { [Facet in (typeof FACETS)[number]]?: string | null }
+
 /** A turn record, as far as facts are made of it. */
-export interface FactTurn {
+export interface FactTurn extends FacetNotes {
   role: string
   model: string | null
   tier?: string
@@ -41,6 +45,8 @@ export interface FactSession {
     turn_records: readonly FactTurn[]
     vendor?: string | null
     paid_by?: string | null
+    version?: string | null
+    effort?: string | null
   }
 }
 
@@ -52,12 +58,35 @@ export interface FactKey {
   model: string
   /** The terms of the price, apart by blanks in the order of the alphabet: tiers, region, `long`, `peak`; else `standard`. */
   price: string
-  /** The one that is paid. */
+  /** The one that is paid; '' for none. */
   vendor: string
   paid_by: string
 }
 
-export interface UsageFact extends FactKey, FactTokens {
+interface Measures extends FactTokens {
+  calls: number
+  /** Turns of users; each under what the next call is under. */
+  prompts: number
+  /** micro-dollars, in the order of `COST_KINDS` */
+  costs: bigint[]
+  unpriced_tokens: number
+}
+
+/** The part of a fact whose calls have these values of `FACETS`. */
+export interface FacetPart extends Measures {
+  /** In their order; '' for none. A version is with its agent. */
+  values: string[]
+  turns: number
+  main_turns: number
+  /**
+   * Bits of the facets, and one more for all: in these the part is the first of its session that has its value, so that each
+   * session is counted once. The same of the session's parts of one model.
+   */
+  firsts: number
+  model_firsts: number
+}
+
+export interface UsageFact extends FactKey, Measures {
   /** True of one fact of each session: the first of its first day and main model. */
   is_main: boolean
   /** 1 for one fact of each model of a session, the first of the session's first day. */
@@ -66,12 +95,8 @@ export interface UsageFact extends FactKey, FactTokens {
   turns: number
   /** The same under its main model only. */
   main_turns: number
-  calls: number
-  /** Turns of users; each under what the next call is under. */
-  prompts: number
-  /** micro-dollars, in the order of `COST_KINDS` */
-  costs: bigint[]
-  unpriced_tokens: number
+  /** They add up to it; none where no call of the session has a value. */
+  parts: FacetPart[]
 }
 
 const VENDORS: Readonly<Record<string, string>> = {
@@ -82,9 +107,9 @@ const VENDORS: Readonly<Record<string, string>> = {
   cursor: 'cursor',
 }
 
-/** The vendor of an agent's calls, where nothing says so. */
+/** The vendor of an agent's calls, where nothing says so; '' for none. */
 export const vendorOf = (agent: string | null): string =>
-  (agent !== null && Object.hasOwn(VENDORS, agent) ? VENDORS[agent] : undefined) ?? 'other'
+  (agent !== null && Object.hasOwn(VENDORS, agent) ? VENDORS[agent] : undefined) ?? ''
 
 export const STANDARD = 'standard'
 export const UNKNOWN_PAYER = 'unknown'
