@@ -47,7 +47,7 @@ export type Part = Counts & Pick<FacetPart, 'values' | 'turns' | 'main_turns' | 
 
 /** A fact while it is made. */
 export interface Cell extends Counts, Omit<UsageFact, keyof FactTokens | 'parts'> {
-  /** By their values. */
+  /** Their key is their values. */
   parts: Map<string, Part>
 }
 

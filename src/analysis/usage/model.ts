@@ -13,7 +13,7 @@ export interface FactTokens extends Tokens {
 
 export type FactTurnTokens = Tokens & { cache_creation_1h?: number }
 
-/** What calls are divided by, of which a session may have several values on a day. */
+/** Calls are divided by these too: a session may have several values of each on a day. */
 export const FACETS = ['version', 'effort', 'skill', 'subagent', 'mcp_server', 'plugin'] as const
 type FacetNotes = { [Facet in (typeof FACETS)[number]]?: string | null }
 
