@@ -18,6 +18,7 @@ export const METHODS: Record<string, Record<string, string>> = {
     price_guess: 'GET /v1/cost/price-guess',
     trend: 'GET /v1/cost/trend',
   },
+  notes: { list: 'GET /v1/notes', create: 'POST /v1/notes', delete: 'DELETE /v1/notes/{}' },
   security: { get: 'GET /v1/security', heatmap: 'GET /v1/security/heatmap' },
   findings: { list: 'GET /v1/findings', update: 'PATCH /v1/findings/{}' },
   audit: { list: 'GET /v1/audit', report: 'GET /v1/audit/report' },

@@ -186,6 +186,16 @@ type ReportRecord struct {
 
 func (ReportRecord) recordType() string { return "report" }
 
+type NoteRecord struct {
+	ID      string `json:"id"`
+	Day     string `json:"day"` // A day of the organization’s zone
+	Text    string `json:"text"`
+	Project string `json:"project,omitempty"`
+	Team    string `json:"team,omitempty"`
+}
+
+func (NoteRecord) recordType() string { return "note" }
+
 type SyncParams struct {
 	Machine  string `json:"machine,omitempty"`  // The name of the machine that sends: 1 to 255 printable ASCII characters, no comma. GET /v1/team/machines shows when each was seen
 	Reassign *bool  `json:"reassign,omitempty"` // Whether a session may get another user than the one it has; without a user it keeps the one it has
@@ -670,6 +680,28 @@ type CostTrendData struct {
 type CostTrend struct {
 	Granularity string          `json:"granularity"` // as asked for; the next coarser one where an end of the range that is not given makes more than 10,000 buckets
 	Data        []CostTrendData `json:"data"`
+}
+type NotesListParams struct {
+	DateFrom string `json:"date_from,omitempty"` // First UTC day, inclusive
+	DateTo   string `json:"date_to,omitempty"`   // Last UTC day, inclusive
+	Project  string `json:"project,omitempty"`   // The organization’s notes and those of this project
+	Team     string `json:"team,omitempty"`      // The organization’s notes and those of this team
+	Page     int64  `json:"page,omitempty"`      // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
+	PerPage  int64  `json:"per_page,omitempty"`  // Items on a page
+}
+type Note struct {
+	ID      string `json:"id"`
+	Day     string `json:"day"` // A day of the organization’s zone
+	Text    string `json:"text"`
+	Project string `json:"project"` // It concerns this project
+	Team    string `json:"team"`    // It concerns this team
+}
+type NotePage = Page[Note]
+type NewNote struct {
+	Day     string `json:"day"` // A day of the organization’s zone
+	Text    string `json:"text"`
+	Project string `json:"project,omitempty"`
+	Team    string `json:"team,omitempty"`
 }
 type SecurityGetParams struct {
 	Project  string `json:"project,omitempty"`   // Only this project; empty: only what has none

@@ -108,6 +108,30 @@ func (r *CostResource) Trend(ctx context.Context, params *TrendParams) (*CostTre
 	return call[CostTrend](ctx, r.core, request{method: "GET", path: "/v1/cost/trend", query: params})
 }
 
+// NotesResource has the methods of notes.
+type NotesResource struct{ core *core }
+
+// List: list the notes of days, the newest days first. Scope: `admin` or `cost:read` or `read`.
+func (r *NotesResource) List(ctx context.Context, params *NotesListParams) (*NotePage, error) {
+	return call[NotePage](ctx, r.core, request{method: "GET", path: "/v1/notes", query: params})
+}
+
+// Iter iterates over the items of all pages, one request for each page.
+func (r *NotesResource) Iter(ctx context.Context, params *NotesListParams) *Iter[Note] {
+	return newIter[Note](ctx, r.core, request{method: "GET", path: "/v1/notes", query: params})
+}
+
+// Create: add a note to a day. Scope: `admin`.
+func (r *NotesResource) Create(ctx context.Context, params *NewNote, options ...RequestOption) (*Note, error) {
+	return call[Note](ctx, r.core, request{method: "POST", path: "/v1/notes", body: params, options: options})
+}
+
+// Delete: remove the note. Scope: `admin`.
+func (r *NotesResource) Delete(ctx context.Context, noteID string) error {
+	_, err := call[struct{}](ctx, r.core, request{method: "DELETE", path: path("/v1/notes/{note_id}", noteID)})
+	return err
+}
+
 // SecurityResource has the methods of security.
 type SecurityResource struct{ core *core }
 
@@ -626,6 +650,7 @@ type Resources struct {
 	Agents       *AgentsResource
 	Quality      *QualityResource
 	Cost         *CostResource
+	Notes        *NotesResource
 	Security     *SecurityResource
 	Findings     *FindingsResource
 	Audit        *AuditResource
@@ -670,6 +695,7 @@ func newResources(c *core) Resources {
 	r.Agents = &AgentsResource{c}
 	r.Quality = &QualityResource{c}
 	r.Cost = &CostResource{c}
+	r.Notes = &NotesResource{c}
 	r.Security = &SecurityResource{c}
 	r.Findings = &FindingsResource{c}
 	r.Audit = &AuditResource{c}

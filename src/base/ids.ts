@@ -7,6 +7,7 @@ export type IdPrefix =
   | 'user'
   | 'sess'
   | 'budget'
+  | 'note'
   | 'obs'
   | 'finding'
   | 'log'

@@ -6,6 +6,7 @@ import { addressSpaceError } from '../database/embedded/system-limits.ts'
 import { addBudget } from './accounts/budget.ts'
 import { addKey } from './accounts/key.ts'
 import { addMember } from './accounts/member.ts'
+import { addNotes } from './accounts/note.ts'
 import { addOrg } from './accounts/org.ts'
 import { addOwner } from './accounts/owner.ts'
 import { addProject } from './accounts/project.ts'
@@ -112,6 +113,7 @@ export function buildProgram(started: ProcessContext, json: boolean): CliCommand
   addOwner(program)
   addBudget(program)
   addReport(program)
+  addNotes(program)
   addClient(program)
   addSession(program)
   addProject(program)

@@ -38,6 +38,7 @@ export const PLACEMENTS = {
   machines: 'distributed',
   member_aliases: 'distributed',
   members: 'distributed',
+  notes: 'distributed',
   notification_rules: 'distributed',
   org_locks: 'distributed',
   organizations: 'reference',

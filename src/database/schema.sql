@@ -383,6 +383,16 @@ create table members (
   constraint members_role_check CHECK (role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'auditor'::text]))
 );
 
+create table notes (
+  org_id text not null,
+  id text not null,
+  day date not null,
+  text text not null,
+  project text,
+  team text,
+  constraint notes_pkey PRIMARY KEY (org_id, id)
+);
+
 create table notification_rules (
   org_id text not null,
   id text not null,

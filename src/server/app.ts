@@ -34,6 +34,7 @@ import { findingRoutes } from '../features/findings/routes.ts'
 import { keyRoutes } from '../features/keys/routes.ts'
 import { mcpRoutes } from '../features/mcp/routes.ts'
 import { memberRoutes } from '../features/members/routes.ts'
+import { noteRoutes } from '../features/notes/routes.ts'
 import { organizationRoutes } from '../features/organization/routes.ts'
 import { outcomeRoutes } from '../features/outcomes/routes.ts'
 import { githubRoutes } from '../features/pull-requests/routes.ts'
@@ -211,6 +212,7 @@ export function createApp(deps: AppDeps) {
     .use(telemetry)
     .use(webhookRoutes(webhookDeps))
     .use(deliveryRoutes(webhookDeps))
+    .use(noteRoutes(webhookDeps))
     .use(ruleRoutes(webhookDeps, ALERTS))
     .use(ruleRoutes(webhookDeps, DIGESTS))
   for (const { method, path, hooks } of v1.routes) {

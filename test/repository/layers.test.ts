@@ -59,6 +59,7 @@ const FOLDERS = [
   'features/sessions/writing',
   'features/sessions',
   'features/outcomes',
+  'features/notes',
   'features/quality',
   'features/cost',
   'features/team',
@@ -168,6 +169,7 @@ const PURE =
 const FEATURES = [
   'sessions',
   'outcomes',
+  'notes',
   'quality',
   'cost',
   'security',

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { createKey } from '../../src/accounts/keys/queries.ts'
 import { openBackup } from '../../src/database/backup/file-reader.ts'
 import { parseSignature, TRAILER_BYTES, trailerOf } from '../../src/database/backup/format.ts'
 import { restoreBackup } from '../../src/database/backup/restore.ts'
@@ -18,7 +19,8 @@ const appOf = (sql: Sql) => testApp(sql, { now: () => NOW, config: { rateLimits:
 const AWKWARD = 'tab\t, line\nfeed, \\., \\N, quote \' " and ü 🙂'
 
 /** Stores every kind of record and webhook data for the organization. */
-export async function fillOrganization(sql: Sql, { orgId, key }: Tenant, names: Names): Promise<void> {
+export async function fillOrganization(sql: Sql, { orgId }: Tenant, names: Names): Promise<void> {
+  const { key } = await createKey(sql, orgId, { name: 'to fill', scopes: ['write', 'audit:write', 'admin'] })
   const [member, ...others] = recordsOf(names)
   const records = [{ ...member, type: 'member', display_name: AWKWARD }, ...others]
   const response = await client(appOf(sql), key)('/v1/sync', {

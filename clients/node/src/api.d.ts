@@ -99,6 +99,9 @@ export interface ReportRecord {
  /** Last UTC day, inclusive */ to: string
  id?: string; generated_at?: string; through?: string
 }
+export interface NoteRecord {
+ type: 'note'; id: string; day: string; text: string; project?: string; team?: string
+}
 export interface SyncParams { machine?: string; reassign?: boolean; restore?: boolean; moved?: boolean }
 export interface SkippedSession { id: string; reason: 'deleted' | 'retention' }
 export interface MovedSessions { from: string; to: string; sessions: number }
@@ -320,6 +323,14 @@ export interface CostTrendData {
  budget: number | null
 }
 export interface CostTrend { granularity: CostGranularity; data: CostTrendData[] }
+export interface NotesListParams extends PageParams {
+ /** First UTC day, inclusive */ date_from?: string
+ /** Last UTC day, inclusive */ date_to?: string
+ project?: string; team?: string
+}
+export interface Note { id: string; day: string; text: string; project?: string; team?: string }
+export type NotePage = Page<Note>
+export interface NewNote { day: string; text: string; project?: string | null; team?: string | null }
 export interface SecurityGetParams {
  project?: string
  /** First UTC day, inclusive */ date_from?: string
@@ -715,7 +726,7 @@ export interface WebhookEventOf<Name extends string, Data> {
   id: string; event: Name; type: Name; timestamp: string; api_version: 'v1'; data: Data
 }
 /** What `sync` takes. */
-export type SyncRecord = SessionRecord | MemberRecord | CommitRecord | PrRiskRecord | AuditRecord | BudgetRecord | ReportRecord
+export type SyncRecord = SessionRecord | MemberRecord | CommitRecord | PrRiskRecord | AuditRecord | BudgetRecord | ReportRecord | NoteRecord
 
 export interface Resources {
  /** Send sessions, commits, pull requests, members, budgets, audit entries and reports. */ sync(records: SyncRecord[], params?: SyncParams): Promise<SyncResult>
@@ -744,6 +755,11 @@ export interface Resources {
   /** Cost and tokens by project, member, team, model, agent, branch or time. */ breakdown(params: CostBreakdownParams): List<Breakdown>
   /** Guess the price of a model without a known one. */ priceGuess(params: CostPriceGuessParams): Promise<PriceGuess>
   trend(params?: TrendParams): Promise<CostTrend>
+ }
+ notes: {
+  /** List the notes of days, the newest days first. */ list(params?: NotesListParams): List<NotePage>
+  create(params: NewNote): Promise<Note>
+  delete(note_id: string): Promise<void>
  }
  security: {
   get(params?: SecurityGetParams): Promise<SecurityOverview>

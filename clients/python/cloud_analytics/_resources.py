@@ -146,6 +146,32 @@ class Cost(Resource):
         """
         return cast(m.CostTrend, self._call("GET", "/v1/cost/trend", locals()))
 
+class Notes(Resource):
+    def list(
+        self, params: Params = None, *, date_from: str = UNSET, date_to: str = UNSET, project: str = UNSET,
+        team: str = UNSET, page: int = UNSET, per_page: int = UNSET
+    ) -> m.NotePage:
+        """List the notes of days, the newest days first. Scope: `admin` or `cost:read` or `read`.
+
+        project: The organization’s notes and those of this project. team: The organization’s notes and those
+        of this team.
+        """
+        return self._list(m.NotePage, "/v1/notes", locals())
+
+    def create(
+        self, params: Params = None, *, day: str = UNSET, text: str = UNSET, project: Optional[str] = UNSET,
+        team: Optional[str] = UNSET, idempotency_key: str = UNSET
+    ) -> m.Note:
+        """Add a note to a day. Scope: `admin`.
+
+        day: A day of the organization’s zone.
+        """
+        return cast(m.Note, self._call("POST", "/v1/notes", locals()))
+
+    def delete(self, note_id: str) -> None:
+        """Remove the note. Scope: `admin`."""
+        self._call("DELETE", "/v1/notes/{note_id}", locals())
+
 class Security(Resource):
     def get(
         self, params: Params = None, *, project: str = UNSET, date_from: str = UNSET, date_to: str = UNSET
@@ -690,6 +716,7 @@ class Resources(Resource):
         self.agents = Agents(transport)
         self.quality = Quality(transport)
         self.cost = Cost(transport)
+        self.notes = Notes(transport)
         self.security = Security(transport)
         self.findings = Findings(transport)
         self.audit = Audit(transport)

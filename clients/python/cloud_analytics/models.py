@@ -499,6 +499,16 @@ class CostTrend(Model):
     granularity: CostGranularity  # as asked for; the next coarser one where an end of the range that is not given makes more than 10,000 buckets
     data: List[CostTrendData]
 
+class Note(Model):
+    id: str
+    day: str  # A day of the organization’s zone
+    text: str
+    project: str  # It concerns this project; absent where there is none
+    team: str  # It concerns this team; absent where there is none
+
+class NotePage(Page["Note"]):
+    """A page of Note."""
+
 class SecurityOverviewSummary(Model):
     avg_score: float  # mean of all matching sessions, 0 without any
     min_score: float  # lowest of them

@@ -3,6 +3,7 @@ import { AuditRecord, ReportRecord } from './audit.ts'
 import { BudgetRecord } from './budget.ts'
 import { CommitRecord } from './commit.ts'
 import { MemberRecord } from './member.ts'
+import { NoteRecord } from './note.ts'
 import { PrRiskRecord } from './risk.ts'
 import { SessionRecord } from './session.ts'
 
@@ -18,5 +19,6 @@ export const RECORD_SCHEMAS = {
   audit: AuditRecord,
   budget: BudgetRecord,
   report: ReportRecord,
+  note: NoteRecord,
 } as const
 export type SyncRecord = Static<(typeof RECORD_SCHEMAS)[keyof typeof RECORD_SCHEMAS]>

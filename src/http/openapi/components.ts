@@ -185,6 +185,7 @@ const PATH_PARAMETERS: Record<string, string> = {
   user_id: 'Id of the member',
   month: 'YYYY-MM',
   webhook_id: 'Id of the webhook endpoint',
+  note_id: 'Id of the note',
   alert_id: 'Id of the alert',
   digest_id: 'Id of the digest',
   delivery_id: 'Id of the delivery',

@@ -34,7 +34,7 @@ const COMPUTED = new Set([
 ])
 
 /** Tables of which answers are kept, encrypted, for requests that are repeated: they hold the rows as they were. */
-const ANSWERED = new Set(['webhook_endpoints', 'notification_rules'])
+const ANSWERED = new Set(['webhook_endpoints', 'notification_rules', 'notes'])
 
 /** Columns with the names of people: another person's may be the same. */
 const NAMES = new Set(['members.display_name', 'commits.author_name'])

@@ -10,6 +10,7 @@ const ACTIONS: Record<string, { created: string; updated: string }> = {
   commit: { created: 'commit.synced', updated: 'commit.synced' },
   pr_risk: { created: 'pr_risk.synced', updated: 'pr_risk.synced' },
   budget: { created: 'budget.created', updated: 'budget.updated' },
+  note: { created: 'note.created', updated: 'note.updated' },
   report: { created: 'report.generated', updated: 'report.generated' },
 }
 

@@ -2,6 +2,7 @@ import type { Sql } from '../../database/client.ts'
 import { countAuditEntries, exportAuditEntries, listReportRecords } from '../../features/audit/export.ts'
 import { commitPages, countStoredCommits } from '../../features/commits/queries.ts'
 import { listBudgets } from '../../features/cost/export.ts'
+import { listNotes } from '../../features/notes/queries.ts'
 import { countRisks, riskRecords } from '../../features/risk/queries.ts'
 import { countSessions, exportSessions } from '../../features/sessions/export.ts'
 import { listMembersWithAliases } from '../../features/team/queries.ts'
@@ -27,6 +28,7 @@ export async function* exportLines(sql: Sql, orgId: string): AsyncGenerator<stri
   )
   const budgets = await listBudgets(sql, orgId)
   yield linesOf(budgets.map(({ currency: _currency, ...budget }) => ({ type: 'budget', ...budget })))
+  yield linesOf((await listNotes(sql, orgId)).map((note) => ({ type: 'note', ...note })))
   for await (const records of commitPages(sql, orgId, { size: COMMITS })) yield linesOf(records)
   for await (const records of riskRecords(sql, orgId)) yield linesOf(records)
   yield* exportAuditEntries(sql, orgId)

@@ -29,6 +29,7 @@ const SCOPE_OF_TYPE: Readonly<Record<SyncRecord['type'], Scope>> = {
   audit: 'audit:write',
   budget: 'budgets:write',
   report: 'reports:write',
+  note: 'admin',
 }
 
 /**

@@ -11,6 +11,7 @@ import { writeCommits } from '../../features/commits/write.ts'
 import { writeBudgetAlerts } from '../../features/cost/budget-alerts.ts'
 import { writeBudgets } from '../../features/cost/write.ts'
 import { reopenFixed } from '../../features/findings/finding-changes.ts'
+import { writeNotes } from '../../features/notes/queries.ts'
 import { type ComputedRisks, computeRisks, writeRisks } from '../../features/risk/write.ts'
 import { writeFindings } from '../../features/security/write.ts'
 import type { SkippedSession } from '../../features/sessions/deleted-queries.ts'
@@ -182,6 +183,7 @@ export async function storeBatch(
       audit: await writeAudit(tx, orgId, records),
       // reports come after all entries that they may count
       report: await writeReports(tx, orgId, records),
+      note: await writeNotes(tx, orgId, records),
     }
     await results.pr_risk.updateRollups()
     await updateShares(tx, orgId, {

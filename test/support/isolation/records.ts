@@ -27,6 +27,7 @@ export interface Names {
   fingerprint: string
   hook: string
   delivery: string
+  note: string
   alert: string
   digest: string
 }
@@ -54,6 +55,7 @@ export function namesOf(word: string, { day = '2025-11-10', micros = '000001', p
     fingerprint: `${word}-fingerprint`,
     hook: `hook_${word}`,
     delivery: `dlv_${word}`,
+    note: `note_${word}`,
     alert: `alert_${word}`,
     digest: `digest_${word}`,
   }
@@ -80,6 +82,10 @@ export function recordsOf(names: Names, size = 1): { type: string; [field: strin
     { type: 'budget', month: '2025-11', limit: 40 * size, project: names.project },
     { type: 'budget', month: '2025-11', limit: 30 * size, member: names.user },
     { type: 'budget', month: '2025-11', limit: 20 * size, team: `team of ${names.project}` },
+    {
+      ...{ type: 'note', id: names.note, day: names.day, text: `Seen ${size}` },
+      ...{ project: names.project, team: `team of ${names.project}` },
+    },
     {
       type: 'session',
       id: names.session,

@@ -1,0 +1,48 @@
+import { inOrganization } from '../../database/org-lock.ts'
+import { addNote, deleteNote } from '../../features/notes/changes.ts'
+import { listNotes } from '../../features/notes/queries.ts'
+import { commandLineActor } from '../command/actor.ts'
+import type { CliCommand } from '../command/cli-command.ts'
+import { type Args, type Context, withOrganization } from '../command/context.ts'
+import { printResult } from '../command/output.ts'
+import { listed } from './listed.ts'
+
+export function addNotes(program: CliCommand): void {
+  const note = program.add('note', 'notes of days, which stand in the charts').alias('notes')
+  note
+    .add('add <text>', 'add a note to a day')
+    .org()
+    .requiredOption('--day <day>', 'the day, as 2026-11-23')
+    .option('--project <project>', 'it concerns this project')
+    .option('--team <team>', 'it concerns this team')
+    .examples('note add --org acme --day 2026-11-23 "opus is the default model"')
+    .run(add)
+  note
+    .add('list', 'list the notes')
+    .org()
+    .examples('note list --org acme')
+    .run(listed(listNotes, ['id', 'day', 'text', 'project', 'team'], 'no note'))
+  note.add('delete <id>', 'delete a note').org().examples('note delete --org acme note_5h2k8d').run(remove)
+}
+
+async function add(
+  context: Context,
+  { org, day, project, team }: { org: string; day: string; project?: string; team?: string },
+  [text]: Args,
+): Promise<void> {
+  const { checkUsage } = await import('./record.ts')
+  const named = { ...(project !== undefined && { project }), ...(team !== undefined && { team }) }
+  const note = { day, text, ...named }
+  checkUsage({ type: 'note', id: 'note_new', ...note })
+  const added = await withOrganization(context, org, (sql, orgId) =>
+    inOrganization(sql, orgId, (tx) => addNote(tx, orgId, commandLineActor(), note)),
+  )
+  await printResult(context.json, added, `${added.id} on ${day}`)
+}
+
+async function remove(context: Context, { org }: { org: string }, [id]: Args): Promise<void> {
+  await withOrganization(context, org, (sql, orgId) =>
+    inOrganization(sql, orgId, (tx) => deleteNote(tx, orgId, commandLineActor(), id)),
+  )
+  await printResult(context.json, { deleted: id }, `${id} is deleted`)
+}

@@ -1,0 +1,117 @@
+import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
+import type { SyncRecord } from '../../analysis/records/records.ts'
+import { ApiError } from '../../base/errors.ts'
+import type { Fragment, ISql } from '../../database/client.ts'
+import type { Renaming } from '../../database/rollups.ts'
+import { readPage, upsert } from '../../database/rows.ts'
+import type { Note, NoteBody, NoteListQuery } from './model.ts'
+
+interface NoteRow {
+  id: string
+  day: string
+  text: string
+  project: string | null
+  team: string | null
+}
+
+const columns = (sql: ISql) => sql`n.id, n.day::text as day, n.text, n.project, n.team`
+
+export const noteOf = ({ project, team, ...note }: NoteRow): Note => ({
+  ...note,
+  ...(project !== null && { project }),
+  ...(team !== null && { team }),
+})
+
+export const rowOf = (id: string, { day, text, project, team }: NoteBody): NoteRow => ({
+  ...{ id, day, text, project: project ?? null, team: team ?? null },
+})
+
+type NoteFilters = Pick<NoteListQuery, 'date_from' | 'date_to' | 'project' | 'team'>
+
+/** `from notes n where …`: those of the days; of a project or team, or those of the organization. */
+const matching = (
+  sql: ISql,
+  orgId: string,
+  { date_from, date_to, project, team }: NoteFilters,
+): Fragment => sql`
+  from notes n
+  where n.org_id = ${orgId}
+    ${date_from === undefined ? sql`` : sql`and n.day >= ${date_from}`}
+    ${date_to === undefined ? sql`` : sql`and n.day <= ${date_to}`}
+    ${
+      project === undefined && team === undefined
+        ? sql``
+        : sql`and (
+            (n.project is null and n.team is null)
+            or n.project = ${project ?? null}
+            or n.team = ${team ?? null}
+          )`
+    }`
+
+/** A page of the notes, those of the newest days first. */
+export async function listNotePage(sql: ISql, orgId: string, query: NoteListQuery) {
+  const { data, pagination } = await readPage<NoteRow>(sql, query, {
+    columns: columns(sql),
+    from: matching(sql, orgId, query),
+    order: sql`n.day desc, n.id`,
+  })
+  return { data: data.map(noteOf), pagination }
+}
+
+/** The notes that match, oldest day first. */
+export async function listNotes(sql: ISql, orgId: string, filters: NoteFilters = {}): Promise<Note[]> {
+  const rows = await sql<NoteRow[]>`
+    select ${columns(sql)}
+    ${matching(sql, orgId, filters)}
+    order by n.day, n.id`
+  return rows.map(noteOf)
+}
+
+/** Inserts the notes, or replaces those with their ids. Needs the organization's lock. */
+export async function putNotes(tx: ISql, orgId: string, rows: readonly NoteRow[]): Promise<void> {
+  await upsert(tx, orgId, { table: 'notes', key: ['id'] }, rows, {
+    ...({ id: 'text', day: 'date', text: 'text', project: 'text', team: 'text' } as const),
+  })
+}
+
+/** Deletes a note, and returns it. Throws NOT_FOUND. */
+export async function deleteNoteRow(tx: ISql, orgId: string, id: string): Promise<Note> {
+  const [row] = await tx<NoteRow[]>`
+    delete from notes n
+    where n.org_id = ${orgId}
+      and n.id = ${id}
+    returning ${columns(tx)}`
+  if (row === undefined) throw new ApiError('NOT_FOUND', 'no such note')
+  return noteOf(row)
+}
+
+/** Writes the batch's note records. Needs the organization's lock. */
+export async function writeNotes(
+  tx: ISql,
+  orgId: string,
+  records: readonly SyncRecord[],
+): Promise<WriteResult> {
+  const sent = records.flatMap((record) => (record.type === 'note' ? [rowOf(record.id, record)] : []))
+  if (sent.length === 0) return NOTHING_WRITTEN
+  const stored = await tx<NoteRow[]>`
+    select ${columns(tx)}
+    from notes n
+    where n.org_id = ${orgId}
+      and n.id = any(${sent.map(({ id }) => id)}::text[])`
+  const { rows, ...result } = findLastChanges<NoteRow, NoteRow>(
+    sent,
+    new Map(stored.map((row) => [row.id, row])),
+    { keyOf: ({ id }) => id, isSame: (note, known) => Bun.deepEquals(note, { ...known }) },
+  )
+  await putNotes(tx, orgId, rows)
+  return result
+}
+
+/** Renames the project of notes. Needs the organization's lock. */
+export async function renameInNotes(tx: ISql, orgId: string, { from, to }: Renaming): Promise<void> {
+  await tx`
+    update notes n
+    set project = ${to}
+    where n.org_id = ${orgId}
+      and n.project = ${from}`
+}

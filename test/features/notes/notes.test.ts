@@ -1,0 +1,103 @@
+import { expect, test } from 'bun:test'
+import { exportLines } from '../../../src/server/sync/export.ts'
+import { renameProject } from '../../../src/server/sync/project-write.ts'
+import { tenant } from '../../support/api.ts'
+import { testsDatabase } from '../../support/postgres.ts'
+import { asOrganization } from '../../support/rls.ts'
+import { asker, localApp } from '../../support/webhook-api.ts'
+
+// Notes of days: their routes, their records, and what follows the name of a project.
+
+const database = testsDatabase()
+
+async function organization(scopes = ['read', 'write', 'admin']) {
+  const own = await tenant(database.sql, { scopes })
+  const ask = asker(localApp(database), own.key)
+  const texts = async (query = '') =>
+    (await ask('GET', `/v1/notes${query}`)).body.data.map((note) => note.text)
+  return { ...own, ask, texts }
+}
+const NOTE = { day: '2026-11-23', text: 'opus is the default model' }
+
+test('a note is added once for a key, listed and deleted, with entries in the audit log', async () => {
+  const { ask, texts } = await organization()
+  const once = { 'idempotency-key': 'one' }
+  const made = await ask('POST', '/v1/notes', { ...NOTE, project: 'web', team: null }, once)
+  expect([made.status, made.body]).toEqual([
+    201,
+    { ...NOTE, id: expect.stringMatching(/^note_[0-9a-z]{20}$/), project: 'web' } as never,
+  ])
+  expect((await ask('POST', '/v1/notes', { ...NOTE, project: 'web', team: null }, once)).body).toEqual(
+    made.body,
+  )
+  expect((await ask('POST', '/v1/notes', NOTE, once)).status).toBe(400)
+  const list = (await ask('GET', '/v1/notes')).body
+  expect(list).toEqual({ data: [made.body], pagination: { page: 1, per_page: 50, total: 1 } } as never)
+  expect((await ask('DELETE', `/v1/notes/${made.body.id}`)).status).toBe(204)
+  expect((await ask('DELETE', `/v1/notes/${made.body.id}`)).status).toBe(404)
+  expect(await texts()).toEqual([])
+  const audit = (await ask('GET', '/v1/audit?action=note.*')).body
+  expect(audit.data.map(({ action }) => action)).toEqual(['note.deleted', 'note.created'])
+})
+
+test('notes are listed by day, of the organization and of what is asked for', async () => {
+  const { ask, texts } = await organization()
+  const noted = [
+    { day: '2026-11-01', text: 'all' },
+    { day: '2026-11-02', text: 'web', project: 'web' },
+    { day: '2026-11-03', text: 'docs', project: 'docs' },
+    { day: '2026-11-04', text: 'team', team: 'payments' },
+  ]
+  for (const note of noted) expect((await ask('POST', '/v1/notes', note)).status).toBe(201)
+  expect(await texts()).toEqual(['team', 'docs', 'web', 'all'])
+  expect(await texts('?date_from=2026-11-02&date_to=2026-11-03')).toEqual(['docs', 'web'])
+  expect(await texts('?project=web')).toEqual(['web', 'all'])
+  expect(await texts('?team=payments')).toEqual(['team', 'all'])
+  expect(await texts('?per_page=1&page=2')).toEqual(['docs'])
+})
+
+test.each([
+  ['no text', { text: '' }, 'text'],
+  ['201 characters', { text: 'n'.repeat(201) }, 'text'],
+  ['a day that is none', { day: '2026-02-30' }, 'day'],
+  ['an unknown field', { note: 1 }, 'note'],
+])('%s is refused', async (_name, over, field) => {
+  const { ask } = await organization()
+  const refused = await ask('POST', '/v1/notes', { ...NOTE, ...over })
+  expect([refused.status, refused.body.details.map(({ field: at }) => at)]).toEqual([400, [field]])
+})
+
+test('reading needs cost:read, writing admin', async () => {
+  const { ask } = await organization(['cost:read'])
+  expect((await ask('GET', '/v1/notes')).status).toBe(200)
+  expect((await ask('POST', '/v1/notes', NOTE)).status).toBe(403)
+  expect((await ask('DELETE', '/v1/notes/note_1')).status).toBe(403)
+  const other = await organization(['quality:read', 'write'])
+  expect((await other.ask('GET', '/v1/notes')).status).toBe(403)
+  const record = { type: 'note', id: 'note_1', ...NOTE }
+  expect((await other.ask('POST', '/v1/sync', { records: [record] })).status).toBe(403)
+})
+
+test('an export gives the same notes in another organization; they follow a new name of the project', async () => {
+  const { orgId, ask } = await organization()
+  const session = { type: 'session', id: 'sess_1', project_name: 'web', created_at: '2026-11-23T10:00:00Z' }
+  await ask('POST', '/v1/sync', { records: [session] })
+  await ask('POST', '/v1/notes', { ...NOTE, project: 'web', team: 'payments' })
+  await renameProject(
+    database.sql,
+    orgId,
+    { userId: 'cli:ada', ipAddress: null },
+    { from: 'web', to: 'shop' },
+  )
+  const notes = (await ask('GET', '/v1/notes')).body
+  expect(notes.data).toMatchObject([{ ...NOTE, project: 'shop', team: 'payments' }])
+  const lines: string[] = []
+  await asOrganization(orgId, async () => {
+    for await (const text of exportLines(database.sql, orgId)) lines.push(...text.trim().split('\n'))
+  })
+  const records = lines.flatMap((line) => (line.startsWith('{"type":"note"') ? [JSON.parse(line)] : []))
+  const copy = await organization()
+  for (const count of ['created', 'unchanged'])
+    expect((await copy.ask('POST', '/v1/sync', { records })).body).toMatchObject({ [count]: 1 })
+  expect((await copy.ask('GET', '/v1/notes')).body).toEqual(notes)
+})
