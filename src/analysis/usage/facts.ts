@@ -3,7 +3,7 @@ import type { Pricer } from '../scoring/prices.ts'
 import { addCall, type Cell, createCells, type Part } from './cells.ts'
 import { divideCost, divideTokens } from './divide.ts'
 import { type FactKey, type FactSession, STANDARD, UNKNOWN_PAYER, type UsageFact, vendorOf } from './model.ts'
-import { addTurns, dividedParts, isNoted, markFirsts, partOf, valuesOf } from './parts.ts'
+import { addTurns, dividedParts, isNoted, markFirsts, partOf, tierFacetOf, valuesOf } from './parts.ts'
 
 type Days = Pick<FactKey, 'day' | 'utc_day'>
 /** The turns of a day, in all and by the values of their parts. */
@@ -22,7 +22,12 @@ interface FactOptions {
  * to list prices. Each kind of tokens is divided in proportion to that of the calls; where the session has more, the rest is
  * one beyond the calls. Where there is nothing to go by, the whole is that of the session's `model` on its first day.
  */
-export function usageFacts(session: FactSession, { dayOf, pricer }: FactOptions): UsageFact[] {
+export function usageFacts(
+  session: FactSession,
+  options: FactOptions,
+  hasParts = isNoted(session.detail) || session.detail.turn_records.some(isNoted),
+): UsageFact[] {
+  const { dayOf, pricer } = options
   const { created_at, detail } = session
   const main = detail.model ?? ''
   const usual = {
@@ -33,8 +38,7 @@ export function usageFacts(session: FactSession, { dayOf, pricer }: FactOptions)
   const daysOf = (instant: string) => ({ day: dayOf(instant), utc_day: instant.slice(0, 10) })
   const first = daysOf(created_at)
   const { source } = detail
-  const usualValues = valuesOf(detail, source)
-  const hasParts = isNoted(detail) || detail.turn_records.some(isNoted)
+  const usualValues = valuesOf(detail, source, usual)
   const inParts = (cell: Cell, values: string[], add: (part: Part) => void) => {
     if (hasParts) add(partOf(cell, values))
   }
@@ -70,12 +74,8 @@ export function usageFacts(session: FactSession, { dayOf, pricer }: FactOptions)
     const isBeyond = turn.role === 'unattributed'
     const time = daysOf((isBeyond ? detail.ended_at : turn.started_at) ?? created_at)
     models.add(turn.model ?? main)
-    const values = hasParts ? valuesOf(turn, source, usualValues) : usualValues
     const isPrompt = turn.role === 'user'
-    const isOwn = isNoted(turn) || !isPrompt
-    if (isPrompt) waiting.push({ days: time, isOwn })
-    if (isOwn && !isBeyond) countTurn(time, values)
-    if (turn.tokens === null && turn.cost === null) continue
+    const isCall = turn.tokens !== null || turn.cost !== null
     const model = turn.model ?? main
     const at = turn.started_at ?? created_at
     const tier = turn.tier
@@ -84,12 +84,18 @@ export function usageFacts(session: FactSession, { dayOf, pricer }: FactOptions)
         ? undefined
         : pricer.divided({ model, tokens: turn.tokens, at, tier, aggregated: isBeyond })
     const words = [...(tier === undefined ? [] : tier.split(' ')), ...(price?.terms ?? [])]
-    last = {
+    const key = {
       model,
       price: words.length === 0 ? STANDARD : [...new Set(words)].sort().join(' '),
       vendor: turn.vendor ?? usual.vendor,
       paid_by: turn.paid_by ?? usual.paid_by,
     }
+    const values = hasParts ? valuesOf(turn, source, isCall ? key : undefined, usualValues) : usualValues
+    const isOwn = isNoted(turn) || !isPrompt
+    if (isPrompt) waiting.push({ days: time, isOwn })
+    if (isOwn && !isBeyond) countTurn(time, values)
+    if (!isCall) continue
+    last = key
     lastValues = values
     if (!isBeyond) takeWaiting()
     const cell = cellOf({ ...last, ...time })
@@ -112,6 +118,8 @@ export function usageFacts(session: FactSession, { dayOf, pricer }: FactOptions)
   const ended = daysOf(detail.ended_at ?? created_at)
   divideTokens(list(), mainCell, detail.tokens, (model) => firstOf(ended, model))
   const facts = list()
+  if (!hasParts && facts.some(({ price }) => tierFacetOf(price) !== STANDARD))
+    return usageFacts(session, options, true)
   divideCost(facts, mainCell, session, pricer)
   if (hasParts) {
     markFirsts(mainCell, facts, usualValues, 'firsts')

@@ -1,4 +1,4 @@
-import type { KnownTokens, Tokens } from '../records/session.ts'
+import type { CallNotes, KnownTokens, SessionNotes, Tokens } from '../records/session.ts'
 import { PRICED_KINDS } from '../scoring/prices.ts'
 
 // Facts, into which a session is divided: by the day on which it happened, by model, and by what its price depends on.
@@ -14,11 +14,18 @@ export interface FactTokens extends Tokens {
 export type FactTurnTokens = Tokens & { cache_creation_1h?: number }
 
 /** Calls are divided by these too: a session may have several values of each on a day. */
-export const FACETS = ['version', 'effort', 'skill', 'subagent', 'mcp_server', 'plugin'] as const
-type FacetNotes = { [Facet in (typeof FACETS)[number]]?: string | null }
+export const FACETS = [
+  ...(['version', 'effort', 'skill', 'subagent', 'mcp_server', 'plugin'] as const),
+  ...(['tier', 'vendor', 'paid_by'] as const),
+] as const
+export type Facet = (typeof FACETS)[number]
+/** The values of the facet `tier`. */
+export const TIERS = ['standard', 'fast', 'flex', 'priority', 'batch', 'long'] as const
+
+type FactNotes = { [Name in keyof CallNotes]?: string | null }
 
 /** A turn record, as far as facts are made of it. */
-export interface FactTurn extends FacetNotes {
+export interface FactTurn extends FactNotes {
   role: string
   model: string | null
   tier?: string
@@ -26,8 +33,6 @@ export interface FactTurn extends FacetNotes {
   tokens: FactTurnTokens | null
   /** US dollars. */
   cost: number | null
-  vendor?: string | null
-  paid_by?: string | null
 }
 
 export interface FactSession {
@@ -36,17 +41,13 @@ export interface FactSession {
   /** micro-dollars */
   cost: bigint
   unpriced_tokens: number
-  detail: {
+  detail: Pick<FactNotes, keyof SessionNotes> & {
     source: string | null
     model: string | null
     models: readonly string[]
     tokens: (KnownTokens & { cache_creation_1h?: number | null }) | null
     ended_at: string | null
     turn_records: readonly FactTurn[]
-    vendor?: string | null
-    paid_by?: string | null
-    version?: string | null
-    effort?: string | null
   }
 }
 
@@ -111,5 +112,5 @@ const VENDORS: Readonly<Record<string, string>> = {
 export const vendorOf = (agent: string | null): string =>
   (agent !== null && Object.hasOwn(VENDORS, agent) ? VENDORS[agent] : undefined) ?? ''
 
-export const STANDARD = 'standard'
+export const STANDARD = 'standard' as const
 export const UNKNOWN_PAYER = 'unknown'

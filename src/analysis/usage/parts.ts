@@ -1,20 +1,37 @@
+import { CALL_NOTE_NAMES, type CallNotes } from '../records/session.ts'
 import { largestRemainder } from '../scoring/largest-remainder.ts'
 import { byBytes, type Cell, newCounts, type Part, sumOfAll, usualCosts } from './cells.ts'
-import { FACETS, type FacetPart, type FactTurn } from './model.ts'
+import { FACETS, type FacetPart, type FactKey, STANDARD, type TIERS } from './model.ts'
 
 // Facts are divided further by what agents write on calls: a part for each combination of these values.
 
-type Noted = Pick<FactTurn, (typeof FACETS)[number]>
+type Noted = { readonly [Name in keyof CallNotes]?: string | null }
 
-export const isNoted = (noted: Noted): boolean => FACETS.some((facet) => noted[facet] != null)
+export const isNoted = (noted: Noted): boolean => CALL_NOTE_NAMES.some((name) => noted[name] != null)
 
-/** The values of a turn, or of a session; `rest`: those of what it says nothing of. */
-export const valuesOf = (noted: Noted, source: string | null, rest?: readonly string[]): string[] =>
-  FACETS.map((facet, index) => {
+const SERVICE_TIERS = ['fast', 'flex', 'priority', 'batch'] as const
+/** The tier of a price: that of the service, else whether the prompt was long. A region is none. */
+export function tierFacetOf(price: string): (typeof TIERS)[number] {
+  const terms = price.split(' ')
+  return [...SERVICE_TIERS, 'long' as const].find((tier) => terms.includes(tier)) ?? STANDARD
+}
+
+/** The values of a turn, or of a session. `key`: that of a call; `rest`: the values of what it says nothing of. */
+export function valuesOf(
+  noted: Noted,
+  source: string | null,
+  key: Pick<FactKey, 'price' | 'vendor' | 'paid_by'> | undefined,
+  rest: readonly string[] = [],
+): string[] {
+  const own = key && { tier: tierFacetOf(key.price), vendor: key.vendor, paid_by: key.paid_by }
+  return FACETS.map((facet, index) => {
+    if (facet === 'tier' || facet === 'vendor' || facet === 'paid_by')
+      return own?.[facet] ?? rest[index] ?? ''
     const value = noted[facet]
-    if (value == null || value === '') return rest?.[index] ?? ''
+    if (value == null || value === '') return rest[index] ?? ''
     return facet === 'version' && source !== null ? `${source} ${value}` : value
   })
+}
 
 export const partOf = ({ parts }: Pick<Cell, 'parts'>, values: string[]): Part =>
   parts.getOrInsertComputed(values.join('\n'), () => ({

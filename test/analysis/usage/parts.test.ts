@@ -66,6 +66,8 @@ test('a call counts under its values, a prompt under those of the next call, a s
   })
   expect(by(facts, 'skill')).toEqual({ review: [1, 3, 4500], '': [1, 2, 7000] })
   expect(by(facts, 'effort')).toEqual({ high: [1, 5, 11_500] })
+  expect(Object.keys(by(facts, 'tier'))).toEqual(['standard'])
+  expect(Object.keys(by(facts, 'vendor'))).toEqual(['anthropic'])
   expect(by(facts, 'version', HAIKU)['claude-code 2.1.2']?.[0]).toBe(1)
   expect(by(facts, 'version', SONNET)['claude-code 2.1.2']?.[0]).toBe(0)
   // on the first day, though its calls were on the second
@@ -77,6 +79,22 @@ test('a session of which nothing is noted has no parts; one without calls has th
   expect(factsOf(sessionOf([call({}), prompt])).flatMap(({ parts }) => parts)).toEqual([])
   const [fact] = factsOf({ ...sessionOf([], { version: '2.1.1' }), cost: 700n, turns: 3 })
   expect(by(fact === undefined ? [] : [fact], 'version')).toEqual({ 'claude-code 2.1.1': [1, 3, 700] })
+})
+
+test('a tier of the service, else a long prompt, is the tier; a region is none', () => {
+  const tokens = { input: 300_000, output: 1, cache_read: 0, cache_creation: 0 }
+  const facts = factsOf(
+    sessionOf([
+      ...[call({ tokens }), call({ tokens, tier: 'batch us' }), call({ tier: 'us' })],
+      call({ vendor: 'aws', paid_by: 'api', started_at: TUESDAY, tier: 'flex' }),
+    ]),
+  )
+  const one = [1, 1, 4500] as [number, number, number]
+  expect(by(facts, 'tier')).toEqual({ long: one, batch: one, standard: one, flex: one })
+  expect(by(facts, 'vendor')).toEqual({ anthropic: [1, 3, 13_500], aws: one })
+  expect(by(facts, 'paid_by')).toEqual({ unknown: [1, 3, 13_500], api: one })
+  // the prompt alone tells it
+  expect(by(factsOf(sessionOf([call({ tokens })])), 'tier')).toEqual({ long: one })
 })
 
 test('parts add up to their facts, by kind of tokens and of cost, whatever a session states', () => {
@@ -96,6 +114,7 @@ test('parts add up to their facts, by kind of tokens and of cost, whatever a ses
           ...{ cache_creation: 50 + random(90), cache_creation_1h: random(50) },
         }),
         ...{ version: maybe('1', '2'), effort: maybe('high'), skill: maybe('a', 'b'), plugin: maybe('p') },
+        ...{ vendor: maybe('aws'), paid_by: maybe('plan') },
       }),
     )
     const session = { ...sessionOf(turns, { version: maybe('3') }), turns: random(20) }
