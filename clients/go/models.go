@@ -196,6 +196,45 @@ type NoteRecord struct {
 
 func (NoteRecord) recordType() string { return "note" }
 
+type NewPlan struct {
+	Vendor          string   `json:"vendor"`
+	Plan            string   `json:"plan"`
+	Member          *string  `json:"member"`           // An id, or an address in any case; without it the seats are of everybody without a plan
+	From            string   `json:"from"`             // First day
+	To              *string  `json:"to"`               // Last day, inclusive
+	PriceMonth      float64  `json:"price_month"`      // Of one seat and month, in `currency`
+	Quantity        *int64   `json:"quantity"`         // Seats
+	Currency        *string  `json:"currency"`         // A code of ISO 4217
+	UsdRate         *float64 `json:"usd_rate"`         // US dollars for one unit of the currency; required where it is not USD
+	IncludedCredits *float64 `json:"included_credits"` // Credits of one seat and month
+}
+type PlanRecord struct {
+	NewPlan
+	ID string `json:"id,omitempty"`
+}
+
+func (PlanRecord) recordType() string { return "plan" }
+
+type LimitWindow struct {
+	Limit       string  `json:"limit"` // `five_hour`, `week`, `month`, `credits`, `spend`, or the agent’s own name
+	Scope       string  `json:"scope,omitempty"`
+	UsedPercent float64 `json:"used_percent"`
+	ResetsAt    string  `json:"resets_at,omitempty"`
+	Hit         bool    `json:"hit"`               // Whether the agent was refused
+	Overage     *bool   `json:"overage,omitempty"` // Whether work went on beyond the limit at a price
+}
+type LimitRecord struct {
+	Vendor    string        `json:"vendor"`
+	Agent     string        `json:"agent"`
+	Account   string        `json:"account,omitempty"` // The first 16 hexadecimal digits of SHA-256 of the organization’s id followed by that of the account
+	Plan      string        `json:"plan,omitempty"`
+	At        string        `json:"at"`
+	Windows   []LimitWindow `json:"windows"`
+	UserEmail string        `json:"user_email,omitempty"`
+}
+
+func (LimitRecord) recordType() string { return "limit" }
+
 type SyncParams struct {
 	Machine  string `json:"machine,omitempty"`  // The name of the machine that sends: 1 to 255 printable ASCII characters, no comma. GET /v1/team/machines shows when each was seen
 	Reassign *bool  `json:"reassign,omitempty"` // Whether a session may get another user than the one it has; without a user it keeps the one it has
@@ -1382,6 +1421,130 @@ type BudgetsDeleteParams struct {
 	Project string `json:"project,omitempty"` // Of this project
 	Member  string `json:"member,omitempty"`  // Of this member: an id, or an address in any case
 	Team    string `json:"team,omitempty"`    // Of this team
+}
+type PlansListParams struct {
+	Vendor  string `json:"vendor,omitempty"`   // Only of this vendor
+	Plan    string `json:"plan,omitempty"`     // Only of this plan
+	Member  string `json:"member,omitempty"`   // Only of this member: an id, or an address in any case
+	Page    int64  `json:"page,omitempty"`     // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
+	PerPage int64  `json:"per_page,omitempty"` // Items on a page
+}
+type Plan struct {
+	ID              string   `json:"id"`
+	Vendor          string   `json:"vendor"` // Who is paid
+	Plan            string   `json:"plan"`
+	Member          *string  `json:"member"`   // An id; null: seats of everybody without a plan of the vendor, or not shown
+	Quantity        int64    `json:"quantity"` // Seats
+	From            string   `json:"from"`
+	To              *string  `json:"to"`               // Last day, inclusive; null: until further notice
+	PriceMonth      float64  `json:"price_month"`      // Of one seat and month, in `currency`
+	Currency        string   `json:"currency"`         // A code of ISO 4217
+	UsdRate         *float64 `json:"usd_rate"`         // US dollars for one unit of the currency; required where it is not USD
+	IncludedCredits *float64 `json:"included_credits"` // Credits of one seat and month
+}
+type PlanPage = Page[Plan]
+type PlansCreateParams struct {
+	Vendor          string   `json:"vendor,omitempty"`
+	Plan            string   `json:"plan,omitempty"`
+	Member          string   `json:"member,omitempty"`           // An id, or an address in any case; without it the seats are of everybody without a plan
+	From            string   `json:"from,omitempty"`             // First day
+	To              string   `json:"to,omitempty"`               // Last day, inclusive
+	PriceMonth      *float64 `json:"price_month,omitempty"`      // Of one seat and month, in `currency`
+	Quantity        int64    `json:"quantity,omitempty"`         // Seats
+	Currency        string   `json:"currency,omitempty"`         // A code of ISO 4217
+	UsdRate         *float64 `json:"usd_rate,omitempty"`         // US dollars for one unit of the currency; required where it is not USD
+	IncludedCredits *float64 `json:"included_credits,omitempty"` // Credits of one seat and month
+	Replace         *bool    `json:"replace,omitempty"`          // End the one that is in force (of the member and vendor, or these shared seats) the day before
+}
+type PlanChange struct {
+	Vendor          *string            `json:"vendor,omitempty"`
+	Plan            *string            `json:"plan,omitempty"`
+	Member          *Nullable[string]  `json:"member,omitempty"`           // An id, or an address in any case; without it the seats are of everybody without a plan
+	From            *string            `json:"from,omitempty"`             // First day
+	To              *Nullable[string]  `json:"to,omitempty"`               // Last day, inclusive
+	PriceMonth      *float64           `json:"price_month,omitempty"`      // Of one seat and month, in `currency`
+	Quantity        *Nullable[int64]   `json:"quantity,omitempty"`         // Seats
+	Currency        *Nullable[string]  `json:"currency,omitempty"`         // A code of ISO 4217
+	UsdRate         *Nullable[float64] `json:"usd_rate,omitempty"`         // US dollars for one unit of the currency; required where it is not USD
+	IncludedCredits *Nullable[float64] `json:"included_credits,omitempty"` // Credits of one seat and month
+}
+type SeatsListParams struct {
+	DateFrom string `json:"date_from,omitempty"` // First UTC day, inclusive
+	DateTo   string `json:"date_to,omitempty"`   // Last UTC day, inclusive
+	Vendor   string `json:"vendor,omitempty"`    // Only of this vendor
+	Plan     string `json:"plan,omitempty"`      // Only of this plan
+	Member   string `json:"member,omitempty"`    // Only of this member: an id, or an address in any case
+	Team     string `json:"team,omitempty"`      // Only what members of this team did, which they are in now; empty: of members in none, and of nobody
+	Verdict  string `json:"verdict,omitempty"`   // Only with this verdict
+	Page     int64  `json:"page,omitempty"`      // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
+	PerPage  int64  `json:"per_page,omitempty"`  // Items on a page
+}
+type SeatLimit struct {
+	Limit        string   `json:"limit"`
+	Scope        *string  `json:"scope"` // The family of models that it is for; null: all
+	PeakPercent  float64  `json:"peak_percent"`
+	Windows      int64    `json:"windows"`       // Windows of the range of which something is known
+	Hits         int64    `json:"hits"`          // Those in which the agent was refused
+	HoursBlocked float64  `json:"hours_blocked"` // From the first hit of each window to its end, or the next call that succeeded
+	Overage      bool     `json:"overage"`       // Whether work went on beyond the limit at a price
+	Current      *float64 `json:"current"`       // Percent of the window that is not over
+}
+
+// SeatPool: The credits of all seats of the vendor’s plan.
+type SeatPool struct {
+	Credits float64  `json:"credits"`
+	Used    *float64 `json:"used"` // Known for GitHub
+	Percent *float64 `json:"percent"`
+}
+type Seat struct {
+	Member        *string     `json:"member"` // An id; null: seats of everybody without a plan of the vendor, or not shown
+	Vendor        string      `json:"vendor"` // Who is paid
+	Plan          *string     `json:"plan"`   // null: calls that a plan paid of which none is known
+	Quantity      int64       `json:"quantity"`
+	From          *string     `json:"from"`
+	To            *string     `json:"to"`          // Last day, inclusive; null: until further notice
+	Paid          float64     `json:"paid"`        // US dollars for the days in force of the range
+	Cost          float64     `json:"cost"`        // What the calls that the plan paid would have cost by the price list; never added to `paid`
+	Ratio         *float64    `json:"ratio"`       // cost ÷ paid
+	Sessions      int64       `json:"sessions"`    // Of this vendor, that began in the range
+	ActiveDays    int64       `json:"active_days"` // Days with a call of this vendor
+	LastActiveDay *string     `json:"last_active_day"`
+	Limits        []SeatLimit `json:"limits"`
+	Pool          *SeatPool   `json:"pool"` // The credits of all seats of the vendor’s plan
+	Verdict       *string     `json:"verdict"`
+}
+
+// SeatTotal: Of all pages.
+type SeatTotal struct {
+	Seats   int64   `json:"seats"` // Quantities of all seats
+	Paid    float64 `json:"paid"`
+	Cost    float64 `json:"cost"`
+	Idle    int64   `json:"idle"`    // Seats of this verdict
+	Low     int64   `json:"low"`     // Likewise
+	Limited int64   `json:"limited"` // Likewise
+}
+type SeatPage struct {
+	Page[Seat]
+	Currency string    `json:"currency"`
+	Total    SeatTotal `json:"total"`
+}
+type MySeatsPlan struct {
+	Vendor string  `json:"vendor"` // Who is paid
+	Plan   string  `json:"plan"`
+	From   string  `json:"from"`
+	To     *string `json:"to"` // Last day, inclusive; null: until further notice
+}
+type MySeatsWindow struct {
+	Vendor      string  `json:"vendor"` // Who is paid
+	Limit       string  `json:"limit"`
+	Scope       *string `json:"scope"` // The family of models that it is for; null: all
+	UsedPercent float64 `json:"used_percent"`
+	ResetsAt    *string `json:"resets_at"`
+	Hit         bool    `json:"hit"`
+}
+type MySeats struct {
+	Plans   []MySeatsPlan   `json:"plans"`
+	Windows []MySeatsWindow `json:"windows"` // Those that are not over
 }
 type AlertPage = Page[Alert]
 type NewDestination struct {

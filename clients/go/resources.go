@@ -511,6 +511,53 @@ func (r *BudgetsResource) Delete(ctx context.Context, month string, params *Budg
 	return err
 }
 
+// PlansResource has the methods of plans.
+type PlansResource struct{ core *core }
+
+// List: list the plans, those that began last first. Scope: `admin`.
+func (r *PlansResource) List(ctx context.Context, params *PlansListParams) (*PlanPage, error) {
+	return call[PlanPage](ctx, r.core, request{method: "GET", path: "/v1/plans", query: params})
+}
+
+// Iter iterates over the items of all pages, one request for each page.
+func (r *PlansResource) Iter(ctx context.Context, params *PlansListParams) *Iter[Plan] {
+	return newIter[Plan](ctx, r.core, request{method: "GET", path: "/v1/plans", query: params})
+}
+
+// Create: add a plan. Scope: `admin`.
+func (r *PlansResource) Create(ctx context.Context, params *PlansCreateParams) (*Plan, error) {
+	return call[Plan](ctx, r.core, request{method: "POST", path: "/v1/plans", query: params, body: params})
+}
+
+// Update: change the fields of the plan that are given. Scope: `admin`.
+func (r *PlansResource) Update(ctx context.Context, planID string, params *PlanChange) (*Plan, error) {
+	return call[Plan](ctx, r.core, request{method: "PATCH", path: path("/v1/plans/{plan_id}", planID), body: params})
+}
+
+// Delete: remove a plan as if it had never been paid. Scope: `admin`.
+func (r *PlansResource) Delete(ctx context.Context, planID string) error {
+	_, err := call[struct{}](ctx, r.core, request{method: "DELETE", path: path("/v1/plans/{plan_id}", planID)})
+	return err
+}
+
+// SeatsResource has the methods of seats.
+type SeatsResource struct{ core *core }
+
+// List: what seats cost, and what the same work would have cost by the price list. Scope: `admin`.
+func (r *SeatsResource) List(ctx context.Context, params *SeatsListParams) (*SeatPage, error) {
+	return call[SeatPage](ctx, r.core, request{method: "GET", path: "/v1/seats", query: params})
+}
+
+// Iter iterates over the items of all pages, one request for each page.
+func (r *SeatsResource) Iter(ctx context.Context, params *SeatsListParams) *Iter[Seat] {
+	return newIter[Seat](ctx, r.core, request{method: "GET", path: "/v1/seats", query: params})
+}
+
+// Mine: one’s own plans and limits. Scope: `sessions:write` or `write` or `cost:read` or `read`.
+func (r *SeatsResource) Mine(ctx context.Context) (*MySeats, error) {
+	return call[MySeats](ctx, r.core, request{method: "GET", path: "/v1/seats/mine"})
+}
+
 // AlertsResource has the methods of alerts.
 type AlertsResource struct {
 	core       *core
@@ -664,6 +711,8 @@ type Resources struct {
 	Members      *MembersResource
 	Organization *OrganizationResource
 	Budgets      *BudgetsResource
+	Plans        *PlansResource
+	Seats        *SeatsResource
 	Alerts       *AlertsResource
 	Digests      *DigestsResource
 }
@@ -709,6 +758,8 @@ func newResources(c *core) Resources {
 	r.Members = &MembersResource{c}
 	r.Organization = &OrganizationResource{c}
 	r.Budgets = &BudgetsResource{c}
+	r.Plans = &PlansResource{c}
+	r.Seats = &SeatsResource{c}
 	r.Alerts = &AlertsResource{core: c, Deliveries: &AlertsDeliveriesResource{c}}
 	r.Digests = &DigestsResource{core: c, Deliveries: &DigestsDeliveriesResource{c}}
 	return r

@@ -15,6 +15,7 @@ export type IdPrefix =
   | 'risk'
   | 'hook'
   | 'dest'
+  | 'plan'
   | 'alert'
   | 'digest'
   | 'evt'

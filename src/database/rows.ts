@@ -10,7 +10,7 @@ interface ColumnTypes {
   /** A text keeps every digit. */
   numeric: string | number | null
   /** `YYYY-MM-DD`. */
-  date: string
+  date: string | null
   /** RFC 3339, `infinity` or `-infinity`. */
   timestamptz: string | null
   boolean: boolean | null

@@ -351,6 +351,31 @@ create table invitations (
 );
 CREATE INDEX invitations_by_token ON invitations USING btree (token_hash);
 
+create table limit_windows (
+  org_id text not null,
+  owner text not null,
+  vendor text not null,
+  limit_name text not null,
+  scope text not null,
+  resets boolean not null,
+  starts timestamp with time zone not null,
+  ends timestamp with time zone not null,
+  account text,
+  member text not null,
+  agent text not null,
+  plan text,
+  first_at timestamp with time zone not null,
+  last_at timestamp with time zone not null,
+  last_percent numeric(10,6) not null,
+  peak_percent numeric(10,6) not null,
+  hit_at timestamp with time zone,
+  overage boolean not null,
+  resumed_at timestamp with time zone,
+  constraint limit_windows_pkey PRIMARY KEY (org_id, owner, vendor, limit_name, scope, resets, starts)
+);
+CREATE INDEX limit_windows_by_member ON limit_windows USING btree (org_id, member, vendor) WHERE hit_at IS NOT NULL;
+CREATE INDEX limit_windows_by_time ON limit_windows USING btree (org_id, last_at);
+
 create table machines (
   org_id text not null,
   user_key text collate "C" not null,
@@ -464,6 +489,23 @@ create table outcome_rollups (
   constraint outcome_rollups_pkey PRIMARY KEY (org_id, dims, grain, bucket, project, repo, member, agent),
   constraint outcome_rollups_grain_check CHECK (grain = ANY (ARRAY['day'::text, 'month'::text]))
 ) with (fillfactor=70);
+
+create table plans (
+  org_id text not null,
+  id text not null,
+  vendor text not null,
+  plan text not null,
+  member text not null,
+  quantity integer not null,
+  first_day date not null,
+  last_day date,
+  price_month numeric(24,12) not null,
+  currency text not null,
+  usd_rate numeric(24,12),
+  included_credits numeric(24,12),
+  constraint plans_pkey PRIMARY KEY (org_id, id),
+  constraint plans_org_id_vendor_plan_member_first_day_key UNIQUE (org_id, vendor, plan, member, first_day)
+);
 
 create table pr_commits (
   org_id text not null,

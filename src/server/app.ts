@@ -40,6 +40,7 @@ import { outcomeRoutes } from '../features/outcomes/routes.ts'
 import { githubRoutes } from '../features/pull-requests/routes.ts'
 import { qualityRoutes } from '../features/quality/routes.ts'
 import { riskRoutes } from '../features/risk/routes.ts'
+import { planRoutes, seatRoutes } from '../features/seats/routes.ts'
 import { securityRoutes } from '../features/security/routes.ts'
 import { sessionRoutes } from '../features/sessions/routes.ts'
 import { authRoutes } from '../features/sign-in/routes.ts'
@@ -203,6 +204,8 @@ export function createApp(deps: AppDeps) {
     .use(keyRoutes(routeDeps))
     .use(memberRoutes(routeDeps))
     .use(budgetRoutes(routeDeps))
+    .use(planRoutes(routeDeps))
+    .use(seatRoutes(routeDeps))
     .use(attentionRoutes(routeDeps))
     .use(organizationRoutes(routeDeps, secrets))
     .use(whoAmIRoutes(routeDeps))

@@ -131,12 +131,12 @@ beforeAll(async () => {
   mine = await tenant(database.sql, { scopes: SCOPES })
   theirs = await tenant(database.sql, { scopes: SCOPES })
   app = freshApp()
-  expect(await (await post(mine, recordsOf(MINE))).json()).toMatchObject({ created: 14 })
+  expect(await (await post(mine, recordsOf(MINE))).json()).toMatchObject({ created: 16 })
   await storeWebhook(database.sql, mine.orgId, MINE)
   before = await allTexts(mine, MINE)
   // The other one holds the same things by the same names, with other amounts, and more of its own.
   for (const names of [MINE, THEIRS]) {
-    expect(await (await post(theirs, recordsOf(names, 3))).json()).toMatchObject({ received: 14 })
+    expect(await (await post(theirs, recordsOf(names, 3))).json()).toMatchObject({ received: 16 })
     await storeWebhook(database.sql, theirs.orgId, names, 3)
   }
 })

@@ -56,6 +56,7 @@ const FOLDERS = [
   'features/alerts',
   'features/findings',
   'features/security',
+  'features/seats',
   'features/sessions/writing',
   'features/sessions',
   'features/outcomes',

@@ -2,8 +2,7 @@
 
 import type { List, Page } from './core.d.ts'
 
-export type SessionRecordVendor = 'anthropic' | 'openai' | 'aws' | 'google' | 'github' | 'cursor' |
-'openrouter' | 'other'
+export type Vendor = 'anthropic' | 'openai' | 'aws' | 'google' | 'github' | 'cursor' | 'openrouter' | 'other'
 export type Role = 'owner' | 'admin' | 'developer' | 'auditor'
 export type FileStatus = 'added' | 'modified' | 'deleted' | 'renamed'
 export type Provenance = 'none' | 'trailer' | 'transcript' | 'note'
@@ -12,7 +11,7 @@ export type Scope = 'read' | 'write' | 'webhooks' | 'admin' | 'sessions:read' | 
 'security:read' | 'team:read' | 'audit:read' | 'risk:read' | 'sessions:write' | 'commits:write' | 'risk:write' |
 'members:write' | 'budgets:write' | 'reports:write' | 'audit:write' | 'ingest'
 export type AlertMetric = 'cost' | 'forecast' | 'budget_percent' | 'average_quality' | 'findings' |
-'unpriced_tokens' | 'silent_machines' | 'failing_endpoints'
+'unpriced_tokens' | 'silent_machines' | 'failing_endpoints' | 'idle_seats' | 'limit_hits'
 export type SessionSort = 'created_at' | 'estimated_cost' | 'turns' | 'quality_score'
 export type Severity = 'critical' | 'high' | 'medium' | 'low'
 export type FindingStatus = 'open' | 'fixed' | 'accepted' | 'dismissed'
@@ -33,6 +32,7 @@ export type SentEvent = 'session.completed' | 'quality.score_changed' | 'securit
 'cost.budget_exceeded' | 'team.member_joined' | 'compliance.report_ready' | 'alert.fired' | 'alert.resolved' |
 'digest.ready' | 'webhook.test'
 export type BadgeStyle = 'flat' | 'flat-square' | 'plastic' | 'for-the-badge' | 'social'
+export type SeatVerdict = 'new' | 'idle' | 'limited' | 'low' | 'fits'
 export type DigestWeekday = 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday'
 
 export interface PullRequest { repo: string; number: number }
@@ -49,7 +49,7 @@ export interface SessionRecord {
  branch?: string; pull_requests?: PullRequest[]; model?: string; models?: string[]; started_at?: string
  ended_at?: string; duration_seconds?: number; turns?: number; estimated_cost?: number
  cost_source?: 'reported' | 'estimated'; unpriced_tokens?: number; stated_cost?: number; version?: string
- effort?: string; vendor?: SessionRecordVendor; paid_by?: 'plan' | 'api' | 'unknown'; quality_score?: number
+ effort?: string; vendor?: Vendor; paid_by?: 'plan' | 'api' | 'unknown'; quality_score?: number
  tokens?: SessionRecordTokens; tools_used?: SessionRecordToolsUsed[]; files_touched?: string[]
  summary?: string; turn_records?: Array<Record<string, unknown>>
  observations?: Array<Record<string, unknown>>; analysis?: Record<string, unknown>
@@ -101,6 +101,22 @@ export interface ReportRecord {
 }
 export interface NoteRecord {
  type: 'note'; id: string; day: string; text: string; project?: string; team?: string
+}
+export interface NewPlan {
+ vendor: Vendor; plan: string; member?: string | null; from: string
+ /** Last day, inclusive */ to?: string | null
+ price_month: number; quantity?: number | null; currency?: string | null
+ /** US dollars for one unit of the currency; required where it is not USD */ usd_rate?: number | null
+ included_credits?: number | null
+}
+export interface PlanRecord extends NewPlan { type: 'plan'; id?: string }
+export interface LimitWindow {
+ limit: string; scope?: string | null; used_percent: number; resets_at?: string | null; hit: boolean
+ overage?: boolean | null
+}
+export interface LimitRecord {
+ type: 'limit'; vendor: Vendor; agent: string; account?: string; plan?: string; at: string
+ windows: LimitWindow[]; user_email?: string
 }
 export interface SyncParams { machine?: string; reassign?: boolean; restore?: boolean; moved?: boolean }
 export interface SkippedSession { id: string; reason: 'deleted' | 'retention' }
@@ -194,8 +210,8 @@ export interface Tokens {
 export interface ToolCall { name: string; ok: boolean | null }
 export interface Turn {
  turn_number: number; role: string; model: string | null; tier?: string; version?: string; effort?: string
- vendor?: SessionRecordVendor; paid_by?: 'plan' | 'api' | 'unknown'; skill?: string; subagent?: string
- mcp_server?: string; plugin?: string; started_at: string | null; tokens: Tokens | null; cost: number | null
+ vendor?: Vendor; paid_by?: 'plan' | 'api' | 'unknown'; skill?: string; subagent?: string; mcp_server?: string
+ plugin?: string; started_at: string | null; tokens: Tokens | null; cost: number | null
  tool_calls: ToolCall[]; content?: string
 }
 export interface Observation {
@@ -227,7 +243,7 @@ export interface SessionDetail {
  started_at: string | null; ended_at: string | null; duration_seconds: number | null
  tokens: SessionTokens | null; origin: 'transcript' | 'telemetry' | 'both'
  cost_source: 'reported' | 'estimated'; stated_cost: number | null; version: string | null
- effort: string | null; vendor: SessionRecordVendor | null; paid_by: 'plan' | 'api' | 'unknown' | null
+ effort: string | null; vendor: Vendor | null; paid_by: 'plan' | 'api' | 'unknown' | null
  tools_used: SessionDetailToolsUsed[]; files_touched: string[] | null; summary: string | null
  turn_records: Turn[]; observations: Observation[]; analysis: SessionDetailAnalysis
  quality_metadata: QualityMetadata; security_metadata: SecurityMetadata
@@ -638,6 +654,57 @@ export interface MonthBudget {
  /** US dollars */ limit: number
 }
 export interface BudgetsDeleteParams { project?: string; member?: string; team?: string }
+export interface PlansListParams extends PageParams { vendor?: Vendor; plan?: string; member?: string }
+export interface Plan {
+ id: string; vendor: Vendor; plan: string; member: string | null; quantity: number; from: string
+ /** Last day, inclusive; null: until further notice */ to: string | null
+ price_month: number; currency: string
+ /** US dollars for one unit of the currency; required where it is not USD */ usd_rate: number | null
+ included_credits: number | null
+}
+export type PlanPage = Page<Plan>
+export interface PlansCreateParams extends NewPlan { replace?: boolean }
+export interface PlanChange {
+ vendor?: Vendor; plan?: string; member?: string | null; from?: string
+ /** Last day, inclusive */ to?: string | null
+ price_month?: number; quantity?: number | null; currency?: string | null
+ /** US dollars for one unit of the currency; required where it is not USD */ usd_rate?: number | null
+ included_credits?: number | null
+}
+export interface SeatsListParams extends PageParams {
+ /** First UTC day, inclusive */ date_from?: string
+ /** Last UTC day, inclusive */ date_to?: string
+ vendor?: Vendor; plan?: string; member?: string; team?: string; verdict?: SeatVerdict
+}
+export interface SeatLimit {
+ limit: string; scope: string | null; peak_percent: number; windows: number; hits: number
+ hours_blocked: number; overage: boolean; current: number | null
+}
+/** The credits of all seats of the vendor’s plan */ export interface SeatPool {
+ credits: number; used: number | null; percent: number | null
+}
+export interface Seat {
+ member: string | null; vendor: Vendor; plan: string | null; quantity: number; from: string | null
+ /** Last day, inclusive; null: until further notice */ to: string | null
+ /** US dollars for the days in force of the range */ paid: number
+ cost: number
+ /** cost ÷ paid */ ratio: number | null
+ sessions: number; active_days: number; last_active_day: string | null; limits: SeatLimit[]
+ pool: SeatPool | null; verdict: SeatVerdict | null
+}
+/** Of all pages */ export interface SeatTotal {
+ seats: number; paid: number; cost: number; idle: number; low: number; limited: number
+}
+export interface SeatPage extends Page<Seat> { currency: 'USD'; total: SeatTotal }
+export interface MySeatsPlan {
+ vendor: Vendor; plan: string; from: string
+ /** Last day, inclusive; null: until further notice */ to: string | null
+}
+export interface MySeatsWindow {
+ vendor: Vendor; limit: string; scope: string | null; used_percent: number; resets_at: string | null
+ hit: boolean
+}
+export interface MySeats { plans: MySeatsPlan[]; windows: MySeatsWindow[] }
 export type AlertPage = Page<Alert>
 export interface NewDestination { type: 'webhook' | 'slack' | 'teams'; url?: string }
 export interface NewAlert {
@@ -726,7 +793,7 @@ export interface WebhookEventOf<Name extends string, Data> {
   id: string; event: Name; type: Name; timestamp: string; api_version: 'v1'; data: Data
 }
 /** What `sync` takes. */
-export type SyncRecord = SessionRecord | MemberRecord | CommitRecord | PrRiskRecord | AuditRecord | BudgetRecord | ReportRecord | NoteRecord
+export type SyncRecord = SessionRecord | MemberRecord | CommitRecord | PrRiskRecord | AuditRecord | BudgetRecord | ReportRecord | NoteRecord | PlanRecord | LimitRecord
 
 export interface Resources {
  /** Send sessions, commits, pull requests, members, budgets, audit entries and reports. */ sync(records: SyncRecord[], params?: SyncParams): Promise<SyncResult>
@@ -842,6 +909,16 @@ export interface Resources {
   /** This month’s budgets of who works on a project. */ mine(params?: BudgetsMineParams): Promise<MyBudgets>
   set(month: string, params: BudgetsSetParams): Promise<MonthBudget>
   delete(month: string, params?: BudgetsDeleteParams): Promise<void>
+ }
+ plans: {
+  /** List the plans, those that began last first. */ list(params?: PlansListParams): List<PlanPage>
+  create(params: PlansCreateParams): Promise<Plan>
+  /** Change the fields of the plan that are given. */ update(plan_id: string, params: PlanChange): Promise<Plan>
+  /** Remove a plan as if it had never been paid. */ delete(plan_id: string): Promise<void>
+ }
+ seats: {
+  /** What seats cost, and what the same work would have cost by the price list. */ list(params?: SeatsListParams): List<SeatPage>
+  mine(): Promise<MySeats>
  }
  alerts: {
   list(params?: PageParams): List<AlertPage>

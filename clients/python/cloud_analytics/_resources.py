@@ -578,6 +578,70 @@ class Budgets(Resource):
         """Delete the limit of a month. Scope: `admin`."""
         self._call("DELETE", "/v1/budgets/{month}", locals())
 
+class Plans(Resource):
+    def list(
+        self, params: Params = None, *, vendor: m.Vendor = UNSET, plan: str = UNSET, member: str = UNSET,
+        page: int = UNSET, per_page: int = UNSET
+    ) -> m.PlanPage:
+        """List the plans, those that began last first. Scope: `admin`.
+
+        vendor: Only of this vendor. plan: Only of this plan. member: Only of this member: an id, or an
+        address in any case.
+        """
+        return self._list(m.PlanPage, "/v1/plans", locals())
+
+    def create(
+        self, params: Params = None, *, vendor: m.Vendor = UNSET, plan: str = UNSET,
+        member: Optional[str] = UNSET, from: str = UNSET, to: Optional[str] = UNSET,
+        price_month: float = UNSET, quantity: Optional[int] = UNSET, currency: Optional[str] = UNSET,
+        usd_rate: Optional[float] = UNSET, included_credits: Optional[float] = UNSET, replace: bool = UNSET
+    ) -> m.Plan:
+        """Add a plan. Scope: `admin`.
+
+        member: An id, or an address in any case; without it the seats are of everybody without a plan. from:
+        First day. to: Last day, inclusive. price_month: Of one seat and month, in `currency`. quantity:
+        Seats. currency: A code of ISO 4217. usd_rate: US dollars for one unit of the currency; required where
+        it is not USD. included_credits: Credits of one seat and month. replace: End the one that is in force
+        (of the member and vendor, or these shared seats) the day before.
+        """
+        return cast(m.Plan, self._call("POST", "/v1/plans", locals(), query=("replace",)))
+
+    def update(
+        self, plan_id: str, params: Params = None, *, vendor: m.Vendor = UNSET, plan: str = UNSET,
+        member: Optional[str] = UNSET, from: str = UNSET, to: Optional[str] = UNSET,
+        price_month: float = UNSET, quantity: Optional[int] = UNSET, currency: Optional[str] = UNSET,
+        usd_rate: Optional[float] = UNSET, included_credits: Optional[float] = UNSET
+    ) -> m.Plan:
+        """Change the fields of the plan that are given. Scope: `admin`.
+
+        member: An id, or an address in any case; without it the seats are of everybody without a plan. from:
+        First day. to: Last day, inclusive. price_month: Of one seat and month, in `currency`. quantity:
+        Seats. currency: A code of ISO 4217. usd_rate: US dollars for one unit of the currency; required where
+        it is not USD. included_credits: Credits of one seat and month.
+        """
+        return cast(m.Plan, self._call("PATCH", "/v1/plans/{plan_id}", locals()))
+
+    def delete(self, plan_id: str) -> None:
+        """Remove a plan as if it had never been paid. Scope: `admin`."""
+        self._call("DELETE", "/v1/plans/{plan_id}", locals())
+
+class Seats(Resource):
+    def list(
+        self, params: Params = None, *, date_from: str = UNSET, date_to: str = UNSET, vendor: m.Vendor = UNSET,
+        plan: str = UNSET, member: str = UNSET, team: str = UNSET, verdict: m.SeatVerdict = UNSET,
+        page: int = UNSET, per_page: int = UNSET
+    ) -> m.SeatPage:
+        """What seats cost, and what the same work would have cost by the price list. Scope: `admin`.
+
+        vendor: Only of this vendor. plan: Only of this plan. member: Only of this member: an id, or an
+        address in any case. verdict: Only with this verdict.
+        """
+        return self._list(m.SeatPage, "/v1/seats", locals())
+
+    def mine(self) -> m.MySeats:
+        """One’s own plans and limits. Scope: `sessions:write` or `write` or `cost:read` or `read`."""
+        return cast(m.MySeats, self._call("GET", "/v1/seats/mine", locals()))
+
 class Alerts(Resource):
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport)
@@ -730,6 +794,8 @@ class Resources(Resource):
         self.members = Members(transport)
         self.organization = Organization(transport)
         self.budgets = Budgets(transport)
+        self.plans = Plans(transport)
+        self.seats = Seats(transport)
         self.alerts = Alerts(transport)
         self.digests = Digests(transport)
 

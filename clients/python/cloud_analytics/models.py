@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Literal, Optional, Union
 from ._core import Model, Page
 
 VERSION = "0.3.0.dev0"
-SessionRecordVendor = Literal[
+Vendor = Literal[
     "anthropic", "openai", "aws", "google", "github", "cursor", "openrouter", "other"
 ]
 Role = Literal[
@@ -30,7 +30,7 @@ Scope = Literal[
 ]
 AlertMetric = Literal[
     "cost", "forecast", "budget_percent", "average_quality", "findings", "unpriced_tokens", "silent_machines",
-    "failing_endpoints"
+    "failing_endpoints", "idle_seats", "limit_hits"
 ]
 SessionSort = Literal[
     "created_at", "estimated_cost", "turns", "quality_score"
@@ -74,6 +74,9 @@ SentEvent = Literal[
 ]
 BadgeStyle = Literal[
     "flat", "flat-square", "plastic", "for-the-badge", "social"
+]
+SeatVerdict = Literal[
+    "new", "idle", "limited", "low", "fits"
 ]
 DigestWeekday = Literal[
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"
@@ -289,7 +292,7 @@ class Turn(Model):
     tier: str  # Only where the price is not the list price; absent where there is none
     version: str  # Of the agent; absent where there is none
     effort: str  # How much the model was asked to think; absent where there is none
-    vendor: SessionRecordVendor  # Who is paid for the call; absent where there is none
+    vendor: Vendor  # Who is paid for the call; absent where there is none
     paid_by: Literal["plan", "api", "unknown"]  # absent where there is none
     skill: str  # That the call was made for; absent where there is none
     subagent: str  # The type of the sub-agent that made it; absent where there is none
@@ -377,7 +380,7 @@ class SessionDetail(Model):
     stated_cost: Optional[float]  # US dollars that the agent states for the whole session, at its own prices; the cost is that of the tokens, wherever they have a price
     version: Optional[str]  # Of the agent
     effort: Optional[str]  # How much the model was asked to think
-    vendor: Optional[SessionRecordVendor]
+    vendor: Optional[Vendor]
     paid_by: Optional[Literal["plan", "api", "unknown"]]
     tools_used: List[SessionDetailToolsUsed]
     files_touched: Optional[List[str]]
@@ -991,6 +994,86 @@ class BudgetLimit(Model):
 class MonthBudget(Model):
     month: str  # YYYY-MM; in force until a later month has one of the same scope
     limit: float  # US dollars
+
+class Plan(Model):
+    id: str
+    vendor: Vendor  # Who is paid
+    plan: str
+    member: Optional[str]  # An id; null: seats of everybody without a plan of the vendor, or not shown
+    quantity: int  # Seats
+    # ["from"]: str
+    to: Optional[str]  # Last day, inclusive; null: until further notice
+    price_month: float  # Of one seat and month, in `currency`
+    currency: str  # A code of ISO 4217
+    usd_rate: Optional[float]  # US dollars for one unit of the currency; required where it is not USD
+    included_credits: Optional[float]  # Credits of one seat and month
+
+class PlanPage(Page["Plan"]):
+    """A page of Plan."""
+
+class SeatLimit(Model):
+    limit: str
+    scope: Optional[str]  # The family of models that it is for; null: all
+    peak_percent: float
+    windows: int  # Windows of the range of which something is known
+    hits: int  # Those in which the agent was refused
+    hours_blocked: float  # From the first hit of each window to its end, or the next call that succeeded
+    overage: bool  # Whether work went on beyond the limit at a price
+    current: Optional[float]  # Percent of the window that is not over
+
+class SeatPool(Model):
+    """The credits of all seats of the vendor’s plan."""
+    credits: float
+    used: Optional[float]  # Known for GitHub
+    percent: Optional[float]
+
+class Seat(Model):
+    member: Optional[str]  # An id; null: seats of everybody without a plan of the vendor, or not shown
+    vendor: Vendor  # Who is paid
+    plan: Optional[str]  # null: calls that a plan paid of which none is known
+    quantity: int
+    # ["from"]: Optional[str]
+    to: Optional[str]  # Last day, inclusive; null: until further notice
+    paid: float  # US dollars for the days in force of the range
+    cost: float  # What the calls that the plan paid would have cost by the price list; never added to `paid`
+    ratio: Optional[float]  # cost ÷ paid
+    sessions: int  # Of this vendor, that began in the range
+    active_days: int  # Days with a call of this vendor
+    last_active_day: Optional[str]
+    limits: List[SeatLimit]
+    pool: Optional[SeatPool]  # The credits of all seats of the vendor’s plan
+    verdict: Optional[SeatVerdict]
+
+class SeatTotal(Model):
+    """Of all pages."""
+    seats: int  # Quantities of all seats
+    paid: float
+    cost: float
+    idle: int  # Seats of this verdict
+    low: int  # Likewise
+    limited: int  # Likewise
+
+class SeatPage(Page["Seat"]):
+    currency: Literal["USD"]
+    total: SeatTotal
+
+class MySeatsPlan(Model):
+    vendor: Vendor  # Who is paid
+    plan: str
+    # ["from"]: str
+    to: Optional[str]  # Last day, inclusive; null: until further notice
+
+class MySeatsWindow(Model):
+    vendor: Vendor  # Who is paid
+    limit: str
+    scope: Optional[str]  # The family of models that it is for; null: all
+    used_percent: float
+    resets_at: Optional[str]
+    hit: bool
+
+class MySeats(Model):
+    plans: List[MySeatsPlan]
+    windows: List[MySeatsWindow]  # Those that are not over
 
 class AlertPage(Page["Alert"]):
     """A page of Alert."""

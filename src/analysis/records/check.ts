@@ -5,6 +5,7 @@ import { findUnstorable } from '../../base/text.ts'
 import { type BudgetRecord, budgetProblem } from './budget.ts'
 import { type CommitRecord, commitProblem } from './commit.ts'
 import './formats.ts'
+import { type PlanRecord, planProblem } from './plan.ts'
 import { problemsIn } from './problems.ts'
 import { RECORD_SCHEMAS } from './records.ts'
 import { type PrRiskRecord, riskProblem } from './risk.ts'
@@ -38,7 +39,9 @@ export function problemsOf(record: unknown, at: string, limit: number, json?: st
           ? budgetProblem(record as BudgetRecord, `${at}.`)
           : type === 'session'
             ? sessionProblem(record as SessionRecord, at)
-            : undefined
+            : type === 'plan'
+              ? planProblem(record as PlanRecord, `${at}.`)
+              : undefined
   if (problem !== undefined) return [problem]
   const problems: FieldProblem[] = []
   findUnstorable(record, at, problems, limit, json)

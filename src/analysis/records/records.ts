@@ -4,6 +4,7 @@ import { BudgetRecord } from './budget.ts'
 import { CommitRecord } from './commit.ts'
 import { MemberRecord } from './member.ts'
 import { NoteRecord } from './note.ts'
+import { LimitRecord, PlanRecord } from './plan.ts'
 import { PrRiskRecord } from './risk.ts'
 import { SessionRecord } from './session.ts'
 
@@ -20,5 +21,7 @@ export const RECORD_SCHEMAS = {
   budget: BudgetRecord,
   report: ReportRecord,
   note: NoteRecord,
+  plan: PlanRecord,
+  limit: LimitRecord,
 } as const
 export type SyncRecord = Static<(typeof RECORD_SCHEMAS)[keyof typeof RECORD_SCHEMAS]>

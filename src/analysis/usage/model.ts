@@ -100,7 +100,7 @@ export interface UsageFact extends FactKey, Measures {
   parts: FacetPart[]
 }
 
-const VENDORS: Readonly<Record<string, string>> = {
+export const VENDORS: Readonly<Record<string, string>> = {
   'claude-code': 'anthropic',
   codex: 'openai',
   gemini: 'google',

@@ -47,10 +47,13 @@ function storedFields(alert: Alert | undefined): Fields {
 function choicesOf(fields: Fields, stored: Alert | undefined) {
   const metric = (Object.keys(METRICS) as Metric[]).find((name) => name === fields.metric) ?? 'cost'
   const isOfMonth = metric === 'forecast' || metric === 'budget_percent'
-  const windows = isOfMonth ? WINDOWS.slice(2) : WINDOWS.slice(0, metric === 'failing_endpoints' ? 1 : 3)
+  const first = isOfMonth ? 2 : metric === 'idle_seats' ? 1 : 0
+  const windows = WINDOWS.slice(first, metric === 'failing_endpoints' ? 1 : 3)
   const wheres = WHERES.filter(([where]) => {
     if (where === KEPT) return storedFields(stored).where === KEPT
     if (metric === 'silent_machines') return where === '' || where === 'member'
+    if (metric === 'idle_seats') return where === '' || where === 'member' || where === 'team'
+    if (metric === 'limit_hits') return !/project|model|agent/.test(where)
     return where === '' || metric !== 'failing_endpoints'
   })
   const where = wheres.find(([value]) => value === fields.where)?.[0] ?? ''

@@ -84,6 +84,8 @@ export const METRICS: Record<Metric, string> = {
   unpriced_tokens: 'Tokens without a price',
   silent_machines: 'Machines that send nothing',
   failing_endpoints: 'Webhooks that fail',
+  idle_seats: 'Idle seats',
+  limit_hits: 'Limits hit',
 }
 
 /** Writes the name of a key, or of a member's id. */

@@ -114,6 +114,8 @@ export const UNITS: Record<Metric, (value: number) => string> = {
   unpriced_tokens: (value) => `${plain(value)} tokens without a price`,
   silent_machines: (value) => `${plain(value)} silent machines`,
   failing_endpoints: (value) => `${plain(value)} failing endpoints`,
+  idle_seats: (value) => `${plain(value)} idle seats`,
+  limit_hits: (value) => `${plain(value)} limits hit`,
 }
 
 /** Keys in one message. */

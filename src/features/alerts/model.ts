@@ -8,7 +8,7 @@ import { Destination, DestinationBody } from './destination-model.ts'
 
 const METRICS = [
   ...(['cost', 'forecast', 'budget_percent', 'average_quality', 'findings', 'unpriced_tokens'] as const),
-  ...(['silent_machines', 'failing_endpoints'] as const),
+  ...(['silent_machines', 'failing_endpoints', 'idle_seats', 'limit_hits'] as const),
 ]
 export type Metric = (typeof METRICS)[number]
 export const WINDOWS = ['day', 'week', 'month'] as const
@@ -137,8 +137,10 @@ export function watchedProblems(watched: Watched, change: AlertChangeBody): Fiel
   const given = THRESHOLDS.filter((name) => change[name] !== undefined)
   const has = THRESHOLDS.some((name) => watched[name] !== undefined)
   refuse(given.length > 1 || !has, 'above', 'must be given, or one of below and times in its place')
-  const isCount = metric === 'silent_machines' || metric === 'failing_endpoints'
+  const isCount = metric === 'silent_machines' || metric === 'failing_endpoints' || metric === 'idle_seats'
   refuse(isCount && each !== null, 'each', `must be null with ${metric}`)
+  refuse(metric === 'limit_hits' && each === 'project', 'each', `must be member, team or null with ${metric}`)
+  refuse(metric === 'idle_seats' && window === 'day', 'window', `must be week or month with ${metric}`)
   const isOfMonth = metric === 'forecast' || metric === 'budget_percent'
   refuse(isOfMonth && window !== 'month', 'window', `must be month with ${metric}`)
   refuse(metric === 'failing_endpoints' && window !== 'day', 'window', `must be day with ${metric}`)
@@ -146,6 +148,7 @@ export function watchedProblems(watched: Watched, change: AlertChangeBody): Fiel
     const isWrong =
       metric === 'failing_endpoints' ||
       (metric === 'silent_machines' && name !== 'member') ||
+      ((metric === 'idle_seats' || metric === 'limit_hits') && name !== 'member' && name !== 'team') ||
       (metric === 'budget_percent' && (name === 'model' || name === 'agent'))
     refuse(isWrong, `scope.${name}`, `is not known with ${metric}`)
   }

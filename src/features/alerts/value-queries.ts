@@ -5,6 +5,7 @@ import type { Fragment, ISql } from '../../database/client.ts'
 import { memberKeys } from '../../database/member-addresses.ts'
 import { summedProject, WITHOUT_PROJECT } from '../../database/rollups.ts'
 import { forecastOf } from '../cost/forecast.ts'
+import { countIdleSeats } from '../seats/seat-queries.ts'
 import type { Dimension } from '../usage/model.ts'
 import { isOfTeam } from '../usage/scope-queries.ts'
 import { sessionsWithShares, usageRows } from '../usage/sources.ts'
@@ -131,15 +132,33 @@ function qualityMeans(context: Context): Fragment {
     having sum(r.sessions) > 0`
 }
 
+/** Rows of windows of limits that were hit, by the day of their first hit. */
+const limitHits = (context: Context): Fragment => {
+  const { sql, orgId, watched, from, to } = context
+  const { member, team } = watched.scope
+  return sql`
+    select
+      ${textOf(context, watched.each, 'f')} as key, '' as part,
+      ${bucketOf(sql, watched.window, sql`(f.hit_at at time zone 'UTC')::date`)} as period, count(*) as value
+    from limit_windows f
+    where f.org_id = ${orgId}
+      and f.hit_at >= ${from}::date::timestamp at time zone 'UTC'
+      and f.hit_at < (${to}::date + 1)::timestamp at time zone 'UTC'
+      ${member === undefined ? sql`` : sql`and f.member = ${memberKeys(sql, orgId, member)}`}
+      ${team === undefined ? sql`` : sql`and ${isOfTeam(sql, orgId, sql`f.member`, team)}`}
+    group by 1, 2, 3`
+}
+
 const rowsOf = (context: Context, by: Dimension | null): Fragment => {
   const { metric } = context.watched
   if (metric === 'findings') return findingCounts(context, by)
   if (metric === 'average_quality') return qualityMeans(context)
+  if (metric === 'limit_hits') return limitHits(context)
   return usageSums(context, by, metric === 'unpriced_tokens' ? metric : 'cost')
 }
 
 /** Metrics that are 0 without sessions; the others have no data then. */
-const ZERO: ReadonlySet<Metric> = new Set(['cost', 'forecast', 'findings', 'unpriced_tokens'])
+const ZERO: ReadonlySet<Metric> = new Set(['cost', 'forecast', 'findings', 'unpriced_tokens', 'limit_hits'])
 
 /** Whether figures of the scope tell what its members do. */
 export const isTelling = ({ team, model, agent }: Watched['scope']): boolean =>
@@ -164,6 +183,11 @@ export async function readValues(
   if (metric === 'silent_machines') {
     const { silent, next } = await countSilentMachines(sql, orgId, watched, now)
     return { series: new Map([['', [silent]]]), empty: 0, changesAt: next }
+  }
+  if (metric === 'idle_seats') {
+    // the days of a week that has just begun say nothing
+    const days = window === 'week' ? 7 : 30
+    return { series: new Map([['', [await countIdleSeats(sql, orgId, watched.scope, days, now)]]]), empty: 0 }
   }
   const periods = Array.from({ length: times === undefined ? 1 : WINDOWS_BEFORE + 1 }, (_, back) =>
     windowAt(window, now, -back),
@@ -208,7 +232,9 @@ export async function readValues(
 }
 
 /** Figures without contributors: means and counts of what has none. */
-const WHOLE: ReadonlySet<Metric> = new Set(['average_quality', 'silent_machines', 'failing_endpoints'])
+const WHOLE: ReadonlySet<Metric> = new Set([
+  ...(['average_quality', 'silent_machines', 'failing_endpoints', 'idle_seats', 'limit_hits'] as const),
+])
 const LARGEST = 3
 
 /** The largest contributors to the values of these keys in the window of `now`: money of the month for its forecast. */

@@ -56,10 +56,17 @@ const TOOLS: readonly Tool[] = [
         page,
       ),
   ),
-  tool('budget_left', 'cost:read', 'What is left of this month’s budget.', {}, async (call) => {
-    const { current_budget } = await get<{ current_budget: unknown }>(call, '/v1/cost')
-    return { current_budget }
-  }),
+  tool(
+    'budget_left',
+    'cost:read',
+    'What is left of this month’s budget, and of your plan’s limits.',
+    {},
+    async (call) => {
+      const { current_budget } = await get<{ current_budget: unknown }>(call, '/v1/cost')
+      const { windows } = await get<{ windows: unknown }>(call, '/v1/seats/mine')
+      return { current_budget, windows }
+    },
+  ),
   tool(
     'session_quality',
     'sessions:read',

@@ -15,6 +15,7 @@ import { emit } from '../../webhooks/outbox/events.ts'
 import { updateExpertiseOf } from '../commits/expertise.ts'
 import { emitBudgetAlerts, ofMember } from '../cost/budget-alerts.ts'
 import { deleteBudgetsOf } from '../cost/write.ts'
+import { deletePlansOf } from '../seats/plan-write.ts'
 import { removeAliases, writeAliases } from '../team/alias-write.ts'
 import type { Member } from '../team/model.ts'
 import {
@@ -206,6 +207,7 @@ export async function removeWholeMember(
     ...(keys.length > 0 ? [{ action: 'api_key.revoked', details: { ids: keys } }] : []),
   ])
   await deleteBudgetsOf(tx, orgId, { scope: 'member', scope_key: id })
+  await deletePlansOf(tx, orgId, id)
   await removeAccount(tx, orgId, id)
   await revokeKeys(tx, orgId, keys)
   return { ...member, aliases: addresses }

@@ -21,6 +21,7 @@ import { DIRECTORIES, SESSION_ROLLUPS } from '../../features/sessions/rollup.ts'
 import { sumUnpriced } from '../../features/sessions/unpriced-queries.ts'
 import { findSilentMachines } from '../../features/team/machine-queries.ts'
 import { USAGE_TABLES } from '../../features/usage/check.ts'
+import { RESUMED } from '../../features/usage/resumed-write.ts'
 import { DELIVERY_TABLES } from '../../webhooks/outbox/state.ts'
 import { appliedMigrations, listTicketPatterns, sumCoverage } from './queries.ts'
 
@@ -40,6 +41,7 @@ export const TABLES: readonly (readonly CheckedTable[])[] = [
   [DIRECTORIES],
   RISK_TABLES,
   [COMMIT_ROLLUP],
+  [RESUMED],
   DELIVERY_TABLES,
 ]
 

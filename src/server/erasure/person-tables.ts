@@ -108,6 +108,8 @@ async function eraseInRows(
       if (table.name === 'member_aliases' && before.member_email === person.email) return []
       // so are their budgets
       if (before.scope === 'member' && before.scope_key === person.memberId) return []
+      // and plans
+      if (table.name === 'plans' && before.member === person.memberId) return []
       const erased = eraseInRow(erasure.traces, table, before)
       return Object.keys(erased).length === 0
         ? []

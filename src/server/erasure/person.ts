@@ -7,8 +7,10 @@ import type { Sql } from '../../database/client.ts'
 import { findOwnAddress } from '../../database/member-addresses.ts'
 import { inOrganization, lockHistory, lockOrganization } from '../../database/org-lock.ts'
 import { deleteBudgetsOf } from '../../features/cost/write.ts'
+import { deletePlansOf } from '../../features/seats/plan-write.ts'
 import { removeAliases } from '../../features/team/alias-write.ts'
 import { findMember, removeMember } from '../../features/team/queries.ts'
+import { deleteWindowsOf } from '../../features/usage/resumed-write.ts'
 import { eraseAuthor, findAuthorNames } from './person-commits.ts'
 import { eraseInSessions } from './person-sessions.ts'
 import { type Erasure, eraseInTables } from './person-tables.ts'
@@ -63,8 +65,10 @@ export async function erasePerson(sql: Sql, orgId: string, actor: Actor, address
     await removeAliases(tx, orgId, email)
     await lockOrganization(tx, orgId)
     await removeMember(tx, orgId, email)
+    await deleteWindowsOf(tx, orgId, [email, ...aliases])
     if (member !== undefined) {
       await deleteBudgetsOf(tx, orgId, { scope: 'member', scope_key: member.id })
+      await deletePlansOf(tx, orgId, member.id)
       await removeAccount(tx, orgId, member.id)
     }
     await recordEntries(tx, orgId, actor, [

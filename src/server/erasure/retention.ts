@@ -2,6 +2,7 @@ import { recordEntries, SYSTEM } from '../../accounts/audit-log/append.ts'
 import { inBatches, sumOf } from '../../base/batches.ts'
 import type { Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
+import { deleteSeatsBefore, hasOldSeats } from '../../features/seats/retention-queries.ts'
 import { firstKeptDay } from '../../features/sessions/deleted-queries.ts'
 import {
   findSizes,
@@ -13,13 +14,27 @@ import {
 } from './queries.ts'
 
 /**
- * Deletes the sessions of days that their organizations do not keep, in batches, each with an audit entry that counts it.
+ * Deletes the sessions of days that their organizations do not keep, in batches, each with an audit entry that counts it; and plans
+ * and limits that ended before.
  * Whole days (UTC), so that there is something to do once a day. Returns how many.
  */
 export async function deleteExpiredSessions(sql: Sql, now: Date): Promise<number> {
-  return await sumOf(await listRetentions(sql), ({ orgId, days }) =>
-    inBatches(SESSIONS_AT_A_TIME, () => deleteOldest(sql, orgId, firstKeptDay(days, now))),
-  )
+  return await sumOf(await listRetentions(sql), async ({ orgId, days }) => {
+    const firstDay = firstKeptDay(days, now)
+    await deleteOldSeats(sql, orgId, firstDay)
+    return await inBatches(SESSIONS_AT_A_TIME, () => deleteOldest(sql, orgId, firstDay))
+  })
+}
+
+async function deleteOldSeats(sql: Sql, orgId: string, firstDay: string): Promise<void> {
+  if (!(await hasOldSeats(sql, orgId, firstDay))) return
+  await inOrganization(sql, orgId, async (tx) => {
+    const { plans, windows } = await deleteSeatsBefore(tx, orgId, firstDay)
+    await recordEntries(tx, orgId, SYSTEM, [
+      ...(plans > 0 ? [{ action: 'plan.expired', details: { deleted: plans, before: firstDay } }] : []),
+      ...(windows > 0 ? [{ action: 'limit.expired', details: { deleted: windows, before: firstDay } }] : []),
+    ])
+  })
 }
 
 async function deleteOldest(sql: Sql, orgId: string, firstDay: string): Promise<number> {

@@ -1,7 +1,7 @@
 import type { NewEntry } from '../../accounts/audit-log/append.ts'
 import type { WriteResult } from '../../analysis/records/changes.ts'
 
-// The audit entries of a sync request: one for each kind of record (members and budgets: one for those created and one for
+// The audit entries of a sync request: one for each kind of record (members, budgets and plans: one for those created and one for
 // those updated), and none where nothing changed. Records of the type `audit` are entries themselves.
 
 const ACTIONS: Record<string, { created: string; updated: string }> = {
@@ -11,6 +11,8 @@ const ACTIONS: Record<string, { created: string; updated: string }> = {
   pr_risk: { created: 'pr_risk.synced', updated: 'pr_risk.synced' },
   budget: { created: 'budget.created', updated: 'budget.updated' },
   note: { created: 'note.created', updated: 'note.updated' },
+  plan: { created: 'plan.created', updated: 'plan.updated' },
+  limit: { created: 'limit.synced', updated: 'limit.synced' },
   report: { created: 'report.generated', updated: 'report.generated' },
 }
 

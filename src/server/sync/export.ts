@@ -4,6 +4,7 @@ import { commitPages, countStoredCommits } from '../../features/commits/queries.
 import { listBudgets } from '../../features/cost/export.ts'
 import { listNotes } from '../../features/notes/queries.ts'
 import { countRisks, riskRecords } from '../../features/risk/queries.ts'
+import { limitRecords, listPlanRecords } from '../../features/seats/export.ts'
 import { countSessions, exportSessions } from '../../features/sessions/export.ts'
 import { listMembersWithAliases } from '../../features/team/queries.ts'
 
@@ -29,6 +30,8 @@ export async function* exportLines(sql: Sql, orgId: string): AsyncGenerator<stri
   const budgets = await listBudgets(sql, orgId)
   yield linesOf(budgets.map(({ currency: _currency, ...budget }) => ({ type: 'budget', ...budget })))
   yield linesOf((await listNotes(sql, orgId)).map((note) => ({ type: 'note', ...note })))
+  yield linesOf(await listPlanRecords(sql, orgId))
+  for await (const records of limitRecords(sql, orgId)) yield linesOf(records)
   for await (const records of commitPages(sql, orgId, { size: COMMITS })) yield linesOf(records)
   for await (const records of riskRecords(sql, orgId)) yield linesOf(records)
   yield* exportAuditEntries(sql, orgId)

@@ -30,6 +30,8 @@ const SCOPE_OF_TYPE: Readonly<Record<SyncRecord['type'], Scope>> = {
   budget: 'budgets:write',
   report: 'reports:write',
   note: 'admin',
+  plan: 'admin',
+  limit: 'sessions:write',
 }
 
 /**
@@ -67,6 +69,10 @@ export function bindRecord(
   member: SendingMember,
 ): SyncRecord | FieldProblem {
   if (record.type === 'session') return bindSession(record, name, member)
+  if (record.type === 'limit') {
+    const foreign = foreignEmail(record, name, member)
+    return foreign ?? { ...record, user_email: member.email }
+  }
   // an alias gives its member the sessions and commits of that address
   return hasAliases(record)
     ? { field: `${name}.aliases`, message: 'an API key of a member makes no aliases' }
@@ -80,12 +86,23 @@ function bindSession(
   member: SendingMember,
 ): SessionRecord | FieldProblem {
   const { user_id, user_email } = session
-  const foreign = (field: string): FieldProblem => ({
-    field: `${name}.${field}`,
-    message: `this API key is for sessions of ${member.email}`,
-  })
-  if (user_email != null && ![member.email, ...member.aliases].includes(asciiLower(user_email)))
-    return foreign('user_email')
-  if (user_id != null && user_id !== member.id) return foreign('user_id')
+  const foreign = foreignEmail(session, name, member)
+  if (foreign !== undefined) return foreign
+  if (user_id != null && user_id !== member.id) return foreignField(`${name}.user_id`, member)
   return user_id == null && user_email == null ? { ...session, user_email: member.email } : session
 }
+
+const foreignField = (field: string, { email }: SendingMember): FieldProblem => ({
+  field,
+  message: `this API key is for sessions of ${email}`,
+})
+
+/** The problem of an address that is none of the member's. */
+const foreignEmail = (
+  { user_email }: { user_email?: string | null | undefined },
+  name: string,
+  member: SendingMember,
+): FieldProblem | undefined =>
+  user_email != null && ![member.email, ...member.aliases].includes(asciiLower(user_email))
+    ? foreignField(`${name}.user_email`, member)
+    : undefined

@@ -13,6 +13,8 @@ import { writeBudgets } from '../../features/cost/write.ts'
 import { reopenFixed } from '../../features/findings/finding-changes.ts'
 import { writeNotes } from '../../features/notes/queries.ts'
 import { type ComputedRisks, computeRisks, writeRisks } from '../../features/risk/write.ts'
+import { writeLimits } from '../../features/seats/limit-write.ts'
+import { writePlans } from '../../features/seats/plan-write.ts'
 import { writeFindings } from '../../features/security/write.ts'
 import type { SkippedSession } from '../../features/sessions/deleted-queries.ts'
 import type { PreparedSession } from '../../features/sessions/prepare.ts'
@@ -177,6 +179,9 @@ export async function storeBatch(
         pause: batch.pause,
         onBeyond: batch.onBeyond,
       }),
+      plan: await writePlans(tx, orgId, records),
+      // looks for the calls of the batch's sessions
+      limit: await writeLimits(tx, orgId, records, now),
       commit,
       // computed from the findings of the batch's sessions
       pr_risk: early ?? (await writeRisks(tx, orgId, records, risks)),

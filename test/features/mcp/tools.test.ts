@@ -154,7 +154,9 @@ for (const revision of ['legacy', { pin: '2026-07-28' }] as const) {
     expect((await call(mcp, 'cost_summary', day)).answer.total.cost).toBe(1.25)
 
     const { current_budget } = (await fromApi('/v1/cost')) as { current_budget: object }
-    expect((await call(mcp, 'budget_left')).answer).toEqual({ current_budget, next_page: null })
+    expect((await call(mcp, 'budget_left')).answer).toEqual({
+      ...{ current_budget, windows: [], next_page: null },
+    })
     expect(current_budget).toMatchObject({ limit: 100, remaining: 97.5 })
 
     const { quality_score, quality_metadata } = (await fromApi('/v1/sessions/sess_one')) as Record<

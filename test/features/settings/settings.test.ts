@@ -40,6 +40,7 @@ test('PATCH with {}, or with the object as it is, is 200 and changes nothing, on
   const webhook = await ask('POST', '/v1/webhooks', CHANGES['POST /webhooks'])
   const alert = await ask('POST', '/v1/alerts', CHANGES['POST /alerts'])
   const digest = await ask('POST', '/v1/digests', CHANGES['POST /digests'])
+  const plan = await ask('POST', '/v1/plans', CHANGES['POST /plans'])
   const finding = {
     ...{ id: 'finding_1', rule_id: 'aws-access-key', category: 'secret', severity: 'high', title: 'A key' },
     ...{ turn_number: 1, fingerprint: 'print' },
@@ -51,12 +52,12 @@ test('PATCH with {}, or with the object as it is, is 200 and changes nothing, on
   expect((await ask('POST', '/v1/sync', { records: [session] })).status).toBe(200)
   const ids: Record<string, unknown> = {
     ...{ user_id: member.body.id, webhook_id: webhook.body.id, finding_id: 'finding_1' },
-    ...{ alert_id: alert.body.id, digest_id: digest.body.id },
+    ...{ alert_id: alert.body.id, digest_id: digest.body.id, plan_id: plan.body.id },
   }
   const routes = declaredRoutes(app).filter(
     ({ method, path }) => method === 'PATCH' && path.startsWith('/v1'),
   )
-  expect(routes).toHaveLength(6)
+  expect(routes).toHaveLength(7)
   const dismissed = { status: 'dismissed', note: 'known' }
   expect((await ask('PATCH', '/v1/findings/finding_1', dismissed)).status).toBe(200)
   const before = await actions(own)
@@ -66,7 +67,7 @@ test('PATCH with {}, or with the object as it is, is 200 and changes nothing, on
     expect([path, first.status]).toEqual([path, 200])
     expect((await ask('PATCH', url, {})).body).toEqual(first.body)
     if (path === '/v1/findings/:finding_id') expect(first.body).toMatchObject(dismissed)
-    if (!/webhook_id|alert_id|digest_id|user_id/.test(path)) continue
+    if (!/webhook_id|alert_id|digest_id|user_id|plan_id/.test(path)) continue
     for (const whole of [first.body, { ...first.body, id: 'another' }]) {
       const answer = await ask('PATCH', url, whole)
       expect([path, answer.status, answer.body]).toEqual([path, 200, first.body])

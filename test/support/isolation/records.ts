@@ -30,6 +30,7 @@ export interface Names {
   note: string
   alert: string
   digest: string
+  plan: string
 }
 
 /** Names that contain `word`: names of two words of equal length have equal forms and sort alike. */
@@ -58,6 +59,7 @@ export function namesOf(word: string, { day = '2025-11-10', micros = '000001', p
     note: `note_${word}`,
     alert: `alert_${word}`,
     digest: `digest_${word}`,
+    plan: `plan_${word}`,
   }
 }
 
@@ -85,6 +87,14 @@ export function recordsOf(names: Names, size = 1): { type: string; [field: strin
     {
       ...{ type: 'note', id: names.note, day: names.day, text: `Seen ${size}` },
       ...{ project: names.project, team: `team of ${names.project}` },
+    },
+    {
+      ...{ type: 'plan', id: names.plan, vendor: 'other', plan: `plan of ${names.project}` },
+      ...{ member: names.user, from: names.day, price_month: 10 * size },
+    },
+    {
+      ...{ type: 'limit', vendor: 'other', agent: `agent of ${names.project}`, at, user_email: names.email },
+      windows: [{ limit: 'week', used_percent: 10 * size, resets_at: at, hit: true }],
     },
     {
       type: 'session',

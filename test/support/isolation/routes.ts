@@ -19,6 +19,11 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   key_id: (_names, key) => [key],
   // the same months are everybody's
   month: ['2025-11'],
+  plan_id: (names) => [names.plan],
+  plan: (names) => [`plan of ${names.project}`],
+  vendor: ['other', 'openai'],
+  verdict: ['idle', 'fits'],
+  replace: ['true'],
   q: (names) => [names.email],
   role: ['developer'],
   // a model, of nobody
@@ -86,11 +91,10 @@ export function valuesIn(path: string, parameter: string): Values | string[] | u
     : PARAMETERS[parameter]
 }
 
-/** Routes whose answers are the same for every organization. */
-export const SHARED_PATHS = ['/webhooks/events', '/cost/price-guess', '/server'].flatMap((path) => [
-  `/v1${path}`,
-  `/api/v1${path}`,
-])
+/** Routes whose answers are the same for every organization, or for a key of nobody. */
+export const SHARED_PATHS = ['/webhooks/events', '/cost/price-guess', '/server', '/seats/mine'].flatMap(
+  (path) => [`/v1${path}`, `/api/v1${path}`],
+)
 /** The routes that change something, with a body that is good; null: without one. */
 export const CHANGES: Record<string, object | null> = {
   'DELETE /sessions/:session_id': null,
@@ -110,6 +114,9 @@ export const CHANGES: Record<string, object | null> = {
   'DELETE /budgets/:month': null,
   'POST /notes': { day: '2025-11-11', text: 'made' },
   'DELETE /notes/:note_id': null,
+  'POST /plans': { vendor: 'other', plan: 'new', from: '2025-11-11', price_month: 1 },
+  'PATCH /plans/:plan_id': { price_month: 2 },
+  'DELETE /plans/:plan_id': null,
   'PATCH /organization': { name: 'Another' },
   'POST /organization/badge-token': null,
   'POST /webhooks': { url: 'https://93.184.215.14/hook', events: ['session.completed'] },

@@ -3,6 +3,7 @@ import { idsOf } from '../../../base/ids.ts'
 import { useGenericPlans } from '../../../database/citus.ts'
 import type { ISql } from '../../../database/client.ts'
 import { counting } from '../../../database/rollups.ts'
+import { refreshResumedOf } from '../../usage/resumed-write.ts'
 import type { UsedSession } from '../../usage/shares.ts'
 import { updateUsage, usedOf } from '../../usage/write.ts'
 import {
@@ -136,6 +137,7 @@ async function counted(
   await counting(tx, orgId, SESSION_ROLLUPS, rows, write)
   await updateDirectories(tx, orgId, before.map(touchingOf), after)
   await updateUsage(tx, orgId, old, after)
+  await refreshResumedOf(tx, orgId, [...before, ...after])
 }
 
 /** Deletes sessions with their details and rollups; returns how many were there. Needs the organization's lock. */

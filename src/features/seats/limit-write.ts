@@ -1,0 +1,151 @@
+import { NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
+import type { SyncRecord } from '../../analysis/records/records.ts'
+import type { Fragment, ISql } from '../../database/client.ts'
+import { unnest } from '../../database/rows.ts'
+import { findFirstKeptDay } from '../sessions/deleted-queries.ts'
+import { refreshResumed } from '../usage/resumed-write.ts'
+import { folded, reachOf, type Window, windowKey, windowsOf } from './windows.ts'
+
+const iso = (ms: number): string => new Date(ms).toISOString()
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms))
+
+/**
+ * Folds the batch's limits into the windows that are stored, a row for each. Windows of days that the organization does not keep
+ * are left out. Needs the organization's lock.
+ */
+export async function writeLimits(
+  tx: ISql,
+  orgId: string,
+  records: readonly SyncRecord[],
+  now: Date,
+): Promise<WriteResult> {
+  const sent = records.flatMap((record) => (record.type === 'limit' ? [windowsOf(record)] : []))
+  if (sent.length === 0) return NOTHING_WRITTEN
+  const firstDay = await findFirstKeptDay(tx, orgId, now)
+  const firstMs = firstDay === undefined ? Number.NEGATIVE_INFINITY : Date.parse(firstDay)
+  const stored = await findNear(tx, orgId, sent.flat())
+  const byKey = Map.groupBy(stored, windowKey)
+  const counts = { created: 0, updated: 0, unchanged: 0 }
+  for (const windows of sent) {
+    const results = windows
+      .filter(({ last_at }) => last_at >= firstMs)
+      .map((seen) => {
+        const key = windowKey(seen)
+        const { windows: after, result } = folded(byKey.get(key) ?? [], seen)
+        byKey.set(key, after)
+        return result
+      })
+    const result = (['created', 'updated'] as const).find((each) => results.includes(each)) ?? 'unchanged'
+    counts[result] += 1
+  }
+  const after = new Set([...byKey.values()].flat())
+  const known = new Set(stored)
+  const changed = [...after].filter((each) => !known.has(each))
+  await deleteWindows(
+    tx,
+    orgId,
+    stored.filter((each) => !after.has(each)),
+  )
+  await insertWindows(tx, orgId, changed)
+  const keys = new Set(changed.flatMap(({ hit_at, member }) => (hit_at === null ? [] : [member])))
+  await refreshResumed(tx, orgId, { keys: [...keys] })
+  return { ...counts, createdIds: [], updatedIds: [] }
+}
+
+/** The stored windows that these observations may be of. */
+async function findNear(tx: ISql, orgId: string, seen: readonly Window[]): Promise<Window[]> {
+  const rows = await tx<Window[]>`
+    select distinct ${windowColumns(tx)}
+    from ${unnest(tx, seen, {
+      owner: 'text',
+      vendor: 'text',
+      limit_name: 'text',
+      scope: 'text',
+      resets: 'boolean',
+      low: ['timestamptz', (window) => iso(window.starts - reachOf(window))],
+      high: ['timestamptz', (window) => iso(window.starts + reachOf(window))],
+    })}
+    join limit_windows w
+      on w.org_id = ${orgId}
+      and w.owner = n.owner
+      and w.vendor = n.vendor
+      and w.limit_name = n.limit_name
+      and w.scope = n.scope
+      and w.resets = n.resets
+      and w.starts <= n.high
+      and w.ends >= n.low`
+  return [...rows]
+}
+
+const millisOf = (column: string) => `(extract(epoch from w.${column}) * 1000)::float8 as ${column}`
+
+/** The columns of a `Window` of windows `w`. */
+export const windowColumns = (sql: ISql): Fragment =>
+  sql.unsafe(
+    [
+      ...[
+        'owner',
+        'vendor',
+        'limit_name',
+        'scope',
+        'resets',
+        'account',
+        'member',
+        'agent',
+        'plan',
+        'overage',
+      ].map((column) => `w.${column}`),
+      ...['last_percent', 'peak_percent'].map((column) => `w.${column}::float8 as ${column}`),
+      ...['starts', 'ends', 'first_at', 'last_at', 'hit_at'].map(millisOf),
+    ].join(', '),
+  )
+
+async function deleteWindows(tx: ISql, orgId: string, windows: readonly Window[]): Promise<void> {
+  if (windows.length === 0) return
+  await tx`
+    delete from limit_windows w
+    using ${unnest(tx, windows, {
+      owner: 'text',
+      vendor: 'text',
+      limit_name: 'text',
+      scope: 'text',
+      resets: 'boolean',
+      starts: ['timestamptz', ({ starts }) => iso(starts)],
+    })}
+    where w.org_id = ${orgId}
+      and w.owner = n.owner
+      and w.vendor = n.vendor
+      and w.limit_name = n.limit_name
+      and w.scope = n.scope
+      and w.resets = n.resets
+      and w.starts = n.starts`
+}
+
+async function insertWindows(tx: ISql, orgId: string, windows: readonly Window[]): Promise<void> {
+  if (windows.length === 0) return
+  await tx`
+    insert into limit_windows (
+      org_id, owner, vendor, limit_name, scope, resets, starts, ends, account, member, agent, plan, first_at, last_at,
+      last_percent, peak_percent, hit_at, overage
+    )
+    select ${orgId}, n.*
+    from ${unnest(tx, windows, {
+      owner: 'text',
+      vendor: 'text',
+      limit_name: 'text',
+      scope: 'text',
+      resets: 'boolean',
+      starts: ['timestamptz', ({ starts }) => iso(starts)],
+      ends: ['timestamptz', ({ ends }) => iso(ends)],
+      account: 'text',
+      member: 'text',
+      agent: 'text',
+      plan: 'text',
+      first_at: ['timestamptz', ({ first_at }) => iso(first_at)],
+      last_at: ['timestamptz', ({ last_at }) => iso(last_at)],
+      last_percent: 'numeric',
+      peak_percent: 'numeric',
+      hit_at: ['timestamptz', ({ hit_at }) => isoOrNull(hit_at)],
+      overage: 'boolean',
+    })}`
+}

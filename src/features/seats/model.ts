@@ -1,0 +1,156 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { closed, component, nullable, strict } from '../../analysis/records/fields.ts'
+import { PLAN_FIELDS, PlanRecord } from '../../analysis/records/plan.ts'
+import { VENDORS } from '../../analysis/records/session.ts'
+import { DateFrom, DateTo, oneOf, Page, PageOf, Pagination, PerPage, textFilter } from '../../http/query.ts'
+import { Team } from '../usage/model.ts'
+
+const Day = Type.String({ format: 'date', examples: ['2026-11-01'] })
+const vendor = oneOf(VENDORS, { description: 'Who is paid', examples: ['anthropic'] })
+const plan = Type.String({ examples: ['max_5x'] })
+const to = nullable(
+  Type.String({ format: 'date', description: 'Last day, inclusive; null: until further notice' }),
+)
+const { quantity, price_month, currency, usd_rate, included_credits } = PLAN_FIELDS
+
+export const Plan = component('Plan', {
+  id: Type.String({ examples: ['plan_7h2k9d'] }),
+  ...{ vendor, plan },
+  member: nullable(
+    Type.String({
+      description: 'An id; null: seats of everybody without a plan of the vendor, or not shown',
+    }),
+  ),
+  ...{ quantity, from: Day, to, price_month, currency },
+  usd_rate: nullable(usd_rate),
+  included_credits: nullable(included_credits),
+})
+export type Plan = Static<typeof Plan>
+
+const filters = {
+  vendor: Type.Optional(oneOf(VENDORS, { description: 'Only of this vendor', examples: ['anthropic'] })),
+  plan: textFilter('Only of this plan', 'max_5x', 100),
+  member: textFilter('Only of this member: an id, or an address in any case', 'ada@example.com', 320),
+}
+
+export const PlanListQuery = Type.Object({ ...filters, page: Page, per_page: PerPage })
+export type PlanListQuery = Static<typeof PlanListQuery>
+export const PlanPage = PageOf(Plan)
+export type PlanPage = Static<typeof PlanPage>
+
+export const NewPlanQuery = Type.Object({
+  replace: Type.Optional(
+    oneOf(['true', 'false'], {
+      description:
+        'End the one that is in force (of the member and vendor, or these shared seats) the day before',
+      examples: ['true'],
+    }),
+  ),
+})
+
+const { type: _type, id: _id, ...named } = PlanRecord.properties
+export const NewPlanBody = closed(named, {
+  title: 'NewPlan',
+  examples: [{ vendor: 'other', plan: 'example', from: '2026-11-01', to: '2026-11-01', price_month: 0 }],
+})
+export type NewPlanBody = Static<typeof NewPlanBody>
+export const PlanChangeBody = Type.Partial(NewPlanBody, {
+  ...{ ...strict, title: 'PlanChange' },
+  examples: [{ quantity: 1 }],
+})
+export type PlanChangeBody = Static<typeof PlanChangeBody>
+
+export const VERDICTS = ['new', 'idle', 'limited', 'low', 'fits'] as const
+
+export const SeatQuery = Type.Object({
+  date_from: DateFrom,
+  date_to: DateTo,
+  ...filters,
+  team: Team,
+  verdict: Type.Optional(oneOf(VERDICTS, { description: 'Only with this verdict', examples: ['idle'] })),
+  page: Page,
+  per_page: PerPage,
+})
+export type SeatQuery = Static<typeof SeatQuery>
+
+const limit = Type.String({ examples: ['five_hour'] })
+const scope = nullable(Type.String({ description: 'The family of models that it is for; null: all' }))
+const count = (description: string) => Type.Integer({ minimum: 0, description })
+
+const SeatLimit = closed({
+  ...{ limit, scope },
+  peak_percent: Type.Number({ examples: [100] }),
+  windows: count('Windows of the range of which something is known'),
+  hits: count('Those in which the agent was refused'),
+  hours_blocked: Type.Number({
+    description: 'From the first hit of each window to its end, or the next call that succeeded',
+    examples: [1.833333],
+  }),
+  overage: Type.Boolean({ description: 'Whether work went on beyond the limit at a price' }),
+  current: nullable(Type.Number({ description: 'Percent of the window that is not over' })),
+})
+
+export const Seat = component('Seat', {
+  member: Plan.properties.member,
+  vendor,
+  plan: nullable(Type.String({ description: 'null: calls that a plan paid of which none is known' })),
+  quantity: Type.Integer({ minimum: 0, examples: [1] }),
+  from: nullable(Day),
+  to,
+  paid: Type.Number({ description: 'US dollars for the days in force of the range', examples: [100] }),
+  cost: Type.Number({
+    description: 'What the calls that the plan paid would have cost by the price list; never added to `paid`',
+    examples: [741.25],
+  }),
+  ratio: nullable(Type.Number({ description: 'cost ÷ paid', examples: [7.4125] })),
+  sessions: count('Of this vendor, that began in the range'),
+  active_days: count('Days with a call of this vendor'),
+  last_active_day: nullable(Type.String({ format: 'date', examples: ['2026-11-28'] })),
+  limits: Type.Array(SeatLimit),
+  pool: nullable(
+    closed(
+      {
+        credits: Type.Number({ examples: [5700] }),
+        used: nullable(Type.Number({ description: 'Known for GitHub' })),
+        percent: nullable(Type.Number({ examples: [80] })),
+      },
+      { description: 'The credits of all seats of the vendor’s plan' },
+    ),
+  ),
+  verdict: nullable(oneOf(VERDICTS, { description: 'The first that holds; null without a plan' })),
+})
+export type Seat = Static<typeof Seat>
+
+const SeatTotal = closed(
+  {
+    seats: count('Quantities of all seats'),
+    ...{ paid: Type.Number({ examples: [4200] }), cost: Type.Number({ examples: [8750.83] }) },
+    ...{ idle: count('Seats of this verdict'), low: count('Likewise'), limited: count('Likewise') },
+  },
+  { title: 'SeatTotal', description: 'Of all pages' },
+)
+
+export const SeatPage = Type.Object(
+  {
+    currency: Type.Literal('USD'),
+    data: Type.Array(Seat),
+    total: SeatTotal,
+    pagination: Pagination,
+  },
+  { additionalProperties: false, title: 'SeatPage' },
+)
+export type SeatPage = Static<typeof SeatPage>
+
+export const MySeats = component('MySeats', {
+  plans: Type.Array(closed({ vendor, plan, from: Day, to })),
+  windows: Type.Array(
+    closed({
+      ...{ vendor, limit, scope },
+      used_percent: Type.Number({ examples: [62] }),
+      resets_at: nullable(Type.String({ format: 'timestamp', examples: ['2026-11-05T10:00:00.000Z'] })),
+      hit: Type.Boolean(),
+    }),
+    { description: 'Those that are not over' },
+  ),
+})
+export type MySeats = Static<typeof MySeats>

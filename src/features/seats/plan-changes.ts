@@ -1,0 +1,73 @@
+import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
+import { type PlanRecord, planProblem } from '../../analysis/records/plan.ts'
+import { addDays } from '../../base/dates.ts'
+import { validationError } from '../../base/errors.ts'
+import type { ISql } from '../../database/client.ts'
+import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
+import type { NewPlanBody, Plan, PlanChangeBody } from './model.ts'
+import { deletePlanRow, findInForce, getPlan, shownPlan } from './plan-queries.ts'
+import { type PlanRow, putPlans, upsertPlans } from './plan-write.ts'
+
+const detailsOf = ({ id, ...plan }: Plan) => ({ ids: [id], ...plan })
+
+/** Throws VALIDATION_ERROR for what the fields of a plan have wrong together. */
+function refuseProblem(wanted: Omit<PlanRecord, 'type'>): void {
+  const problem = planProblem(wanted, '')
+  if (problem !== undefined) throw validationError(problem)
+}
+
+/** Adds a plan, or changes the one of this name; with `replace` the one in force ends the day before. Throws VALIDATION_ERROR. */
+export async function createPlan(
+  tx: ISql,
+  orgId: string,
+  actor: Actor,
+  body: NewPlanBody,
+  replace: boolean,
+): Promise<Plan> {
+  refuseProblem(body)
+  const { vendor, plan, from } = body
+  const ids = await findMemberIds(tx, orgId, [body.member ?? []].flat())
+  const member = body.member == null ? '' : ids.get(body.member)
+  if (member === undefined) throw validationError({ field: 'member', message: NO_MEMBER })
+  const before = replace ? await findInForce(tx, orgId, { vendor, plan, member, from }) : []
+  const ended = before.map((row): PlanRow => ({ ...row, to: addDays(from, -1) }))
+  await upsertPlans(tx, orgId, ended)
+  const written = await putPlans(tx, orgId, [{ at: '', wanted: body }])
+  const [id = ''] = written.ids
+  const made = shownPlan(await getPlan(tx, orgId, id))
+  await recordEntries(tx, orgId, actor, [
+    ...ended.map((row) => ({ action: 'plan.updated', details: detailsOf(shownPlan(row)) })),
+    ...(written.created > 0 ? [{ action: 'plan.created', details: detailsOf(made) }] : []),
+    ...(written.updated > 0 ? [{ action: 'plan.updated', details: detailsOf(made) }] : []),
+  ])
+  return made
+}
+
+/** Changes the fields of a plan that are given. Throws NOT_FOUND, VALIDATION_ERROR. */
+export async function changePlan(
+  tx: ISql,
+  orgId: string,
+  actor: Actor,
+  id: string,
+  change: PlanChangeBody,
+): Promise<Plan> {
+  const before = shownPlan(await getPlan(tx, orgId, id))
+  const wanted = { ...before, ...change }
+  refuseProblem(wanted)
+  // written by its id, as another name would be another plan
+  await deletePlanRow(tx, orgId, id)
+  const written = await putPlans(tx, orgId, [{ at: '', wanted }])
+  const after = shownPlan(await getPlan(tx, orgId, written.ids[0] ?? ''))
+  if (after.id !== id)
+    throw validationError({ field: 'from', message: `is that of another plan: ${after.id}` })
+  if (!Bun.deepEquals(after, before))
+    await recordEntries(tx, orgId, actor, [{ action: 'plan.updated', details: detailsOf(after) }])
+  return after
+}
+
+/** Deletes a plan. Throws NOT_FOUND. */
+export async function deletePlan(tx: ISql, orgId: string, actor: Actor, id: string): Promise<void> {
+  const plan = shownPlan(await getPlan(tx, orgId, id))
+  await deletePlanRow(tx, orgId, id)
+  await recordEntries(tx, orgId, actor, [{ action: 'plan.deleted', details: detailsOf(plan) }])
+}

@@ -1,0 +1,115 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { dateOf } from '../../base/dates.ts'
+import type { ReadDeps, RouteDeps } from '../../http/api.ts'
+import { fixedFields } from '../../http/declared.ts'
+import { textOf } from '../../http/query.ts'
+import { columnsOf } from '../../http/responses/csv.ts'
+import {
+  MySeats,
+  NewPlanBody,
+  NewPlanQuery,
+  Plan,
+  PlanChangeBody,
+  PlanListQuery,
+  PlanPage,
+  Seat,
+  SeatPage,
+  SeatQuery,
+} from './model.ts'
+import { changePlan, createPlan, deletePlan } from './plan-changes.ts'
+import { allPlans, findMySeats, listPlans } from './plan-queries.ts'
+import { allSeats, listSeats } from './seat-queries.ts'
+
+const members = ({ member }: { member?: string }) => (member === undefined ? 'left out' : true)
+
+export const seatRoutes = ({ api, read, now }: ReadDeps) =>
+  new Elysia({ prefix: '/seats', tags: ['Cost'] })
+    .use(api)
+    .get('', ({ cached, query, orgId, seen }) => cached((sql) => listSeats(sql, orgId, query, seen, now())), {
+      scope: 'admin',
+      query: SeatQuery,
+      response: textOf(SeatPage),
+      members: members as (query: SeatQuery) => true | 'left out',
+      csv: { columns: columnsOf(Seat), all: allSeats(now) },
+      // windows end, and plans are new for some days
+      cached: () => ({ now: now().toISOString().slice(0, 16) }),
+      detail: {
+        operationId: 'listSeats',
+        summary: 'What seats cost, and what the same work would have cost by the price list',
+        description:
+          'Of the last 30 whole days without dates, those with the largest use first. `paid` is money, `cost` is not: they are ' +
+          'never added. A seat is idle when no call came, also when its machine sends nothing.',
+      },
+    })
+    .get(
+      '/mine',
+      ({ orgId, access }) => read(orgId, (sql) => findMySeats(sql, access, dateOf(now()), now())),
+      {
+        scope: 'sessions:write or cost:read',
+        response: MySeats,
+        detail: {
+          operationId: 'listMySeats',
+          summary: 'One’s own plans and limits',
+          description: 'Of the member that the key is bound to, or the person; without prices.',
+        },
+      },
+    )
+
+export const planRoutes = ({ api, inTurn }: RouteDeps) =>
+  new Elysia({ prefix: '/plans', tags: ['Settings'] })
+    .use(api)
+    .get('', ({ cached, query, orgId, seen }) => cached((sql) => listPlans(sql, orgId, query, seen)), {
+      scope: 'admin',
+      query: PlanListQuery,
+      response: textOf(PlanPage),
+      members: members as (query: PlanListQuery) => true | 'left out',
+      csv: { columns: columnsOf(Plan), all: allPlans },
+      detail: { operationId: 'listPlans', summary: 'List the plans, those that began last first' },
+    })
+    .post(
+      '',
+      ({ body, query, orgId, actor, hidesMembers }) =>
+        inTurn(orgId, async (tx) => {
+          const plan = await createPlan(tx, orgId, actor, body, query.replace === 'true')
+          return hidesMembers ? { ...plan, member: null } : plan
+        }),
+      {
+        scope: 'admin',
+        members: 'left out',
+        query: NewPlanQuery,
+        body: NewPlanBody,
+        response: { 201: Plan },
+        detail: {
+          operationId: 'createPlan',
+          summary: 'Add a plan',
+          description:
+            'Vendor, plan, member and first day name it: one of that name is changed. Plans of a member and vendor do not overlap.',
+        },
+      },
+    )
+    .patch(
+      '/:plan_id',
+      ({ params, body, orgId, actor, hidesMembers }) =>
+        inTurn(orgId, async (tx) => {
+          const plan = await changePlan(tx, orgId, actor, params.plan_id, body)
+          return hidesMembers ? { ...plan, member: null } : plan
+        }),
+      {
+        scope: 'admin',
+        members: 'left out',
+        body: PlanChangeBody,
+        response: Plan,
+        ignores: fixedFields(Plan, PlanChangeBody),
+        detail: { operationId: 'updatePlan', summary: 'Change the fields of the plan that are given' },
+      },
+    )
+    .delete(
+      '/:plan_id',
+      ({ params, orgId, actor }) => inTurn(orgId, (tx) => deletePlan(tx, orgId, actor, params.plan_id)),
+      {
+        scope: 'admin',
+        response: { 204: Type.Void({ description: 'Removed' }) },
+        detail: { operationId: 'deletePlan', summary: 'Remove a plan as if it had never been paid' },
+      },
+    )

@@ -1,0 +1,195 @@
+import { addDays, dateOf } from '../../base/dates.ts'
+import type { Fragment, ISql } from '../../database/client.ts'
+import { memberAddresses } from '../../database/member-addresses.ts'
+import { hitEnd } from '../usage/resumed-write.ts'
+import type { SeatQuery } from './model.ts'
+import { usedOnDays } from './use-queries.ts'
+
+export type Filters = { [Name in keyof SeatQuery]?: SeatQuery[Name] | undefined }
+
+const RANGE_DAYS = 30
+/** A plan in force for fewer days is new. */
+const NEW_DAYS = 14
+
+/** A day of each month is a whole number of these parts of it: the least common multiple of 28 to 31. */
+export const PARTS = 377_580
+
+/** The days of a query: without dates the last 30 whole ones. */
+export function seatRange({ date_from, date_to }: Filters, now: Date) {
+  const yesterday = addDays(dateOf(now), -1)
+  const to = date_to ?? (date_from !== undefined && date_from > yesterday ? date_from : yesterday)
+  return { from: date_from ?? addDays(to, 1 - RANGE_DAYS), to }
+}
+
+/** The percentage of a column `l`, or `w`, as JSON. */
+const percent = (column: string) => `trim_scale(round(${column}, 6))`
+
+/** Statement parts: `seats s`, a row for each plan of the range and for what plans paid that are not known. */
+export function seatTables(sql: ISql, orgId: string, query: Filters, now: Date): Fragment {
+  const range = seatRange(query, now)
+  const { from, to } = range
+  const today = dateOf(now)
+  // a window that is not over is shown with the range that ends now
+  const isNow = to >= addDays(today, -1)
+  const ofVendor = (table: 'p' | 'u' | 'w') =>
+    query.vendor === undefined ? sql`` : sql`and ${sql.unsafe(table)}.vendor = ${query.vendor}`
+  // windows and days of a member are those of the plan that is in force then; else of seats that are shared, if there are any
+  const ofPlan = (table: 'u' | 'w') => {
+    const day = sql`${sql.unsafe(table)}.day`
+    const vendor = sql`${sql.unsafe(table)}.vendor`
+    const member = sql`${sql.unsafe(table)}.member_id`
+    return sql`
+      left join plans_in_range o
+        on o.member = ${member}
+        and o.member <> ''
+        and o.vendor = ${vendor}
+        and ${day} between o.first and o.last
+      left join lateral (
+        select p.id
+        from shared p
+        where o.id is null
+          and p.vendor = ${vendor}
+          and ${day} between p.first and p.last
+        order by p.first_day, p.plan, p.id
+        limit 1
+      ) q on true`
+  }
+  const planId = sql`coalesce(o.id, q.id)`
+  return sql`
+    with ids as materialized (
+      select jsonb_object_agg(k.key, a.id) as of_key
+      from ${memberAddresses(sql, orgId)} a
+      cross join lateral unnest(array[a.id, a.address]) as k (key)
+    ),
+    plans_in_range as materialized (
+      select p.*, greatest(p.first_day, ${from}::date) as first, least(coalesce(p.last_day, ${to}::date), ${to}::date) as last
+      from plans p
+      where p.org_id = ${orgId}
+        and p.first_day <= ${to}::date
+        and coalesce(p.last_day, ${to}::date) >= ${from}::date
+        ${ofVendor('p')}
+    ),
+    shared as materialized (select p.* from plans_in_range p where p.member = ''),
+    days as materialized (
+      select coalesce((select i.of_key from ids i)->>u.member, '') as member_id, u.vendor, u.paid_by, u.day,
+        sum(u.cost) as cost, sum(u.sessions) as sessions
+      from (${usedOnDays(sql, orgId, range)}) u
+      where true
+        ${ofVendor('u')}
+      group by 1, 2, 3, 4
+    ),
+    uses as materialized (
+      select
+        ${planId} as plan_id, case when ${planId} is null then u.member_id else '' end as member_id, u.vendor,
+        coalesce(sum(u.cost) filter (
+          where u.paid_by = 'plan'
+            or (u.paid_by = 'unknown' and ${planId} is not null)
+        ), 0) as cost,
+        sum(u.sessions) as sessions, count(distinct u.day) as active_days, max(u.day) as last_active_day
+      from days u
+      ${ofPlan('u')}
+      group by 1, 2, 3
+      having coalesce(min(o.id), min(q.id)) is not null
+        or bool_or(u.paid_by = 'plan')
+    ),
+    windows as materialized (
+      select
+        coalesce((select i.of_key from ids i)->>w.member, '') as member_id, w.vendor, w.limit_name, w.scope,
+        least((coalesce(w.hit_at, w.last_at) at time zone 'UTC')::date, ${to}::date) as day,
+        (coalesce(w.hit_at, w.last_at) at time zone 'UTC')::date <= ${to}::date as is_counted,
+        w.peak_percent, w.overage, w.hit_at,
+        extract(epoch from least(${hitEnd(sql)}, w.resumed_at) - w.hit_at) / 3600 as hours,
+        case when ${isNow}::boolean and w.resets and w.ends > ${now} then w.last_percent end as current,
+        w.ends
+      from limit_windows w
+      where w.org_id = ${orgId}
+        and w.last_at >= ${from}::date::timestamp at time zone 'UTC'
+        and (
+          coalesce(w.hit_at, w.last_at) < (${to}::date + 1)::timestamp at time zone 'UTC'
+          or (${isNow}::boolean and w.resets and w.ends > ${now})
+        )
+        ${ofVendor('w')}
+    ),
+    limits as materialized (
+      select
+        ${planId} as plan_id, case when ${planId} is null then w.member_id else '' end as member_id, w.vendor,
+        w.limit_name, w.scope, max(w.peak_percent) as peak, count(*) filter (where w.is_counted) as windows,
+        count(w.hit_at) filter (where w.is_counted) as hits,
+        coalesce(sum(greatest(w.hours, 0)) filter (where w.is_counted), 0) as hours, bool_or(w.overage) as overage,
+        (array_agg(w.current order by w.ends desc) filter (where w.current is not null))[1] as current
+      from windows w
+      ${ofPlan('w')}
+      where w.day >= ${from}::date
+      group by 1, 2, 3, 4, 5
+    ),
+    stated as materialized (
+      select
+        l.plan_id, l.member_id, l.vendor, coalesce(sum(l.hits) filter (where l.limit_name = 'week'), 0) as weeks_hit,
+        coalesce(sum(l.hits) filter (where l.limit_name = 'five_hour'), 0) as hours_hit,
+        json_agg(
+          json_build_object(
+            'limit', l.limit_name, 'scope', nullif(l.scope, ''), 'peak_percent', ${sql.unsafe(percent('l.peak'))},
+            'windows', l.windows, 'hits', l.hits, 'hours_blocked', ${sql.unsafe(percent('l.hours'))},
+            'overage', l.overage, 'current', ${sql.unsafe(percent('l.current'))}
+          )
+          order by l.limit_name collate "C", l.scope collate "C"
+        ) as limits
+      from limits l
+      group by 1, 2, 3
+    ),
+    of_plans as (
+      select
+        p.id, p.member, p.vendor, p.plan, p.quantity, p.first_day, p.last_day, d.parts * p.quantity as parts,
+        p.price_month * coalesce(p.usd_rate, 1) * p.quantity * d.parts as paid_parts,
+        p.included_credits * p.quantity * d.parts as credit_parts
+      from plans_in_range p
+      cross join lateral (
+        select sum(
+          (least(p.last, m.first + m.days - 1) - greatest(p.first, m.first) + 1) * (${PARTS} / m.days)
+        ) as parts
+        from (
+          select g.at::date as first, (g.at + interval '1 month')::date - g.at::date as days
+          from generate_series(date_trunc('month', p.first::timestamp), p.last::timestamp, interval '1 month') as g (at)
+        ) m
+      ) d
+      union all
+      select null, k.member_id, k.vendor, null, 0, null, null, 0, 0, null
+      from (
+        select u.member_id, u.vendor from uses u where u.plan_id is null
+        union
+        select l.member_id, l.vendor from stated l where l.plan_id is null
+      ) k
+    ),
+    measured as (
+      select
+        p.*, coalesce(u.cost, 0) as cost, coalesce(u.sessions, 0) as sessions, coalesce(u.active_days, 0) as active_days,
+        u.last_active_day, coalesce(l.limits, '[]') as limits, coalesce(l.weeks_hit, 0) as weeks_hit,
+        coalesce(l.hours_hit, 0) as hours_hit,
+        case when p.paid_parts > 0 then coalesce(u.cost, 0) * ${PARTS} / p.paid_parts end as ratio,
+        sum(p.credit_parts) over pooled as pool_parts,
+        case when p.vendor = 'github' then sum(coalesce(u.cost, 0)) over pooled * 100 end as pool_used
+      from of_plans p
+      left join uses u
+        on u.vendor = p.vendor
+        and coalesce(u.plan_id, '') = coalesce(p.id, '')
+        and u.member_id = case when p.id is null then p.member else '' end
+      left join stated l
+        on l.vendor = p.vendor
+        and coalesce(l.plan_id, '') = coalesce(p.id, '')
+        and l.member_id = case when p.id is null then p.member else '' end
+      window pooled as (partition by p.vendor, p.plan)
+    ),
+    seats as materialized (
+      select
+        s.*,
+        case
+          when s.id is null then null
+          when ${today}::date - s.first_day < ${NEW_DAYS} then 'new'
+          when s.active_days = 0 then 'idle'
+          when s.weeks_hit > 0 or s.hours_hit >= 3 then 'limited'
+          when s.ratio < 0.25 then 'low'
+          else 'fits'
+        end as verdict
+      from measured s
+    )`
+}

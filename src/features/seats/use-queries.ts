@@ -1,0 +1,19 @@
+import type { Fragment, ISql } from '../../database/client.ts'
+import { vendorOfAgent } from '../usage/resumed-write.ts'
+
+/**
+ * Selects what was used on the days of a range: rows of `member` (an id, an address or ''), `vendor`, `paid_by`, `day`, `cost` and
+ * `sessions`, which are those that began on the day.
+ */
+export const usedOnDays = (
+  sql: ISql,
+  orgId: string,
+  { from, to }: { from: string; to: string },
+): Fragment => sql`
+  select
+    u.member, ${vendorOfAgent(sql, sql`u.agent`)} as vendor, 'unknown' as paid_by, u.day, u.cost,
+    case when u.is_main then 1 else 0 end as sessions
+  from session_usage u
+  where u.org_id = ${orgId}
+    and u.day >= ${from}::date
+    and u.day <= ${to}::date`

@@ -1,0 +1,153 @@
+import { VENDORS } from '../../analysis/usage/model.ts'
+import { asciiLower } from '../../base/text.ts'
+import type { Fragment, ISql, Sql } from '../../database/client.ts'
+import type { ProgramTable } from '../../database/derived-tables.ts'
+import { memberAddresses } from '../../database/member-addresses.ts'
+
+// A window of a limit that was hit keeps the member's next call of the vendor that succeeded, before the window's end. It is found
+// when the window or a session is written, since a list of seats would read the turns of every session around every hit.
+
+/** A session began at most this long before a hit that it has calls after. */
+const LONGEST_SESSION = '7 days'
+
+/** Hours of the windows whose end nobody stated; an hour where they are not known. */
+const HOURS: Readonly<Record<string, number>> = {
+  five_hour: 5,
+  week: 168,
+  month: 720,
+  credits: 720,
+  spend: 720,
+}
+export const hoursOf = (limit: string): number => HOURS[limit] ?? 1
+const lengthOf = (sql: ISql): Fragment =>
+  sql`coalesce((${JSON.stringify(HOURS)}::text::json->>w.limit_name)::integer, 1) * interval '1 hour'`
+
+/** When a window `w` is over, from its last observation. */
+export const windowEnd = (sql: ISql): Fragment =>
+  sql`case when w.resets then w.ends else w.last_at + ${lengthOf(sql)} end`
+
+/** When a hit of a window `w` no longer blocks, whatever is called. */
+export const hitEnd = (sql: ISql): Fragment =>
+  sql`case when w.resets then w.ends else w.hit_at + ${lengthOf(sql)} end`
+
+/** The vendor of an agent's calls, as text, where nothing says so. */
+export const vendorOfAgent = (sql: ISql, agent: Fragment): Fragment =>
+  sql`coalesce(${JSON.stringify(VENDORS)}::text::json->>${agent}, 'other')`
+
+/** The windows that are looked at: those that are over at `from` or later, of members with these ids or addresses; of all without. */
+export interface Touched {
+  keys?: readonly string[]
+  from?: string
+}
+
+/** The windows `w` that were hit, with the next call as it follows from the sessions. */
+const computed = (sql: ISql, orgId: string, { keys, from }: Touched): Fragment => sql`
+  select
+    w.owner, w.vendor, w.limit_name, w.scope, w.resets, w.starts, w.resumed_at as known,
+    (
+      select min(t.started_at)
+      from sessions s
+      join session_usage u
+        on u.org_id = ${orgId}
+        and u.session_id = s.id
+        and u.is_main
+        and coalesce(u.ended_at, u.created_at) > w.hit_at
+      join session_details d
+        on d.org_id = ${orgId}
+        and d.session_id = s.id
+      cross join lateral json_to_recordset(d.detail->'turn_records')
+        as t (role text, started_at timestamptz, tokens json, vendor text)
+      where s.org_id = ${orgId}
+        and coalesce(s.user_id, s.user_email) in (
+          select w.member
+          union
+          select k.key collate "default"
+          from ${memberAddresses(sql, orgId)} a
+          join ${memberAddresses(sql, orgId)} o on o.id = a.id
+          cross join lateral unnest(array[o.id, o.address]) as k (key)
+          where a.address = w.member
+            or a.id = w.member
+        )
+        and s.created_at < ${hitEnd(sql)}
+        and s.created_at > w.hit_at - ${LONGEST_SESSION}::interval
+        and t.role = 'assistant'
+        and t.started_at > w.hit_at
+        and t.started_at < ${hitEnd(sql)}
+        -- what failed has no answer
+        and coalesce((t.tokens->>'output')::bigint, 1) > 0
+        and coalesce(t.vendor, d.detail->>'vendor', ${vendorOfAgent(sql, sql`(d.detail->>'source')`)}) = w.vendor
+    ) as resumed_at
+  from limit_windows w
+  where w.org_id = ${orgId}
+    and w.hit_at is not null
+    and w.member <> ''
+    ${from === undefined ? sql`` : sql`and ${hitEnd(sql)} >= ${from}::timestamptz`}
+    ${
+      keys === undefined
+        ? sql``
+        : sql`
+          and w.member = any (array(
+            select n.key
+            from unnest(${[...keys]}::text[]) as n (key)
+            union
+            select o.address
+            from ${memberAddresses(sql, orgId)} a
+            join ${memberAddresses(sql, orgId)} o on o.id = a.id
+            where a.address = any (${[...keys]}::text[])
+              or a.id = any (${[...keys]}::text[])
+          ))`
+    }`
+
+/** Finds the next calls of windows again. Needs the organization's lock. */
+export async function refreshResumed(tx: ISql, orgId: string, touched: Touched): Promise<void> {
+  if (touched.keys?.length === 0) return
+  await tx`
+    update limit_windows w
+    set resumed_at = c.resumed_at
+    from (${computed(tx, orgId, touched)}) c
+    where w.org_id = ${orgId}
+      and w.owner = c.owner
+      and w.vendor = c.vendor
+      and w.limit_name = c.limit_name
+      and w.scope = c.scope
+      and w.resets = c.resets
+      and w.starts = c.starts
+      and w.resumed_at is distinct from c.resumed_at`
+}
+
+interface Called {
+  user_id: string | null
+  user_email: string | null
+  created_at: string | Date
+}
+
+/** The same for the members of sessions that were written or deleted. */
+export async function refreshResumedOf(tx: ISql, orgId: string, sessions: readonly Called[]): Promise<void> {
+  const keys = new Set(sessions.flatMap(({ user_id, user_email }) => user_id ?? user_email ?? []))
+  const first = Math.min(...sessions.map(({ created_at }) => new Date(created_at).getTime()))
+  if (keys.size > 0) await refreshResumed(tx, orgId, { keys: [...keys], from: new Date(first).toISOString() })
+}
+
+/** Deletes the windows of a person, by their ids and addresses. Needs the organization's lock. */
+export async function deleteWindowsOf(tx: ISql, orgId: string, keys: readonly string[]): Promise<void> {
+  await tx`
+    delete from limit_windows
+    where org_id = ${orgId}
+      and member = any (${keys.map(asciiLower)}::text[])`
+}
+
+/** The next calls, as `doctor` compares them. */
+export const RESUMED: ProgramTable = {
+  name: 'limit_windows',
+  async findDiffering(sql: Sql, orgId) {
+    const [row] = await sql<Record<string, string>[]>`
+      select c.vendor, c.limit_name
+      from (${computed(sql, orgId, {})}) c
+      where c.known is distinct from c.resumed_at
+      order by c.owner, c.vendor, c.limit_name, c.scope, c.resets, c.starts
+      limit 1`
+    return row
+  },
+  rebuild: (tx, orgId) => refreshResumed(tx, orgId, {}),
+  describe: ({ vendor, limit_name }) => `next call after a limit (${vendor} ${limit_name})`,
+}

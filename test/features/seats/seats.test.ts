@@ -1,0 +1,455 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { SYSTEM } from '../../../src/accounts/audit-log/append.ts'
+import { createKey } from '../../../src/accounts/keys/queries.ts'
+import type { MySeats, Plan, Seat, SeatPage } from '../../../src/features/seats/model.ts'
+import type { App } from '../../../src/server/app.ts'
+import { erasePerson } from '../../../src/server/erasure/person.ts'
+import { deleteExpiredSessions } from '../../../src/server/erasure/retention.ts'
+import { exportLines } from '../../../src/server/sync/export.ts'
+import { type Tenant, tenant, testApp } from '../../support/api.ts'
+import { testsDatabase } from '../../support/postgres.ts'
+import { asOrganization, asOwner } from '../../support/rls.ts'
+import { type Ask, asker } from '../../support/webhook-api.ts'
+
+// Plans, windows of limits and seats: what was paid beside what the same calls would have cost, never in one sum.
+
+const NOW = new Date('2026-11-30T12:00:00.000Z')
+const PLENTY = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
+const SCOPES = ['read', 'write', 'audit:write', 'webhooks', 'admin']
+const NOVEMBER = '/v1/seats?date_from=2026-11-01&date_to=2026-11-30'
+
+const db = testsDatabase()
+let app: App
+
+beforeAll(() => {
+  app = testApp(db.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
+})
+
+const member = (name: string, team?: string) => ({
+  ...{ type: 'member', id: `user_${name}`, email: `${name}@example.com`, display_name: name },
+  ...{ role: 'developer', joined_at: '2026-01-01T00:00:00Z', ...(team && { team }) },
+})
+const plan = (name: string | undefined, from: string, price_month: number, further: object = {}) => ({
+  ...{ type: 'plan', vendor: 'anthropic', plan: 'max_5x', from, price_month },
+  ...(name && { member: `${name}@example.com` }),
+  ...further,
+})
+const session = (name: string, id: string, created_at: string, cost: number, further: object = {}) => ({
+  ...{ type: 'session', id: `sess_${id}`, project_name: 'web', created_at, source: 'claude-code' },
+  ...{ estimated_cost: cost, user_email: `${name}@example.com`, ...further },
+})
+const call = (started_at: string, further: object = {}) => ({
+  ...{
+    turn_number: 1,
+    role: 'assistant',
+    model: 'm',
+    started_at,
+    tokens: { input: 1, output: 1 },
+    ...further,
+  },
+})
+const window = (limit: string, used_percent: number, resets_at: string | null, further: object = {}) => ({
+  ...{ limit, used_percent, resets_at, hit: false, ...further },
+})
+const limit = (name: string | undefined, at: string, windows: object[], further: object = {}) => ({
+  ...{ type: 'limit', vendor: 'anthropic', agent: 'claude-code', at, windows, ...further },
+  ...(name && { user_email: `${name}@example.com` }),
+})
+
+const send = async (ask: Ask, records: object[]) => {
+  const sent = await ask('POST', '/v1/sync', { records })
+  expect([sent.status, sent.body.error]).toEqual([200, undefined as never])
+  const { created, updated, unchanged } = sent.body as unknown as Record<string, number>
+  return { created, updated, unchanged }
+}
+
+interface Organization {
+  own: Tenant
+  ask: Ask
+}
+
+/** An organization with these records, one request each when `apart`. */
+async function organization(records: object[] = [], apart = false): Promise<Organization> {
+  const own = await tenant(db.sql, { scopes: SCOPES })
+  const ask = asker(app, own.key)
+  if (apart) for (const record of records) await send(ask, [record])
+  else if (records.length > 0) await send(ask, records)
+  return { own, ask }
+}
+
+const seatsOf = async (ask: Ask, url = NOVEMBER): Promise<SeatPage> => {
+  const { status, body, text } = await ask('GET', url)
+  expect([status, text.slice(0, status === 200 ? 0 : 500)]).toEqual([200, ''])
+  return body as unknown as SeatPage
+}
+const limitsOf = (seat: Seat | undefined) =>
+  Object.fromEntries((seat?.limits ?? []).map(({ limit, scope, ...rest }) => [scope ?? limit, rest]))
+
+/** The plans and windows that are stored, as text. */
+const storedOf = async ({ own }: Organization): Promise<string> => {
+  const lines: string[] = []
+  for await (const text of asOrganization(own.orgId, () => exportLines(db.sql, own.orgId))) lines.push(text)
+  return lines
+    .join('')
+    .split('\n')
+    .filter((line) => /"type":"(plan|limit)"/.test(line))
+    .map((line) => line.replace(/"id":"plan_[^"]*"/, ''))
+    .join('\n')
+}
+
+const permuted = <Item>(items: readonly Item[], seed: number): Item[] =>
+  items
+    .map((item, index) => ({ item, place: Bun.hash(`${seed} ${index}`) }))
+    .toSorted((a, b) => (a.place < b.place ? -1 : 1))
+    .map(({ item }) => item)
+
+describe('cases', () => {
+  test('S1: a seat without a call is idle, or new in its first days', async () => {
+    const premium = { plan: 'team_premium' }
+    const { ask } = await organization([
+      ...[member('a'), member('b')],
+      ...[plan('a', '2026-10-01', 125, premium), plan('b', '2026-11-25', 125, premium)],
+    ])
+    const { data, total, currency } = await seatsOf(ask)
+    expect(data).toMatchObject([
+      {
+        member: 'user_a',
+        verdict: 'idle',
+        paid: 125,
+        cost: 0,
+        ratio: 0,
+        active_days: 0,
+        last_active_day: null,
+      },
+      { member: 'user_b', verdict: 'new', paid: 25, from: '2026-11-25', to: null },
+    ])
+    expect([currency, total]).toEqual(['USD', { seats: 2, paid: 150, cost: 0, idle: 1, low: 0, limited: 0 }])
+  })
+
+  test('S2: cost beside what is paid, in no sum', async () => {
+    const days = Array.from({ length: 19 }, (_, n) => `2026-11-${String(n + 5).padStart(2, '0')}`)
+    const hit = { hit: true }
+    const { ask } = await organization([
+      member('a'),
+      plan('a', '2026-10-01', 200, { plan: 'max_20x' }),
+      ...days.map((day, n) => session('a', day, `${day}T10:00:00Z`, n === 0 ? 42.5 : 80)),
+      ...['05', '06', '07'].map((day) =>
+        limit('a', `2026-11-${day}T10:00:00Z`, [window('five_hour', 100, `2026-11-${day}T13:00:00Z`, hit)]),
+      ),
+      limit('a', '2026-11-07T10:00:00Z', [window('week', 100, '2026-11-09T10:00:00Z', hit)]),
+    ])
+    const page = await seatsOf(ask)
+    expect(page.data).toMatchObject([
+      { paid: 200, cost: 1482.5, ratio: 7.4125, verdict: 'limited', sessions: 19, active_days: 19 },
+    ])
+    expect(page.total).toEqual({ seats: 1, paid: 200, cost: 1482.5, idle: 0, low: 0, limited: 1 })
+    const csv = await ask('GET', NOVEMBER, undefined)
+    expect(JSON.stringify(page) + csv.text).not.toContain('1682.5')
+  })
+
+  test('S3: a change of plan in the month', async () => {
+    const { ask } = await organization([
+      ...[member('a'), plan('a', '2026-10-01', 20, { plan: 'pro', to: '2026-11-15' })],
+      plan('a', '2026-11-16', 100),
+    ])
+    expect((await seatsOf(ask)).total.paid).toBe(60)
+    const part = await seatsOf(ask, '/v1/seats?date_from=2026-11-10&date_to=2026-11-20')
+    expect(part.total.paid).toBe(20.666667)
+    expect(part.data.map(({ paid }) => paid)).toEqual([16.666667, 4])
+  })
+
+  const codex = { vendor: 'openai', agent: 'codex' }
+  /** One week's window of two machines, its times 3 s apart, and windows of five hours. */
+  const S4 = [
+    ...Array.from({ length: 14 }, (_, n) =>
+      limit(
+        'a',
+        `2026-11-02T10:${String(n * 4).padStart(2, '0')}:00Z`,
+        [window('week', n === 13 ? 100 : 80 + n, `2026-11-06T08:00:0${n % 4}Z`, { hit: n === 13 })],
+        codex,
+      ),
+    ),
+    limit('a', '2026-11-01T09:00:00Z', [window('five_hour', 62, '2026-11-01T12:00:00Z')], codex),
+    limit(
+      'a',
+      '2026-11-02T11:10:00Z',
+      [window('five_hour', 100, '2026-11-02T13:00:00Z', { hit: true })],
+      codex,
+    ),
+    session('a', 'next', '2026-11-02T10:00:00Z', 1, {
+      source: 'codex',
+      turn_records: [
+        call('2026-11-02T11:00:00Z'),
+        // refused: no answer came
+        call('2026-11-02T11:20:00Z', { turn_number: 2, tokens: { input: 0, output: 0 } }),
+        call('2026-11-02T13:05:00Z', { turn_number: 3 }),
+      ],
+    }),
+  ]
+
+  test('S4: a window is one row, in any order and any number of times', async () => {
+    const base = [member('a'), plan('a', '2026-10-01', 20, { vendor: 'openai', plan: 'plus' })]
+    const stored = new Set<string>()
+    for (const seed of [1, 2, 3]) {
+      const own = await organization([...base, ...permuted(S4, seed)], seed > 1)
+      expect(await send(own.ask, permuted(S4, seed + 9))).toEqual({
+        created: 0,
+        updated: 0,
+        unchanged: S4.length,
+      })
+      const { data } = await seatsOf(own.ask)
+      expect(limitsOf(data[0])).toMatchObject({
+        week: { windows: 1, hits: 1, peak_percent: 100, current: null },
+        five_hour: { windows: 2, hits: 1, peak_percent: 100, hours_blocked: 1.833333, overage: false },
+      })
+      stored.add(await storedOf(own))
+    }
+    expect(stored.size).toBe(1)
+  })
+
+  test('S5: overage is no hit', async () => {
+    const resets = '2026-11-03T15:00:00Z'
+    const { ask } = await organization([
+      ...[member('a'), plan('a', '2026-10-01', 100)],
+      limit('a', '2026-11-03T12:00:00Z', [window('five_hour', 91, resets)]),
+      limit('a', '2026-11-03T13:00:00Z', [window('five_hour', 102, resets, { overage: true })]),
+      limit('a', '2026-11-03T13:10:00Z', [window('five_hour', 100, resets, { hit: true })]),
+      limit('a', '2026-11-03T13:20:00Z', [window('week', 100, '2026-11-06T15:00:00Z', { hit: true })]),
+    ])
+    expect(limitsOf((await seatsOf(ask)).data[0])).toMatchObject({
+      five_hour: { hits: 1, peak_percent: 102, overage: true, windows: 1 },
+      week: { hits: 1, windows: 1 },
+    })
+  })
+
+  test('S6: credits are pooled', async () => {
+    const copilot = { vendor: 'github', plan: 'copilot_business', included_credits: 1900 }
+    const { ask } = await organization([
+      ...['a', 'b', 'c'].map((name) => member(name)),
+      ...['a', 'b', 'c'].map((name) => plan(name, '2026-10-01', 19, copilot)),
+      session('a', 'a', '2026-11-03T10:00:00Z', 42, { source: 'copilot' }),
+      session('b', 'b', '2026-11-03T10:00:00Z', 3.6, { source: 'copilot' }),
+    ])
+    const { data, total } = await seatsOf(ask)
+    expect(data.map(({ verdict }) => verdict)).toEqual(['fits', 'low', 'idle'])
+    for (const { pool } of data) expect(pool).toEqual({ credits: 5700, used: 4560, percent: 80 })
+    expect(total).toMatchObject({ seats: 3, paid: 57, cost: 45.6, idle: 1, low: 1 })
+  })
+
+  test('S7: what was seen long before it was sent is of its window', async () => {
+    const { ask } = await organization([
+      ...[member('a'), plan('a', '2026-10-01', 100)],
+      limit('a', '2026-11-03T12:00:00Z', [window('week', 88, '2026-11-05T10:00:00Z')], {
+        account: '0123456789abcdef',
+      }),
+    ])
+    expect(limitsOf((await seatsOf(ask)).data[0])).toMatchObject({
+      week: { peak_percent: 88, current: null, hits: 0 },
+    })
+  })
+})
+
+describe('seats', () => {
+  test('another currency, and days to come', async () => {
+    const { ask } = await organization([
+      plan(undefined, '2026-11-01', 30, { currency: 'EUR', usd_rate: 1.1, quantity: 2 }),
+    ])
+    const { data } = await seatsOf(ask, '/v1/seats?date_from=2026-11-16&date_to=2026-12-31')
+    expect(data[0]?.paid).toBe(99)
+    // the last 30 whole days
+    expect((await seatsOf(ask, '/v1/seats')).data[0]?.paid).toBe(63.8)
+  })
+
+  test('a window that is not over, and who is told of it', async () => {
+    const { own, ask } = await organization([
+      ...[member('a'), plan('a', '2026-10-01', 100)],
+      limit('a', '2026-11-30T11:00:00Z', [
+        window('five_hour', 40, '2026-11-30T14:00:00Z'),
+        window('week', 55, '2026-12-02T14:00:00Z', { scope: 'opus' }),
+      ]),
+      limit('a', '2026-11-29T01:00:00Z', [window('five_hour', 90, '2026-11-29T04:00:00Z')]),
+    ])
+    expect(limitsOf((await seatsOf(ask, '/v1/seats')).data[0])).toMatchObject({
+      five_hour: { current: 40, windows: 1, peak_percent: 90 },
+      opus: { current: 55 },
+    })
+    const { key } = await createKey(db.sql, own.orgId, {
+      name: 'a',
+      scopes: ['sessions:write'],
+      member: 'a@example.com',
+    })
+    const mine = await asker(app, key)('GET', '/v1/seats/mine')
+    expect(mine.body as unknown as MySeats).toEqual({
+      plans: [{ vendor: 'anthropic', plan: 'max_5x', from: '2026-10-01', to: null }],
+      windows: [
+        {
+          ...{ vendor: 'anthropic', limit: 'five_hour', scope: null, used_percent: 40 },
+          ...{ resets_at: '2026-11-30T14:00:00.000Z', hit: false },
+        },
+        {
+          ...{ vendor: 'anthropic', limit: 'week', scope: 'opus', used_percent: 55 },
+          ...{ resets_at: '2026-12-02T14:00:00.000Z', hit: false },
+        },
+      ],
+    })
+    expect((await ask('GET', '/v1/seats/mine')).body as unknown).toEqual({ plans: [], windows: [] })
+  })
+
+  test('the next call is found whenever it comes, and forgotten when its session is deleted', async () => {
+    const hit = limit('a', '2026-11-03T10:00:00Z', [
+      window('five_hour', 100, '2026-11-03T14:00:00Z', { hit: true }),
+    ])
+    const next = session('a', 'next', '2026-11-03T10:30:00Z', 1, {
+      turn_records: [call('2026-11-03T10:30:00Z')],
+    })
+    const { own, ask } = await organization([member('a'), plan('a', '2026-10-01', 100), hit])
+    const blocked = async () => limitsOf((await seatsOf(ask)).data[0]).five_hour?.hours_blocked
+    expect(await blocked()).toBe(4)
+    await send(ask, [next])
+    expect(await blocked()).toBe(0.5)
+    await ask('DELETE', '/v1/sessions/sess_next')
+    expect(await blocked()).toBe(4)
+    // without a stated end: after its length
+    await send(ask, [limit('a', '2026-11-05T10:00:00Z', [window('five_hour', 100, null, { hit: true })])])
+    expect(await blocked()).toBe(9)
+    expect(own.orgId).toBeTruthy()
+  })
+})
+
+describe('plans', () => {
+  const list = async (ask: Ask, query = '') =>
+    (await ask('GET', `/v1/plans${query}`)).body.data as unknown as Plan[]
+
+  test('are added, changed, replaced and removed', async () => {
+    const { ask } = await organization([member('a')])
+    const body = {
+      vendor: 'anthropic',
+      plan: 'pro',
+      member: 'A@Example.com',
+      from: '2026-10-01',
+      price_month: 20,
+    }
+    const made = await ask('POST', '/v1/plans', body)
+    expect(made.status).toBe(201)
+    expect(made.headers.get('location')).toBe(`/v1/plans/${made.body.id}`)
+    expect(made.body as object).toEqual({
+      ...{ id: made.body.id, ...body, member: 'user_a', quantity: 1, to: null },
+      ...{ currency: 'USD', usd_rate: null, included_credits: null },
+    })
+    expect((await ask('POST', '/v1/plans', body)).body.id).toBe(made.body.id)
+    const next = { ...body, plan: 'max_5x', from: '2026-11-16', price_month: 100 }
+    const refused = await ask('POST', '/v1/plans', next)
+    expect([refused.status, refused.body.details[0]?.field]).toEqual([400, 'from'])
+    expect((await ask('POST', '/v1/plans?replace=true', next)).status).toBe(201)
+    expect((await list(ask)).map(({ plan: name, to }) => [name, to])).toEqual([
+      ['max_5x', null],
+      ['pro', '2026-11-15'],
+    ])
+    const patched = await ask('PATCH', `/v1/plans/${made.body.id}`, {
+      id: 'x',
+      price_month: 21,
+      to: '2026-11-14',
+    })
+    expect([patched.status, patched.body.price_month, patched.body.id]).toEqual([200, 21, made.body.id])
+    expect((await ask('PATCH', `/v1/plans/${made.body.id}`, { to: '2026-11-20' })).status).toBe(400)
+    expect(
+      (await ask('PATCH', `/v1/plans/${made.body.id}`, { to: '2026-09-20' })).body.details[0]?.field,
+    ).toBe('to')
+    expect((await ask('PATCH', `/v1/plans/${made.body.id}`, { prise: 1 })).status).toBe(400)
+    expect((await ask('DELETE', `/v1/plans/${made.body.id}`)).status).toBe(204)
+    expect((await ask('DELETE', `/v1/plans/${made.body.id}`)).status).toBe(404)
+    const { body: log } = await ask('GET', '/v1/audit?action=plan.*')
+    expect(log.data.map(({ action }) => action)).toEqual([
+      ...['plan.deleted', 'plan.updated', 'plan.created', 'plan.updated', 'plan.created'],
+    ])
+  })
+
+  test('wrong ones are refused', async () => {
+    const { own, ask } = await organization([member('a')])
+    const refused = async (record: object) => {
+      const { status, body } = await ask('POST', '/v1/sync', { records: [record] })
+      return [status, body.details?.[0]?.field]
+    }
+    const good = plan('a', '2026-11-01', 20)
+    expect(await refused({ ...good, member: 'nobody@example.com' })).toEqual([400, 'records[0].member'])
+    expect(await refused({ ...good, currency: 'EUR' })).toEqual([400, 'records[0].usd_rate'])
+    expect(await refused({ ...good, to: '2026-10-01' })).toEqual([400, 'records[0].to'])
+    expect(await refused({ ...good, price_month: 100_001 })).toEqual([400, 'records[0].price_month'])
+    expect(await refused({ ...good, vendor: 'acme' })).toEqual([400, 'records[0].vendor'])
+    await send(ask, [good])
+    expect(await refused(plan('a', '2026-10-01', 20, { plan: 'pro' }))).toEqual([400, 'records[0].from'])
+    const { key } = await createKey(db.sql, own.orgId, { name: 'w', scopes: ['write'] })
+    const { status } = await asker(app, key)('POST', '/v1/sync', { records: [good] })
+    expect(status).toBe(403)
+    expect((await asker(app, key)('GET', '/v1/seats')).status).toBe(403)
+    const bound = await createKey(db.sql, own.orgId, {
+      name: 'b',
+      scopes: ['write'],
+      member: 'a@example.com',
+    })
+    const foreign = await asker(app, bound.key)('POST', '/v1/sync', {
+      records: [limit('b', '2026-11-05T10:00:00Z', [window('five_hour', 1, null)])],
+    })
+    expect([foreign.status, foreign.body.details[0]?.field]).toEqual([403, 'records[0].user_email'])
+  })
+
+  test('an export is taken in with its ids; the person who is erased has none', async () => {
+    const own = await organization([
+      ...[
+        member('a'),
+        member('b'),
+        plan('a', '2026-10-01', 20),
+        plan(undefined, '2026-10-01', 5, { quantity: 2 }),
+      ],
+      limit('a', '2026-11-03T10:00:00Z', [window('five_hour', 100, '2026-11-03T14:00:00Z', { hit: true })]),
+      limit('a', '2026-11-03T12:00:00Z', [
+        window('five_hour', 62.5, '2026-11-03T14:04:00Z', { overage: true }),
+      ]),
+      limit('a', '2026-11-03T11:00:00Z', [window('five_hour', 110, '2026-11-03T14:08:00Z')]),
+    ])
+    const lines: string[] = []
+    for await (const text of exportLines(db.sql, own.own.orgId)) lines.push(text)
+    const records = lines
+      .join('')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const copy = await organization(
+      permuted(
+        records.filter(({ type }) => type !== 'audit'),
+        3,
+      ),
+    )
+    expect(await seatsOf(copy.ask)).toEqual(await seatsOf(own.ask))
+    expect(await list(copy.ask)).toEqual(await list(own.ask))
+    expect(await storedOf(copy)).toBe(await storedOf(own))
+    await asOwner(() => erasePerson(db.sql, own.own.orgId, SYSTEM, 'a@example.com'))
+    const { data } = await seatsOf(own.ask)
+    expect(data.map(({ member: who, limits }) => [who, limits])).toEqual([[null, []]])
+    expect(await storedOf(own)).not.toContain('a@example.com')
+  })
+
+  test('and windows are kept as long as sessions', async () => {
+    const { own, ask } = await organization([
+      ...[plan(undefined, '2026-01-01', 5, { to: '2026-02-01' }), plan(undefined, '2026-03-01', 5)],
+      limit('a', '2026-02-03T10:00:00Z', [window('week', 10, '2026-02-05T14:00:00Z')]),
+    ])
+    await db.sql`update organizations set retention_sessions_days = 60 where org_id = ${own.orgId}`
+    await asOwner(() => deleteExpiredSessions(db.sql, NOW))
+    expect(await list(ask)).toHaveLength(1)
+    expect(await storedOf({ own, ask })).not.toContain('"limit"')
+    const late = limit('a', '2026-02-03T10:00:00Z', [window('week', 10, '2026-02-05T14:00:00Z')])
+    expect(await send(ask, [late])).toEqual({ created: 0, updated: 0, unchanged: 1 })
+  })
+
+  test('whose members are hidden name nobody', async () => {
+    const { own, ask } = await organization([member('a'), plan('a', '2026-10-01', 20)])
+    await db.sql`update organizations set hide_members = true where org_id = ${own.orgId}`
+    const { key } = await createKey(db.sql, own.orgId, { name: 'h', scopes: ['admin'] })
+    const hidden = asker(app, key)
+    expect((await seatsOf(hidden)).data.map(({ member: who }) => who)).toEqual([null])
+    expect((await list(hidden)).map(({ member: who }) => who)).toEqual([null])
+    expect((await hidden('GET', '/v1/seats?member=user_a')).status).toBe(403)
+    expect((await seatsOf(ask)).data.map(({ member: who }) => who)).toEqual(['user_a'])
+  })
+})
