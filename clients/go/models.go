@@ -571,14 +571,14 @@ type RangeParams struct {
 	Project  string `json:"project,omitempty"`   // Only this project; empty: only what has none
 	DateFrom string `json:"date_from,omitempty"` // First UTC day, inclusive
 	DateTo   string `json:"date_to,omitempty"`   // Last UTC day, inclusive
-	Compare  string `json:"compare,omitempty"`   // Adds `previous`: the same of the equally long range before; needs both dates
+	Compare  string `json:"compare,omitempty"`   // Adds `previous`, the same of another range: `previous`, the equally long range before, which needs both dates, or days as `2026-10-01..2026-10-31`
 }
 type QualityOverviewScoresByDate struct {
 	Date  string  `json:"date"`
 	Score float64 `json:"score"` // mean of the day
 }
 
-// QualityOverviewPrevious: In the equally long range before; with `compare`.
+// QualityOverviewPrevious: In the range of `compare`.
 type QualityOverviewPrevious struct {
 	AverageScore  float64 `json:"average_score"` // mean of all matching sessions, 0 without any
 	TotalSessions int64   `json:"total_sessions"`
@@ -588,7 +588,7 @@ type QualityOverview struct {
 	TotalSessions int64                         `json:"total_sessions"`
 	Trend         string                        `json:"trend"`          // the later half of the days with sessions against the earlier half; stable within 1 point
 	ScoresByDate  []QualityOverviewScoresByDate `json:"scores_by_date"` // days with sessions, ascending
-	Previous      *QualityOverviewPrevious      `json:"previous"`       // In the equally long range before; with `compare`
+	Previous      *QualityOverviewPrevious      `json:"previous"`       // In the range of `compare`
 }
 type TrendParams struct {
 	Granularity string `json:"granularity,omitempty"` // Length of a bucket
@@ -650,7 +650,7 @@ type CostBreakdownParams struct {
 	By          string   `json:"by,omitempty"`           // What an item is of. Sums answer in a time that does not grow with the number of sessions. The sessions that match are read with the filters `ticket`, `min_cost`, `max_cost`, `min_quality`, `max_quality` and `has_findings`; by ticket with member, agent, model or branch; by branch with agent or model; by project and member together with agent, model or branch; and by two keys of days that make no whole months
 	AndBy       string   `json:"and_by,omitempty"`       // A second key, other than `by`: an item for each pair
 	Top         int64    `json:"top,omitempty"`          // Only so many values of `and_by`, which it needs: those that cost most in the whole range; the others are summed as `(others)`
-	Compare     string   `json:"compare,omitempty"`      // Adds `previous`: cost and sessions of the same key in the equally long range before; needs both dates. With a key of time only the total has it
+	Compare     string   `json:"compare,omitempty"`      // Adds `previous`, cost and sessions of the same key in another range, with a key of time to the total alone: `previous`, the equally long range before, which needs both dates, or days as `2026-10-01..2026-10-31`
 	Project     string   `json:"project,omitempty"`      // Only this project; empty: only what has none
 	DateFrom    string   `json:"date_from,omitempty"`    // First UTC day, inclusive
 	DateTo      string   `json:"date_to,omitempty"`      // Last UTC day, inclusive
@@ -665,7 +665,7 @@ type CostBreakdownParams struct {
 	MinQuality  *float64 `json:"min_quality,omitempty"`  // Only sessions with at least this quality score
 	MaxQuality  *float64 `json:"max_quality,omitempty"`  // Only sessions with at most this quality score
 	HasFindings *bool    `json:"has_findings,omitempty"` // Only sessions with, or without, security findings
-	Sort        string   `json:"sort,omitempty"`         // What to sort by: `tokens` is the sum of the four kinds; `change` is the size of the change of cost, needs `compare`, and includes keys that only the range before has; ties are broken by key
+	Sort        string   `json:"sort,omitempty"`         // What to sort by: `tokens` is the sum of the four kinds; `change` is the size of the change of cost, needs `compare`, and includes keys that only the other range has; ties are broken by key
 	Order       string   `json:"order,omitempty"`        // Direction of the sort
 	Page        int64    `json:"page,omitempty"`         // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
 	PerPage     int64    `json:"per_page,omitempty"`     // Items on a page
@@ -677,7 +677,7 @@ type BreakdownItemTokens struct {
 	CacheCreation int64 `json:"cache_creation"`
 }
 
-// PreviousRange: In the equally long range before; with `compare`.
+// PreviousRange: In the range of `compare`.
 type PreviousRange struct {
 	Cost     float64 `json:"cost"`
 	Sessions int64   `json:"sessions"`
@@ -691,7 +691,7 @@ type BreakdownTotal struct {
 	Cost           float64             `json:"cost"`            // US dollars, exact to 6 decimals
 	Share          float64             `json:"share"`           // Fraction of the total cost, rounded to 6 decimals; 0 where nothing costs
 	UnpricedTokens int64               `json:"unpriced_tokens"` // Tokens of models without a known price, of all four kinds; they cost nothing
-	Previous       *PreviousRange      `json:"previous"`        // In the equally long range before; with `compare`
+	Previous       *PreviousRange      `json:"previous"`        // In the range of `compare`
 }
 type BreakdownItem struct {
 	BreakdownTotal
@@ -1022,6 +1022,7 @@ type OutcomesListParams struct {
 	Repo     string `json:"repo,omitempty"`      // Only this repository; sessions and commits count under that of their project’s pull requests
 	Member   string `json:"member,omitempty"`    // Only what this member did: an id, or an address in any case
 	Team     string `json:"team,omitempty"`      // Only what members of this team did, which they are in now; empty: of members in none, and of nobody
+	Compare  string `json:"compare,omitempty"`   // Adds `previous` to the total, the same of another range: `previous`, the equally long range before, which needs both dates, or days as `2026-10-01..2026-10-31`
 	Page     int64  `json:"page,omitempty"`      // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
 	PerPage  int64  `json:"per_page,omitempty"`  // Items on a page
 }
@@ -1042,8 +1043,8 @@ type OutcomeSurvival struct {
 	Days30 SurvivingLines `json:"30"`
 }
 
-// OutcomesTotal: Of all pages.
-type OutcomesTotal struct {
+// OutcomesTotalPrevious: In the range of `compare`.
+type OutcomesTotalPrevious struct {
 	PullRequests             OutcomePullRequests `json:"pull_requests"`                // In the period in which they were merged or closed, else opened
 	MergeRate                *float64            `json:"merge_rate"`                   // merged ÷ (merged + closed); rounded to 6 decimals
 	Cost                     float64             `json:"cost"`                         // Of the sessions of the group; US dollars
@@ -1057,8 +1058,14 @@ type OutcomesTotal struct {
 	Survival                 *OutcomeSurvival    `json:"survival"`
 }
 type Outcome struct {
-	OutcomesTotal
+	OutcomesTotalPrevious
 	Key *string `json:"key"` // The first day of a month or week; a project, repository, team, agent; a member’s id, or the address where no member has it; null where there is none
+}
+
+// OutcomesTotal: Of all pages.
+type OutcomesTotal struct {
+	OutcomesTotalPrevious
+	Previous *OutcomesTotalPrevious `json:"previous"` // In the range of `compare`
 }
 type Outcomes struct {
 	Page[Outcome]

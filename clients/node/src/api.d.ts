@@ -255,10 +255,10 @@ export interface RangeParams {
  project?: string
  /** First UTC day, inclusive */ date_from?: string
  /** Last UTC day, inclusive */ date_to?: string
- compare?: 'previous'
+ compare?: string
 }
 export interface QualityOverviewScoresByDate { date: string; score: number }
-/** In the equally long range before; with `compare` */ export interface QualityOverviewPrevious {
+/** In the range of `compare` */ export interface QualityOverviewPrevious {
  average_score: number; total_sessions: number
 }
 export interface QualityOverview {
@@ -316,9 +316,7 @@ export interface CostBreakdownParams extends PageParams, RangeParams {
 export interface BreakdownItemTokens {
  input: number; output: number; cache_read: number; cache_creation: number
 }
-/** In the equally long range before; with `compare` */ export interface PreviousRange {
- cost: number; sessions: number
-}
+/** In the range of `compare` */ export interface PreviousRange { cost: number; sessions: number }
 /** Of all pages */ export interface BreakdownTotal {
  sessions: number; turns: number; tokens: BreakdownItemTokens
  /** US dollars, exact to 6 decimals */ cost: number
@@ -476,11 +474,8 @@ export interface RiskDetail {
  /** ai_lines ÷ effective_lines */ ai_share: number | null
  fix_rate: FixRate; sessions: RiskSessions
 }
-export interface OutcomesListParams extends PageParams {
- by?: OutcomesBy
- /** First UTC day, inclusive */ date_from?: string
- /** Last UTC day, inclusive */ date_to?: string
- project?: string; repo?: string; member?: string; team?: string
+export interface OutcomesListParams extends PageParams, RangeParams {
+ by?: OutcomesBy; repo?: string; member?: string; team?: string
 }
 /** In the period in which they were merged or closed, else opened */ export interface OutcomePullRequests {
  open: number; merged: number; closed: number
@@ -490,7 +485,7 @@ export interface SurvivingLines {
  /** `lines` ÷ `of`; rounded to 6 decimals */ share: number | null
 }
 export interface OutcomeSurvival { '14': SurvivingLines; '30': SurvivingLines }
-/** Of all pages */ export interface OutcomesTotal {
+/** In the range of `compare` */ export interface OutcomesTotalPrevious {
  pull_requests: OutcomePullRequests
  /** merged ÷ (merged + closed); rounded to 6 decimals */ merge_rate: number | null
  /** Of the sessions of the group; US dollars */ cost: number
@@ -500,7 +495,10 @@ export interface OutcomeSurvival { '14': SurvivingLines; '30': SurvivingLines }
  /** `ai_lines` ÷ `effective_lines`; rounded to 6 decimals */ ai_share: number | null
  survival: OutcomeSurvival | null
 }
-export interface Outcome extends OutcomesTotal { key: string | null }
+export interface Outcome extends OutcomesTotalPrevious { key: string | null }
+/** Of all pages */ export interface OutcomesTotal extends OutcomesTotalPrevious {
+ previous?: OutcomesTotalPrevious
+}
 export interface Outcomes extends Page<Outcome> { total: OutcomesTotal }
 export interface WebhookEndpointList { data: WebhookEndpoint[] }
 export interface NewWebhookEndpoint {

@@ -69,11 +69,12 @@ class Agents(Resource):
 class Quality(Resource):
     def get(
         self, params: Params = None, *, project: str = UNSET, date_from: str = UNSET, date_to: str = UNSET,
-        compare: Literal["previous"] = UNSET
+        compare: str = UNSET
     ) -> m.QualityOverview:
         """Quality overview. Scope: `quality:read` or `read`.
 
-        compare: Adds `previous`: the same of the equally long range before; needs both dates.
+        compare: Adds `previous`, the same of another range: `previous`, the equally long range before, which
+        needs both dates, or days as `2026-10-01..2026-10-31`.
         """
         return cast(m.QualityOverview, self._call("GET", "/v1/quality", locals()))
 
@@ -100,7 +101,7 @@ class Cost(Resource):
 
     def breakdown(
         self, params: Params = None, *, by: m.BreakdownBy = UNSET, and_by: m.BreakdownBy = UNSET,
-        top: int = UNSET, compare: Literal["previous"] = UNSET, project: str = UNSET, date_from: str = UNSET,
+        top: int = UNSET, compare: str = UNSET, project: str = UNSET, date_from: str = UNSET,
         date_to: str = UNSET, member: str = UNSET, team: str = UNSET, model: str = UNSET, agent: str = UNSET,
         branch: str = UNSET, ticket: str = UNSET, min_cost: float = UNSET, max_cost: float = UNSET,
         min_quality: float = UNSET, max_quality: float = UNSET, has_findings: bool = UNSET,
@@ -115,17 +116,18 @@ class Cost(Resource):
         or model; by project and member together with agent, model or branch; and by two keys of days that
         make no whole months. and_by: A second key, other than `by`: an item for each pair. top: Only so many
         values of `and_by`, which it needs: those that cost most in the whole range; the others are summed as
-        `(others)`. compare: Adds `previous`: cost and sessions of the same key in the equally long range
-        before; needs both dates. With a key of time only the total has it. member: Only sessions of this
-        member: an id, or an address in any case. model: Only sessions that used this model; a breakdown
-        counts what they used of it. agent: Only sessions of this coding agent: their `source`. branch: Only
-        sessions on this branch; empty: on none. ticket: Only sessions of this ticket, by `ticket_pattern`;
-        empty: of none. min_cost: Only sessions that cost at least this, in US dollars. max_cost: Only
-        sessions that cost at most this, in US dollars. min_quality: Only sessions with at least this quality
-        score. max_quality: Only sessions with at most this quality score. has_findings: Only sessions with,
-        or without, security findings. sort: What to sort by: `tokens` is the sum of the four kinds; `change`
-        is the size of the change of cost, needs `compare`, and includes keys that only the range before has;
-        ties are broken by key. order: Direction of the sort.
+        `(others)`. compare: Adds `previous`, cost and sessions of the same key in another range, with a key
+        of time to the total alone: `previous`, the equally long range before, which needs both dates, or days
+        as `2026-10-01..2026-10-31`. member: Only sessions of this member: an id, or an address in any case.
+        model: Only sessions that used this model; a breakdown counts what they used of it. agent: Only
+        sessions of this coding agent: their `source`. branch: Only sessions on this branch; empty: on none.
+        ticket: Only sessions of this ticket, by `ticket_pattern`; empty: of none. min_cost: Only sessions
+        that cost at least this, in US dollars. max_cost: Only sessions that cost at most this, in US dollars.
+        min_quality: Only sessions with at least this quality score. max_quality: Only sessions with at most
+        this quality score. has_findings: Only sessions with, or without, security findings. sort: What to
+        sort by: `tokens` is the sum of the four kinds; `change` is the size of the change of cost, needs
+        `compare`, and includes keys that only the other range has; ties are broken by key. order: Direction
+        of the sort.
         """
         return self._list(m.Breakdown, "/v1/cost/breakdown", locals())
 
@@ -276,13 +278,15 @@ class Risk(Resource):
 class Outcomes(Resource):
     def list(
         self, params: Params = None, *, by: m.OutcomesBy = UNSET, date_from: str = UNSET, date_to: str = UNSET,
-        project: str = UNSET, repo: str = UNSET, member: str = UNSET, team: str = UNSET, page: int = UNSET,
-        per_page: int = UNSET
+        project: str = UNSET, repo: str = UNSET, member: str = UNSET, team: str = UNSET, compare: str = UNSET,
+        page: int = UNSET, per_page: int = UNSET
     ) -> m.Outcomes:
         """What came of it: pull requests, their cost, agents’ lines and what is left of them. Scope: `cost:read` and `risk:read` or `read`.
 
         by: What an item is of. repo: Only this repository; sessions and commits count under that of their
-        project’s pull requests. member: Only what this member did: an id, or an address in any case.
+        project’s pull requests. member: Only what this member did: an id, or an address in any case. compare:
+        Adds `previous` to the total, the same of another range: `previous`, the equally long range before,
+        which needs both dates, or days as `2026-10-01..2026-10-31`.
         """
         return self._list(m.Outcomes, "/v1/outcomes", locals())
 

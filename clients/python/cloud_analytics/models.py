@@ -404,7 +404,7 @@ class QualityOverviewScoresByDate(Model):
     score: float  # mean of the day
 
 class QualityOverviewPrevious(Model):
-    """In the equally long range before; with `compare`."""
+    """In the range of `compare`."""
     average_score: float  # mean of all matching sessions, 0 without any
     total_sessions: int
 
@@ -413,7 +413,7 @@ class QualityOverview(Model):
     total_sessions: int
     trend: Literal["up", "down", "stable"]  # the later half of the days with sessions against the earlier half; stable within 1 point
     scores_by_date: List[QualityOverviewScoresByDate]  # days with sessions, ascending
-    previous: QualityOverviewPrevious  # In the equally long range before; with `compare`; absent where there is none
+    previous: QualityOverviewPrevious  # In the range of `compare`; absent where there is none
 
 class QualityTrendData(Model):
     date: str  # the bucket's first day; weeks begin on Monday
@@ -466,7 +466,7 @@ class BreakdownItemTokens(Model):
     cache_creation: int
 
 class PreviousRange(Model):
-    """In the equally long range before; with `compare`."""
+    """In the range of `compare`."""
     cost: float
     sessions: int
 
@@ -478,7 +478,7 @@ class BreakdownTotal(Model):
     cost: float  # US dollars, exact to 6 decimals
     share: float  # Fraction of the total cost, rounded to 6 decimals; 0 where nothing costs
     unpriced_tokens: int  # Tokens of models without a known price, of all four kinds; they cost nothing
-    previous: PreviousRange  # In the equally long range before; with `compare`; absent where there is none
+    previous: PreviousRange  # In the range of `compare`; absent where there is none
 
 class BreakdownItem(BreakdownTotal):
     key: Optional[str]  # A name; a member’s id, or the address where no member has it; the first day of a day, week or month; null for sessions without a member, team, branch …
@@ -751,8 +751,8 @@ class OutcomeSurvival(Model):
     # ["14"]: SurvivingLines
     # ["30"]: SurvivingLines
 
-class OutcomesTotal(Model):
-    """Of all pages."""
+class OutcomesTotalPrevious(Model):
+    """In the range of `compare`."""
     pull_requests: OutcomePullRequests  # In the period in which they were merged or closed, else opened
     merge_rate: Optional[float]  # merged ÷ (merged + closed); rounded to 6 decimals
     cost: float  # Of the sessions of the group; US dollars
@@ -765,8 +765,12 @@ class OutcomesTotal(Model):
     ai_share: Optional[float]  # `ai_lines` ÷ `effective_lines`; rounded to 6 decimals
     survival: Optional[OutcomeSurvival]
 
-class Outcome(OutcomesTotal):
+class Outcome(OutcomesTotalPrevious):
     key: Optional[str]  # The first day of a month or week; a project, repository, team, agent; a member’s id, or the address where no member has it; null where there is none
+
+class OutcomesTotal(OutcomesTotalPrevious):
+    """Of all pages."""
+    previous: OutcomesTotalPrevious  # In the range of `compare`; absent where there is none
 
 class Outcomes(Page["Outcome"]):
     total: OutcomesTotal

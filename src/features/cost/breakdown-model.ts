@@ -48,15 +48,14 @@ export const BreakdownQuery = Type.Object({
     }),
   ),
   compare: compareWith(
-    'Adds `previous`: cost and sessions of the same key in the equally long range before; needs both dates. With a ' +
-      'key of time only the total has it',
+    'Adds `previous`, cost and sessions of the same key in another range, with a key of time to the total alone',
   ),
   ...UsageFilters.properties,
   sort: oneOfOr(
     ['cost', 'tokens', 'sessions', 'unpriced_tokens', 'change', 'key'],
     'cost',
     'What to sort by: `tokens` is the sum of the four kinds; `change` is the size of the change of cost, needs ' +
-      '`compare`, and includes keys that only the range before has; ties are broken by key',
+      '`compare`, and includes keys that only the other range has; ties are broken by key',
   ),
   order: oneOfOr(['asc', 'desc'], 'desc', 'Direction of the sort'),
   page: Page,
@@ -92,7 +91,7 @@ const sums = {
 const previous = Type.Optional(
   closed(
     { cost: Type.Number({ examples: [96.1] }), sessions: Type.Integer({ examples: [31] }) },
-    { description: 'In the equally long range before; with `compare`' },
+    { description: 'In the range of `compare`' },
   ),
 )
 
@@ -122,7 +121,7 @@ export function breakdownProblems(query: BreakdownQuery): FieldProblem[] {
     ...problemIf(and_by !== undefined && by === and_by, 'and_by', 'must not be the same as by'),
     ...problemIf(top !== undefined && and_by === undefined, 'top', 'needs and_by'),
     ...compareProblems(query),
-    ...problemIf(isChange && compare === undefined, 'sort', 'change needs compare=previous'),
+    ...problemIf(isChange && compare === undefined, 'sort', 'change needs compare'),
     ...problemIf(
       isChange && (isTime(by) || isTime(and_by)),
       'sort',

@@ -4,7 +4,7 @@ import type { Fragment, Sql } from '../../database/client.ts'
 import { type CsvColumns, fields } from '../../http/responses/csv.ts'
 import { type SumKey, USED, type UsageFilters } from '../usage/model.ts'
 import { branchRows, isOfBranches, usageRows } from '../usage/sources.ts'
-import { keyOf, memberTables, OTHERS, rangeBefore, selected } from '../usage/sums.ts'
+import { comparedRange, keyOf, memberTables, OTHERS, selected } from '../usage/sums.ts'
 import { type BreakdownItem, type BreakdownQuery, columnsOf, isTime } from './breakdown-model.ts'
 
 /** Keys whose values tell what a member does: somebody who sees only their own figures gets them of their own sessions only. */
@@ -132,7 +132,7 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
             limit ${top}
           ),
           sums as materialized (${topped(sql`pairs`)}),`
-  const earlier = sumsIn({ ...query, ...rangeBefore(query) })
+  const earlier = sumsIn({ ...query, ...comparedRange(query) })
   const before =
     compare === undefined
       ? sql``

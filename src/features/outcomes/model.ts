@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, nullable } from '../../analysis/records/fields.ts'
 import { DateFrom, DateTo, oneOfOr, Page, Pagination, PerPage, textFilter } from '../../http/query.ts'
-import { Project, Team } from '../usage/model.ts'
+import { compareWith, Project, Team } from '../usage/model.ts'
 
 const GROUPS = ['month', 'week', 'project', 'repo', 'member', 'team', 'agent'] as const
 export type Group = (typeof GROUPS)[number]
@@ -17,6 +17,7 @@ export const OutcomesQuery = Type.Object({
   ),
   member: textFilter('Only what this member did: an id, or an address in any case', 'ada@example.com', 320),
   team: Team,
+  compare: compareWith('Adds `previous` to the total, the same of another range'),
   page: Page,
   per_page: PerPage,
 })
@@ -84,6 +85,9 @@ export type Outcome = Static<typeof Outcome>
 export const Outcomes = component('Outcomes', {
   data: Type.Array(Outcome),
   pagination: Pagination,
-  total: closed(measures, { title: 'OutcomesTotal', description: 'Of all pages' }),
+  total: closed(
+    { ...measures, previous: Type.Optional(closed(measures, { description: 'In the range of `compare`' })) },
+    { title: 'OutcomesTotal', description: 'Of all pages' },
+  ),
 })
 export type Outcomes = Static<typeof Outcomes>

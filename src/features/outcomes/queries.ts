@@ -1,5 +1,6 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import type { Sql } from '../../database/client.ts'
+import { comparedRange } from '../usage/sums.ts'
 import type { Group, Outcome, Outcomes, OutcomesQuery } from './model.ts'
 import { SUMS, sharedTables, sourcesBy } from './source-queries.ts'
 
@@ -10,7 +11,20 @@ type SumsRow = Record<(typeof SUMS)[number], string> & { key: string | null }
 export async function getOutcomes(
   sql: Sql,
   orgId: string,
-  query: OutcomesQuery,
+  { compare, ...query }: OutcomesQuery,
+  options: { onlyMember: VisibleMember | null; now: Date },
+): Promise<Outcomes> {
+  const outcomes = await readOutcomes(sql, orgId, query, options)
+  if (compare === undefined) return outcomes
+  const other = { ...query, ...comparedRange({ ...query, compare }), page: 1, per_page: 1 }
+  const { total: previous } = await readOutcomes(sql, orgId, other, options)
+  return { ...outcomes, total: { ...outcomes.total, previous } }
+}
+
+async function readOutcomes(
+  sql: Sql,
+  orgId: string,
+  query: Omit<OutcomesQuery, 'compare'>,
   { onlyMember, now }: { onlyMember: VisibleMember | null; now: Date },
 ): Promise<Outcomes> {
   const { by, page, per_page } = query

@@ -1,6 +1,8 @@
 import { Elysia } from 'elysia'
+import { checked } from '../../analysis/records/problems.ts'
 import { dateOf } from '../../base/dates.ts'
 import type { ReadDeps } from '../../http/api.ts'
+import { compareProblems } from '../usage/model.ts'
 import { Outcomes, OutcomesQuery } from './model.ts'
 import { getOutcomes } from './queries.ts'
 
@@ -13,7 +15,7 @@ export const outcomeRoutes = ({ now, api }: ReadDeps) =>
         cached((sql) => getOutcomes(sql, orgId, query, { onlyMember, now: now() })),
       {
         scope: 'cost:read and risk:read',
-        query: OutcomesQuery,
+        query: checked(OutcomesQuery, compareProblems),
         response: Outcomes,
         members: ({ by, member }: OutcomesQuery) => by === 'member' || member !== undefined,
         // commits grow old

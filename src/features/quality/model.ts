@@ -14,7 +14,7 @@ export type QualityTrendQuery = Static<typeof QualityTrendQuery>
 
 export const QualityQuery = Type.Object({
   ...RangeFilters.properties,
-  compare: compareWith('Adds `previous`: the same of the equally long range before; needs both dates'),
+  compare: compareWith('Adds `previous`, the same of another range'),
 })
 export type QualityQuery = Static<typeof QualityQuery>
 
@@ -32,7 +32,7 @@ export const QualityOverview = component('QualityOverview', {
     closed({ date: Type.String({ format: 'date' }), score: score('mean of the day') }),
     { description: 'days with sessions, ascending' },
   ),
-  previous: Type.Optional(closed(means, { description: 'In the equally long range before; with `compare`' })),
+  previous: Type.Optional(closed(means, { description: 'In the range of `compare`' })),
 })
 export type QualityOverview = Static<typeof QualityOverview>
 

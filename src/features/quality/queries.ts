@@ -1,6 +1,6 @@
 import { JsonText } from '../../base/json-text.ts'
 import type { Sql } from '../../database/client.ts'
-import { bucketOf, rangeBefore, sessionSums } from '../usage/sums.ts'
+import { bucketOf, comparedRange, sessionSums } from '../usage/sums.ts'
 import type { QualityQuery, QualityTrendQuery } from './model.ts'
 
 /** Means that differ by no more are called stable. */
@@ -19,7 +19,7 @@ export async function getQuality(sql: Sql, orgId: string, query: QualityQuery): 
           select ',"previous":{"average_score":'
             || trim_scale(coalesce(round(sum(r.quality_sum) / nullif(sum(r.sessions), 0), 2), 0))
             || ',"total_sessions":' || coalesce(sum(r.sessions), 0) || '}'
-          from (${sessionSums(sql, orgId, { ...query, ...rangeBefore(query) }, 'month')}) r
+          from (${sessionSums(sql, orgId, { ...query, ...comparedRange(query) }, 'month')}) r
         )`
   const [row] = await sql<{ head: string; days: string | null; previous: string }[]>`
     select

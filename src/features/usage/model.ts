@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { isDate } from '../../base/dates.ts'
 import { problemIf } from '../../base/errors.ts'
 import { DateFrom, DateTo, numberFilter, oneOf, textFilter } from '../../http/query.ts'
 
@@ -18,14 +19,35 @@ export const Team = filterOrNone(
 export const RangeFilters = Type.Object({ project: Project, date_from: DateFrom, date_to: DateTo })
 export type RangeFilters = Static<typeof RangeFilters>
 
-/** A figure of a range beside that of the range before, which needs both dates. */
-export const compareWith = (description: string) => Type.Optional(oneOf(['previous'], { description }))
-export const compareProblems = ({ compare, date_from, date_to }: RangeFilters & { compare?: 'previous' }) =>
-  problemIf(
-    compare !== undefined && (date_from === undefined || date_to === undefined),
-    'compare',
-    'needs date_from and date_to',
+/** Two days as a range: `2026-10-01..2026-10-31`. */
+export const DAYS_PATTERN = '\\d{4}-\\d{2}-\\d{2}\\.\\.\\d{4}-\\d{2}-\\d{2}'
+export const rangeOfDays = (days: string) => ({ date_from: days.slice(0, 10), date_to: days.slice(12) })
+export const areDays = (days: string): boolean => {
+  const { date_from, date_to } = rangeOfDays(days)
+  return isDate(date_from) && isDate(date_to) && date_from <= date_to
+}
+
+/** A figure of a range beside that of the range before, which needs both dates, or of other days. */
+export const compareWith = (description: string) =>
+  Type.Optional(
+    Type.String({
+      pattern: `^(?:previous|${DAYS_PATTERN})$`,
+      description: `${description}: \`previous\`, the equally long range before, which needs both dates, or days as \`2026-10-01..2026-10-31\``,
+      examples: ['2026-10-01..2026-10-31'],
+    }),
   )
+export const compareProblems = ({ compare, date_from, date_to }: RangeFilters & { compare?: string }) =>
+  compare === undefined || compare === 'previous'
+    ? problemIf(
+        compare !== undefined && (date_from === undefined || date_to === undefined),
+        'compare',
+        'needs date_from and date_to',
+      )
+    : problemIf(
+        !areDays(compare),
+        'compare',
+        'must be previous or two days in order, as 2026-10-01..2026-10-31',
+      )
 
 /** The list of sessions and the breakdown have these filters. */
 export const UsageFilters = Type.Object({

@@ -2,7 +2,7 @@ import { addDays, daysBetween, daysOf, isDate, type Span, spansOf } from '../../
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'
 import { summedProject } from '../../database/rollups.ts'
-import { type RangeFilters, type SumKey, USED } from './model.ts'
+import { type RangeFilters, rangeOfDays, type SumKey, USED } from './model.ts'
 import { teamsByKey } from './scope-queries.ts'
 
 // Readers of tables of sums share these: which rows cover a range, and the keys that they are grouped by.
@@ -71,6 +71,10 @@ export function rangeBefore({ date_from = FIRST_DATE, date_to = FIRST_DATE }: Ra
   }
   return { date_from: dateBefore(days), date_to: dateBefore(1) }
 }
+
+/** The range that a query is compared with. */
+export const comparedRange = ({ compare, ...range }: RangeFilters & { compare?: string }) =>
+  compare === undefined || compare === 'previous' ? rangeBefore(range) : rangeOfDays(compare)
 
 /**
  * The first day of the bucket that a day, or the first day of a month, lies in; weeks begin on Monday, as 0001-01-01 was. For a

@@ -324,6 +324,15 @@ for (const filters of FILTERS) {
   })
 }
 
+test('the total is compared with other days, or as many before', async () => {
+  const of = (query: string) => get<{ total: object }>(`/v1/outcomes?by=project&${query}`)
+  const { total: previous } = await of('date_from=2026-06-10&date_to=2026-06-14')
+  const range = 'date_from=2026-06-15&date_to=2026-06-19'
+  const { total } = await of(range)
+  for (const compare of ['previous', '2026-06-10..2026-06-14'])
+    expect((await of(`${range}&compare=${compare}`)).total).toEqual({ ...total, previous })
+})
+
 test('a later record keeps what it does not say, and a weaker proof replaces nothing', async () => {
   const made = {
     type: 'commit',

@@ -188,6 +188,11 @@ describe('GET /v1/quality', () => {
       previous: { average_score: 20, total_sessions: 1 },
     })
     expect(await of(1, 1)).toMatchObject({ previous: { average_score: 0, total_sessions: 0 } })
+    expect(await get('&compare=2019-03-04..2019-03-06')).toMatchObject({
+      previous: { average_score: 80.25, total_sessions: 4 },
+    })
+    for (const days of ['2019-03-06..2019-03-04', '2019-02-30..2019-03-04', '2019-03-04', 'year'])
+      expect(await get(`&compare=${days}`)).toMatchObject({ details: [{ field: 'compare' }] })
     expect(await get('')).not.toHaveProperty('previous')
     expect(await get('&compare=previous&date_from=2019-03-01')).toMatchObject({
       details: [{ field: 'compare' }],

@@ -232,6 +232,12 @@ test('compared with the equally long range before', async () => {
       ])
     }
   }
+  const [previous, days] = await Promise.all(
+    ['previous', '2026-01-30..2026-02-28'].map((compare) =>
+      ask<object>(`/v1/cost/breakdown?by=project&sort=change${range}&compare=${compare}`),
+    ),
+  )
+  expect(days).toEqual(previous ?? {})
   const without = await ask<{ total: object }>(`/v1/cost/breakdown?by=agent${range}`)
   expect(without.total).not.toHaveProperty('previous')
   const first = '&date_from=0001-01-01&date_to=2026-12-31&compare=previous'
