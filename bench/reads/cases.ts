@@ -91,7 +91,7 @@ const AGGREGATES: readonly Case[] = [
     name: 'cost',
     limit: LIMIT,
     path: () => '/v1/cost',
-    query: (sql, org) => getCost(sql, org.id, { group_by: 'day' }, new Date()),
+    query: (sql, org) => getCost(sql, org.id, { group_by: 'day' }, org.today),
   },
   {
     name: 'cost trend, by day',

@@ -114,15 +114,11 @@ const BADGES: readonly Case[] = BADGE_KINDS.map((kind) => ({
   limit: LIMIT,
   path: (org) => `/api/badge/${org.name}/${kind}`,
   query: (sql, org) =>
-    findBadge(sql, {
-      slug: org.name,
-      kind,
-      tokenHash: null,
-      readable: null,
-      today: org.today,
-      days: 30,
-      project: undefined,
-    }),
+    findBadge(
+      sql,
+      { slug: org.name, kind, tokenHash: null, readable: null, days: 30, project: undefined },
+      new Date(`${org.today}T12:00:00Z`),
+    ),
 }))
 
 export const ORGANIZATION_CASES: readonly Case[] = [...SECURITY, ...AUDIT, ...RISK, ...TEAM, ...BADGES]

@@ -1619,8 +1619,8 @@ type NotificationDeliveryDetail struct {
 type Digest struct {
 	ID           string        `json:"id"`
 	Name         string        `json:"name"`
-	Weekday      string        `json:"weekday"` // Of UTC; monday unless given
-	Hour         int64         `json:"hour"`    // UTC; 8 unless given
+	Weekday      string        `json:"weekday"` // Of the time zone; monday unless given
+	Hour         int64         `json:"hour"`    // Of the time zone; 8 unless given
 	Destinations []Destination `json:"destinations"`
 	Enabled      bool          `json:"enabled"`
 	LastSentAt   *string       `json:"last_sent_at"` // When it was last sent; null: never
@@ -1628,15 +1628,15 @@ type Digest struct {
 type DigestPage = Page[Digest]
 type NewDigest struct {
 	Name         string           `json:"name"`
-	Weekday      string           `json:"weekday,omitempty"` // Of UTC; monday unless given
-	Hour         *int64           `json:"hour,omitempty"`    // UTC; 8 unless given
+	Weekday      string           `json:"weekday,omitempty"` // Of the time zone; monday unless given
+	Hour         *int64           `json:"hour,omitempty"`    // Of the time zone; 8 unless given
 	Destinations []NewDestination `json:"destinations,omitempty"`
 	Enabled      *bool            `json:"enabled,omitempty"`
 }
 type DigestChange struct {
 	Name         *string           `json:"name,omitempty"`
-	Weekday      *string           `json:"weekday,omitempty"` // Of UTC; monday unless given
-	Hour         *int64            `json:"hour,omitempty"`    // UTC; 8 unless given
+	Weekday      *string           `json:"weekday,omitempty"` // Of the time zone; monday unless given
+	Hour         *int64            `json:"hour,omitempty"`    // Of the time zone; 8 unless given
 	Destinations *[]NewDestination `json:"destinations,omitempty"`
 	Enabled      *bool             `json:"enabled,omitempty"`
 }

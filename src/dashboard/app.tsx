@@ -6,6 +6,7 @@ import { AlertsPage } from './alerts/alerts.tsx'
 import { DigestsPage, WeekPage } from './alerts/digests.tsx'
 import { ApiFailure, getJson, KEY_REFUSED } from './client/api.ts'
 import { basePath, pageName } from './client/base.ts'
+import { useTimeZone } from './client/days.ts'
 import { linkTo } from './client/links.ts'
 import { forgetLists } from './client/lists.ts'
 import { startLive } from './client/live.ts'
@@ -85,6 +86,7 @@ export function App() {
       const found = given ?? (await getJson<WhoAmI>('/whoami'))
       if (given === undefined) keepWho(found, by)
       keepCsrfToken(found.csrf_token)
+      useTimeZone(found.organization.time_zone)
       setReason(undefined)
       if (returnToPlace()) return
       setWho(found)

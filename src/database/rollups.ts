@@ -14,6 +14,16 @@ export const summedProject = (project: string | undefined): string =>
 export const describeSummed = (project: string | undefined): string =>
   project === WITHOUT_PROJECT ? 'no project' : project || 'all projects'
 
+/**
+ * The condition that a session or finding `s` is of these days, with one on its time for indexes: no day begins or ends 15 hours from
+ * that of UTC.
+ */
+export const betweenDays = (sql: ISql, first: Fragment, before: Fragment): Fragment => sql`
+  s.created_at >= (${first})::timestamp at time zone 'UTC' - interval '15 hours'
+  and s.created_at < (${before})::timestamp at time zone 'UTC' + interval '15 hours'
+  and s.day >= ${first}
+  and s.day < ${before}`
+
 /** The project of a row that is counted, as tables have it in which '' stands for all. */
 export const countedProject = (sql: ISql, column: 's.project' | 'b.project' | 'k.project'): Fragment =>
   sql`coalesce(nullif(${sql.unsafe(column)}, ''), ${WITHOUT_PROJECT})`

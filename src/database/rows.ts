@@ -1,3 +1,4 @@
+import { addDays, daysBetween, hourOf, instantsOf, UTC } from '../base/dates.ts'
 import type { PagePosition } from '../base/json-text.ts'
 import type { Fragment, ISql } from './client.ts'
 
@@ -161,4 +162,30 @@ export async function deleteOfSessions(
       delete from ${tx(table)} t
       where t.org_id = ${orgId}
         and t.session_id = any(${[...ids]}::text[])`
+}
+
+/** `and …`: the time lies in this range of days of the zone. */
+export function inDays(
+  sql: ISql,
+  time: Fragment,
+  { date_from, date_to }: { date_from?: string | undefined; date_to?: string | undefined },
+  zone: string,
+): Fragment {
+  const { from, before } = instantsOf(date_from, date_to, zone)
+  return sql`
+    ${from === undefined ? sql`` : sql`and ${time} >= ${from}::timestamptz`}
+    ${before === undefined ? sql`` : sql`and ${time} < ${before}::timestamptz`}`
+}
+
+/** The day of a time of a range of days of the zone. */
+export function dayIn(
+  sql: ISql,
+  time: Fragment,
+  { from, to }: { from: string; to: string },
+  zone: string,
+): Fragment {
+  if (zone === UTC) return sql`(${time} at time zone 'UTC')::date`
+  const days = Array.from({ length: daysBetween(from, to) + 1 }, (_, index) => addDays(from, index))
+  const starts = days.map((day) => hourOf(day, 0, zone).toISOString())
+  return sql`(${days}::date[])[width_bucket(${time}, ${starts}::timestamptz[])]`
 }

@@ -178,6 +178,7 @@ create table commits (
   deletions bigint not null,
   bot boolean not null,
   content_hash bytea not null,
+  day date not null,
   constraint commits_pkey PRIMARY KEY (org_id, project, sha)
 );
 CREATE INDEX commits_by_author ON commits USING btree (org_id, author_email, committed_at, sha);
@@ -332,6 +333,7 @@ create table findings (
   member text not null,
   created_at timestamp with time zone not null,
   assignee text,
+  day date not null,
   constraint findings_pkey PRIMARY KEY (org_id, session_id, "position"),
   constraint findings_severity_check CHECK (severity = ANY (ARRAY['critical'::text, 'high'::text, 'medium'::text, 'low'::text])),
   constraint findings_status_check CHECK (status = ANY (ARRAY['open'::text, 'fixed'::text, 'accepted'::text, 'dismissed'::text]))
@@ -552,6 +554,7 @@ create table pr_risks (
   projects text[] not null generated always as (CASE WHEN (origin ->> 'project'::text) IS NULL THEN ARRAY[repo, regexp_replace(repo, '^.*/'::text, ''::text)] ELSE ARRAY[origin ->> 'project'::text] END) stored,
   head text generated always as (CASE WHEN (origin ->> 'branch'::text) = default_branch THEN NULL::text WHEN default_branch IS NULL AND ((origin ->> 'branch'::text) = ANY (ARRAY['main'::text, 'master'::text])) THEN NULL::text ELSE origin ->> 'branch'::text END) stored,
   ended_at timestamp with time zone not null generated always as (COALESCE(merged_at, closed_at, 'infinity'::timestamp with time zone)) stored,
+  day date not null,
   constraint pr_risks_pkey PRIMARY KEY (org_id, repo, pr_number),
   constraint pr_risks_org_id_id_key UNIQUE (org_id, id),
   constraint pr_risks_risk_score_check CHECK (risk_score >= 0 AND risk_score <= 100),
@@ -773,10 +776,10 @@ create table sessions (
 CREATE INDEX sessions_by_cost ON sessions USING btree (org_id, estimated_cost, id COLLATE "C") INCLUDE (created_at, quality_score, turns);
 CREATE INDEX sessions_by_project_cost ON sessions USING btree (org_id, project, estimated_cost, id COLLATE "C") INCLUDE (created_at, quality_score, turns);
 CREATE INDEX sessions_by_project_quality ON sessions USING btree (org_id, project, quality_score, id COLLATE "C") INCLUDE (created_at, estimated_cost, turns);
-CREATE INDEX sessions_by_project_time ON sessions USING btree (org_id, project, created_at, id);
+CREATE INDEX sessions_by_project_time ON sessions USING btree (org_id, project, created_at, id) INCLUDE (day);
 CREATE INDEX sessions_by_project_turns ON sessions USING btree (org_id, project, turns, id COLLATE "C") INCLUDE (created_at, estimated_cost, quality_score);
 CREATE INDEX sessions_by_quality ON sessions USING btree (org_id, quality_score, id COLLATE "C") INCLUDE (created_at, estimated_cost, turns);
-CREATE INDEX sessions_by_time ON sessions USING btree (org_id, created_at, id);
+CREATE INDEX sessions_by_time ON sessions USING btree (org_id, created_at, id) INCLUDE (day);
 CREATE INDEX sessions_by_turns ON sessions USING btree (org_id, turns, id COLLATE "C") INCLUDE (created_at, estimated_cost, quality_score);
 CREATE INDEX sessions_by_user ON sessions USING btree (org_id, COALESCE(user_id, user_email), created_at);
 CREATE INDEX sessions_unpriced ON sessions USING btree (org_id, id) WHERE unpriced_tokens > 0;

@@ -3,8 +3,10 @@ import { Elysia } from 'elysia'
 import type { Need } from '../accounts/keys/model.ts'
 import type { Change, EnqueueWrite, Gate } from '../accounts/organizations/gate.ts'
 import type { Read } from '../accounts/organizations/reads.ts'
+import { inZone } from '../accounts/organizations/zone-queries.ts'
 import type { Access } from '../accounts/people/callers.ts'
 import { refuseUnlessValid } from '../analysis/records/problems.ts'
+import { UTC } from '../base/dates.ts'
 import type { Log } from '../base/log.ts'
 import type { Config } from '../config.ts'
 import type { Sql } from '../database/client.ts'
@@ -83,9 +85,17 @@ interface Step extends Arrived {
 type CachedStep = Required<Pick<Step, 'request' | 'query' | 'isWhole'>> & { params: Record<string, string> }
 
 /** The caller as handlers know it, when everything is checked. */
-type Allowed = Pick<Access, 'orgId' | 'actor'> & Seen & { access: Access; seen: Seen }
+type Allowed = Pick<Access, 'orgId' | 'actor'> &
+  Seen & {
+    access: Access
+    seen: Seen
+    /** Reads by the organization's time zone. */
+    inZone: <Result>(work: (zone: string) => Promise<Result>) => Promise<Result>
+  }
 /** Answers from memory, or by what `read` reads; the list with all of its rows where they are asked for. Typed as what is read. */
-type Cached = { cached: <Value extends Computed>(read: (sql: Sql) => Promise<Value>) => Promise<Value> }
+type Cached = {
+  cached: <Value extends Computed>(read: (sql: Sql, zone: string) => Promise<Value>) => Promise<Value>
+}
 
 /** A parameter of a path with broken percent-encoding, for which Elysia gives null. No id has it: the result is NOT_FOUND. */
 export const BROKEN = '\uFFFD'
@@ -136,20 +146,24 @@ function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
 
   /** Answers from memory, or by what the handler reads. */
   const cachedFor =
-    ({ request, query, params, isWhole }: CachedStep, orgId: string, seen: Seen) =>
-    async (read: (sql: Sql) => Promise<Computed>): Promise<CachedResponse | Response> => {
-      if (isWhole && csv !== undefined) {
-        const rows = (sql: Sql) => csv.all(sql, orgId, query, seen)
-        return await wholeLists.send(request, { orgId, columns: columnsOf(query), rows })
-      }
-      const further = typeof route.cached === 'function' ? route.cached() : {}
-      const member = seen.onlyMember?.keys.join(' ')
-      const more = { ...further, hidesMembers: seen.hidesMembers || undefined, onlyMember: member }
-      const json = { key: cacheKeyOf(operationId, params, query, more), variesByAccept: csv !== undefined }
-      const isCsv = csv !== undefined && prefersCsv(request.headers.get('accept'))
-      const source = isCsv ? csvSource(json, columnsOf(query)) : json
-      return await cache.respond(orgId, source, () => read(sql))
-    }
+    ({ request, query, params, isWhole }: CachedStep, orgId: string, seen: Seen, inZone: Allowed['inZone']) =>
+    (read: (sql: Sql, zone: string) => Promise<Computed>): Promise<CachedResponse | Response> =>
+      inZone(async (zone) => {
+        if (isWhole && csv !== undefined) {
+          const rows = (sql: Sql) => csv.all(sql, orgId, query, { ...seen, zone })
+          return await wholeLists.send(request, { orgId, columns: columnsOf(query), rows })
+        }
+        const further = {
+          ...(zone !== UTC && { zone }),
+          ...(typeof route.cached === 'function' && route.cached(zone)),
+        }
+        const member = seen.onlyMember?.keys.join(' ')
+        const more = { ...further, hidesMembers: seen.hidesMembers || undefined, onlyMember: member }
+        const json = { key: cacheKeyOf(operationId, params, query, more), variesByAccept: csv !== undefined }
+        const isCsv = csv !== undefined && prefersCsv(request.headers.get('accept'))
+        const source = isCsv ? csvSource(json, columnsOf(query)) : json
+        return await cache.respond(orgId, source, () => read(sql, zone))
+      })
 
   return {
     ...(need !== undefined && { needs: need, detail: { ...detail, description: describeNeed(need, route) } }),
@@ -195,9 +209,10 @@ function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
       if (need === undefined || access === undefined) return undefined
       const { orgId, actor, onlyMember } = access
       const seen = { onlyMember, hidesMembers: hidesMembersOf(access, route.members, query) }
-      const allowed: Allowed = { access, orgId, actor, ...seen, seen }
+      const byZone: Allowed['inZone'] = (work) => inZone(sql, access, work)
+      const allowed: Allowed = { access, orgId, actor, ...seen, seen, inZone: byZone }
       const step = { request, query, params, isWhole }
-      return isCached ? { ...allowed, cached: cachedFor(step, orgId, seen) } : allowed
+      return isCached ? { ...allowed, cached: cachedFor(step, orgId, seen, byZone) } : allowed
     },
   }
 }
@@ -211,9 +226,9 @@ export const createApi = (deps: ApiDeps) =>
     members: (_named: Members) => ({}),
     /**
      * The 200 is kept in memory until the organization's data change: it must depend on nothing else but the request, whose
-     * figures may be seen, whether members are hidden, and what the function returns. The handler reads in `cached`.
+     * figures may be seen, whether members are hidden, the time zone, and what the function returns. The handler reads in `cached`.
      */
-    cached: (_further: true | (() => Record<string, string>)) => giving<Cached>({}),
+    cached: (_further: true | ((zone: string) => Record<string, string>)) => giving<Cached>({}),
     /**
      * The 200 is a page of a list, which may be asked for as CSV, made of the handler's `pageText`, or with `per_page=all` of
      * all rows. It is kept as by `cached`.

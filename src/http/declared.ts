@@ -25,7 +25,7 @@ export interface Declared {
   response?: TSchema | Record<number, TSchema>
   detail?: { operationId?: string; summary?: string; description?: string; [more: string]: unknown }
   members?: Members
-  cached?: true | (() => Record<string, string>)
+  cached?: true | ((zone: string) => Record<string, string>)
   csv?: CsvList<unknown, unknown>
   reads?: BodyOptions
   ignores?: readonly string[]

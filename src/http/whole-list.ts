@@ -30,7 +30,7 @@ export type Seen = {
 export interface CsvList<Query, Item> {
   columns: CsvColumns<Item> | ((query: Query) => CsvColumns<Item>)
   /** The statement of all rows in the list's order: `item`, JSON text. */
-  all: (sql: Sql, orgId: string, query: Query, seen: Seen) => Fragment
+  all: (sql: Sql, orgId: string, query: Query, seen: Seen & { zone: string }) => Fragment
 }
 
 /** The parameters of a page for `per_page=all`; an error for what does not go together with it. */

@@ -136,7 +136,7 @@ export function createApp(deps: AppDeps) {
   const gate = deps.gate ?? createGate()
   const readVersions = (ids: readonly string[]) => lookUp((from) => findVersions(from, ids))
   const readVersion = gathered(readVersions)
-  const readVersionBySlug = gathered((slugs) => lookUp((from) => findVersionsBySlug(from, slugs)))
+  const readVersionBySlug = gathered((slugs) => lookUp((from) => findVersionsBySlug(from, slugs, now())))
   // badges need no key: their URLs, which anybody can make up, displace each other only
   const badgeBytes = Math.floor(config.cacheBytes / BADGE_PART)
   const { take, read, load } = createReads(sql, config.databasePool)

@@ -199,15 +199,11 @@ describe('reads nothing of the history', () => {
     ...BADGE_KINDS.map((kind): [string, Ask] => [
       `badge, ${kind}`,
       (sql) =>
-        findBadge(sql, {
-          slug,
-          kind,
-          tokenHash: null,
-          readable: null,
-          today: TODAY,
-          days: DAYS,
-          project: undefined,
-        }),
+        findBadge(
+          sql,
+          { slug, kind, tokenHash: null, readable: null, days: DAYS, project: undefined },
+          new Date(`${TODAY}T12:00:00Z`),
+        ),
     ]),
   ]
   test.each(cases)('%s', async (_name, ask) => {

@@ -17,6 +17,7 @@ import { plainDatabase, type TestDatabase } from '../support/postgres.ts'
 // No query of these routes reads more sessions than its page and one day of them, whatever plan PostgreSQL makes.
 
 const NOW = new Date('2026-11-15T12:00:00.000Z')
+const TODAY = '2026-11-15'
 /** More than are sorted, when they are of some days and sorted by cost or turns. */
 const SESSIONS = 6_000
 /** 4 s on an idle machine. */
@@ -181,8 +182,8 @@ describe('reads no session', () => {
       () => getQuality(database.sql, orgId, { project: 'project-02', ...MONTH }),
     ],
     ['quality trend', () => getQualityTrend(database.sql, orgId, { granularity: 'week' })],
-    ['cost', () => getCost(database.sql, orgId, { group_by: 'day' }, NOW)],
-    ['cost of days', () => getCost(database.sql, orgId, { group_by: 'month', ...MONTH }, NOW)],
+    ['cost', () => getCost(database.sql, orgId, { group_by: 'day' }, TODAY)],
+    ['cost of days', () => getCost(database.sql, orgId, { group_by: 'month', ...MONTH }, TODAY)],
     ['cost trend', () => getCostTrend(database.sql, orgId, { granularity: 'day' })],
     ...BREAKDOWN_KEYS.filter((by) => by !== 'ticket').map((by): [string, () => Promise<unknown>] => [
       `breakdown by ${by}`,

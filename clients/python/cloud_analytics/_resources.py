@@ -732,7 +732,7 @@ class Digests(Resource):
     ) -> m.Digest:
         """Add a digest. Scope: `admin`.
 
-        weekday: Of UTC; monday unless given. hour: UTC; 8 unless given.
+        weekday: Of the time zone; monday unless given. hour: Of the time zone; 8 unless given.
         """
         return cast(m.Digest, self._call("POST", "/v1/digests", locals()))
 
@@ -746,7 +746,7 @@ class Digests(Resource):
     ) -> m.Digest:
         """Change the fields of the digest that are given. Scope: `admin`.
 
-        weekday: Of UTC; monday unless given. hour: UTC; 8 unless given.
+        weekday: Of the time zone; monday unless given. hour: Of the time zone; 8 unless given.
         """
         return cast(m.Digest, self._call("PATCH", "/v1/digests/{digest_id}", locals()))
 

@@ -1116,8 +1116,8 @@ class NotificationDeliveryDetail(Model):
 class Digest(Model):
     id: str
     name: str
-    weekday: DigestWeekday  # Of UTC; monday unless given
-    hour: int  # UTC; 8 unless given
+    weekday: DigestWeekday  # Of the time zone; monday unless given
+    hour: int  # Of the time zone; 8 unless given
     destinations: List[Destination]
     enabled: bool
     last_sent_at: Optional[str]  # When it was last sent; null: never

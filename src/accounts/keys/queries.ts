@@ -229,6 +229,8 @@ export interface FoundKey {
   /** Whether its organization shows members to keys with the scope team:read only. */
   hideMembers: boolean
   memberVisibility: 'all' | 'own'
+  zone: string
+  isZoneChanging: boolean
   hash: Uint8Array
   expiresInMs: number | null
 }
@@ -238,6 +240,7 @@ export async function findKeys(sql: Sql, ids: readonly string[]): Promise<FoundK
   return await sql<FoundKey[]>`
     select k.id, k.org_id as "orgId", o.plan, k.scopes, k.member_email as "memberEmail", k.key_hash as hash,
       o.hide_members as "hideMembers", o.member_visibility as "memberVisibility",
+      o.time_zone as zone, o.time_zone_pending is not null as "isZoneChanging",
       (extract(epoch from k.expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs"
     from api_keys k
     join organizations o on o.org_id = k.org_id

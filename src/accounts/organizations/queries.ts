@@ -1,4 +1,4 @@
-import { TIME_PATTERN, UTC } from '../../base/dates.ts'
+import { dayOf, TIME_PATTERN, UTC } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import { PLANS, type Plan } from '../../config.ts'
@@ -168,12 +168,12 @@ export async function findVersions(sql: Sql, ids: readonly string[]): Promise<Ve
   return new Map(rows.map(({ id, version }) => [id, version]))
 }
 
-/** The versions by slug; without those that do not exist. */
-export async function findVersionsBySlug(sql: Sql, slugs: readonly string[]): Promise<Versions> {
-  const rows = await sql<{ slug: string; version: string }[]>`
-    select o.slug, l.version
+/** The versions by slug, each with the organization's day at `now`; without those that do not exist. */
+export async function findVersionsBySlug(sql: Sql, slugs: readonly string[], now: Date): Promise<Versions> {
+  const rows = await sql<{ slug: string; version: string; zone: string }[]>`
+    select o.slug, l.version, o.time_zone as zone
     from org_locks l
     join organizations o on o.org_id = l.org_id
     where o.slug = any(${slugs}::text[])`
-  return new Map(rows.map(({ slug, version }) => [slug, version]))
+  return new Map(rows.map(({ slug, version, zone }) => [slug, `${version} ${dayOf(now, zone)}`]))
 }

@@ -34,6 +34,9 @@ export interface Access {
   /** Whether a person's request changes something without the token of their pages: another site may have sent it. */
   isForged: boolean
   plan: Plan
+  /** The organization's time zone, and whether another one waits. */
+  zone: string
+  isZoneChanging: boolean
   scopes: readonly Scope[]
   /** The key sends sessions of this member only; null: of any member. */
   memberEmail: string | null
@@ -138,13 +141,16 @@ const accessOf = (
   {
     orgId,
     plan,
+    zone,
+    isZoneChanging,
     hideMembers,
     onlyMember,
-  }: Pick<FoundKey, 'orgId' | 'plan' | 'hideMembers'> & Pick<Access, 'onlyMember'>,
+  }: Pick<FoundKey, 'orgId' | 'plan' | 'zone' | 'isZoneChanging' | 'hideMembers'> &
+    Pick<Access, 'onlyMember'>,
   scopes: readonly Scope[],
   caller: Pick<Access, 'keyId' | 'person' | 'memberEmail' | 'actor'>,
 ): Access => ({
-  ...{ orgId, plan, scopes, onlyMember, ...caller },
+  ...{ orgId, plan, zone, isZoneChanging, scopes, onlyMember, ...caller },
   isForged: false,
   mustHideMembers: hideMembers && !grants(scopes, 'team:read'),
 })

@@ -18,6 +18,8 @@ export interface FoundSession {
   role: Role
   hideMembers: boolean
   memberVisibility: 'all' | 'own'
+  zone: string
+  isZoneChanging: boolean
   expiresInMs: number
 }
 
@@ -26,6 +28,7 @@ export async function findSessions(sql: Sql, ids: readonly string[]): Promise<Fo
   return await sql<FoundSession[]>`
     select encode(b.token_hash, 'hex') as id, b.org_id as "orgId", o.plan, b.member_id as "memberId", m.email, m.role,
       o.hide_members as "hideMembers", o.member_visibility as "memberVisibility",
+      o.time_zone as zone, o.time_zone_pending is not null as "isZoneChanging",
       (
         extract(epoch from least(
           b.last_used_at + ${IDLE_S} * interval '1 second',

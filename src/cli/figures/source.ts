@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import { createGate } from '../../accounts/organizations/gate.ts'
 import type { Read } from '../../accounts/organizations/reads.ts'
 import type { Access } from '../../accounts/people/callers.ts'
+import { UTC } from '../../base/dates.ts'
 import { ApiError, type FieldProblem, OperatorError } from '../../base/errors.ts'
 import { shellWord, visible } from '../../base/text.ts'
 import type { Sql } from '../../database/client.ts'
@@ -106,6 +107,7 @@ async function localBody({ config, log }: Context, sql: Sql, orgId: string, url:
   const deps = { read, config, now: () => new Date(), api }
   const access: Access = {
     ...{ orgId, keyId: null, person: null, isForged: false, plan: 'cloud_enterprise', scopes: ['read'] },
+    ...{ zone: UTC, isZoneChanging: true },
     ...{ memberEmail: null, mustHideMembers: false, onlyMember: null, actor: commandLineActor() },
   }
   const limit = { admitted: true, limit: 1, remaining: 1, resetS: 0, retryAfterS: 1 }

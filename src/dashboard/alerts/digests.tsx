@@ -125,8 +125,7 @@ export function useWeek(from: string, name: string): Loaded<Message | null> {
       {
         ...{ digest_id: '', from, to, cost: total.cost, by_model, by_project: projects.data },
         previous_cost,
-        budget:
-          budget === null ? null : { limit: budget, projected_cost: forecastOf(spent, new Date(at)).cost },
+        budget: budget === null ? null : { limit: budget, projected_cost: forecastOf(spent, at).cost },
         pull_requests: { merged: pull_requests.merged, cost: linked_cost },
         average_quality: meanOf(quality),
         new_findings: 0,

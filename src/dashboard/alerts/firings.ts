@@ -1,3 +1,4 @@
+import { UTC } from '../../base/dates.ts'
 import { MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
 import * as rules from '../../features/alerts/evaluate.ts'
 import type { Watched } from '../../features/alerts/model.ts'
@@ -29,7 +30,7 @@ export function firingsOf(watched: Watched, sums: readonly DaySum[], range: Rang
   const addBefore = (end: string) => {
     for (let one = sums[next]; one !== undefined && one.day < end; one = sums[++next]) {
       const ofKey = known.get(one.key) ?? new Map()
-      for (const period of [rules.windowAt(window, new Date(one.day)), `on ${one.day}`]) {
+      for (const period of [rules.windowAt(window, one.day), `on ${one.day}`]) {
         const [sum, sessions] = ofKey.get(period) ?? [0, 0]
         ofKey.set(period, [sum + one.sum, sessions + one.sessions])
       }
@@ -37,7 +38,7 @@ export function firingsOf(watched: Watched, sums: readonly DaySum[], range: Rang
     }
   }
   const look = (day: string, now: Date): Firing[] => {
-    const periods = Array.from({ length: windows }, (_, back) => rules.windowAt(window, now, -back))
+    const periods = Array.from({ length: windows }, (_, back) => rules.windowAt(window, day, -back))
     const series = new Map<string, rules.Series>()
     for (const [key, ofKey] of known) {
       const [current = null, ...before] = periods.map((period, back) => {
@@ -46,12 +47,12 @@ export function firingsOf(watched: Watched, sums: readonly DaySum[], range: Rang
         if (metric !== 'forecast' || back > 0) return sum
         const [ofDay] = ofKey.get(`on ${day}`) ?? [0]
         const units = (part: number) => scaled(Math.max(0, part), MONEY_DECIMALS)
-        return forecastOf({ before: units(sum - ofDay), today: units(ofDay) }, now).cost
+        return forecastOf({ before: units(sum - ofDay), today: units(ofDay) }, day).cost
       })
       if (each === null || periods.some((period) => ofKey.has(period))) series.set(key, [current, ...before])
     }
     const values = { series, empty: isMean ? null : 0 }
-    const seen = rules.evaluate({ ...watched, renotify_minutes: null }, states, values, now)
+    const seen = rules.evaluate({ ...watched, renotify_minutes: null }, states, values, { now, zone: UTC })
     states = seen.states
     return seen.told.flatMap((told) => (told.state === 'firing' ? { ...told, day } : []))
   }

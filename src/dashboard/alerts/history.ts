@@ -18,7 +18,7 @@ export async function loadSums(
 ): Promise<DaySum[] | null> {
   const { from, to: date_to } = lastDays(HISTORY_DAYS)
   const before = times === undefined ? 0 : WINDOWS_BEFORE
-  const dates = { date_from: windowAt(window, new Date(from), -before), date_to }
+  const dates = { date_from: windowAt(window, from, -before), date_to }
   const scopes = [...Object.keys(scope), each].filter((name) => name !== null)
   if (metric === 'average_quality' && scopes.every((name) => name === 'project') && each === null) {
     const { data } = await getJson<QualityTrend>(pathOf('/quality/trend', { ...scope, ...dates }), { signal })

@@ -1,6 +1,14 @@
-import { addDays, addMonths, dateOf, daysBetween, type GRANULARITIES, mondayOf } from '../../base/dates.ts'
+import {
+  addDays,
+  addMonths,
+  dayOf,
+  daysBetween,
+  type GRANULARITIES,
+  mondayOf,
+  UTC,
+} from '../../base/dates.ts'
 
-// Ranges of UTC days, `YYYY-MM-DD`, both ends inclusive, as the API's date_from and date_to.
+// Ranges of days of the organization's time zone, `YYYY-MM-DD`, both ends inclusive, as the API's date_from and date_to.
 
 export interface Range {
   from: string
@@ -9,7 +17,15 @@ export interface Range {
 
 export { addDays, mondayOf as weekOf }
 
-export const today = (): string => dateOf(new Date())
+let zone = UTC
+/** The time zone of the organization whose pages are shown. */
+export const timeZone = (): string => zone
+export function useTimeZone(of: string): void {
+  zone = of
+}
+
+export const dayOfTime = (instant: Date | string): string => dayOf(instant, zone)
+export const today = (): string => dayOfTime(new Date())
 /** Days in a range. */
 export const lengthOf = ({ from, to }: Range): number => daysBetween(from, to) + 1
 /** The last `days` days up to today. */

@@ -7,7 +7,16 @@ import type { ListedFinding } from '../../features/security/finding-model.ts'
 import type { SessionListItem } from '../../features/sessions/model.ts'
 import { type Page, useApi } from '../client/api.ts'
 import { isOwnMachine, syncCommand } from '../client/base.ts'
-import { addDays, lastDays, periodsOf, type Range, rangeBefore, today, wholeDays } from '../client/days.ts'
+import {
+  addDays,
+  dayOfTime,
+  lastDays,
+  periodsOf,
+  type Range,
+  rangeBefore,
+  today,
+  wholeDays,
+} from '../client/days.ts'
 import {
   formatDay,
   formatDollars,
@@ -55,7 +64,7 @@ function NothingNew() {
     <Show loaded={newest} what="sessions">
       {({ data: [session] }) => {
         if (session === undefined) return <Connect />
-        const day = session.created_at.slice(0, 10)
+        const day = dayOfTime(session.created_at)
         return (
           <Empty command={syncCommand()}>
             No sessions in the last {DAYS * 2} days; newest:{' '}
@@ -145,7 +154,7 @@ const sum = (values: readonly number[]) => values.reduce((total, value) => total
 function spanOfFindings({ data, pagination: { total } }: Page<ListedFinding>, days: readonly string[]) {
   const counts = new Map<string, number>()
   for (const { created_at } of data) {
-    const day = created_at.slice(0, 10)
+    const day = dayOfTime(created_at)
     counts.set(day, (counts.get(day) ?? 0) + 1)
   }
   const values = days.slice(-DAYS).map((day) => counts.get(day) ?? 0)

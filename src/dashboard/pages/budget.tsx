@@ -96,7 +96,7 @@ export const spentSince = (days: readonly Day[], from: string, day: string): Spe
 function budgetOf(limit: number, month: Range, days: readonly Day[]): MonthBudget {
   const now = today()
   const spent = spentSince(days, month.from, now)
-  const forecast = month.from === monthOf(now).from ? forecastOf(spent, new Date()) : undefined
+  const forecast = month.from === monthOf(now).from ? forecastOf(spent, now) : undefined
   const exceededOn = days.find(({ period }) => units(costIn(days, month.from, period)) > units(limit))?.period
   return {
     ...{ month, ...usedOf(units(limit), spent.before + spent.today) },

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { SessionListItem } from '../../features/sessions/model.ts'
+import { dayOfTime } from '../client/days.ts'
 import { formatCompact, formatDollars, formatShare, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { goodness, ScoreBar } from './bar.tsx'
@@ -31,7 +32,7 @@ const columnOf =
 export const textColumn = columnOf((text: string) => <bdi>{text}</bdi>)
 export const codeColumn = columnOf((text: string) => <code>{text}</code>)
 export const timeColumn = columnOf(timeOf)
-export const dayColumn = columnOf((timestamp: string) => timestamp.slice(0, 10))
+export const dayColumn = columnOf(dayOfTime)
 export const wholeColumn = columnOf(formatWhole, 'number')
 export const compactColumn = columnOf(formatCompact, 'number')
 export const dollarColumn = columnOf(formatDollars, 'number')

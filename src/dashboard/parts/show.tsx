@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { SessionListItem } from '../../features/sessions/model.ts'
 import { type ApiFailure, type Loaded, MAX_RETRY_S, type Page, useApi } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
-import { addDays } from '../client/days.ts'
+import { addDays, dayOfTime } from '../client/days.ts'
 import { formatDay, formatDuration } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { linkHere, useHere } from '../client/router.ts'
@@ -82,7 +82,7 @@ export function NoSessions() {
   return (
     <Show loaded={newest} what="the newest session">
       {({ data: [session] }) => {
-        const day = session?.created_at.slice(0, 10)
+        const day = session && dayOfTime(session.created_at)
         if (day === undefined) {
           return (
             <NoMatch noun="sessions">

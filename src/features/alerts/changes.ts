@@ -1,5 +1,6 @@
 import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
 import type { Change } from '../../accounts/organizations/gate.ts'
+import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { validationError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
@@ -7,6 +8,7 @@ import { findStoredResponse, type Idempotency, storeResponse } from '../../webho
 import { deleteEndpointRow } from '../../webhooks/queries.ts'
 import type { DestinationBody } from './destination-model.ts'
 import { checkDestinations, type DestinationDeps, endpointsOf, storeDestinations } from './destinations.ts'
+import type { Clock } from './evaluate.ts'
 import {
   type Definitions,
   deleteRuleRow,
@@ -36,9 +38,9 @@ export interface Rules<Kind extends RuleKind> {
   /** Reads the rule that a body asks for, new or changed. */
   wantedOf: (body: object, orgId: string, before?: Rule<Kind>) => Wanted<Kind>
   /** When a new one is due. */
-  firstDue: (definition: Definitions[Kind], now: Date) => Date
+  firstDue: (definition: Definitions[Kind], clock: Clock) => Date
   /** Parts of the rule's state that a change replaces. */
-  renewed: (before: Rule<Kind>, after: Rule<Kind>, now: Date) => Partial<Pick<Rule, 'states' | 'due_at'>>
+  renewed: (before: Rule<Kind>, after: Rule<Kind>, clock: Clock) => Partial<Pick<Rule, 'states' | 'due_at'>>
 }
 
 /** The request of a change. */
@@ -79,7 +81,7 @@ export async function createRule<Kind extends RuleKind>(
     const id = newId(kind)
     const destinations = await storeDestinations(tx, deps.box, orgId, id, given, [])
     const definition = { ...(await define(tx)), destinations } as Definitions[Kind]
-    const due_at = firstDue(definition, deps.now())
+    const due_at = firstDue(definition, { now: deps.now(), zone: await findZone(tx, orgId) })
     await putRule(tx, orgId, { id, kind, definition, enabled, states: {}, due_at })
     const rule = await getRule(tx, orgId, kind, id)
     await recordEntries(tx, orgId, actor, [{ action: `${kind}.created`, details: detailsOf(rule) }])
@@ -104,7 +106,8 @@ export async function updateRule<Kind extends RuleKind>(
     const destinations = await storeDestinations(tx, deps.box, orgId, id, given, rule.definition.destinations)
     const changed = { ...rule, definition: { ...said, destinations } as Definitions[Kind], enabled }
     if (Bun.deepEquals(changed, rule)) return show(rule)
-    const after = { ...changed, ...renewed(rule, changed, deps.now()) }
+    const clock = { now: deps.now(), zone: await findZone(tx, orgId) }
+    const after = { ...changed, ...renewed(rule, changed, clock) }
     await putRule(tx, orgId, after)
     await recordEntries(tx, orgId, actor, [{ action: `${kind}.updated`, details: detailsOf(after) }])
     return show(after)

@@ -1,17 +1,22 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, nullable, strict, Timestamp } from '../../analysis/records/fields.ts'
-import { addDays, DAY_MS, dateOf, mondayOf } from '../../base/dates.ts'
+import { addDays, dayOf, hourOf, mondayOf } from '../../base/dates.ts'
 import { oneOf } from '../../http/query.ts'
 import { Destination, DestinationBody } from './destination-model.ts'
 
-// A digest tells once a week of the seven UTC days before its day.
+// A digest tells once a week of the seven days before its day, in the organization's time zone.
 
 const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const
 
 const fields = {
   name: Type.String({ minLength: 1, maxLength: 200, examples: ['Week of the platform team'] }),
-  weekday: oneOf(WEEKDAYS, { description: 'Of UTC; monday unless given', examples: ['monday'] }),
-  hour: Type.Integer({ minimum: 0, maximum: 23, description: 'UTC; 8 unless given', examples: [8] }),
+  weekday: oneOf(WEEKDAYS, { description: 'Of the time zone; monday unless given', examples: ['monday'] }),
+  hour: Type.Integer({
+    minimum: 0,
+    maximum: 23,
+    description: 'Of the time zone; 8 unless given',
+    examples: [8],
+  }),
 }
 export type DigestDefinition = Static<typeof Fields>
 const Fields = Type.Object(fields)
@@ -60,10 +65,10 @@ const HOUR_MS = 3_600_000
 const LATEST_MS = 12 * HOUR_MS
 
 /** The first time after `now` at which the digest is sent. */
-export function nextHour({ weekday, hour }: Hour, now: Date): Date {
-  const day = addDays(mondayOf(dateOf(now)), WEEKDAYS.indexOf(weekday))
-  const at = Date.parse(day) + hour * HOUR_MS
-  return new Date(at > now.getTime() ? at : at + 7 * DAY_MS)
+export function nextHour({ weekday, hour }: Hour, now: Date, zone: string): Date {
+  const day = addDays(mondayOf(dayOf(now, zone)), WEEKDAYS.indexOf(weekday))
+  const at = hourOf(day, hour, zone)
+  return at > now ? at : hourOf(addDays(day, 7), hour, zone)
 }
 
 type Hour = Pick<DigestDefinition, 'weekday' | 'hour'>
@@ -73,8 +78,7 @@ export const isSameHour = (a: Hour, b: Hour): boolean => a.weekday === b.weekday
 /** Whether a digest of the hour `due`, which has come, is still sent. */
 export const isInTime = (due: Date, now: Date): boolean => now.getTime() - due.getTime() <= LATEST_MS
 
-/** The days that a digest of this time tells of. */
-export function weekBefore(at: Date): { from: string; to: string } {
-  const today = dateOf(at)
+/** The days that a digest of this day tells of. */
+export function weekBefore(today: string): { from: string; to: string } {
   return { from: addDays(today, -7), to: addDays(today, -1) }
 }

@@ -1,6 +1,7 @@
-import { addDays, dateOf, monthOf } from '../../base/dates.ts'
+import { addDays, monthOf } from '../../base/dates.ts'
 import { MONEY_DECIMALS, unitsOf, unscaled } from '../../base/decimals.ts'
 import type { ISql } from '../../database/client.ts'
+import { inDays } from '../../database/rows.ts'
 import type { EventData } from '../../webhooks/outbox/catalogue.ts'
 import { forecastOf } from '../cost/forecast.ts'
 import { findBudgets, ORGANIZATION } from '../usage/scope-queries.ts'
@@ -27,8 +28,7 @@ async function costBy(
   return rows.map(({ key, cost }) => ({ key: key === '' ? null : key, cost: Number(cost) }))
 }
 
-async function readSpent(sql: ISql, orgId: string, at: Date) {
-  const today = dateOf(at)
+async function readSpent(sql: ISql, orgId: string, today: string) {
   const [row] = await sql<[{ before: string; today: string }]>`
     select
       coalesce(sum(r.cost) filter (where r.bucket < ${today}), 0.000000) as before,
@@ -37,14 +37,15 @@ async function readSpent(sql: ISql, orgId: string, at: Date) {
   return { before: unitsOf(row.before), today: unitsOf(row.today) }
 }
 
-/** The data of a digest that is sent at this time, and the mean score of the seven days before; null: no sessions. */
+/** The data of a digest that is sent on this day, and the mean score of the seven days before; null: no sessions. */
 export async function readDigest(
   sql: ISql,
   orgId: string,
   digestId: string,
-  at: Date,
+  today: string,
+  zone: string,
 ): Promise<{ data: EventData['digest.ready']; previousQuality: number | null }> {
-  const { from, to } = weekBefore(at)
+  const { from, to } = weekBefore(today)
   const [figures] = await sql<
     Record<'cost' | 'previous_cost' | 'quality' | 'previous_quality', string | null>[]
   >`
@@ -74,15 +75,14 @@ export async function readDigest(
       from findings f
       where f.org_id = ${orgId}
         and f.status = 'open'
-        and f.created_at >= ${from}::date::timestamp at time zone 'UTC'
-        and f.created_at < (${to}::date + 1)::timestamp at time zone 'UTC'
+        ${inDays(sql, sql`f.created_at`, { date_from: from, date_to: to }, zone)}
       except
       select f.project, f.file_key, f.fingerprint
       from findings f
       where f.org_id = ${orgId}
-        and f.created_at < ${from}::date::timestamp at time zone 'UTC'
+        ${inDays(sql, sql`f.created_at`, { date_to: addDays(from, -1) }, zone)}
     ) n`
-  const [budget] = await findBudgets(sql, orgId, [ORGANIZATION], monthOf(dateOf(at)))
+  const [budget] = await findBudgets(sql, orgId, [ORGANIZATION], monthOf(today))
   const scoreOf = (score: string | null | undefined) => (score == null ? null : Number(score))
   const data = {
     ...{ digest_id: digestId, from, to },
@@ -95,7 +95,7 @@ export async function readDigest(
         ? null
         : {
             limit: unscaled(budget.limit, MONEY_DECIMALS),
-            projected_cost: forecastOf(await readSpent(sql, orgId, at), at).cost,
+            projected_cost: forecastOf(await readSpent(sql, orgId, today), today).cost,
           },
     pull_requests: { merged: Number(outcome?.merged ?? 0), cost: Number(outcome?.cost ?? 0) },
     average_quality: scoreOf(figures?.quality),

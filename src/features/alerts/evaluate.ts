@@ -1,22 +1,27 @@
-import { addDays, addMonths, DAY_MS, dateOf, mondayOf, monthOf } from '../../base/dates.ts'
+import { addDays, addMonths, dayOf, hourOf, mondayOf, monthOf } from '../../base/dates.ts'
 import type { Alert, State, Watched } from './model.ts'
 
-// The windows of alerts: UTC days, weeks from Monday and months, each named by its first day.
+// The windows of alerts: days, weeks from Monday and months of the organization's time zone, each named by its first day.
 
 type Window = Alert['window']
 
 /** The windows whose median is the usual value. */
 export const WINDOWS_BEFORE = 14
 
-/** The first day of the window `count` windows after that of `now`; before it when negative. */
-export function windowAt(window: Window, now: Date, count = 0): string {
-  const today = dateOf(now)
+/** The time of a look, and the time zone of its days. */
+export interface Clock {
+  now: Date
+  zone: string
+}
+
+/** The first day of the window `count` windows after that of `today`; before it when negative. */
+export function windowAt(window: Window, today: string, count = 0): string {
   if (window === 'month') return addMonths(monthOf(today), count)
   return window === 'week' ? addDays(mondayOf(today), 7 * count) : addDays(today, count)
 }
 
-/** The end of the UTC day: windows end then, and forecasts change. */
-export const endOfDay = (now: Date): Date => new Date((Math.floor(now.getTime() / DAY_MS) + 1) * DAY_MS)
+/** The end of the day: windows end then, and forecasts change. */
+const endOfDay = ({ now, zone }: Clock): Date => hourOf(addDays(dayOf(now, zone), 1), 0, zone)
 
 /** The middle value, the mean of the two where there are as many on both sides; 0 of none. */
 export function median(values: readonly number[]): number {
@@ -76,13 +81,14 @@ export function evaluate(
   watched: Watched,
   known: States,
   { series, empty, since }: { series: ReadonlyMap<string, Series>; empty: number | null; since?: Date },
-  now: Date,
+  clock: Clock,
 ): { states: States; told: Told[]; due: Date } {
+  const { now } = clock
   const at = now.getTime()
   const repeatMs = (watched.renotify_minutes ?? Infinity) * 60_000
   const states: [string, KeyState][] = []
   const told: Told[] = []
-  let due = endOfDay(now).getTime()
+  let due = endOfDay(clock).getTime()
   const before = new Map(Object.entries(known))
   for (const key of new Set([...before.keys(), ...series.keys()])) {
     const { threshold, value, isBeyond } = compare(watched, series.get(key) ?? [empty])

@@ -1,3 +1,4 @@
+import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { ISql } from '../../database/client.ts'
 import { refuseNewerSchema } from '../../database/newer-schema.ts'
 import { isInTime, nextHour } from './digest-model.ts'
@@ -10,10 +11,12 @@ const isAlert = (rule: Rule): rule is Rule<'alert'> => rule.kind === 'alert'
 const isDigest = (rule: Rule): rule is Rule<'digest'> => rule.kind === 'digest'
 
 /** Looks at an organization's rules that are due, and stores what came of it. */
-export async function lookAtOrganization(tx: ISql, orgId: string, at: At): Promise<void> {
+export async function lookAtOrganization(tx: ISql, orgId: string, how: Omit<At, 'zone'>): Promise<void> {
   await refuseNewerSchema(tx)
   const seen = []
-  for (const rule of await claimRules(tx, orgId, at.now)) {
+  const rules = await claimRules(tx, orgId, how.now)
+  const at = { ...how, zone: await findZone(tx, orgId) }
+  for (const rule of rules) {
     const found = isAlert(rule)
       ? await lookAtAlert(tx, orgId, rule, at)
       : await lookAtDigest(tx, orgId, rule, at)
@@ -23,11 +26,11 @@ export async function lookAtOrganization(tx: ISql, orgId: string, at: At): Promi
 }
 
 async function lookAtAlert(tx: ISql, orgId: string, rule: Rule<'alert'>, at: At): Promise<Partial<Rule>> {
-  const values = await readValues(tx, orgId, rule.definition, at.now)
+  const values = await readValues(tx, orgId, rule.definition, at)
   const { definition, created_at } = rule
   // a new alert is ok since it was made
   const since = definition.each === null ? created_at : at.now
-  const { states, told, due } = evaluate(definition, rule.states, { ...values, since }, at.now)
+  const { states, told, due } = evaluate(definition, rule.states, { ...values, since }, at)
   if (told.length > 0) await send(tx, orgId, rule, await alertNotice(tx, orgId, rule, told, at), at.now)
   const { changesAt } = values
   return { states, due_at: changesAt !== undefined && changesAt < due ? changesAt : due }
@@ -35,7 +38,7 @@ async function lookAtAlert(tx: ISql, orgId: string, rule: Rule<'alert'>, at: At)
 
 async function lookAtDigest(tx: ISql, orgId: string, rule: Rule, at: At): Promise<Partial<Rule>> {
   if (!isDigest(rule)) return {}
-  const due_at = nextHour(rule.definition, at.now)
+  const due_at = nextHour(rule.definition, at.now, at.zone)
   if (!isInTime(rule.due_at, at.now)) return { due_at }
   // the days before its own one, which may have ended
   const notice = await digestNotice(tx, orgId, rule, { ...at, now: rule.due_at })

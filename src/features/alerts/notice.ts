@@ -1,4 +1,5 @@
 import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
+import { dayOf } from '../../base/dates.ts'
 import type { ISql } from '../../database/client.ts'
 import { attemptTest, type RedeliveryDeps } from '../../webhooks/deliveries/redelivery.ts'
 import { bodyOf, type EventData } from '../../webhooks/outbox/catalogue.ts'
@@ -8,7 +9,7 @@ import { insertTest } from '../../webhooks/outbox/insert-test.ts'
 import type { RuleTest } from './destination-model.ts'
 import { endpointsOf, type StoredDestination } from './destinations.ts'
 import { readDigest } from './digest-queries.ts'
-import type { Told } from './evaluate.ts'
+import type { Clock, Told } from './evaluate.ts'
 import { findNames } from './figure-queries.ts'
 import { alertMessage, BODIES, digestMessage, MAX_KEYS, type Message } from './message.ts'
 import type { Rule } from './rule-queries.ts'
@@ -23,8 +24,7 @@ export interface Notice {
 type AlertData = EventData['alert.fired']
 
 /** When a notice is made, for whom it links to the dashboard, and whether it is an example. */
-export interface At {
-  now: Date
+export interface At extends Clock {
   publicUrl: string | null
   test?: true
 }
@@ -35,7 +35,7 @@ export async function alertNotice(
   orgId: string,
   { id, definition }: Rule<'alert'>,
   told: readonly Told[],
-  { now, publicUrl, test }: At,
+  { now, zone, publicUrl, test }: At,
 ): Promise<Notice> {
   const { name, metric, window } = definition
   const tops = await readTop(
@@ -43,7 +43,7 @@ export async function alertNotice(
     orgId,
     definition,
     told.map(({ key }) => key),
-    now,
+    { now, zone },
   )
   const data = told
     .map(
@@ -73,9 +73,9 @@ export async function digestNotice(
   sql: ISql,
   orgId: string,
   { id, definition }: Rule<'digest'>,
-  { now, publicUrl, test }: At,
+  { now, zone, publicUrl, test }: At,
 ): Promise<Notice> {
-  const { data: week, previousQuality } = await readDigest(sql, orgId, id, now)
+  const { data: week, previousQuality } = await readDigest(sql, orgId, id, dayOf(now, zone), zone)
   const data = { ...week, ...(test && { test }) }
   return {
     events: [{ event: 'digest.ready', data }],

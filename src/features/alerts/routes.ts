@@ -1,6 +1,7 @@
 import { type TObject, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { recordEntries } from '../../accounts/audit-log/append.ts'
+import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
@@ -17,6 +18,7 @@ import { redeliverOne } from '../../webhooks/outbox/redeliver.ts'
 import { createRule, deleteRule, type RuleDeps, type Rules, type Shown, updateRule } from './changes.ts'
 import { getRuleDelivery, listRuleDeliveries } from './delivery-queries.ts'
 import { RuleDelivery, RuleDeliveryDetail, RuleTest } from './destination-model.ts'
+import type { Clock } from './evaluate.ts'
 import { type Notice, testRule } from './notice.ts'
 import { getRule, listRules, noRule, type Rule, type RuleKind } from './rule-queries.ts'
 
@@ -30,7 +32,7 @@ export interface RoutedRules<Kind extends RuleKind> extends Rules<Kind> {
     orgId: string,
     rule: Rule<Kind>,
     onlyMember: VisibleMember | null,
-    now: Date,
+    clock: Clock,
   ) => Promise<Rule<Kind> | undefined>
   /** Shows one rule with all that is known of it. */
   showWhole: (rule: Rule<Kind>) => Shown
@@ -39,7 +41,7 @@ export interface RoutedRules<Kind extends RuleKind> extends Rules<Kind> {
     sql: ISql,
     orgId: string,
     rule: Rule<Kind>,
-    how: { now: Date; publicUrl: string | null; test: true },
+    how: Clock & { publicUrl: string | null; test: true },
   ) => Promise<Notice>
   schemas: { one: TObject; added: TObject; changed: TObject }
   /** Whether answers name members. */
@@ -73,16 +75,18 @@ export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: Ro
     .use(api)
     .get(
       '',
-      ({ query, orgId, onlyMember }) =>
-        read(orgId, async (sql) => {
-          const seen: Rule<Kind>[] = []
-          for (const stored of await listRules(sql, orgId, kind)) {
-            const rule = await seenBy(sql, orgId, stored, onlyMember, now())
-            if (rule !== undefined) seen.push(rule)
-          }
-          const first = (query.page - 1) * query.per_page
-          return page(seen.slice(first, first + query.per_page).map(show), query, seen.length)
-        }),
+      ({ query, orgId, onlyMember, inZone }) =>
+        inZone((zone) =>
+          read(orgId, async (sql) => {
+            const seen: Rule<Kind>[] = []
+            for (const stored of await listRules(sql, orgId, kind)) {
+              const rule = await seenBy(sql, orgId, stored, onlyMember, { now: now(), zone })
+              if (rule !== undefined) seen.push(rule)
+            }
+            const first = (query.page - 1) * query.per_page
+            return page(seen.slice(first, first + query.per_page).map(show), query, seen.length)
+          }),
+        ),
       {
         ...{ ...needs, members, query: ListQuery, response: PageOf(schemas.one) },
         detail: { operationId: operation('list', 's'), summary: `List ${kind}s, oldest first` },
@@ -102,13 +106,15 @@ export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: Ro
     )
     .get(
       path,
-      ({ params, orgId, onlyMember }) =>
-        read(orgId, async (sql) => {
-          const stored = await getRule(sql, orgId, kind, idOf(params))
-          const rule = await seenBy(sql, orgId, stored, onlyMember, now())
-          if (rule === undefined) throw noRule(kind)
-          return rules.showWhole(rule)
-        }),
+      ({ params, orgId, onlyMember, inZone }) =>
+        inZone((zone) =>
+          read(orgId, async (sql) => {
+            const stored = await getRule(sql, orgId, kind, idOf(params))
+            const rule = await seenBy(sql, orgId, stored, onlyMember, { now: now(), zone })
+            if (rule === undefined) throw noRule(kind)
+            return rules.showWhole(rule)
+          }),
+        ),
       {
         ...{ ...needs, members, response: schemas.one },
         detail: { operationId: operation('get'), summary: `One ${kind}, with all that is known of it` },
@@ -144,10 +150,8 @@ export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: Ro
       async ({ params, request, orgId, actor }) => {
         const { rule, notice } = await read(orgId, async (sql) => {
           const rule = await getRule(sql, orgId, kind, idOf(params))
-          return {
-            rule,
-            notice: await rules.noticeOf(sql, orgId, rule, { now: now(), publicUrl, test: true }),
-          }
+          const how = { now: now(), zone: await findZone(sql, orgId), publicUrl, test: true } as const
+          return { rule, notice: await rules.noticeOf(sql, orgId, rule, how) }
         })
         return await limitTests(`${orgId}/${rule.id}`, request, () =>
           testRule(deps, orgId, actor, rule, notice),

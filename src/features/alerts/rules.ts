@@ -54,10 +54,10 @@ function wantedOf(body: AlertChangeBody, orgId: string, before?: AlertRule): Wan
 export const ALERTS: RoutedRules<'alert'> = {
   ...{ kind: 'alert', most: 100, members: true, show: alertOf, wantedOf },
   schemas: { one: Alert, added: NewAlertBody, changed: AlertChangeBody },
-  firstDue: (_definition, now) => now,
+  firstDue: (_definition, { now }) => now,
   // states of other keys say nothing
   renewed: (before, after) => (before.definition.each === after.definition.each ? {} : { states: {} }),
-  async seenBy(sql, orgId, rule, onlyMember, now) {
+  async seenBy(sql, orgId, rule, onlyMember, clock) {
     const { definition, states, created_at: since } = rule
     const { scope, each } = definition
     if (onlyMember === null || scope.member === onlyMember.id) return rule
@@ -69,8 +69,8 @@ export const ALERTS: RoutedRules<'alert'> = {
       }
     if (each !== 'team' && !isTelling(scope)) return rule
     // the stored states are those of everybody's figures
-    const values = await readValues(sql, orgId, definition, now, onlyMember)
-    return { ...rule, states: evaluate(definition, {}, { ...values, since }, now).states }
+    const values = await readValues(sql, orgId, definition, clock, onlyMember)
+    return { ...rule, states: evaluate(definition, {}, { ...values, since }, clock).states }
   },
   showWhole: (rule) => ({
     ...alertOf(rule),
@@ -78,7 +78,7 @@ export const ALERTS: RoutedRules<'alert'> = {
   }),
   // a test tells that one of its keys fires with the figure of now, or the threshold where that is within it
   async noticeOf(sql, orgId, rule, how) {
-    const { series, empty } = await readValues(sql, orgId, rule.definition, how.now)
+    const { series, empty } = await readValues(sql, orgId, rule.definition, how)
     const [first] = series
     const [key, values]: readonly [string, Series] = first ?? ['', [empty]]
     const { threshold, value, isBeyond } = compare(rule.definition, values)
@@ -109,7 +109,7 @@ export const DIGESTS: RoutedRules<'digest'> = {
     show: digestOf,
     showWhole: digestOf,
     noticeOf: digestNotice,
-    firstDue: nextHour,
+    firstDue: (definition, { now, zone }) => nextHour(definition, now, zone),
   },
   seenBy: async (_sql, _orgId, rule) => rule,
   schemas: { one: Digest, added: NewDigestBody, changed: DigestChangeBody },
@@ -122,8 +122,8 @@ export const DIGESTS: RoutedRules<'digest'> = {
       enabled: enabled ?? before?.enabled ?? true,
     }
   },
-  renewed: (before, after, now) =>
+  renewed: (before, after, { now, zone }) =>
     before.enabled === after.enabled && isSameHour(before.definition, after.definition)
       ? {}
-      : { due_at: nextHour(after.definition, now) },
+      : { due_at: nextHour(after.definition, now, zone) },
 }

@@ -1,16 +1,17 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
-import { addDays, dateOf, daysOf } from '../../base/dates.ts'
+import { addDays, dayOf, daysOf } from '../../base/dates.ts'
 import { unitsOf } from '../../base/decimals.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberKeys } from '../../database/member-addresses.ts'
 import { summedProject, WITHOUT_PROJECT } from '../../database/rollups.ts'
+import { dayIn, inDays } from '../../database/rows.ts'
 import { forecastOf } from '../cost/forecast.ts'
 import { countIdleSeats } from '../seats/seat-queries.ts'
 import type { Dimension } from '../usage/model.ts'
 import { isOfTeam } from '../usage/scope-queries.ts'
 import { sessionsWithShares, usageRows } from '../usage/sources.ts'
 import { bucketOf, keyOf, memberTables, OTHERS, projectSums } from '../usage/sums.ts'
-import { rounded, type Series, WINDOWS_BEFORE, windowAt } from './evaluate.ts'
+import { type Clock, rounded, type Series, WINDOWS_BEFORE, windowAt } from './evaluate.ts'
 import { countFailingEndpoints, countSilentMachines, findLimits } from './figure-queries.ts'
 import type { Each, Metric, Watched } from './model.ts'
 
@@ -33,6 +34,7 @@ interface Context {
   watched: Watched
   from: string
   to: string
+  zone: string
   /** The member whose figures alone are under the key of a team. */
   onlyMember: VisibleMember | null
 }
@@ -65,7 +67,7 @@ function usageSums(context: Context, by: Dimension | null, measure: 'cost' | 'un
 
 /** Rows of open findings, each file and fingerprint once. */
 function findingCounts(context: Context, by: Dimension | null): Fragment {
-  const { sql, orgId, watched, from, to } = context
+  const { sql, orgId, watched, from, to, zone } = context
   const { project, member, team, model, agent } = watched.scope
   const used = (name: 'model' | 'agent', value: string | undefined) =>
     value === undefined
@@ -92,13 +94,12 @@ function findingCounts(context: Context, by: Dimension | null): Fragment {
   return sql`
     select
       ${textOf(context, watched.each, 'f')} as key, ${part} as part,
-      ${bucketOf(sql, watched.window, sql`(f.created_at at time zone 'UTC')::date`)} as period,
+      ${bucketOf(sql, watched.window, sql`f.day`)} as period,
       count(distinct (f.project, f.file_key, f.fingerprint)) as value
     from findings f
     where f.org_id = ${orgId}
       and f.status = 'open'
-      and f.created_at >= ${from}::date::timestamp at time zone 'UTC'
-      and f.created_at < (${to}::date + 1)::timestamp at time zone 'UTC'
+      ${inDays(sql, sql`f.created_at`, { date_from: from, date_to: to }, zone)}
       ${project === undefined ? sql`` : sql`and f.project = ${project}`}
       ${member === undefined ? sql`` : sql`and f.member = ${memberKeys(sql, orgId, member)}`}
       ${used('model', model)}
@@ -134,16 +135,15 @@ function qualityMeans(context: Context): Fragment {
 
 /** Rows of windows of limits that were hit, by the day of their first hit. */
 const limitHits = (context: Context): Fragment => {
-  const { sql, orgId, watched, from, to } = context
+  const { sql, orgId, watched, from, to, zone } = context
   const { member, team } = watched.scope
   return sql`
     select
       ${textOf(context, watched.each, 'f')} as key, '' as part,
-      ${bucketOf(sql, watched.window, sql`(f.hit_at at time zone 'UTC')::date`)} as period, count(*) as value
+      ${bucketOf(sql, watched.window, dayIn(sql, sql`f.hit_at`, { from, to }, zone))} as period, count(*) as value
     from limit_windows f
     where f.org_id = ${orgId}
-      and f.hit_at >= ${from}::date::timestamp at time zone 'UTC'
-      and f.hit_at < (${to}::date + 1)::timestamp at time zone 'UTC'
+      ${inDays(sql, sql`f.hit_at`, { date_from: from, date_to: to }, zone)}
       ${member === undefined ? sql`` : sql`and f.member = ${memberKeys(sql, orgId, member)}`}
       ${team === undefined ? sql`` : sql`and ${isOfTeam(sql, orgId, sql`f.member`, team)}`}
     group by 1, 2, 3`
@@ -165,14 +165,14 @@ export const isTelling = ({ team, model, agent }: Watched['scope']): boolean =>
   (team ?? model ?? agent) !== undefined
 
 /**
- * The values of an alert at `now`, by key, and with `times` those of the windows before. With `onlyMember` as a breakdown of cost
+ * The values of an alert at this time, by key, and with `times` those of the windows before. With `onlyMember` as a breakdown of cost
  * shows them to who sees their own figures only.
  */
 export async function readValues(
   sql: ISql,
   orgId: string,
   given: Watched,
-  now: Date,
+  { now, zone }: Clock,
   onlyMember: VisibleMember | null = null,
 ): Promise<Values> {
   const isOwn = onlyMember !== null && isTelling(given.scope)
@@ -184,17 +184,17 @@ export async function readValues(
     const { silent, next } = await countSilentMachines(sql, orgId, watched, now)
     return { series: new Map([['', [silent]]]), empty: 0, changesAt: next }
   }
+  const today = dayOf(now, zone)
   if (metric === 'idle_seats') {
     // the days of a week that has just begun say nothing
     const days = window === 'week' ? 7 : 30
     return { series: new Map([['', [await countIdleSeats(sql, orgId, watched.scope, days, now)]]]), empty: 0 }
   }
   const periods = Array.from({ length: times === undefined ? 1 : WINDOWS_BEFORE + 1 }, (_, back) =>
-    windowAt(window, now, -back),
+    windowAt(window, today, -back),
   )
-  const to = addDays(windowAt(window, now, 1), -1)
-  const context = { sql, orgId, watched, from: periods.at(-1) ?? '', to, onlyMember }
-  const today = dateOf(now)
+  const to = addDays(windowAt(window, today, 1), -1)
+  const context = { sql, orgId, watched, from: periods.at(-1) ?? '', to, zone, onlyMember }
   // a forecast needs today's part too, as of the same instant
   const ofToday =
     metric === 'forecast'
@@ -218,7 +218,7 @@ export async function readValues(
     if (value === undefined) return ZERO.has(metric) ? 0 : null
     if (metric !== 'forecast' || period !== periods[0]) return Number(value)
     const spentToday = unitsOf(values.get('today') ?? '0.000000')
-    return forecastOf({ before: unitsOf(value) - spentToday, today: spentToday }, now).cost
+    return forecastOf({ before: unitsOf(value) - spentToday, today: spentToday }, today).cost
   }
   const found = Map.groupBy(rows, ({ key }) => key)
   if (each === null) found.set('', rows)
@@ -237,13 +237,13 @@ const WHOLE: ReadonlySet<Metric> = new Set([
 ])
 const LARGEST = 3
 
-/** The largest contributors to the values of these keys in the window of `now`: money of the month for its forecast. */
+/** The largest contributors to the values of these keys in the window of this time: money of the month for its forecast. */
 export async function readTop(
   sql: ISql,
   orgId: string,
   watched: Watched,
   keys: readonly string[],
-  now: Date,
+  { now, zone }: Clock,
 ): Promise<Map<string, { key: string | null; value: number }[]>> {
   const { metric, window, each, scope } = watched
   if (WHOLE.has(metric) || keys.length === 0) return new Map()
@@ -253,8 +253,9 @@ export async function readTop(
       : scope.project !== undefined || each === 'project'
         ? 'member'
         : 'project'
-  const [from, to] = [windowAt(window, now), addDays(windowAt(window, now, 1), -1)]
-  const context = { sql, orgId, watched, from, to, onlyMember: null }
+  const today = dayOf(now, zone)
+  const [from, to] = [windowAt(window, today), addDays(windowAt(window, today, 1), -1)]
+  const context = { sql, orgId, watched, from, to, zone, onlyMember: null }
   const rows = await sql<{ key: string; part: string; value: string }[]>`
     with ${memberTables(sql, orgId)}
     select t.key, t.part, t.value::text as value

@@ -1,4 +1,5 @@
-import { addDays } from '../../base/dates.ts'
+import { inZone } from '../../accounts/organizations/zone-queries.ts'
+import { addDays, dayOf } from '../../base/dates.ts'
 import { unitsOf } from '../../base/decimals.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { sessionSums } from '../usage/sums.ts'
@@ -19,8 +20,7 @@ interface WantedBadge {
   readable: string | null
   /** SHA-256 of the token of the request; null without a token. */
   tokenHash: Uint8Array | null
-  /** The last UTC day of the range, and the number of its days. */
-  today: string
+  /** The number of days up to today. */
   days: number
   /** undefined: all projects. */
   project: string | undefined
@@ -30,24 +30,34 @@ interface WantedBadge {
  * The content of the badge, and whether it is the caller's; undefined for an unknown organization and for one whose badges are private. One statement
  * decides both, so that the response time does not reveal which.
  */
-export async function findBadge(sql: Sql, wanted: WantedBadge): Promise<FoundBadge | undefined> {
-  const [organization] = await sql<{ org_id: string; look: BadgeLook }[]>`
-    select o.org_id, o.badge_look as look
+export async function findBadge(sql: Sql, wanted: WantedBadge, now: Date): Promise<FoundBadge | undefined> {
+  const [organization] = await sql<
+    { orgId: string; look: BadgeLook; zone: string; isZoneChanging: boolean }[]
+  >`
+    select o.org_id as "orgId", o.badge_look as look, o.time_zone as zone,
+      o.time_zone_pending is not null as "isZoneChanging"
     from organizations o
     where o.slug = ${wanted.slug}
       and (o.badges_public or o.badge_token_hash = ${wanted.tokenHash} or o.org_id = ${wanted.readable})`
   if (organization === undefined) return undefined
-  const { org_id, look } = organization
+  const { orgId, look } = organization
   const read = wanted.kind === 'cost' ? readEfficiency : readMean
-  const badge = badgeOf(wanted.kind, await read(sql, org_id, wanted), look)
-  return { badge, isOwn: org_id === wanted.readable }
+  const value = await inZone(sql, organization, (zone) =>
+    read(sql, orgId, { ...wanted, today: dayOf(now, zone) }),
+  )
+  return { badge: badgeOf(wanted.kind, value, look), isOwn: orgId === wanted.readable }
+}
+
+/** The last day of the range. */
+interface Today {
+  today: string
 }
 
 /** The organization's sums of the days in the range: of one project, or of all. */
-const countedDays = (sql: Sql, orgId: string, { today, days, project }: WantedBadge) =>
+const countedDays = (sql: Sql, orgId: string, { today, days, project }: WantedBadge & Today) =>
   sessionSums(sql, orgId, { project, date_from: addDays(today, 1 - days), date_to: today }, 'day')
 
-async function readMean(sql: Sql, orgId: string, wanted: WantedBadge): Promise<number | undefined> {
+async function readMean(sql: Sql, orgId: string, wanted: WantedBadge & Today): Promise<number | undefined> {
   const [row] = await sql<{ sessions: string; quality_sum: string; security_sum: string }[]>`
     select
       coalesce(sum(r.sessions), 0) as sessions,
@@ -60,7 +70,11 @@ async function readMean(sql: Sql, orgId: string, wanted: WantedBadge): Promise<n
 }
 
 /** A project is compared with the budget of the whole organization, whether or not it has one of its own. */
-async function readEfficiency(sql: Sql, orgId: string, wanted: WantedBadge): Promise<number | undefined> {
+async function readEfficiency(
+  sql: Sql,
+  orgId: string,
+  wanted: WantedBadge & Today,
+): Promise<number | undefined> {
   const { today, days } = wanted
   const [spent, ...limits] = await sql<{ month: string; amount: string }[]>`
     select '' as month, coalesce(sum(r.cost), 0.000000) as amount

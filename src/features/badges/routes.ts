@@ -3,7 +3,6 @@ import { Elysia } from 'elysia'
 import { grants } from '../../accounts/keys/model.ts'
 import { SLUG } from '../../accounts/organizations/queries.ts'
 import type { Access } from '../../accounts/people/callers.ts'
-import { addDays, dateOf } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import { isConnectionError } from '../../database/connection-errors.ts'
 import type { ReadDeps } from '../../http/api.ts'
@@ -48,20 +47,17 @@ function createFinder({ read, now }: ReadDeps, cache: ResponseCache) {
     if (!SLUG.test(slug)) return null
     const { days = DEFAULT_DAYS, project, token } = query
     const tokenHash = token === undefined ? null : hashToken(token)
-    const today = dateOf(now())
-    const keyOn = (day: string) =>
-      cacheKeyOf('badge', { kind, days, project, token: tokenHash?.toHex(), readable, day })
-    const last = (maxAgeMs: number) =>
-      [today, addDays(today, -1)].map((day) => cache.last(slug, keyOn(day), maxAgeMs)).find(Boolean)
+    const key = cacheKeyOf('badge', { kind, days, project, token: tokenHash?.toHex(), readable })
+    const last = (maxAgeMs: number) => cache.last(slug, key, maxAgeMs)
     if (!admitted) return badgeIn(last(CACHE_S * 1000))
     try {
-      const source = { key: keyOn(today), keeps: (badge: Computed) => badge !== null }
+      const source = { key, keeps: (badge: Computed) => badge !== null }
       const response = await cache.respond(
         slug,
         source,
         async () =>
           (await read(BADGES, (sql) =>
-            findBadge(sql, { slug, kind, readable, tokenHash, today, days, project }),
+            findBadge(sql, { slug, kind, readable, tokenHash, days, project }, now()),
           )) ?? null,
       )
       return badgeIn(response)

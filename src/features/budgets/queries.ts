@@ -1,6 +1,6 @@
 import type { Access } from '../../accounts/people/callers.ts'
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
-import { dateOf, monthOf } from '../../base/dates.ts'
+import { monthOf } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { readPage } from '../../database/rows.ts'
@@ -67,7 +67,7 @@ export async function findMyBudgets(
   sql: Sql,
   { orgId, person, memberEmail }: Pick<Access, 'orgId' | 'person' | 'memberEmail'>,
   project: string | undefined,
-  now: Date,
+  today: string,
 ): Promise<MyBudgets> {
   const [row] = await sql<{ action: MyBudgets['action']; id: string | null; team: string | null }[]>`
     select o.budget_action as action, m.id, m.team
@@ -82,11 +82,11 @@ export async function findMyBudgets(
     ...(team === null ? [] : [{ scope: 'team' as const, scope_key: team }]),
     ...(project ? [{ scope: 'project' as const, scope_key: project }] : []),
   ]
-  return { action, budgets: await findUsed(sql, orgId, scopes, now) }
+  return { action, budgets: await findUsed(sql, orgId, scopes, today) }
 }
 
-async function findUsed(sql: Sql, orgId: string, scopes: readonly BudgetScope[], now: Date) {
-  const found = await findBudgets(sql, orgId, scopes, monthOf(dateOf(now)))
+async function findUsed(sql: Sql, orgId: string, scopes: readonly BudgetScope[], today: string) {
+  const found = await findBudgets(sql, orgId, scopes, monthOf(today))
   return found.map(({ limit, cost, ...scope }) => ({ scope: shownScope(scope), ...usedOf(limit, cost) }))
 }
 
@@ -98,7 +98,7 @@ export async function findExceeded(
   sql: Sql,
   orgId: string,
   { hidesMembers, onlyMember }: { hidesMembers: boolean; onlyMember: VisibleMember | null },
-  now: Date,
+  today: string,
 ): Promise<UsedBudget[]> {
   const scopes = await sql<BudgetScope[]>`
     select distinct b.scope, b.scope_key collate "C" as scope_key
@@ -108,6 +108,6 @@ export async function findExceeded(
       ${hidesMembers ? sql`and b.scope <> 'member'` : sql``}
       ${onlyMember === null ? sql`` : sql`and b.scope = 'project'`}
     order by 1, 2`
-  const used = await findUsed(sql, orgId, scopes, now)
+  const used = await findUsed(sql, orgId, scopes, today)
   return used.filter(({ status }) => status === 'exceeded')
 }

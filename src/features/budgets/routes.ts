@@ -1,9 +1,10 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
+import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { budgetProblem, type NamedScope } from '../../analysis/records/budget.ts'
 import { checked, refined } from '../../analysis/records/problems.ts'
-import { dateOf, isDate, monthOf } from '../../base/dates.ts'
+import { dayOf, isDate, monthOf } from '../../base/dates.ts'
 import { MONEY_DECIMALS, scaled, unscaled } from '../../base/decimals.ts'
 import { problemIf } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
@@ -41,7 +42,8 @@ async function setBudget(
     const ids = [budgetIdOf(scope, `${month}-01`)]
     const details = { [done]: 1, ids, month, limit, ...shown }
     await recordEntries(tx, orgId, actor, [{ action: `budget.${done}`, details }])
-    await emitBudgetAlerts(tx, orgId, [{ month: monthOf(dateOf(now)), ...scope }], now)
+    const today = dayOf(now, await findZone(tx, orgId))
+    await emitBudgetAlerts(tx, orgId, [{ month: monthOf(today), ...scope }], now)
   }
   return { month, limit: unscaled(scaled(limit, MONEY_DECIMALS), MONEY_DECIMALS) }
 }
@@ -85,7 +87,8 @@ export const budgetRoutes = ({ read, now, api, inTurn }: RouteDeps) =>
     })
     .get(
       '/mine',
-      ({ query, orgId, access }) => read(orgId, (sql) => findMyBudgets(sql, access, query.project, now())),
+      ({ query, orgId, access, inZone }) =>
+        inZone((zone) => read(orgId, (sql) => findMyBudgets(sql, access, query.project, dayOf(now(), zone)))),
       {
         scope: 'sessions:write or cost:read',
         query: MyBudgetsQuery,

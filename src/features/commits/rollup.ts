@@ -20,10 +20,9 @@ const commitFacts = (sql: ISql, orgId: OrgId, only: Fragment): Fragment => {
     ...{ survival_14: 'coalesce(a.survival_14, 0)', of_14: of(14) },
     ...{ survival_30: 'coalesce(a.survival_30, 0)', of_30: of(30) },
   }
-  const day = sql`(c.committed_at at time zone 'UTC')::date`
   return sql`
     select
-      ${day} as day, c.project, c.author_email as member, '' as agent, false as by_agent,
+      c.day, c.project, c.author_email as member, '' as agent, false as by_agent,
       ${measures(sql, SUMS, own)}
     from commits c
     left join commit_ai a
@@ -35,7 +34,7 @@ const commitFacts = (sql: ISql, orgId: OrgId, only: Fragment): Fragment => {
       ${only}
     union all
     select
-      ${day}, c.project, c.author_email, e.key, true, ${measures(sql, SUMS, { ai_lines: 'e.value' })}
+      c.day, c.project, c.author_email, e.key, true, ${measures(sql, SUMS, { ai_lines: 'e.value' })}
     from commits c
     join commit_ai a
       on a.org_id = ${orgId}

@@ -1,5 +1,7 @@
+import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { findChanges, NOTHING_WRITTEN, type WriteResult } from '../../analysis/records/changes.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
+import { dayOf } from '../../base/dates.ts'
 import { forbidden, MAX_PROBLEMS } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import { addDifference, type Renaming } from '../../database/rollups.ts'
@@ -183,9 +185,10 @@ const sumOf = (commit: PreparedCommit, pick: 'additions' | 'deletions'): number 
   commit.files.reduce((sum, file) => sum + file[pick], 0)
 
 async function insertCommits(tx: ISql, orgId: string, commits: readonly PreparedCommit[]): Promise<void> {
+  const zone = await findZone(tx, orgId)
   await tx`
     insert into commits (
-      org_id, project, sha, author_email, author_name, committed_at, subject, files, additions, deletions, bot, content_hash
+      org_id, project, sha, author_email, author_name, committed_at, day, subject, files, additions, deletions, bot, content_hash
     )
     select ${orgId}, n.*
     from ${unnest(tx, commits, {
@@ -194,6 +197,7 @@ async function insertCommits(tx: ISql, orgId: string, commits: readonly Prepared
       author_email: ['text', ({ authorEmail }) => authorEmail],
       author_name: ['text', ({ authorName }) => authorName],
       committed_at: ['timestamptz', ({ committedAt }) => committedAt],
+      day: ['date', ({ committedAt }) => dayOf(committedAt, zone)],
       subject: 'text',
       files: ['integer', ({ files }) => files.length],
       additions: ['bigint', (commit) => sumOf(commit, 'additions')],

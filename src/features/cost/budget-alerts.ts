@@ -1,4 +1,4 @@
-import { dateOf, monthOf } from '../../base/dates.ts'
+import { monthOf } from '../../base/dates.ts'
 import { MONEY_DECIMALS, unitsOf, unscaled } from '../../base/decimals.ts'
 import type { ISql } from '../../database/client.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'
@@ -101,7 +101,7 @@ export const emitBudgetAlerts = async (
   now: Date,
 ): Promise<void> => await emit(tx, orgId, now, budgetEvents(await writeBudgetAlerts(tx, orgId, changed)))
 
-/** The month of `now` of a member, who is new or has changed. */
-export const ofMember = (id: string, now: Date): ChangedMonth => ({
-  ...{ month: monthOf(dateOf(now)), scope: 'member', scope_key: id },
+/** The month of today of a member, who is new or has changed. */
+export const ofMember = (id: string, today: string): ChangedMonth => ({
+  ...{ month: monthOf(today), scope: 'member', scope_key: id },
 })

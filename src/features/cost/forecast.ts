@@ -1,4 +1,4 @@
-import { addDays, addMonths, dateOf, daysBetween, monthOf } from '../../base/dates.ts'
+import { addDays, addMonths, daysBetween, monthOf } from '../../base/dates.ts'
 import { MONEY_DECIMALS, roundedQuotient, SCORE_DECIMALS, unscaled } from '../../base/decimals.ts'
 import type { Budget } from './model.ts'
 
@@ -6,7 +6,7 @@ import type { Budget } from './model.ts'
 
 export const ALERT_THRESHOLD_PERCENT = 80
 
-/** The cost of a month before the day of now, and on it so far; micro-dollars. */
+/** The cost of a month before today, and today so far; micro-dollars. */
 export interface Spent {
   before: bigint
   today: bigint
@@ -17,8 +17,7 @@ export interface Spent {
  * yesterday, and the mean for each day that is left. On the 1st the mean is today. `exceedsOn`: the first day whose end is
  * above a limit in micro-dollars; null if not this month.
  */
-export function forecastOf({ before, today }: Spent, now: Date) {
-  const day = dateOf(now)
+export function forecastOf({ before, today }: Spent, day: string) {
   const passed = daysBetween(monthOf(day), day)
   const left = BigInt(daysBetween(day, addMonths(day, 1)) - 1)
   // amounts are multiplied by the days of the mean, so that it is exact

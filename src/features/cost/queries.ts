@@ -1,4 +1,4 @@
-import { addDays, addMonths, dateOf, daysOf, monthOf, type Span, shortSpansOf } from '../../base/dates.ts'
+import { addDays, addMonths, daysOf, monthOf, type Span, shortSpansOf } from '../../base/dates.ts'
 import { MONEY_DECIMALS, unitsOf, unscaled } from '../../base/decimals.ts'
 import { validationError } from '../../base/errors.ts'
 import { JsonText } from '../../base/json-text.ts'
@@ -11,7 +11,7 @@ import type { Budget, CostQuery, CostTrendQuery, TrendGranularity } from './mode
 import { COARSER, countBuckets, type Limit, periodOf, trendItems } from './trend.ts'
 
 /**
- * The budget of the month of `now`. `since`: the month of the budget record in force; `limit` in micro-dollars; `exceededOn`:
+ * The budget of the month of `today`. `since`: the month of the budget record in force; `limit` in micro-dollars; `exceededOn`:
  * the day on which the month's cost exceeded it, null if it did not.
  */
 function budgetStatus(
@@ -19,11 +19,11 @@ function budgetStatus(
   since: string,
   limit: bigint,
   { exceededOn, ...spent }: Spent & { exceededOn: string | null },
-  now: Date,
+  today: string,
 ): Budget {
-  const start = monthOf(dateOf(now))
+  const start = monthOf(today)
   const cost = spent.before + spent.today
-  const forecast = forecastOf(spent, now)
+  const forecast = forecastOf(spent, today)
   return {
     id: budgetIdOf(scope, since),
     scope: scope.scope === 'project' ? 'project' : 'organization',
@@ -63,8 +63,7 @@ interface CostRow {
 }
 
 /** Sums the cost of matching sessions by period and project, with the state of the month, as of one instant. */
-export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Date): Promise<JsonText> {
-  const today = dateOf(now)
+export async function getCost(sql: Sql, orgId: string, query: CostQuery, today: string): Promise<JsonText> {
   const thisMonth = monthOf(today)
   const month = { from: thisMonth, before: addMonths(thisMonth, 1) }
   const project = summedProject(query.project)
@@ -134,7 +133,7 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, now: Da
   const budget =
     scope === null || since === null || limit === null
       ? null
-      : budgetStatus({ scope, scope_key }, since, unitsOf(limit), spent, now)
+      : budgetStatus({ scope, scope_key }, since, unitsOf(limit), spent, today)
   return new JsonText(
     `{"total_cost":${total},"unpriced_tokens":${unpriced},"current_month":${current_month},"currency":"USD",` +
       `"by_period":[${periods ?? ''}],"by_project":[${projects ?? ''}],"current_budget":${JSON.stringify(budget)}}`,

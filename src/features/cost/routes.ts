@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { checked } from '../../analysis/records/problems.ts'
 import { loadGuesses } from '../../analysis/scoring/price-guess.ts'
-import { dateOf } from '../../base/dates.ts'
+import { dayOf } from '../../base/dates.ts'
 import type { ReadDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
 import { Breakdown, BreakdownQuery, breakdownProblems } from './breakdown-model.ts'
@@ -16,14 +16,18 @@ const WHOLE_SESSIONS =
 export const costRoutes = ({ now, api }: ReadDeps) =>
   new Elysia({ prefix: '/cost', tags: ['Cost'] })
     .use(api)
-    .get('', ({ cached, query, orgId }) => cached((sql) => getCost(sql, orgId, query, now())), {
-      scope: 'cost:read',
-      query: CostQuery,
-      response: textOf(CostSummary),
-      // the month's projection changes with the day
-      cached: () => ({ today: dateOf(now()) }),
-      detail: { operationId: 'getCost', summary: 'Cost summary', description: WHOLE_SESSIONS },
-    })
+    .get(
+      '',
+      ({ cached, query, orgId }) => cached((sql, zone) => getCost(sql, orgId, query, dayOf(now(), zone))),
+      {
+        scope: 'cost:read',
+        query: CostQuery,
+        response: textOf(CostSummary),
+        // the month's projection changes with the day
+        cached: (zone: string) => ({ today: dayOf(now(), zone) }),
+        detail: { operationId: 'getCost', summary: 'Cost summary', description: WHOLE_SESSIONS },
+      },
+    )
     .get(
       '/breakdown',
       ({ cached, query, orgId, onlyMember }) => cached((sql) => getBreakdown(sql, orgId, query, onlyMember)),

@@ -2,10 +2,12 @@ import type { Static } from '@sinclair/typebox'
 import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
 import { type Rights, scopesBeyond } from '../../accounts/keys/model.ts'
 import { findKeysOfMember, revokeKeys } from '../../accounts/keys/queries.ts'
+import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import { removeAccount } from '../../accounts/people/account-queries.ts'
 import { type Access, rightsOf } from '../../accounts/people/callers.ts'
 import { createInvitation, type NewInvitation } from '../../accounts/people/invitation-queries.ts'
 import type { MemberRecord, Role } from '../../analysis/records/member.ts'
+import { dayOf } from '../../base/dates.ts'
 import { ApiError, forbidden, validationError } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
@@ -117,7 +119,8 @@ async function addMembers(
       data: { user_id: id, email, role },
     })),
   )
-  const months = ids.map((id) => ofMember(id, now))
+  const today = dayOf(now, await findZone(tx, orgId))
+  const months = ids.map((id) => ofMember(id, today))
   await emitBudgetAlerts(tx, orgId, months, now)
   return joined
 }
@@ -172,7 +175,8 @@ export async function changeMember(
   const entry = { action: 'member.updated', details: { updated: 1, ids: [id] } }
   await recordEntries(tx, orgId, changer.actor, updated > 0 ? [entry] : [])
   // the month of the member's team, or of the member with more addresses, may now be above its limit
-  if (updated > 0) await emitBudgetAlerts(tx, orgId, [ofMember(id, now)], now)
+  const today = dayOf(now, await findZone(tx, orgId))
+  if (updated > 0) await emitBudgetAlerts(tx, orgId, [ofMember(id, today)], now)
   return await getMember(tx, orgId, id)
 }
 

@@ -12,7 +12,7 @@ export async function getOutcomes(
   sql: Sql,
   orgId: string,
   { compare, ...query }: OutcomesQuery,
-  options: { onlyMember: VisibleMember | null; now: Date },
+  options: { onlyMember: VisibleMember | null; today: string },
 ): Promise<Outcomes> {
   const outcomes = await readOutcomes(sql, orgId, query, options)
   if (compare === undefined) return outcomes
@@ -25,12 +25,12 @@ async function readOutcomes(
   sql: Sql,
   orgId: string,
   query: Omit<OutcomesQuery, 'compare'>,
-  { onlyMember, now }: { onlyMember: VisibleMember | null; now: Date },
+  { onlyMember, today }: { onlyMember: VisibleMember | null; today: string },
 ): Promise<Outcomes> {
   const { by, page, per_page } = query
   // a team's figures may be those of one other member
   const seen = onlyMember !== null && query.team !== undefined ? { ...query, member: onlyMember.id } : query
-  const context = { sql, orgId, query: seen, onlyMember, now }
+  const context = { sql, orgId, query: seen, onlyMember, today }
   const isPeriod = by === 'month' || by === 'week'
   const order = isPeriod ? sql`g.key collate "C"` : sql`g.cost desc, g.key collate "C" nulls last`
   const sums = sql.unsafe(SUMS.map((name) => `sum(r.${name}) as ${name}`).join(', '))

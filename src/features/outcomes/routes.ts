@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { checked } from '../../analysis/records/problems.ts'
-import { dateOf } from '../../base/dates.ts'
+import { dayOf } from '../../base/dates.ts'
 import type { ReadDeps } from '../../http/api.ts'
 import { compareProblems } from '../usage/model.ts'
 import { Outcomes, OutcomesQuery } from './model.ts'
@@ -12,14 +12,14 @@ export const outcomeRoutes = ({ now, api }: ReadDeps) =>
     .get(
       '/outcomes',
       ({ cached, query, orgId, onlyMember }) =>
-        cached((sql) => getOutcomes(sql, orgId, query, { onlyMember, now: now() })),
+        cached((sql, zone) => getOutcomes(sql, orgId, query, { onlyMember, today: dayOf(now(), zone) })),
       {
         scope: 'cost:read and risk:read',
         query: checked(OutcomesQuery, compareProblems),
         response: Outcomes,
         members: ({ by, member }: OutcomesQuery) => by === 'member' || member !== undefined,
         // commits grow old
-        cached: () => ({ today: dateOf(now()) }),
+        cached: (zone: string) => ({ today: dayOf(now(), zone) }),
         detail: {
           operationId: 'getOutcomes',
           summary: 'What came of it: pull requests, their cost, agents’ lines and what is left of them',

@@ -1,5 +1,5 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
-import { DAY_MS, dateOf, daysOf, type Span, spansOf } from '../../base/dates.ts'
+import { addDays, daysOf, type Span, spansOf } from '../../base/dates.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { memberKeys } from '../../database/member-addresses.ts'
 import { FACT_GROUPINGS } from '../usage/fact-rollup.ts'
@@ -39,7 +39,7 @@ export interface Context {
   orgId: string
   query: OutcomesQuery
   onlyMember: VisibleMember | null
-  now: Date
+  today: string
 }
 
 /** Selects the tables that several sources read: members and teams by address, and the repository of each project. */
@@ -250,7 +250,7 @@ function pullRequestsBy(context: Context, by: Group | null): Source[] {
 
 /** Commits, less what is left of those that are too young. */
 function commitsBy(context: Context, by: Group | null): Source[] {
-  const { sql, query, now } = context
+  const { sql, query, today } = context
   const { project } = query
   const source = (sums: Record<string, string>, from: Fragment) => ({
     ...{ sums, columns: OF_PROJECT },
@@ -262,7 +262,7 @@ function commitsBy(context: Context, by: Group | null): Source[] {
   const sums = ownColumns(by === 'agent' ? ['ai_lines'] : OF_COMMITS)
   const all = source(sums, rollupRows(context, 'commit_rollups', by))
   if (by === 'agent') return [all]
-  const lastOld = (days: number) => dateOf(new Date(now.getTime() - days * DAY_MS))
+  const lastOld = (days: number) => addDays(today, -days)
   const young = Object.fromEntries(
     OF_SURVIVAL.map((name) => {
       const days = Number(name.slice(-2))

@@ -1,4 +1,5 @@
-import { TIME_PATTERN } from '../../base/dates.ts'
+import { findZone } from '../../accounts/organizations/zone-queries.ts'
+import { dayOf, TIME_PATTERN } from '../../base/dates.ts'
 import type { ISql } from '../../database/client.ts'
 import { unnest, upsert } from '../../database/rows.ts'
 import type { PullRequestId } from '../usage/pull-request-write.ts'
@@ -42,8 +43,9 @@ export async function findRisks(
 }
 
 /** Writes the scores; their commits are written by `replaceCommits`. */
-export const upsertRisks = (tx: ISql, orgId: string, rows: readonly RiskRow[]): Promise<void> =>
-  upsert(tx, orgId, { table: 'pr_risks', key: ['repo', 'pr_number'] }, rows, {
+export async function upsertRisks(tx: ISql, orgId: string, rows: readonly RiskRow[]): Promise<void> {
+  const zone = await findZone(tx, orgId)
+  await upsert(tx, orgId, { table: 'pr_risks', key: ['repo', 'pr_number'] }, rows, {
     repo: 'text',
     pr_number: 'integer',
     id: 'text',
@@ -65,7 +67,15 @@ export const upsertRisks = (tx: ISql, orgId: string, rows: readonly RiskRow[]): 
     url: 'text',
     default_branch: 'text',
     author_email: 'text',
+    day: ['date', (row) => dayOf(countedAt(row), zone)],
   })
+}
+
+/** When a pull request was merged or closed, else opened. */
+function countedAt({ state, merged_at, closed_at, created_at }: RiskRow): string {
+  if (state === 'open') return created_at
+  return (state === 'merged' ? merged_at : null) ?? closed_at ?? created_at
+}
 
 /** Replaces the commits of the pull requests by those of their origins. */
 export async function replaceCommits(tx: ISql, orgId: string, rows: readonly RiskRow[]): Promise<void> {

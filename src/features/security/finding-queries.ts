@@ -4,7 +4,7 @@ import { ApiError } from '../../base/errors.ts'
 import { type JsonText, type PageRow, pageText } from '../../base/json-text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { memberItem, memberKeys, memberOfKey } from '../../database/member-addresses.ts'
-import { unnest } from '../../database/rows.ts'
+import { inDays, unnest } from '../../database/rows.ts'
 import type { FindingListQuery, ListedFinding } from './finding-model.ts'
 
 /** The caller may see these members and findings. */
@@ -14,6 +14,9 @@ export interface Shown {
   /** Only findings of these own sessions are shown; null: everybody's. */
   onlyMember: VisibleMember | null
 }
+
+/** The same of a list, by days of the time zone. */
+type Listed = Shown & { zone: string }
 
 /** Findings `f` as JSON text, with their members `m`, and with the note that only some have. */
 const itemOf = (sql: ISql, hidesMembers: boolean): Fragment => sql`
@@ -33,9 +36,9 @@ function matchingFindings(
   sql: Sql,
   orgId: string,
   query: FindingListQuery,
-  onlyMember: VisibleMember | null,
+  { onlyMember, zone }: Listed,
 ): Fragment {
-  const { severity, rule_id, category, project, file, member, status, assignee, date_from, date_to } = query
+  const { severity, rule_id, category, project, file, member, status, assignee } = query
   return sql`
     from findings f
     where f.org_id = ${orgId}
@@ -48,8 +51,7 @@ function matchingFindings(
       ${member === undefined ? sql`` : sql`and f.member = ${memberKeys(sql, orgId, member)}`}
       ${status === undefined ? sql`` : sql`and f.status = ${status}`}
       ${assignee === undefined ? sql`` : assignee === '' ? sql`and f.assignee is null` : sql`and f.assignee = ${memberKeys(sql, orgId, assignee)}`}
-      ${date_from === undefined ? sql`` : sql`and f.created_at >= ${date_from}::date::timestamp at time zone 'UTC'`}
-      ${date_to === undefined ? sql`` : sql`and f.created_at < (${date_to}::date + 1)::timestamp at time zone 'UTC'`}`
+      ${inDays(sql, sql`f.created_at`, query, zone)}`
 }
 
 /** The order of the list, of the rows `alias`. */
@@ -61,16 +63,11 @@ function orderOf(sql: Sql, { sort }: FindingListQuery, alias: 'f' | 'p'): Fragme
 }
 
 /** All findings that match, in the list's order: `item`, as JSON. */
-export const allFindings = (
-  sql: Sql,
-  orgId: string,
-  query: FindingListQuery,
-  { hidesMembers, onlyMember }: Shown,
-): Fragment => sql`
+export const allFindings = (sql: Sql, orgId: string, query: FindingListQuery, seen: Listed): Fragment => sql`
   select p.item
   from (
-    select f.severity, f.created_at, f.session_id, f.position, ${itemOf(sql, hidesMembers)}
-    from (select f.* ${matchingFindings(sql, orgId, query, onlyMember)}) f
+    select f.severity, f.created_at, f.session_id, f.position, ${itemOf(sql, seen.hidesMembers)}
+    from (select f.* ${matchingFindings(sql, orgId, query, seen)}) f
     ${memberOfKey(sql, orgId, sql`f.member`)}
   ) p
   order by ${orderOf(sql, query, 'p')}`
@@ -80,16 +77,16 @@ export async function listFindings(
   sql: Sql,
   orgId: string,
   query: FindingListQuery,
-  { hidesMembers, onlyMember }: Shown,
+  seen: Listed,
 ): Promise<JsonText> {
-  const matching = matchingFindings(sql, orgId, query, onlyMember)
+  const matching = matchingFindings(sql, orgId, query, seen)
   const [row] = await sql<PageRow[]>`
     select
       (select count(*) ${matching}) as total,
       (
         select string_agg(p.item, ',' order by ${orderOf(sql, query, 'p')})
         from (
-          select f.severity, f.created_at, f.session_id, f.position, ${itemOf(sql, hidesMembers)}
+          select f.severity, f.created_at, f.session_id, f.position, ${itemOf(sql, seen.hidesMembers)}
           from (
             -- earlier pages are passed over in an index
             select f.created_at, f.session_id, f.position

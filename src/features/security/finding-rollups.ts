@@ -1,6 +1,6 @@
 import type { ISql } from '../../database/client.ts'
 import type { OrgId } from '../../database/derived-tables.ts'
-import { countedProject, describeSummed, rollup } from '../../database/rollups.ts'
+import { betweenDays, countedProject, describeSummed, rollup } from '../../database/rollups.ts'
 
 // The findings that the heatmap counts are those that are open, each file and fingerprint of a session once, with the
 // highest severity. Writers count all of a session's findings again.
@@ -12,13 +12,13 @@ const openFindings = (sql: ISql, orgId: OrgId) => sql`
     and s.status = 'open'
     and s.file_key is not null`
 
-/** The bucket of a time at grain `g`. */
+/** The bucket of a finding at grain `g`. */
 const bucketOf = (sql: ISql) => sql`
   cross join lateral (
     select
       case g.grain
-        when 'day' then (f.created_at at time zone 'UTC')::date
-        when 'month' then date_trunc('month', f.created_at at time zone 'UTC')::date
+        when 'day' then f.day
+        when 'month' then date_trunc('month', f.day::timestamp)::date
         else date '1970-01-01'
       end as bucket
   ) b`
@@ -43,10 +43,10 @@ const FINDING_ROLLUP = rollup({
       count(*) filter (where f.severity = 4) as low
     from (
       select
-        s.session_id, s.project, s.file_key, s.fingerprint, s.created_at,
+        s.session_id, s.project, s.file_key, s.fingerprint, s.day,
         min(array_position(array['critical', 'high', 'medium', 'low'], s.severity)) as severity
       ${rows}
-      group by s.session_id, s.project, s.file_key, s.fingerprint, s.created_at
+      group by s.session_id, s.project, s.file_key, s.fingerprint, s.day
     ) f
     cross join (values ('all'), ('month'), ('day')) as g (grain)
     ${bucketOf(sql)}
@@ -78,9 +78,7 @@ const FILE_ROLLUP = rollup({
         ${openFindings(sql, orgId)}
           and s.project = r.project
           and s.file_key = r.file_key
-          and s.created_at >= r.bucket::timestamp at time zone 'UTC'
-          and s.created_at < (r.bucket + case when r.grain = 'day' then interval '1 day' else interval '1 month' end)
-            at time zone 'UTC'`,
+          and ${betweenDays(sql, sql`r.bucket`, sql`r.bucket + ('1 ' || r.grain)::interval`)}`,
     },
   ],
   describe: describeProject('file_rollups'),

@@ -1,7 +1,8 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
-import { TIME_PATTERN } from '../../base/dates.ts'
+import { TIME_PATTERN, UTC } from '../../base/dates.ts'
 import { JsonText } from '../../base/json-text.ts'
 import type { Sql } from '../../database/client.ts'
+import { inDays } from '../../database/rows.ts'
 import { withAssignees } from '../sessions/model.ts'
 import type { RangeFilters } from '../usage/model.ts'
 import { sessionSums } from '../usage/sums.ts'
@@ -19,9 +20,10 @@ export async function getSecurity(
   {
     hidesMembers = false,
     onlyMember = null,
-  }: { hidesMembers?: boolean; onlyMember?: VisibleMember | null } = {},
+    zone = UTC,
+  }: { hidesMembers?: boolean; onlyMember?: VisibleMember | null; zone?: string } = {},
 ): Promise<JsonText> {
-  const { project, date_from, date_to } = query
+  const { project } = query
   const [row] = await sql<{ summary: string; recent: string | null }[]>`
     select
       (
@@ -45,8 +47,7 @@ export async function getSecurity(
           where s.org_id = ${orgId}
             ${onlyMember === null ? sql`` : sql`and coalesce(s.user_id, s.user_email) = any (${onlyMember.keys}::text[])`}
             ${project === undefined ? sql`` : sql`and s.project = ${project}`}
-            ${date_from === undefined ? sql`` : sql`and s.created_at >= ${date_from}::date::timestamp at time zone 'UTC'`}
-            ${date_to === undefined ? sql`` : sql`and s.created_at < (${date_to}::date + 1)::timestamp at time zone 'UTC'`}
+            ${inDays(sql, sql`s.created_at`, query, zone)}
           order by s.created_at desc, s.id desc
           limit ${RECENT_SESSIONS}
         ) n

@@ -14,7 +14,8 @@ export const securityRoutes = ({ api }: RouteDeps) =>
     .use(api)
     .get(
       '/security',
-      ({ cached, query, orgId, seen }) => cached((sql) => getSecurity(sql, orgId, query, seen)),
+      ({ cached, query, orgId, seen }) =>
+        cached((sql, zone) => getSecurity(sql, orgId, query, { ...seen, zone })),
       {
         scope: 'security:read',
         query: RangeFilters,
@@ -33,7 +34,8 @@ export const securityRoutes = ({ api }: RouteDeps) =>
     })
     .get(
       '/findings',
-      ({ cached, query, orgId, seen }) => cached((sql) => listFindings(sql, orgId, query, seen)),
+      ({ cached, query, orgId, seen }) =>
+        cached((sql, zone) => listFindings(sql, orgId, query, { ...seen, zone })),
       {
         scope: 'security:read',
         query: FindingListQuery,

@@ -1,6 +1,7 @@
 import { TIME_PATTERN } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberItem, memberOfKey } from '../../database/member-addresses.ts'
+import { inDays } from '../../database/rows.ts'
 import type { SessionListQuery } from './model.ts'
 
 // The statements of the list share these fragments.
@@ -15,7 +16,7 @@ export const LIST_FIELDS = `'{"id":"' || s.id || '","project_name":'
   || ',"created_at":"' || to_char(s.created_at at time zone 'UTC', '${TIME_PATTERN}') || '"'`
 
 /** The list's query, and whether its items leave members out. */
-export type ListQuery = SessionListQuery & { hidesMembers: boolean }
+export type ListQuery = SessionListQuery & { hidesMembers: boolean; zone: string }
 
 /** A session `s` in the list, with `detailsOf` the query. */
 export const listItem = (sql: ISql, { include, hidesMembers }: ListQuery): Fragment =>
@@ -78,7 +79,6 @@ export const matchingOfAllDays = (sql: ISql, orgId: string, query: SessionListQu
     ${query.min_quality === undefined ? sql`` : sql`and s.quality_score >= ${query.min_quality}`}
     ${query.max_quality === undefined ? sql`` : sql`and s.quality_score <= ${query.max_quality}`}`
 
-export const matchingSessions = (sql: ISql, orgId: string, query: SessionListQuery) => sql`
+export const matchingSessions = (sql: ISql, orgId: string, query: ListQuery) => sql`
   ${matchingOfAllDays(sql, orgId, query)}
-    ${query.date_from === undefined ? sql`` : sql`and s.created_at >= ${query.date_from}::date::timestamp at time zone 'UTC'`}
-    ${query.date_to === undefined ? sql`` : sql`and s.created_at < (${query.date_to}::date + 1)::timestamp at time zone 'UTC'`}`
+    ${inDays(sql, sql`s.created_at`, query, query.zone)}`

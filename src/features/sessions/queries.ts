@@ -1,5 +1,6 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { SESSION_NOTE_NAMES } from '../../analysis/records/session.ts'
+import { UTC } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import { JsonText, type PageRow, pageText } from '../../base/json-text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
@@ -70,16 +71,17 @@ const shareText = (sql: ISql, days: 14 | 30) => {
   )`
 }
 
-/** The caller sees these sessions, with their members or without. */
+/** The caller sees these sessions, with their members or without, by days of the time zone. */
 interface SeenSessions {
   onlyMember?: VisibleMember | null
   hidesMembers?: boolean
+  zone?: string
 }
 
 const seenBy = (
   query: SessionListQuery,
-  { onlyMember = null, hidesMembers = false }: SeenSessions,
-): ListQuery => ({ ...query, ...(onlyMember !== null && { member: onlyMember.id }), hidesMembers })
+  { onlyMember = null, hidesMembers = false, zone = UTC }: SeenSessions,
+): ListQuery => ({ ...query, ...(onlyMember !== null && { member: onlyMember.id }), hidesMembers, zone })
 
 /** A page of the sessions that match, with `onlyMember` of these, and how many match in all, both as of one instant. */
 export async function listSessions(
@@ -109,7 +111,7 @@ const isFiltered = (query: SessionListQuery): boolean =>
     (value) => value !== undefined,
   )
 
-const sessionsOf = (sql: Sql, orgId: string, query: SessionListQuery): Fragment =>
+const sessionsOf = (sql: Sql, orgId: string, query: ListQuery): Fragment =>
   isFiltered(query)
     ? sql`
         select u.session_id as id, u.project, u.turns, u.session_cost as estimated_cost, u.quality_score, u.created_at
@@ -158,7 +160,7 @@ async function orderedPage(sql: Sql, orgId: string, query: ListQuery): Promise<P
 }
 
 /**
- * The rollups tell on which day the page begins, so that no page skips more than one day of sessions: at a million
+ * The rollups tell on which day the page begins, so that no page skips more than a day or two of sessions: at a million
  * sessions the last page costs what the first does. Months first, then the days of one month: 730 days in one sum take
  * three times as long.
  */
@@ -166,9 +168,11 @@ async function laterByTime(sql: Sql, orgId: string, query: ListQuery): Promise<P
   const offset = offsetOf(query)
   const ascending = query.order === 'asc'
   const direction = directionOf(sql, ascending)
+  // no day begins or ends so far from that of UTC
+  const away = query.zone === UTC ? sql`` : sql.unsafe(`${ascending ? '-' : '+'} interval '15 hours'`)
   const inDay = ascending
-    ? sql`s.created_at >= b.bucket::timestamp at time zone 'UTC'`
-    : sql`s.created_at < (b.bucket + 1)::timestamp at time zone 'UTC'`
+    ? sql`s.created_at >= b.bucket::timestamp at time zone 'UTC' ${away} and s.day >= b.bucket`
+    : sql`s.created_at < (b.bucket + 1)::timestamp at time zone 'UTC' ${away} and s.day <= b.bucket`
   const sessions = matchingSessions(sql, orgId, query)
   const [row] = await sql<[PageRow]>`
     with spans as materialized (

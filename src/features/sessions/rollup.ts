@@ -3,6 +3,7 @@ import type { ISql } from '../../database/client.ts'
 import type { OrgId } from '../../database/derived-tables.ts'
 import {
   addDifference,
+  betweenDays,
   countedProject,
   describeSummed,
   type Rollup,
@@ -22,8 +23,7 @@ const sessionsOfDay = (sql: ISql, orgId: string) => sql`
     s.quality_score as quality_min, s.security_score as security_min,
     s.quality_score as quality_max, s.security_score as security_max
   ${allSessions(sql, orgId)}
-    and s.created_at >= r.bucket::timestamp at time zone 'UTC'
-    and s.created_at < (r.bucket + 1)::timestamp at time zone 'UTC'`
+    and ${betweenDays(sql, sql`r.bucket`, sql`r.bucket + interval '1 day'`)}`
 
 const rowsOfDays = (sql: ISql, orgId: string) => sql`
   select d.quality_min, d.security_min, d.quality_max, d.security_max

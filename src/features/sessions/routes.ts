@@ -27,7 +27,8 @@ export const sessionRoutes = ({ api }: ReadDeps) =>
     .use(api)
     .get(
       '/sessions',
-      ({ cached, query, orgId, seen }) => cached((sql) => listSessions(sql, orgId, query, seen)),
+      ({ cached, query, orgId, seen }) =>
+        cached((sql, zone) => listSessions(sql, orgId, query, { ...seen, zone })),
       {
         scope: 'sessions:read',
         query: SessionListQuery,

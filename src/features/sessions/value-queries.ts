@@ -1,5 +1,6 @@
 import type { PageRow } from '../../base/json-text.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
+import { inDays } from '../../database/rows.ts'
 import { sessionSums } from '../usage/sums.ts'
 import {
   detailsOf,
@@ -42,8 +43,7 @@ export async function pageByValue(sql: Sql, orgId: string, query: ListQuery): Pr
   // a condition on created_at alone would be planned as a search by time and a sort of all it finds
   const byValue = sql`
     ${matchingOfAllDays(sql, orgId, query)}
-      ${query.date_from === undefined ? sql`` : sql`and s.created_at at time zone 'UTC' >= ${query.date_from}::date::timestamp`}
-      ${query.date_to === undefined ? sql`` : sql`and s.created_at at time zone 'UTC' < (${query.date_to}::date + 1)::timestamp`}`
+      ${inDays(sql, sql`(s.created_at + interval '0')`, query, query.zone)}`
   const walked = sql`select s.id ${sort === 'created_at' ? byTime : byValue}`
   const count = hasValues(query)
     ? sql`

@@ -27,14 +27,7 @@ export interface CountedPullRequest {
 
 const storedPullRequests = (sql: ISql, orgId: OrgId, only: Fragment) => sql`
   select
-    k.repo, k.pr_number, k.state, coalesce(k.origin->>'project', '') as project, coalesce(k.author_email, '') as member,
-    (
-      case k.state
-        when 'merged' then coalesce(k.merged_at, k.closed_at, k.created_at)
-        when 'closed' then coalesce(k.closed_at, k.created_at)
-        else k.created_at
-      end at time zone 'UTC'
-    )::date as day
+    k.repo, k.pr_number, k.state, coalesce(k.origin->>'project', '') as project, coalesce(k.author_email, '') as member, k.day
   from pr_risks k
   where k.org_id = ${orgId}
     ${only}`

@@ -18,7 +18,7 @@ export type Computed = JsonText | object | null
 
 /** Identifies a response, and says what it is made of. */
 export interface ResponseSource {
-  /** Route and parameters, and the UTC day where the response depends on it. */
+  /** Route and parameters, and the day where the response depends on it. */
   key: string
   /** Converts the computed value. Absent: the response is the value as JSON. */
   convert?(value: Computed): Computed

@@ -1,3 +1,4 @@
+import { UTC } from '../../base/dates.ts'
 import type { Log } from '../../base/log.ts'
 import type { Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
@@ -37,7 +38,7 @@ export async function addDemoRules(
     }
     await putRule(tx, orgId, { ...shared, id: alert_id, kind: 'alert', definition: alert, due_at: now })
     const digest = { name: 'Week of the platform team', ...time, destinations }
-    const due_at = nextHour(time, now)
+    const due_at = nextHour(time, now, UTC)
     await putRule(tx, orgId, { ...shared, id: digest_id, kind: 'digest', definition: digest, due_at })
     for (const { event, ...test } of TESTS) {
       const data = { ...EVENTS[event].example, test: true as const }

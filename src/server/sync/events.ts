@@ -1,5 +1,5 @@
 import { isAlert } from '../../analysis/records/finding.ts'
-import { dateOf, monthOf } from '../../base/dates.ts'
+import { monthOf } from '../../base/dates.ts'
 import { SCORE_DECIMALS, unitsOf, unscaled } from '../../base/decimals.ts'
 import type { ReportsWritten } from '../../features/audit/write-reports.ts'
 import {
@@ -49,12 +49,12 @@ export function buildEvents(results: Results, exceeded: readonly BudgetExceeded[
 /** Scopes and their months whose cost may now be above the budget. */
 export function changedMonths(
   { budget, member, session }: Pick<Results, 'budget' | 'member' | 'session'>,
-  now: Date,
+  today: string,
 ): ChangedMonth[] {
-  const month = monthOf(dateOf(now))
+  const month = monthOf(today)
   return [
     ...monthsOf(session.changed),
-    ...[...member.createdIds, ...member.updatedIds].map((id) => ofMember(id, now)),
+    ...[...member.createdIds, ...member.updatedIds].map((id) => ofMember(id, today)),
     ...budget.scopes.map(({ scope, scope_key }) => ({ month, scope, scope_key })),
   ]
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { UTC } from '../../../src/base/dates.ts'
 import { isInTime, nextHour, weekBefore } from '../../../src/features/alerts/digest-model.ts'
 import {
   evaluate,
@@ -28,7 +29,7 @@ test.each([
   ['month', '2026-03-31T23:59', 1, '2026-04-01'],
   ['month', '2026-03-31T23:59', -14, '2025-01-01'],
 ] as const)('the %s of %s, %d windows on, begins on %s', (window, now, count, day) => {
-  expect(windowAt(window, at(now), count)).toBe(day)
+  expect(windowAt(window, now.slice(0, 10), count)).toBe(day)
 })
 
 test.each([
@@ -52,7 +53,12 @@ const state = (over: Partial<KeyState> = {}): KeyState => ({
 })
 const FIRING = state({ state: 'firing', told: NOW.getTime() - 10 * MINUTE })
 const look = (rule: Watched, known: States, series: Record<string, Series>, empty: number | null = 0) =>
-  evaluate(rule, known, { series: new Map(Object.entries(series)), empty, since: NOW }, NOW)
+  evaluate(
+    rule,
+    known,
+    { series: new Map(Object.entries(series)), empty, since: NOW },
+    { now: NOW, zone: UTC },
+  )
 
 describe('a look', () => {
   const noData = watched({ no_data: 'fire' })
@@ -107,7 +113,7 @@ describe('a look', () => {
       each,
       JSON.parse(JSON.stringify(first.states)),
       { series: new Map([['web', [30]]]), empty: 0, since: NOW },
-      NOW,
+      { now: NOW, zone: UTC },
     )
     expect(later.told).toHaveLength(3)
     expect(later.told.every(({ state: now, value }) => now === 'ok' && value === 0)).toBe(true)
@@ -145,11 +151,28 @@ test.each([
   ['2026-11-11T12:00', '2026-11-16T08:00'],
   ['2026-12-31T12:00', '2027-01-04T08:00'],
 ])('after %s a digest of Monday, 8, is sent at %s', (now, next) => {
-  expect(nextHour({ weekday: 'monday', hour: 8 }, at(now))).toEqual(at(next))
+  expect(nextHour({ weekday: 'monday', hour: 8 }, at(now), UTC)).toEqual(at(next))
+})
+
+test.each([
+  ['Europe/Berlin', '2026-11-09T06:59', '2026-11-09T07:00'],
+  ['Europe/Berlin', '2026-11-09T07:00', '2026-11-16T07:00'],
+  // a Monday begins in Kolkata when it is Sunday in UTC
+  ['Asia/Kolkata', '2026-11-08T20:00', '2026-11-09T02:30'],
+  ['America/New_York', '2026-11-09T02:00', '2026-11-09T13:00'],
+])('in %s, after %s a digest of Monday, 8, is sent at %s', (zone, now, next) => {
+  expect(nextHour({ weekday: 'monday', hour: 8 }, at(now), zone)).toEqual(at(next))
+})
+
+test.each([
+  ['2026-03-28T12:00', '2026-03-29T01:00'], // 2 is skipped
+  ['2026-10-24T12:00', '2026-10-25T00:00'], // 2 comes twice
+])('in Berlin, after %s a digest of Sunday, 2, is sent at %s', (now, next) => {
+  expect(nextHour({ weekday: 'sunday', hour: 2 }, at(now), 'Europe/Berlin')).toEqual(at(next))
 })
 
 test('a digest is of the seven days before its day, and made up for within 12 hours', () => {
-  expect(weekBefore(at('2026-11-09T08:00'))).toEqual({ from: '2026-11-02', to: '2026-11-08' })
+  expect(weekBefore('2026-11-09')).toEqual({ from: '2026-11-02', to: '2026-11-08' })
   expect(isInTime(at('2026-11-09T08:00'), at('2026-11-09T20:00'))).toBe(true)
   expect(isInTime(at('2026-11-09T08:00'), at('2026-11-09T20:00:00.001'))).toBe(false)
 })

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'bun:test'
-import { addDays } from '../../../src/base/dates.ts'
+import { addDays, UTC } from '../../../src/base/dates.ts'
 import { windowAt } from '../../../src/features/alerts/evaluate.ts'
 import { type Watched, WINDOWS } from '../../../src/features/alerts/model.ts'
 import { readTop, readValues } from '../../../src/features/alerts/value-queries.ts'
@@ -11,6 +11,8 @@ import { makeRecords } from '../usage/by-hand.ts'
 // The figures of alerts against breakdowns and lists of the API.
 
 const NOW = new Date('2026-03-12T12:00:00Z')
+const CLOCK = { now: NOW, zone: UTC }
+const TODAY = '2026-03-12'
 
 const database = testsDatabase()
 let owner: Tenant
@@ -57,11 +59,11 @@ const watched = (over: Partial<Watched>): Watched => ({
   },
   ...over,
 })
-const read = (over: Partial<Watched>) => readValues(database.sql, owner.orgId, watched(over), NOW)
+const read = (over: Partial<Watched>) => readValues(database.sql, owner.orgId, watched(over), CLOCK)
 
 const rangeOf = (window: Watched['window'], back: number) => ({
-  date_from: windowAt(window, NOW, -back),
-  date_to: addDays(windowAt(window, NOW, 1 - back), -1),
+  date_from: windowAt(window, TODAY, -back),
+  date_to: addDays(windowAt(window, TODAY, 1 - back), -1),
 })
 
 /** Sums by key of the API. */
@@ -192,7 +194,8 @@ test('findings count each file and fingerprint once, while they are open', async
   const count = async (over: Partial<Watched>) =>
     Object.fromEntries(
       [
-        ...(await readValues(database.sql, own.orgId, watched({ metric: 'findings', ...over }), NOW)).series,
+        ...(await readValues(database.sql, own.orgId, watched({ metric: 'findings', ...over }), CLOCK))
+          .series,
       ].map(([key, [now]]) => [key, now]),
     )
   expect(await count({ window: 'day' })).toEqual({ '': 3 })
@@ -208,7 +211,7 @@ test('findings count each file and fingerprint once, while they are open', async
     own.orgId,
     watched({ metric: 'findings', window: 'week' }),
     [''],
-    NOW,
+    CLOCK,
   )
   expect(top.get('')).toEqual([
     { key: 'shop', value: 3 },
@@ -226,7 +229,7 @@ test('the largest contributors are models of members, members of projects, else 
   ] as const
   for (const [over, by, filters] of cases)
     for (const metric of ['cost', 'forecast', 'budget_percent'] as const) {
-      const top = await readTop(database.sql, owner.orgId, watched({ metric, ...over }), [''], NOW)
+      const top = await readTop(database.sql, owner.orgId, watched({ metric, ...over }), [''], CLOCK)
       const { data } = await breakdown({ ...filters, ...rangeOf('month', 0), by })
       expect(top.get('')).toEqual(
         data
@@ -235,13 +238,13 @@ test('the largest contributors are models of members, members of projects, else 
           .map(({ key, cost }) => ({ key, value: cost })),
       )
     }
-  const each = await readTop(database.sql, owner.orgId, watched({ each: 'project' }), ['p0', 'p2'], NOW)
+  const each = await readTop(database.sql, owner.orgId, watched({ each: 'project' }), ['p0', 'p2'], CLOCK)
   expect([...each.keys()]).toEqual(['p0', 'p2'])
   const { data } = await breakdown({ project: 'p2', ...rangeOf('month', 0), by: 'member' })
   expect(each.get('p2')).toEqual(data.slice(0, 3).map(({ key, cost }) => ({ key, value: cost })))
-  expect(await readTop(database.sql, owner.orgId, watched({ metric: 'average_quality' }), [''], NOW)).toEqual(
-    new Map(),
-  )
+  expect(
+    await readTop(database.sql, owner.orgId, watched({ metric: 'average_quality' }), [''], CLOCK),
+  ).toEqual(new Map())
 })
 
 test('machines are silent after a day, 7 or 30 days, and endpoints fail after three deliveries', async () => {
@@ -262,7 +265,7 @@ test('machines are silent after a day, 7 or 30 days, and endpoints fail after th
       sql,
       own.orgId,
       watched({ metric: 'silent_machines', window, scope }),
-      NOW,
+      CLOCK,
     )
     return [values.series.get('')?.[0], values.changesAt?.toISOString()]
   }
@@ -272,7 +275,7 @@ test('machines are silent after a day, 7 or 30 days, and endpoints fail after th
   const { addDeliveries, addEndpoint } = await import('../../support/webhook-rows.ts')
   const failing = async () =>
     (
-      await readValues(sql, own.orgId, watched({ metric: 'failing_endpoints', window: 'day' }), NOW)
+      await readValues(sql, own.orgId, watched({ metric: 'failing_endpoints', window: 'day' }), CLOCK)
     ).series.get('')
   const [good, bad] = [await addEndpoint(sql, own.orgId), await addEndpoint(sql, own.orgId)]
   const ids = {

@@ -1,0 +1,33 @@
+import type { ISql } from '../../database/client.ts'
+
+// The time zone of an organization's days. What is remembered of an organization is less than a second old, and a change is in force
+// at the earliest CHANGE_AFTER_MS after it was asked for: an answer that knew of none, and took little time, has read before it.
+
+export const CHANGE_AFTER_MS = 1_500
+const SURE_MS = 500
+
+/** The time zone in force. Writers need the organization's lock, and looks at alerts those of the rules: it stays until their end. */
+export async function findZone(sql: ISql, orgId: string): Promise<string> {
+  const [row] = await sql<{ zone: string }[]>`
+    select o.time_zone as zone
+    from organizations o
+    where o.org_id = ${orgId}`
+  return row?.zone ?? 'UTC'
+}
+
+/** Reads by the time zone that is in force until the end of `work`, which is done again where a change came in between. */
+export async function inZone<Result>(
+  sql: ISql,
+  { orgId, zone, isZoneChanging }: { orgId: string; zone: string; isZoneChanging: boolean },
+  work: (zone: string) => Promise<Result>,
+): Promise<Result> {
+  const begunAt = performance.now()
+  let by = isZoneChanging ? await findZone(sql, orgId) : zone
+  for (;;) {
+    const result = await work(by)
+    if (!isZoneChanging && performance.now() - begunAt < SURE_MS) return result
+    const now = await findZone(sql, orgId)
+    if (now === by) return result
+    by = now
+  }
+}
