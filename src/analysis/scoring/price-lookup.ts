@@ -48,7 +48,11 @@ const RESELLERS = ['cursor', 'github-copilot', 'aws']
 /** Looks the prices of a model up, at a time in RFC 3339; undefined for a name that is not known. */
 type LookUp = (model: string, at: string) => FoundPrices | undefined
 
-export function createLookUp(library: Library): { lookUp: LookUp; names: string[] } {
+export function createLookUp(library: Library): {
+  lookUp: LookUp
+  names: string[]
+  changesOf: (model: string) => string[]
+} {
   const known = knownModels(library)
   const find = (name: string, at: string): Omit<FoundPrices, 'percent'> | undefined => {
     const facts = factsOf(name)
@@ -67,7 +71,15 @@ export function createLookUp(library: Library): { lookUp: LookUp; names: string[
     }
     return undefined
   }
-  return { lookUp, names: [...new Set([...FACT_NAMES, ...known.keys()])] }
+  const beginningsOf = (name: string): string[] => [
+    ...factsOf(name).flatMap((fact) => [
+      ...(fact.from === undefined ? [] : [fact.from]),
+      ...('sameAs' in fact ? beginningsOf(fact.sameAs) : []),
+    ]),
+    ...datesIn(known.get(name)),
+  ]
+  const changesOf = (model: string) => [...new Set(namesOf(model).flatMap(beginningsOf))].sort()
+  return { lookUp, names: [...new Set([...FACT_NAMES, ...known.keys()])], changesOf }
 }
 
 interface KnownModel {
@@ -92,6 +104,12 @@ function knownModels({ findProvider }: Library): Map<string, KnownModel> {
   }
   return known
 }
+
+/** The instants from which the library has a price. */
+const datesIn = (known: KnownModel | undefined): string[] =>
+  (Array.isArray(known?.model.prices) ? known.model.prices : []).flatMap(({ constraint }) =>
+    constraint?.type === 'start_date' ? [new Date(constraint.start_date).toISOString()] : [],
+  )
 
 /** Others are free for a subscriber, or are priced by page or hour. */
 const hasTokenPrices = ({ prices }: ModelInfo): boolean =>

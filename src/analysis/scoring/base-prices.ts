@@ -1,0 +1,97 @@
+import { DAY_MS } from '../../base/dates.ts'
+import type { PriceOverrides } from '../../base/model-prices.ts'
+import { createLookUp } from './price-lookup.ts'
+import { loadPricer, PRICED_KINDS, type Pricer } from './prices.ts'
+
+// Tokens at the prices of one day, for change-parts.ts: what would have been paid had no price changed since.
+
+const HOUR_MS = 3_600_000
+/** Tokens of one kind: more than any size of a prompt from which on it is long. */
+const MANY = 1_000_000_000
+const TOKENS = {
+  input: MANY,
+  output: MANY,
+  cache_read: MANY,
+  cache_creation: 2 * MANY,
+  cache_creation_1h: MANY,
+}
+
+export interface PriceHistory extends Pick<Pricer, 'divided'> {
+  /** The instants at which a price of the model began to hold, oldest first; none where it is always the same. */
+  changesOf: (model: string) => string[]
+}
+
+/** The prices of `loadPricer`, and when they changed. */
+export async function loadPriceHistory(overrides: PriceOverrides = {}): Promise<PriceHistory> {
+  const { changesOf } = createLookUp(await import('@pydantic/genai-prices'))
+  const { divided } = await loadPricer(overrides)
+  return { divided, changesOf: (model) => (Object.hasOwn(overrides, model) ? [] : changesOf(model)) }
+}
+
+/** Picodollars for a token of each of PRICED_KINDS; undefined: no price is known. */
+export type BasePrices = readonly bigint[] | undefined
+
+/**
+ * The prices of a model by its terms (`FactKey.price`: tiers, region, `long`, `peak`, or `standard`) on the day that begins at
+ * `day`; of a model that had none yet its first. A price of the peak hours is that day's, or the last one of three days before: a
+ * weekend has none.
+ */
+export function createBasePrices({ divided, changesOf }: PriceHistory, day: string) {
+  const known = new Map<string, BasePrices>()
+  const start = Date.parse(day)
+  const priceAt = (model: string, terms: readonly string[], ms: number) => {
+    const tiers = terms.filter((term) => !['standard', 'long', 'peak'].includes(term))
+    return divided({
+      ...{ model, tokens: TOKENS, at: new Date(ms).toISOString(), aggregated: !terms.includes('long') },
+      tier: tiers.length === 0 ? null : tiers.join(' '),
+    })
+  }
+  const find = (model: string, terms: readonly string[]): BasePrices => {
+    const wanted = terms.includes('peak')
+    const later = changesOf(model).flatMap((change) => (change > day ? [Date.parse(change)] : []))
+    const begin = [start, ...later].find((ms) => priceAt(model, terms, ms) !== undefined)
+    if (begin === undefined) return undefined
+    let found = priceAt(model, terms, begin)
+    const isWanted = () => found?.terms.includes('peak') === wanted
+    for (let ms = begin + DAY_MS - HOUR_MS; !isWanted() && ms > begin - 3 * DAY_MS; ms -= HOUR_MS)
+      found = priceAt(model, terms, ms)
+    return (isWanted() ? found : priceAt(model, terms, begin))?.costs.map((cost) => cost / BigInt(MANY))
+  }
+  return (model: string, price: string): BasePrices => {
+    const key = `${model}\n${price}`
+    if (!known.has(key)) known.set(key, find(model, price.split(' ')))
+    return known.get(key)
+  }
+}
+
+/** What a model used under the same terms: of each of PRICED_KINDS the tokens, and what they cost in micro-dollars. */
+interface Used {
+  calls: number
+  tokens: readonly bigint[]
+  costs: readonly bigint[]
+}
+
+const PICO_PER_MICRO = 1_000_000n
+const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n)
+
+/**
+ * What tokens of two ranges cost at these prices, in picodollars: of each range, of each of PRICED_KINDS. What was paid counts as it is
+ * where it differs by no more than the rounding of each call. Without a known price it is what was paid for a token in the first
+ * range that has some of the kind.
+ */
+export function baseCosts(prices: BasePrices, ranges: readonly [Used, Used]): [bigint[], bigint[]] {
+  const priceOf = (kind: number, tokens: bigint): bigint => {
+    if (prices !== undefined) return tokens * (prices[kind] ?? 0n)
+    const first = ranges.find((range) => (range.tokens[kind] ?? 0n) > 0n && (range.costs[kind] ?? 0n) > 0n)
+    if (first === undefined) return 0n
+    return (tokens * (first.costs[kind] ?? 0n) * PICO_PER_MICRO) / (first.tokens[kind] ?? 1n)
+  }
+  const [before, after] = ranges.map(({ calls, tokens, costs }) => {
+    const base = PRICED_KINDS.map((_, kind) => priceOf(kind, tokens[kind] ?? 0n))
+    const paid = costs.map((cost) => cost * PICO_PER_MICRO)
+    const difference = sumOf(base) - sumOf(paid)
+    const isRounding = (difference < 0n ? -difference : difference) <= BigInt(calls) * PICO_PER_MICRO
+    return isRounding ? paid : base
+  })
+  return [before ?? [], after ?? []]
+}
