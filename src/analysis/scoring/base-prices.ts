@@ -64,7 +64,7 @@ export function createBasePrices({ divided, changesOf }: PriceHistory, day: stri
   }
 }
 
-/** What a model used under the same terms: of each of PRICED_KINDS the tokens, and what they cost in micro-dollars. */
+/** The use of a model under the same terms: of each of PRICED_KINDS the tokens, and their cost in micro-dollars. */
 interface Used {
   calls: number
   tokens: readonly bigint[]
@@ -75,7 +75,7 @@ const PICO_PER_MICRO = 1_000_000n
 const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n)
 
 /**
- * What tokens of two ranges cost at these prices, in picodollars: of each range, of each of PRICED_KINDS. What was paid counts as it is
+ * Prices the tokens of two ranges, in picodollars: of each range, of each of PRICED_KINDS. A cost that was paid counts as it is
  * where it differs by no more than the rounding of each call. Without a known price it is what was paid for a token in the first
  * range that has some of the kind.
  */
