@@ -677,6 +677,16 @@ type BreakdownItemTokens struct {
 	CacheCreation int64 `json:"cache_creation"`
 }
 
+// BreakdownItemCostByKind: The cost by kind, which add up to it exactly; `other`: searches, and stated costs without tokens.
+type BreakdownItemCostByKind struct {
+	Input        float64 `json:"input"`
+	Output       float64 `json:"output"`
+	CacheRead    float64 `json:"cache_read"`
+	CacheWrite5m float64 `json:"cache_write_5m"`
+	CacheWrite1h float64 `json:"cache_write_1h"`
+	Other        float64 `json:"other"`
+}
+
 // PreviousRange: In the range of `compare`.
 type PreviousRange struct {
 	Cost     float64 `json:"cost"`
@@ -685,13 +695,14 @@ type PreviousRange struct {
 
 // BreakdownTotal: Of all pages.
 type BreakdownTotal struct {
-	Sessions       int64               `json:"sessions"` // A session counts once under each of its models; in the total, once
-	Turns          int64               `json:"turns"`    // Of these sessions
-	Tokens         BreakdownItemTokens `json:"tokens"`
-	Cost           float64             `json:"cost"`            // US dollars, exact to 6 decimals
-	Share          float64             `json:"share"`           // Fraction of the total cost, rounded to 6 decimals; 0 where nothing costs
-	UnpricedTokens int64               `json:"unpriced_tokens"` // Tokens of models without a known price, of all four kinds; they cost nothing
-	Previous       *PreviousRange      `json:"previous"`        // In the range of `compare`
+	Sessions       int64                   `json:"sessions"` // A session counts once under each of its models; in the total, once
+	Turns          int64                   `json:"turns"`    // Of these sessions
+	Tokens         BreakdownItemTokens     `json:"tokens"`
+	Cost           float64                 `json:"cost"`            // US dollars, exact to 6 decimals
+	CostByKind     BreakdownItemCostByKind `json:"cost_by_kind"`    // The cost by kind, which add up to it exactly; `other`: searches, and stated costs without tokens
+	Share          float64                 `json:"share"`           // Fraction of the total cost, rounded to 6 decimals; 0 where nothing costs
+	UnpricedTokens int64                   `json:"unpriced_tokens"` // Tokens of models without a known price, of all four kinds; they cost nothing
+	Previous       *PreviousRange          `json:"previous"`        // In the range of `compare`
 }
 type BreakdownItem struct {
 	BreakdownTotal

@@ -72,6 +72,7 @@ export const PLACEMENTS = {
   ticket_rollups: 'distributed',
   ticket_waiting: 'distributed',
   usage_rollups: 'distributed',
+  usage_walks: 'distributed',
   webhook_attempts: 'distributed',
   webhook_claims: 'distributed',
   webhook_deliveries: 'distributed',

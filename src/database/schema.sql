@@ -66,15 +66,22 @@ create table branch_rollups (
   branch text not null,
   sessions bigint not null,
   turns bigint not null,
-  cost numeric(20,6) not null,
   input bigint not null,
   output bigint not null,
   cache_read bigint not null,
   cache_creation bigint not null,
   unpriced_tokens bigint not null,
+  cost_input bigint not null default 0,
+  cost_output bigint not null default 0,
+  cost_cache_read bigint not null default 0,
+  cost_cache_write_5m bigint not null default 0,
+  cost_cache_write_1h bigint not null default 0,
+  cost_other bigint not null default 0,
+  cost numeric(20,6) not null generated always as (((cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other)::numeric * 0.000001)) stored,
+  micros bigint not null generated always as (cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other) stored,
   constraint branch_rollups_pkey PRIMARY KEY (org_id, project, branch)
 );
-CREATE INDEX branch_rollups_by_cost ON branch_rollups USING btree (org_id, project, cost DESC, NULLIF(branch, ''::text) COLLATE "C");
+CREATE INDEX branch_rollups_by_cost ON branch_rollups USING btree (org_id, project, micros DESC, NULLIF(branch, ''::text) COLLATE "C");
 
 create table browser_sessions (
   token_hash bytea not null,
@@ -698,7 +705,7 @@ create table session_rollups (
   project text not null,
   bucket date not null,
   sessions bigint not null,
-  cost numeric(20,6) not null,
+  cost numeric(20,6) not null default 0,
   quality_sum numeric(20,2) not null,
   quality_min numeric(5,2) not null,
   quality_max numeric(5,2) not null,
@@ -724,7 +731,14 @@ CREATE INDEX session_tickets_by_ticket ON session_tickets USING btree (org_id, t
 create table session_usage (
   org_id text not null,
   session_id text not null,
+  nth integer not null,
   model text not null,
+  price text not null,
+  vendor text not null,
+  paid_by text not null,
+  day date not null,
+  utc_day date not null,
+  first_day date not null,
   is_main boolean not null,
   project text not null,
   member text not null,
@@ -732,28 +746,39 @@ create table session_usage (
   branch text not null,
   created_at timestamp with time zone not null,
   ended_at timestamp with time zone,
-  day date not null generated always as ((created_at AT TIME ZONE 'UTC'::text)::date) stored,
   turns integer not null,
   quality_score numeric(5,2) not null,
   findings integer not null,
   session_cost numeric(14,6) not null,
-  cost numeric(14,6) not null,
+  sessions integer not null,
+  day_turns integer not null,
+  main_turns integer not null,
+  calls integer not null,
+  prompts integer not null,
   input bigint not null,
   output bigint not null,
   cache_read bigint not null,
   cache_creation bigint not null,
+  cache_creation_1h bigint not null,
   unpriced_tokens bigint not null,
-  transcript_tokens bigint not null default 0,
-  telemetry_tokens bigint not null default 0,
-  constraint session_usage_pkey PRIMARY KEY (org_id, session_id, model)
+  cost_input bigint not null,
+  cost_output bigint not null,
+  cost_cache_read bigint not null,
+  cost_cache_write_5m bigint not null,
+  cost_cache_write_1h bigint not null,
+  cost_other bigint not null,
+  transcript_tokens bigint not null,
+  telemetry_tokens bigint not null,
+  cost numeric(14,6) not null generated always as (((cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other)::numeric * 0.000001)) stored,
+  constraint session_usage_pkey PRIMARY KEY (org_id, session_id, nth)
 );
-CREATE INDEX session_usage_by_agent ON session_usage USING btree (org_id, agent, created_at, session_id);
-CREATE INDEX session_usage_by_branch ON session_usage USING btree (org_id, branch, created_at, session_id);
-CREATE INDEX session_usage_by_member ON session_usage USING btree (org_id, member, created_at, session_id);
-CREATE INDEX session_usage_by_model ON session_usage USING btree (org_id, model, created_at, session_id);
-CREATE INDEX session_usage_by_project ON session_usage USING btree (org_id, project, created_at, session_id);
-CREATE INDEX session_usage_by_time ON session_usage USING btree (org_id, created_at, session_id);
-CREATE INDEX session_usage_with_findings ON session_usage USING btree (org_id, created_at, session_id) WHERE is_main AND findings > 0;
+CREATE INDEX session_usage_by_agent ON session_usage USING btree (org_id, agent, day, created_at, session_id);
+CREATE INDEX session_usage_by_branch ON session_usage USING btree (org_id, branch, day, created_at, session_id);
+CREATE INDEX session_usage_by_member ON session_usage USING btree (org_id, member, day, created_at, session_id);
+CREATE INDEX session_usage_by_model ON session_usage USING btree (org_id, model, day, created_at, session_id);
+CREATE INDEX session_usage_by_project ON session_usage USING btree (org_id, project, day, created_at, session_id);
+CREATE INDEX session_usage_by_time ON session_usage USING btree (org_id, day, created_at, session_id);
+CREATE INDEX session_usage_with_findings ON session_usage USING btree (org_id, day, created_at, session_id) WHERE is_main AND findings > 0;
 
 create table sessions (
   org_id text not null,
@@ -818,12 +843,19 @@ create table ticket_rollups (
   main_sessions bigint not null,
   turns bigint not null,
   main_turns bigint not null,
-  cost numeric(20,6) not null,
   input bigint not null,
   output bigint not null,
   cache_read bigint not null,
   cache_creation bigint not null,
   unpriced_tokens bigint not null,
+  cost_input bigint not null default 0,
+  cost_output bigint not null default 0,
+  cost_cache_read bigint not null default 0,
+  cost_cache_write_5m bigint not null default 0,
+  cost_cache_write_1h bigint not null default 0,
+  cost_other bigint not null default 0,
+  cost numeric(20,6) not null generated always as (((cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other)::numeric * 0.000001)) stored,
+  micros bigint not null generated always as (cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other) stored,
   constraint ticket_rollups_pkey PRIMARY KEY (org_id, dims, grain, bucket, project, ticket),
   constraint ticket_rollups_dims_check CHECK (dims = ANY (ARRAY['ticket'::text, 'project_ticket'::text])),
   constraint ticket_rollups_grain_check CHECK (grain = ANY (ARRAY['day'::text, 'month'::text, 'all'::text]))
@@ -849,7 +881,6 @@ create table usage_rollups (
   main_sessions bigint not null,
   turns bigint not null,
   main_turns bigint not null,
-  cost numeric(20,6) not null,
   input bigint not null,
   output bigint not null,
   cache_read bigint not null,
@@ -858,10 +889,25 @@ create table usage_rollups (
   transcript_tokens bigint not null default 0,
   telemetry_tokens bigint not null default 0,
   captured_tokens bigint not null default 0,
+  begun_cost bigint not null default 0,
+  cost_input bigint not null default 0,
+  cost_output bigint not null default 0,
+  cost_cache_read bigint not null default 0,
+  cost_cache_write_5m bigint not null default 0,
+  cost_cache_write_1h bigint not null default 0,
+  cost_other bigint not null default 0,
+  cost numeric(20,6) not null generated always as (((cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other)::numeric * 0.000001)) stored,
+  micros bigint not null generated always as (cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other) stored,
   constraint usage_rollups_pkey PRIMARY KEY (org_id, dims, grain, bucket, project, member, agent, model, branch),
-  constraint usage_rollups_dims_check CHECK (dims = ANY (ARRAY['agent_model'::text, 'project'::text, 'member'::text, 'branch'::text, 'project_agent_model'::text, 'member_agent_model'::text, 'project_member'::text, 'project_branch'::text, 'member_branch'::text])),
+  constraint usage_rollups_dims_check CHECK (dims = ANY (ARRAY['all'::text, 'agent_model'::text, 'project'::text, 'member'::text, 'branch'::text, 'project_agent_model'::text, 'member_agent_model'::text, 'project_member'::text, 'project_branch'::text, 'member_branch'::text])),
   constraint usage_rollups_grain_check CHECK (grain = ANY (ARRAY['day'::text, 'month'::text, 'all'::text]))
 ) with (fillfactor=70);
+
+create table usage_walks (
+  org_id text not null,
+  session_id text not null,
+  constraint usage_walks_pkey PRIMARY KEY (org_id)
+);
 
 create table webhook_attempts (
   org_id text not null,

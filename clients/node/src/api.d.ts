@@ -316,11 +316,15 @@ export interface CostBreakdownParams extends PageParams, RangeParams {
 export interface BreakdownItemTokens {
  input: number; output: number; cache_read: number; cache_creation: number
 }
+/** The cost by kind, which add up to it exactly; `other`: searches, and stated costs without tokens */ export interface BreakdownItemCostByKind {
+ input: number; output: number; cache_read: number; cache_write_5m: number; cache_write_1h: number
+ other: number
+}
 /** In the range of `compare` */ export interface PreviousRange { cost: number; sessions: number }
 /** Of all pages */ export interface BreakdownTotal {
  sessions: number; turns: number; tokens: BreakdownItemTokens
  /** US dollars, exact to 6 decimals */ cost: number
- share: number; unpriced_tokens: number; previous?: PreviousRange
+ cost_by_kind: BreakdownItemCostByKind; share: number; unpriced_tokens: number; previous?: PreviousRange
 }
 export interface BreakdownItem extends BreakdownTotal {
  key: string | null

@@ -465,6 +465,15 @@ class BreakdownItemTokens(Model):
     cache_read: int
     cache_creation: int
 
+class BreakdownItemCostByKind(Model):
+    """The cost by kind, which add up to it exactly; `other`: searches, and stated costs without tokens."""
+    input: float
+    output: float
+    cache_read: float
+    cache_write_5m: float
+    cache_write_1h: float
+    other: float
+
 class PreviousRange(Model):
     """In the range of `compare`."""
     cost: float
@@ -476,6 +485,7 @@ class BreakdownTotal(Model):
     turns: int  # Of these sessions
     tokens: BreakdownItemTokens
     cost: float  # US dollars, exact to 6 decimals
+    cost_by_kind: BreakdownItemCostByKind  # The cost by kind, which add up to it exactly; `other`: searches, and stated costs without tokens
     share: float  # Fraction of the total cost, rounded to 6 decimals; 0 where nothing costs
     unpriced_tokens: int  # Tokens of models without a known price, of all four kinds; they cost nothing
     previous: PreviousRange  # In the range of `compare`; absent where there is none

@@ -4,7 +4,10 @@ import { PRICED_KINDS, type Pricer } from '../scoring/prices.ts'
 import { byBytes, byKind, type Cell, OTHER, sumOf, sumOfAll, usualCosts } from './cells.ts'
 import type { FactSession } from './model.ts'
 
-/** Makes the cells' tokens those of the session. `endOf`: the cell of what a model used beyond its calls. */
+/**
+ * Makes the cells' tokens those of the session: each kind divided among models in proportion to that of their calls, as it always
+ * was, and then among days. `endOf`: the cell of what a model used beyond its calls.
+ */
 export function divideTokens(
   cells: readonly Cell[],
   mainCell: Cell,
@@ -15,25 +18,33 @@ export function divideTokens(
   const hours = given?.cache_creation_1h ?? sumOf(cells.map(countIn(HOUR)))
   const totals = byKind({ ...allTokens(given), cache_creation_1h: hours })
   for (const [kind, total] of totals.entries()) {
-    const counts = cells.map(countIn(kind))
-    const counted = sumOf(counts)
+    const counted = sumOf(cells.map(countIn(kind)))
     if (total === counted) continue
-    if (counted === 0) {
-      mainCell.tokens[kind] = total
-    } else if (total < counted) {
-      const parts = largestRemainder(BigInt(total), counts.map(BigInt))
-      for (const [index, cell] of cells.entries()) cell.tokens[kind] = Number(parts[index])
-    } else {
-      const byModel = Map.groupBy(cells, ({ model }) => model)
-      const models = [...byModel.keys()].sort(byBytes)
-      const weights = models.map((model) => BigInt(sumOf((byModel.get(model) ?? []).map(countIn(kind)))))
-      for (const [index, part] of largestRemainder(BigInt(total - counted), weights).entries()) {
-        if (part === 0n) continue
-        const { tokens } = endOf(models[index] ?? '')
-        tokens[kind] = (tokens[kind] ?? 0) + Number(part)
+    if (counted === 0) mainCell.tokens[kind] = total
+    for (const { model, own, part } of counted === 0 ? [] : byModel(cells, total, countIn(kind))) {
+      const counts = own.map(countIn(kind))
+      const more = part - sumOf(counts)
+      if (more > 0) {
+        const { tokens } = endOf(model)
+        tokens[kind] = (tokens[kind] ?? 0) + more
+      } else if (more < 0) {
+        const parts = largestRemainder(BigInt(part), counts.map(BigInt))
+        for (const [index, cell] of own.entries()) cell.tokens[kind] = Number(parts[index])
       }
     }
   }
+}
+
+/** The cells of each model, and its part of a total in proportion to `weightOf` its cells; one of these is above 0. */
+function byModel(cells: readonly Cell[], total: number, weightOf: (cell: Cell) => number) {
+  const models = [...Map.groupBy(cells, ({ model }) => model)].sort(([a], [b]) => byBytes(a, b))
+  const sum = BigInt(sumOf(cells.map(weightOf)))
+  let through = 0n
+  return models.map(([model, own]) => {
+    const before = (BigInt(total) * through) / sum
+    through += BigInt(sumOf(own.map(weightOf)))
+    return { model, own, part: Number((BigInt(total) * through) / sum - before) }
+  })
 }
 
 const HOUR = PRICED_KINDS.length - 1
@@ -45,26 +56,30 @@ export function divideCost(
   { cost, unpriced_tokens, created_at }: FactSession,
   pricer: Pricer,
 ): void {
-  const divide = (total: bigint, weights: readonly bigint[]): bigint[] =>
-    weights.some((weight) => weight > 0n)
-      ? largestRemainder(total, weights)
-      : cells.map((cell) => (cell === mainCell ? total : 0n))
-  const unpriced = divide(
-    BigInt(unpriced_tokens),
-    cells.map((cell) => BigInt(cell.unpriced)),
-  )
+  const unpricedIn = ({ unpriced }: Cell) => unpriced
+  if (sumOf(cells.map(unpricedIn)) === 0) mainCell.unpriced_tokens = unpriced_tokens
+  else
+    for (const { own, part } of byModel(cells, unpriced_tokens, unpricedIn)) {
+      const parts = dividedBy(BigInt(part), own.map(unpricedIn).map(BigInt))
+      for (const [index, cell] of own.entries()) cell.unpriced_tokens = Number(parts[index])
+    }
   const hasCosts = cells.some(({ weight }) => weight > 0n)
   const areListed =
     cells.every(({ isListed }) => isListed) && cells.some(({ listed }) => sumOfAll(listed) > 0n)
   const weightOf = ({ weight, listed, counted }: Cell) =>
     hasCosts ? weight : areListed ? sumOfAll(listed) : BigInt(counted)
-  const costs = divide(cost, cells.map(weightOf))
+  const costs = dividedBy(cost, cells.map(weightOf), cells.indexOf(mainCell))
   for (const [index, cell] of cells.entries()) {
-    cell.unpriced_tokens = Number(unpriced[index])
     const own = costs[index] ?? 0n
     if (own > 0n) cell.costs = largestRemainder(own, kindsOf(cell, created_at, pricer))
   }
 }
+
+/** The parts of a total by the largest remainder; all of it at `rest` where no weight is above 0. */
+const dividedBy = (total: bigint, weights: readonly bigint[], rest = 0): bigint[] =>
+  weights.some((weight) => weight > 0n)
+    ? largestRemainder(total, weights)
+    : weights.map((_, index) => (index === rest ? total : 0n))
 
 /** The weights that a cell's cost is divided by. */
 function kindsOf(cell: Cell, at: string, pricer: Pricer): bigint[] {

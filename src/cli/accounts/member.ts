@@ -6,6 +6,7 @@ import { commandLineActor } from '../command/actor.ts'
 import type { CliCommand } from '../command/cli-command.ts'
 import { type Args, type Context, withOrganization } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
+import { pricerOf } from '../command/sync-deps.ts'
 import { table } from '../command/table.ts'
 
 const COLUMNS = ['id', 'email', 'display_name', 'role', 'team', 'joined_at', 'aliases'] as const
@@ -149,7 +150,7 @@ async function invite(
 async function erase(context: Context, { org }: { org: string }, [email]: Args): Promise<void> {
   const { erasePerson } = await import('../../server/erasure/person.ts')
   const erased = await withOrganization(context, org, (sql, orgId) =>
-    erasePerson(sql, orgId, commandLineActor(), email),
+    erasePerson(sql, orgId, commandLineActor(), email, pricerOf(context.config)),
   )
   const { pseudonym, sessions, commits, audit_entries, others } = erased
   await printResult(

@@ -76,7 +76,7 @@ async function databaseChecks(
     if (!isReadable) return first
     const others = [
       await checks.checkNodes(database.sql),
-      await checks.checkRollups(database.sql, rebuild, onProgress),
+      await checks.checkRollups(database.sql, rebuild, onProgress, pricerOf(config)),
       await checks.checkPrices(database.sql, await pricerOf(config)(), new Date()),
       await checkWebhooks(database.sql, isServed),
       await checks.checkMachines(database.sql, new Date()),

@@ -17,6 +17,7 @@ import { findSecretKey, saveSecretKey } from '../../webhooks/signing/secret-key.
 import type { Args, Context } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
 import { startProgress } from '../command/progress.ts'
+import { pricerOf } from '../command/sync-deps.ts'
 import { table } from '../command/table.ts'
 import { secondsSince } from './backup.ts'
 import { printChecks } from './doctor.ts'
@@ -96,7 +97,7 @@ export async function verify({ config, log, json }: Context, _options: object, [
       const checks = [
         await checkDatabase(sql, 'scratch'),
         await checkMigrations(sql),
-        await checkRollups(sql, false),
+        await checkRollups(sql, false, undefined, pricerOf(config)),
         await checkKey(sql, backup),
       ]
       const signature = backup.signatureBy(findSecretKey(config))

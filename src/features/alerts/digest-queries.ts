@@ -1,11 +1,11 @@
 import { addDays, monthOf } from '../../base/dates.ts'
-import { MONEY_DECIMALS, unitsOf, unscaled } from '../../base/decimals.ts'
+import { MONEY_DECIMALS, unscaled } from '../../base/decimals.ts'
 import type { ISql } from '../../database/client.ts'
 import { inDays } from '../../database/rows.ts'
 import type { EventData } from '../../webhooks/outbox/catalogue.ts'
 import { forecastOf } from '../cost/forecast.ts'
 import { findBudgets, ORGANIZATION } from '../usage/scope-queries.ts'
-import { usageRows } from '../usage/sources.ts'
+import { costRows, usageRows } from '../usage/sources.ts'
 import { sessionSums } from '../usage/sums.ts'
 import { weekBefore } from './digest-model.ts'
 
@@ -20,10 +20,10 @@ async function costBy(
 ) {
   const filters = { date_from: range.from, date_to: range.to }
   const rows = await sql<{ key: string; cost: string }[]>`
-    select r.${sql(by)} as key, sum(r.cost)::text as cost
+    select r.${sql(by)} as key, (sum(r.micros) * 0.000001)::text as cost
     from (${usageRows(sql, orgId, filters, { columns: [by], buckets: 'day' })}) r
     group by 1
-    order by sum(r.cost) desc, r.${sql(by)} collate "C"
+    order by sum(r.micros) desc, r.${sql(by)} collate "C"
     limit ${MAX_KEYS}`
   return rows.map(({ key, cost }) => ({ key: key === '' ? null : key, cost: Number(cost) }))
 }
@@ -31,10 +31,10 @@ async function costBy(
 async function readSpent(sql: ISql, orgId: string, today: string) {
   const [row] = await sql<[{ before: string; today: string }]>`
     select
-      coalesce(sum(r.cost) filter (where r.bucket < ${today}), 0.000000) as before,
-      coalesce(sum(r.cost) filter (where r.bucket = ${today}), 0.000000) as today
-    from (${sessionSums(sql, orgId, { date_from: monthOf(today), date_to: today }, 'day')}) r`
-  return { before: unitsOf(row.before), today: unitsOf(row.today) }
+      coalesce(sum(r.micros) filter (where r.bucket < ${today}), 0) as before,
+      coalesce(sum(r.micros) filter (where r.bucket = ${today}), 0) as today
+    from (${costRows(sql, orgId, { date_from: monthOf(today), date_to: today })}) r`
+  return { before: BigInt(row.before), today: BigInt(row.today) }
 }
 
 /** The data of a digest that is sent on this day, and the mean score of the seven days before; null: no sessions. */
@@ -46,19 +46,21 @@ export async function readDigest(
   zone: string,
 ): Promise<{ data: EventData['digest.ready']; previousQuality: number | null }> {
   const { from, to } = weekBefore(today)
-  const [figures] = await sql<
-    Record<'cost' | 'previous_cost' | 'quality' | 'previous_quality', string | null>[]
-  >`
+  const days = { date_from: addDays(from, -7), date_to: to }
+  const [spent] = await sql<[{ cost: string; previous_cost: string }]>`
     select
-      sum(r.cost) filter (where r.bucket >= ${from})::text as cost,
-      sum(r.cost) filter (where r.bucket < ${from})::text as previous_cost,
+      coalesce(sum(r.micros) filter (where r.bucket >= ${from}), 0) * 0.000001 as cost,
+      coalesce(sum(r.micros) filter (where r.bucket < ${from}), 0) * 0.000001 as previous_cost
+    from (${costRows(sql, orgId, days)}) r`
+  const [figures] = await sql<Record<'quality' | 'previous_quality', string | null>[]>`
+    select
       round(
         sum(r.quality_sum) filter (where r.bucket >= ${from}) / sum(r.sessions) filter (where r.bucket >= ${from}), 2
       )::text as quality,
       round(
         sum(r.quality_sum) filter (where r.bucket < ${from}) / sum(r.sessions) filter (where r.bucket < ${from}), 2
       )::text as previous_quality
-    from (${sessionSums(sql, orgId, { date_from: addDays(from, -7), date_to: to }, 'day')}) r
+    from (${sessionSums(sql, orgId, days, 'day')}) r
     where r.sessions > 0`
   const [outcome] = await sql<{ merged: string | null; cost: string | null }[]>`
     select sum(r.merged)::text as merged, sum(r.linked_cost)::text as cost
@@ -86,8 +88,8 @@ export async function readDigest(
   const scoreOf = (score: string | null | undefined) => (score == null ? null : Number(score))
   const data = {
     ...{ digest_id: digestId, from, to },
-    cost: Number(figures?.cost ?? 0),
-    previous_cost: Number(figures?.previous_cost ?? 0),
+    cost: Number(spent.cost),
+    previous_cost: Number(spent.previous_cost),
     by_model: await costBy(sql, orgId, 'model', { from, to }),
     by_project: await costBy(sql, orgId, 'project', { from, to }),
     budget:

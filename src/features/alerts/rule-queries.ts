@@ -122,7 +122,9 @@ export async function findDueOrganizations(sql: Sql, now: Date): Promise<string[
     select distinct r.org_id
     from notification_rules r
     join org_locks l on l.org_id = r.org_id
-    where ${isDue(sql, sql`r.org_id`, now)}`
+    where ${isDue(sql, sql`r.org_id`, now)}
+      -- figures are still moving to other days
+      and not exists (select from usage_walks w where w.org_id = r.org_id)`
   return rows.map(({ org_id }) => org_id)
 }
 

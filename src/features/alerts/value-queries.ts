@@ -50,7 +50,7 @@ function textOf({ sql, onlyMember }: Context, by: Each | Dimension | null, table
 const filtersOf = ({ watched: { scope }, from, to }: Context) => ({ ...scope, date_from: from, date_to: to })
 
 /** Rows (key, part, period, value) of money or tokens. */
-function usageSums(context: Context, by: Dimension | null, measure: 'cost' | 'unpriced_tokens'): Fragment {
+function usageSums(context: Context, by: Dimension | null, measure: 'micros' | 'unpriced_tokens'): Fragment {
   const { sql, orgId, watched } = context
   const each = watched.each === 'team' ? 'member' : watched.each
   const rows = usageRows(sql, orgId, filtersOf(context), {
@@ -60,7 +60,7 @@ function usageSums(context: Context, by: Dimension | null, measure: 'cost' | 'un
   return sql`
     select
       ${textOf(context, watched.each, 'r')} as key, ${textOf(context, by, 'r')} as part,
-      ${bucketOf(sql, watched.window, sql`r.bucket`)} as period, sum(r.${sql(measure)}) as value
+      ${bucketOf(sql, watched.window, sql`r.bucket`)} as period, sum(r.${sql(measure)})${measure === 'micros' ? sql` * 0.000001` : sql``} as value
     from (${rows}) r
     group by 1, 2, 3`
 }
@@ -154,7 +154,7 @@ const rowsOf = (context: Context, by: Dimension | null): Fragment => {
   if (metric === 'findings') return findingCounts(context, by)
   if (metric === 'average_quality') return qualityMeans(context)
   if (metric === 'limit_hits') return limitHits(context)
-  return usageSums(context, by, metric === 'unpriced_tokens' ? metric : 'cost')
+  return usageSums(context, by, metric === 'unpriced_tokens' ? metric : 'micros')
 }
 
 /** Metrics that are 0 without sessions; the others have no data then. */

@@ -2,6 +2,7 @@ import { inZone } from '../../accounts/organizations/zone-queries.ts'
 import { addDays, dayOf } from '../../base/dates.ts'
 import { unitsOf } from '../../base/decimals.ts'
 import type { ISql, Sql } from '../../database/client.ts'
+import { costRows } from '../usage/sources.ts'
 import { sessionSums } from '../usage/sums.ts'
 import type { Badge, BadgeKind, BadgeLook } from './model.ts'
 import { badgeOf, efficiency, meanValue } from './value.ts'
@@ -53,9 +54,12 @@ interface Today {
   today: string
 }
 
-/** The organization's sums of the days in the range: of one project, or of all. */
-const countedDays = (sql: Sql, orgId: string, { today, days, project }: WantedBadge & Today) =>
-  sessionSums(sql, orgId, { project, date_from: addDays(today, 1 - days), date_to: today }, 'day')
+/** The days in the range: of one project, or of all. */
+const rangeOf = ({ today, days, project }: WantedBadge & Today) => ({
+  ...(project === undefined ? {} : { project }),
+  date_from: addDays(today, 1 - days),
+  date_to: today,
+})
 
 async function readMean(sql: Sql, orgId: string, wanted: WantedBadge & Today): Promise<number | undefined> {
   const [row] = await sql<{ sessions: string; quality_sum: string; security_sum: string }[]>`
@@ -63,7 +67,7 @@ async function readMean(sql: Sql, orgId: string, wanted: WantedBadge & Today): P
       coalesce(sum(r.sessions), 0) as sessions,
       coalesce(sum(r.quality_sum), 0.00) as quality_sum,
       coalesce(sum(r.security_sum), 0.00) as security_sum
-    from (${countedDays(sql, orgId, wanted)}) r`
+    from (${sessionSums(sql, orgId, rangeOf(wanted), 'day')}) r`
   if (row === undefined) return undefined
   const sum = wanted.kind === 'security' ? row.security_sum : row.quality_sum
   return meanValue(unitsOf(sum), BigInt(row.sessions))
@@ -77,8 +81,8 @@ async function readEfficiency(
 ): Promise<number | undefined> {
   const { today, days } = wanted
   const [spent, ...limits] = await sql<{ month: string; amount: string }[]>`
-    select '' as month, coalesce(sum(r.cost), 0.000000) as amount
-    from (${countedDays(sql, orgId, wanted)}) r
+    select '' as month, coalesce(sum(r.micros), 0) * 0.000001 as amount
+    from (${costRows(sql, orgId, rangeOf(wanted))}) r
     union all
     select b.month::text, b.limit_usd
     from budgets b

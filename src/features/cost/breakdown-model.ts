@@ -1,5 +1,6 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { type Static, type TNumber, Type } from '@sinclair/typebox'
 import { closed, component, nullable } from '../../analysis/records/fields.ts'
+import { COST_KINDS } from '../../analysis/usage/model.ts'
 import { type FieldProblem, problemIf } from '../../base/errors.ts'
 import { oneOf, oneOfOr, Page, Pagination, PerPage } from '../../http/query.ts'
 import { compareProblems, compareWith, type Dimension, type SumKey, UsageFilters } from '../usage/model.ts'
@@ -76,6 +77,16 @@ const sums = {
   turns: Type.Integer({ description: 'Of these sessions', examples: [812] }),
   tokens: closed({ input: tokenSum, output: tokenSum, cache_read: tokenSum, cache_creation: tokenSum }),
   cost: Type.Number({ description: 'US dollars, exact to 6 decimals', examples: [128.4] }),
+  cost_by_kind: closed(
+    Object.fromEntries(COST_KINDS.map((kind) => [kind, Type.Number({ examples: [21.4] })])) as Record<
+      (typeof COST_KINDS)[number],
+      TNumber
+    >,
+    {
+      description:
+        'The cost by kind, which add up to it exactly; `other`: searches, and stated costs without tokens',
+    },
+  ),
   share: Type.Number({
     minimum: 0,
     maximum: 1,

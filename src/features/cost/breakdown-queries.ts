@@ -1,10 +1,11 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
+import { COST_KINDS } from '../../analysis/usage/model.ts'
 import { JsonText } from '../../base/json-text.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { type CsvColumns, fields } from '../../http/responses/csv.ts'
-import { type SumKey, USED, type UsageFilters } from '../usage/model.ts'
+import { COSTS, MEASURES as SUMS, type SumKey, type UsageFilters } from '../usage/model.ts'
 import { branchRows, isOfBranches, usageRows } from '../usage/sources.ts'
-import { comparedRange, keyOf, memberTables, OTHERS, selected } from '../usage/sums.ts'
+import { comparedRange, dollarsOf, keyOf, memberTables, OTHERS, selected } from '../usage/sums.ts'
 import { type BreakdownItem, type BreakdownQuery, columnsOf, isTime } from './breakdown-model.ts'
 
 /** Keys whose values tell what a member does: somebody who sees only their own figures gets them of their own sessions only. */
@@ -18,11 +19,11 @@ function breakdownKeyOf(sql: Sql, key: SumKey, who: 'all' | VisibleMember | 'oth
 
 /** The expressions that sums `g` are sorted by, but for their keys. */
 const MEASURES = {
-  cost: 'g.cost',
+  cost: 'g.micros',
   tokens: 'g.input + g.output + g.cache_read + g.cache_creation',
   sessions: 'g.sessions',
   unpriced_tokens: 'g.unpriced_tokens',
-  change: 'abs(g.cost - g.previous_cost)',
+  change: 'abs(g.micros - g.previous_micros)',
 }
 
 /** The order of sums `g`; ties are broken by the keys, those without one last. */
@@ -34,22 +35,28 @@ function orderOf(sql: Sql, { sort, order }: BreakdownQuery): Fragment {
   return sql`${sql.unsafe(MEASURES[sort])} ${direction}, ${keys(sql`asc`)}`
 }
 
+/** The cost of `g` by kind, as JSON text without braces. */
+const KINDS_ITEM = COSTS.map(
+  (column, index) =>
+    `'${index === 0 ? '' : ','}"${column.slice('cost_'.length)}":' || ${dollarsOf(`g.${column}`)}`,
+).join(' || ')
+
 /** The sums of `g` as JSON text without braces, but for `share`. */
 const SUMS_ITEM = `'"sessions":' || g.sessions || ',"turns":' || g.turns
   || ',"tokens":{"input":' || g.input || ',"output":' || g.output
   || ',"cache_read":' || g.cache_read || ',"cache_creation":' || g.cache_creation
-  || '},"cost":' || trim_scale(g.cost) || ',"share":' || trim_scale(g.share)
+  || '},"cost":' || ${dollarsOf('g.micros')} || ',"cost_by_kind":{' || ${KINDS_ITEM} || '},"share":' || trim_scale(g.share)
   || ',"unpriced_tokens":' || g.unpriced_tokens`
 
 /** `previous` behind the sums. */
-const PREVIOUS_ITEM = `',"previous":{"cost":' || trim_scale(g.previous_cost)
+const PREVIOUS_ITEM = `',"previous":{"cost":' || ${dollarsOf('g.previous_micros')}
   || ',"sessions":' || g.previous_sessions || '}'`
 
 /** Columns of the range before, from `p`, which has no row for a key that is new. */
-const PREVIOUS_COLUMNS = `, coalesce(p.cost, 0) as previous_cost, coalesce(p.sessions, 0) as previous_sessions`
+const PREVIOUS_COLUMNS = `, coalesce(p.micros, 0) as previous_micros, coalesce(p.sessions, 0) as previous_sessions`
 
 /** The columns of `sums` beside the keys: `all_sessions` and `all_turns` count each session once. */
-const SUMMED = ['sessions', 'turns', 'all_sessions', 'all_turns', ...USED]
+const SUMMED = ['sessions', 'turns', 'all_sessions', 'all_turns', ...SUMS]
 
 /** Keys of the range before that have no sessions now, as rows of `sums`. */
 const GONE = `
@@ -86,8 +93,8 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
   ) => sql`
     select
       ${key} as key, ${andKey} as and_key,
-      ${isOften && !isOnce ? sql`sum(r.sessions) as sessions, sum(r.turns) as turns` : sql`sum(r.main_sessions) as sessions, sum(r.main_turns) as turns`},
-      sum(r.main_sessions) as all_sessions, sum(r.main_turns) as all_turns, ${selected(sql, USED, (column) => `sum(r.${column})`)}
+      ${isOften && !isOnce ? sql`sum_bigint(r.sessions) as sessions, sum_bigint(r.turns) as turns` : sql`sum_bigint(r.main_sessions) as sessions, sum_bigint(r.main_turns) as turns`},
+      sum_bigint(r.main_sessions) as all_sessions, sum_bigint(r.main_turns) as all_turns, ${selected(sql, SUMS, (column) => `sum_bigint(r.${column})`)}
     from (${usageRows(sql, orgId, filters, { columns: names, buckets })}) r
     ${only}
     group by 1, 2`
@@ -116,7 +123,7 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
     ? sql`
         sums as not materialized (
           select
-            ${breakdownKeyOf(sql, by, 'all')} as key, ${none} as and_key, ${selected(sql, ['sessions', 'turns', ...USED], (column) => `r.${column}`)}
+            ${breakdownKeyOf(sql, by, 'all')} as key, ${none} as and_key, ${selected(sql, ['sessions', 'turns', ...SUMS], (column) => `r.${column}`)}
           ${branchRows(sql, orgId, query)}
         ),
         whole as (${sumsOf(none, none, query, [])}),`
@@ -128,7 +135,7 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
             select coalesce(s.and_key, '') as and_key
             from pairs s
             group by s.and_key
-            order by sum(s.cost) desc, s.and_key collate "C" nulls last
+            order by sum(s.micros) desc, s.and_key collate "C" nulls last
             limit ${top}
           ),
           sums as materialized (${topped(sql`pairs`)}),`
@@ -153,8 +160,8 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
     total as materialized (
       select
         coalesce(sum(g.all_sessions), 0) as sessions, coalesce(sum(g.all_turns), 0) as turns,
-        case when sum(g.cost) > 0 then 1 else 0 end::numeric as share,
-        ${selected(sql, USED, (column) => `coalesce(sum(g.${column}), 0)`)}
+        case when sum(g.micros) > 0 then 1 else 0 end::numeric as share,
+        ${selected(sql, SUMS, (column) => `coalesce(sum(g.${column}), 0)`)}
       from ${isByBranch ? sql`whole` : sql`sums`} g
     )`
   /** A row `g` of `rows` as JSON. */
@@ -164,7 +171,7 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
   const rows = sql`
     select
       g.*,
-      case when t.cost > 0 then round(g.cost / t.cost, 6) else 0 end as share
+      case when t.micros > 0 then round(g.micros / t.micros, 6) else 0 end as share
       ${itemsHavePrevious ? previousColumns : sql``}
     from ${listed} g
     cross join total t
@@ -184,7 +191,7 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
             : sql`(
                 select t.* ${previousColumns}
                 from total t
-                cross join (select sum(e.cost) as cost, sum(e.all_sessions) as sessions from earlier e) p
+                cross join (select sum(e.micros) as micros, sum(e.all_sessions) as sessions from earlier e) p
               )`
         } g`
   return { tables, item, rows, total, listed, order: orderOf(sql, query) }
@@ -250,6 +257,9 @@ export const breakdownColumns = ({ and_by, compare }: BreakdownQuery): CsvColumn
   cache_read_tokens: ({ tokens }) => tokens.cache_read,
   cache_creation_tokens: ({ tokens }) => tokens.cache_creation,
   ...fields<BreakdownItem>('cost', 'share', 'unpriced_tokens'),
+  ...Object.fromEntries(
+    COST_KINDS.map((kind) => [`${kind}_cost`, ({ cost_by_kind }: BreakdownItem) => cost_by_kind[kind]]),
+  ),
   ...(compare === undefined
     ? {}
     : {

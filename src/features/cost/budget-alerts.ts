@@ -89,6 +89,21 @@ export async function writeBudgetAlerts(
   }))
 }
 
+/**
+ * Notes which limits are exceeded without an event: costs have moved to other days, and nobody has spent them. Needs the
+ * organization's lock.
+ */
+export async function noteExceededBudgets(tx: ISql, orgId: string): Promise<void> {
+  const scopes = await tx<ChangedMonth[]>`
+    select distinct r.bucket::text as month, b.scope, b.scope_key
+    from usage_rollups r
+    join budgets b on b.org_id = ${orgId} and b.month <= r.bucket
+    where r.org_id = ${orgId}
+      and r.dims = 'all'
+      and r.grain = 'month'`
+  await writeBudgetAlerts(tx, orgId, scopes)
+}
+
 /** The events of months whose cost is above their limit. */
 export const budgetEvents = (exceeded: readonly BudgetExceeded[]): NewEvent[] =>
   exceeded.map((data) => ({ event: 'cost.budget_exceeded', data }))

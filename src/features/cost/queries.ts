@@ -1,11 +1,11 @@
-import { addDays, addMonths, daysOf, monthOf, type Span, shortSpansOf } from '../../base/dates.ts'
+import { addDays, addMonths, monthOf, type Span, shortSpansOf } from '../../base/dates.ts'
 import { MONEY_DECIMALS, unitsOf, unscaled } from '../../base/decimals.ts'
 import { validationError } from '../../base/errors.ts'
 import { JsonText } from '../../base/json-text.ts'
 import type { Sql } from '../../database/client.ts'
-import { summedProject, WITHOUT_PROJECT } from '../../database/rollups.ts'
 import { type BudgetScope, budgetIdOf, budgetInForce } from '../usage/scope-queries.ts'
-import { bucketOf, projectSums, sessionSums } from '../usage/sums.ts'
+import { costRows } from '../usage/sources.ts'
+import { bucketOf, dollars, inSpans } from '../usage/sums.ts'
 import { ALERT_THRESHOLD_PERCENT, forecastOf, type Spent, usedOf } from './forecast.ts'
 import type { Budget, CostQuery, CostTrendQuery, TrendGranularity } from './model.ts'
 import { COARSER, countBuckets, type Limit, periodOf, trendItems } from './trend.ts'
@@ -50,7 +50,7 @@ interface CostRow {
   periods: string | null
   projects: string | null
   current_month: string
-  /** The cost of the budget’s scope this month, and today. */
+  /** The cost of the budget’s scope this month, and today: micro-dollars. */
   month_cost: string
   today_cost: string
   /** The scope of the budget, the month of its record in force, and its limit; null without one. */
@@ -62,59 +62,80 @@ interface CostRow {
   exceeded_on: string | null
 }
 
-/** Sums the cost of matching sessions by period and project, with the state of the month, as of one instant. */
+/** Sums the cost of a range by period and project, with the state of the month, as of one instant. */
 export async function getCost(sql: Sql, orgId: string, query: CostQuery, today: string): Promise<JsonText> {
   const thisMonth = monthOf(today)
-  const month = { from: thisMonth, before: addMonths(thisMonth, 1) }
-  const project = summedProject(query.project)
+  const dims = query.project === undefined ? 'all' : 'project'
+  const project = query.project ?? ''
+  const buckets = query.group_by === 'month' ? 'month' : 'day'
   const [row] = await sql<[CostRow]>`
     select p.total, p.unpriced, p.periods,
       (
         select string_agg(
-          '{"project":' || coalesce(to_json(p.project)::text, 'null') || ',"cost":' || trim_scale(p.cost) || '}',
-          ',' order by p.cost desc, p.project collate "C"
+          '{"project":' || coalesce(to_json(p.project)::text, 'null') || ',"cost":' || ${dollars(sql, 'p.micros')} || '}',
+          ',' order by p.micros desc, p.project collate "C"
         )
         from (
-          select nullif(r.project, ${WITHOUT_PROJECT}) as project, sum(r.cost) as cost
+          select nullif(r.project, '') as project, sum(r.micros) as micros
           from (${projectCosts(sql, orgId, query)}) r
           group by r.project
-          having sum(r.sessions) > 0
+          having sum(r.sessions) > 0 or sum(r.micros) > 0
         ) p
       ) as projects,
-      trim_scale(m.own) as current_month, c.cost as month_cost, c.today as today_cost,
+      ${dollars(sql, 'm.own')} as current_month, c.micros as month_cost, c.today as today_cost,
       b.scope, b.scope_key, b.since::text as since, b.limit_usd as limit,
-      case when c.cost > b.limit_usd then (
+      case when c.micros > b.limit_usd * 1000000 then (
         select d.bucket::text
         from (
-          select r.bucket, sum(r.cost) over (order by r.bucket rows unbounded preceding) as cost
-          from (${projectSums(sql, orgId, [{ ...month, grain: 'day' }], sql`= b.scope_key`)}) r
+          select r.bucket, sum(r.micros) over (order by r.bucket rows unbounded preceding) as micros
+          from usage_rollups r
+          where r.org_id = ${orgId}
+            and r.dims = case when b.scope = 'project' then 'project' else 'all' end
+            and r.grain = 'day'
+            and r.bucket >= ${thisMonth}
+            and r.bucket < ${addMonths(thisMonth, 1)}
+            and r.project = b.scope_key
         ) d
-        where d.cost > b.limit_usd
+        where d.micros > b.limit_usd * 1000000
         order by d.bucket
         limit 1
       ) end as exceeded_on
     from (
       select
-        coalesce(trim_scale(sum(p.cost)), 0) as total, coalesce(sum(p.unpriced), 0) as unpriced,
-        string_agg('{"period":"' || p.period || '","cost":' || trim_scale(p.cost) || '}', ',' order by p.period) as periods
+        ${dollars(sql, 'coalesce(sum(p.micros), 0)')} as total, coalesce(sum(p.unpriced), 0) as unpriced,
+        string_agg(
+          '{"period":"' || p.period || '","cost":' || ${dollars(sql, 'p.micros')} || '}', ',' order by p.period
+        ) filter (where p.sessions > 0 or p.micros > 0) as periods
       from (
-        select ${bucketOf(sql, query.group_by, sql`r.bucket`)} as period, sum(r.cost) as cost, sum(r.unpriced_tokens) as unpriced
-        from (${sessionSums(sql, orgId, query, query.group_by)}) r
+        select
+          ${bucketOf(sql, query.group_by, sql`r.bucket`)} as period, sum_bigint(r.micros) as micros,
+          sum_bigint(r.main_sessions) as sessions, sum_bigint(r.unpriced_tokens) as unpriced
+        from (${costRows(sql, orgId, query, buckets)}) r
         group by 1
       ) p
     ) p
     cross join (
       select
-        coalesce(sum(r.cost) filter (where r.grain = 'month' and r.project = ''), 0.000000) as cost,
-        coalesce(sum(r.cost) filter (where r.grain = 'month' and r.project = ${project}), 0.000000) as own,
-        coalesce(sum(r.cost) filter (where r.grain = 'day' and r.project = ''), 0.000000) as today,
-        coalesce(sum(r.cost) filter (where r.grain = 'day' and r.project = ${project}), 0.000000) as own_today
-      from (${projectSums(sql, orgId, [{ ...month, grain: 'month' }, daysOf(today, today)], sql`in ('', ${project})`)}) r
+        coalesce(sum(r.micros) filter (where not v.is_own and v.grain = 'month'), 0) as micros,
+        coalesce(sum(r.micros) filter (where v.is_own and v.grain = 'month'), 0) as own,
+        coalesce(sum(r.micros) filter (where not v.is_own and v.grain = 'day'), 0) as today,
+        coalesce(sum(r.micros) filter (where v.is_own and v.grain = 'day'), 0) as own_today
+      from (
+        values
+          (false, 'all', 'month', ${thisMonth}::date, ''), (false, 'all', 'day', ${today}::date, ''),
+          (true, ${dims}, 'month', ${thisMonth}::date, ${project}), (true, ${dims}, 'day', ${today}::date, ${project})
+      ) as v (is_own, dims, grain, bucket, project)
+      join usage_rollups r
+        on r.org_id = ${orgId}
+        and r.dims = v.dims
+        and r.grain = v.grain
+        and r.bucket = v.bucket
+        and r.project = v.project
     ) m
     left join (
       select s.scope, s.scope_key, b.since, b.limit_usd
       from (
-        values ('project', ${query.project ?? ''}, ${thisMonth}::date), ('organization', '', ${thisMonth}::date)
+        values ('project', ${project}, ${thisMonth}::date), ('organization', '', ${thisMonth}::date)
       ) as s (scope, scope_key, month)
       cross join lateral ${budgetInForce(sql, orgId)} b
       -- the project's own comes first
@@ -123,13 +144,13 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, today: 
     ) b on true
     cross join lateral (
       select
-        case when b.scope = 'project' then m.own else m.cost end as cost,
+        case when b.scope = 'project' then m.own else m.micros end as micros,
         case when b.scope = 'project' then m.own_today else m.today end as today
     ) c`
   const { total, unpriced, periods, projects, current_month, exceeded_on } = row
   const { scope, scope_key, since, limit } = row
-  const ofToday = unitsOf(row.today_cost)
-  const spent = { before: unitsOf(row.month_cost) - ofToday, today: ofToday, exceededOn: exceeded_on }
+  const ofToday = BigInt(row.today_cost)
+  const spent = { before: BigInt(row.month_cost) - ofToday, today: ofToday, exceededOn: exceeded_on }
   const budget =
     scope === null || since === null || limit === null
       ? null
@@ -147,18 +168,26 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, today: 
 const projectCosts = (sql: Sql, orgId: string, { project, date_from, date_to }: CostQuery) => {
   const { added, subtracted } = shortSpansOf(date_from, date_to)
   const rowsOf = (spans: readonly Span[]) =>
-    projectSums(sql, orgId, spans, project === undefined ? sql`<> ''` : sql`= ${summedProject(project)}`)
-  const rows = sql`select r.project, r.sessions, r.cost from (${rowsOf(added)}) r`
-  if (subtracted.length === 0) return rows
+    inSpans(
+      sql,
+      spans,
+      sql`
+        select r.project, r.main_sessions as sessions, r.micros
+        from usage_rollups r
+        where r.org_id = ${orgId}
+          and r.dims = 'project'
+          ${project === undefined ? sql`` : sql`and r.project = ${project}`}`,
+    )
+  if (subtracted.length === 0) return rowsOf(added)
   return sql`
-    ${rows}
+    ${rowsOf(added)}
     union all
-    select r.project, - r.sessions, - r.cost from (${rowsOf(subtracted)}) r`
+    select r.project, - r.sessions, - r.micros from (${rowsOf(subtracted)}) r`
 }
 
 /**
- * Cost by day, week or month, buckets without sessions included, with the running sum and the limit in force. The buckets
- * reach from date_from (else the first with sessions) to date_to (else the last with sessions). Where they are more than
+ * Cost by day, week or month, buckets without any included, with the running sum and the limit in force. The buckets
+ * reach from date_from (else the first with cost or sessions) to date_to (else the last). Where they are more than
  * 10,000, those of the next coarser granularity; throws VALIDATION_ERROR where the caller gave both ends.
  */
 export async function getCostTrend(
@@ -168,12 +197,15 @@ export async function getCostTrend(
   granularity: TrendGranularity = query.granularity,
 ): Promise<JsonText> {
   const { date_from, date_to } = query
-  const rows = sessionSums(sql, orgId, query, granularity)
+  const byDays = granularity === 'day' || granularity === 'week'
+  const rows = costRows(sql, orgId, query, byDays ? 'day' : 'month')
   const buckets =
     granularity === 'day'
-      ? sql`select r.bucket as period, r.cost, r.sessions from (${rows}) r`
+      ? sql`select r.bucket as period, r.micros, r.main_sessions as sessions from (${rows}) r`
       : sql`
-          select ${bucketOf(sql, granularity, sql`r.bucket`)} as period, sum(r.cost) as cost, sum(r.sessions) as sessions
+          select
+            ${bucketOf(sql, granularity, sql`r.bucket`)} as period, sum_bigint(r.micros) as micros,
+            sum_bigint(r.main_sessions) as sessions
           from (${rows}) r
           group by 1`
   // texts: buckets separated by `;`, limits as `month limit` separated by `,`; null for none
@@ -181,13 +213,15 @@ export async function getCostTrend(
     select
       (
         select string_agg(
-          '{"period":"' || k.period || '","cost":' || trim_scale(k.cost) || ',"sessions":' || k.sessions
-            || ',"cumulative_cost":' || trim_scale(k.cumulative),
+          '{"period":"' || k.period || '","cost":' || ${dollars(sql, 'k.micros')} || ',"sessions":' || k.sessions
+            || ',"cumulative_cost":' || ${dollars(sql, 'k.cumulative')},
           ';' order by k.period
         )
         from (
-          select k.*, sum(k.cost) over (order by k.period rows unbounded preceding) as cumulative
+          select k.*, sum(k.micros) over (order by k.period rows unbounded preceding) as cumulative
           from (${buckets}) k
+          where k.micros > 0
+            or k.sessions > 0
         ) k
       ) as buckets,
       (

@@ -10,7 +10,7 @@ import { writeFindings } from '../security/write.ts'
 import { readTexts } from '../sessions/deleted-queries.ts'
 import type { SessionDetailBody, StoredFinding } from '../sessions/model.ts'
 import { withDecision } from '../sessions/writing/merge-fragments.ts'
-import { replaceTexts } from '../sessions/writing/write.ts'
+import { replaceFindings } from '../sessions/writing/write.ts'
 import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
 
 const ACTIONS = {
@@ -98,7 +98,7 @@ async function decide(
     }
   })
   if (before.length > 0) {
-    await replaceTexts(tx, orgId, changed)
+    await replaceFindings(tx, orgId, changed)
     await writeFindings(tx, orgId, sessions)
   }
   return before

@@ -5,16 +5,7 @@ import { memberKeys } from '../../database/member-addresses.ts'
 import { FACT_GROUPINGS } from '../usage/fact-rollup.ts'
 import { isOfTeam } from '../usage/scope-queries.ts'
 import { usageRows } from '../usage/sources.ts'
-import {
-  bucketOf,
-  dimsOf,
-  inSpans,
-  keyOf,
-  memberTables,
-  OTHERS,
-  projectSums,
-  selected,
-} from '../usage/sums.ts'
+import { bucketOf, dimsOf, inSpans, keyOf, memberTables, OTHERS, selected } from '../usage/sums.ts'
 import type { Group, OutcomesQuery } from './model.ts'
 
 // Outcomes are summed from the sums of sessions, of pull requests with the parts of sessions in them, and of commits.
@@ -151,25 +142,17 @@ const isOfRepo = ({ sql, query: { repo } }: Context): Fragment =>
           array(select p.key from repos r cross join jsonb_each_text(r.of_project) p where p.value = ${repo})
         )`
 
-/** Sums the cost of sessions by their own date, project, member and agent. */
+/** Sums the whole cost of sessions by the date on which they began, project, member and agent. */
 function sessionsBy(context: Context, by: Group | null): Source {
   const { sql, orgId, query } = context
-  const { project, repo } = query
-  const ofProject = project !== undefined || repo !== undefined
-  const byProject = by === 'project' || by === 'repo'
-  const source = { sums: { cost: 'r.cost' }, columns: OF_PROJECT }
-  // the fewest rows; in them '' is all projects
-  const byPerson = by === 'agent' || isOfMembers(query, by)
-  if (!byPerson && project !== '' && (ofProject || !byProject)) {
-    const named = project === undefined ? sql`<> ''` : sql`= ${project}`
-    const spans = spansBy(query, by === 'week')
-    const rows = projectSums(sql, orgId, spans, ofProject ? named : sql`= ''`)
-    return { ...source, rows: sql`from (${rows}) r where true ${isOfRepo(context)}` }
-  }
   const { by: _by, repo: _repo, page: _page, per_page: _size, ...filters } = query
   const buckets = by === 'week' ? 'day' : by === 'month' ? by : undefined
   const rows = usageRows(sql, orgId, filters, { columns: neededColumns(query, by), buckets })
-  return { ...source, rows: sql`from (${rows}) r where true ${isOfRepo(context)}` }
+  return {
+    sums: { cost: 'r.begun_cost * 0.000001' },
+    columns: OF_PROJECT,
+    rows: sql`from (${rows}) r where true ${isOfRepo(context)}`,
+  }
 }
 
 const isOfMembers = ({ member, team }: OutcomesQuery, by: Group | null): boolean =>

@@ -1,5 +1,4 @@
 import type { Fragment, ISql } from '../../database/client.ts'
-import { vendorOfAgent } from '../usage/resumed-write.ts'
 
 /**
  * Selects what was used on the days of a range: rows of `member` (an id, an address or ''), `vendor`, `paid_by`, `day`, `cost` and
@@ -11,7 +10,7 @@ export const usedOnDays = (
   { from, to }: { from: string; to: string },
 ): Fragment => sql`
   select
-    u.member, ${vendorOfAgent(sql, sql`u.agent`)} as vendor, 'unknown' as paid_by, u.day, u.cost,
+    u.member, u.vendor, u.paid_by, u.day, u.cost,
     case when u.is_main then 1 else 0 end as sessions
   from session_usage u
   where u.org_id = ${orgId}

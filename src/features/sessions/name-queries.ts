@@ -50,8 +50,9 @@ export async function listNames(
       from session_usage u
       where u.org_id = ${orgId}
         and u.${name} = n.name
+        and ${named === 'model' ? sql`u.sessions = 1` : sql`u.is_main`}
         ${onlyMember === null ? sql`` : sql`and u.member = any (${onlyMember.keys}::text[])`}
-      order by u.created_at desc
+      order by u.day desc, u.created_at desc
       limit 1
     ) l`
   return pageText(row.items, query, row.total)

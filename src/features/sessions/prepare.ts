@@ -25,7 +25,7 @@ import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, scaled, unscaled } from '.
 import { validationError } from '../../base/errors.ts'
 import { derivedId } from '../../base/ids.ts'
 import { asciiLower } from '../../base/text.ts'
-import type { UsedSession } from '../usage/shares.ts'
+import type { UsedSession } from '../usage/write.ts'
 import type { Observation, QualityMetadata, SessionDetailBody, TurnDetail } from './model.ts'
 import { coverageOfRecord, findingsOf, sumTokens, turnDetail } from './prepare-findings.ts'
 

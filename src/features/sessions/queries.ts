@@ -114,7 +114,8 @@ const isFiltered = (query: SessionListQuery): boolean =>
 const sessionsOf = (sql: Sql, orgId: string, query: ListQuery): Fragment =>
   isFiltered(query)
     ? sql`
-        select u.session_id as id, u.project, u.turns, u.session_cost as estimated_cost, u.quality_score, u.created_at
+        select
+          u.session_id as id, u.project, u.turns, u.session_cost as estimated_cost, u.quality_score, u.created_at, u.day
         ${sessionsWithShares(sql, orgId, query)}`
     : sql`select ${listColumns(sql)} ${matchingSessions(sql, orgId, query)}`
 
@@ -132,6 +133,8 @@ function pageOf(sql: Sql, orgId: string, query: ListQuery): Promise<PageRow> {
  */
 async function orderedPage(sql: Sql, orgId: string, query: ListQuery): Promise<PageRow> {
   const sessions = sessionsOf(sql, orgId, query)
+  // the indexes of usage have the day before the time, which is the same order
+  const direction = directionOf(sql, query.order === 'asc')
   const sums = isFiltered(query)
     ? sql`select r.main_sessions as sessions from (${usageRows(sql, orgId, query, { columns: [], buckets: undefined })}) r`
     : sessionSums(sql, orgId, query, 'month')
@@ -150,7 +153,7 @@ async function orderedPage(sql: Sql, orgId: string, query: ListQuery): Promise<P
       from (
         select s.*
         from (${sessions}) s
-        order by ${orderOf(sql, query)}
+        order by ${isFiltered(query) && query.sort === 'created_at' ? sql`s.day ${direction}, ` : sql``}${orderOf(sql, query)}
         ${limit}
       ) s
       limit ${query.per_page}

@@ -11,7 +11,7 @@ import {
   WITHOUT_PROJECT,
 } from '../../database/rollups.ts'
 import { unnest } from '../../database/rows.ts'
-import type { UsedSession } from '../usage/shares.ts'
+import type { UsedSession } from '../usage/write.ts'
 
 const allSessions = (sql: ISql, orgId: OrgId) => sql`
   from sessions s
@@ -35,7 +35,7 @@ const rowsOfDays = (sql: ISql, orgId: string) => sql`
 const FIGURES = rollup({
   name: 'session_rollups',
   key: ['grain', 'project', 'bucket'],
-  sums: ['sessions', 'cost', 'unpriced_tokens', 'quality_sum', 'security_sum'],
+  sums: ['sessions', 'quality_sum', 'security_sum'],
   ranges: [
     ['quality_min', 'quality_max'],
     ['security_min', 'security_max'],
@@ -50,8 +50,7 @@ const FIGURES = rollup({
       case grouping(s.day) when 0 then 'day' else 'month' end as grain,
       case grouping(s.project) when 0 then ${countedProject(sql, 's.project')} else '' end as project,
       coalesce(s.day, s.month) as bucket,
-      count(*) as sessions, sum(s.estimated_cost) as cost, sum_bigint(s.unpriced_tokens) as unpriced_tokens,
-      sum(s.quality_score) as quality_sum, min(s.quality_score) as quality_min, max(s.quality_score) as quality_max,
+      count(*) as sessions, sum(s.quality_score) as quality_sum, min(s.quality_score) as quality_min, max(s.quality_score) as quality_max,
       sum(s.security_score) as security_sum, min(s.security_score) as security_min,
       max(s.security_score) as security_max
     from s

@@ -64,7 +64,8 @@ export async function listCoverage(
             where u.org_id = ${orgId}
               and u.member = k.member
               and u.agent = m.agent
-            order by u.created_at desc
+              and u.is_main
+            order by u.day desc, u.created_at desc
             limit 1
           ) n
         ) l

@@ -1,80 +1,116 @@
-import type { ISql, Sql } from '../../database/client.ts'
-import {
-  type CheckedTable,
-  type DerivedTable,
-  differences,
-  type OrgId,
-  type ProgramTable,
-} from '../../database/derived-tables.ts'
-import { pagesOf, unnest } from '../../database/rows.ts'
+import { loadPricer, type Pricer } from '../../analysis/scoring/prices.ts'
+import type { Fragment, ISql, Sql } from '../../database/client.ts'
+import type { CheckedTable, DerivedTable, OrgId, ProgramTable } from '../../database/derived-tables.ts'
+import { unnest } from '../../database/rows.ts'
+import { COSTS } from './model.ts'
 import { OUTCOME_ROLLUP } from './outcome-rollup.ts'
 import { pullRequestShares } from './pull-request-queries.ts'
 import { BRANCH_ROLLUP, TICKET_ROLLUP, USAGE_ROLLUP } from './rollup.ts'
-import type { UsedSession } from './shares.ts'
 import { TICKETS } from './ticket-check.ts'
-import { insertUsage, type StoredSession, storedColumns, USAGE_COLUMNS, usageOf, usedOf } from './write.ts'
+import { endWalk, findWalked, readSessions } from './walk.ts'
+import { insertUsage, USAGE_COLUMNS, usageOfAll, usedOf } from './write.ts'
 
 /** Sessions with their details read at a time: some MB. */
 const PAGE = 500
 
-type DetailedSession = StoredSession & Pick<UsedSession, 'detail'>
-const storedUsage = (session: DetailedSession) => usageOf(usedOf(session))
+/** The columns that sessions with the same usage at other prices have alike: rows are summed by them. */
+const KEYS = [
+  ...[
+    'session_id',
+    'model',
+    'vendor',
+    'paid_by',
+    'day',
+    'utc_day',
+    'first_day',
+    'project',
+    'member',
+    'agent',
+    'branch',
+  ],
+  ...['created_at', 'ended_at', 'turns', 'quality_score', 'findings', 'session_cost'],
+]
+const SUMMED = [
+  ...[
+    'is_main::integer',
+    'sessions',
+    'day_turns',
+    'main_turns',
+    'calls',
+    'prompts',
+    'input',
+    'output',
+    'cache_read',
+  ],
+  ...[
+    'cache_creation',
+    'cache_creation_1h',
+    'unpriced_tokens',
+    'transcript_tokens',
+    'telemetry_tokens',
+    COSTS.join(' + '),
+  ],
+]
 
-/** All sessions, in the order of their ids, some at a time. */
-const readSessions = (sql: ISql, orgId: string) =>
-  pagesOf(
-    PAGE,
-    { id: '' },
-    async ({ id }) =>
-      await sql<DetailedSession[]>`
-      select ${storedColumns(sql)}, d.detail
-      from sessions s
-      join session_details d
-        on d.org_id = ${orgId}
-        and d.session_id = s.id
-      where s.org_id = ${orgId}
-        and s.id > ${id}
-      order by s.id
-      limit ${PAGE}`,
-  )
+/**
+ * The usage of rows as it is at any prices. What a price was in, and the division of a cost among its kinds, depend on prices, of
+ * which a later version of the program may know more.
+ */
+const withoutPrices = (tx: ISql, rows: Fragment): Fragment => tx`
+  select ${tx.unsafe([...KEYS, ...SUMMED.map((column) => `sum(${column})`)].join(', '))}
+  from (${rows}) q
+  group by ${tx.unsafe(KEYS.join(', '))}`
 
 /** The first session whose usage is not that of its details, or which is gone. */
-const findWrong = (sql: Sql, orgId: string): Promise<Record<string, string> | undefined> =>
+const findWrong = (sql: Sql, orgId: string, pricer: Pricer): Promise<Record<string, string> | undefined> =>
   // one snapshot for all pages
   sql.begin('isolation level repeatable read read only', async (tx) => {
+    const through = await findWalked(tx, orgId)
     let after = ''
-    for await (const sessions of readSessions(tx, orgId)) {
-      const last = sessions.length < PAGE ? undefined : sessions.at(-1)?.id
-      const computed = {
-        name: 'session_usage',
-        columns: Object.keys(USAGE_COLUMNS),
-        query: () => tx`
-          select n.*
-          from ${unnest(tx, sessions.flatMap(storedUsage), USAGE_COLUMNS)}`,
-      }
-      const ofPage = tx`
-        and t.session_id > ${after}
-        ${last === undefined ? tx`` : tx`and t.session_id <= ${last}`}`
-      const [row] = await tx<Record<string, string>[]>`${differences(tx, orgId, computed, 1, ofPage)}`
-      if (row !== undefined || last === undefined) return row
-      after = last
+    for await (const sessions of readSessions(tx, orgId, PAGE, { through })) {
+      const last = sessions.length < PAGE ? through : sessions.at(-1)?.id
+      const rows = await usageOfAll(tx, orgId, { sessions: sessions.map(usedOf), pricer })
+      const computed = withoutPrices(tx, tx`select n.* from ${unnest(tx, rows, USAGE_COLUMNS)}`)
+      const stored = withoutPrices(
+        tx,
+        tx`
+          select t.*
+          from session_usage t
+          where t.org_id = ${orgId}
+            and t.session_id > ${after}
+            ${last === undefined ? tx`` : tx`and t.session_id <= ${last}`}`,
+      )
+      const [row] = await tx<Record<string, string>[]>`
+        select d.session_id, d.model
+        from (
+          (${computed} except all ${stored})
+          union all
+          (${stored} except all ${computed})
+        ) d
+        order by d.session_id, d.model
+        limit 1`
+      if (row !== undefined || sessions.length < PAGE) return row
+      after = last ?? ''
     }
     return undefined
   })
 
-/** The usage of each session by model: the program divides what a session used, when it is written and here. */
-const USAGE: ProgramTable = {
+/** The usage of each session: the program divides what a session used, when it is written and here. */
+const usage = (pricer: () => Promise<Pricer>): ProgramTable => ({
   name: 'session_usage',
-  findDiffering: findWrong,
+  findDiffering: async (sql, orgId) => await findWrong(sql, orgId, await pricer()),
   async rebuild(tx, orgId) {
     await tx`
       delete from session_usage u
       where u.org_id = ${orgId}`
-    for await (const sessions of readSessions(tx, orgId))
-      await insertUsage(tx, orgId, sessions.flatMap(storedUsage))
+    await endWalk(tx, orgId)
+    for await (const sessions of readSessions(tx, orgId, PAGE)) {
+      const used = { sessions: sessions.map(usedOf), pricer: await pricer() }
+      await insertUsage(tx, orgId, await usageOfAll(tx, orgId, used))
+    }
   },
   describe: ({ session_id, model }) => `usage of ${session_id} (${model || 'no model'})`,
-}
+})
 
 /** Recomputes the links to pull requests. */
 const linksFromDetails = (sql: ISql, orgId: OrgId) => sql`
@@ -91,9 +127,9 @@ export const PULL_REQUEST_PARTS: DerivedTable = {
   describe: ({ session_id }) => `part of ${session_id} in a pull request`,
 }
 
-/** The usage of each session by model, and its sums, in the order in which they are rebuilt. */
-export const USAGE_TABLES: readonly CheckedTable[] = [
-  USAGE,
+/** The usage of each session by day and model, and its sums, in the order in which they are rebuilt. */
+export const usageTables = (pricer: () => Promise<Pricer>): readonly CheckedTable[] => [
+  usage(pricer),
   USAGE_ROLLUP,
   BRANCH_ROLLUP,
   {
@@ -107,3 +143,6 @@ export const USAGE_TABLES: readonly CheckedTable[] = [
   TICKETS,
   TICKET_ROLLUP,
 ]
+
+/** The same with built-in prices. */
+export const USAGE_TABLES = usageTables(() => loadPricer())

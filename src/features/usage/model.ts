@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { COST_KINDS } from '../../analysis/usage/model.ts'
 import { isDate } from '../../base/dates.ts'
 import { problemIf } from '../../base/errors.ts'
 import { DateFrom, DateTo, numberFilter, oneOf, textFilter } from '../../http/query.ts'
@@ -81,8 +82,14 @@ export type UsageFilters = Static<typeof UsageFilters>
 /** The columns of session_usage that breakdowns are made by. */
 export type Dimension = 'project' | 'member' | 'agent' | 'model' | 'branch' | 'ticket'
 
-/** The columns of session_usage that are divided among the models of a session, and among its tickets. */
-export const USED = ['cost', 'input', 'output', 'cache_read', 'cache_creation', 'unpriced_tokens']
+/** The columns of session_usage that a session's cost is divided into: micro-dollars. */
+export const COSTS = COST_KINDS.map((kind) => `cost_${kind}` as const)
+
+/** The columns of session_usage that are divided among the days and models of a session, and among its tickets. */
+export const USED = [...COSTS, 'input', 'output', 'cache_read', 'cache_creation', 'unpriced_tokens'] as const
+
+/** The columns of rows of usage that are summed: `micros` is the sum of `COSTS`. */
+export const MEASURES = ['micros', ...USED] as const
 
 /** A key that sums are grouped by. */
 export type SumKey = Dimension | 'team' | 'day' | 'week' | 'month'

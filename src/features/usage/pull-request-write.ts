@@ -175,6 +175,9 @@ export async function updateShares(tx: ISql, orgId: string, changed: Changed): P
       on u.org_id = ${orgId}
       and u.member = a.key
       and u.project = m.project
+      -- a day of any time zone, for the index
+      and u.day >= (m.committed_at at time zone 'UTC')::date - ${RUNNING_DAYS + 1}::integer
+      and u.day <= (m.committed_at at time zone 'UTC')::date + 1
       and u.created_at >= m.committed_at - ${days(tx, RUNNING_DAYS)}
       and u.created_at <= m.committed_at
       and u.ended_at >= m.committed_at

@@ -8,6 +8,7 @@ type Grain = 'month' | 'day' | 'all'
 /** The groupings of usage_rollups and, with a ticket, ticket_rollups: that with the fewest rows first. */
 export const GROUPINGS: Record<Grain, readonly (readonly Dimension[])[]> = {
   month: [
+    [],
     ['agent', 'model'],
     ['project'],
     ['member'],
@@ -20,13 +21,13 @@ export const GROUPINGS: Record<Grain, readonly (readonly Dimension[])[]> = {
     ['ticket'],
     ['project', 'ticket'],
   ],
-  day: [['agent', 'model'], ['project'], ['member'], ['branch'], ['ticket']],
+  day: [[], ['agent', 'model'], ['project'], ['member'], ['branch'], ['ticket']],
   all: [['member', 'branch'], ['ticket']],
 }
 
 /** The sums of what is divided. */
 const usedSums = (sql: ISql, alias: 's' | 'b'): Fragment =>
-  selected(sql, USED, (column) => `${column === 'cost' ? 'sum' : 'sum_bigint'}(${alias}.${column})`)
+  selected(sql, USED, (column) => `sum_bigint(${alias}.${column})`)
 
 /** Groups rows `s`, with their day and month, by each of the groupings that are of these columns, and sums them. */
 function grouped(sql: ISql, columns: readonly Dimension[], sums: Fragment): Fragment {
@@ -42,7 +43,9 @@ function grouped(sql: ISql, columns: readonly Dimension[], sums: Fragment): Frag
   )
   return sql`
     select
-      concat_ws('_', ${list((column) => `case grouping(s.${column}) when 0 then '${column}' end`)}) as dims,
+      coalesce(
+        nullif(concat_ws('_', ${list((column) => `case grouping(s.${column}) when 0 then '${column}' end`)}), ''), 'all'
+      ) as dims,
       case when grouping(s.day) = 0 then 'day' when grouping(s.month) = 0 then 'month' else 'all' end as grain,
       coalesce(s.day, s.month, date '1970-01-01') as bucket,
       ${list((column) => `coalesce(s.${column}, '') as ${column}`)}, ${sums}, ${usedSums(sql, 's')}
@@ -52,14 +55,14 @@ function grouped(sql: ISql, columns: readonly Dimension[], sums: Fragment): Frag
 
 /**
  * The sums of breakdowns, each row of the columns that `dims` names. Rows that are not of models count a session by its
- * main part only.
+ * main part only. A session counts on its first day, what it used on the days on which that happened.
  */
 export const USAGE_ROLLUP = rollup({
   name: 'usage_rollups',
   key: ['dims', 'grain', 'bucket', 'project', 'member', 'agent', 'model', 'branch'],
   prefix: ['dims', 'grain', 'bucket'],
   sums: [
-    ...['sessions', 'main_sessions', 'turns', 'main_turns', ...USED],
+    ...['sessions', 'main_sessions', 'turns', 'main_turns', 'begun_cost', ...USED],
     ...['transcript_tokens', 'telemetry_tokens', 'captured_tokens'],
   ],
   rows: (sql, orgId) => sql`
@@ -68,8 +71,9 @@ export const USAGE_ROLLUP = rollup({
   count: (sql, rows) => sql`
     with s as materialized (
       select
-        s.day, s.project, s.member, s.agent, s.model, s.branch, s.is_main, s.turns, s.cost, s.input, s.output, s.cache_read,
-        s.cache_creation, s.unpriced_tokens, s.transcript_tokens, s.telemetry_tokens,
+        s.day, s.project, s.member, s.agent, s.model, s.branch, s.is_main, s.sessions, s.day_turns, s.main_turns,
+        case when s.is_main then (s.session_cost * 1000000)::bigint else 0 end as begun_cost,
+        s.transcript_tokens, s.telemetry_tokens, ${selected(sql, USED, (column) => `s.${column}`)},
         date_trunc('month', s.day::timestamp)::date as month
       ${rows}
     )
@@ -77,12 +81,10 @@ export const USAGE_ROLLUP = rollup({
       sql,
       ['project', 'member', 'agent', 'model', 'branch'],
       sql`
-        case grouping(s.agent) when 0 then count(*) else count(*) filter (where s.is_main) end as sessions,
+        case grouping(s.agent) when 0 then sum(s.sessions) else count(*) filter (where s.is_main) end as sessions,
         count(*) filter (where s.is_main) as main_sessions,
-        coalesce(
-          case grouping(s.agent) when 0 then sum(s.turns) else sum(s.turns) filter (where s.is_main) end, 0
-        ) as turns,
-        coalesce(sum(s.turns) filter (where s.is_main), 0) as main_turns,
+        case grouping(s.agent) when 0 then sum(s.day_turns) else sum(s.main_turns) end as turns,
+        sum(s.main_turns) as main_turns, sum_bigint(s.begun_cost) as begun_cost,
         sum_bigint(s.transcript_tokens) as transcript_tokens, sum_bigint(s.telemetry_tokens) as telemetry_tokens,
         sum_bigint(least(s.transcript_tokens, s.telemetry_tokens)) as captured_tokens`,
     )}`,
@@ -98,8 +100,8 @@ export const BRANCH_ROLLUP = rollup({
   count: (sql, rows) => sql`
     with branches as materialized (
       select
-        s.project, s.branch, count(*) filter (where s.is_main) as sessions,
-        coalesce(sum(s.turns) filter (where s.is_main), 0) as turns, ${usedSums(sql, 's')}
+        s.project, s.branch, count(*) filter (where s.is_main) as sessions, sum(s.main_turns) as turns,
+        ${usedSums(sql, 's')}
       ${rows}
       group by s.project, s.branch
     )
@@ -131,17 +133,20 @@ export const TICKET_ROLLUP = rollup({
     with s as materialized (
       select
         s.day, date_trunc('month', s.day::timestamp)::date as month, s.project, coalesce(t.ticket, '') as ticket,
-        s.is_main, s.is_main and coalesce(t.nth, 1) = 1 as is_first, s.turns, ${dividedSums(sql)}
+        s.is_main, coalesce(t.nth, 1) = 1 as is_first, s.main_turns, ${dividedSums(sql)}
       ${rows}
     )
     ${grouped(
       sql,
       ['project', 'ticket'],
       sql`
-        count(*) filter (where s.is_main) as sessions, count(*) filter (where s.is_first) as main_sessions,
-        coalesce(sum(s.turns) filter (where s.is_main), 0) as turns,
-        coalesce(sum(s.turns) filter (where s.is_first), 0) as main_turns`,
+        count(*) filter (where s.is_main) as sessions,
+        count(*) filter (where s.is_main and s.is_first) as main_sessions,
+        sum(s.main_turns) as turns, coalesce(sum(s.main_turns) filter (where s.is_first), 0) as main_turns`,
     )}`,
   describe: ({ dims, grain, bucket, ticket }) =>
     `usage of the ticket ${ticket || '(none)'} (${grain} ${bucket}) by ${dims}`,
 })
+
+/** The sums of session_usage. */
+export const USAGE_ROLLUPS = [USAGE_ROLLUP, BRANCH_ROLLUP, TICKET_ROLLUP]

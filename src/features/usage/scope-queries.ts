@@ -102,21 +102,21 @@ export const budgetInForce = (sql: ISql, orgId: string): Fragment => sql`
     limit 1
   )`
 
-/** The cost of a row `s` of a scope and a month, from the sums of months. */
+/** The cost of a row `s` of a scope and a month, from the sums of months; US dollars with 6 decimals. */
 export const costOfScope = (sql: ISql, orgId: string): Fragment => sql`
-  coalesce(
+  (coalesce(
     case
       when s.scope in ('organization', 'project') then (
-        -- '' is all projects
-        select r.cost
-        from session_rollups r
+        select r.micros
+        from usage_rollups r
         where r.org_id = ${orgId}
+          and r.dims = case when s.scope = 'project' then 'project' else 'all' end
           and r.grain = 'month'
-          and r.project = s.scope_key
           and r.bucket = s.month
+          and r.project = s.scope_key
       )
       else (
-        select sum(r.cost)
+        select sum(r.micros)
         from usage_rollups r
         where r.org_id = ${orgId}
           and r.dims = 'member'
@@ -127,8 +127,8 @@ export const costOfScope = (sql: ISql, orgId: string): Fragment => sql`
           ))
       )
     end,
-    0.000000
-  )`
+    0
+  ) * 0.000001)`
 
 /**
  * The budgets of those of the scopes that have one in force in the month, given by its first day; in the order of `scopes`.

@@ -2,7 +2,7 @@ import { daysOf, type Span, spansOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberKeys } from '../../database/member-addresses.ts'
 import { summedProject } from '../../database/rollups.ts'
-import { type Dimension, USED, type UsageFilters } from './model.ts'
+import { COSTS, type Dimension, MEASURES, type RangeFilters, USED, type UsageFilters } from './model.ts'
 import { GROUPINGS } from './rollup.ts'
 import { isOfTeam } from './scope-queries.ts'
 import { dimsNameOf, dimsOf, dividedSums, inSpans, type SpanOrAll, selected } from './sums.ts'
@@ -73,17 +73,17 @@ const matchingShares = (sql: ISql, orgId: string, filters: UsageFilters) => {
 }
 
 const sharesIn = (sql: ISql, { from, before }: Pick<Span, 'from' | 'before'>) => sql`
-  ${from === undefined ? sql`` : sql`and u.created_at >= ${from}::date::timestamp at time zone 'UTC'`}
-  ${before === undefined ? sql`` : sql`and u.created_at < ${before}::date::timestamp at time zone 'UTC'`}`
+  ${from === undefined ? sql`` : sql`and u.day >= ${from}::date`}
+  ${before === undefined ? sql`` : sql`and u.day < ${before}::date`}`
 
-/** `from session_usage u where …`: one share of each session that matches. */
+/** `from session_usage u where …`: one share of each session that matches and began on these days, on its first day. */
 export const sessionsWithShares = (sql: ISql, orgId: string, filters: UsageFilters) => sql`
   ${matchingShares(sql, orgId, filters)}
-  ${filters.model === undefined ? sql`and u.is_main` : sql``}
+  ${filters.model === undefined ? sql`and u.is_main` : sql`and u.sessions = 1`}
   ${sharesIn(sql, daysOf(filters.date_from, filters.date_to))}`
 
 /**
- * Rows `r` with the columns of usage_rollups and `ticket`, whose sums by `columns` are those of the sessions that match:
+ * Rows `r` with the columns of usage_rollups and `ticket`, whose sums by `columns` are those of what matches and was used on the days:
  * `main_sessions` and `main_turns` count each once, and so do `sessions` and `turns` but by model or ticket.
  * `bucket` is a day, or the first day of a month, as `buckets` says; else anything. Columns that are neither in `columns` nor
  * filtered by may be ''.
@@ -115,6 +115,24 @@ export function usageRows(
     .reduce((rows, more) => sql`${rows} union all ${more}`)
 }
 
+/** Rows `r` of the sums of a range, of one project or of all together, with whole months but for buckets of days. */
+export const costRows = (
+  sql: ISql,
+  orgId: string,
+  { project, date_from, date_to }: RangeFilters,
+  buckets: Span['grain'] = 'day',
+): Fragment =>
+  usageRows(
+    sql,
+    orgId,
+    {
+      ...(project === undefined ? {} : { project }),
+      ...(date_from === undefined ? {} : { date_from }),
+      ...(date_to === undefined ? {} : { date_to }),
+    },
+    { columns: [], buckets },
+  )
+
 function sumRows(sql: ISql, orgId: string, filters: UsageFilters, span: SpanOrAll, dims: string): Fragment {
   const ofTickets = dims.endsWith('ticket')
   const rows = sql`
@@ -124,7 +142,8 @@ function sumRows(sql: ISql, orgId: string, filters: UsageFilters, span: SpanOrAl
           ? sql`r.project, '' as member, '' as agent, '' as model, '' as branch, r.ticket`
           : sql`r.project, r.member, r.agent, r.model, r.branch, '' as ticket`
       },
-      r.bucket, ${sql.unsafe(filters.model === undefined ? 'r.main_sessions, r.main_turns' : 'r.sessions as main_sessions, r.turns as main_turns')}, r.turns, ${selected(sql, USED, (column) => `r.${column}`)}, r.sessions
+      r.bucket, ${sql.unsafe(filters.model === undefined ? 'r.main_sessions, r.main_turns' : 'r.sessions as main_sessions, r.turns as main_turns')}, r.turns, ${selected(sql, MEASURES, (column) => `r.${column}`)}, r.sessions,
+      ${sql.unsafe(ofTickets ? '0' : 'r.begun_cost')}::bigint as begun_cost
     from ${ofTickets ? sql`ticket_rollups` : sql`usage_rollups`} r
     where r.org_id = ${orgId}
       -- a literal, as in inSpans
@@ -146,33 +165,60 @@ export const branchRows = (sql: ISql, orgId: string, { project }: UsageFilters) 
   where r.org_id = ${orgId}
     and r.project = ${summedProject(project)}`
 
-/** The columns of shares `u`: of one model each stands for its session, else the main one. */
+/** The columns of rows of usage before their measures, in one order. */
+const KEYS = [
+  'project',
+  'member',
+  'agent',
+  'model',
+  'branch',
+  'ticket',
+  'bucket',
+  'main_sessions',
+  'main_turns',
+  'turns',
+]
+
+/** `KEYS` of shares `u`: of one model each stands for its session, else the main one. */
 function shareColumns(sql: ISql, { model }: UsageFilters): Fragment {
-  const isMain = sql.unsafe(model === undefined ? 'u.is_main' : 'true')
+  const [sessions, turns] =
+    model === undefined ? ['u.is_main::integer', 'u.main_turns'] : ['u.sessions', 'u.day_turns']
   return sql`
     u.project, u.member, u.agent, u.model, u.branch, '' as ticket, u.day as bucket,
-    (${isMain})::integer::bigint as main_sessions, case when ${isMain} then u.turns else 0 end::bigint as main_turns,
-    u.turns::bigint as turns, ${selected(sql, USED, (column) => `u.${column}`)}`
+    ${sql.unsafe(`${sessions}::bigint as main_sessions, ${turns}::bigint as main_turns`)}, u.day_turns::bigint as turns`
+}
+
+/** The measures of a row, of which each kind of cost is known. */
+const measuresOf = (sql: ISql, alias: 'u' | 'r'): Fragment => {
+  const costs = COSTS.map((column) => `${alias}.${column}`).join(' + ')
+  return selected(sql, MEASURES, (column) => (column === 'micros' ? costs : `${alias}.${column}`))
 }
 
 const shareRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span) => sql`
-  select ${shareColumns(sql, filters)}, 1::bigint as sessions
+  select
+    ${shareColumns(sql, filters)}, ${measuresOf(sql, 'u')}, u.sessions::bigint as sessions,
+    case when u.is_main then (u.session_cost * 1000000)::bigint else 0 end as begun_cost
   ${matchingShares(sql, orgId, filters)}
   ${sharesIn(sql, span)}`
 
 /** Divides each of `shareRows` among the session's tickets; a session counts under each, in all once. */
 const ticketRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span, ofModels: boolean) => sql`
-  select
-    s.project, s.member, s.agent, s.model, s.branch, coalesce(t.ticket, '') as ticket, s.bucket,
-    case when coalesce(t.nth, 1) = 1 then s.main_sessions else 0 end as main_sessions,
-    case when coalesce(t.nth, 1) = 1 then s.main_turns else 0 end as main_turns,
-    ${ofModels ? sql`s.turns` : sql`s.main_turns`} as turns, ${dividedSums(sql)},
-    ${ofModels ? sql`1::bigint` : sql`s.main_sessions`} as sessions
+  select ${selected(sql, KEYS, (column) => `r.${column}`)}, ${measuresOf(sql, 'r')}, r.sessions, 0::bigint as begun_cost
   from (
-    select u.session_id, ${shareColumns(sql, filters)}
-    ${matchingShares(sql, orgId, filters)}
-    ${sharesIn(sql, span)}
-  ) s
-  left join session_tickets t
-    on t.org_id = ${orgId}
-    and t.session_id = s.session_id`
+    select
+      s.project, s.member, s.agent, s.model, s.branch, coalesce(t.ticket, '') as ticket, s.bucket,
+      case when coalesce(t.nth, 1) = 1 then s.main_sessions else 0 end as main_sessions,
+      case when coalesce(t.nth, 1) = 1 then s.main_turns else 0 end as main_turns,
+      ${ofModels ? sql`s.turns` : sql`s.main_turns`} as turns, ${dividedSums(sql)},
+      ${ofModels ? sql`s.sessions` : sql`s.main_sessions`} as sessions
+    from (
+      select
+        u.session_id, u.sessions::bigint as sessions, ${shareColumns(sql, filters)},
+        ${selected(sql, USED, (column) => `u.${column}`)}
+      ${matchingShares(sql, orgId, filters)}
+      ${sharesIn(sql, span)}
+    ) s
+    left join session_tickets t
+      on t.org_id = ${orgId}
+      and t.session_id = s.session_id
+  ) r`

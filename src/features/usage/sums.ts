@@ -2,7 +2,7 @@ import { addDays, daysBetween, daysOf, isDate, type Span, spansOf } from '../../
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'
 import { summedProject } from '../../database/rollups.ts'
-import { type RangeFilters, rangeOfDays, type SumKey, USED } from './model.ts'
+import { COSTS, type RangeFilters, rangeOfDays, type SumKey, USED } from './model.ts'
 import { teamsByKey } from './scope-queries.ts'
 
 // Readers of tables of sums share these: which rows cover a range, and the keys that they are grouped by.
@@ -38,8 +38,8 @@ export const projectSums = (
     spans,
     sql`
       select
-        r.project, r.grain, r.bucket, r.sessions, r.cost, r.unpriced_tokens, r.quality_sum, r.quality_min,
-        r.quality_max, r.security_sum, r.security_min, r.security_max
+        r.project, r.grain, r.bucket, r.sessions, r.quality_sum, r.quality_min, r.quality_max, r.security_sum,
+        r.security_min, r.security_max
       from session_rollups r
       where r.org_id = ${orgId}
         and r.project ${ofProject}`,
@@ -100,6 +100,10 @@ export const memberTables = (sql: ISql, orgId: string): Fragment => sql`
   ),
   teams as materialized (${teamsByKey(sql, orgId)})`
 
+/** Micro-dollars as US dollars, a number of JSON. */
+export const dollarsOf = (micros: string): string => `trim_scale(${micros} * 0.000001)`
+export const dollars = (sql: ISql, micros: string): Fragment => sql.unsafe(dollarsOf(micros))
+
 /** Selects columns of a row, or sums of them, under their own names. */
 export const selected = (
   sql: ISql,
@@ -107,23 +111,29 @@ export const selected = (
   textOf: (column: string) => string,
 ): Fragment => sql.unsafe(columns.map((column) => `${textOf(column)} as ${column}`).join(', '))
 
-/** An equal part of a column of `s` for its ticket `t`, rounded down to a micro-dollar or token; the last ticket has the rest. */
-function partOf(sql: ISql, name: string): Fragment {
-  const column = sql.unsafe(`s.${name}`)
-  // whole tokens are divided as integers
-  const each =
-    name === 'cost' ? sql`div(${column} * 1000000, t.parts) * 0.000001` : sql`(${column} / t.parts)`
-  return sql`
-    case
-      when t.parts is null then ${column}
-      when t.nth < t.parts then ${each}
-      else ${column} - (t.parts - 1) * ${each}
-    end as ${sql.unsafe(name)}`
-}
+/** An equal part of a sum of columns of `s` for one of its tickets `t`, rounded down. */
+const partOf = (columns: readonly string[]): string =>
+  columns.length === 0 ? '0' : `(${columns.map((column) => `s.${column}`).join(' + ')}) / t.parts`
 
-/** The divided columns of a row `s` left joined with its tickets `t`. */
+/**
+ * The divided columns of a row `s` left joined with its tickets `t`: each ticket has an equal part, rounded down to a token or, of
+ * the whole cost, to a micro-dollar; the last one has the rest.
+ */
 export const dividedSums = (sql: ISql): Fragment =>
-  USED.map((column) => partOf(sql, column)).reduce((all, each) => sql`${all}, ${each}`)
+  sql.unsafe(
+    USED.map((column) => {
+      const costs: readonly string[] = COSTS
+      const at = costs.indexOf(column)
+      const each =
+        at === -1 ? partOf([column]) : `${partOf(costs.slice(0, at + 1))} - ${partOf(costs.slice(0, at))}`
+      return `
+        case
+          when t.parts is null then s.${column}
+          when t.nth < t.parts then ${each}
+          else s.${column} - (t.parts - 1) * (${each})
+        end as ${column}`
+    }).join(', '),
+  )
 
 /** `dims` of the first of the groupings that has these columns. */
 export const dimsOf = <Column extends string>(

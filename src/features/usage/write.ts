@@ -1,11 +1,16 @@
+import { findZone } from '../../accounts/organizations/zone-queries.ts'
+import type { Coverage } from '../../analysis/fragments/telemetry.ts'
+import type { Pricer } from '../../analysis/scoring/prices.ts'
+import { usageFacts } from '../../analysis/usage/facts.ts'
+import type { FactSession } from '../../analysis/usage/model.ts'
+import { dayOf } from '../../base/dates.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf } from '../../base/decimals.ts'
 import type { ISql } from '../../database/client.ts'
 import { canCopyInto, copyRows } from '../../database/copy.ts'
 import { counting } from '../../database/rollups.ts'
 import { deleteOfSessions, unnest } from '../../database/rows.ts'
 import { attachSessions, detachSessions } from './pull-request-write.ts'
-import { BRANCH_ROLLUP, TICKET_ROLLUP, USAGE_ROLLUP } from './rollup.ts'
-import { sharesOf, type UsedSession } from './shares.ts'
+import { USAGE_ROLLUPS } from './rollup.ts'
 
 /** The columns of a `StoredSession`. */
 export const storedColumns = (sql: ISql) => sql`
@@ -25,6 +30,28 @@ export interface StoredSession {
   user_email: string | null
   transcript_tokens: string
   telemetry_tokens: string
+}
+
+/** A session as its usage is computed from it. */
+export interface UsedSession extends FactSession {
+  id: string
+  project: string
+  /** hundredths */
+  quality: bigint
+  user_id: string | null
+  user_email: string | null
+  coverage: Coverage
+  detail: FactSession['detail'] & {
+    branch: string | null
+    pull_requests?: readonly { repo: string; number: number }[]
+    security_metadata: { findings: readonly { status: string }[] }
+  }
+}
+
+/** Sessions, and the prices by which their costs are divided among kinds. */
+export interface UsedSessions {
+  sessions: readonly UsedSession[]
+  pricer: Pricer
 }
 
 /** A session as it is stored, with its detail. */
@@ -51,9 +78,11 @@ export async function updateUsage(
   tx: ISql,
   orgId: string,
   before: readonly string[],
-  after: readonly UsedSession[],
+  after: UsedSessions | undefined,
 ): Promise<void> {
-  const ids = after.map(({ id }) => id)
+  const sessions = after?.sessions ?? []
+  const ids = sessions.map(({ id }) => id)
+  const rows = after === undefined ? [] : await usageOfAll(tx, orgId, after)
   const ofSessions = (sessions: readonly string[]) =>
     sessions.length === 0 ? undefined : tx`s.session_id = any(${[...sessions]}::text[])`
   const counted = {
@@ -61,34 +90,66 @@ export async function updateUsage(
     after: ofSessions(ids),
     isLarge: ids.length >= MIN_COPIED,
   }
-  await counting(tx, orgId, [USAGE_ROLLUP, BRANCH_ROLLUP, TICKET_ROLLUP], counted, async () => {
+  await counting(tx, orgId, USAGE_ROLLUPS, counted, async () => {
     await deleteUsage(tx, orgId, before)
-    await insertUsage(tx, orgId, after.flatMap(usageOf))
-    await insertLinks(tx, orgId, after)
+    await insertUsage(tx, orgId, rows)
+    await insertLinks(tx, orgId, sessions)
     await attachSessions(tx, orgId, ids)
   })
 }
 
-/** The rows of session_usage of a session: one for each of its models. */
-export function usageOf(session: UsedSession) {
-  const { detail } = session
-  return sharesOf(session).map((part) => ({
-    ...part,
+/** The rows of session_usage of sessions of the organization. */
+export async function usageOfAll(
+  sql: ISql,
+  orgId: string,
+  { sessions, pricer }: UsedSessions,
+): Promise<UsageRow[]> {
+  const zone = await findZone(sql, orgId)
+  return sessions.flatMap((session) => usageOf(session, { pricer, zone }))
+}
+
+/** The rows of session_usage of a session: see `usageFacts`. */
+function usageOf(session: UsedSession, { pricer, zone }: { pricer: Pricer; zone: string }) {
+  const { detail, created_at } = session
+  const inZone = (instant: string) => dayOf(instant, zone)
+  return usageFacts(session, { dayOf: inZone, pricer }).map((fact, nth) => ({
+    ...fact,
+    nth,
+    first_day: inZone(created_at),
     // Sums of all four kinds of tokens.
-    transcript_tokens: part.is_main ? session.coverage.transcript : 0,
-    telemetry_tokens: part.is_main ? session.coverage.telemetry : 0,
+    transcript_tokens: fact.is_main ? session.coverage.transcript : 0,
+    telemetry_tokens: fact.is_main ? session.coverage.telemetry : 0,
     session_id: session.id,
     project: session.project,
     member: session.user_id ?? session.user_email ?? '',
     agent: detail.source ?? '',
     branch: detail.branch ?? '',
-    created_at: session.created_at,
+    created_at,
     ended_at: detail.ended_at,
+    day_turns: fact.turns,
     turns: session.turns,
     quality_score: decimalText(session.quality, SCORE_DECIMALS),
-    findings: detail.security_metadata.findings.filter(({ status }) => status === 'open').length,
+    findings: openFindings(detail),
     session_cost: decimalText(session.cost, MONEY_DECIMALS),
   }))
+}
+
+const openFindings = ({ security_metadata }: Pick<UsedSession['detail'], 'security_metadata'>): number =>
+  security_metadata.findings.filter(({ status }) => status === 'open').length
+
+/** Counts the open findings of sessions again, of which no usage is summed. */
+export async function updateFindingCounts(
+  tx: ISql,
+  orgId: string,
+  sessions: readonly (Pick<UsedSession, 'id'> & Pick<UsedSession['detail'], 'security_metadata'>)[],
+): Promise<void> {
+  const counts = sessions.map((session) => ({ session_id: session.id, findings: openFindings(session) }))
+  await tx`
+    update session_usage u
+    set findings = n.findings
+    from ${unnest(tx, counts, { session_id: 'text', findings: 'integer' })}
+    where u.org_id = ${orgId}
+      and u.session_id = n.session_id`
 }
 
 async function deleteUsage(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
@@ -99,9 +160,19 @@ async function deleteUsage(tx: ISql, orgId: string, ids: readonly string[]): Pro
 
 type UsageRow = ReturnType<typeof usageOf>[number]
 
+/** The column of a kind of cost, in the order of `COST_KINDS`. */
+const costColumn = (kind: number) => ['bigint', ({ costs }: UsageRow) => Number(costs[kind])] as const
+
 export const USAGE_COLUMNS = {
   session_id: 'text',
+  nth: 'integer',
   model: 'text',
+  price: 'text',
+  vendor: 'text',
+  paid_by: 'text',
+  day: 'date',
+  utc_day: 'date',
+  first_day: 'date',
   is_main: 'boolean',
   project: 'text',
   member: 'text',
@@ -113,12 +184,23 @@ export const USAGE_COLUMNS = {
   quality_score: 'numeric',
   findings: 'integer',
   session_cost: 'numeric',
-  cost: ['numeric', ({ cost }: UsageRow) => decimalText(cost, MONEY_DECIMALS)],
+  sessions: 'integer',
+  day_turns: 'integer',
+  main_turns: 'integer',
+  calls: 'integer',
+  prompts: 'integer',
   input: 'bigint',
   output: 'bigint',
   cache_read: 'bigint',
   cache_creation: 'bigint',
+  cache_creation_1h: 'bigint',
   unpriced_tokens: 'bigint',
+  cost_input: costColumn(0),
+  cost_output: costColumn(1),
+  cost_cache_read: costColumn(2),
+  cost_cache_write_5m: costColumn(3),
+  cost_cache_write_1h: costColumn(4),
+  cost_other: costColumn(5),
   transcript_tokens: 'bigint',
   telemetry_tokens: 'bigint',
 } as const

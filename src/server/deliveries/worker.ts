@@ -1,4 +1,6 @@
+import { loadPricer } from '../../analysis/scoring/prices.ts'
 import { createLog, type Log } from '../../base/log.ts'
+import { once } from '../../base/memoize.ts'
 import { createTally } from '../../base/metrics/threads.ts'
 import { HEARTBEAT_MS } from '../../base/supervise.ts'
 import { repeat } from '../../base/timeout.ts'
@@ -15,6 +17,7 @@ import { startDeliveries } from '../../webhooks/worker/deliveries.ts'
 import { SETTLE_CONNECTIONS } from '../../webhooks/worker/result-batcher.ts'
 import type { FromWorker, ToWorker } from '../../webhooks/worker/supervise.ts'
 import { runHousekeeping } from './housekeeping.ts'
+import { walkUsage } from './usage-walk.ts'
 
 // The entry point of the worker thread: delivers webhooks, looks at alerts and digests, finds tickets that wait, runs the
 // housekeeping once a minute, and sends a heartbeat to the main thread every second.
@@ -24,8 +27,8 @@ declare const self: Worker
 const HOUSEKEEPING_MS = 60_000
 /** Alerts are looked at within a minute after a change, also where a look takes long. */
 const LOOK_MS = 20_000
-/** Tickets that wait are looked for so often. */
-const TICKETS_MS = 1_000
+/** Steps of what is computed in the background begin so often. */
+const STEPS_MS = 1_000
 /** Settlements have SETTLE_CONNECTIONS; claims, polls and pings have one each. */
 const CONNECTIONS = SETTLE_CONNECTIONS + 3
 const END_TIMEOUT_S = 5
@@ -60,10 +63,12 @@ function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start
   })
   const heartbeat = startHeartbeat(pools, log)
   const looking = { sql: rulesPool.sql, publicUrl: settings.publicUrl, log }
+  const pricer = once(() => loadPricer(settings.modelPrices?.prices))
   const chores = [
     repeat(() => runHousekeeping(housekeepingPool.sql, settings, log), HOUSEKEEPING_MS),
     repeat(() => lookAtRules(looking, new Date()), LOOK_MS),
-    repeat(() => findWaitingTickets(rulesPool.sql, log), TICKETS_MS),
+    repeat(() => findWaitingTickets(rulesPool.sql, log), STEPS_MS),
+    repeat(() => walkUsage(housekeepingPool.sql, pricer, log), STEPS_MS),
   ]
   return async () => {
     // heartbeats continue until the attempts in flight are settled, which takes up to 20 s

@@ -51,7 +51,7 @@ async function findSessions(
 }
 
 async function eraseInBatch(
-  { sql, orgId, person, pseudonym, traces }: Erasure,
+  { sql, orgId, person, pseudonym, traces, pricer }: Erasure,
   ids: string[],
 ): Promise<number> {
   const erase = (session: StoredTexts): StoredTexts => {
@@ -74,7 +74,7 @@ async function eraseInBatch(
       return Bun.deepEquals(before, after) ? [] : [after]
     })
     if (changed.length > 0) {
-      await replaceTexts(tx, orgId, changed)
+      await replaceTexts(tx, orgId, changed, await pricer())
       await writeFindings(tx, orgId, idsOf(changed))
     }
     return changed.length

@@ -1,3 +1,4 @@
+import type { Pricer } from '../../analysis/scoring/prices.ts'
 import { sumOf } from '../../base/batches.ts'
 import { codeOf, OperatorError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
@@ -22,6 +23,7 @@ export interface Erasure {
   person: Person
   pseudonym: Pseudonym
   traces: Traces
+  pricer: () => Promise<Pricer>
 }
 
 /** PostgreSQL's code for a key that is there twice. */

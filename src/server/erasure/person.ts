@@ -1,5 +1,6 @@
 import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
 import { removeAccount } from '../../accounts/people/account-queries.ts'
+import { loadPricer, type Pricer } from '../../analysis/scoring/prices.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { randomLowerAlnum } from '../../base/ids.ts'
 import { asciiLower } from '../../base/text.ts'
@@ -26,7 +27,13 @@ const MAX_PASSES = 10
  * that was interrupted can be repeated. In batches; writers of the organization wait for one of them at most. Throws
  * OperatorError when there is nothing of the person. Returns the numbers of changed rows and the pseudonym.
  */
-export async function erasePerson(sql: Sql, orgId: string, actor: Actor, address: string) {
+export async function erasePerson(
+  sql: Sql,
+  orgId: string,
+  actor: Actor,
+  address: string,
+  pricer: () => Promise<Pricer> = () => loadPricer(),
+) {
   const given = asciiLower(address.trim()).replaceAll('\0', '')
   if (!/^[^\s@]+@[^\s@]+$/.test(given)) throw new OperatorError('give the e-mail address of a person', 2)
   const email = (await findOwnAddress(sql, orgId, given)) ?? given
@@ -40,7 +47,7 @@ export async function erasePerson(sql: Sql, orgId: string, actor: Actor, address
     names: member === undefined ? names : [...names, member.display_name],
   }
   const pseudonym = pseudonymOf(randomLowerAlnum(TOKEN_LENGTH))
-  const erasure = { sql, orgId, person, pseudonym, traces: tracesOf(person, pseudonym) }
+  const erasure = { sql, orgId, person, pseudonym, traces: tracesOf(person, pseudonym), pricer }
   /** Numbers of changed rows. */
   const counts = { sessions: 0, commits: 0, audit_entries: 0, keys: await endKeys(erasure), others: 0 }
   for (let pass = 1; ; pass += 1) {

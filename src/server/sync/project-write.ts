@@ -12,12 +12,12 @@ import { FINDING_ROLLUPS } from '../../features/security/finding-rollups.ts'
 import { DIRECTORIES, SESSION_ROLLUPS } from '../../features/sessions/rollup.ts'
 import { findCounted, recountPullRequests } from '../../features/usage/outcome-rollup.ts'
 import { type PullRequestId, updateSharesOfProject } from '../../features/usage/pull-request-write.ts'
-import { BRANCH_ROLLUP, TICKET_ROLLUP, USAGE_ROLLUP } from '../../features/usage/rollup.ts'
+import { USAGE_ROLLUPS } from '../../features/usage/rollup.ts'
 
 /** The rollups of sessions and their findings that have a row of each project. */
 const ROLLUPS = [
   ...SESSION_ROLLUPS.filter(({ key }) => key.includes('project')),
-  ...[DIRECTORIES, USAGE_ROLLUP, BRANCH_ROLLUP, TICKET_ROLLUP],
+  ...[DIRECTORIES, ...USAGE_ROLLUPS],
   ...FINDING_ROLLUPS,
 ]
 

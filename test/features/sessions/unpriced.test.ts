@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { loadPricer, type Pricer } from '../../../src/analysis/scoring/prices.ts'
 import { exportSessions } from '../../../src/features/sessions/export.ts'
-import { SESSION_ROLLUPS } from '../../../src/features/sessions/rollup.ts'
+import { USAGE_ROLLUPS } from '../../../src/features/usage/rollup.ts'
 import { jsonPost, repeatingClient, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 
@@ -37,7 +37,7 @@ async function organization() {
     prices,
     get,
     send,
-    sqlDifferences: () => findDifferences(database.sql, mine.orgId, SESSION_ROLLUPS),
+    sqlDifferences: () => findDifferences(database.sql, mine.orgId, USAGE_ROLLUPS),
   }
 }
 
@@ -107,8 +107,16 @@ test('the count moves with the session, and doctor sees one that did not', async
   expect(await get('/v1/cost')).toMatchObject({ unpriced_tokens: 0, total_cost: IN_HOUSE_COST })
   expect((await get('/v1/sessions/sess_moves')).turn_records[0].cost).toBe(IN_HOUSE_COST)
   expect(await sqlDifferences()).toEqual([])
-  await database.sql`update session_rollups set unpriced_tokens = 1 where org_id = ${orgId} and grain = 'day'`
-  expect(await sqlDifferences()).toEqual(['day 2026-11-14 all projects', 'day 2026-11-14 blog'])
+  await database.sql`
+    update usage_rollups
+    set unpriced_tokens = 1
+    where org_id = ${orgId}
+      and grain = 'day'
+      and dims in ('all', 'project')`
+  expect(await sqlDifferences()).toEqual([
+    'usage of a day (2026-11-14) by all',
+    'usage of a day (2026-11-14) by project',
+  ])
 })
 
 test('an estimate that names unpriced tokens is completed where their price is known; any other is kept', async () => {

@@ -121,6 +121,23 @@ function divide(
   )
 }
 
+/** The same by the largest remainder. */
+function divideByRemainder(
+  total: bigint,
+  weights: Map<string | null, bigint>,
+  main: string | null,
+): Map<string | null, bigint> {
+  const sum = [...weights.values()].reduce((a, b) => a + b, 0n)
+  if (sum === 0n) return divide(total, weights, main)
+  const names = [...weights.keys()].sort((a, b) => Buffer.compare(Buffer.from(a ?? ''), Buffer.from(b ?? '')))
+  const parts = new Map(names.map((name) => [name, (total * (weights.get(name) ?? 0n)) / sum]))
+  const lackOf = (name: string | null) => (total * (weights.get(name) ?? 0n)) % sum
+  const left = Number(total - [...parts.values()].reduce((a, b) => a + b, 0n))
+  const most = names.toSorted((a, b) => Number(lackOf(b) - lackOf(a)))
+  for (const name of most.slice(0, left)) parts.set(name, (parts.get(name) ?? 0n) + 1n)
+  return parts
+}
+
 function partsOf(session: Session): Part[] {
   const main = session.model
   const models = new Set([main, ...session.models, ...session.turn_records.map(({ model }) => model ?? main)])
@@ -147,7 +164,7 @@ function partsOf(session: Session): Part[] {
   const byCost = weights(({ cost }) => micros(cost ?? 0))
   const byTokens = weights(({ tokens }) => BigInt(tokens === null ? 0 : all(tokens)))
   const hasCosts = [...byCost.values()].some((cost) => cost > 0n)
-  const costs = divide(micros(session.estimated_cost), hasCosts ? byCost : byTokens, main)
+  const costs = divideByRemainder(micros(session.estimated_cost), hasCosts ? byCost : byTokens, main)
   const unpriced = divide(
     BigInt(session.unpriced_tokens),
     weights(({ tokens, cost }) => BigInt(tokens === null || cost !== null ? 0 : all(tokens))),

@@ -192,8 +192,9 @@ test('CSV: a page of sessions, and of a breakdown', async () => {
     headers: csv,
   })
   expect(await breakdown.text()).toBe(
-    'key,and_key,sessions,turns,input_tokens,output_tokens,cache_read_tokens,cache_creation_tokens,cost,share,unpriced_tokens\r\n' +
-      `' +x,,1,3,7,0,0,0,1.5,0.2,0\r\n'-2,,1,2,7,0,0,0,1.5,0.2,0\r\n`,
+    'key,and_key,sessions,turns,input_tokens,output_tokens,cache_read_tokens,cache_creation_tokens,cost,share,unpriced_tokens,' +
+      'input_cost,output_cost,cache_read_cost,cache_write_5m_cost,cache_write_1h_cost,other_cost\r\n' +
+      `' +x,,1,3,7,0,0,0,1.5,0.2,0,1.5,0,0,0,0,0\r\n'-2,,1,2,7,0,0,0,1.5,0.2,0,1.5,0,0,0,0,0\r\n`,
   )
 })
 

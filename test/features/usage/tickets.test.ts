@@ -112,7 +112,7 @@ test('a session is divided among its tickets in equal parts, and the sums are th
 
 test('tokens are written as whole numbers', async () => {
   const response = await client(app, owner.key)('/v1/cost/breakdown?by=ticket')
-  expect(await response.text()).not.toMatch(
+  expect((await response.text()).replaceAll(/"cost_by_kind":{.*?}/g, '')).not.toMatch(
     /"(?:input|output|cache_read|cache_creation|unpriced_tokens)":\d+\./,
   )
 })

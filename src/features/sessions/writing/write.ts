@@ -1,11 +1,17 @@
 import { findLastChanges, NOTHING_WRITTEN, type WriteResult } from '../../../analysis/records/changes.ts'
+import type { Pricer } from '../../../analysis/scoring/prices.ts'
 import { idsOf } from '../../../base/ids.ts'
 import { useGenericPlans } from '../../../database/citus.ts'
 import type { ISql } from '../../../database/client.ts'
 import { counting } from '../../../database/rollups.ts'
 import { refreshResumedOf } from '../../usage/resumed-write.ts'
-import type { UsedSession } from '../../usage/shares.ts'
-import { updateUsage, usedOf } from '../../usage/write.ts'
+import {
+  type UsedSession,
+  type UsedSessions,
+  updateFindingCounts,
+  updateUsage,
+  usedOf,
+} from '../../usage/write.ts'
 import {
   deleteRows,
   type SkippedSession,
@@ -114,7 +120,8 @@ export async function writeSessions(
   const result = { ...compared, unchanged: sent.length - rows.length, skipped }
   if (rows.length === 0) return { ...nothing, ...result }
   const before = rows.flatMap(({ id }) => stored.get(id) ?? [])
-  await counted(tx, orgId, before, rows, () => storeSessions(tx, orgId, rows, stored, now))
+  const after = { sessions: rows, pricer: merging.pricer }
+  await counted(tx, orgId, before, after, () => storeSessions(tx, orgId, rows, stored, now))
   const changed = rows.map((session) => ({ session, before: stored.get(session.id) }))
   return { ...result, changed, moved: movedOf(rows, stored) }
 }
@@ -127,17 +134,18 @@ async function counted(
   tx: ISql,
   orgId: string,
   before: readonly StoredSession[],
-  after: readonly (UsedSession & Touching)[],
+  after: (UsedSessions & { sessions: readonly Touching[] }) | undefined,
   write: () => Promise<void>,
 ): Promise<void> {
   const old = before.map(({ id }) => id)
   const withIds = (ids: readonly string[]) =>
     ids.length === 0 ? undefined : tx`s.id = any(${[...ids]}::text[])`
-  const rows = { before: withIds(old), after: withIds(idsOf(after)) }
+  const sessions = after?.sessions ?? []
+  const rows = { before: withIds(old), after: withIds(idsOf(sessions)) }
   await counting(tx, orgId, SESSION_ROLLUPS, rows, write)
-  await updateDirectories(tx, orgId, before.map(touchingOf), after)
+  await updateDirectories(tx, orgId, before.map(touchingOf), sessions)
   await updateUsage(tx, orgId, old, after)
-  await refreshResumedOf(tx, orgId, [...before, ...after])
+  await refreshResumedOf(tx, orgId, [...before, ...sessions])
 }
 
 /** Deletes sessions with their details and rollups; returns how many were there. Needs the organization's lock. */
@@ -145,7 +153,7 @@ export async function deleteSessions(tx: ISql, orgId: string, ids: readonly stri
   if (ids.length === 0) return 0
   await useGenericPlans(tx)
   const before = [...(await findStored(tx, orgId, ids)).values()]
-  if (before.length > 0) await counted(tx, orgId, before, [], () => deleteRows(tx, orgId, ids))
+  if (before.length > 0) await counted(tx, orgId, before, undefined, () => deleteRows(tx, orgId, ids))
   return before.length
 }
 
@@ -153,7 +161,12 @@ export async function deleteSessions(tx: ISql, orgId: string, ids: readonly stri
  * Replaces the texts of sessions that are stored, and updates their rollups. The content hash stays: what is sent again as
  * it was before changes nothing. Needs the organization's lock.
  */
-export async function replaceTexts(tx: ISql, orgId: string, sessions: readonly StoredTexts[]): Promise<void> {
+export async function replaceTexts(
+  tx: ISql,
+  orgId: string,
+  sessions: readonly StoredTexts[],
+  pricer: Pricer,
+): Promise<void> {
   await useGenericPlans(tx)
   const stored = await findStored(tx, orgId, idsOf(sessions))
   const before = sessions.flatMap(({ id }) => stored.get(id) ?? [])
@@ -163,7 +176,24 @@ export async function replaceTexts(tx: ISql, orgId: string, sessions: readonly S
     const changed = JSON.parse(detail) as UsedSession['detail'] & Touching['detail']
     return [{ ...usedOf({ ...row, detail: changed }), ...texts }]
   })
-  await counted(tx, orgId, before, after, () => updateTexts(tx, orgId, sessions))
+  await counted(tx, orgId, before, { sessions: after, pricer }, () => updateTexts(tx, orgId, sessions))
+}
+
+/** Replaces the findings of sessions that are stored; their scores stay. Needs the organization's lock. */
+export async function replaceFindings(
+  tx: ISql,
+  orgId: string,
+  sessions: readonly StoredTexts[],
+): Promise<void> {
+  await updateTexts(tx, orgId, sessions)
+  await updateFindingCounts(
+    tx,
+    orgId,
+    sessions.map(({ id, detail }) => ({
+      id,
+      ...(JSON.parse(detail) as Pick<UsedSession['detail'], 'security_metadata'>),
+    })),
+  )
 }
 
 const touchingOf = ({ files, ...row }: StoredSession): Touching => ({

@@ -1,0 +1,204 @@
+-- Usage by the day on which it happened: a row for each model of a session, what its price was in, vendor, payer and day, of the
+-- organization's time zone and of UTC. The rows of before stand on the day of created_at, with their whole cost under `other`,
+-- until a walk in the background (usage_walks) divides their sessions.
+
+alter table session_usage rename to former_usage;
+create table session_usage (
+  org_id text not null,
+  session_id text not null,
+  -- its place among the session's rows
+  nth integer not null,
+  model text not null,
+  price text not null,
+  vendor text not null,
+  paid_by text not null,
+  -- the day in the organization's time zone
+  day date not null,
+  utc_day date not null,
+  first_day date not null,
+  -- true of one row of the session, on its first day
+  is_main boolean not null,
+  project text not null,
+  member text not null,
+  agent text not null,
+  branch text not null,
+  created_at timestamptz not null,
+  ended_at timestamptz,
+  -- turns of the whole session
+  turns integer not null,
+  quality_score numeric(5, 2) not null,
+  findings integer not null,
+  session_cost numeric(14, 6) not null,
+  -- 1 in one row of each model, on the session's first day
+  sessions integer not null,
+  -- the session's turns of the day, under each model, and under the main one only
+  day_turns integer not null,
+  main_turns integer not null,
+  calls integer not null,
+  prompts integer not null,
+  input bigint not null,
+  output bigint not null,
+  cache_read bigint not null,
+  cache_creation bigint not null,
+  -- a part of cache_creation
+  cache_creation_1h bigint not null,
+  unpriced_tokens bigint not null,
+  -- micro-dollars
+  cost_input bigint not null,
+  cost_output bigint not null,
+  cost_cache_read bigint not null,
+  cost_cache_write_5m bigint not null,
+  cost_cache_write_1h bigint not null,
+  cost_other bigint not null,
+  transcript_tokens bigint not null,
+  telemetry_tokens bigint not null,
+  -- read by older instances only, while one after the other is upgraded
+  cost numeric(14, 6) not null generated always as (
+    (cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other) * 0.000001
+  ) stored
+);
+insert into session_usage (
+  org_id, session_id, nth, model, price, vendor, paid_by, day, utc_day, first_day, is_main, project, member, agent,
+  branch, created_at, ended_at, turns, quality_score, findings, session_cost, sessions, day_turns, main_turns, calls,
+  prompts, input, output, cache_read, cache_creation, cache_creation_1h, unpriced_tokens, cost_input, cost_output,
+  cost_cache_read, cost_cache_write_5m, cost_cache_write_1h, cost_other, transcript_tokens, telemetry_tokens
+)
+select
+  u.org_id, u.session_id, row_number() over (partition by u.org_id, u.session_id order by u.model collate "C") - 1,
+  u.model, 'standard',
+  case u.agent
+    when 'claude-code' then 'anthropic' when 'codex' then 'openai' when 'gemini' then 'google' when 'copilot' then 'github'
+    when 'cursor' then 'cursor' else 'other'
+  end,
+  'unknown', u.day, u.day, u.day, u.is_main, u.project, u.member, u.agent, u.branch, u.created_at, u.ended_at, u.turns,
+  u.quality_score, u.findings, u.session_cost, 1, u.turns, case when u.is_main then u.turns else 0 end, 0, 0, u.input,
+  u.output, u.cache_read, u.cache_creation, 0, u.unpriced_tokens, 0, 0, 0, 0, 0, (u.cost * 1000000)::bigint,
+  u.transcript_tokens, u.telemetry_tokens
+from former_usage u;
+drop table former_usage;
+alter table session_usage add primary key (org_id, session_id, nth);
+create index session_usage_by_time on session_usage (org_id, day, created_at, session_id);
+create index session_usage_by_project on session_usage (org_id, project, day, created_at, session_id);
+create index session_usage_by_member on session_usage (org_id, member, day, created_at, session_id);
+create index session_usage_by_agent on session_usage (org_id, agent, day, created_at, session_id);
+create index session_usage_by_model on session_usage (org_id, model, day, created_at, session_id);
+create index session_usage_by_branch on session_usage (org_id, branch, day, created_at, session_id);
+create index session_usage_with_findings on session_usage (org_id, day, created_at, session_id)
+  where is_main and findings > 0;
+
+-- Sessions up to this one are divided by day; without a row all of the organization are.
+create table usage_walks (
+  org_id text primary key,
+  session_id text not null
+);
+insert into usage_walks (org_id, session_id)
+select distinct u.org_id, ''
+from session_usage u;
+
+-- Sums of cost in micro-dollars, by kind, and those of all of a day or month. `cost`: for older instances, as above. `begun_cost`:
+-- the whole cost of the sessions that began.
+alter table usage_rollups
+  add column begun_cost bigint not null default 0,
+  add column cost_input bigint not null default 0,
+  add column cost_output bigint not null default 0,
+  add column cost_cache_read bigint not null default 0,
+  add column cost_cache_write_5m bigint not null default 0,
+  add column cost_cache_write_1h bigint not null default 0,
+  add column cost_other bigint not null default 0;
+alter table usage_rollups drop constraint usage_rollups_dims_check;
+alter table usage_rollups add constraint usage_rollups_dims_check check (
+  dims in (
+    'all', 'agent_model', 'project', 'member', 'branch', 'project_agent_model', 'member_agent_model', 'project_member',
+    'project_branch', 'member_branch'
+  )
+);
+-- in sums by model a session began under its main one
+update usage_rollups
+set
+  cost_other = (cost * 1000000)::bigint,
+  begun_cost = case when dims like '%agent_model' then 0 else (cost * 1000000)::bigint end;
+update usage_rollups r
+set begun_cost = b.begun_cost
+from (
+  select
+    u.org_id, g.dims, g.grain, g.bucket, g.project, g.member, u.agent, u.model,
+    sum(u.session_cost * 1000000)::bigint as begun_cost
+  from session_usage u
+  cross join lateral (
+    values
+      ('agent_model', 'day', u.day, '', ''),
+      ('agent_model', 'month', date_trunc('month', u.day::timestamp)::date, '', ''),
+      ('project_agent_model', 'month', date_trunc('month', u.day::timestamp)::date, u.project, ''),
+      ('member_agent_model', 'month', date_trunc('month', u.day::timestamp)::date, '', u.member)
+  ) as g (dims, grain, bucket, project, member)
+  where u.is_main
+  group by u.org_id, g.dims, g.grain, g.bucket, g.project, g.member, u.agent, u.model
+) b
+where r.org_id = b.org_id
+  and r.dims = b.dims
+  and r.grain = b.grain
+  and r.bucket = b.bucket
+  and r.project = b.project
+  and r.member = b.member
+  and r.agent = b.agent
+  and r.model = b.model
+  and r.branch = '';
+insert into usage_rollups (
+  org_id, dims, grain, bucket, project, member, agent, model, branch, sessions, main_sessions, turns, main_turns, cost,
+  input, output, cache_read, cache_creation, unpriced_tokens, transcript_tokens, telemetry_tokens, captured_tokens,
+  begun_cost, cost_other
+)
+select
+  r.org_id, 'all', r.grain, r.bucket, '', '', '', '', '', sum(r.sessions), sum(r.main_sessions), sum(r.turns),
+  sum(r.main_turns), sum(r.cost), sum(r.input), sum(r.output), sum(r.cache_read), sum(r.cache_creation),
+  sum(r.unpriced_tokens), sum(r.transcript_tokens), sum(r.telemetry_tokens), sum(r.captured_tokens), sum(r.begun_cost),
+  sum(r.cost_other)
+from usage_rollups r
+where r.dims = 'project'
+group by r.org_id, r.grain, r.bucket;
+alter table usage_rollups drop column cost;
+alter table usage_rollups
+  add column cost numeric(20, 6) not null generated always as (
+    (cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other) * 0.000001
+  ) stored,
+  add column micros bigint not null generated always as (
+    cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other
+  ) stored;
+
+alter table branch_rollups
+  add column cost_input bigint not null default 0,
+  add column cost_output bigint not null default 0,
+  add column cost_cache_read bigint not null default 0,
+  add column cost_cache_write_5m bigint not null default 0,
+  add column cost_cache_write_1h bigint not null default 0,
+  add column cost_other bigint not null default 0;
+update branch_rollups set cost_other = (cost * 1000000)::bigint;
+alter table branch_rollups drop column cost;
+alter table branch_rollups
+  add column cost numeric(20, 6) not null generated always as (
+    (cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other) * 0.000001
+  ) stored,
+  add column micros bigint not null generated always as (
+    cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other
+  ) stored;
+
+alter table ticket_rollups
+  add column cost_input bigint not null default 0,
+  add column cost_output bigint not null default 0,
+  add column cost_cache_read bigint not null default 0,
+  add column cost_cache_write_5m bigint not null default 0,
+  add column cost_cache_write_1h bigint not null default 0,
+  add column cost_other bigint not null default 0;
+update ticket_rollups set cost_other = (cost * 1000000)::bigint;
+alter table ticket_rollups drop column cost;
+alter table ticket_rollups
+  add column cost numeric(20, 6) not null generated always as (
+    (cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other) * 0.000001
+  ) stored,
+  add column micros bigint not null generated always as (
+    cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other
+  ) stored;
+create index branch_rollups_by_cost on branch_rollups (org_id, project, micros desc, nullif(branch, '') collate "C");
+
+-- The sums of sessions have no cost any more; older instances write none, and read these.
+alter table session_rollups alter column cost set default 0;
