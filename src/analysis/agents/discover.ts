@@ -6,7 +6,7 @@ import { compareText } from '../../base/text.ts'
 import { type DetectedFormat, detectFormat, HEAD_BYTES, isCompanion, NO_HEAD } from './file-format.ts'
 import { agentOf, FORMATS, formatNamed } from './format-list.ts'
 import type { Format, HeadFacts } from './formats/format.ts'
-import { NOT_REGULAR } from './git/regular-file.ts'
+import { isPrivate, NOT_REGULAR } from './git/regular-file.ts'
 import { type KnownFile, type Look, lookAt, lookAtFolder, statsOf } from './known-files.ts'
 import { useDatabase } from './transcript/database.ts'
 import { bytesOf } from './transcript/file-bytes.ts'
@@ -115,7 +115,7 @@ async function walk(folder: string, real: string, found: Found): Promise<void> {
 }
 
 async function inspect(path: string, real: string, stats: Stats, found: Found, isNamed: boolean) {
-  if (found.known.has(real)) return
+  if (found.known.has(real) || isPrivate(path) || isPrivate(real)) return
   found.known.add(real)
   if (found.known.size > MAX_FILES) throw new OperatorError(`more than ${MAX_FILES} files`)
   if (!stats.isFile()) {

@@ -7,6 +7,7 @@ import { isBetterName, mergeFragments } from '../fragments/merge.ts'
 import { composeRecord } from '../fragments/session-record.ts'
 import { withEstimates } from '../fragments/turn-prices.ts'
 import { packFragments, type SessionFragments } from '../records/fragments.ts'
+import type { LimitRecord } from '../records/plan.ts'
 import type { SessionRecord } from '../records/session.ts'
 import type { Pricer } from '../scoring/prices.ts'
 import { deedsOf, type MadeCommit, type WrittenEdit } from './attribution/written-edits.ts'
@@ -17,6 +18,7 @@ import { useDatabase } from './transcript/database.ts'
 import { settleTotals } from './transcript/earlier-totals.ts'
 import { readHead } from './transcript/file-bytes.ts'
 import { fragmentsOf } from './transcript/fragments.ts'
+import { limitRecords } from './transcript/limits.ts'
 import { createLineOwners, type LineOwners } from './transcript/line-owners.ts'
 import { newSecretScan, noScan } from './transcript/secret-scan.ts'
 import { type FileGroup, newFileGroup, SourceFile, usageOf } from './transcript/source-file.ts'
@@ -56,6 +58,8 @@ export interface SourceResult {
   format: string
   /** A session that spans several files is returned once, with the last of them. */
   records: SessionRecord[]
+  /** The limits that the files of its sessions state, with the last of them; the earliest first. */
+  limits: LimitRecord[]
   unreadable: SourceFile['unreadable']
   /** All unreadable lines; `unreadable` lists the first 10,000. */
   unreadableCount: number
@@ -213,12 +217,15 @@ async function* resultsOf(
   const records = await cleaned(composedRecords)
   if (records.length === 0 && files.every(({ file }) => file.unreadableCount === 0))
     for (const { source } of files) options.onSkipped?.(source.path, NOTHING_OF_ITS_OWN)
+  const stated = files.flatMap(({ file }) => file.limits.list())
+  const limits = limitRecords(stated, last?.agent ?? '', options)
   for (const { source, file } of files) {
     const isLast = file === last
     yield {
       path: source.path,
       format: source.format.name,
       records: isLast ? records : [],
+      limits: isLast ? limits : [],
       unreadable: file.unreadable,
       unreadableCount: file.unreadableCount,
       usage: usageOf(file),

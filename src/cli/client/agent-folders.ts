@@ -5,9 +5,20 @@ import type { Places } from '../../analysis/agents/formats/format.ts'
 import { type Environment, homeOf, local, programFolder, roaming } from './folders.ts'
 
 /** Coding agents keep their sessions in these places on this machine, whether or not a folder or file exists. */
-export function agentFolders(env: Environment, platform: NodeJS.Platform = process.platform): string[] {
+export const agentFolders = (env: Environment, platform: NodeJS.Platform = process.platform): string[] => {
+  const places = placesOf(env, platform)
+  return FORMATS.flatMap((format) => format.folders?.(places) ?? [])
+}
+
+/** Agents keep what an account may use in these files. */
+export const accountFiles = (env: Environment, platform: NodeJS.Platform = process.platform): string[] => {
+  const places = placesOf(env, platform)
+  return FORMATS.flatMap(({ account }) => (account ? join(account.folder(places), account.name) : []))
+}
+
+function placesOf(env: Environment, platform: NodeJS.Platform): Places {
   const home = homeOf(env)
-  const places: Places = {
+  return {
     env,
     platform,
     home,
@@ -18,7 +29,6 @@ export function agentFolders(env: Environment, platform: NodeJS.Platform = proce
     local: local(env),
     namesIn,
   }
-  return FORMATS.flatMap((format) => format.folders?.(places) ?? [])
 }
 
 function namesIn(folder: string): string[] {

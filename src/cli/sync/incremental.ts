@@ -2,6 +2,7 @@ import type { Source } from '../../analysis/agents/discover.ts'
 import type { DetectedFormat } from '../../analysis/agents/file-format.ts'
 import type { KnownFile } from '../../analysis/agents/known-files.ts'
 import type { SourceResult } from '../../analysis/agents/read-sessions.ts'
+import type { LimitRecord } from '../../analysis/records/plan.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { VERSION } from '../../base/version.ts'
 import type { SessionUser } from '../client/user.ts'
@@ -24,12 +25,14 @@ interface Group {
   sources: readonly Source[]
   records: string[]
   open: Set<string>
+  /** The time of the last of the limits that its last file states. */
+  limited?: string | undefined
 }
 
 /** A growing session is sent after ten times the quiet that makes it settled: after 30 s of quiet, every 5 min. */
 const GROWING = 10
-/** Raised where the readers take more of the same files. From 2 on they take what agents write on a call beside its tokens. */
-const READERS = 2
+/** Raised where the readers take more of the same files. From 2 on they take what agents write on a call beside its tokens, from 3 on limits. */
+const READERS = 3
 /** A refused record is sent again after a day: the reason may lie with the server. */
 const REFUSED_AGAIN_MS = 86_400_000
 
@@ -40,15 +43,21 @@ export function createIncremental(
   { sinceMs, settledMs, restore = false }: Selection,
 ) {
   const waiting = new Map<string, Group[]>()
+  /** Names the group of a limit that is the last of its group. */
+  const lastLimits = new Map<LimitRecord, string>()
+  const limitedOf = (sources: readonly Source[]) => state?.known.files[sources.at(-1)?.path ?? '']?.limited
   const again = { files: 0 }
   const leftOut = { unchanged_files: 0, growing_files: 0, older_files: 0, sessions: 0, refused: 0 }
 
-  const close = ({ sources, records }: Group) => {
+  const close = ({ sources, records, limited }: Group) => {
     for (const [index, source] of sources.entries()) {
       const file = fileOf(source)
       const own = index === sources.length - 1 ? records : []
       if (file !== undefined)
-        state?.set('files', source.path, { ...file, done: how, readers: READERS, records: own })
+        state?.set('files', source.path, {
+          ...{ ...file, done: how, readers: READERS, records: own },
+          ...(limited !== undefined && index === sources.length - 1 && { limited }),
+        })
     }
   }
   const answered = (id: string) => {
@@ -112,19 +121,43 @@ export function createIncremental(
       return true
     },
     /** A group of files was read; these of its records will be answered for. */
-    expect({ sources, records, isOpen }: Pick<SourceResult, 'sources' | 'records' | 'isOpen'>) {
+    expect({
+      sources,
+      records,
+      limits,
+      isOpen,
+    }: Pick<SourceResult, 'sources' | 'records' | 'limits' | 'isOpen'>) {
       // an open group is read again each time
       if (sources.length === 0 || isOpen) return
       const ids = records.map(({ id }) => id)
-      const group = { sources, records: ids, open: new Set(ids) }
+      const lastLimit = limits.at(-1)
+      const group = {
+        sources,
+        records: ids,
+        open: new Set(ids),
+        limited: lastLimit?.at ?? limitedOf(sources),
+      }
+      if (lastLimit !== undefined) {
+        const id = `limits ${sources[0]?.path}`
+        group.open.add(id)
+        lastLimits.set(lastLimit, id)
+      }
       for (const id of group.open) waiting.set(id, [...(waiting.get(id) ?? []), group])
       if (group.open.size === 0) close(group)
+    },
+    /** The limits of a group that were not sent yet. */
+    newLimits: ({ sources, limits }: Pick<SourceResult, 'sources' | 'limits'>): LimitRecord[] => {
+      const since = limitedOf(sources) ?? ''
+      return limits.filter(({ at }) => at > since)
     },
     /** The server has answered for a record. */
     accept(record: SyncRecord) {
       if (record.type === 'session') answered(record.id)
+      else if (record.type === 'limit') answered(lastLimits.get(record) ?? '')
     },
     refuse(record: SyncRecord, reason: string) {
+      // an earlier server takes no limits
+      if (record.type === 'limit') answered(lastLimits.get(record) ?? '')
       if (record.type !== 'session') return
       const hash = ''
       const at = new Date().toISOString()

@@ -27,6 +27,8 @@ interface StateOfFile extends KnownFile {
   done: string | null
   /** The version of the readers that read it; absent for the first. */
   readers?: number
+  /** The time of the last limit in it that was sent. */
+  limited?: string
   /** Ids of the records that were read with it; a session that spans several files is in the last of them. */
   records: string[]
 }

@@ -1,32 +1,28 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type GitOptions, readCommits } from '../../analysis/agents/git/git.ts'
-import { isRepository } from '../../analysis/agents/git/repository-files.ts'
-import { readSessions } from '../../analysis/agents/read-sessions.ts'
+import { isAccount } from '../../analysis/agents/accounts.ts'
 import { problemOf } from '../../analysis/records/check.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { findKnownCommits } from '../../features/commits/queries.ts'
 import { type Batches, createBatches, type SendBatch, type Skipped } from '../../server/sync/batches.ts'
 import { writeRecords } from '../../server/sync/write.ts'
-import { agentFolders } from '../client/agent-folders.ts'
+import { accountFiles, agentFolders } from '../client/agent-folders.ts'
 import { stateFolder } from '../client/folders.ts'
 import { keyIdOf, serverUnlessOrg } from '../client/server.ts'
-import { findUser, type SessionUser } from '../client/user.ts'
+import { findUser } from '../client/user.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Args, type Context, pathsOf, withOrganization } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
-import { startProgress } from '../command/progress.ts'
 import { stopSignal } from '../command/signals.ts'
 import { pricerOf, syncDepsOf } from '../command/sync-deps.ts'
 import { askKeyOwner, createApiClient, dashboardOf, sentCommits, targetOf } from './api-client.ts'
-import { attributionOf, readUsualFolders } from './attribution.ts'
-import { type Incremental, incrementalOf } from './incremental.ts'
+import { attributionOf } from './attribution.ts'
+import { incrementalOf } from './incremental.ts'
 import { checkUsage, isAgreed, isResend, type SyncOptions } from './options.ts'
-import { openState, type SyncState } from './state.ts'
+import { type Run, recordsOf, type Started } from './records.ts'
+import { openState } from './state.ts'
 import {
-  addFile,
-  addLeftOut,
   addMoved,
   createSummary,
   movedText,
@@ -46,7 +42,7 @@ export async function sync(context: Context, options: SyncOptions, args: Args): 
   const given = pathsOf(args)
   checkUsage(options)
   const server = serverUnlessOrg(context.env, options, !options.dryRun)
-  const named = given.length > 0 ? given : agentFolders(context.env)
+  const named = given.length > 0 ? given : [...agentFolders(context.env), ...accountFiles(context.env)]
   const paths = named.filter((path) => existsSync(resolve(path)))
   const missing = given.filter((path) => !paths.includes(path))
   if (paths.length === 0 && missing.length > 0)
@@ -83,7 +79,8 @@ export async function sync(context: Context, options: SyncOptions, args: Args): 
 
 function sayNothingFound({ options, summary, paths, ignored }: Started): void {
   const text = nothingFoundText(summary, paths, ignored)
-  if (text !== undefined && !options.quiet) printMessage(text)
+  const isOfAccounts = paths.length > 0 && paths.every(isAccount)
+  if (text !== undefined && !isOfAccounts && !options.quiet) printMessage(text)
 }
 
 async function sendToServer(
@@ -111,7 +108,8 @@ async function sendToServer(
     onAccepted: heard,
   })
   try {
-    await readAndSend({ ...run, incremental, attribution: attributionOf(state), known, state }, send, stopped)
+    const owned = { organizationId: organization.id, state, known }
+    await readAndSend({ ...run, ...owned, incremental, attribution: attributionOf(state) }, send, stopped)
     const heardMs = Date.parse(state.known.keys[keyId]?.at ?? '')
     // nothing was sent: only the server knows whether the key is still good
     if (heardMs < run.startedMs && !(options.quiet && Date.now() - heardMs < QUIET_FOR_MS)) {
@@ -129,125 +127,23 @@ async function writeLocally(run: Started, stopped: AbortSignal): Promise<void> {
     const deps = syncDepsOf(context, sql)
     const send = { reassign: options.reassign === true, restore: options.restore === true, moved: true }
     await readAndSend(
-      { ...withoutState(run), known: (project) => findKnownCommits(sql, id, project) },
+      { ...withoutState(run), organizationId: id, known: (project) => findKnownCommits(sql, id, project) },
       (records, before) => writeRecords(deps, id, records, commandLineActor(), send, before),
       stopped,
     )
   })
 }
 
-/** Read between two looks at the memory of the process. */
-const LOOK_BYTES = 8_000_000
-/** Garbage is collected above this, in 15 ms: the process would grow by its heap's own rules to 180 MB. */
-const COLLECT_ABOVE_BYTES = 145_000_000
 /** The server's last answer about a key is trusted this long with --quiet while there is nothing to send. */
 const QUIET_FOR_MS = 3_600_000
 /** Largest batch of JSON for a server: some 60 MB of transcripts, so that a stop loses little. */
 const SERVER_BATCH_BYTES = 1024 * 1024
-
-interface Started {
-  context: Context
-  paths: readonly string[]
-  options: SyncOptions
-  user: SessionUser | undefined
-  summary: Summary
-  /** Files without sessions. */
-  ignored: string[]
-  startedMs: number
-}
-
-interface Run extends Started {
-  incremental: Incremental
-  attribution: ReturnType<typeof attributionOf>
-  known?: GitOptions['known']
-  /** Undefined for the local database. */
-  state?: SyncState
-}
 
 const withoutState = (run: Started): Run => ({
   ...run,
   incremental: incrementalOf(run, undefined),
   attribution: attributionOf(undefined),
 })
-
-/** Every record of the paths, each with the file or repository it was read from. */
-async function* recordsOf(run: Run): AsyncGenerator<{ record: SyncRecord; path: string }> {
-  const repositories = run.paths.filter((path) => isRepository(resolve(path)))
-  const others = run.paths.filter((path) => !repositories.includes(path))
-  // later runs count what this one reads too, if there is a state
-  const isAttributed = repositories.length > 0 || run.state !== undefined
-  if (others.length > 0) yield* sessionsOf({ ...run, paths: others }, isAttributed)
-  if (repositories.length === 0) return
-  await readUsualFolders(run.context, others, run.state, run.attribution.add)
-  for (const path of repositories) {
-    try {
-      yield* commitsOf(run, path)
-    } catch (error) {
-      // one that git cannot read does not stop the others
-      if (!(error instanceof OperatorError) || run.paths.length === 1) throw error
-      skip(run.summary, { path, line: null, reason: error.message })
-    }
-  }
-}
-
-async function* commitsOf({ options, summary, known, attribution }: Run, path: string) {
-  using progress = await startProgress(`reading ${path}`, 100, options.quiet)
-  const commits = readCommits(path, {
-    project: options.project,
-    known,
-    resend: isResend(options),
-    attribute: attribution.attribute,
-    onProgress: (read, total) =>
-      progress.set(Math.floor((100 * read) / total), `${read} of ${total} commits`),
-  })
-  let next = await commits.next()
-  for (; !next.done; next = await commits.next()) yield { record: next.value, path }
-  summary.repositories.push(next.value)
-  summary.received += next.value.known
-  summary.unchanged += next.value.known
-  for (const note of next.value.notes) skip(summary, { path, line: null, reason: note })
-}
-
-/** The sessions of the paths, each with the file it was read from. Adds each file to the summary. */
-async function* sessionsOf(run: Run, isAttributed: boolean) {
-  const { context, paths, options, user, summary, ignored, incremental, state } = run
-  using progress = await startProgress('reading', 100, options.quiet)
-  let lookedAt = 0
-  let isSaid = options.quiet === true
-  const results = readSessions(paths, {
-    project: options.project,
-    projectFrom: options.projectFrom,
-    userEmail: user?.email,
-    content: options.content === true,
-    pricer: await pricerOf(context.config)(),
-    onProgress(read, total, file) {
-      const { files } = incremental.again
-      if (files > 0 && !isSaid)
-        printMessage(`reading ${files} known files once more: this version takes more of each call from them`)
-      isSaid = true
-      progress.set(total === 0 ? 100 : Math.floor((100 * read) / total), file)
-      if (read - lookedAt < LOOK_BYTES) return
-      lookedAt = read
-      if (process.memoryUsage.rss() > COLLECT_ABOVE_BYTES) Bun.gc(true)
-    },
-    onSkipped: (path, reason) => skip(summary, { path, line: null, reason }),
-    onIgnored: (path) => {
-      summary.ignored += 1
-      ignored.push(path)
-    },
-    onWritten: isAttributed ? run.attribution.add : undefined,
-    memory: incremental.memory,
-    owners: state === undefined ? undefined : () => state.owners(),
-    isLeftOut: (sources) => incremental.isLeftOut(sources),
-  })
-  for await (const result of results) {
-    addFile(summary, result)
-    for (const unreadable of result.unreadable) skip(summary, unreadable)
-    incremental.expect(result)
-    for (const record of result.records) yield { record, path: result.path }
-  }
-  addLeftOut(summary, incremental.leftOut)
-}
 
 type NotStored = Summary['skipped'][number] & Pick<Skipped, 'decision'>
 
@@ -258,8 +154,8 @@ async function readAndSend(run: Run, send: SendBatch, stopped: AbortSignal): Pro
     // the state has the server's decisions
     if (decision === undefined) incremental.refuse(record, skipped.reason)
   }
-  const batches: Batches = createBatches({
-    async send(records, before) {
+  const options = {
+    async send(records: readonly SyncRecord[], before: Promise<unknown>) {
       const counts = await send(
         records,
         before.then(() => stopped.throwIfAborted()),
@@ -270,11 +166,20 @@ async function readAndSend(run: Run, send: SendBatch, stopped: AbortSignal): Pro
       return counts
     },
     pricer: pricerOf(run.context.config),
-    onSkipped: refuse,
     ...(state === undefined ? {} : { maxBytes: SERVER_BATCH_BYTES }),
+  }
+  const batches: Batches = createBatches({ ...options, onSkipped: refuse })
+  // apart: they are nothing that somebody counts, and an earlier server refuses them
+  const limits = createBatches({
+    ...options,
+    onSkipped: (_skipped, record) => incremental.refuse(record, ''),
   })
   try {
     for await (const { record, path } of recordsOf(run)) {
+      if (record.type === 'limit') {
+        await limits.add({ record, path, line: 1 }, JSON.stringify(record))
+        continue
+      }
       summary.received += 1
       const problem = problemOf(record, record.type)
       if (problem === undefined) await batches.add({ record, path, line: 1 }, JSON.stringify(record))
@@ -282,9 +187,11 @@ async function readAndSend(run: Run, send: SendBatch, stopped: AbortSignal): Pro
       stopped.throwIfAborted()
     }
     await batches.flush()
+    await limits.flush()
     attribution.finish()
   } finally {
     await batches.settled()
+    await limits.settled()
   }
   summary.created = batches.counts.created
   summary.updated = batches.counts.updated

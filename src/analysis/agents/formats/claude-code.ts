@@ -21,6 +21,7 @@ import {
   takeWaiting,
 } from './claude-lineage.ts'
 import { claudeTotals, messageOf, otherCalls, SYNTHETIC } from './claude-usage.ts'
+import { noteRefusal } from './limits/claude.ts'
 
 // Claude Code's session files (versions 1.0 to 2.1): one JSON object per line. An API message is written as one line per
 // content block, and each of these lines repeats the usage of the message.
@@ -162,6 +163,7 @@ function readAssistantLine(
   if (!isObject(message)) return 'an assistant line without a message'
   if (line.isApiErrorMessage === true)
     transcript.addEvent('api_error', textOf(line.uuid) ?? `${at} ${number}`, at)
+  noteRefusal(state.file, transcript, line, at)
   if (message.model === SYNTHETIC || line.isApiErrorMessage === true) return undefined
   const found = ofRequest(state, transcript, line, messageOf(line, message, number))
   const turn = transcript.addMessage(found, at)

@@ -11,6 +11,7 @@ import { noteWhole, type Transcript } from '../transcript/transcript.ts'
 import type { MessageTokens, Turn } from '../transcript/transcript-model.ts'
 import { readResponse, readUserContent } from './claude-content.ts'
 import { claudeTokens, claudeTotals, costOf, messageOf, otherCalls, SYNTHETIC } from './claude-usage.ts'
+import { noteEvent } from './limits/claude.ts'
 
 // The output of `claude -p --output-format stream-json`, or of `json`, which prints an array of the same messages
 // (`--verbose`) or the last one only. This last one, `result`, has the exact tokens and cost of the run by model; the usage
@@ -44,9 +45,10 @@ export async function readClaudeStream(file: SourceFile, isDocument: boolean): P
       (message, index) => readLine(file, runs, message, index + 1),
     )
   else await readJsonLines(file, (value, lineNumber) => readLine(file, runs, value, lineNumber))
-  const { mtimeMs } = statSync(file.path)
-  for (const run of runs.values()) finishRun(run, mtimeMs)
+  for (const run of runs.values()) finishRun(run, endOf(file))
 }
+
+const endOf = ({ path }: SourceFile): number => statSync(path).mtimeMs
 
 function readLine(
   file: SourceFile,
@@ -86,6 +88,8 @@ function readLine(
     // the result repeats a message before it, unless there are none
     const text = run.turns.size === 0 ? textOf(value.result) : null
     if (text !== null) transcript.scan(text, { where: 'an answer' })
+  } else if (value.type === 'rate_limit_event') {
+    noteEvent(file.limits, transcript, objectOf(value.rate_limit_info), at ?? timeOf(endOf(file)) ?? '')
   } else if (value.type === 'system' && value.subtype === 'compact_boundary') {
     transcript.addEvent('compaction', textOf(value.uuid) ?? `${number}`, at)
   } else if (value.type === 'system' && value.subtype === 'init') {

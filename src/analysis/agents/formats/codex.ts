@@ -14,6 +14,7 @@ import {
   valueAt,
 } from '../transcript/json.ts'
 import { readJsonLines } from '../transcript/json-lines.ts'
+import type { StatedLimit } from '../transcript/limits.ts'
 import type { SourceFile } from '../transcript/source-file.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 import {
@@ -37,6 +38,7 @@ import {
   totalsOf,
   usageIn,
 } from './codex-totals.ts'
+import { noteExceeded, noteLimits } from './limits/codex.ts'
 
 // Rollout files of Codex CLI: one `{timestamp, type, payload}` per line. The texts and tool calls of an API call are written
 // before its usage: a `token_usage_record`, which comes at once and names the response, or in older versions running totals
@@ -87,6 +89,8 @@ const newState = (file: SourceFile, transcript: Transcript, ownStart: number) =>
   /** Ids of the responses whose usage was recorded. */
   responses: new Set<string>(),
   isImported: false,
+  /** The windows that were stated last. */
+  limits: [] as StatedLimit[],
 })
 
 type State = ReturnType<typeof newState>
@@ -208,6 +212,7 @@ function readEvent(state: State, payload: Json, at: string | null): void {
   } else if (type === 'token_count') {
     // an API key has none
     if (textOf(valueAt(payload, 'rate_limits', 'plan_type')) !== null) transcript.notes.paid_by = 'plan'
+    if (at !== null) state.limits = noteLimits(state.file.limits, objectOf(payload.rate_limits), at)
     readTokenCount(state, objectOf(payload.info), at)
   } else if (type === 'item_completed') readItem(state.calls, item, at)
   else if (type === 'turn_aborted') transcript.addEvent('interruption', `${at}`, at)
@@ -216,6 +221,8 @@ function readEvent(state: State, payload: Json, at: string | null): void {
     if (!state.isCompacted) transcript.addEvent('compaction', `${at}`, at)
     state.isCompacted = false
   } else if (type === 'error' || type === 'stream_error') transcript.addEvent('api_error', `${at}`, at)
+  const refused = payload.codex_error_info ?? valueAt(payload, 'error', 'codex_error_info')
+  if (at !== null && refused === 'usage_limit_exceeded') noteExceeded(state.file.limits, state.limits, at)
 }
 
 const isPrompt = (text: string): boolean => text !== '' && !NOT_A_PROMPT.test(text)

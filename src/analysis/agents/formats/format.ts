@@ -1,5 +1,6 @@
 import type { DatabaseReader } from '../transcript/database.ts'
 import { copyText, type Json, textOf } from '../transcript/json.ts'
+import type { StatedLimit } from '../transcript/limits.ts'
 import type { SourceFile } from '../transcript/source-file.ts'
 
 // A format of agents' sessions is one object, which has all that is special about it. All are in format-list.ts.
@@ -93,6 +94,8 @@ export interface Format {
     sessionId: string,
     found: { layout: Layout; sessionFromFolder: boolean },
   ): Promise<void>
+  /** The agent's file with what its account may use, which is read only where somebody names it, or no path at all. */
+  readonly account?: { name: string; folder(places: Places): string; limits(document: Json): StatedLimit[] }
   readonly database?: DatabaseReader
   readonly folder?: FolderReader
 

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
+import { basename } from 'node:path'
 
 // Files of agents and of git lie where anything may lie: only regular files are opened. A pipe waits for a writer, a device
 // may have no end, or do something when it is opened.
@@ -50,3 +51,7 @@ export function readText(path: string, onPassed: (path: string, reason: string) 
     return null
   }
 }
+
+/** Names of files with credentials, which are never opened, and of those that are read only where they are named. */
+const PRIVATE = /^(?:\.credentials|auth|oauth_creds|credentials|\.claude)\.json$/i
+export const isPrivate = (path: string): boolean => PRIVATE.test(basename(path))

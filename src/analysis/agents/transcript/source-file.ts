@@ -3,6 +3,7 @@ import { largerTotals, statedTotals, sumTotals, unattributedTotals } from '../..
 import type { ModelTotal } from '../../records/fragments.ts'
 import { picodollarsOf } from '../../scoring/prices.ts'
 import { countOf, isObject, type Json } from './json.ts'
+import { createLimits } from './limits.ts'
 import { noteWhole, type Shared, Transcript } from './transcript.ts'
 import { type ApiMessage, type MessageTokens, mergeMessage } from './transcript-model.ts'
 
@@ -82,6 +83,7 @@ export class SourceFile {
   readonly messages = new Map<string, ApiMessage>()
   /** Totals that its results state, by session. */
   readonly stated = new Map<string, Stated>()
+  readonly limits = createLimits()
 
   constructor(
     readonly path: string,

@@ -1,8 +1,10 @@
 import { join } from 'node:path'
+import { addMonths } from '../../../../base/dates.ts'
 import { notesFrom, vendorNotes } from '../../../records/call-notes.ts'
 import type { ModelTotal } from '../../../records/fragments.ts'
 import { isObject, type Json, objectOf, objectsIn, parseJson, textOf, timeOf } from '../../transcript/json.ts'
 import { readJsonLines } from '../../transcript/json-lines.ts'
+import type { Limits } from '../../transcript/limits.ts'
 import { type SourceFile, tokensBy, totalOf } from '../../transcript/source-file.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { Turn } from '../../transcript/transcript-model.ts'
@@ -18,7 +20,8 @@ const PAIR_MS = 120_000
 /** The store's time of a call is some milliseconds before or after that of its record. */
 const WRITTEN_APART_MS = 10_000
 
-const newState = (transcript: Transcript, stored: StoredCall[]) => ({
+const newState = ({ limits }: SourceFile, transcript: Transcript, stored: StoredCall[]) => ({
+  limits,
   transcript,
   /** Calls of the store without a message yet. */
   stored,
@@ -35,7 +38,7 @@ type State = ReturnType<typeof newState>
 
 async function readCopilot(file: SourceFile, sessionId: string): Promise<void> {
   const transcript = file.transcriptOf(sessionId)
-  const state = newState(transcript, await callsBeside(file, sessionId))
+  const state = newState(file, transcript, await callsBeside(file, sessionId))
   await readJsonLines(file, (value) => {
     const type = textOf(value.type)
     if (type === null) return 'no type'
@@ -95,8 +98,18 @@ function readEvent(state: State, type: string, event: Json, data: Json): void {
     const isStored = !state.isRecorded && state.hasStored
     if (isObject(data.compactionTokensUsed) && !isStored) readUsage(state, data.compactionTokensUsed, id, at)
   } else if (type === 'session.shutdown') readSums(state, data)
-  else if (type === 'session.error') transcript.addEvent('api_error', id, at)
-  else if (type === 'abort') transcript.addEvent('interruption', id, at)
+  else if (type === 'session.error') {
+    transcript.addEvent('api_error', id, at)
+    if (at !== null) noteRefusal(state.limits, data.errorType, at)
+  } else if (type === 'abort') transcript.addEvent('interruption', id, at)
+}
+
+/** A quota is of the calendar month (UTC); of other limits no end is stated. */
+function noteRefusal(limits: Limits, type: unknown, at: string): void {
+  const isQuota = type === 'quota'
+  if (!isQuota && type !== 'rate_limit') return
+  const resets_at = isQuota ? `${addMonths(at.slice(0, 10), 1)}T00:00:00.000Z` : null
+  limits.note({ at, limit: isQuota ? 'credits' : 'rate_limit', used_percent: 100, resets_at, hit: true })
 }
 
 function readUsage({ transcript }: State, usage: Json, id: string, at: string | null): void {

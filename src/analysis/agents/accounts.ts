@@ -1,0 +1,29 @@
+import { basename } from 'node:path'
+import type { LimitRecord } from '../records/plan.ts'
+import { agentOf, FORMATS } from './format-list.ts'
+import { isObject } from './transcript/json.ts'
+import { jsonAt } from './transcript/json-lines.ts'
+import { limitRecords } from './transcript/limits.ts'
+
+// Files of agents with what an account may use. They hold more, also what is secret: nothing else is taken from them.
+
+const NAMES = new Map([['.claude.json', 'claude-code']])
+const formatOf = (path: string) =>
+  FORMATS.find(({ name, account }) => account && name === NAMES.get(basename(path)))
+
+export const isAccount = (path: string): boolean => formatOf(path) !== undefined
+
+/** The limits that such a file states. */
+export function readAccount(path: string, options: Parameters<typeof limitRecords>[2]): LimitRecord[] {
+  const format = formatOf(path)
+  const document = jsonAt(path)
+  if (format?.account === undefined || !isObject(document)) return []
+  return limitRecords(format.account.limits(document), agentOf(format), options)
+}
+
+/** The text that stands for an account: nobody can tell the account from it, nor whether two organizations have the same. */
+export const accountHash = (organizationId: string, account: string): string =>
+  new Bun.CryptoHasher('sha256')
+    .update(organizationId + account)
+    .digest('hex')
+    .slice(0, 16)
