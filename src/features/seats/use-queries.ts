@@ -9,9 +9,7 @@ export const usedOnDays = (
   orgId: string,
   { from, to }: { from: string; to: string },
 ): Fragment => sql`
-  select
-    u.member, u.vendor, u.paid_by, u.day, u.cost,
-    case when u.is_main then 1 else 0 end as sessions
+  select u.member, u.vendor, u.paid_by, u.day, u.cost, case when u.is_main then 1 else 0 end as sessions
   from session_usage u
   where u.org_id = ${orgId}
     and u.day >= ${from}::date

@@ -250,6 +250,64 @@ describe('cases', () => {
 })
 
 describe('seats', () => {
+  test('calls that the plan paid: those that say so, and those that say nothing of who has a plan', async () => {
+    const paid = (started_at: string, cost: number, paid_by?: string, vendor?: string) =>
+      call(started_at, { cost, ...(paid_by && { paid_by }), ...(vendor && { vendor }) })
+    const turns = (...records: object[]) => ({
+      turn_records: records.map((record, n) => ({ ...record, turn_number: n + 1 })),
+      estimated_cost: null,
+    })
+    const { ask } = await organization([
+      ...['a', 'b'].map((name) => member(name)),
+      plan('a', '2026-10-01', 100),
+      session(
+        'a',
+        'mixed',
+        '2026-11-03T10:00:00Z',
+        0,
+        turns(
+          paid('2026-11-03T10:00:00Z', 5),
+          paid('2026-11-03T11:00:00Z', 2, 'api'),
+          paid('2026-11-04T10:00:00Z', 1, 'plan'),
+          paid('2026-11-05T10:00:00Z', 4, 'api', 'aws'),
+        ),
+      ),
+      session('b', 'unknown', '2026-11-03T10:00:00Z', 0, turns(paid('2026-11-03T10:00:00Z', 7))),
+    ])
+    const { data } = await seatsOf(ask)
+    expect(data).toMatchObject([{ member: 'user_a', cost: 6, active_days: 2, last_active_day: '2026-11-04' }])
+    // a plan that is not known
+    await send(ask, [
+      session('b', 'stated', '2026-11-06T10:00:00Z', 0, turns(paid('2026-11-06T10:00:00Z', 3, 'plan'))),
+    ])
+    const more = await seatsOf(ask)
+    expect(more.data[1]).toMatchObject({
+      ...{
+        member: 'user_b',
+        plan: null,
+        quantity: 0,
+        paid: 0,
+        cost: 3,
+        ratio: null,
+        verdict: null,
+        from: null,
+      },
+    })
+    expect(more.total).toMatchObject({ seats: 1, cost: 9 })
+    // seats of nobody are of those without one
+    await send(ask, [plan(undefined, '2026-10-01', 50, { quantity: 3 })])
+    const shared = await seatsOf(ask)
+    expect(
+      shared.data.map(({ member: who, cost, paid: price, quantity }) => [who, cost, price, quantity]),
+    ).toEqual([
+      [null, 10, 150, 3],
+      ['user_a', 6, 100, 1],
+    ])
+    expect((await seatsOf(ask, `${NOVEMBER}&member=A@example.com`)).total.seats).toBe(1)
+    expect((await seatsOf(ask, `${NOVEMBER}&verdict=low`)).data).toHaveLength(2)
+    expect((await seatsOf(ask, `${NOVEMBER}&vendor=openai`)).total.paid).toBe(0)
+  })
+
   test('another currency, and days to come', async () => {
     const { ask } = await organization([
       plan(undefined, '2026-11-01', 30, { currency: 'EUR', usd_rate: 1.1, quantity: 2 }),

@@ -43,7 +43,10 @@ const FIVE_HOURS_MS = 5 * 3_600_000
 /** Notes the line that stands for a refused request; an answer that says the same is none. */
 export function noteRefusal(file: SourceFile, transcript: Transcript, line: Json, at: string | null): void {
   if (line.isApiErrorMessage !== true || at === null) return
-  if (isObject(line.quotaLimits)) return noteEvent(file.limits, transcript, line.quotaLimits, at)
+  if (isObject(line.quotaLimits)) {
+    noteEvent(file.limits, transcript, line.quotaLimits, at)
+    return
+  }
   const text = blockText(objectOf(line.message).content)
   const [, epoch] = EPOCH.exec(text) ?? []
   const [reached, first, second] = REACHED.exec(text) ?? []
