@@ -172,19 +172,10 @@ export function dayOf(instant: Date | string, zone: string): string {
   return isFrom(utcDay) ? utcDay : addDays(utcDay, -1)
 }
 
-/** Instants with `from` <= instant < `before`; a bound that is undefined does not limit. */
-export interface Instants {
-  from?: Date | undefined
-  before?: Date | undefined
-}
-
-/** The instants of a range of days of a time zone, both ends included. */
-export function instantsOf(from: string | undefined, to: string | undefined, zone: string): Instants {
-  const { before } = daysOf(from, to)
-  return {
-    from: from === undefined ? undefined : hourOf(from, 0, zone),
-    before: before === undefined ? undefined : hourOf(before, 0, zone),
-  }
+/** The instants of a range of days of a time zone, both ends included; a bound that is undefined does not limit. */
+export function instantsOf(from: string | undefined, to: string | undefined, zone: string) {
+  const startOf = (day: string | undefined) => (day === undefined ? undefined : hourOf(day, 0, zone))
+  return { from: startOf(from), before: startOf(daysOf(from, to).before) }
 }
 
 /** The day `days` after `date` (before it when negative). */
@@ -202,6 +193,10 @@ export function dayNumber(date: string): number {
 export function daysBetween(from: string, to: string): number {
   return dayNumber(to) - dayNumber(from)
 }
+
+/** The days from one to another, both included. */
+export const daysFrom = (from: string, to: string): string[] =>
+  Array.from({ length: daysBetween(from, to) + 1 }, (_, index) => addDays(from, index))
 
 /** The first day of the date's month. */
 export function monthOf(date: string): string {

@@ -47,7 +47,7 @@ export const SOCKET_NAME = '.s.PGSQL.5432'
 const socketPath = (socketDir: string): string => `${socketDir}/${SOCKET_NAME}`
 
 const STATEMENT_TIMEOUT_MS = 25_000
-const LOCK_TIMEOUT_MS = 10_000
+const LOCK_TIMEOUT_MS = 25_000
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000
 const CONNECT_TIMEOUT_S = 10
 /** An idle connection is a process of some MB in the server. */

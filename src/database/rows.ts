@@ -1,4 +1,4 @@
-import { addDays, daysBetween, hourOf, instantsOf, UTC } from '../base/dates.ts'
+import { hourOf, instantsOf, UTC } from '../base/dates.ts'
 import type { PagePosition } from '../base/json-text.ts'
 import type { Fragment, ISql } from './client.ts'
 
@@ -177,15 +177,9 @@ export function inDays(
     ${before === undefined ? sql`` : sql`and ${time} < ${before}::timestamptz`}`
 }
 
-/** The day of a time of a range of days of the zone. */
-export function dayIn(
-  sql: ISql,
-  time: Fragment,
-  { from, to }: { from: string; to: string },
-  zone: string,
-): Fragment {
+/** The day of a time that is on one of these days of the zone, which are in their order. */
+export function dayIn(sql: ISql, time: Fragment, days: readonly string[], zone: string): Fragment {
   if (zone === UTC) return sql`(${time} at time zone 'UTC')::date`
-  const days = Array.from({ length: daysBetween(from, to) + 1 }, (_, index) => addDays(from, index))
   const starts = days.map((day) => hourOf(day, 0, zone).toISOString())
-  return sql`(${days}::date[])[width_bucket(${time}, ${starts}::timestamptz[])]`
+  return sql`(${[...days]}::date[])[width_bucket(${time}, ${starts}::timestamptz[])]`
 }

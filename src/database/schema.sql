@@ -785,7 +785,7 @@ create table sessions (
   id text not null,
   project text not null,
   created_at timestamp with time zone not null,
-  day date not null generated always as ((created_at AT TIME ZONE 'UTC'::text)::date) stored,
+  day date not null,
   turns integer not null,
   estimated_cost numeric(14,6) not null,
   quality_score numeric(5,2) not null,

@@ -43,6 +43,7 @@ const FOLDERS = [
   'server/intake',
   'server/erasure',
   'server/doctor',
+  'server/zone',
   'server/sync',
   'server/metrics',
   'features/mcp',

@@ -31,3 +31,25 @@ export async function inZone<Result>(
     by = now
   }
 }
+
+/** The organizations whose change was asked for at least so long ago. */
+export async function listZoneChanges(sql: ISql, afterMs: number): Promise<string[]> {
+  const rows = await sql<{ org_id: string }[]>`
+    select o.org_id
+    from organizations o
+    where o.time_zone_asked_at <= now() - ${afterMs} * interval '1 millisecond'
+      and o.deleted_at is null
+    order by o.time_zone_asked_at, o.org_id`
+  return rows.map(({ org_id }) => org_id)
+}
+
+/** Puts the time zone that waits in force, and returns it; undefined where none waits. Needs the organization's lock. */
+export async function beginZone(tx: ISql, orgId: string): Promise<string | undefined> {
+  const [row] = await tx<{ zone: string }[]>`
+    update organizations o
+    set time_zone = o.time_zone_pending, time_zone_pending = null, time_zone_asked_at = null
+    where o.org_id = ${orgId}
+      and o.time_zone_pending is not null
+    returning o.time_zone as zone`
+  return row?.zone
+}

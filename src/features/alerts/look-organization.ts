@@ -1,4 +1,5 @@
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
+import { dayOf, hourOf } from '../../base/dates.ts'
 import type { ISql } from '../../database/client.ts'
 import { refuseNewerSchema } from '../../database/newer-schema.ts'
 import { isInTime, nextHour } from './digest-model.ts'
@@ -25,18 +26,27 @@ export async function lookAtOrganization(tx: ISql, orgId: string, how: Omit<At, 
   if (seen.length > 0) await settleRules(tx, orgId, seen, at.now)
 }
 
+/** Looks a last time before figures move to other days: nobody else looks before the end of the transaction. */
+export async function lookAtLast(tx: ISql, orgId: string, how: Omit<At, 'zone'>): Promise<void> {
+  await claimRules(tx, orgId, how.now, { all: true })
+  await lookAtOrganization(tx, orgId, how)
+}
+
 /**
- * Stores the states of alerts and tells nothing: figures have moved to other days. Needs the organization's lock, and nobody else
- * to look.
+ * Stores the states of alerts and tells nothing: figures have moved to other days. Those of another time zone than `before`: a digest
+ * is due at the same hour of the same day. Needs the organization's lock, and nobody else to look.
  */
-export async function storeStates(tx: ISql, orgId: string, now: Date): Promise<void> {
+export async function storeStates(tx: ISql, orgId: string, now: Date, before?: string): Promise<void> {
   const seen = []
   const clock = { now, zone: await findZone(tx, orgId) }
-  for (const rule of await claimRules(tx, orgId, now)) {
-    if (!isAlert(rule)) continue
-    const values = await readValues(tx, orgId, rule.definition, clock)
-    const { states, due } = evaluate(rule.definition, rule.states, { ...values, since: now }, clock)
-    seen.push({ ...rule, states, due_at: due })
+  for (const rule of await claimRules(tx, orgId, now, { all: before !== undefined })) {
+    if (isAlert(rule)) {
+      const values = await readValues(tx, orgId, rule.definition, clock)
+      const { states, due } = evaluate(rule.definition, rule.states, { ...values, since: now }, clock)
+      seen.push({ ...rule, states, due_at: due })
+    } else if (isDigest(rule) && before !== undefined) {
+      seen.push({ ...rule, due_at: hourOf(dayOf(rule.due_at, before), rule.definition.hour, clock.zone) })
+    }
   }
   if (seen.length > 0) await settleRules(tx, orgId, seen, now)
 }

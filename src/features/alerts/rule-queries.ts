@@ -128,20 +128,24 @@ export async function findDueOrganizations(sql: Sql, now: Date): Promise<string[
   return rows.map(({ org_id }) => org_id)
 }
 
-/** Locks the rules of the organization that are due and that nobody else looks at, with the version before the look. */
+/**
+ * Locks the rules of the organization that are due and that nobody else looks at, with the version before the look; with `all` every
+ * rule, when nobody else looks at any.
+ */
 export async function claimRules(
   tx: ISql,
   orgId: string,
   now: Date,
+  { all = false } = {},
 ): Promise<(Rule & { version: string })[]> {
   return await tx<(Rule & { version: string })[]>`
     select ${columns(tx)}, l.version::text as version
     from notification_rules r
     join org_locks l on l.org_id = r.org_id
     where r.org_id = ${orgId}
-      and ${isDue(tx, tx`${orgId}`, now)}
+      ${all ? tx`` : tx`and ${isDue(tx, tx`${orgId}`, now)}`}
     order by r.created_at, r.id
-    for update of r skip locked`
+    for update of r ${all ? tx`` : tx`skip locked`}`
 }
 
 /** Stores what a look found. */

@@ -1,5 +1,5 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
-import { addDays, dayOf, daysOf } from '../../base/dates.ts'
+import { addDays, dayOf, daysFrom, daysOf } from '../../base/dates.ts'
 import { unitsOf } from '../../base/decimals.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberKeys } from '../../database/member-addresses.ts'
@@ -140,7 +140,7 @@ const limitHits = (context: Context): Fragment => {
   return sql`
     select
       ${textOf(context, watched.each, 'f')} as key, '' as part,
-      ${bucketOf(sql, watched.window, dayIn(sql, sql`f.hit_at`, { from, to }, zone))} as period, count(*) as value
+      ${bucketOf(sql, watched.window, dayIn(sql, sql`f.hit_at`, daysFrom(from, to), zone))} as period, count(*) as value
     from limit_windows f
     where f.org_id = ${orgId}
       ${inDays(sql, sql`f.hit_at`, { date_from: from, date_to: to }, zone)}

@@ -1,4 +1,6 @@
+import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { SessionRecord } from '../../analysis/records/session.ts'
+import { dayOf } from '../../base/dates.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf, unscaled } from '../../base/decimals.ts'
 import type { ISql } from '../../database/client.ts'
 import { canCopyInto, copyRows } from '../../database/copy.ts'
@@ -25,11 +27,12 @@ export async function storeSessions(
   stored: ReadonlyMap<string, StoredScore>,
   now: Date,
 ): Promise<void> {
+  const columns = columnsIn(await findZone(tx, orgId))
   const created = rows.filter(({ id }) => !stored.has(id))
   const isCopied = created.length >= MIN_COPIED && (await canCopyInto(tx, ['sessions', 'session_details']))
-  if (isCopied) await copySessions(tx, orgId, created, now)
+  if (isCopied) await copySessions(tx, orgId, created, columns, now)
   const upserted = isCopied ? rows.filter(({ id }) => stored.has(id)) : rows
-  await upsert(tx, orgId, { table: 'sessions', key: ['id'] }, upserted, COLUMNS)
+  await upsert(tx, orgId, { table: 'sessions', key: ['id'] }, upserted, columns)
   const details = { table: 'session_details', key: ['session_id'] } as const
   await upsert(tx, orgId, details, upserted, detailColumns(stored, now))
 }
@@ -125,9 +128,10 @@ async function copySessions(
   tx: ISql,
   orgId: string,
   rows: readonly PreparedSession[],
+  columns: ReturnType<typeof columnsIn>,
   now: Date,
 ): Promise<void> {
-  await copyRows(tx, orgId, 'sessions', rows, COLUMNS)
+  await copyRows(tx, orgId, 'sessions', rows, columns)
   await copyRows(tx, orgId, 'session_details', rows, detailColumns(new Map(), now))
 }
 
@@ -146,6 +150,12 @@ const COLUMNS = {
   transcript_tokens: ['bigint', ({ coverage }: PreparedSession) => coverage.transcript],
   telemetry_tokens: ['bigint', ({ coverage }: PreparedSession) => coverage.telemetry],
 } as const
+
+const columnsIn = (zone: string) =>
+  ({
+    ...COLUMNS,
+    day: ['date', ({ created_at }: PreparedSession) => dayOf(created_at, zone)],
+  }) as const
 
 const detailColumns = (stored: ReadonlyMap<string, StoredScore>, now: Date) =>
   ({

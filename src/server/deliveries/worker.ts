@@ -16,11 +16,12 @@ import { WORKER_APPLICATION } from '../../webhooks/outbox/state.ts'
 import { startDeliveries } from '../../webhooks/worker/deliveries.ts'
 import { SETTLE_CONNECTIONS } from '../../webhooks/worker/result-batcher.ts'
 import type { FromWorker, ToWorker } from '../../webhooks/worker/supervise.ts'
+import { changeZones } from '../zone/change.ts'
 import { runHousekeeping } from './housekeeping.ts'
 import { walkUsage } from './usage-walk.ts'
 
-// The entry point of the worker thread: delivers webhooks, looks at alerts and digests, finds tickets that wait, runs the
-// housekeeping once a minute, and sends a heartbeat to the main thread every second.
+// The entry point of the worker thread: delivers webhooks, looks at alerts and digests, finds tickets that wait, brings
+// time zones in force, runs the housekeeping once a minute, and sends a heartbeat to the main thread every second.
 
 declare const self: Worker
 
@@ -62,13 +63,15 @@ function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start
     log,
   })
   const heartbeat = startHeartbeat(pools, log)
-  const looking = { sql: rulesPool.sql, publicUrl: settings.publicUrl, log }
+  const { publicUrl } = settings
+  const looking = { sql: rulesPool.sql, publicUrl, log }
   const pricer = once(() => loadPricer(settings.modelPrices?.prices))
   const chores = [
     repeat(() => runHousekeeping(housekeepingPool.sql, settings, log), HOUSEKEEPING_MS),
     repeat(() => lookAtRules(looking, new Date()), LOOK_MS),
     repeat(() => findWaitingTickets(rulesPool.sql, log), STEPS_MS),
     repeat(() => walkUsage(housekeepingPool.sql, pricer, log), STEPS_MS),
+    repeat(() => changeZones({ sql: housekeepingPool.sql, pricer, log, publicUrl }, new Date()), STEPS_MS),
   ]
   return async () => {
     // heartbeats continue until the attempts in flight are settled, which takes up to 20 s

@@ -24,6 +24,7 @@ import { usageTables } from '../../features/usage/check.ts'
 import { RESUMED } from '../../features/usage/resumed-write.ts'
 import { countWalks } from '../../features/usage/walk.ts'
 import { DELIVERY_TABLES } from '../../webhooks/outbox/state.ts'
+import { DAYS } from '../zone/days-queries.ts'
 import { appliedMigrations, listTicketPatterns, sumCoverage } from './queries.ts'
 
 /** The result of one check. */
@@ -35,7 +36,7 @@ export interface Check {
 
 /** The derived tables of each feature; the message names one differing row of a feature. */
 const tablesOf = (pricer: () => Promise<Pricer>): readonly (readonly CheckedTable[])[] => [
-  SESSION_ROLLUPS,
+  [DAYS, ...SESSION_ROLLUPS],
   usageTables(pricer),
   [AUDIT_ROLLUP],
   FINDING_TABLES,

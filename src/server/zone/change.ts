@@ -1,0 +1,67 @@
+import {
+  beginZone,
+  CHANGE_AFTER_MS,
+  findZone,
+  listZoneChanges,
+} from '../../accounts/organizations/zone-queries.ts'
+import type { Pricer } from '../../analysis/scoring/prices.ts'
+import { messageOf } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
+import type { ISql, Sql } from '../../database/client.ts'
+import { rebuildTables } from '../../database/derived-tables.ts'
+import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
+import { lookAtLast, storeStates } from '../../features/alerts/look-organization.ts'
+import { COMMIT_ROLLUP } from '../../features/commits/rollup.ts'
+import { noteExceededBudgets } from '../../features/cost/budget-alerts.ts'
+import { FINDING_ROLLUPS } from '../../features/security/finding-rollups.ts'
+import { SESSION_ROLLUPS } from '../../features/sessions/rollup.ts'
+import { usageTables } from '../../features/usage/check.ts'
+import { findWalked } from '../../features/usage/walk.ts'
+import { waitForEver, writeDays } from './days-queries.ts'
+
+// Brings time zones that organizations asked for in force. One transaction computes all days and their sums again, beside reads,
+// which see all of it or nothing. One that is killed has changed nothing, and the next call begins again.
+
+interface Deps {
+  sql: Sql
+  pricer: () => Promise<Pricer>
+  log: Log
+  publicUrl: string | null
+}
+
+/** Brings into force what waits. Never rejects: the next call repeats what failed. */
+export async function changeZones({ sql, log, ...deps }: Deps, now: Date): Promise<void> {
+  try {
+    for (const orgId of await listZoneChanges(sql, CHANGE_AFTER_MS)) {
+      // the walk leaves sessions that are not divided yet
+      if ((await findWalked(sql, orgId)) !== undefined) continue
+      const startedAt = performance.now()
+      const zone = await sql.begin((tx) => changeZone(tx, orgId, { ...deps, now }))
+      const fields = { org_id: orgId, time_zone: zone, ms: Math.round(performance.now() - startedAt) }
+      if (zone !== undefined) log.info('the time zone is changed', fields)
+    }
+  } catch (error) {
+    log.rarely('warn', 'a time zone is not changed yet; trying again', { error: messageOf(error) })
+  }
+}
+
+/** Changes the organization's time zone; undefined where another instance did. */
+export async function changeZone(
+  tx: ISql,
+  orgId: string,
+  { pricer, ...how }: Pick<Deps, 'pricer' | 'publicUrl'> & { now: Date },
+): Promise<string | undefined> {
+  await waitForEver(tx)
+  await lockHistory(tx, orgId)
+  await lockOrganization(tx, orgId)
+  await lookAtLast(tx, orgId, how)
+  const before = await findZone(tx, orgId)
+  const zone = await beginZone(tx, orgId)
+  if (zone === undefined) return undefined
+  await writeDays(tx, orgId)
+  const tables = [...SESSION_ROLLUPS, ...usageTables(pricer), COMMIT_ROLLUP, ...FINDING_ROLLUPS]
+  await rebuildTables(tx, orgId, tables)
+  await noteExceededBudgets(tx, orgId)
+  await storeStates(tx, orgId, how.now, before)
+  return zone
+}
