@@ -151,7 +151,7 @@ function sessionsBy(context: Context, by: Group | null): Source {
   return {
     sums: { cost: 'r.begun_cost * 0.000001' },
     columns: OF_PROJECT,
-    rows: sql`from (${rows}) r where true ${isOfRepo(context)}`,
+    rows: sql`from (${rows}) r where r.main_sessions > 0 ${isOfRepo(context)}`,
   }
 }
 
