@@ -638,8 +638,8 @@ type Budget struct {
 	Currency            string  `json:"currency"`
 }
 type CostSummary struct {
-	TotalCost      float64                `json:"total_cost"`      // of all matching sessions; US dollars
-	UnpricedTokens int64                  `json:"unpriced_tokens"` // tokens of these sessions whose price is not known: total_cost is without them
+	TotalCost      float64                `json:"total_cost"`      // of all that was used in the range; US dollars
+	UnpricedTokens int64                  `json:"unpriced_tokens"` // tokens used in the range whose price is not known: total_cost is without them
 	CurrentMonth   float64                `json:"current_month"`   // of the current UTC month, date filters aside; US dollars
 	Currency       string                 `json:"currency"`
 	ByPeriod       []CostSummaryByPeriod  `json:"by_period"`
@@ -695,8 +695,8 @@ type PreviousRange struct {
 
 // BreakdownTotal: Of all pages.
 type BreakdownTotal struct {
-	Sessions       int64                   `json:"sessions"` // A session counts once under each of its models; in the total, once
-	Turns          int64                   `json:"turns"`    // Of these sessions
+	Sessions       int64                   `json:"sessions"` // That began in the range. One counts once under each of its models; in the total, once
+	Turns          int64                   `json:"turns"`    // In the range, of sessions with the key
 	Tokens         BreakdownItemTokens     `json:"tokens"`
 	Cost           float64                 `json:"cost"`            // US dollars, exact to 6 decimals
 	CostByKind     BreakdownItemCostByKind `json:"cost_by_kind"`    // The cost by kind, which add up to it exactly; `other`: searches, and stated costs without tokens

@@ -297,7 +297,7 @@ export interface Budget {
  projected_exceed_date: string | null; currency: 'USD'
 }
 export interface CostSummary {
- /** of all matching sessions; US dollars */ total_cost: number
+ /** of all that was used in the range; US dollars */ total_cost: number
  unpriced_tokens: number
  /** of the current UTC month, date filters aside; US dollars */ current_month: number
  currency: 'USD'; by_period: CostSummaryByPeriod[]; by_project: CostSummaryByProject[]

@@ -451,8 +451,8 @@ class Budget(Model):
     currency: Literal["USD"]
 
 class CostSummary(Model):
-    total_cost: float  # of all matching sessions; US dollars
-    unpriced_tokens: int  # tokens of these sessions whose price is not known: total_cost is without them
+    total_cost: float  # of all that was used in the range; US dollars
+    unpriced_tokens: int  # tokens used in the range whose price is not known: total_cost is without them
     current_month: float  # of the current UTC month, date filters aside; US dollars
     currency: Literal["USD"]
     by_period: List[CostSummaryByPeriod]
@@ -481,8 +481,8 @@ class PreviousRange(Model):
 
 class BreakdownTotal(Model):
     """Of all pages."""
-    sessions: int  # A session counts once under each of its models; in the total, once
-    turns: int  # Of these sessions
+    sessions: int  # That began in the range. One counts once under each of its models; in the total, once
+    turns: int  # In the range, of sessions with the key
     tokens: BreakdownItemTokens
     cost: float  # US dollars, exact to 6 decimals
     cost_by_kind: BreakdownItemCostByKind  # The cost by kind, which add up to it exactly; `other`: searches, and stated costs without tokens

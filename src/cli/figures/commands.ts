@@ -17,7 +17,7 @@ export function addFigures(program: CliCommand): void {
     addParameters(program.add(name, description), schemas).notes(NOTE)
   figure(
     'cost',
-    'what sessions cost: by project and the day they began; with --by by any key',
+    'what sessions cost: by project and the day of the calls; with --by by any key',
     BreakdownQuery,
     CostQuery,
   )

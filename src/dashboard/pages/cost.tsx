@@ -99,7 +99,7 @@ export function CostPage({ route, who }: PageProps) {
             <>
               <PeriodChart
                 title={`Cost by ${chart.granularity} and ${chart.by}`}
-                description={`A bar for each ${chart.granularity}, stacked by ${chart.by}: US dollars of the sessions that began in it.`}
+                description={`A bar for each ${chart.granularity}, stacked by ${chart.by}: US dollars of the calls in it.`}
                 periods={periods}
                 series={series.map(({ key, name, values, isRest = false }) => ({
                   isRest,
@@ -117,8 +117,8 @@ export function CostPage({ route, who }: PageProps) {
                 unfinished={openPeriod(chart.granularity)}
               />
               <p class="note">
-                What a session costs counts on the day on which it began (UTC). A bar narrows the page to its
-                days, a name to what it names.
+                A call’s cost counts on its own day, a session on the day on which it began. A bar narrows the
+                page to its days, a name to what it names.
               </p>
             </>
           )

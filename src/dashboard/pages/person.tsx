@@ -76,7 +76,7 @@ export function PersonPage({ id, me = null }: PersonProps) {
           ) : (
             <PeriodChart
               title="Cost by week and model"
-              description="A bar for each week, stacked by model: US dollars of the person’s sessions that began in it."
+              description="A bar for each week, stacked by model: US dollars of the person’s calls in it."
               periods={periods}
               series={series}
               unfinished={openPeriod('week')}

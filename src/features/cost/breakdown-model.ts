@@ -71,10 +71,10 @@ const tokenSum = Type.Integer({ minimum: 0, examples: [1_284_213] })
 
 const sums = {
   sessions: Type.Integer({
-    description: 'A session counts once under each of its models; in the total, once',
+    description: 'That began in the range. One counts once under each of its models; in the total, once',
     examples: [42],
   }),
-  turns: Type.Integer({ description: 'Of these sessions', examples: [812] }),
+  turns: Type.Integer({ description: 'In the range, of sessions with the key', examples: [812] }),
   tokens: closed({ input: tokenSum, output: tokenSum, cache_read: tokenSum, cache_creation: tokenSum }),
   cost: Type.Number({ description: 'US dollars, exact to 6 decimals', examples: [128.4] }),
   cost_by_kind: closed(

@@ -71,9 +71,9 @@ export const Budget = component('Budget', {
 export type Budget = Static<typeof Budget>
 
 export const CostSummary = component('CostSummary', {
-  total_cost: dollars('of all matching sessions'),
+  total_cost: dollars('of all that was used in the range'),
   unpriced_tokens: Type.Integer({
-    description: 'tokens of these sessions whose price is not known: total_cost is without them',
+    description: 'tokens used in the range whose price is not known: total_cost is without them',
     examples: [0],
   }),
   current_month: dollars('of the current UTC month, date filters aside'),

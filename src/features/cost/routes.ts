@@ -9,9 +9,9 @@ import { allBreakdown, breakdownColumns, getBreakdown } from './breakdown-querie
 import { CostQuery, CostSummary, CostTrend, CostTrendQuery, PriceGuess, PriceGuessQuery } from './model.ts'
 import { getCost, getCostTrend } from './queries.ts'
 
-const WHOLE_SESSIONS =
-  'The cost of a day, week or month is that of the sessions that began in it: what a session costs on later days counts ' +
-  'on its first.'
+const BY_CALLS =
+  'Cost, tokens and turns stand on the day of the call, in the organization’s time zone; a session counts on the day on which ' +
+  'it began.'
 
 export const costRoutes = ({ now, api }: ReadDeps) =>
   new Elysia({ prefix: '/cost', tags: ['Cost'] })
@@ -25,7 +25,7 @@ export const costRoutes = ({ now, api }: ReadDeps) =>
         response: textOf(CostSummary),
         // the month's projection changes with the day
         cached: (zone: string) => ({ today: dayOf(now(), zone) }),
-        detail: { operationId: 'getCost', summary: 'Cost summary', description: WHOLE_SESSIONS },
+        detail: { operationId: 'getCost', summary: 'Cost summary', description: BY_CALLS },
       },
     )
     .get(
@@ -43,7 +43,7 @@ export const costRoutes = ({ now, api }: ReadDeps) =>
           summary: 'Cost and tokens by project, member, team, model, agent, branch or time',
           description:
             'Sums of the sessions that match, by one key or by pairs of two. What a session of several models used is ' +
-            `divided among them; the session counts once under each. ${WHOLE_SESSIONS}`,
+            `divided among them; the session counts once under each. ${BY_CALLS}`,
         },
       },
     )
@@ -69,5 +69,5 @@ export const costRoutes = ({ now, api }: ReadDeps) =>
       query: CostTrendQuery,
       response: textOf(CostTrend),
       cached: true,
-      detail: { operationId: 'getCostTrend', summary: 'Cost over time', description: WHOLE_SESSIONS },
+      detail: { operationId: 'getCostTrend', summary: 'Cost over time', description: BY_CALLS },
     })
