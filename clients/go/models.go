@@ -350,7 +350,7 @@ type BudgetScope struct {
 type MyBudgetsBudget struct {
 	Scope       BudgetScope `json:"scope"`
 	Limit       float64     `json:"limit"`        // US dollars
-	CurrentCost float64     `json:"current_cost"` // US dollars of this month (UTC)
+	CurrentCost float64     `json:"current_cost"` // US dollars of this month
 	PercentUsed float64     `json:"percent_used"`
 	Status      string      `json:"status"` // `warning`: from 80 percent on
 }
@@ -375,11 +375,58 @@ type WebhookEndpoint struct {
 	SecretHint  string        `json:"secret_hint"` // The last 4 characters of the signing secret
 	Health      WebhookHealth `json:"health"`
 }
+
+// SessionMember: Whose session it is; null where that is not known, or not shown.
+type SessionMember struct {
+	ID    *string `json:"id"`
+	Email *string `json:"email"`
+}
+type Finding struct {
+	ID          string  `json:"id"`
+	RuleID      string  `json:"rule_id"`
+	Category    string  `json:"category"`
+	Severity    string  `json:"severity"`
+	Title       string  `json:"title"`
+	Description *string `json:"description"`
+	File        *string `json:"file"`
+	Line        *int64  `json:"line"`
+	TurnNumber  *int64  `json:"turn_number"`
+	Fingerprint string  `json:"fingerprint"`
+	Status      string  `json:"status"`
+	Assignee    *string `json:"assignee"` // Id of the member who is to mend it
+	Note        string  `json:"note"`     // What was decided and why, where somebody said so
+	CreatedAt   string  `json:"created_at"`
+}
+type ListedFinding struct {
+	Finding
+	SessionID string         `json:"session_id"`
+	Project   *string        `json:"project"`
+	Member    *SessionMember `json:"member"` // Whose session it is; null where that is not known, or not shown
+}
+
+// AttentionCritical: Open critical findings; none without the scope `security:read`.
+type AttentionCritical struct {
+	Total  int64           `json:"total"`
+	Oldest []ListedFinding `json:"oldest"` // At most three
+}
+type AttentionUnpriced struct {
+	Model  *string `json:"model"`
+	Tokens int64   `json:"tokens"`
+}
+type Machine struct {
+	Member     *SessionMember `json:"member"`       // Whose sessions it sends; null where its requests had no user, or several
+	Machine    string         `json:"machine"`      // as in X-Machine
+	LastSeenAt string         `json:"last_seen_at"` // When it sent records, to the minute
+	Sessions   int64          `json:"sessions"`     // sessions that were new when it sent them, deleted ones included
+}
 type Attention struct {
-	Alerts    []Alert           `json:"alerts"`    // Those that fire, or miss data where they are to fire then
-	Budgets   []NamedBudget     `json:"budgets"`   // Of projects, members and teams, exceeded this month; /cost has that of the organization
-	Mine      []NamedBudget     `json:"mine"`      // Those of the member of the request and of their team
-	Endpoints []WebhookEndpoint `json:"endpoints"` // Those whose last attempt failed; with the scope `webhooks`
+	Alerts         []Alert             `json:"alerts"`          // Those that fire, or miss data where they are to fire then
+	Budgets        []NamedBudget       `json:"budgets"`         // Of projects, members and teams, exceeded this month; /cost has that of the organization
+	Mine           []NamedBudget       `json:"mine"`            // Those of the member of the request and of their team
+	Endpoints      []WebhookEndpoint   `json:"endpoints"`       // Those whose last attempt failed; with the scope `webhooks`
+	Critical       AttentionCritical   `json:"critical"`        // Open critical findings; none without the scope `security:read`
+	Unpriced       []AttentionUnpriced `json:"unpriced"`        // Models without a known price in the last 30 days, those with most tokens first
+	SilentMachines []Machine           `json:"silent_machines"` // Those that sent sessions, and for 3 to 30 days nothing; none without the scope `team:read`
 }
 type SessionsListParams struct {
 	Page        int64    `json:"page,omitempty"`         // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
@@ -401,12 +448,6 @@ type SessionsListParams struct {
 	Sort        string   `json:"sort,omitempty"`         // What to sort by; ties are broken by id, in the same direction
 	Order       string   `json:"order,omitempty"`        // Direction of the sort
 	Include     string   `json:"include,omitempty"`      // `details`: each also with `member`, `agent`, `model`, `branch`, `ended_at` and `findings`
-}
-
-// SessionMember: With `include=details`: whose it is; null where that is not known, or not shown.
-type SessionMember struct {
-	ID    *string `json:"id"`
-	Email *string `json:"email"`
 }
 type Session struct {
 	ID            string         `json:"id"`
@@ -499,22 +540,6 @@ type QualityMetadata struct {
 	Breakdown     map[string]float64 `json:"breakdown"` // points by category
 	ScoredAt      string             `json:"scored_at"`
 	PreviousScore *float64           `json:"previous_score"`
-}
-type Finding struct {
-	ID          string  `json:"id"`
-	RuleID      string  `json:"rule_id"`
-	Category    string  `json:"category"`
-	Severity    string  `json:"severity"`
-	Title       string  `json:"title"`
-	Description *string `json:"description"`
-	File        *string `json:"file"`
-	Line        *int64  `json:"line"`
-	TurnNumber  *int64  `json:"turn_number"`
-	Fingerprint string  `json:"fingerprint"`
-	Status      string  `json:"status"`
-	Assignee    *string `json:"assignee"` // Id of the member who is to mend it
-	Note        string  `json:"note"`     // What was decided and why, where somebody said so
-	CreatedAt   string  `json:"created_at"`
 }
 type SecurityMetadata struct {
 	Score    float64   `json:"score"`
@@ -621,21 +646,26 @@ type CostSummaryByProject struct {
 	Project *string `json:"project"`
 	Cost    float64 `json:"cost"` // of the project, null: of none; US dollars
 }
-type Budget struct {
-	ID                  string  `json:"id"`
-	Scope               string  `json:"scope"` // `project`: of the project that is asked for, where it has one
-	Period              string  `json:"period"`
-	PeriodStart         string  `json:"period_start"` // first day of the current UTC month
-	PeriodEnd           string  `json:"period_end"`   // its last day
-	Limit               float64 `json:"limit"`        // for the month; US dollars
-	CurrentCost         float64 `json:"current_cost"` // spent this month; US dollars
-	Remaining           float64 `json:"remaining"`    // limit less what was spent, 0 when exceeded; US dollars
+
+// ScopedBudgetUsed: With `include=used`: what this month cost, and will; null for a limit that is not in force, or whose cost the caller may not see.
+type ScopedBudgetUsed struct {
+	CurrentCost         float64 `json:"current_cost"` // US dollars of this month
 	PercentUsed         float64 `json:"percent_used"`
-	AlertThreshold      float64 `json:"alert_threshold"` // percent used from which the status is warning
-	Status              string  `json:"status"`
-	ProjectedCost       float64 `json:"projected_cost"`        // at the month's end: spent until yesterday, the larger of today and the daily mean, and the mean for each day left; US dollars
-	ProjectedExceedDate *string `json:"projected_exceed_date"` // when that forecast passes the limit (or when it was passed); null if not this month
-	Currency            string  `json:"currency"`
+	Status              string  `json:"status"`         // `warning`: from 80 percent on
+	ProjectedCost       float64 `json:"projected_cost"` // Of the month at its end
+	ProjectedExceedDate *string `json:"projected_exceed_date"`
+}
+type Budget struct {
+	ScopedBudgetUsed
+	ID             string  `json:"id"`
+	Scope          string  `json:"scope"` // `project`: of the project that is asked for, where it has one
+	Period         string  `json:"period"`
+	PeriodStart    string  `json:"period_start"`    // first day of the current UTC month
+	PeriodEnd      string  `json:"period_end"`      // its last day
+	Limit          float64 `json:"limit"`           // for the month; US dollars
+	Remaining      float64 `json:"remaining"`       // limit less what was spent, 0 when exceeded; US dollars
+	AlertThreshold float64 `json:"alert_threshold"` // percent used from which the status is warning
+	Currency       string  `json:"currency"`
 }
 type CostSummary struct {
 	TotalCost      float64                `json:"total_cost"`      // of all that was used in the range; US dollars
@@ -823,12 +853,6 @@ type FindingsListParams struct {
 	DateTo   string `json:"date_to,omitempty"`   // Last UTC day, inclusive
 	Sort     string `json:"sort,omitempty"`      // The newest first, or the most severe and of these the newest
 }
-type ListedFinding struct {
-	Finding
-	SessionID string         `json:"session_id"`
-	Project   *string        `json:"project"`
-	Member    *SessionMember `json:"member"` // Whose session it is; null where that is not known, or not shown
-}
 type ListedFindingPage = Page[ListedFinding]
 type FindingChange struct {
 	Status   *string           `json:"status,omitempty"`
@@ -934,12 +958,6 @@ type ExpertiseDomain struct {
 type Expertise struct {
 	Data    []ExpertiseData   `json:"data"`    // members by joined_at, then id; then authors who are no members, by name. With `path` by `score`
 	Domains []ExpertiseDomain `json:"domains"` // by domain
-}
-type Machine struct {
-	Member     *SessionMember `json:"member"`       // Whose sessions it sends; null where its requests had no user, or several
-	Machine    string         `json:"machine"`      // as in X-Machine
-	LastSeenAt string         `json:"last_seen_at"` // When it sent records, to the minute
-	Sessions   int64          `json:"sessions"`     // sessions that were new when it sent them, deleted ones included
 }
 type MachinePage = Page[Machine]
 type Coverage struct {
@@ -1408,11 +1426,13 @@ type BudgetsListParams struct {
 	Team    string `json:"team,omitempty"`     // Of this team
 	Page    int64  `json:"page,omitempty"`     // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
 	PerPage int64  `json:"per_page,omitempty"` // Items on a page
+	Include string `json:"include,omitempty"`  // `used`: also what is spent of each this month
 }
 type ScopedBudget struct {
-	Month string      `json:"month"` // YYYY-MM; in force until a later month has one of the same scope
-	Limit float64     `json:"limit"` // US dollars
-	Scope BudgetScope `json:"scope"`
+	Month string            `json:"month"` // YYYY-MM; in force until a later month has one of the same scope
+	Limit float64           `json:"limit"` // US dollars
+	Scope BudgetScope       `json:"scope"`
+	Used  *ScopedBudgetUsed `json:"used"` // With `include=used`: what this month cost, and will; null for a limit that is not in force, or whose cost the caller may not see
 }
 type ScopedBudgetPage = Page[ScopedBudget]
 type BudgetsMineParams struct {

@@ -16,7 +16,6 @@ const FILES = [
   'node_modules/anafanafo/data/helvetica-11px-bold.json',
   'src/http/openapi/explorer.js',
   'src/http/openapi/explorer.css',
-  `${DASHBOARD}/page.html`,
   `${DASHBOARD}/icon.svg`,
 ]
 /** The dashboard has these of other folders, besides types. */
@@ -28,27 +27,52 @@ const SHARED = [
   'src/base/text.ts',
   'src/features/alerts/evaluate.ts',
   'src/features/alerts/message.ts',
+  'src/features/cost/forecast.ts',
 ]
 
 /** The folder that `packFiles` fills. */
 export const PACKED_FOLDER = join(ROOT, 'dist/assets/packed')
 
-/** Writes the gzipped files, and the dashboard as `app.js` and `app.css`, to `dist/assets/packed/`, unless they are current. */
+/** Writes the gzipped files, and the dashboard as `page.html`, `app.js`, `app.css` and parts of the script, to `dist/assets/packed/`, unless they are current. */
 export async function packFiles(): Promise<void> {
   const key = keyOfSources()
   const keyFile = join(PACKED_FOLDER, 'key')
   if (existsSync(keyFile) && readFileSync(keyFile, 'utf8') === key) return
   mkdirSync(PACKED_FOLDER, { recursive: true })
   for (const file of FILES) write(basename(file), readFileSync(join(ROOT, file)))
+  await packDashboard()
+  replaceFile(keyFile, key)
+}
+
+/** Bundles the page's script, with what is loaded on demand in files of its own, `part0.js` and so on. */
+async function packDashboard(): Promise<void> {
   const { outputs } = await Bun.build({
     entrypoints: ['main.tsx', 'style.css'].map((name) => join(ROOT, DASHBOARD, name)),
     target: 'browser',
     minify: true,
+    splitting: true,
     // otherwise each element names its place in the sources
     jsx: { development: false },
   })
-  for (const output of outputs) write(`app${extname(output.path)}`, await output.arrayBuffer())
-  replaceFile(keyFile, key)
+  const parts = outputs.filter(({ kind }) => kind === 'chunk').map(({ path }) => basename(path))
+  const renamed = (text: string) =>
+    parts.reduce((before, name, index) => before.replaceAll(name, `part${index}.js`), text)
+  for (const { path, kind, text } of await Promise.all(
+    outputs.map(async (output) => ({
+      path: output.path,
+      kind: output.kind,
+      text: renamed(await output.text()),
+    })),
+  )) {
+    write(kind === 'chunk' ? renamed(basename(path)) : `app${extname(path)}`, Buffer.from(text))
+    if (kind !== 'entry-point' || extname(path) !== '.js') continue
+    // a file that the script needs at first is asked for together with it
+    const needed = [...text.matchAll(/from"\.\/(part\d+\.js)"/g)].map(
+      ([, name]) => `<link rel="modulepreload" href="dashboard/${name}">\n`,
+    )
+    const page = readFileSync(join(ROOT, DASHBOARD, 'page.html'), 'utf8')
+    write('page.html', Buffer.from(page.replace('<script', `${[...new Set(needed)].join('')}<script`)))
+  }
 }
 
 /** Changes with every source. */

@@ -1,6 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { component } from '../analysis/records/fields.ts'
+import { ApiError } from '../base/errors.ts'
+import { packedPath } from '../base/packed-path.ts'
 import { VERSION } from '../base/version.ts'
 import {
   fileHeaders,
@@ -17,7 +19,8 @@ import {
 const POLICY =
   "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
 
-const FILES = ['app.js', 'app.css', 'icon.svg']
+/** The script has a number of parts that the build decides on. */
+const FILE = /^(?:app\.js|app\.css|icon\.svg|part\d{1,2}\.js)$/
 
 const Service = component('Service', {
   name: Type.String({ examples: ['Cloud Analytics'] }),
@@ -65,8 +68,16 @@ export const dashboard = (prefix: string) => {
     .get('/setup', pageAt(page), hidden)
     // a browser asks for it where a page names none, as where it shows JSON
     .get('/favicon.ico', packedFile('icon.svg'), hidden)
-  for (const name of FILES) app.get(`/dashboard/${name}`, packedFile(name), hidden)
-  return app
+  const files = new Map<string, StaticFile>()
+  return app.get(
+    '/dashboard/:name',
+    async ({ params: { name } }) => {
+      if (!FILE.test(name) || !(await Bun.file(packedPath(name)).exists()))
+        throw new ApiError('NOT_FOUND', 'no such file')
+      return await files.getOrInsertComputed(name, packedFile)()
+    },
+    hidden,
+  )
 }
 
 /**

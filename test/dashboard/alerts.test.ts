@@ -150,7 +150,7 @@ describe.skipIf(program === null)('in Chromium', () => {
     await sees('No alerts yet')
     const day = new Date(daysAgo(21)).toLocaleString('en-GB', {
       day: 'numeric',
-      month: 'long',
+      month: 'short',
       timeZone: 'UTC',
     })
     await sees(`It would have fired 1 time in the last 90 days, last on ${day}`)

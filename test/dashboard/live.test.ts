@@ -38,7 +38,7 @@ async function open(fragment: string): Promise<Page> {
   await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${JSON.stringify(shown.acme.key)})`)
   await page.open(`${shown.server.url}/${fragment}`)
   await page.until(
-    `document.querySelector('tbody, .value') !== null && document.querySelector('.stale') === null`,
+    `document.querySelector('tbody, .value, h1.answer') !== null && document.querySelector('.stale') === null`,
   )
   // changes are told from the stream's beginning on
   for (;;) {
@@ -49,7 +49,7 @@ async function open(fragment: string): Promise<Page> {
 const streams = (page: Page) => page.ownRequests().filter((url) => url.endsWith('/v1/changes')).length
 const rows = (page: Page) => page.evaluate<number>(`document.querySelectorAll('tbody tr').length`)
 /** The overview says this of 30 days. */
-const cost = `document.querySelector('.movers .value')?.innerText`
+const cost = `/\\$\\d+\\.\\d\\d/.exec(document.querySelector('h1.answer')?.innerText)?.[0]`
 
 const costOf = async (page: Page): Promise<string> => {
   await page.until(`${cost} !== undefined`)
@@ -102,9 +102,9 @@ describe.skipIf(program === null)('a page', () => {
 
   test('keeps a filter that is being typed, with what is typed behind it later', async () => {
     const page = await open('#/cost')
-    const total = `document.querySelector('.totals dd')?.innerText`
+    const total = `document.querySelector('h1')?.innerText`
     const before = await page.evaluate<string>(total)
-    const field = `[...document.querySelectorAll('label')].find((one) => one.innerText.startsWith('Project')).querySelector('input')`
+    const field = `[...document.querySelectorAll('label')].find((one) => one.textContent.startsWith('Project')).querySelector('input')`
     // its suggestions load after the first letters
     await page.evaluate(`{
       const { fetch } = globalThis
@@ -114,6 +114,7 @@ describe.skipIf(program === null)('a page', () => {
         return await fetch(url, ...more)
       }
     }`)
+    await page.evaluate(`document.querySelector('.menu.add').open = true`)
     await page.click(field)
     await page.type('che')
     await page.evaluate('release()')

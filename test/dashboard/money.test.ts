@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createKey } from '../../src/accounts/keys/queries.ts'
 import { addDays, addMonths, dateOf, daysBetween, monthOf } from '../../src/base/dates.ts'
 import { comparedDays } from '../../src/dashboard/client/days.ts'
+import { formatDay, formatRange, inRange, namesOf } from '../../src/dashboard/client/format.ts'
 import { lookAtRules } from '../../src/features/alerts/look.ts'
 import { silent } from '../support/postgres.ts'
 import { asker } from '../support/webhook-api.ts'
@@ -19,11 +20,7 @@ const today = dateOf(new Date())
 const month = monthOf(today)
 const last = addDays(addMonths(month, 1), -1)
 const before = addMonths(month, -1)
-const nameOf = (day: string) =>
-  new Date(day).toLocaleString('en', {
-    ...{ month: 'long', timeZone: 'UTC' },
-    ...(day.slice(0, 4) !== today.slice(0, 4) && { year: 'numeric' }),
-  })
+const monthYear = (day: string) => namesOf([day, addMonths(day, 1)])[0] ?? ''
 const dollars = (amount: number) => amount.toLocaleString('en-US', { style: 'currency', currency: 'USD' })
 
 const session = (
@@ -80,8 +77,9 @@ const texts = (selector: string) =>
   page.evaluate<string[]>(
     `[...document.querySelectorAll(${quoted(selector)})].map((one) => one.textContent.replace(/\\s+/g, ' ').trim())`,
   )
-/** The budget that a page of cost names; undefined for none. */
-const saidBudget = async () => (await texts('.totals > div')).find((text) => text.startsWith('Budget'))
+/** Finds what a page of cost says of a budget, in its answer or below it; empty for nothing. */
+const saidBudget = async () =>
+  /[\d.]+% of (?:its|the \w+) budget of [^;]*/.exec((await texts('h1, .soft')).join(' '))?.[0] ?? ''
 
 describe.skipIf(program === null)('the page of cost', () => {
   /** Nothing was spent before today. */
@@ -91,48 +89,38 @@ describe.skipIf(program === null)('the page of cost', () => {
   test('has a budget only where that is of the filters', async () => {
     const said = async (filters: string) => {
       await visit(`#/cost?from=${month}&to=${last}${filters}`)
-      await page.until(`document.querySelector('.totals') !== null`)
+      await page.until(`document.querySelector('h1') !== null`)
       return await saidBudget()
     }
-    const name = nameOf(month)
-    await visit(`#/cost?from=${month}&to=${last}`)
-    await page.until(`document.querySelector('.totals')?.innerText.includes('Budget of ${name}')`)
-    expect(await saidBudget()).toStartWith(`Budget of ${name}$120.00 of $400.00, forecast ${forecast(120)}`)
-    await visit(`#/cost?from=${month}&to=${last}&team=payments`)
-    await page.until(`document.querySelector('.totals')?.innerText.includes('Budget')`)
-    expect(await saidBudget()).toStartWith(`Budget of ${name}$90.00 of $100.00, forecast ${forecast(90)}`)
-    // 80 percent and more are a warning
-    expect(await texts('.totals .fair')).toEqual(['$90.00 of $100.00'])
-    await visit(`#/cost?from=${month}&to=${last}&project=checkout`)
-    await page.until(`document.querySelector('.totals')?.innerText.includes('Budget')`)
-    expect(await saidBudget()).toBe(`Budget of ${name}$90.00 of $1,000,000.00, forecast ${forecast(90)}`)
-    expect(await texts('.totals .fair')).toEqual([])
+    expect(await said('')).toStartWith('30.0% of its budget of $400.00, which ')
+    expect(await said('')).toContain(`${forecast(120)} is expected`)
+    expect(await said('&team=payments')).toStartWith('90.0% of its budget of $100.00, which ')
+    expect(await said('&team=payments')).toContain(`${forecast(90)} is expected`)
+    expect(await said('&project=checkout')).toStartWith('0.0% of its budget of $1,000,000.00, which holds')
     for (const other of [
       '&project=shop',
       '&team=web',
       '&member=ada%40example.com',
       '&team=payments&agent=claude-code',
     ])
-      expect(await said(other)).toBeUndefined()
+      expect(await said(other)).toBe('')
     expect(page.problems.splice(0)).toEqual([])
   }, 180_000)
 
   test('has the budget of the month that it shows, and one line of each month’s', async () => {
     await visit(`#/cost?from=${before}&to=${addDays(month, -1)}`)
-    await page.until(`document.querySelector('.totals')?.innerText.includes('Budget')`)
-    expect(await saidBudget()).toBe(
-      `Budget of ${nameOf(before)}$1,250.00 of $1,000.00, passed on ${addDays(before, 5)}`,
-    )
+    const passed = formatDay(addDays(before, 5))
+    expect(await saidBudget()).toBe(`125.0% of its budget of $1,000.00, passed on ${passed}`)
     await visit(`#/cost?from=${addMonths(month, -11)}&to=${last}`)
     await page.until(`document.querySelector('.chart path.limit') !== null`)
     const rows = await page.evaluate<string[][]>(
       `[...document.querySelectorAll('.chart tbody tr')].map((row) => [row.cells[0].textContent, row.cells[1].textContent])`,
     )
     expect(rows.slice(-4)).toEqual([
-      [addMonths(month, -3).slice(0, 7), '–'],
-      [addMonths(month, -2).slice(0, 7), '$1,500.00'],
-      [before.slice(0, 7), '$1,000.00'],
-      [`${month.slice(0, 7)}, unfinished`, '$400.00'],
+      [monthYear(addMonths(month, -3)), '–'],
+      [monthYear(addMonths(month, -2)), '$1,500.00'],
+      [monthYear(before), '$1,000.00'],
+      [`${monthYear(month)}, unfinished`, '$400.00'],
     ])
     const steps = `document.querySelector('path.limit').getAttribute('d').replaceAll(/[^A-Z]/g, '')`
     expect(await page.evaluate<string>(steps)).toBe('MHVHVH')
@@ -156,18 +144,19 @@ describe.skipIf(program === null)('the overview', () => {
     await visit('#/', key)
     await page.until(`document.querySelector('.attention') !== null`)
     const items = await page.evaluate<string[][]>(
-      `[...document.querySelectorAll('.attention a')].map((one) => [one.innerText.replace(/\\s+/g, ' '), one.hash])`,
+      `[...document.querySelectorAll('.attention li')].map((one) => [one.innerText.replace(/\\s+/g, ' '), one.querySelector('a').hash])`,
     )
-    expect(items.filter(([text]) => /^(Alert|The budget)/.test(text ?? ''))).toEqual([
-      ['Alert Dear month: $120.00 See the alert →', `#/alerts/${body.id}`],
+    expect(items.filter(([text]) => /^(Alert|bob|Team)/.test(text ?? ''))).toEqual([
+      ['Alert Dear month: $120.00 · firing for 0 days See the alert →', `#/alerts/${body.id}`],
       [
-        'The budget of bob is exceeded: $30.00 of $20.00 What costs most →',
-        expect.stringMatching(new RegExp(`^#/cost\\?from=${month}&to=${last}&member=user_`)),
+        'bob is at 150.0% of its budget: $30.00 of $20.00 What costs most →',
+        expect.stringMatching(/^#\/cost\?range=month&member=user_/),
       ],
     ])
-    // the team’s is a warning, from 80 percent on
-    expect(await texts('figure.chart .fair')).toEqual(['90.0% of $100.00'])
-    expect(await texts('figure.chart p')).toContain('Your team payments: $90.00, 90.0% of $100.00')
+    // the number of alerts that fire is in the head
+    await page.until(`document.querySelector('header .count')?.textContent === '1 fire'`)
+    // the reader’s own: a team’s
+    expect((await texts('.tile')).at(-1)).toContain('team payments: 90.0% of $100.00')
     const asked = page.ownRequests().filter((url) => /\/v1\/(?!changes|whoami)/.test(url))
     expect(asked.length).toBeLessThanOrEqual(6)
     expect(page.problems.splice(0)).toEqual([])
@@ -178,25 +167,35 @@ describe.skipIf(program === null)('what is compared', () => {
   test('is whole days: a month with the same days of the one before', async () => {
     const said = async (from: string, to: string) => {
       await visit(`#/cost?from=${from}&to=${to}&sort=key&order=asc`)
-      await page.until(`document.querySelector('.totals') !== null`)
-      const changes = `[...document.querySelectorAll('section[aria-label="Cost by project"] tbody tr')].map((row) => row.cells[2].textContent)`
-      await page.until(`(${changes}).every((text) => text !== '–')`)
+      const changes = `[...document.querySelectorAll('section[aria-label="Cost by project"] :is(tbody, tfoot) tr')].map((row) => [row.cells[2].textContent, row.cells[3].textContent])`
       return [
-        (await texts('.totals > div')).find((text) => text.startsWith('Against')),
-        ...(await page.evaluate<string[]>(changes)),
+        /; .*/.exec((await texts('h1')).join())?.[0],
+        ...(await page.evaluate<string[][]>(changes)).flat(),
       ]
     }
-    expect(await said(before, addDays(month, -1))).toEqual(['Against the month beforenew', 'new', 'new'])
-    const title = 'Against the month before, to yesterday'
+    const nothing = (from: string, to: string) => `; nothing ${inRange({ from, to })}.`
+    const beforeThat = addMonths(before, -1)
+    expect(await said(before, addDays(month, -1))).toEqual([
+      nothing(beforeThat, addDays(before, -1)),
+      ...['+$250.00', 'new', '+$1,000.00', 'new', '+$1,250.00', 'new'],
+    ])
     const daysOver = daysBetween(month, today)
     // last month’s 250 and 1,000 were on the 5th and 6th
     if (daysOver > 5)
       expect(await said(month, last)).toEqual([
-        ...[`${title}−$1,250.00 (−100.0%)`, '−$250.00 (−100.0%)', '−$1,000.00 (−100.0%)'],
+        `; $1,250.00 (100.0%) less than ${inRange({ from: before, to: addDays(before, daysOver - 1) })}.`,
+        ...['−$250.00', '−100.0%', '−$1,000.00', '−100.0%', '−$1,250.00', '−100.0%'],
       ])
-    const range = 'Against the range before, to yesterday'
     // today and yesterday: of yesterday and the day before nothing is known
-    expect(await said(addDays(today, -1), today)).toEqual([`${range}new`, 'new', 'new'])
+    expect(await said(addDays(today, -1), today)).toEqual([
+      undefined,
+      '$0.00',
+      '–',
+      '$0.00',
+      '–',
+      '$0.00',
+      '–',
+    ])
   }, 180_000)
 })
 
@@ -229,7 +228,7 @@ describe('days to compare', () => {
 
 describe.skipIf(program === null)('the page of outcomes', () => {
   test('says the cost of a merged pull request from half of the cost linked on, and one linked cost', async () => {
-    await visit('#/outcomes')
+    await visit('#/outcomes?by=month&range=6m')
     await page.until(
       `document.querySelectorAll('section[aria-label="Outcomes by month"] tbody tr').length === 2`,
     )
@@ -239,17 +238,17 @@ describe.skipIf(program === null)('the page of outcomes', () => {
       )
     // month, merged, cost, linked cost, per merged, linked: the sessions of last month’s pull request are of today
     expect(await rows('Outcomes by month', '0, 1, 3, 4, 5, 6')).toEqual([
-      [before.slice(0, 7), '1', '$1,250.00', '$30.00', '–', '0.0%'],
-      [month.slice(0, 7), '1', '$120.00', '$90.00', '$90.00', '100.0%'],
+      [formatRange({ from: before, to: addDays(month, -1) }), '1', '$1,250.00', '$30.00', '–', '0.0%'],
+      [formatRange({ from: month, to: last }), '1', '$120.00', '$90.00', '$90.00', '100.0%'],
     ])
     expect((await rows('Cost by month, as a table', '1, 2')).slice(-2)).toEqual([
       ['$30.00', '$1,220.00'],
       ['$90.00', '$30.00'],
     ])
-    // 120 of 1,370
-    expect((await texts('.totals > div')).slice(0, 3)).toEqual([
-      ...['Merged2', 'Cost of a merged pull request–', 'Cost linked to a pull request8.8%'],
-    ])
+    // 120 of 1,370: what one cost is not said
+    expect((await texts('h1'))[0]).toStartWith('2 pull requests were merged ')
+    expect((await texts('h1'))[0]).not.toContain('each')
+    expect((await texts('.soft'))[0]).toStartWith('$120.00, 8.8% of the cost, is linked to pull requests')
     expect(page.problems.splice(0)).toEqual([])
   }, 180_000)
 })

@@ -10,13 +10,16 @@ import {
   weekdayOf,
 } from '../../src/dashboard/client/days.ts'
 import {
+  formatCompact,
   formatDollars,
   formatDollarTick,
   formatDuration,
   formatParts,
   formatPercent,
+  formatRange,
   formatScore,
   formatShare,
+  formatTimes,
   namesOf,
   signed,
 } from '../../src/dashboard/client/format.ts'
@@ -42,7 +45,8 @@ describe('the page', () => {
     expect(page.headers.get('content-security-policy')).not.toContain('unsafe')
     expect(html).not.toMatch(/https?:|<script>|<style|style="|\son\w+="/)
     const links = [...html.matchAll(/(?:href|src)="(dashboard\/[^"]+)"/g)].map((match) => match[1])
-    expect(links).toHaveLength(3)
+    // icon, style, script, and the part of the script that it needs at first
+    expect(links).toHaveLength(4)
     let bytes = html.length
     for (const link of links) {
       const file = await ask(`/${link}`, { headers: { 'accept-encoding': 'gzip' } })
@@ -62,9 +66,8 @@ describe('the page', () => {
     const links = [...html.matchAll(/(?:href|src|"base" content)="([^"]*)"/g)].map((match) => match[1])
     expect(links).toEqual([
       '/a&amp;b/',
-      ...['dashboard/icon.svg', 'dashboard/app.css', 'dashboard/app.js', 'docs'].map(
-        (link) => `/a&amp;b/${link}`,
-      ),
+      ...['icon.svg', 'app.css', 'part0.js', 'app.js'].map((name) => `/a&amp;b/dashboard/${name}`),
+      ...['docs'].map((link) => `/a&amp;b/${link}`),
     ])
   })
 
@@ -140,9 +143,17 @@ test('shares, scores and changes have one form', () => {
 })
 
 test('months are named without a day, days and weeks with one', () => {
-  expect(namesOf(['2026-01-01', '2026-02-01'])).toEqual(['2026-01', '2026-02'])
-  expect(namesOf(['2026-02-01', '2026-02-02'])).toEqual(['2026-02-01', '2026-02-02'])
-  expect(namesOf(['2026-02-01'])).toEqual(['2026-02-01'])
+  expect(namesOf(['2026-01-01', '2026-02-01'])).toEqual(['Jan 2026', 'Feb 2026'])
+  expect(namesOf(['2019-02-01', '2019-02-02'])).toEqual(['1 Feb 2019', '2 Feb 2019'])
+  expect(namesOf(['2019-02-01'])).toEqual(['1 Feb 2019'])
+  expect(namesOf(['Turn 1'])).toEqual(['Turn 1'])
+  const range = (from: string, to: string) => formatRange({ from: `2019-${from}`, to: `2019-${to}` })
+  expect([
+    range('11-22', '11-28'),
+    range('10-30', '11-03'),
+    range('11-01', '11-30'),
+    range('11-01', '11-01'),
+  ]).toEqual([...['22–28 Nov 2019', '30 Oct 2019 – 3 Nov 2019', 'November 2019', '1 Nov 2019']])
 })
 
 test('costs of turns have the same decimals, whether above a cent or below', () => {
@@ -167,8 +178,10 @@ test('a range has the finest periods of which it has few enough', () => {
   }
 })
 
-test('amounts below a cent keep their decimals, durations have one unit', () => {
-  expect([0, 0.004, 0.01, 1234.5].map(formatDollars)).toEqual(['$0.00', '$0.004', '$0.01', '$1,234.50'])
+test('amounts below a cent are said to be so, durations have one unit', () => {
+  expect([0, 0.004, 0.01, 1234.5].map(formatDollars)).toEqual(['$0.00', '<$0.01', '$0.01', '$1,234.50'])
+  expect([999, 34e6, 1_234].map(formatCompact)).toEqual(['999', '34.0M', '1.2K'])
+  expect([1.5, 861].map(formatTimes)).toEqual(['×1.5', '×861'])
   expect([12, 90, 5400, 200_000].map(formatDuration)).toEqual(['12 s', '1.5 min', '1.5 h', '2.3 d'])
 })
 

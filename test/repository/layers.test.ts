@@ -34,6 +34,7 @@ const FOLDERS = [
   'dashboard/webhooks',
   'dashboard/pages',
   'dashboard/settings',
+  'dashboard/frame',
   'dashboard/charts',
   'dashboard/parts',
   'dashboard/client',

@@ -12,9 +12,9 @@ export type Scope = 'read' | 'write' | 'webhooks' | 'admin' | 'sessions:read' | 
 'members:write' | 'budgets:write' | 'reports:write' | 'audit:write' | 'ingest'
 export type AlertMetric = 'cost' | 'forecast' | 'budget_percent' | 'average_quality' | 'findings' |
 'unpriced_tokens' | 'silent_machines' | 'failing_endpoints' | 'idle_seats' | 'limit_hits'
+export type ListedFindingSeverity = 'critical' | 'high' | 'medium' | 'low'
+export type ListedFindingStatus = 'open' | 'fixed' | 'accepted' | 'dismissed'
 export type SessionSort = 'created_at' | 'estimated_cost' | 'turns' | 'quality_score'
-export type Severity = 'critical' | 'high' | 'medium' | 'low'
-export type FindingStatus = 'open' | 'fixed' | 'accepted' | 'dismissed'
 export type BreakdownBy = 'project' | 'member' | 'team' | 'model' | 'agent' | 'branch' | 'ticket' | 'day' |
 'week' | 'month'
 export type BreakdownSort = 'cost' | 'tokens' | 'sessions' | 'unpriced_tokens' | 'change' | 'key'
@@ -163,7 +163,7 @@ export interface Alert {
 export interface MyBudgetsBudget {
  scope: BudgetScope
  /** US dollars */ limit: number
- /** US dollars of this month (UTC) */ current_cost: number
+ /** US dollars of this month */ current_cost: number
  percent_used: number; status: 'ok' | 'warning' | 'exceeded'
 }
 export interface NamedBudget extends MyBudgetsBudget { name: string }
@@ -175,8 +175,29 @@ export interface WebhookEndpoint {
  id: string; url: string; events: string[]; enabled: boolean; description: string | null; created_at: string
  updated_at: string; secret_hint: string; health: WebhookHealth
 }
+/** Whose session it is; null where that is not known, or not shown */ export interface SessionMember {
+ id: string | null; email: string | null
+}
+export interface Finding {
+ id: string; rule_id: string; category: string; severity: ListedFindingSeverity; title: string
+ description: string | null; file: string | null; line: number | null; turn_number: number | null
+ fingerprint: string; status: ListedFindingStatus; assignee: string | null; note?: string; created_at: string
+}
+export interface ListedFinding extends Finding {
+ session_id: string; project: string | null; member: SessionMember | null
+}
+/** Open critical findings; none without the scope `security:read` */ export interface AttentionCritical {
+ total: number; oldest: ListedFinding[]
+}
+export interface AttentionUnpriced { model: string | null; tokens: number }
+export interface Machine {
+ member: SessionMember | null; machine: string
+ /** When it sent records, to the minute */ last_seen_at: string
+ sessions: number
+}
 export interface Attention {
  alerts: Alert[]; budgets: NamedBudget[]; mine: NamedBudget[]; endpoints: WebhookEndpoint[]
+ critical: AttentionCritical; unpriced: AttentionUnpriced[]; silent_machines: Machine[]
 }
 export interface SessionsListParams extends PageParams {
  project?: string
@@ -187,9 +208,6 @@ export interface SessionsListParams extends PageParams {
  /** Only sessions that cost at most this, in US dollars */ max_cost?: number
  min_quality?: number; max_quality?: number; has_findings?: boolean; sort?: SessionSort
  order?: 'asc' | 'desc'; include?: 'details'
-}
-/** With `include=details`: whose it is; null where that is not known, or not shown */ export interface SessionMember {
- id: string | null; email: string | null
 }
 export interface Session {
  id: string; project_name: string | null; turns: number
@@ -227,11 +245,6 @@ export interface QualityFactor {
 export interface QualityMetadata {
  score: number; base: number; factors: QualityFactor[]; breakdown: Record<string, number>; scored_at: string
  previous_score: number | null
-}
-export interface Finding {
- id: string; rule_id: string; category: string; severity: Severity; title: string; description: string | null
- file: string | null; line: number | null; turn_number: number | null; fingerprint: string
- status: FindingStatus; assignee: string | null; note?: string; created_at: string
 }
 export interface SecurityMetadata { score: number; findings: Finding[] }
 export interface SessionDetail {
@@ -288,13 +301,16 @@ export interface CostSummaryByProject {
  project: string | null
  /** of the project, null: of none; US dollars */ cost: number
 }
-export interface Budget {
+/** With `include=used`: what this month cost, and will; null for a limit that is not in force, or whose cost the caller may not see */ export interface ScopedBudgetUsed {
+ /** US dollars of this month */ current_cost: number
+ percent_used: number; status: 'ok' | 'warning' | 'exceeded'; projected_cost: number
+ projected_exceed_date: string | null
+}
+export interface Budget extends ScopedBudgetUsed {
  id: string; scope: 'organization' | 'project'; period: 'monthly'; period_start: string; period_end: string
  /** for the month; US dollars */ limit: number
- /** spent this month; US dollars */ current_cost: number
  /** limit less what was spent, 0 when exceeded; US dollars */ remaining: number
- percent_used: number; alert_threshold: number; status: 'ok' | 'warning' | 'exceeded'; projected_cost: number
- projected_exceed_date: string | null; currency: 'USD'
+ alert_threshold: number; currency: 'USD'
 }
 export interface CostSummary {
  /** of all that was used in the range; US dollars */ total_cost: number
@@ -380,17 +396,14 @@ export interface HeatmapSummary {
 }
 export interface Heatmap extends Page<HeatmapFile> { summary: HeatmapSummary }
 export interface FindingsListParams extends PageParams {
- severity?: Severity; rule_id?: string; category?: string; project?: string; file?: string; member?: string
- status?: FindingStatus; assignee?: string
+ severity?: ListedFindingSeverity; rule_id?: string; category?: string; project?: string; file?: string
+ member?: string; status?: ListedFindingStatus; assignee?: string
  /** First UTC day, inclusive */ date_from?: string
  /** Last UTC day, inclusive */ date_to?: string
  sort?: 'created_at' | 'severity'
 }
-export interface ListedFinding extends Finding {
- session_id: string; project: string | null; member: SessionMember | null
-}
 export type ListedFindingPage = Page<ListedFinding>
-export interface FindingChange { status?: FindingStatus; note?: string; assignee?: string | null }
+export interface FindingChange { status?: ListedFindingStatus; note?: string; assignee?: string | null }
 export interface AuditListParams extends PageParams {
  action?: string; user_id?: string
  /** First UTC day, inclusive */ date_from?: string
@@ -434,11 +447,6 @@ export interface ExpertiseDomain {
  domain: string; files: number; bus_factor: number; primary_owner_id: string | null
 }
 export interface Expertise { data: ExpertiseData[]; domains: ExpertiseDomain[] }
-export interface Machine {
- member: SessionMember | null; machine: string
- /** When it sent records, to the minute */ last_seen_at: string
- sessions: number
-}
 export type MachinePage = Page<Machine>
 export interface Coverage {
  member: SessionMember | null; agent: string | null; sessions: number; transcript_tokens: number
@@ -640,11 +648,13 @@ export interface OrganizationChange {
 export interface BadgeToken {
  /** Shown once; it replaces the token before */ token: string
 }
-export interface BudgetsListParams extends PageParams { project?: string; member?: string; team?: string }
+export interface BudgetsListParams extends PageParams {
+ project?: string; member?: string; team?: string; include?: 'used'
+}
 export interface ScopedBudget {
  month: string
  /** US dollars */ limit: number
- scope: BudgetScope
+ scope: BudgetScope; used?: ScopedBudgetUsed | null
 }
 export type ScopedBudgetPage = Page<ScopedBudget>
 export interface BudgetsMineParams { project?: string }

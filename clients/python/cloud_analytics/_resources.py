@@ -193,10 +193,11 @@ class Security(Resource):
 
 class Findings(Resource):
     def list(
-        self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET, severity: m.Severity = UNSET,
-        rule_id: str = UNSET, category: str = UNSET, project: str = UNSET, file: str = UNSET,
-        member: str = UNSET, status: m.FindingStatus = UNSET, assignee: str = UNSET, date_from: str = UNSET,
-        date_to: str = UNSET, sort: Literal["created_at", "severity"] = UNSET
+        self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET,
+        severity: m.ListedFindingSeverity = UNSET, rule_id: str = UNSET, category: str = UNSET,
+        project: str = UNSET, file: str = UNSET, member: str = UNSET, status: m.ListedFindingStatus = UNSET,
+        assignee: str = UNSET, date_from: str = UNSET, date_to: str = UNSET,
+        sort: Literal["created_at", "severity"] = UNSET
     ) -> m.ListedFindingPage:
         """List findings, those of the newest sessions or the most severe first. Scope: `security:read` or `read`.
 
@@ -208,8 +209,8 @@ class Findings(Resource):
         return self._list(m.ListedFindingPage, "/v1/findings", locals())
 
     def update(
-        self, finding_id: str, params: Params = None, *, status: m.FindingStatus = UNSET, note: str = UNSET,
-        assignee: Optional[str] = UNSET
+        self, finding_id: str, params: Params = None, *, status: m.ListedFindingStatus = UNSET,
+        note: str = UNSET, assignee: Optional[str] = UNSET
     ) -> m.ListedFinding:
         """Decide about a finding: fixed, accepted, dismissed, or open again; assign it. Scope: `admin` or `security:read` or `read`.
 
@@ -556,9 +557,12 @@ class Organization(Resource):
 class Budgets(Resource):
     def list(
         self, params: Params = None, *, project: str = UNSET, member: str = UNSET, team: str = UNSET,
-        page: int = UNSET, per_page: int = UNSET
+        page: int = UNSET, per_page: int = UNSET, include: Literal["used"] = UNSET
     ) -> m.ScopedBudgetPage:
-        """List the monthly limits, newest first. Scope: `admin` or `cost:read` or `read`."""
+        """List the monthly limits, newest first. Scope: `admin` or `cost:read` or `read`.
+
+        include: `used`: also what is spent of each this month.
+        """
         return self._list(m.ScopedBudgetPage, "/v1/budgets", locals())
 
     def mine(self, params: Params = None, *, project: str = UNSET) -> m.MyBudgets:

@@ -32,14 +32,14 @@ AlertMetric = Literal[
     "cost", "forecast", "budget_percent", "average_quality", "findings", "unpriced_tokens", "silent_machines",
     "failing_endpoints", "idle_seats", "limit_hits"
 ]
-SessionSort = Literal[
-    "created_at", "estimated_cost", "turns", "quality_score"
-]
-Severity = Literal[
+ListedFindingSeverity = Literal[
     "critical", "high", "medium", "low"
 ]
-FindingStatus = Literal[
+ListedFindingStatus = Literal[
     "open", "fixed", "accepted", "dismissed"
+]
+SessionSort = Literal[
+    "created_at", "estimated_cost", "turns", "quality_score"
 ]
 BreakdownBy = Literal[
     "project", "member", "team", "model", "agent", "branch", "ticket", "day", "week", "month"
@@ -205,7 +205,7 @@ class BudgetScope(Model):
 class MyBudgetsBudget(Model):
     scope: BudgetScope
     limit: float  # US dollars
-    current_cost: float  # US dollars of this month (UTC)
+    current_cost: float  # US dollars of this month
     percent_used: float
     status: Literal["ok", "warning", "exceeded"]  # `warning`: from 80 percent on
 
@@ -229,16 +229,55 @@ class WebhookEndpoint(Model):
     secret_hint: str  # The last 4 characters of the signing secret
     health: WebhookHealth
 
+class SessionMember(Model):
+    """Whose session it is; null where that is not known, or not shown."""
+    id: Optional[str]
+    email: Optional[str]
+
+class Finding(Model):
+    id: str
+    rule_id: str
+    category: str
+    severity: ListedFindingSeverity
+    title: str
+    description: Optional[str]
+    file: Optional[str]
+    line: Optional[int]
+    turn_number: Optional[int]
+    fingerprint: str
+    status: ListedFindingStatus
+    assignee: Optional[str]  # Id of the member who is to mend it
+    note: str  # What was decided and why, where somebody said so; absent where there is none
+    created_at: str
+
+class ListedFinding(Finding):
+    session_id: str
+    project: Optional[str]
+    member: Optional[SessionMember]  # Whose session it is; null where that is not known, or not shown
+
+class AttentionCritical(Model):
+    """Open critical findings; none without the scope `security:read`."""
+    total: int
+    oldest: List[ListedFinding]  # At most three
+
+class AttentionUnpriced(Model):
+    model: Optional[str]
+    tokens: int
+
+class Machine(Model):
+    member: Optional[SessionMember]  # Whose sessions it sends; null where its requests had no user, or several
+    machine: str  # as in X-Machine
+    last_seen_at: str  # When it sent records, to the minute
+    sessions: int  # sessions that were new when it sent them, deleted ones included
+
 class Attention(Model):
     alerts: List[Alert]  # Those that fire, or miss data where they are to fire then
     budgets: List[NamedBudget]  # Of projects, members and teams, exceeded this month; /cost has that of the organization
     mine: List[NamedBudget]  # Those of the member of the request and of their team
     endpoints: List[WebhookEndpoint]  # Those whose last attempt failed; with the scope `webhooks`
-
-class SessionMember(Model):
-    """With `include=details`: whose it is; null where that is not known, or not shown."""
-    id: Optional[str]
-    email: Optional[str]
+    critical: AttentionCritical  # Open critical findings; none without the scope `security:read`
+    unpriced: List[AttentionUnpriced]  # Models without a known price in the last 30 days, those with most tokens first
+    silent_machines: List[Machine]  # Those that sent sessions, and for 3 to 30 days nothing; none without the scope `team:read`
 
 class Session(Model):
     id: str
@@ -334,22 +373,6 @@ class QualityMetadata(Model):
     scored_at: str
     previous_score: Optional[float]
 
-class Finding(Model):
-    id: str
-    rule_id: str
-    category: str
-    severity: Severity
-    title: str
-    description: Optional[str]
-    file: Optional[str]
-    line: Optional[int]
-    turn_number: Optional[int]
-    fingerprint: str
-    status: FindingStatus
-    assignee: Optional[str]  # Id of the member who is to mend it
-    note: str  # What was decided and why, where somebody said so; absent where there is none
-    created_at: str
-
 class SecurityMetadata(Model):
     score: float
     findings: List[Finding]
@@ -434,20 +457,23 @@ class CostSummaryByProject(Model):
     project: Optional[str]
     cost: float  # of the project, null: of none; US dollars
 
-class Budget(Model):
+class ScopedBudgetUsed(Model):
+    """With `include=used`: what this month cost, and will; null for a limit that is not in force, or whose cost the caller may not see."""
+    current_cost: float  # US dollars of this month
+    percent_used: float
+    status: Literal["ok", "warning", "exceeded"]  # `warning`: from 80 percent on
+    projected_cost: float  # Of the month at its end
+    projected_exceed_date: Optional[str]
+
+class Budget(ScopedBudgetUsed):
     id: str
     scope: Literal["organization", "project"]  # `project`: of the project that is asked for, where it has one
     period: Literal["monthly"]
     period_start: str  # first day of the current UTC month
     period_end: str  # its last day
     limit: float  # for the month; US dollars
-    current_cost: float  # spent this month; US dollars
     remaining: float  # limit less what was spent, 0 when exceeded; US dollars
-    percent_used: float
     alert_threshold: float  # percent used from which the status is warning
-    status: Literal["ok", "warning", "exceeded"]
-    projected_cost: float  # at the month's end: spent until yesterday, the larger of today and the daily mean, and the mean for each day left; US dollars
-    projected_exceed_date: Optional[str]  # when that forecast passes the limit (or when it was passed); null if not this month
     currency: Literal["USD"]
 
 class CostSummary(Model):
@@ -563,11 +589,6 @@ class HeatmapSummary(Model):
 class Heatmap(Page["HeatmapFile"]):
     summary: HeatmapSummary
 
-class ListedFinding(Finding):
-    session_id: str
-    project: Optional[str]
-    member: Optional[SessionMember]  # Whose session it is; null where that is not known, or not shown
-
 class ListedFindingPage(Page["ListedFinding"]):
     """A page of ListedFinding."""
 
@@ -656,12 +677,6 @@ class ExpertiseDomain(Model):
 class Expertise(Model):
     data: List[ExpertiseData]  # members by joined_at, then id; then authors who are no members, by name. With `path` by `score`
     domains: List[ExpertiseDomain]  # by domain
-
-class Machine(Model):
-    member: Optional[SessionMember]  # Whose sessions it sends; null where its requests had no user, or several
-    machine: str  # as in X-Machine
-    last_seen_at: str  # When it sent records, to the minute
-    sessions: int  # sessions that were new when it sent them, deleted ones included
 
 class MachinePage(Page["Machine"]):
     """A page of Machine."""
@@ -994,6 +1009,7 @@ class ScopedBudget(Model):
     month: str  # YYYY-MM; in force until a later month has one of the same scope
     limit: float  # US dollars
     scope: BudgetScope
+    used: Optional[ScopedBudgetUsed]  # With `include=used`: what this month cost, and will; null for a limit that is not in force, or whose cost the caller may not see; absent where there is none
 
 class ScopedBudgetPage(Page["ScopedBudget"]):
     """A page of ScopedBudget."""

@@ -1,5 +1,6 @@
+import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
-import { formatDollars, formatDollarTick, namesOf } from '../client/format.ts'
+import { formatDay, formatDollars, formatDollarTick, formatWeekday, namesOf } from '../client/format.ts'
 import { UNKNOWN } from '../parts/columns.tsx'
 import { NamedLink } from '../parts/link.tsx'
 import { Axes, MARGIN, middleOf, partOf } from './axes.tsx'
@@ -30,8 +31,12 @@ interface PeriodChartProps {
   also?: readonly { name: string; values: readonly string[] }[]
   /** A row of marks below the bars for each: where its value is not 0. `kind` is a class of the style sheet. */
   flags?: readonly { name: string; kind: string; values: readonly number[] }[]
+  /** Whether a period stands out. */
+  isHigh?: (period: string) => boolean
   format?: (value: number) => string
   formatTick?: (value: number) => string
+  /** Stands below the title. */
+  children?: ComponentChildren
 }
 
 const HEIGHT = 240
@@ -42,7 +47,7 @@ const FLAG = 12
 /** Stacked bars, one for each period: US dollars unless `format` says otherwise. */
 export function PeriodChart(props: PeriodChartProps) {
   const { title, description, periods, series, limit, unfinished, linkOf } = props
-  const { of = 'Period', also = [], flags = [] } = props
+  const { of = 'Period', also = [], flags = [], isHigh, children } = props
   const hatching = useId()
   const { format = formatDollars, formatTick = formatDollarTick } = props
   const height = HEIGHT + FLAG * flags.length
@@ -57,13 +62,19 @@ export function PeriodChart(props: PeriodChartProps) {
     periods.map((period, index) => ({
       x: middleOf(width, periods.length, index),
       y: MARGIN.top + y(sums[index] ?? 0),
-      title: `${names[index] ?? period}${period === unfinished ? ', unfinished' : ''}`,
+      title: `${titleOf(period, names[index])}${period === unfinished ? ', unfinished' : ''}`,
       lines: [
         ...(limit === undefined
           ? []
           : [[limit.name, limit.values[index] == null ? UNKNOWN : format(limit.values[index])] as const]),
         ...series.map(
-          ({ name, values }) => [name, format(values[index] ?? 0), isStacked && values[index] === 0] as const,
+          (one, nth) =>
+            [
+              one.name,
+              format(one.values[index] ?? 0),
+              isStacked && one.values[index] === 0,
+              isStacked ? colorOf(one, nth) : undefined,
+            ] as const,
         ),
         ...(isStacked ? [['Total', format(sums[index] ?? 0)] as const] : []),
         ...also.map(({ name, values }) => [name, values[index] ?? ''] as const),
@@ -107,7 +118,13 @@ export function PeriodChart(props: PeriodChartProps) {
                 const height = y(below) - top
                 below += value
                 return height <= 0 ? null : (
-                  <rect key={nth} fill={colorOf(one, nth)} y={top} width={bar} height={height} />
+                  <rect
+                    key={nth}
+                    fill={isHigh?.(periods[index] ?? '') ? 'var(--more)' : colorOf(one, nth)}
+                    y={top}
+                    width={bar}
+                    height={height}
+                  />
                 )
               })}
               {periods[index] === unfinished && (
@@ -129,9 +146,12 @@ export function PeriodChart(props: PeriodChartProps) {
       draw={draw}
       marks={marks}
       legend={
-        (isStacked || limit !== undefined || flags.length > 0) && (
-          <Legend names={isStacked ? series : []} flags={flags} limit={limit && limitText(limit, format)} />
-        )
+        <>
+          {children}
+          {(isStacked || limit !== undefined || flags.length > 0) && (
+            <Legend names={isStacked ? series : []} flags={flags} limit={limit && limitText(limit, format)} />
+          )}
+        </>
       }
     />
   )
@@ -145,6 +165,10 @@ function limitText(
   const texts = new Set(values.flatMap((value) => (value === null ? [] : format(value))))
   return texts.size === 1 ? `${name} ${[...texts][0]}` : name
 }
+
+/** `Thu 26 Nov` for a day; other periods have their names. */
+const titleOf = (period: string, name = period): string =>
+  /^\d{4}-\d\d-\d\d$/.test(period) && name === formatDay(period) ? formatWeekday(period) : name
 
 /** A path with a step where the value changes; none where there is no value. */
 const stepsOf = (values: readonly (number | null)[], width: number, y: (value: number) => number): string =>
@@ -164,10 +188,13 @@ interface Named {
   href?: string | undefined
   /** Whether it stands for all that have no name here. */
   isRest?: boolean
+  /** The number of its colour. */
+  color?: number | undefined
 }
 
-/** The colour of a series: by its place, the rest in grey. */
-const colorOf = ({ isRest }: Named, index: number): string => `var(--s${isRest === true ? 6 : index})`
+/** The colour of a series: its own, else by its place, the rest in grey. */
+const colorOf = ({ isRest, color }: Named, index: number): string =>
+  `var(--s${isRest === true ? 6 : (color ?? index)})`
 
 interface LegendProps {
   names: readonly Named[]
@@ -180,10 +207,10 @@ interface LegendProps {
 function Legend({ names, limit, flags = [] }: LegendProps) {
   return (
     <ul class="legend">
-      {names.map(({ name, href, isRest = false }, index) => (
+      {names.map(({ name, href, isRest = false, color }, index) => (
         <li key={index}>
           <svg width="10" height="10" aria-hidden="true">
-            <rect fill={colorOf({ name, isRest }, index)} width="10" height="10" rx="2" />
+            <rect fill={colorOf({ name, isRest, color }, index)} width="10" height="10" rx="2" />
           </svg>
           {href === undefined ? <bdi>{name}</bdi> : <NamedLink to={href}>{name}</NamedLink>}
         </li>

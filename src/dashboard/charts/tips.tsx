@@ -8,7 +8,7 @@ export interface Mark {
   y: number
   title: string
   /** `isNone`: only the table says it. */
-  lines: readonly (readonly [name: string, value: string, isNone?: boolean])[]
+  lines: readonly (readonly [name: string, value: string, isNone?: boolean, color?: string | undefined])[]
   /** A click, a second tap or Enter goes there. */
   href?: string | undefined
 }
@@ -89,9 +89,14 @@ function Tip({ mark: { x, title, lines }, width }: { mark: Mark; width: number }
   return (
     <div class="tip" role="status" style={place}>
       <strong>{title}</strong>
-      {lines.map(([name, value, isNone], index) =>
+      {lines.map(([name, value, isNone, color], index) =>
         isNone ? null : (
           <p key={index}>
+            {color !== undefined && (
+              <svg width="10" height="10" aria-hidden="true">
+                <rect fill={color} width="10" height="10" rx="2" />
+              </svg>
+            )}
             <bdi>{name}</bdi> <span>{value}</span>
           </p>
         ),

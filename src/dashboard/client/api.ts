@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Pagination } from '../../http/query.ts'
 import { basePath } from './base.ts'
 import { NONE, type Query, searchOf } from './links.ts'
-import { keepPlace, onChange } from './renewal.ts'
+import { keepPlace, noteLoaded, onChange } from './renewal.ts'
 import { readCsrfToken } from './session.ts'
 import { apiKey } from './storage.ts'
 import { forgetWho } from './who.ts'
@@ -23,7 +23,7 @@ export class ApiFailure extends Error {
 
 /** Path and query of a request below `/v1`. What has no project, or nobody in a team, is asked for by an empty one. */
 export function pathOf(path: string, query: Query = {}): string {
-  const empty = ['project', 'team'].filter((name) => query[name] === NONE)
+  const empty = ['project', 'team', 'assignee'].filter((name) => query[name] === NONE)
   if (empty.length === 0) return path + searchOf(query)
   const others = searchOf({ ...query, ...Object.fromEntries(empty.map((name) => [name, undefined])) })
   return `${path}${others || '?'}&${empty.map((name) => `${name}=`).join('&')}`
@@ -126,7 +126,9 @@ export function useLoaded<Value>(key: string, load: (signal: AbortSignal) => Pro
       )
       try {
         const value = await load(signal)
-        if (!signal.aborted) setLoaded({ key, state: 'ready', value })
+        if (signal.aborted) return
+        noteLoaded()
+        setLoaded({ key, state: 'ready', value })
       } catch (error) {
         if (signal.aborted) return
         const failure = asFailure(error)
@@ -140,6 +142,7 @@ export function useLoaded<Value>(key: string, load: (signal: AbortSignal) => Pro
     const renew = async (): Promise<void> => {
       const value = await load(signal).catch(() => undefined)
       if (value === undefined || signal.aborted) return
+      noteLoaded()
       keepPlace(() =>
         setLoaded((before) =>
           before.state !== 'ready' || isSame(before.value, value) ? before : { key, state: 'ready', value },

@@ -1,9 +1,11 @@
-// These functions write values. Days are UTC, as in the API; times are in the browser's zone by `Time` of parts/time.tsx.
+// These functions write values. Days are those of the API; times are in the browser's zone by `Time` of parts/time.tsx.
 
 const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
 const decimal = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
-const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
+const compact = new Intl.NumberFormat('en-US', {
+  ...{ notation: 'compact', minimumFractionDigits: 1, maximumFractionDigits: 1 },
+})
 const dollars = (options: Intl.NumberFormatOptions) =>
   new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', ...options })
 const cents = dollars({})
@@ -16,11 +18,15 @@ export const formatNumber = (value: number): string => number.format(value)
 /** Writes a score or its points: `79.3`. */
 export const formatScore = (value: number): string => decimal.format(value).replace('-', '−')
 export const formatWhole = (value: number): string => whole.format(value)
-/** `12.3M`. */
-export const formatCompact = (value: number): string => compact.format(value)
-/** Writes dollars; an amount below a cent has all of its six decimals. */
+/** `34.0M`; whole below a thousand. */
+export const formatCompact = (value: number): string =>
+  value < 1_000 ? whole.format(value) : compact.format(value)
+/** The `n`-fold: `×1.5`, `×861`. */
+export const formatTimes = (value: number): string =>
+  `×${value < 10 ? decimal.format(value) : whole.format(value)}`
+/** Writes dollars; an amount below a cent as `<$0.01`. */
 export const formatDollars = (value: number): string =>
-  value !== 0 && Math.abs(value) < 0.01 ? small.format(value) : cents.format(value)
+  value !== 0 && Math.abs(value) < 0.005 ? '<$0.01' : cents.format(value).replace('-', '−')
 /** Writes dollars of a turn, of which many cost about a cent: `$0.0231`. */
 export const formatParts = (value: number): string => parts.format(value)
 /** Writes dollars short enough for an axis: `$2.5K`. */
@@ -40,17 +46,47 @@ export const formatPoints = (now: number, before: number): string =>
 export const formatTime = (timestamp: string, hasSeconds = false): string =>
   timestamp.slice(0, hasSeconds ? 19 : 16).replace('T', ' ')
 
-const dayMonth = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', timeZone: 'UTC' })
-/** Names periods by their first days; those that are months without a day: `2026-01`. */
+const english = (options: Intl.DateTimeFormatOptions) =>
+  new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', ...options })
+const dayMonth = english({ day: 'numeric', month: 'short' })
+const monthYear = english({ month: 'short', year: 'numeric' })
+const longMonth = english({ month: 'long' })
+const weekday = english({ weekday: 'short', day: 'numeric', month: 'short' })
+const longDay = english({ weekday: 'long', day: 'numeric', month: 'long' })
+
+/** ` 2025` where it is another than this year. */
+const otherYear = (day: string): string =>
+  day.slice(0, 4) === String(new Date().getUTCFullYear()) ? '' : ` ${day.slice(0, 4)}`
+/** `29 Nov`, with the year where it is another than today's. */
+export const formatDay = (day: string): string => dayMonth.format(new Date(day)) + otherYear(day)
+/** `Thu 26 Nov`. */
+export const formatWeekday = (day: string): string => weekday.format(new Date(day)) + otherYear(day)
+/** `Sunday 29 November`. */
+export const formatLongDay = (day: string): string => longDay.format(new Date(day))
+/** `November`, with the year where it is another than today's. */
+export const formatMonth = (day: string): string => longMonth.format(new Date(day)) + otherYear(day)
+/** `22–28 Nov`, `30 Oct – 3 Nov`, `November` for a whole month. */
+export function formatRange({ from, to }: { from: string; to: string }): string {
+  if (from === to) return formatDay(from)
+  const isMonth = from.endsWith('-01') && new Date(Date.parse(to) + 86_400_000).getUTCDate() === 1
+  if (from.slice(0, 7) !== to.slice(0, 7)) return `${formatDay(from)} – ${formatDay(to)}`
+  return isMonth ? formatMonth(from) : `${Number(from.slice(8))}–${formatDay(to)}`
+}
+
+/** `in November`, `from 30 Oct to 3 Nov`, `on 3 Nov`. */
+export function inRange(range: { from: string; to: string }): string {
+  const { from, to } = range
+  if (from === to) return `on ${formatDay(from)}`
+  return /\d/.test(formatRange(range).slice(0, 1))
+    ? `from ${formatDay(from)} to ${formatDay(to)}`
+    : `in ${formatRange(range)}`
+}
+
+/** Names periods by their first days; those that are months without a day: `Jan 2026`. */
 export const namesOf = (periods: readonly string[]): readonly string[] =>
   periods.length > 1 && periods.every((period) => /^\d{4}-\d\d-01$/.test(period))
-    ? periods.map((period) => period.slice(0, 7))
-    : periods
-
-/** `3 August`, with the year where it is another than today's. */
-export const formatDay = (day: string): string =>
-  dayMonth.format(new Date(day)) +
-  (day.slice(0, 4) === String(new Date().getUTCFullYear()) ? '' : ` ${day.slice(0, 4)}`)
+    ? periods.map((period) => monthYear.format(new Date(period)))
+    : periods.map((period) => (/^\d{4}-\d\d-\d\d$/.test(period) ? formatDay(period) : period))
 
 const UNITS = [
   [86_400, 'd'],
@@ -72,3 +108,13 @@ export const capital = (word: string): string => word.charAt(0).toUpperCase() + 
 /** `3 sessions`, `1 session`. */
 export const countOf = (count: number, noun: string, nouns = `${noun}s`): string =>
   `${formatWhole(count)} ${count === 1 ? noun : nouns}`
+
+const DAY_MS = 86_400_000
+/** Whole days since a time. */
+export const daysAgo = (at: string): number => Math.max(0, Math.floor((Date.now() - Date.parse(at)) / DAY_MS))
+
+/** `66.2 GB`. */
+export function formatBytes(bytes: number): string {
+  const power = Math.min(4, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)))
+  return `${power === 0 ? bytes : decimal.format(bytes / 1000 ** power)} ${['B', 'kB', 'MB', 'GB', 'TB'][power]}`
+}

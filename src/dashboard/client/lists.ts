@@ -1,25 +1,55 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { Attention } from '../../features/attention/model.ts'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { TeamOverview } from '../../features/team/model.ts'
-import { getJson, type Page, pathOf, useLoaded } from './api.ts'
+import { getJson, type Loaded, type Page, pathOf, useLoaded } from './api.ts'
 import { lastDays } from './days.ts'
 import { NONE } from './links.ts'
+import { onChange } from './renewal.ts'
 
 // Lists to choose from. Several pages need them, and they change rarely: they are asked for once in a while.
 
 const KEPT_MS = 300_000
+/** A value may be this old when something has changed. */
+const CHANGED_MS = 1_000
+/** The first page is loaded by then. */
+const LATER_MS = 1_500
 const MAX_NAMES = 100
 const BRANCH_DAYS = 90
 
 const kept = new Map<string, { at: number; body: Promise<unknown> }>()
 
 /** The body of a GET, which may be up to five minutes old. One that failed is asked for again. */
-function getKept<Body>(path: string): Promise<Body> {
+function getKept<Body>(path: string, keptMs = KEPT_MS): Promise<Body> {
   const known = kept.get(path)
-  if (known !== undefined && Date.now() - known.at < KEPT_MS) return known.body as Promise<Body>
+  if (known !== undefined && Date.now() - known.at < keptMs) return known.body as Promise<Body>
   const body = getJson<Body>(path)
   kept.set(path, { at: Date.now(), body })
   body.catch(() => kept.delete(path))
   return body
+}
+
+/** Loads what needs attention. */
+export const useAttention = (): Loaded<Attention> =>
+  useLoaded('attention', () => getKept<Attention>('/attention', CHANGED_MS))
+
+/** The number of alerts that fire: asked for once the page has loaded, unless it is known. */
+export function useAlertCount(): number {
+  const [count, setCount] = useState(0)
+  useEffect(() => {
+    const ask = (keptMs: number) =>
+      void getKept<Attention>('/attention', keptMs).then(
+        ({ alerts }) => setCount(alerts.length),
+        () => undefined,
+      )
+    const timer = setTimeout(() => ask(KEPT_MS), LATER_MS)
+    const end = onChange(() => ask(CHANGED_MS))
+    return () => {
+      clearTimeout(timer)
+      end()
+    }
+  }, [])
+  return count
 }
 
 /** Forgets the lists when somebody signs out. */

@@ -14,7 +14,7 @@ const MAX_WAIT_MS = 60_000
 const REQUESTS = 6
 const PART = 0.1
 
-/** Whether somebody fills in a form: what is loaded again must not change it. */
+/** Whether somebody fills in a form: what is loaded again must not change it. A filter holds what is typed by itself. */
 const isFilling = (): boolean => document.activeElement?.closest('form:not(.filters)') != null
 
 /**

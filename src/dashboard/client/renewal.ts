@@ -34,3 +34,11 @@ export function keepPlace(change: () => void): void {
     scrollBy(0, moved)
   })
 }
+
+let loadedAt = Date.now()
+/** Notes that something was loaded, and is current now. */
+export const noteLoaded = (): void => {
+  loadedAt = Date.now()
+}
+/** Seconds since something was loaded. */
+export const secondsSinceLoaded = (): number => Math.max(0, Math.round((Date.now() - loadedAt) / 1000))

@@ -1,91 +1,68 @@
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
-import { type Loaded, useApi, useAsked } from '../client/api.ts'
-import { countOf, formatDollars } from '../client/format.ts'
-import { linkTo, NONE, type Query } from '../client/links.ts'
-import { useMembers } from '../client/lists.ts'
-import { setQuery } from '../client/router.ts'
-import { Change } from '../pages/cost-columns.tsx'
+import type { Loaded } from '../client/api.ts'
+import type { Range } from '../client/days.ts'
+import { formatRange, formatShare, formatWhole, signed } from '../client/format.ts'
+import { linkTo, NONE } from '../client/links.ts'
+import { Difference } from '../pages/cost-columns.tsx'
 import { NamedLink } from '../parts/link.tsx'
 import { Show } from '../parts/show.tsx'
 
-const KEYS = ['project', 'member', 'model'] as const
-export type MoverKey = (typeof KEYS)[number]
-const SHOWN = 3
-
-/** The URL names what the movers are; else they are projects. */
-export const moverKeyOf = (query: URLSearchParams): MoverKey =>
-  KEYS.find((key) => key === query.get('by')) ?? 'project'
-
-/** Loads the keys whose cost changed most against the equally long range before. */
-export const useMovers = (by: MoverKey, dates: Query): Loaded<Breakdown> =>
-  useApi('/cost/breakdown', { by, ...dates, compare: 'previous', sort: 'change', per_page: SHOWN })
-
 interface MoversProps {
   loaded: Loaded<Breakdown>
-  by: MoverKey
-  days: number
-  /** The cost of today so far. */
-  today: number
+  /** The days that are compared. */
+  now: Range
+  before: Range
 }
 
-/** The change of the cost in words, and what it comes from. */
-export function Movers({ loaded, by, days, today }: MoversProps) {
-  const shown = useAsked(loaded, by)
-  const members = useMembers(by === 'member' || shown === 'member')
-  const nameOf = (key: string | null) => (key === null ? NONE : (members.get(key)?.name ?? key))
-  const filterOf = (key: string | null) => (key === null ? NONE : (members.get(key)?.email ?? key))
-  return (
-    <section class="chart movers">
-      <h2>Cost, last {days} whole days</h2>
-      <Show loaded={loaded} what="the change of the cost">
-        {({ data, total }) => (
-          <>
-            <p class="value">{formatDollars(total.cost)}</p>
-            <p>
-              <Change now={total.cost} before={total.previous?.cost} /> against the {days} days before, in{' '}
-              {countOf(total.sessions, 'session')}; today so far {formatDollars(today)}
-            </p>
-            <p class="note">
-              What changed most, by{' '}
-              {KEYS.map((key) => (
-                <button
-                  key={key}
-                  type="button"
-                  class="plain"
-                  aria-pressed={key === by}
-                  onClick={() => setQuery({ by: key === 'project' ? undefined : key })}
-                >
-                  {key}
-                </button>
-              ))}
-            </p>
-            <ol>
-              {data.map(({ key, cost, previous }) => (
-                <li key={key}>
-                  {key === null && shown !== 'project' ? (
-                    <span>{NONE}</span>
-                  ) : (
-                    <NamedLink
-                      to={linkTo('cost', {
-                        ...{ [shown]: filterOf(key), by: shown === 'model' ? 'project' : 'model' },
-                      })}
-                    >
-                      {nameOf(key)}
-                    </NamedLink>
-                  )}{' '}
-                  <span>
-                    {previous?.cost === 0 ? (
-                      `new: ${formatDollars(cost)}`
-                    ) : (
-                      <Change now={cost} before={previous?.cost} />
-                    )}
-                  </span>
-                </li>
-              ))}
-            </ol>
-          </>
-        )}
-      </Show>
-    </section>
-  )
+/** The projects whose cost changed most, and the sum of all. */
+export const Movers = ({ loaded, now, before }: MoversProps) => (
+  <section class="chart movers">
+    <h2>
+      What changed most, {formatRange(now)} against {formatRange(before)}
+    </h2>
+    <Show loaded={loaded} what="the change of the cost">
+      {({ data, total, pagination }) => {
+        const change = (item: Breakdown['total']) => item.cost - (item.previous?.cost ?? 0)
+        const rest = change(total) - data.reduce((sum, item) => sum + change(item), 0)
+        const others = pagination.total - data.length
+        const was = total.previous?.cost ?? 0
+        return (
+          <ol>
+            {data.map((item) => (
+              <li key={item.key}>
+                <NamedLink to={linkTo('cost', { range: '7d', project: item.key ?? NONE, by: 'model' })}>
+                  {item.key ?? 'no project'}
+                </NamedLink>
+                <span class="note">{causeOf(item)}</span>
+                <Difference value={change(item)} />
+              </li>
+            ))}
+            {others > 0 && (
+              <li>
+                {formatWhole(others)} {others === 1 ? 'other' : 'others'} <Difference value={rest} />
+              </li>
+            )}
+            <li class="sum">
+              All{' '}
+              <span>
+                <Difference value={change(total)} />
+                {was > 0 && ` (${signed(change(total) / was, formatShare)})`}
+              </span>
+            </li>
+          </ol>
+        )
+      }}
+    </Show>
+  </section>
+)
+
+/** Names what made the difference, as far as sessions tell. */
+function causeOf({ sessions, cost, previous }: Breakdown['data'][number]): string {
+  if (previous === undefined || previous.cost === 0) return 'new'
+  if (cost === 0) return 'nothing now'
+  const [each, eachBefore] = [cost / Math.max(1, sessions), previous.cost / Math.max(1, previous.sessions)]
+  const more = sessions - previous.sessions
+  return Math.abs(more * eachBefore) >= Math.abs((each - eachBefore) * sessions)
+    ? `${formatWhole(Math.abs(more))} ${more > 0 ? 'more' : 'fewer'} sessions`
+    : `${each > eachBefore ? 'dearer' : 'cheaper'} sessions`
 }

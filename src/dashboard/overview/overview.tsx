@@ -1,173 +1,140 @@
-import type { Attention as AttentionBody } from '../../features/attention/model.ts'
-import type { CostSummary } from '../../features/cost/model.ts'
+import type { Breakdown } from '../../features/cost/breakdown-model.ts'
+import type { CostTrend } from '../../features/cost/model.ts'
 import type { Outcomes } from '../../features/outcomes/model.ts'
 import { saidPerMerged } from '../../features/outcomes/per-merged.ts'
 import type { QualityOverview } from '../../features/quality/model.ts'
-import type { ListedFinding } from '../../features/security/finding-model.ts'
-import type { SessionListItem } from '../../features/sessions/model.ts'
-import { type Page, useApi } from '../client/api.ts'
-import { isOwnMachine, syncCommand } from '../client/base.ts'
+import { getJson, pathOf, useApi, useLoaded } from '../client/api.ts'
+import { addDays, monthOf, type Range, rangeBefore, today, wholeDays } from '../client/days.ts'
 import {
-  addDays,
-  dayOfTime,
-  lastDays,
-  periodsOf,
-  type Range,
-  rangeBefore,
-  today,
-  wholeDays,
-} from '../client/days.ts'
-import {
-  formatDay,
+  countOf,
   formatDollars,
+  formatPercent,
   formatPoints,
   formatScore,
   formatShare,
   formatWhole,
-  signed,
+  inRange,
 } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
+import { useAttention } from '../client/lists.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
-import { Copied } from '../parts/copied.tsx'
-import { Empty, Show } from '../parts/show.tsx'
-import { Attention } from './attention.tsx'
-import { BurnUp } from './burn-up.tsx'
-import { type MoverKey, Movers, moverKeyOf, useMovers } from './movers.tsx'
+import { comparedOf, rangeOf } from '../client/ranges.ts'
+import { Ready } from '../frame/answer.tsx'
+import { Bar } from '../frame/bar.tsx'
+import { keptOf } from '../frame/kept.ts'
+import { Show } from '../parts/show.tsx'
+import { type Days, EachDay, Morning, monthBudget, USUAL_WEEKS } from './days.tsx'
+import { Movers } from './movers.tsx'
+import { NothingNew } from './nothing-new.tsx'
 import { Tile } from './tile.tsx'
+import { ToDecide } from './to-decide.tsx'
 
-const DAYS = 30
-/** Findings that one request has: with more, only their number is known. */
-const LISTED = 100
+const MOVED_DAYS = 7
+const MOVERS = 5
 
-/** The organization's last 30 whole days beside the 30 before; where there is nothing, how the first sessions come. */
+/** The overview of the morning; where there is nothing, how the first sessions come. */
 export function OverviewPage({ route: { query }, who }: PageProps) {
-  const now = wholeDays(DAYS)
-  const before = rangeBefore(now)
-  const cost = useApi<CostSummary>('/cost', { date_from: before.from, date_to: today(), group_by: 'day' })
-  return (
-    <Show loaded={cost} what="the overview">
-      {(summary) =>
-        summary.by_period.length === 0 ? (
-          <NothingNew />
-        ) : (
-          <Figures summary={summary} now={now} before={before} by={moverKeyOf(query)} who={who} />
-        )
-      }
-    </Show>
-  )
-}
-
-/** No sessions in both ranges: none at all, or older ones. */
-function NothingNew() {
-  const newest = useApi<Page<SessionListItem>>('/sessions', { per_page: 1 })
-  return (
-    <Show loaded={newest} what="sessions">
-      {({ data: [session] }) => {
-        if (session === undefined) return <Connect />
-        const day = dayOfTime(session.created_at)
-        return (
-          <Empty command={syncCommand()}>
-            No sessions in the last {DAYS * 2} days; newest:{' '}
-            <a href={linkTo('cost', { from: addDays(day, 1 - DAYS), to: day })}>{formatDay(day)}</a>. To send
-            those that coding agents left on a disk:
-          </Empty>
-        )
-      }}
-    </Show>
-  )
-}
-
-interface FiguresProps {
-  summary: CostSummary
-  now: Range
-  before: Range
-  by: MoverKey
-  who: PageProps['who']
-}
-
-function Figures({ summary, now, before, by, who }: FiguresProps) {
-  const dates = { date_from: now.from, date_to: now.to }
-  const both = { date_from: before.from, date_to: now.to }
-  const attention = useApi<AttentionBody>('/attention')
-  const known = attention.state === 'failed' ? undefined : attention.value
-  const movers = useMovers(by, dates)
-  const { from, to } = lastDays(DAYS)
-  const outcomes = useApi<Outcomes>('/outcomes', { date_from: from, date_to: to, per_page: 1 })
-  const quality = useApi<QualityOverview>('/quality', { ...dates, compare: 'previous' })
-  const found = useApi<Page<ListedFinding>>('/findings', {
-    ...{ severity: 'critical', status: 'open', per_page: LISTED },
-    date_from: before.from,
+  const project = query.get('project') ?? undefined
+  const range = rangeOf(query)
+  const compared = comparedOf(query)
+  const week = wholeDays(MOVED_DAYS)
+  const [first = ''] = [
+    range.from,
+    monthOf(today()).from,
+    rangeBefore(week).from,
+    compared?.before.from ?? range.from,
+  ].sort()
+  const trend = useApi<CostTrend>('/cost/trend', {
+    project,
+    date_from: addDays(first, -7 * USUAL_WEEKS),
+    date_to: today(),
   })
-  const days = periodsOf({ from: both.date_from, to: both.date_to }, 'day')
-  const critical =
-    found.state !== 'failed' && found.value !== undefined ? spanOfFindings(found.value, days) : undefined
-  const isLookedAt = summary.by_period.some(({ period }) => period >= now.from)
+  const attention = useAttention()
+  const dates = { date_from: range.from, date_to: range.to }
+  const movers = useApi<Breakdown>('/cost/breakdown', {
+    ...{ by: 'project', project, date_from: week.from, date_to: week.to },
+    ...{ compare: 'previous', sort: 'change', per_page: MOVERS },
+  })
+  const outcomes = useApi<Outcomes>('/outcomes', { project, ...dates, per_page: 1 })
+  const quality = useApi<QualityOverview>('/quality', { project, ...dates, compare: 'previous' })
+  const isEmpty =
+    trend.state === 'ready' && trend.value.data.every(({ sessions, cost }) => sessions === 0 && cost === 0)
+  const me = trend.state === 'ready' && !isEmpty ? who.member?.id : undefined
+  const { from: date_from, to: date_to } = week
+  const own = pathOf('/cost/breakdown', { by: 'project', member: me, date_from, date_to, per_page: 1 })
+  const mine = useLoaded(`${me} ${own}`, async (signal) =>
+    me === undefined ? undefined : await getJson<Breakdown>(own, { signal }),
+  )
+  if (isEmpty) return <NothingNew />
   return (
     <>
-      <Attention
-        summary={summary}
-        unpriced={(movers.state !== 'failed' && movers.value?.total.unpriced_tokens) || 0}
-        critical={critical?.open ?? 0}
-        days={DAYS}
-        more={known}
-      />
-      <div class="answers">
-        <BurnUp summary={summary} mine={known?.mine ?? []} mayChange={isAdmin(who)} />
-        <Movers
-          loaded={movers}
-          by={by}
-          days={DAYS}
-          today={summary.by_period.find(({ period }) => period === today())?.cost ?? 0}
-        />
-      </div>
-      <div class="tiles">
-        <Show loaded={outcomes} what="outcomes">
-          {({ total }) => <OutcomeTiles total={total} />}
-        </Show>
-        <Show loaded={quality} what="quality">
-          {(value) => <QualityTile days={days} {...value} />}
-        </Show>
-        <Show loaded={found} what="findings">
-          {() => (
-            <Tile
-              name="Open critical findings"
-              href={linkTo('findings', { severity: 'critical' })}
-              now={isLookedAt ? (critical?.open ?? 0) : Number.NaN}
-              compared={critical?.whole}
-              before={critical?.before}
-              days={critical?.days}
-              note={isLookedAt ? undefined : 'Nothing was looked at'}
-              format={critical?.isWhole === false ? (value) => `${formatWhole(value)}+` : formatWhole}
-              difference={(now, before) => signed(now - before, formatWhole)}
-              isGoodUp={false}
-            />
-          )}
-        </Show>
-      </div>
+      <Bar filters={['project']} hasAgainst />
+      <Ready of={[trend, attention, movers, outcomes, quality, mine]}>
+        {() => (
+          <Show loaded={trend} what="the overview">
+            {({ data }) => {
+              const days: Days = new Map(data.map((one) => [one.period, one]))
+              const budget = project === undefined ? monthBudget(days) : undefined
+              return (
+                <>
+                  <Morning
+                    days={days}
+                    budget={budget}
+                    organization={who.organization.id}
+                    critical={attention.state === 'failed' ? 0 : (attention.value?.critical.total ?? 0)}
+                  />
+                  {attention.state !== 'failed' && attention.value !== undefined && (
+                    <ToDecide attention={attention.value} budget={budget} />
+                  )}
+                  <div class="answers">
+                    <EachDay
+                      days={days}
+                      range={range}
+                      budget={budget}
+                      query={query}
+                      mayChange={isAdmin(who)}
+                      isWhole={project === undefined}
+                    />
+                    <Movers loaded={movers} now={week} before={rangeBefore(week)} />
+                  </div>
+                  <div class="tiles">
+                    <Show loaded={outcomes} what="outcomes">
+                      {({ total }) => <OutcomeTiles total={total} range={range} kept={keptOf(query)} />}
+                    </Show>
+                    <Show loaded={quality} what="quality">
+                      {(value) => <QualityTile kept={keptOf(query)} {...value} />}
+                    </Show>
+                    {mine.state === 'ready' && mine.value !== undefined && (
+                      <Tile
+                        name="You"
+                        href={linkTo('me')}
+                        value={formatDollars(mine.value.total.cost)}
+                        unit={`in ${MOVED_DAYS} days, ${countOf(mine.value.total.sessions, 'session')}`}
+                      >
+                        {attention.state !== 'failed' &&
+                          attention.value?.mine.map(({ name, scope, percent_used, limit }) => (
+                            <>
+                              {scope.team === undefined ? 'your budget' : `team ${name}`}:{' '}
+                              {formatPercent(percent_used)} of {formatDollars(limit)}{' '}
+                            </>
+                          ))}
+                      </Tile>
+                    )}
+                  </div>
+                </>
+              )
+            }}
+          </Show>
+        )}
+      </Ready>
     </>
   )
 }
 
-const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
-
-/** Counts of the last whole days, with today's of all that are open, and that of the days before, where the listed findings are all of them. */
-function spanOfFindings({ data, pagination: { total } }: Page<ListedFinding>, days: readonly string[]) {
-  const counts = new Map<string, number>()
-  for (const { created_at } of data) {
-    const day = dayOfTime(created_at)
-    counts.set(day, (counts.get(day) ?? 0) + 1)
-  }
-  const values = days.slice(-DAYS).map((day) => counts.get(day) ?? 0)
-  const whole = sum(values)
-  const open = whole + (counts.get(today()) ?? 0)
-  // the listed ones are the newest: with one from before the range, all that are in the range
-  return open < data.length || data.length === total
-    ? { days: values, whole, open, before: total - open, isWhole: true }
-    : { open, isWhole: false }
-}
+type Kept = Record<string, string | undefined>
 
 /** Shows what came of the sessions. */
-function OutcomeTiles({ total }: { total: Outcomes['total'] }) {
+function OutcomeTiles({ total, range, kept }: { total: Outcomes['total']; range: Range; kept: Kept }) {
   const { pull_requests, linked_share, ai_share, survival } = total
   const each = saidPerMerged(total)
   // no commit of the last 30 days is older than 30 days
@@ -176,67 +143,40 @@ function OutcomeTiles({ total }: { total: Outcomes['total'] }) {
   return (
     <>
       <Tile
-        name={`Merged pull requests, ${DAYS} days`}
-        href={linkTo('outcomes', { ...lastDays(DAYS), by: 'week' })}
-        now={pull_requests.merged}
-        format={formatWhole}
-        note={
-          each === null
-            ? `${formatShare(linked_share ?? 0)} of the cost is linked to pull requests`
-            : `${formatDollars(each)} each`
-        }
-      />
+        name="Shipped"
+        href={linkTo('outcomes', kept)}
+        value={formatWhole(pull_requests.merged)}
+        unit={`merged ${inRange(range)}`}
+      >
+        {each === null
+          ? `${formatShare(linked_share ?? 0)} of the cost is linked to pull requests: what one costs is not known`
+          : `${formatDollars(each)} each`}
+      </Tile>
       <Tile
-        name="Agents’ share of lines"
-        href={linkTo('outcomes')}
-        now={ai_share ?? Number.NaN}
-        format={formatShare}
-        note={
-          share == null
-            ? 'How many stay is not known yet'
-            : `${formatShare(share)} still there after ${after} days`
-        }
-      />
+        name="Stays"
+        href={linkTo('outcomes', kept)}
+        value={share == null ? '–' : formatShare(share)}
+        unit={share == null ? 'is not known yet' : `of agents’ lines after ${after} days`}
+      >
+        {ai_share === null
+          ? 'No commit is known in these days'
+          : `agents wrote ${formatShare(ai_share)} of the lines`}
+      </Tile>
     </>
   )
 }
 
-function QualityTile({ days, ...quality }: QualityOverview & { days: readonly string[] }) {
-  const { average_score, total_sessions, previous, scores_by_date } = quality
-  const scores = new Map(scores_by_date.map(({ date, score }) => [date, score]))
+function QualityTile({ kept, average_score, total_sessions, previous }: QualityOverview & { kept: Kept }) {
   return (
     <Tile
-      name={`Quality, ${DAYS} days`}
-      href={linkTo('quality')}
-      days={days.slice(-DAYS).map((day) => scores.get(day) ?? 0)}
-      now={total_sessions === 0 ? Number.NaN : average_score}
-      before={previous?.average_score ?? 0}
-      difference={formatPoints}
-      isGoodUp
-      format={formatScore}
-    />
-  )
-}
-
-/** Explains how the first sessions come. */
-function Connect() {
-  return (
-    <section class="connect">
-      <h2>Connect your first machine</h2>
-      <p>
-        On a machine where coding agents work, with the program that runs this server,{' '}
-        <code>cloud-analytics</code>: sign in, approve it in the browser, and send what is there. Prompts and
-        answers stay on the machine.
-        {isOwnMachine() && ' If you built it, paste this in the folder of your clone.'}
-      </p>
-      <Copied text={syncCommand()} />
-      <p class="note" role="status">
-        Waiting for the first session …
-      </p>
-      <p class="note">
-        A new session is sent by itself after <code>cloud-analytics service install</code>. Agents can also
-        send <a href={linkTo('settings', {}, 'telemetry')}>telemetry</a>.
-      </p>
-    </section>
+      name="Smooth"
+      href={linkTo('quality', kept)}
+      value={total_sessions === 0 ? '–' : formatScore(average_score)}
+      unit="of 100"
+    >
+      {total_sessions === 0 || !previous?.total_sessions
+        ? 'nothing to compare with'
+        : `${formatPoints(average_score, previous.average_score)} against the days before`}
+    </Tile>
   )
 }

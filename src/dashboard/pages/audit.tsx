@@ -3,6 +3,7 @@ import { type Page, useApi } from '../client/api.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { setQuery } from '../client/router.ts'
 import { codeColumn, textColumn, UNKNOWN } from '../parts/columns.tsx'
+import { Csv } from '../parts/csv.tsx'
 import { DayField, RangeProblem } from '../parts/field.tsx'
 import { FilterForm, pick, QueryField } from '../parts/filters.tsx'
 import { List } from '../parts/list.tsx'
@@ -23,11 +24,14 @@ export function AuditPage({ route: { query } }: PageProps) {
         <DayField label="To" value={to} isOptional onChange={(value) => setQuery({ to: value })} />
         <RangeProblem from={from} to={to} />
       </FilterForm>
+      <div class="actions">
+        <Csv path="/audit" query={list} name="audit" />
+      </div>
       <List
         loaded={entries}
         noun="entries"
         empty={<Empty>No entries yet.</Empty>}
-        csv={{ path: '/audit', query: list, name: 'audit' }}
+        isSaved
         caption="Audit log"
         columns={[
           { name: 'At', cell: ({ created_at }) => <Time at={created_at} hasSeconds /> },

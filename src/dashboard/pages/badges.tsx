@@ -42,7 +42,7 @@ export function BadgesPage({ who }: PageProps) {
         {field('label', 'Label')}
         {field('project', 'Project')}
         {field('days', 'Days, 1 to 365', true)}
-        {field('token', 'Token, where badges are private')}
+        {field('token', 'Token (private badges only)')}
       </FilterForm>
       <p class="preview">
         <BadgePicture src={path} alt={`The ${kind} badge`} />

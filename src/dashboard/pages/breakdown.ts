@@ -1,15 +1,7 @@
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { Series } from '../charts/period-chart.tsx'
 import { getJson, type Loaded, pathOf, useLoaded } from '../client/api.ts'
-import {
-  addDays,
-  comparedDays,
-  finestGranularity,
-  type Granularity,
-  lengthOf,
-  periodsOf,
-  type Range,
-} from '../client/days.ts'
+import { finestGranularity, type Granularity, periodsOf, type Range } from '../client/days.ts'
 import { capital } from '../client/format.ts'
 import { NONE, type Query } from '../client/links.ts'
 
@@ -81,6 +73,10 @@ interface Compared {
 }
 type Keys = Pick<Breakdown['data'][number], 'key' | 'and_key'>
 
+/** The days that figures are compared with, as the API's `compare`. */
+export const comparedWith = (days: Record<'now' | 'before', Range> | undefined): string | undefined =>
+  days && `${days.before.from}..${days.before.to}`
+
 /**
  * Loads what the whole days of a range cost and those that they are compared with, of all and of a hundred keys. undefined:
  * no day is over, or the key is not among them.
@@ -88,33 +84,30 @@ type Keys = Pick<Breakdown['data'][number], 'key' | 'and_key'>
 export function useChanges(
   by: Key,
   andBy: Key | undefined,
-  range: Range,
+  days: Record<'now' | 'before', Range> | undefined,
   filters: Query,
-  isMonthly: boolean,
 ) {
-  const days = comparedDays(range, isMonthly)
-  const query = { ...filters, by, and_by: andBy, per_page: PAGE }
+  const query = { ...filters, by, and_by: andBy, compare: comparedWith(days), sort: 'change', per_page: PAGE }
   return useLoaded(JSON.stringify(['changes', query, days]), async (signal) => {
     if (days === undefined) return undefined
-    const read = ({ from, to }: Range, more: Query = {}) =>
-      getJson<Breakdown>(pathOf('/cost/breakdown', { ...query, date_from: from, date_to: to, ...more }), {
-        signal,
-      })
-    const isNext =
-      days.now.from === addDays(days.before.to, 1) && lengthOf(days.now) === lengthOf(days.before)
-    const [now, before] = isNext
-      ? [await read(days.now, { compare: 'previous', sort: 'change' })]
-      : await Promise.all([read(days.now), read(days.before)])
-    const costs = new Map<string, Compared>()
-    for (const item of now.data) costs.set(keyOf(item), { now: item.cost, before: item.previous?.cost ?? 0 })
-    for (const item of before?.data ?? [])
-      costs.set(keyOf(item), { now: costs.get(keyOf(item))?.now ?? 0, before: item.cost })
-    const isWhole = [now, before].every((one) => one === undefined || one.pagination.total <= PAGE)
-    return {
-      total: { now: now.total.cost, before: (before?.total ?? now.total.previous)?.cost ?? 0 },
-      ofKey: (item: Keys) => costs.get(keyOf(item)) ?? (isWhole ? { now: 0, before: 0 } : undefined),
-    }
+    const { from: date_from, to: date_to } = days.now
+    const path = pathOf('/cost/breakdown', { ...query, date_from, date_to })
+    return changesOf(await getJson<Breakdown>(path, { signal }))
   })
+}
+
+/** The costs of a breakdown beside those that it is compared with. */
+export function changesOf({ data, total, pagination }: Breakdown) {
+  const compared = (item: Pick<Breakdown['total'], 'cost' | 'previous'>): Compared => ({
+    now: item.cost,
+    before: item.previous?.cost ?? 0,
+  })
+  const costs = new Map(data.map((item) => [keyOf(item), compared(item)]))
+  const isWhole = pagination.total <= data.length
+  return {
+    total: compared(total),
+    ofKey: (item: Keys) => costs.get(keyOf(item)) ?? (isWhole ? { now: 0, before: 0 } : undefined),
+  }
 }
 
 const keyOf = ({ key, and_key }: Keys) => JSON.stringify([key, and_key])

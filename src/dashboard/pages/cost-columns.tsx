@@ -19,6 +19,11 @@ export function Change({ now, before }: { now: number; before: number | undefine
   )
 }
 
+/** A difference of cost: more is orange, less is blue. */
+export const Difference = ({ value }: { value: number }) => (
+  <span class={value >= 0.005 ? 'more' : value <= -0.005 ? 'less' : ''}>{signed(value, formatDollars)}</span>
+)
+
 /** The part of the tokens read that the cache had. */
 export function cacheShareOf({ input, cache_read, cache_creation }: BreakdownItem['tokens']): string {
   const read = input + cache_read + cache_creation
@@ -32,6 +37,8 @@ interface Shown {
   changeOf: ((item: BreakdownItem) => { now: number; before: number } | undefined) | undefined
   /** Some tokens have no known price: a column says of which rows. */
   hasUnpriced: boolean
+  /** The largest share of a row: bars are drawn in proportion to it. */
+  largest: number
   nameOf: (key: string | null) => string
   /** Links of a key, and of an item's sessions. */
   narrowed: (by: Key, key: string | null) => string | undefined
@@ -43,6 +50,7 @@ export function columnsOf({
   andBy,
   changeOf,
   hasUnpriced,
+  largest,
   nameOf,
   narrowed,
   sessionsOf,
@@ -60,22 +68,37 @@ export function columnsOf({
     {
       name: 'Change',
       sort: 'change',
+      phone: 'also',
       number: (item) => {
-        const change = changeOf?.(item)
-        return change === undefined ? UNKNOWN : <Change {...change} />
+        const { now, before } = changeOf?.(item) ?? { now: 0 }
+        return before === undefined ? UNKNOWN : <Difference value={now - before} />
+      },
+    },
+    {
+      name: 'Change, %',
+      number: (item) => {
+        const { now, before } = changeOf?.(item) ?? { now: 0 }
+        return before === undefined
+          ? UNKNOWN
+          : before === 0
+            ? now === 0
+              ? UNKNOWN
+              : 'new'
+            : signed((now - before) / before, formatShare)
       },
     },
     {
       name: 'Share',
       number: ({ share }) => (
         <>
-          {formatShare(share)} <Bar fraction={share} />
+          {formatShare(share)} <Bar fraction={largest === 0 ? 0 : share / largest} />
         </>
       ),
     },
     {
       name: 'Sessions',
       sort: 'sessions',
+      phone: 'also',
       number: (item) => {
         const to = sessionsOf(item)
         return to === undefined ? formatWhole(item.sessions) : <a href={to}>{formatWhole(item.sessions)}</a>

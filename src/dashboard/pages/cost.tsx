@@ -1,20 +1,33 @@
 import type { Breakdown, BreakdownItem } from '../../features/cost/breakdown-model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { useApi, useAsked } from '../client/api.ts'
-import { daysOfPeriod, isMonth, openPeriod, type Range, today } from '../client/days.ts'
-import { formatCompact, formatDollars, formatWhole } from '../client/format.ts'
+import { daysOfPeriod, isMonth, openPeriod, today } from '../client/days.ts'
+import { countOf, formatCompact, formatDollars, inRange } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import type { PageProps } from '../client/page-props.ts'
+import { comparedOf, datesOf, rangeOf } from '../client/ranges.ts'
 import { linkHere, setQuery } from '../client/router.ts'
-import { Facts } from '../parts/fact.tsx'
+import { Answer, Ready } from '../frame/answer.tsx'
+import { Bar } from '../frame/bar.tsx'
+import { keptOf } from '../frame/kept.ts'
 import { Choice } from '../parts/field.tsx'
-import { datesOf, Filters, pick, rangeOf, SessionChoosers, sortingOf } from '../parts/filters.tsx'
+import { pick, sortingOf } from '../parts/filters.tsx'
 import { List } from '../parts/list.tsx'
 import { NoSessions, Show } from '../parts/show.tsx'
-import { KEY_OPTIONS, KEYS, type Key, stackGranularity, useChanges, useStack } from './breakdown.ts'
-import { budgetFact, limitLine, type MonthBudget, useBudgets } from './budget.tsx'
-import { Change, cacheShareOf, columnsOf } from './cost-columns.tsx'
+import {
+  changesOf,
+  comparedWith,
+  KEY_OPTIONS,
+  KEYS,
+  type Key,
+  stackGranularity,
+  useChanges,
+  useStack,
+} from './breakdown.ts'
+import { limitLine, useBudgets } from './budget.ts'
+import { cacheShareOf, columnsOf } from './cost-columns.tsx'
+import { moreOrLess, saidOfBudget, subjectOf } from './spend-words.ts'
 import { Unpriced } from './unpriced.tsx'
 
 /** Shows the cost by any key that the API sums by. */
@@ -23,10 +36,9 @@ export function CostPage({ route, who }: PageProps) {
   const by = KEYS.find((key) => key === query.get('by')) ?? 'project'
   const andBy = KEYS.find((key) => key === query.get('and_by') && key !== by)
   const range = rangeOf(query)
-  // the last 30 days are no month, also where they are the days of one
-  const isMonthly = query.get('from') !== null && isMonth(range)
   const filters = pick(query, ...KEYS)
   const dates = datesOf(query)
+  const compared = comparedOf(query)
   const granularity = stackGranularity(range)
   const stack = useStack(by, granularity, range, filters)
   const list = {
@@ -34,22 +46,39 @@ export function CostPage({ route, who }: PageProps) {
     and_by: andBy,
     ...filters,
     ...dates,
-    compare: 'previous',
+    compare: comparedWith(compared),
     ...pick(query, 'sort', 'order', 'page'),
   }
   const breakdown = useApi<Breakdown>('/cost/breakdown', list)
-  const changes = useChanges(by, andBy, range, filters, isMonthly)
-  const changed = changes.state === 'ready' ? changes.value : undefined
+  // today is part of the range, and not of what is compared
+  const isOver = compared?.now.to === range.to
+  const changes = useChanges(by, andBy, isOver ? undefined : compared, filters)
+  const changed =
+    compared === undefined
+      ? undefined
+      : !isOver
+        ? changes.state === 'ready'
+          ? changes.value
+          : undefined
+        : breakdown.state !== 'failed' && breakdown.value?.total.previous !== undefined
+          ? changesOf(breakdown.value)
+          : undefined
   const budgets = useBudgets(filters, range, who.member?.role === 'developer')
   const chart = useAsked(stack, { by, granularity, range })
   const table = useAsked(breakdown, { by, andBy })
-  const members = useMembers([by, andBy, chart.by, table.by, table.andBy].includes('member'))
-  const hasUnpriced = breakdown.state !== 'failed' && (breakdown.value?.total.unpriced_tokens ?? 0) > 0
+  const members = useMembers(
+    [by, andBy, chart.by, table.by, table.andBy, filters.member && 'member'].includes('member'),
+  )
+  const total = breakdown.state === 'failed' ? undefined : breakdown.value?.total
+  const month = budgets.state === 'ready' ? budgets.value?.month : undefined
+  /** The last row of the table. */
+  const sum = total && { ...total, key: null, share: 1 }
+  const hasUnpriced = (total?.unpriced_tokens ?? 0) > 0
   const nameOf = (key: string | null) => (key === null ? NONE : (members.get(key)?.name ?? key))
   /** An address says more than an id in the field of the filter. Of what has no key what has no project or team is found. */
   const filterOf = (of: Key, key: string | null) =>
     key !== null ? (members.get(key)?.email ?? key) : of === 'project' || of === 'team' ? NONE : undefined
-  const kept = { ...filters, from: query.get('from') ?? undefined, to: query.get('to') ?? undefined }
+  const kept = { ...keptOf(query), ...filters, against: query.get('against') ?? undefined }
   /** This page with one key only, and that by the next key that is not narrowed yet. */
   const narrowed = (key: Key, value: string | null) => {
     const next = KEYS.find((other) => other !== key && filters[other] === undefined) ?? key
@@ -61,14 +90,25 @@ export function CostPage({ route, who }: PageProps) {
       ...{ [table.by]: filterOf(table.by, key) },
       ...(table.andBy && { [table.andBy]: filterOf(table.andBy, and_key) }),
     }
-    return Object.values(named).includes(undefined)
-      ? undefined
-      : linkTo('sessions', { ...kept, ...range, ...named })
+    return Object.values(named).includes(undefined) ? undefined : linkTo('sessions', { ...kept, ...named })
   }
+  const columns = columnsOf({
+    ...{
+      ...table,
+      hasUnpriced,
+      changeOf: changed && ((item) => (item === sum ? changed.total : changed.ofKey(item))),
+      nameOf,
+      narrowed,
+      sessionsOf,
+    },
+    largest:
+      breakdown.state === 'failed'
+        ? 0
+        : Math.max(0, ...(breakdown.value?.data ?? []).map(({ share }) => share)),
+  })
   return (
     <>
-      <Filters>
-        <SessionChoosers />
+      <Bar filters={KEYS} hasAgainst csv={{ path: '/cost/breakdown', query: list, name: `cost-by-${by}` }}>
         <Choice label="By" value={by} options={KEY_OPTIONS} onChange={(value) => setQuery({ by: value })} />
         <Choice
           label="and by"
@@ -76,98 +116,87 @@ export function CostPage({ route, who }: PageProps) {
           options={[['', 'nothing else'], ...KEY_OPTIONS.filter(([key]) => key !== by)]}
           onChange={(value) => setQuery({ and_by: value })}
         />
-        {KEYS.some((key) => filters[key] !== undefined) && (
-          <a class="button" href={linkTo('cost', { by, from: kept.from, to: kept.to })}>
-            Drop the filters
-          </a>
-        )}
-      </Filters>
-      {hasUnpriced && <Unpriced filters={{ ...filters, ...dates }} />}
-      {breakdown.state !== 'failed' && breakdown.value !== undefined && (
-        <Totals
-          total={breakdown.value.total}
-          budget={budgets?.month}
-          against={againstOf(range, isMonthly)}
-          change={changed?.total}
-        />
-      )}
-      <Show loaded={stack} what="the cost of each period">
-        {({ periods, series }) =>
-          series.length === 0 ? (
-            <NoSessions />
-          ) : (
-            <>
-              <PeriodChart
-                title={`Cost by ${chart.granularity} and ${chart.by}`}
-                description={`A bar for each ${chart.granularity}, stacked by ${chart.by}: US dollars of the calls in it.`}
-                periods={periods}
-                series={series.map(({ key, name, values, isRest = false }) => ({
-                  isRest,
-                  name: members.get(name)?.name ?? name,
-                  values,
-                  href: key === undefined ? undefined : narrowed(chart.by, key),
-                }))}
-                linkOf={(period) =>
-                  linkHere(route, {
-                    page: undefined,
-                    ...daysOfPeriod(period, chart.granularity, chart.range),
-                  })
+      </Bar>
+      <Ready of={[stack, breakdown, budgets, changes]}>
+        {() => (
+          <>
+            {total === undefined ? (
+              <Answer>Spend</Answer>
+            ) : (
+              <Answer
+                soft={
+                  total.sessions === 0 ? undefined : (
+                    <>
+                      {month !== undefined && !isMonth(range) && saidOfBudget(month, false)}
+                      {countOf(total.sessions, 'session')} of these days, {countOf(total.turns, 'turn')};{' '}
+                      {formatCompact(
+                        total.tokens.input + total.tokens.cache_read + total.tokens.cache_creation,
+                      )}{' '}
+                      tokens in, {cacheShareOf(total.tokens)} of them read from the cache,{' '}
+                      {formatCompact(total.tokens.output)} out. Costs are list prices, by day (
+                      {who.organization.time_zone})
+                      {range.to >= today() && '; today is not over, and not compared'}.
+                    </>
+                  )
                 }
-                limit={budgets && limitLine(budgets, periods, chart.granularity)}
-                unfinished={openPeriod(chart.granularity)}
-              />
-              <p class="note">
-                A call’s cost counts on its own day, a session on the day on which it began. A bar narrows the
-                page to its days, a name to what it names.
-              </p>
-            </>
-          )
-        }
-      </Show>
-      <List
-        loaded={breakdown}
-        noun={`${table.by} rows`}
-        csv={{ path: '/cost/breakdown', query: list, name: `cost-by-${by}` }}
-        caption={`Cost by ${table.by}${table.andBy === undefined ? '' : ` and ${table.andBy}`}`}
-        columns={columnsOf({ ...table, hasUnpriced, changeOf: changed?.ofKey, nameOf, narrowed, sessionsOf })}
-        keyOf={({ key, and_key }) => `${key ?? NONE} ${and_key ?? ''}`}
-        sorting={sortingOf(query, 'cost')}
-      />
+              >
+                {subjectOf(filters, nameOfFilter(members))} cost {formatDollars(total.cost)} {inRange(range)}
+                {month !== undefined && isMonth(range) && saidOfBudget(month, true)}
+                {compared && changed?.total && moreOrLess(changed.total, compared)}.
+              </Answer>
+            )}
+            {hasUnpriced && <Unpriced filters={{ ...filters, ...dates }} />}
+            <Show loaded={stack} what="the cost of each period">
+              {({ periods, series }) =>
+                series.length === 0 ? (
+                  <NoSessions />
+                ) : (
+                  <PeriodChart
+                    title={`Cost by ${chart.granularity} and ${chart.by}`}
+                    description={`A bar for each ${chart.granularity}, stacked by ${chart.by}: US dollars of the calls of that time.`}
+                    periods={periods}
+                    series={series.map(({ key, name, values, isRest = false, color }) => ({
+                      ...{ isRest, color, values },
+                      name: members.get(name)?.name ?? name,
+                      href:
+                        key === undefined
+                          ? linkHere(route, { by: chart.by, page: 1 })
+                          : narrowed(chart.by, key),
+                    }))}
+                    linkOf={(period) =>
+                      linkHere(route, {
+                        ...{ page: undefined, range: undefined },
+                        ...daysOfPeriod(period, chart.granularity, chart.range),
+                      })
+                    }
+                    limit={
+                      budgets.state === 'ready' && budgets.value
+                        ? limitLine(budgets.value, periods, chart.granularity)
+                        : undefined
+                    }
+                    unfinished={openPeriod(chart.granularity)}
+                  />
+                )
+              }
+            </Show>
+            <List
+              loaded={breakdown}
+              noun={`${table.by} rows`}
+              isSaved
+              caption={`Cost by ${table.by}${table.andBy === undefined ? '' : ` and ${table.andBy}`}`}
+              columns={columns}
+              total={sum}
+              keyOf={({ key, and_key }) => `${key ?? NONE} ${and_key ?? ''}`}
+              sorting={sortingOf(query, 'cost')}
+            />
+          </>
+        )}
+      </Ready>
     </>
   )
 }
 
-interface TotalsProps {
-  total: Breakdown['total']
-  budget: MonthBudget | undefined
-  against: string
-  change: { now: number; before: number } | undefined
-}
-
-/** Names the days that the whole days of the range are compared with. */
-const againstOf = (range: Range, isMonthly: boolean) =>
-  `Against the ${isMonthly ? 'month' : 'range'} before${range.to < today() ? '' : ', to yesterday'}`
-
-function Totals({ total, budget, against, change }: TotalsProps) {
-  if (total.sessions === 0) return null
-  const { input, output, cache_read, cache_creation } = total.tokens
-  return (
-    <Facts
-      kind="totals"
-      of={[
-        ['Cost', formatDollars(total.cost)],
-        [against, change && <Change key="change" {...change} />],
-        ['Sessions', formatWhole(total.sessions)],
-        ['Turns', formatWhole(total.turns)],
-        ['Tokens in', formatCompact(input + cache_read + cache_creation)],
-        ['Tokens out', formatCompact(output)],
-        ['Read from cache', cacheShareOf(total.tokens)],
-        [
-          'Without a known price',
-          total.unpriced_tokens > 0 ? `${formatCompact(total.unpriced_tokens)} tokens` : undefined,
-        ],
-        ...(budget === undefined ? [] : [budgetFact(budget)]),
-      ]}
-    />
-  )
-}
+const nameOfFilter =
+  (members: ReadonlyMap<string | null, { name: string; email: string }>) =>
+  (value: string): string =>
+    members.get(value)?.name ?? [...members.values()].find(({ email }) => email === value)?.name ?? value

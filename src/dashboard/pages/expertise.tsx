@@ -1,5 +1,5 @@
 import type { DomainExpertise, Expertise } from '../../features/team/model.ts'
-import { useApi } from '../client/api.ts'
+import type { Loaded } from '../client/api.ts'
 import { formatPercent, formatWhole } from '../client/format.ts'
 import { ScoreBar } from '../parts/bar.tsx'
 import { dayColumn, textColumn, wholeColumn } from '../parts/columns.tsx'
@@ -10,35 +10,43 @@ import type { Column } from '../parts/table.tsx'
 /** Columns of a person's domain. */
 export const EXPERTISE: readonly Column<DomainExpertise>[] = [
   textColumn('Domain', 'domain'),
-  { name: 'Score', number: ({ score }) => <ScoreBar score={score} /> },
+  {
+    name: 'Score',
+    phone: 'main',
+    value: ({ score }) => score,
+    number: ({ score }) => <ScoreBar score={score} />,
+  },
   wholeColumn('Commits', 'commits'),
   wholeColumn('Sessions', 'sessions'),
   {
     name: 'Files owned',
+    value: ({ files_owned }) => files_owned,
     number: ({ files_owned, ownership_percent }) =>
       `${formatWhole(files_owned)} (${formatPercent(ownership_percent)})`,
   },
   dayColumn('Last active', 'last_active_at'),
 ]
 
-export interface FoundProps {
+interface FoundProps {
+  loaded: Loaded<Expertise>
+  /** Whether it is what is known of one file. */
+  isOfFile: boolean
   org: string
   /** Whether a person or a domain is among those that are looked for. */
   matches: (...names: string[]) => boolean
 }
 
 /** Who knows which part of the code, and how many know it. */
-export function ExpertiseTables({ org, matches }: FoundProps) {
-  const expertise = useApi<Expertise>('/team/expertise')
+export function ExpertiseTables({ loaded, isOfFile, org, matches }: FoundProps) {
   return (
-    <Show loaded={expertise} what="expertise">
+    <Show loaded={loaded} what="expertise">
       {({ data, domains }) => {
         if (domains.length === 0)
-          return (
+          return isOfFile ? null : (
             <section>
               <h2>Who knows what</h2>
               <Empty command={`cloud-analytics sync PATH/TO/REPOSITORY --org ${org}`}>
-                No commits yet. To send those of a repository:
+                No commits yet. To send those of a repository, on a machine that has it:
               </Empty>
             </section>
           )
@@ -54,9 +62,6 @@ export function ExpertiseTables({ org, matches }: FoundProps) {
           <>
             <section>
               <h2>Bus factor</h2>
-              <p class="note">
-                The smallest number of people without whom more than half of a domain’s files have no author.
-              </p>
               <Paged
                 caption="Bus factor"
                 name="domains"
@@ -70,12 +75,16 @@ export function ExpertiseTables({ org, matches }: FoundProps) {
                   wholeColumn('Files', 'files'),
                   {
                     name: 'Bus factor',
+                    phone: 'main',
+                    value: ({ bus_factor }) => bus_factor,
                     number: ({ bus_factor }) => (
                       <span class={bus_factor <= 1 ? 'bad' : ''}>{bus_factor}</span>
                     ),
                   },
                   {
                     name: 'Primary owner',
+                    phone: 'also',
+                    value: ({ primary_owner_id }) => ownerOf(primary_owner_id),
                     cell: ({ primary_owner_id }) => <bdi>{ownerOf(primary_owner_id)}</bdi>,
                   },
                 ]}

@@ -2,15 +2,28 @@ import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { Outcome, Outcomes } from '../../features/outcomes/model.ts'
 import { saidPerMerged } from '../../features/outcomes/per-merged.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
-import { useApi, useAsked } from '../client/api.ts'
-import { lastMonths, openPeriod, type Range } from '../client/days.ts'
-import { capital, formatCompact, formatDollars, formatShare, formatWhole } from '../client/format.ts'
-import { linkTo, NONE } from '../client/links.ts'
+import { type Loaded, useApi, useAsked } from '../client/api.ts'
+import { openPeriod } from '../client/days.ts'
+import {
+  capital,
+  countOf,
+  formatCompact,
+  formatDay,
+  formatDollars,
+  formatMonth,
+  formatShare,
+  formatWhole,
+  inRange,
+} from '../client/format.ts'
+import { linkTo, NONE, type Query } from '../client/links.ts'
 import { type Person, useMembers } from '../client/lists.ts'
 import type { PageProps } from '../client/page-props.ts'
+import { comparedOf, rangeOf } from '../client/ranges.ts'
+import { Answer, Ready } from '../frame/answer.tsx'
+import { Bar } from '../frame/bar.tsx'
 import { dollarColumn, orUnknown, shareColumn, wholeColumn } from '../parts/columns.tsx'
 import { Facts } from '../parts/fact.tsx'
-import { Chooser, Filters, pick, QueryChoice, rangeOf } from '../parts/filters.tsx'
+import { pick, QueryChoice } from '../parts/filters.tsx'
 import { NamedLink } from '../parts/link.tsx'
 import { Empty, NoMatch, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
@@ -21,48 +34,67 @@ const nameOf = (group: Group) => (group === 'repo' ? 'Repository' : capital(grou
 const OPTIONS = GROUPS.map((group) => [group, nameOf(group)] as const)
 /** The number of tickets shown, those that cost most. */
 const TICKETS = 10
-/** The months shown unless the URL says otherwise. */
-const MONTHS = 6
 
 /** Shows merged pull requests, their cost, agents' share of the lines and how much of them is left. */
 export function OutcomesPage({ route: { query } }: PageProps) {
-  const asked = GROUPS.find((group) => group === query.get('by')) ?? 'month'
-  const range = rangeOf(query, lastMonths(MONTHS))
-  const filters = { ...pick(query, 'project', 'team'), date_from: range.from, date_to: range.to }
+  const asked = GROUPS.find((group) => group === query.get('by')) ?? 'week'
+  const range = rangeOf(query)
+  const chosen = pick(query, 'project', 'team')
+  const filters = { ...chosen, date_from: range.from, date_to: range.to }
   const outcomes = useApi<Outcomes>('/outcomes', { by: asked, ...filters, ...pick(query, 'page') })
+  const compared = comparedOf(query)
+  const { from: date_from, to: date_to } = compared?.before ?? range
+  const before = useApi<Outcomes>('/outcomes', { ...chosen, date_from, date_to, per_page: 1 })
+  const tickets = useApi<Breakdown>('/cost/breakdown', {
+    ...{ by: 'ticket', project: chosen.project, date_from: range.from, date_to: range.to, per_page: TICKETS },
+  })
   const by = useAsked(outcomes, asked)
   const members = useMembers(asked === 'member' || by === 'member')
   return (
     <>
-      <Filters usual={lastMonths(MONTHS)}>
-        <QueryChoice name="by" label="By" usual="month" options={OPTIONS} />
-        <Chooser name="team" />
-      </Filters>
-      <Show loaded={outcomes} what="outcomes">
-        {({ data, pagination, total }) =>
-          pagination.total === 0 ? (
-            <NoMatch noun="pull requests, sessions and commits">
-              <Empty command="cloud-analytics pr --base main --number 1">
-                No pull requests, sessions or commits in these days. A job of CI sends them, with their state:
-              </Empty>
-            </NoMatch>
-          ) : (
-            <>
-              <Totals total={total} />
-              {(by === 'month' || by === 'week') && data.length > 1 && <Charts by={by} data={data} />}
-              <Table
-                caption={`Outcomes by ${by}`}
-                columns={columnsOf(by, members)}
-                rows={data}
-                keyOf={({ key }) => key ?? NONE}
-              />
-              <Pager pagination={pagination} noun={`${by} rows`} />
-              <Tickets project={filters.project} range={range} />
-              <Definitions />
-            </>
-          )
-        }
-      </Show>
+      <Bar filters={['project', 'team']} hasAgainst>
+        <QueryChoice name="by" label="By" usual="week" options={OPTIONS} />
+      </Bar>
+      <Ready of={[outcomes, before, tickets]}>
+        {() => (
+          <Show loaded={outcomes} what="outcomes">
+            {({ data, pagination, total }) => (
+              <>
+                <Answer soft={<SoftOutcomes total={total} />}>
+                  {sentenceOf(
+                    total,
+                    before.state === 'failed' ? undefined : before.value?.total,
+                    compared && inRange(compared.before),
+                    inRange(range),
+                  )}
+                </Answer>
+                {pagination.total === 0 ? (
+                  <NoMatch noun="pull requests, sessions and commits">
+                    <Empty command="cloud-analytics pr --base main --number 1">
+                      No pull requests, sessions or commits in these days. A job of CI sends them, with their
+                      state:
+                    </Empty>
+                  </NoMatch>
+                ) : (
+                  <>
+                    {(by === 'month' || by === 'week') && data.length > 1 && <Charts by={by} data={data} />}
+                    <Table
+                      caption={`Outcomes by ${by}`}
+                      columns={columnsOf(by, members)}
+                      rows={data}
+                      keyOf={({ key }) => key ?? NONE}
+                      total={{ ...total, key: null }}
+                    />
+                    <Pager pagination={pagination} noun={`${by} rows`} />
+                    <Tickets loaded={tickets} days={{ project: chosen.project, ...range }} />
+                    <Definitions />
+                  </>
+                )}
+              </>
+            )}
+          </Show>
+        )}
+      </Ready>
     </>
   )
 }
@@ -107,14 +139,11 @@ function Charts({ by, data }: { by: Group; data: readonly Outcome[] }) {
 }
 
 /** Shows the cost of each ticket's sessions, the largest first. */
-function Tickets({ project, range }: { project: string | undefined; range: Range }) {
-  const filters = { project, date_from: range.from, date_to: range.to }
-  const tickets = useApi<Breakdown>('/cost/breakdown', { by: 'ticket', ...filters, per_page: TICKETS })
-  const days = { project, ...range }
+function Tickets({ loaded, days }: { loaded: Loaded<Breakdown>; days: Query }) {
   return (
     <section>
       <h2>Cost of tickets</h2>
-      <Show loaded={tickets} what="the cost of tickets">
+      <Show loaded={loaded} what="the cost of tickets">
         {({ data, pagination }) =>
           data.every(({ key }) => key === null) ? (
             <p class="note">
@@ -157,6 +186,41 @@ function Tickets({ project, range }: { project: string | undefined; range: Range
   )
 }
 
+/** `34 pull requests were merged in November, 4 more than in October, for $12.40 each`. */
+function sentenceOf(
+  total: Outcomes['total'],
+  before: Outcomes['total'] | undefined,
+  against: string | undefined,
+  range: string,
+): string {
+  const { merged } = total.pull_requests
+  const first = `${countOf(merged, 'pull request')} ${merged === 1 ? 'was' : 'were'} merged ${range}`
+  const was = before?.pull_requests.merged
+  const change =
+    was === undefined || against === undefined
+      ? ''
+      : was === merged
+        ? `, as many as ${against}`
+        : `, ${formatWhole(Math.abs(merged - was))} ${merged > was ? 'more' : 'fewer'} than ${against}`
+  const each = saidPerMerged(total)
+  return `${first}${change}${each === null ? '' : `, for ${formatDollars(each)} each`}`
+}
+
+/** Says what is known of lines and linked cost. */
+const SoftOutcomes = ({
+  total: { linked_share, linked_cost, ai_share, survival },
+}: {
+  total: Outcomes['total']
+}) => (
+  <>
+    {linked_share !== null &&
+      `${formatDollars(linked_cost)}, ${formatShare(linked_share)} of the cost, is linked to pull requests; what one cost is said from half on. `}
+    {ai_share !== null && `Agents wrote ${formatShare(ai_share)} of the lines. `}
+    {survival?.['30'].share != null &&
+      `Lines still there after 30 days: ${formatShare(survival['30'].share)}.`}
+  </>
+)
+
 /** Shows what became of the pull requests. */
 export const Totals = ({ total }: { total: Outcomes['total'] }) => (
   <Facts
@@ -166,7 +230,7 @@ export const Totals = ({ total }: { total: Outcomes['total'] }) => (
       ['Cost of a merged pull request', orUnknown(saidPerMerged(total), formatDollars)],
       ['Cost linked to a pull request', orUnknown(total.linked_share, formatShare)],
       ['Agents’ share of lines', orUnknown(total.ai_share, formatShare)],
-      ['Still there after 30 days', orUnknown(total.survival?.['30'].share, formatShare)],
+      ['Lines still there after 30 days', orUnknown(total.survival?.['30'].share, formatShare)],
     ]}
   />
 )
@@ -180,7 +244,13 @@ const columnsOf = (by: Group, members: ReadonlyMap<string | null, Person>): read
       ) : by === 'repo' ? (
         <NamedLink to={linkTo('pull-requests', { repo: key })}>{key}</NamedLink>
       ) : (
-        <bdi>{by === 'month' ? key.slice(0, 7) : (members.get(key)?.name ?? key)}</bdi>
+        <bdi>
+          {by === 'month'
+            ? formatMonth(key)
+            : by === 'week'
+              ? formatDay(key)
+              : (members.get(key)?.name ?? key)}
+        </bdi>
       ),
   },
   { name: 'Merged', number: ({ pull_requests: { merged } }) => formatWhole(merged) },

@@ -12,7 +12,8 @@ import { countOf, formatDollars, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import type { PageProps } from '../client/page-props.ts'
-import { SESSION_COLUMNS, UNKNOWN } from '../parts/columns.tsx'
+import { Answer } from '../frame/answer.tsx'
+import { PLAIN_SESSION_COLUMNS, UNKNOWN } from '../parts/columns.tsx'
 import { Facts } from '../parts/fact.tsx'
 import { Findings } from '../parts/findings.tsx'
 import { Back } from '../parts/link.tsx'
@@ -39,7 +40,10 @@ interface PersonProps {
 /** The person who is signed in. */
 export const MePage = ({ who: { member } }: PageProps) =>
   member === null ? (
-    <p class="note">This key belongs to nobody: sign in with a password to see what is yours.</p>
+    <>
+      <h1>Me</h1>
+      <p class="note">This key belongs to nobody: sign in with a password to see what is yours.</p>
+    </>
   ) : (
     <PersonPage key={member.id} id={member.id} me={member} />
   )
@@ -60,12 +64,22 @@ export function PersonPage({ id, me = null }: PersonProps) {
   return (
     <>
       {me === null && <Back to="team">All members</Back>}
-      <h2>
+      <Answer
+        soft={
+          <>
+            {person !== undefined && <bdi>{person.email}; </bdi>}the last {WEEKS} weeks. Costs are list
+            prices.
+          </>
+        }
+      >
         <bdi>{person?.name ?? id}</bdi>
-      </h2>
-      <p class="note">
-        {person !== undefined && <bdi>{person.email}, </bdi>}the last {WEEKS} weeks
-      </p>
+        {sessions.state !== 'failed' &&
+          sessions.value !== undefined &&
+          `: ${countOf(sessions.value.pagination.total, 'session')}`}
+        {stack.state !== 'failed' &&
+          stack.value !== undefined &&
+          `, ${formatDollars(stack.value.series.flatMap(({ values }) => values).reduce((sum, value) => sum + value, 0))}`}
+      </Answer>
       {me !== null && <Compared id={id} />}
       <Show loaded={stack} what="cost">
         {({ periods, series }) =>
@@ -89,7 +103,7 @@ export function PersonPage({ id, me = null }: PersonProps) {
         {({ data, pagination: { total } }) => (
           <>
             <h2>{countOf(total, 'session')}</h2>
-            {total > 0 && <Table caption="Newest sessions" rows={data} columns={SESSION_COLUMNS} />}
+            {total > 0 && <Table caption="Newest sessions" rows={data} columns={PLAIN_SESSION_COLUMNS} />}
             <p>
               <a href={linkTo('sessions', links)}>All sessions</a>,{' '}
               <a href={linkTo('sessions', { ...links, sort: 'estimated_cost' })}>those that cost most</a>,{' '}
@@ -105,7 +119,7 @@ export function PersonPage({ id, me = null }: PersonProps) {
             <Findings findings={data} />
             {total > 0 && (
               <p>
-                <a href={linkTo('findings', links)}>All findings</a>
+                <a href={linkTo('security', links)}>All findings</a>
               </p>
             )}
           </>

@@ -8,8 +8,9 @@ import {
   formatShare,
   formatWhole,
 } from '../client/format.ts'
+import { Answer } from '../frame/answer.tsx'
 import { ScoreBar } from '../parts/bar.tsx'
-import { dollarColumn, orUnknown, SESSION_COLUMNS, UNKNOWN } from '../parts/columns.tsx'
+import { dollarColumn, orUnknown, PLAIN_SESSION_COLUMNS, UNKNOWN } from '../parts/columns.tsx'
 import { Facts } from '../parts/fact.tsx'
 import { Back } from '../parts/link.tsx'
 import { Empty, Show } from '../parts/show.tsx'
@@ -37,16 +38,17 @@ export function PullRequestPage({ id }: { id: string }) {
       <Show loaded={item} what="the pull request">
         {(value) => (
           <>
-            <h2>
-              <bdi>{`${value.repo}#${value.pr_number}`}</bdi> <bdi>{value.pr_title}</bdi>
-            </h2>
+            <Answer>
+              <bdi>{`${value.repo}#${value.pr_number}`}</bdi> <bdi>{value.pr_title}</bdi>: risk{' '}
+              {value.risk_score} of 100, {formatDollars(value.sessions.cost)}
+            </Answer>
             <p class="note">
               <State item={value} />
               {value.url !== null && (
                 <>
                   {' · '}
                   <a href={value.url} rel="noreferrer">
-                    At its host
+                    Open on {hostOf(value.url)}
                   </a>
                 </>
               )}
@@ -92,7 +94,7 @@ export function PullRequestPage({ id }: { id: string }) {
               <Table
                 caption="Sessions of the pull request"
                 rows={value.sessions.data}
-                columns={[...SESSION_COLUMNS, dollarColumn('Part of it', 'part')]}
+                columns={[...PLAIN_SESSION_COLUMNS, dollarColumn('Part of it', 'part')]}
               />
             )}
           </>
@@ -100,6 +102,12 @@ export function PullRequestPage({ id }: { id: string }) {
       </Show>
     </>
   )
+}
+
+/** `GitHub`, or the host. */
+const hostOf = (url: string): string => {
+  const { host } = new URL(url)
+  return host === 'github.com' ? 'GitHub' : host === 'gitlab.com' ? 'GitLab' : host
 }
 
 const Risk = ({ item: { risk_score, rating } }: { item: RiskDetail }) => (

@@ -5,10 +5,11 @@ import { countOf, formatDollars } from '../client/format.ts'
 import { linkTo, type Query } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { setQuery } from '../client/router.ts'
+import { Answer } from '../frame/answer.tsx'
+import { Bar as Line } from '../frame/bar.tsx'
 import { Bar } from '../parts/bar.tsx'
 import { dollarColumn, textColumn, timeColumn, wholeColumn } from '../parts/columns.tsx'
-import { Csv } from '../parts/csv.tsx'
-import { FilterForm, pick, QueryChoice, QueryField } from '../parts/filters.tsx'
+import { pick } from '../parts/filters.tsx'
 import { NamedLink } from '../parts/link.tsx'
 import { Empty, NoMatch, Show } from '../parts/show.tsx'
 import { type Column, Pager, Table } from '../parts/table.tsx'
@@ -17,7 +18,6 @@ const PER_PAGE = 25
 /** Pull requests shown by risk. The API lists them by date alone, but for each rating by itself. */
 const RISKIEST = 100
 const RATINGS: readonly Rating[] = ['critical', 'high', 'medium', 'low']
-const STATES = ['open', 'merged', 'closed'] as const
 
 /** The hundred with the highest scores, or more of one score's rating: of each rating the newest. */
 async function riskiest(filters: Query, rating: string | undefined, signal: AbortSignal) {
@@ -43,21 +43,27 @@ export function PullRequestsPage({ route: { query }, who }: PageProps) {
   const isByRisk = useAsked(list, byRisk)
   return (
     <>
-      <FilterForm>
-        <QueryField name="repo" label="Repository" placeholder="all" />
-        <QueryChoice name="rating" label="Rating" values={RATINGS} />
-        <QueryChoice name="state" label="State" values={STATES} />
-      </FilterForm>
+      <Line
+        filters={['repo', 'rating', 'state']}
+        usual={null}
+        csv={{ path: '/risk', query: { ...filters, rating, include: 'cost' }, name: 'pull-requests' }}
+      />
       <Show loaded={list} what="pull requests">
         {({ data, pagination }) =>
           pagination.total === 0 ? (
-            <NoMatch noun="pull requests">
-              <Empty command={`cloud-analytics import pull-requests.ndjson --org ${who.organization.slug}`}>
-                No pull requests yet. They come as records of the type <code>pr_risk</code>:
-              </Empty>
-            </NoMatch>
+            <>
+              <Answer>No pull request is known</Answer>
+              <NoMatch noun="pull requests">
+                <Empty command={`cloud-analytics import pull-requests.ndjson --org ${who.organization.slug}`}>
+                  No pull requests yet. They come as records of the type <code>pr_risk</code>:
+                </Empty>
+              </NoMatch>
+            </>
           ) : (
             <>
+              <Answer soft="Cost is that of its sessions, as far as it is linked; risk is 0 to 100, by changes, history, findings and coupling.">
+                {sentenceOf(data, isByRisk ? undefined : pagination.total)}
+              </Answer>
               <PullRequests data={data} byRisk={byRisk} />
               {isByRisk ? (
                 <p class="note">
@@ -67,13 +73,26 @@ export function PullRequestsPage({ route: { query }, who }: PageProps) {
               ) : (
                 <Pager pagination={pagination} noun="pull requests" />
               )}
-              <Csv path="/risk" query={{ ...filters, rating, include: 'cost' }} name="pull-requests" />
             </>
           )
         }
       </Show>
     </>
   )
+}
+
+/** `128 pull requests; 5 of the newest 25 have a high or critical risk, the riskiest is acme/shop#7 with 84`. */
+function sentenceOf(data: readonly RiskScore[], total: number | undefined): string {
+  const high = data.filter(({ rating }) => rating === 'high' || rating === 'critical').length
+  const [riskiest] = data.toSorted((a, b) => b.risk_score - a.risk_score)
+  const of =
+    total === undefined
+      ? countOf(data.length, 'pull request')
+      : `the ${data.length === total ? '' : 'newest '}${data.length}`
+  const first = total === undefined ? '' : `${countOf(total, 'pull request')}; `
+  const most =
+    riskiest === undefined ? '' : `, the most ${riskiest.repo}#${riskiest.pr_number}: ${riskiest.risk_score}`
+  return `${first}${high === 0 ? 'none' : high} of ${of} ${high === 1 ? 'has' : 'have'} a high or critical risk${most}`
 }
 
 function PullRequests({ data, byRisk }: { data: RiskScore[]; byRisk: boolean }) {
@@ -119,6 +138,7 @@ function PullRequests({ data, byRisk }: { data: RiskScore[]; byRisk: boolean }) 
       />
       <Table
         caption="Pull requests"
+        isSaved
         columns={columns}
         rows={data}
         sorting={{

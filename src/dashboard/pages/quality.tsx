@@ -1,66 +1,118 @@
 import type { QualityOverview, QualityTrend } from '../../features/quality/model.ts'
+import type { SessionListItem } from '../../features/sessions/model.ts'
 import { LineChart } from '../charts/line-chart.tsx'
-import { useApi, useAsked } from '../client/api.ts'
+import { type Loaded, type Page, useApi, useAsked } from '../client/api.ts'
 import { finestGranularity, periodsOf } from '../client/days.ts'
-import { formatPoints, formatScore, formatWhole } from '../client/format.ts'
+import { countOf, formatPoints, formatScore, formatWhole, inRange } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
-import { UNKNOWN } from '../parts/columns.tsx'
-import { Facts } from '../parts/fact.tsx'
-import { datesOf, Filters, rangeOf } from '../parts/filters.tsx'
+import { comparedOf, datesOf, rangeOf } from '../client/ranges.ts'
+import { Answer, Ready } from '../frame/answer.tsx'
+import { Bar } from '../frame/bar.tsx'
+import { keptOf } from '../frame/kept.ts'
+import { SESSION_COLUMNS } from '../parts/columns.tsx'
 import { NoSessions, Show } from '../parts/show.tsx'
+import { Table } from '../parts/table.tsx'
 
 /** Points of the chart at most; months, however many. */
 const MAX_POINTS = 62
+/** Sessions with at most this score went with much friction. */
+const LOW = 50
+const LISTED = 10
 
-/** Mean quality of the sessions, and where the lowest are. */
+/** Says how smoothly sessions went, and where the lowest are. */
 export function QualityPage({ route: { query } }: PageProps) {
   const range = rangeOf(query)
   const project = query.get('project') ?? undefined
   const filters = { project, ...datesOf(query) }
   const granularity = finestGranularity(range, MAX_POINTS)
-  const overview = useApi<QualityOverview>('/quality', { ...filters, compare: 'previous' })
+  const compared = comparedOf(query)
+  const days = (part: 'now' | 'before') => ({
+    project,
+    date_from: (compared ?? { now: range, before: range })[part].from,
+    date_to: (compared ?? { now: range, before: range })[part].to,
+  })
+  const now = useApi<QualityOverview>('/quality', days('now'))
+  const before = useApi<QualityOverview>('/quality', days('before'))
   const trend = useApi<QualityTrend>('/quality/trend', { ...filters, granularity })
+  const lowest = { ...filters, max_quality: LOW, sort: 'quality_score', order: 'asc' }
+  const low = useApi<Page<SessionListItem>>('/sessions', { ...lowest, include: 'details', per_page: LISTED })
   const shown = useAsked(trend, { range, granularity })
-  const lowest = { project, ...range, max_quality: 50, sort: 'quality_score', order: 'asc' }
+  const lowLink = linkTo('sessions', {
+    ...keptOf(query),
+    max_quality: LOW,
+    sort: 'quality_score',
+    order: 'asc',
+  })
+  const lowCount = low.state === 'failed' ? undefined : low.value?.pagination.total
   return (
     <>
-      <Filters />
-      <Show loaded={overview} what="quality">
-        {({ average_score, total_sessions, previous }) => (
-          <Facts
-            kind="totals"
-            of={[
-              ['Mean score', total_sessions === 0 ? UNKNOWN : formatScore(average_score)],
-              [
-                'Against the range before',
-                total_sessions === 0 || !previous?.total_sessions
-                  ? UNKNOWN
-                  : formatPoints(average_score, previous.average_score),
-              ],
-              ['Sessions', formatWhole(total_sessions)],
-            ]}
-          />
+      <Bar
+        filters={['project']}
+        hasAgainst
+        csv={{ path: '/sessions', query: { ...lowest, include: 'details' }, name: 'low-quality' }}
+      />
+      <Ready of={[now, before, trend, low]}>
+        {() => (
+          <>
+            <Answer
+              soft={
+                <>
+                  The mean over sessions of how smoothly each went: errors, rework, interruptions. 100 is
+                  best. It does not measure the code.
+                </>
+              }
+            >
+              {sentenceOf(now, before, compared && inRange(compared.before))}
+              {lowCount !== undefined && lowCount > 0 && (
+                <>
+                  ; <a href={lowLink}>{countOf(lowCount, 'session')}</a> at {LOW} or below
+                </>
+              )}
+            </Answer>
+            <Show loaded={trend} what="the trend">
+              {({ data }) =>
+                data.length === 0 ? (
+                  <NoSessions />
+                ) : (
+                  <ScoreLine
+                    title={`Quality by ${shown.granularity}`}
+                    periods={periodsOf(shown.range, shown.granularity)}
+                    data={data}
+                  />
+                )
+              }
+            </Show>
+            <Show loaded={low} what="the lowest sessions">
+              {({ data }) =>
+                data.length > 0 && (
+                  <>
+                    <h2>The lowest scores</h2>
+                    <Table caption="The lowest scores" rows={data} columns={SESSION_COLUMNS} isSaved />
+                  </>
+                )
+              }
+            </Show>
+          </>
         )}
-      </Show>
-      <Show loaded={trend} what="the trend">
-        {({ data }) =>
-          data.length === 0 ? (
-            <NoSessions />
-          ) : (
-            <ScoreLine
-              title={`Quality by ${shown.granularity}`}
-              periods={periodsOf(shown.range, shown.granularity)}
-              data={data}
-            />
-          )
-        }
-      </Show>
-      <p>
-        <a href={linkTo('sessions', lowest)}>Sessions with a score of 50 or less</a>
-      </p>
+      </Ready>
     </>
   )
+}
+
+/** `76.5 of 100, −1.2 points against 1–29 Oct`. */
+function sentenceOf(
+  now: Loaded<QualityOverview>,
+  before: Loaded<QualityOverview>,
+  against: string | undefined,
+): string {
+  const value = now.state === 'failed' ? undefined : now.value
+  if (value === undefined || value.total_sessions === 0) return 'No session has a score in these days'
+  const was = before.state === 'failed' ? undefined : before.value
+  const score = `Sessions have ${formatScore(value.average_score)} of 100 on average`
+  if (was === undefined || was.total_sessions === 0 || against === undefined) return score
+  const change = formatPoints(value.average_score, was.average_score)
+  return `${score}, ${change.startsWith('0.0') ? 'as' : `${change} against`} ${against}`
 }
 
 interface ScoreLineProps {

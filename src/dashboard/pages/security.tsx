@@ -1,142 +1,163 @@
 import type { ListedFinding } from '../../features/security/finding-model.ts'
 import type { Heatmap, HeatmapFile, SecurityOverview } from '../../features/security/model.ts'
-import { type Loaded, type Page, useApi } from '../client/api.ts'
-import { countOf, formatScore, formatWhole } from '../client/format.ts'
+import { type Page, useApi } from '../client/api.ts'
+import { countOf, daysAgo, formatScore, formatWhole } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
+import { datesOf } from '../client/ranges.ts'
+import { setQuery } from '../client/router.ts'
+import { Answer, Ready } from '../frame/answer.tsx'
+import { Bar } from '../frame/bar.tsx'
+import { keptOf } from '../frame/kept.ts'
 import { ScoreBar } from '../parts/bar.tsx'
-import { textColumn, timeColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
-import { Facts } from '../parts/fact.tsx'
-import { datesOf, Filters, pick } from '../parts/filters.tsx'
-import { Findings, NothingLookedAt, SEVERITIES } from '../parts/findings.tsx'
+import { Saying, useChanges } from '../parts/change.tsx'
+import { textColumn, timeColumn, wholeColumn } from '../parts/columns.tsx'
+import { pick, sortingOf } from '../parts/filters.tsx'
+import { findingKey, SEVERITIES } from '../parts/findings.tsx'
 import { List } from '../parts/list.tsx'
-import { Empty, Show } from '../parts/show.tsx'
+import { Empty, NoMatch, NoSessions } from '../parts/show.tsx'
 import type { Column } from '../parts/table.tsx'
-import { Time } from '../parts/time.tsx'
+import { findingColumns } from './finding-columns.tsx'
 
-/** Open findings by file, and those of the newest sessions. */
-export function SecurityPage({ route: { query } }: PageProps) {
-  const kept = pick(query, 'project', 'from', 'to')
-  const filters = { project: kept.project, ...datesOf(query) }
-  const overview = useApi<SecurityOverview>('/security', filters)
-  const open = { ...filters, status: 'open', per_page: 1 }
-  const found = useApi<Page<ListedFinding>>('/findings', open)
-  const critical = useApi<Page<ListedFinding>>('/findings', { ...open, severity: 'critical' })
-  const countIn = (loaded: Loaded<Page<ListedFinding>>) =>
-    loaded.state === 'failed' ? undefined : loaded.value?.pagination.total
-  const openLink = (count: number | undefined, severity?: string) =>
-    count === undefined ? (
-      UNKNOWN
-    ) : (
-      <a
-        class={severity !== undefined && count > 0 ? 'bad' : ''}
-        href={linkTo('findings', { ...kept, severity })}
-      >
-        {formatWhole(count)}
-      </a>
-    )
-  const heatmap = useApi<Heatmap>('/security/heatmap', { ...filters, ...pick(query, 'page') })
+const FILTERS = ['project', 'severity', 'status', 'assignee', 'member', 'rule_id', 'file'] as const
+/** Open findings that one request has: with more, files and age are those of the most severe. */
+const LISTED = 100
+
+/** Tells what was found, where, since when and who has it; an admin and the assignee say what became of it. */
+export function SecurityPage({ route: { query }, who }: PageProps) {
+  const changes = useChanges()
+  const status = query.get('status') ?? 'open'
+  const dates = datesOf(query, 'all')
+  const chosen = pick(query, ...FILTERS, 'page')
+  const sort = query.get('sort') ?? 'severity'
+  const list = { ...chosen, ...dates, status: status === 'any' ? undefined : status, sort, per_page: 25 }
+  const findings = useApi<Page<ListedFinding>>('/findings', list, changes.count)
+  const kept = { project: chosen.project, ...dates }
+  const critical = useApi<Page<ListedFinding>>(
+    '/findings',
+    {
+      ...pick(query, 'project', 'assignee', 'member', 'rule_id', 'file'),
+      ...dates,
+      status: 'open',
+      severity: 'critical',
+      per_page: LISTED,
+    },
+    changes.count,
+  )
+  const overview = useApi<SecurityOverview>('/security', kept)
+  const heatmap = useApi<Heatmap>(
+    '/security/heatmap',
+    { ...kept, page: query.get('files') ?? undefined, per_page: 10 },
+    changes.count,
+  )
+  const isLookedAt = overview.state === 'failed' || overview.value?.summary.total_sessions !== 0
   return (
     <>
-      <Filters />
-      <Show loaded={overview} what="security scores">
-        {({ summary }) =>
-          summary.total_sessions === 0 ? (
-            <NothingLookedAt />
+      <Bar filters={FILTERS} usual="all" csv={{ path: '/findings', query: list, name: 'findings' }} />
+      <Ready of={[findings, critical, overview, heatmap]}>
+        {() =>
+          !isLookedAt ? (
+            <>
+              <Answer>Nothing was looked at yet</Answer>
+              <NoSessions />
+            </>
           ) : (
             <>
-              <Facts
-                kind="totals"
-                of={[
-                  ['Open critical findings', openLink(countIn(critical), 'critical')],
-                  ['Open findings', openLink(countIn(found))],
-                  ['Mean score of a session', formatScore(summary.avg_score)],
-                  ['Lowest', formatScore(summary.min_score)],
-                  ['Highest', formatScore(summary.max_score)],
-                  ['Sessions', formatWhole(summary.total_sessions)],
-                ]}
+              {critical.state === 'failed' || critical.value === undefined ? (
+                <Answer>Security</Answer>
+              ) : (
+                <Answer soft={<Soft overview={overview} heatmap={heatmap} />}>
+                  {sentenceOf(critical.value)}
+                </Answer>
+              )}
+              <Saying said={changes.said} />
+              <List
+                loaded={findings}
+                noun="findings"
+                isSaved
+                empty={
+                  <NoMatch noun="findings">
+                    <Empty>
+                      No open findings
+                      {overview.state !== 'failed' &&
+                        overview.value !== undefined &&
+                        ` in ${countOf(overview.value.summary.total_sessions, 'session')}`}
+                      .
+                    </Empty>
+                  </NoMatch>
+                }
+                caption="Findings"
+                columns={findingColumns(who, changes)}
+                keyOf={findingKey}
+                sorting={{
+                  ...sortingOf(query, 'severity'),
+                  change: (by) => setQuery({ sort: by === 'severity' ? undefined : by }),
+                }}
               />
-              <p class="note">
-                Scores are of single sessions, 100 without findings: their mean does not say what is open.
-              </p>
+              <h2>Files by risk</h2>
+              <List
+                loaded={heatmap}
+                noun="files"
+                name="files"
+                empty={<Empty>No file has open findings in these days.</Empty>}
+                caption="Files by risk"
+                columns={filesColumns({ ...keptOf(query) })}
+                keyOf={({ project, file }) => `${project} ${file}`}
+              />
             </>
           )
         }
-      </Show>
-      {overview.state !== 'failed' && overview.value?.summary.total_sessions !== 0 && (
-        <Looked overview={overview} heatmap={heatmap} />
-      )}
+      </Ready>
     </>
   )
 }
 
-/** Shows what was found in the sessions, where there are some. */
-function Looked({ overview, heatmap }: { overview: Loaded<SecurityOverview>; heatmap: Loaded<Heatmap> }) {
+/** `6 critical findings are open, in 3 files, the oldest 9 days`. */
+function sentenceOf({ data, pagination: { total } }: Page<ListedFinding>): string {
+  if (total === 0) return 'No critical finding is open'
+  const files = new Set(data.flatMap(({ file, project }) => (file === null ? [] : `${project} ${file}`))).size
+  const oldest = Math.max(...data.map(({ created_at }) => daysAgo(created_at)))
+  const unassigned = data.filter(({ assignee }) => assignee === null).length
+  const where = files === 0 ? '' : `, in ${countOf(files, 'file')}`
+  const nobody =
+    unassigned === 0 ? '' : unassigned === total ? '; nobody has them' : `; nobody has ${unassigned} of them`
+  return `${countOf(total, 'critical finding')} ${total === 1 ? 'is' : 'are'} open${where}, the oldest ${countOf(oldest, 'day')}${total === 1 ? nobody.replace('them', 'it') : nobody}`
+}
+
+interface SoftProps {
+  overview: ReturnType<typeof useApi<SecurityOverview>>
+  heatmap: ReturnType<typeof useApi<Heatmap>>
+}
+
+function Soft({ overview, heatmap }: SoftProps) {
+  const summary = overview.state === 'failed' ? undefined : overview.value?.summary
+  const files = heatmap.state === 'failed' ? undefined : heatmap.value?.summary
   return (
     <>
-      <h2>Files by risk</h2>
-      {heatmap.state === 'ready' && heatmap.value.pagination.total > 0 && (
-        <p class="note">
-          {countOf(heatmap.value.summary.files, 'file')}, mean risk{' '}
-          {formatScore(heatmap.value.summary.average_risk)},{' '}
-          {formatWhole(heatmap.value.summary.files_above_threshold)} above {heatmap.value.summary.threshold}
-        </p>
-      )}
-      <List
-        loaded={heatmap}
-        noun="files"
-        empty={<Empty>No file has open findings in these days.</Empty>}
-        caption="Files by risk"
-        columns={COLUMNS}
-        keyOf={({ project, file }) => `${project} ${file}`}
-      />
-      <h2>Newest sessions</h2>
-      <Show loaded={overview} what="the newest sessions">
-        {({ recent_sessions }) => (
-          <>
-            {recent_sessions.length === 0 && <p class="note">There are none in these days.</p>}
-            {recent_sessions.length > 0 &&
-              recent_sessions.every(({ security_metadata }) => security_metadata.findings.length === 0) && (
-                <p class="note">
-                  The {countOf(recent_sessions.length, 'newest session')} of these days have no findings.
-                </p>
-              )}
-            {recent_sessions
-              .filter(({ security_metadata }) => security_metadata.findings.length > 0)
-              .map(({ id, project, created_at, security_metadata }) => (
-                <details key={id}>
-                  <summary>
-                    <Time at={created_at} /> <bdi>{project ?? NONE}</bdi>: score{' '}
-                    {formatScore(security_metadata.score)},{' '}
-                    {countOf(security_metadata.findings.length, 'finding')}
-                  </summary>
-                  <p>
-                    <a href={linkTo('sessions', {}, id)}>
-                      <code>{id}</code>
-                    </a>
-                  </p>
-                  <Findings findings={security_metadata.findings} />
-                </details>
-              ))}
-          </>
-        )}
-      </Show>
+      {summary !== undefined &&
+        `${countOf(summary.total_sessions, 'session')} were looked at; their mean score is ${formatScore(summary.avg_score)} of 100, the lowest ${formatScore(summary.min_score)}. `}
+      {files !== undefined &&
+        files.files > 0 &&
+        `${countOf(files.files, 'file')} have open findings, ${formatWhole(files.files_above_threshold)} of them a risk above ${files.threshold}. `}
+      Scores are of single sessions and stay; only open findings count in lists. Secrets themselves are never
+      stored.
     </>
   )
 }
 
-const COLUMNS: readonly Column<HeatmapFile>[] = [
+const filesColumns = (kept: Record<string, string | undefined>): readonly Column<HeatmapFile>[] => [
   {
     name: 'File',
     cell: ({ file, project }) => (
-      <a href={linkTo('findings', { file, project: project ?? NONE })}>
-        <code>{file}</code>
+      <a href={linkTo('security', { ...kept, file, project: project ?? NONE })}>
+        <code class="path">{file}</code>
       </a>
     ),
   },
-  textColumn('Project', 'project'),
+  { ...textColumn('Project', 'project'), phone: 'also' },
   {
     name: 'Risk',
+    phone: 'main',
     number: ({ risk_score }) => <ScoreBar score={risk_score} kind={risk_score > 50 ? 'bad' : 'fair'} />,
   },
   ...SEVERITIES.map(
@@ -148,5 +169,5 @@ const COLUMNS: readonly Column<HeatmapFile>[] = [
     }),
   ),
   wholeColumn('Sessions', 'sessions'),
-  timeColumn('Last seen', 'last_seen_at'),
+  { ...timeColumn('Last seen', 'last_seen_at'), phone: 'also' },
 ]

@@ -1,83 +1,149 @@
 import { useState } from 'preact/hooks'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { CostTrend } from '../../features/cost/model.ts'
-import type { TeamOverview } from '../../features/team/model.ts'
+import type { Expertise, TeamOverview } from '../../features/team/model.ts'
 import { PunchCard } from '../charts/punch-card.tsx'
-import { useApi } from '../client/api.ts'
+import { type Loaded, useApi } from '../client/api.ts'
 import { lastDays } from '../client/days.ts'
-import { countOf, formatDollars, formatWhole } from '../client/format.ts'
+import { countOf, formatDollars, formatRange, formatScore, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
+import { rangeOf } from '../client/ranges.ts'
 import { setQuery } from '../client/router.ts'
-import { dayColumn, textColumn } from '../parts/columns.tsx'
+import { Answer, Ready } from '../frame/answer.tsx'
+import { Bar } from '../frame/bar.tsx'
+import { keptOf } from '../frame/kept.ts'
+import { dayColumn, textColumn, UNKNOWN } from '../parts/columns.tsx'
 import { Field } from '../parts/field.tsx'
-import { FilterForm } from '../parts/filters.tsx'
 import { Button } from '../parts/form.tsx'
 import { NamedLink } from '../parts/link.tsx'
 import { Paged } from '../parts/list.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { useMemberCosts } from './breakdown.ts'
-import { ExpertiseTables, type FoundProps } from './expertise.tsx'
+import { ExpertiseTables } from './expertise.tsx'
 
 /** Days of the punch card. */
 const DAYS = 182
-const MEMBER_DAYS = 30
 
-/** Who is there, who works when and on what. */
+/** Shows who is there, who works when and on what, and who knows a file. */
 export function TeamPage({ route: { query }, who }: PageProps) {
-  const range = lastDays(DAYS)
-  const activity = useApi<CostTrend>('/cost/trend', { date_from: range.from, date_to: range.to })
-  const wanted = query.get('q')?.toLowerCase() ?? ''
-  const matches = (...names: string[]) => names.some((name) => name.toLowerCase().includes(wanted))
-  const shared = { org: who.organization.slug, matches }
+  const half = lastDays(DAYS)
+  const range = rangeOf(query)
+  const wanted = query.get('q')?.trim() ?? ''
+  const path = isPath(wanted) ? wanted : undefined
+  const team = useApi<TeamOverview>('/team')
+  // a hundred members a page, those who cost most
+  const [pages, setPages] = useState(1)
+  const costs = useMemberCosts(range, pages)
+  const activity = useApi<CostTrend>('/cost/trend', { date_from: half.from, date_to: half.to })
+  const expertise = useApi<Expertise>('/team/expertise', { path })
+  const matches = (...names: string[]) =>
+    path !== undefined || names.some((name) => name.toLowerCase().includes(wanted.toLowerCase()))
   return (
     <>
-      <FilterForm>
+      <Bar filters={[]}>
         <Field
-          label="Person or domain"
+          label="Person, domain or file"
           placeholder="all"
-          value={query.get('q') ?? ''}
+          value={wanted}
           onChange={(q) => setQuery({ q, members: undefined, domains: undefined, people: undefined })}
         />
-      </FilterForm>
-      <Members {...shared} />
-      <Show loaded={activity} what="activity">
-        {({ data }) => (
-          <PunchCard
-            title="Sessions of each day, last 26 weeks"
-            days={data.map(({ period, sessions }) => ({ day: period, count: sessions }))}
-          />
+      </Bar>
+      <Ready of={[team, costs, activity, expertise]}>
+        {() => (
+          <>
+            <Answer soft="The bus factor of a domain is the smallest number of people without whom more than half of its files have no author.">
+              {path !== undefined ? knowersOf(expertise, path) : sentenceOf(team, expertise)}
+            </Answer>
+            {path === undefined && (
+              <>
+                <Members
+                  {...{ team, costs, range, matches }}
+                  kept={keptOf(query)}
+                  more={() => setPages(pages + 1)}
+                  org={who.organization.slug}
+                />
+                <Show loaded={activity} what="activity">
+                  {({ data }) => (
+                    <PunchCard
+                      title="Sessions of each day, last 26 weeks"
+                      days={data.map(({ period, sessions }) => ({ day: period, count: sessions }))}
+                    />
+                  )}
+                </Show>
+                <p class="note">
+                  <a href={linkTo('devices')}>Machines, and what telemetry and transcripts tell of whom</a>
+                </p>
+              </>
+            )}
+            <ExpertiseTables
+              {...{ loaded: expertise, matches }}
+              org={who.organization.slug}
+              isOfFile={path !== undefined}
+            />
+          </>
         )}
-      </Show>
-      <p class="note">
-        <a href={linkTo('devices')}>Machines, and what telemetry and transcripts tell of whom</a>
-      </p>
-      <ExpertiseTables {...shared} />
+      </Ready>
     </>
   )
 }
 
-function Members({ org, matches }: FoundProps) {
-  const team = useApi<TeamOverview>('/team')
-  const range = lastDays(MEMBER_DAYS)
-  const [pages, setPages] = useState(1)
-  const costs = useMemberCosts(range, pages)
+/** Whether the text is a path rather than a name: it has a slash, or an ending. */
+const isPath = (text: string): boolean => /\/|\.[a-z0-9]{1,8}$/i.test(text) && !text.includes('@')
+
+/** `Ada knows src/deploy.ts best (91.2), then Bob (40.0)`. */
+function knowersOf(expertise: Loaded<Expertise>, path: string): string {
+  const people = expertise.state === 'failed' ? [] : (expertise.value?.data ?? [])
+  const named = people.filter(({ score = 0 }) => score > 0)
+  const [first, second] = named
+  const said = ({ display_name, score = 0 }: (typeof named)[number]) =>
+    `${display_name} (${formatScore(score)} of 100)`
+  if (first !== undefined)
+    return `${said(first)} knows ${path} best${second === undefined ? ', and nobody else does' : `, then ${said(second)}`}`
+  const [near] = people
+  return near === undefined
+    ? `Nobody is known to know ${path}`
+    : `Nobody wrote ${path} yet; ${near.display_name} knows its folder best`
+}
+
+/** `21 members, 14 at work in the last 7 days; 11 of 20 domains hang on one person`. */
+function sentenceOf(team: Loaded<TeamOverview>, expertise: Loaded<Expertise>): string {
+  const known = team.state === 'failed' ? undefined : team.value
+  const domains = expertise.state === 'failed' ? undefined : expertise.value?.domains
+  const people =
+    known === undefined
+      ? ''
+      : `${countOf(known.members.length, 'member')}, ${formatWhole(known.activity_summary.active_members_last_7d)} of them at work in the last 7 days`
+  if (domains === undefined || domains.length === 0) return people || 'Team'
+  const alone = domains.filter(({ bus_factor }) => bus_factor <= 1).length
+  const hang = `${alone === 0 ? 'No domain hangs' : `${formatWhole(alone)} of ${countOf(domains.length, 'domain')} ${alone === 1 ? 'hangs' : 'hang'}`} on one person`
+  return people === '' ? hang : `${hang}; ${people}`
+}
+
+interface MembersProps {
+  team: Loaded<TeamOverview>
+  costs: ReturnType<typeof useMemberCosts>
+  range: { from: string; to: string }
+  matches: (...names: string[]) => boolean
+  kept: Record<string, string | undefined>
+  /** Loads the figures of more members. */
+  more: () => void
+  org: string
+}
+
+function Members({ team, costs, range, matches, kept, more, org }: MembersProps) {
   const known = costs.state === 'failed' ? undefined : costs.value
-  /** Returns a figure of the member's sessions; a dash while it is not known. */
-  const figureOf = (id: string, pick: (item: Breakdown['data'][number]) => string, none: string): string => {
+  const none = known?.isWhole === true ? 0 : undefined
+  const figureOf = (id: string, pick: (item: Breakdown['data'][number]) => number): number | undefined => {
     const item = known?.byId.get(id)
-    if (item !== undefined) return pick(item)
-    return known?.isWhole === true ? none : '–'
+    return item === undefined ? none : pick(item)
   }
+  const written = (value: number | undefined, write: (value: number) => string) =>
+    value === undefined ? UNKNOWN : write(value)
   return (
     <Show loaded={team} what="members">
-      {({ members, activity_summary }) => (
+      {({ members }) => (
         <section>
-          <p class="note">
-            {countOf(members.length, 'member')}; in the last 7 days{' '}
-            {countOf(activity_summary.sessions_last_7d, 'session')},{' '}
-            {countOf(activity_summary.active_members_last_7d, 'member')} active
-          </p>
           {costs.state === 'failed' && (
             <p class="note">Sessions and cost of the members are not known: {costs.error.message}</p>
           )}
@@ -85,7 +151,8 @@ function Members({ org, matches }: FoundProps) {
             <Empty
               command={`cloud-analytics member add --org ${org} --email ada@example.com --name Ada --role developer`}
             >
-              No members yet. To add one:
+              No members yet. <a href={linkTo('settings', {}, 'members')}>Invite them</a>, or add one by a
+              command:
             </Empty>
           ) : (
             <Paged
@@ -96,34 +163,49 @@ function Members({ org, matches }: FoundProps) {
               columns={[
                 {
                   name: 'Member',
+                  value: ({ display_name }) => display_name,
                   cell: ({ id, display_name }) => (
                     <NamedLink to={linkTo('team', {}, id)}>{display_name}</NamedLink>
                   ),
                 },
                 textColumn('Address', 'email'),
+                { ...textColumn('Team', 'team'), phone: 'also' },
                 textColumn('Role', 'role'),
                 dayColumn('Joined', 'joined_at'),
                 {
-                  name: `Sessions, ${MEMBER_DAYS} days`,
+                  name: 'Sessions',
+                  phone: 'also',
+                  value: ({ id }) => figureOf(id, ({ sessions }) => sessions),
                   number: ({ id, email }) => (
-                    <a href={linkTo('sessions', { member: email })}>
-                      {figureOf(id, ({ sessions }) => formatWhole(sessions), formatWhole(0))}
+                    <a href={linkTo('sessions', { ...kept, member: email })}>
+                      {written(
+                        figureOf(id, ({ sessions }) => sessions),
+                        formatWhole,
+                      )}
                     </a>
                   ),
                 },
                 {
-                  name: `Cost, ${MEMBER_DAYS} days`,
-                  number: ({ id }) => figureOf(id, ({ cost }) => formatDollars(cost), formatDollars(0)),
+                  name: 'Cost',
+                  phone: 'main',
+                  value: ({ id }) => figureOf(id, ({ cost }) => cost),
+                  number: ({ id }) =>
+                    written(
+                      figureOf(id, ({ cost }) => cost),
+                      formatDollars,
+                    ),
                 },
               ]}
             />
           )}
-          {known?.isWhole === false && (
-            <p class="note">
-              Sessions and cost are those of the {formatWhole(known.byId.size)} who cost most.{' '}
-              <Button act={() => setPages(pages + 1)}>Load more</Button>
-            </p>
-          )}
+          <p class="note">
+            Sessions and cost are of {formatRange(range)}
+            {known?.isWhole === false && (
+              <>
+                , of the {formatWhole(known.byId.size)} who cost most. <Button act={more}>Load more</Button>
+              </>
+            )}
+          </p>
         </section>
       )}
     </Show>

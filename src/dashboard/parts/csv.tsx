@@ -18,17 +18,22 @@ export function Csv({ path, query, name }: CsvProps) {
     const response = await request(pathOf(path, { ...query, page: undefined, per_page: 'all' }), {
       accept: 'text/csv',
     })
-    const url = URL.createObjectURL(await response.blob())
-    const link = document.createElement('a')
-    link.href = url
-    link.download = `${name}.csv`
-    link.click()
-    URL.revokeObjectURL(url)
+    saveFile(name, await response.blob())
   }
   return (
-    <div class="actions">
-      <Button act={() => run(save)}>All rows as CSV</Button>
+    <>
+      <Button act={() => run(save)}>CSV</Button>
       <Saying said={said} />
-    </div>
+    </>
   )
+}
+
+/** Has the browser save a CSV file. */
+export function saveFile(name: string, content: Blob | string): void {
+  const url = URL.createObjectURL(new Blob([content], { type: 'text/csv' }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = `${name}.csv`
+  link.click()
+  URL.revokeObjectURL(url)
 }

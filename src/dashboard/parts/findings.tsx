@@ -1,17 +1,15 @@
 import type { Finding } from '../../features/sessions/model.ts'
 import { linkTo } from '../client/links.ts'
+import { useHere } from '../client/router.ts'
 import { severityColumn } from './columns.tsx'
-import { NoSessions } from './show.tsx'
 import { type Column, type KeyOf, Table } from './table.tsx'
 
 export const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const
 
-/** Without the session in a session's own list. */
 type Shown = Finding & { session_id?: string }
 
 /** Columns of a finding: what was found and where, never a secret itself. */
-export const FINDING_COLUMNS: readonly Column<Shown>[] = [
-  severityColumn('Severity', 'severity'),
+const FINDING_COLUMNS: readonly Column<Shown>[] = [
   {
     name: 'Finding',
     cell: ({ title, rule_id, description }) => (
@@ -24,34 +22,30 @@ export const FINDING_COLUMNS: readonly Column<Shown>[] = [
       </>
     ),
   },
+  { ...severityColumn('Severity', 'severity'), phone: 'main' },
+  { name: 'Status', cell: ({ status, note }) => (note === undefined ? status : `${status}: ${note}`) },
   {
     name: 'Where',
-    cell: ({ file, line, session_id, turn_number }) => {
-      const turn = turn_number === null ? '' : `turn\u00a0${turn_number}`
-      return (
-        <>
-          {file !== null && <code>{line === null ? file : `${file}:${line}`}</code>}{' '}
-          {session_id === undefined ? (
-            turn
-          ) : (
-            <a href={linkTo('sessions', {}, session_id)}>{turn || 'session'}</a>
-          )}
-        </>
-      )
-    },
+    phone: 'also',
+    cell: ({ file, line, session_id, turn_number }) => (
+      <>
+        {file !== null && <code>{line === null ? file : `${file}:${line}`}</code>}{' '}
+        <Turn {...{ session_id, turn_number }} />
+      </>
+    ),
   },
 ]
-export const findingKey: KeyOf<Shown> = ({ id, session_id = '' }) => `${session_id} ${id}`
 
-/** Says that there are no sessions: that they have no findings would be said of nothing. */
-export const NothingLookedAt = () => (
-  <>
-    <p>
-      <strong>Nothing was looked at yet.</strong>
-    </p>
-    <NoSessions />
-  </>
-)
+/** Links to the turn of a session, this one where none is named. */
+function Turn({ session_id, turn_number }: Pick<Shown, 'turn_number'> & { session_id: string | undefined }) {
+  const { id } = useHere()
+  const session = session_id ?? id
+  if (session === undefined || (turn_number === null && session_id === undefined)) return null
+  const text = turn_number === null ? 'session' : `turn\u00a0${turn_number}`
+  return <a href={linkTo('sessions', { turn: turn_number ?? undefined }, session)}>{text}</a>
+}
+
+export const findingKey: KeyOf<Shown> = ({ id, session_id = '' }) => `${session_id} ${id}`
 
 /** Findings of sessions, if there are any. */
 export const Findings = ({ findings }: { findings: readonly Shown[] }) =>

@@ -1,21 +1,18 @@
 import type { ComponentChildren } from 'preact'
 import type { Loaded, Page } from '../client/api.ts'
 import { useHere } from '../client/router.ts'
-import { Csv, type CsvProps } from './csv.tsx'
 import { useOffered } from './offered.tsx'
 import { NoMatch, Show } from './show.tsx'
-import { Pager, type Place, Table, type TableProps } from './table.tsx'
+import { Pager, type Place, Table, type TableProps, useLocalOrder } from './table.tsx'
 
 interface ListProps<Row> extends Omit<TableProps<Row>, 'rows'>, Place {
   loaded: Loaded<Page<Row>>
   /** This is shown if there is nothing without filters either; without it, an empty list is nothing. */
   empty?: ComponentChildren
-  /** The same list, to be saved as a CSV file of this name. */
-  csv?: CsvProps
 }
 
 /** A page of a list of the API, or why there is none. */
-export function List<Row>({ loaded, empty, csv, noun, name = 'page', ...table }: ListProps<Row>) {
+export function List<Row>({ loaded, empty, noun, name = 'page', ...table }: ListProps<Row>) {
   const { loaded: shown, offer } = useOffered(loaded, noun, table.keyOf)
   return (
     <Show loaded={shown} what={noun}>
@@ -27,7 +24,6 @@ export function List<Row>({ loaded, empty, csv, noun, name = 'page', ...table }:
             {offer}
             <Table rows={data} {...table} />
             <Pager {...{ pagination, noun, name }} />
-            {csv !== undefined && <Csv {...csv} />}
           </>
         )
       }
@@ -42,9 +38,15 @@ export function Paged<Row>({ noun, name = 'page', rows, ...table }: TableProps<R
   const given = Number(useHere().query.get(name))
   const current = Number.isInteger(given) && given > 0 ? given : 1
   const pagination = { page: current, per_page: PER_PAGE, total: rows.length }
+  const { ordered, sorting } = useLocalOrder(table.columns, rows)
+  const columns = table.columns.map((column) => ({ ...column, sort: column.value && column.name }))
   return (
     <>
-      <Table rows={rows.slice((current - 1) * PER_PAGE, current * PER_PAGE)} {...table} />
+      <Table
+        {...table}
+        {...{ columns, sorting, all: ordered }}
+        rows={ordered.slice((current - 1) * PER_PAGE, current * PER_PAGE)}
+      />
       {rows.length > PER_PAGE && <Pager {...{ pagination, noun, name }} />}
     </>
   )

@@ -79,7 +79,7 @@ export function Palette({ pages }: { pages: readonly { page: string; name: strin
   return (
     <>
       <button type="button" class="find" onClick={open} aria-keyshortcuts="Control+K">
-        Go to … <kbd>Ctrl K</kbd>
+        Search … <kbd>Ctrl K</kbd>
       </button>
       <dialog ref={dialog} class="palette" aria-label="Go to" {...{ closedby: 'any' }}>
         <input

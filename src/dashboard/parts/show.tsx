@@ -54,7 +54,7 @@ function Failure({ error: { status, message, retryAfterS }, retry, what }: Failu
 }
 
 /** Parameters of a page's URL that leave nothing out. */
-const NO_FILTERS = new Set(['page', 'sort', 'order', 'by', 'and_by', 'delivery', 'of'])
+const NO_FILTERS = new Set(['page', 'files', 'sort', 'order', 'by', 'and_by', 'against', 'delivery', 'of'])
 
 interface NoMatchProps {
   /** Names the rows, in the plural. */
@@ -69,7 +69,7 @@ export function NoMatch({ noun, children }: NoMatchProps) {
   if ([...query.keys()].every((name) => NO_FILTERS.has(name))) return <>{children}</>
   return (
     <Empty>
-      No {noun} match. <a href={linkTo(page, {}, id)}>Drop the filters</a>
+      No {noun} match. <a href={linkTo(page, {}, id)}>Clear filters</a>
     </Empty>
   )
 }
@@ -92,7 +92,7 @@ export function NoSessions() {
             </NoMatch>
           )
         }
-        const there = linkHere(here, { page: undefined, from: addDays(day, -29), to: day })
+        const there = linkHere(here, { page: undefined, range: undefined, from: addDays(day, -29), to: day })
         return (
           <Empty>
             No sessions match in these days; newest: <a href={there}>{formatDay(day)}</a>

@@ -1,8 +1,9 @@
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, render } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Pagination } from '../../http/query.ts'
 import { formatWhole } from '../client/format.ts'
 import { linkHere, useHere } from '../client/router.ts'
+import { saveFile } from './csv.tsx'
 import { Choice } from './field.tsx'
 
 export interface Column<Row> {
@@ -12,6 +13,10 @@ export interface Column<Row> {
   number?: (row: Row) => ComponentChildren
   /** The API's name of the column, if it can sort by it. */
   sort?: string | undefined
+  /** A table that is there as a whole can be sorted by it. */
+  value?: (row: Row) => string | number | boolean | null | undefined
+  /** The cell's place in a narrow window: at the right of the first line, or on the second one. */
+  phone?: 'main' | 'also'
 }
 
 export type KeyOf<Row> = (row: Row, index: number) => string
@@ -24,7 +29,14 @@ export interface TableProps<Row> {
   rows: readonly Row[]
   /** Else its `id`, or its place. */
   keyOf?: KeyOf<Row>
+  /** The order of a list of the API; without it the rows are all that there are. */
   sorting?: Sorting | undefined
+  /** The last row: the sum of all. */
+  total?: Row | undefined
+  /** Whether its rows can be saved elsewhere. */
+  isSaved?: boolean
+  /** All rows, where `rows` is a page of them. */
+  all?: readonly Row[]
 }
 
 export interface Sorting {
@@ -33,8 +45,43 @@ export interface Sorting {
   change: (by: string, order: 'asc' | 'desc') => void
 }
 
-export function Table<Row>({ caption, columns, rows, keyOf = idOrPlace, sorting }: TableProps<Row>) {
+/** The order that a reader gives to rows that are all there. */
+export function useLocalOrder<Row>(columns: readonly Column<Row>[], rows: readonly Row[]) {
+  const [{ by, order }, setOrder] = useState({ by: '', order: 'desc' })
+  const valueIn = columns.find(({ name }) => name === by)?.value
+  const sign = order === 'asc' ? 1 : -1
+  const compare = (one: Row, other: Row) => {
+    const [a, b] = [valueIn?.(one) ?? null, valueIn?.(other) ?? null]
+    // unknown values are last in both orders
+    if (a === null || b === null) return Number(a === null) - Number(b === null)
+    return sign * (typeof a === 'string' ? a.localeCompare(String(b)) : Number(a) - Number(b))
+  }
+  return {
+    ordered: valueIn === undefined ? rows : rows.toSorted(compare),
+    sorting: { by, order, change: (by: string, order: string) => setOrder({ by, order }) } satisfies Sorting,
+  }
+}
+
+export function Table<Row>(props: TableProps<Row>) {
+  const { caption, columns, rows, keyOf = idOrPlace, total, isSaved = false, all = rows } = props
   const { box, isWide, isTall } = useOverflow()
+  const local = useLocalOrder(columns, rows)
+  const sorting = props.sorting ?? local.sorting
+  const sortOf = ({ name, sort, value }: Column<Row>) => (props.sorting === undefined ? value && name : sort)
+  const sortable = columns.flatMap((column) => {
+    const sort = sortOf(column)
+    return sort === undefined ? [] : [[sort, column.name] as const]
+  })
+  const kinds = kindsOf(columns)
+  const [open, setOpen] = useState<string>()
+  const save = () => saveFile(caption.toLowerCase().replaceAll(/\W+/g, '-'), csvOf(columns, all))
+  const cells = (row: Row, more?: ComponentChildren) =>
+    columns.map(({ name, number, cell = number }, nth) => (
+      <td key={nth} class={kinds[nth]} data-name={name}>
+        {nth === 0 && more !== undefined && row === total ? more : cell?.(row)}
+        {nth === 0 && row !== total && more}
+      </td>
+    ))
   return (
     <section
       ref={box}
@@ -42,13 +89,16 @@ export function Table<Row>({ caption, columns, rows, keyOf = idOrPlace, sorting 
       aria-label={caption}
       tabIndex={isWide || isTall ? 0 : -1}
     >
-      {sorting !== undefined && (
-        // cards have no headings to click
+      {sortable.length > 1 && (
+        // rows of a narrow window have no headings to click
         <div class="sorts">
           <Choice
             label="Sorted by"
             value={sorting.by}
-            options={columns.flatMap(({ name, sort }) => (sort === undefined ? [] : [[sort, name] as const]))}
+            options={[
+              ...(sortable.some(([by]) => by === sorting.by) ? [] : [['', '–'] as const]),
+              ...sortable,
+            ]}
             onChange={(by) => sorting.change(by, 'desc')}
           />
         </div>
@@ -58,24 +108,80 @@ export function Table<Row>({ caption, columns, rows, keyOf = idOrPlace, sorting 
         <thead>
           <tr>
             {columns.map((column, index) => (
-              <Heading key={index} column={column} sorting={sorting} />
+              <Heading key={index} column={column} sort={sortOf(column)} sorting={sorting} />
             ))}
           </tr>
         </thead>
         <tbody>
-          {rows.map((row, index) => (
-            <tr key={keyOf(row, index)} data-key={keyOf(row, index)}>
-              {columns.map(({ name, number, cell = number }, nth) => (
-                <td key={nth} class={number === undefined ? '' : 'number'} data-name={name}>
-                  {cell?.(row)}
-                </td>
-              ))}
-            </tr>
-          ))}
+          {(props.sorting === undefined ? local.ordered : rows).map((row, index) => {
+            const key = keyOf(row, index)
+            return (
+              <tr key={key} data-key={key} class={key === open ? 'open' : ''}>
+                {cells(
+                  row,
+                  columns.length > 3 && (
+                    <button
+                      type="button"
+                      class="more-cells plain"
+                      aria-expanded={key === open}
+                      aria-label="All of this row"
+                      onClick={() => setOpen(key === open ? undefined : key)}
+                    />
+                  ),
+                )}
+              </tr>
+            )
+          })}
         </tbody>
+        {total !== undefined && (
+          <tfoot>
+            <tr>{cells(total, 'All')}</tr>
+          </tfoot>
+        )}
       </table>
+      {!isSaved && rows.length > 0 && (
+        <button type="button" class="save plain" aria-label={`${caption} as CSV`} onClick={save}>
+          CSV
+        </button>
+      )}
     </section>
   )
+}
+
+/** The classes of cells: numbers, and the places in a narrow window. */
+function kindsOf<Row>(columns: readonly Column<Row>[]): string[] {
+  const rest = columns.slice(1)
+  const main = rest.find(({ phone }) => phone === 'main') ?? rest.find(({ number }) => number) ?? rest[0]
+  const named = rest.filter(({ phone }) => phone === 'also')
+  const also = named.length > 0 ? named : rest.filter((column) => column !== main).slice(0, 2)
+  return columns.map((column) =>
+    [
+      column.number === undefined ? '' : 'number',
+      column === main ? 'main' : also.includes(column) ? 'also' : '',
+    ]
+      .join(' ')
+      .trim(),
+  )
+}
+
+/** The rows as they are shown, as CSV. A text in which a spreadsheet would begin a formula gets a `'`. */
+function csvOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  const box = document.createElement('table')
+  render(
+    <tbody>
+      {rows.map((row, index) => (
+        <tr key={index}>
+          {columns.map(({ number, cell = number }, nth) => (
+            <td key={nth}>{cell?.(row)}</td>
+          ))}
+        </tr>
+      ))}
+    </tbody>,
+    box,
+  )
+  const lines = [...box.rows].map((row) => [...row.cells].map(({ textContent }) => textContent.trim()))
+  const written = (text: string) => `"${text.replace(/^(?=[=+@\t\r]|-(?!\d))/, "'").replaceAll('"', '""')}"`
+  return [columns.map(({ name }) => name), ...lines].map((line) => line.map(written).join(',')).join('\r\n')
 }
 
 /** Whether what is in the box is wider or higher than the box. */
@@ -97,10 +203,15 @@ function useOverflow() {
   return { box, isWide, isTall }
 }
 
-function Heading<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorting | undefined }) {
-  const { name, number, sort } = column
+interface HeadingProps<Row> {
+  column: Column<Row>
+  sort: string | undefined
+  sorting: Sorting
+}
+
+function Heading<Row>({ column: { name, number }, sort, sorting }: HeadingProps<Row>) {
   const kind = number === undefined ? '' : 'number'
-  if (sort === undefined || sorting === undefined)
+  if (sort === undefined)
     return (
       <th scope="col" class={kind}>
         {name}

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { SessionDetail, TurnDetail } from '../../features/sessions/model.ts'
 import { useApi } from '../client/api.ts'
 import {
@@ -13,6 +13,8 @@ import {
 } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
+import { useHere } from '../client/router.ts'
+import { Answer } from '../frame/answer.tsx'
 import { Bar } from '../parts/bar.tsx'
 import { orUnknown, textColumn, timeColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
 import { Facts } from '../parts/fact.tsx'
@@ -26,7 +28,7 @@ import { QualityFactors } from './quality-factors.tsx'
 import { Timeline } from './timeline.tsx'
 
 /** Turns of a session that are drawn at once; a click shows the rest in steps of as many. */
-const TURNS = 200
+const TURNS = 50
 
 /** One session: what it cost and how its scores came about. */
 export function SessionPage({ id }: { id: string }) {
@@ -34,12 +36,10 @@ export function SessionPage({ id }: { id: string }) {
   return (
     <>
       <Back to="sessions">All sessions</Back>
-      <h2>
-        <code>{id}</code>
-      </h2>
       <Show loaded={session} what="the session">
         {(value) => (
           <>
+            <Sentence session={value} />
             <SessionFacts session={value} />
             {value.summary !== null && <p class="text">{value.summary}</p>}
             <Timeline turns={value.turn_records} findings={value.security_metadata.findings} />
@@ -55,6 +55,7 @@ export function SessionPage({ id }: { id: string }) {
               </p>
               <Findings findings={value.security_metadata.findings} />
             </section>
+            <Files session={value} />
             <Tools session={value} />
             <Turns turns={value.turn_records} />
             <Observations session={value} />
@@ -62,6 +63,55 @@ export function SessionPage({ id }: { id: string }) {
         )}
       </Show>
     </>
+  )
+}
+
+/** `ada@example.com in payments, 55 turns, $0.82`. */
+function Sentence({ session }: { session: SessionDetail }) {
+  const { id, user_id, project_name, source, turns, estimated_cost, created_at } = session
+  const members = useMembers(user_id !== null)
+  const name = user_id === null ? (source ?? 'Somebody') : (members.get(user_id)?.name ?? user_id)
+  return (
+    <Answer
+      soft={
+        <>
+          {source !== null && user_id !== null && `${source}, `}
+          <Time at={created_at} />, <code>{id}</code>
+        </>
+      }
+    >
+      <bdi>{name}</bdi> in <bdi>{project_name ?? 'no project'}</bdi>, {countOf(turns, 'turn')},{' '}
+      {formatDollars(estimated_cost)}
+    </Answer>
+  )
+}
+
+/** Files shown at once. */
+const FILES = 20
+
+/** Names the files that the session touched. */
+function Files({ session: { files_touched } }: { session: SessionDetail }) {
+  if (files_touched === null || files_touched.length === 0) return null
+  const rows = files_touched.map((file) => ({ file }))
+  return (
+    <section>
+      <h2>{countOf(rows.length, 'file')}</h2>
+      <details open={rows.length <= FILES}>
+        <summary>Names</summary>
+        <Table
+          caption="Files"
+          rows={rows}
+          keyOf={({ file }) => file}
+          columns={[
+            { name: 'File', cell: ({ file }) => <code>{file}</code>, value: ({ file }) => file },
+            {
+              name: 'Who knows it',
+              cell: ({ file }) => <a href={linkTo('team', { q: file })}>Who knows it</a>,
+            },
+          ]}
+        />
+      </details>
+    </section>
   )
 }
 
@@ -104,7 +154,7 @@ function SessionFacts({ session }: { session: SessionDetail }) {
         ['Files', orUnknown(session.files_touched, ({ length }) => countOf(length, 'file'))],
         ['Known from', ORIGINS[session.origin]],
         ['Landed', orUnknown(landed, (is) => (is ? (reverted ? 'yes, and reverted' : 'yes') : 'no'))],
-        ['Of its lines left', survival['30'] === null ? leftText(14) : leftText(30)],
+        ['Lines still there', survival['30'] === null ? leftText(14) : leftText(30)],
       ]}
     />
   )
@@ -136,7 +186,17 @@ function Tools({ session: { tools_used } }: { session: SessionDetail }) {
 }
 
 function Turns({ turns }: { turns: readonly TurnDetail[] }) {
+  // a finding links to its turn
+  const turn = useHere().query.get('turn')
+  const wanted = turns.findIndex(({ turn_number }) => String(turn_number) === turn)
   const [shown, setShown] = useState(TURNS)
+  useEffect(() => {
+    if (wanted === -1) return
+    setShown((before) => Math.max(before, (Math.floor(wanted / TURNS) + 1) * TURNS))
+    requestAnimationFrame(() =>
+      document.getElementById(`turn-${turns[wanted]?.turn_number}`)?.scrollIntoView({ block: 'center' }),
+    )
+  }, [wanted])
   if (turns.length === 0) return null
   return (
     <section>
@@ -144,9 +204,12 @@ function Turns({ turns }: { turns: readonly TurnDetail[] }) {
       <Table
         caption="Turns"
         rows={turns.slice(0, shown)}
-        keyOf={({ turn_number }, index) => `${turn_number}-${index}`}
+        keyOf={({ turn_number }, index) => `turn-${turn_number}-${index}`}
         columns={[
-          wholeColumn('Turn', 'turn_number'),
+          {
+            name: 'Turn',
+            number: ({ turn_number }) => <span id={`turn-${turn_number}`}>{turn_number}</span>,
+          },
           textColumn('Role', 'role'),
           textColumn('Model', 'model'),
           timeColumn('At', 'started_at'),

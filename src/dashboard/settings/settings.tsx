@@ -2,21 +2,21 @@ import type { ComponentType } from 'preact'
 import { linkTo } from '../client/links.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
 import { BadgeSettings } from './badges.tsx'
-import { BudgetSettings } from './budgets.tsx'
 import { KeySettings } from './keys.tsx'
 import { MemberSettings } from './members.tsx'
 import { OrganizationSettings } from './organization.tsx'
+import { ServerSettings } from './server.tsx'
 import { SignInSettings } from './sign-in.tsx'
 import { TelemetrySettings } from './telemetry.tsx'
 
 const SECTIONS: readonly { name: string; title: string; Content: ComponentType<PageProps> }[] = [
   { name: 'keys', title: 'API keys', Content: KeySettings },
   { name: 'members', title: 'Members', Content: MemberSettings },
-  { name: 'budget', title: 'Budgets', Content: BudgetSettings },
   { name: 'badges', title: 'Badges', Content: BadgeSettings },
   { name: 'organization', title: 'Organization', Content: OrganizationSettings },
   { name: 'telemetry', title: 'Telemetry', Content: TelemetrySettings },
   { name: 'sign-in', title: 'Sign-in', Content: SignInSettings },
+  { name: 'server', title: 'Server', Content: ServerSettings },
 ]
 
 /** The settings of the organization, a section at a time. */

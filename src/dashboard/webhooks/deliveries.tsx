@@ -41,9 +41,10 @@ export function Deliveries({ path, count, run, reload }: DeliveriesProps) {
         caption="Deliveries"
         columns={[
           timeColumn('At', 'created_at'),
-          { name: 'Event', cell: ({ event, test }) => (test ? `${event} (test)` : event) },
+          { name: 'Event', phone: 'also', cell: ({ event, test }) => (test ? `${event} (test)` : event) },
           {
             name: 'Status',
+            phone: 'main',
             cell: ({ status }) => <span class={`status ${status}`}>{status.replace('_', ' ')}</span>,
           },
           wholeColumn('Attempts', 'attempts'),
@@ -58,6 +59,7 @@ export function Deliveries({ path, count, run, reload }: DeliveriesProps) {
           },
           {
             name: 'Delivery',
+            phone: 'also',
             cell: ({ id }) => (
               <a href={linkHere(here, { delivery: id })}>
                 <code>{id}</code>

@@ -1,8 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { closed, component } from '../../analysis/records/fields.ts'
+import { closed, component, nullable } from '../../analysis/records/fields.ts'
 import { Endpoint } from '../../webhooks/model.ts'
 import { Alert } from '../alerts/model.ts'
 import { usedBudget } from '../budgets/model.ts'
+import { ListedFinding } from '../security/finding-model.ts'
+import { Machine } from '../team/model.ts'
 
 const NamedBudget = closed(
   {
@@ -20,6 +22,23 @@ export const Attention = component('Attention', {
   mine: Type.Array(NamedBudget, { description: 'Those of the member of the request and of their team' }),
   endpoints: Type.Array(Endpoint, {
     description: 'Those whose last attempt failed; with the scope `webhooks`',
+  }),
+  critical: closed(
+    {
+      total: Type.Integer({ examples: [13] }),
+      oldest: Type.Array(ListedFinding, { description: 'At most three' }),
+    },
+    { description: 'Open critical findings; none without the scope `security:read`' },
+  ),
+  unpriced: Type.Array(
+    closed({
+      model: nullable(Type.String({ examples: ['gpt-6.9-sol'] })),
+      tokens: Type.Integer({ examples: [15_000_000] }),
+    }),
+    { description: 'Models without a known price in the last 30 days, those with most tokens first' },
+  ),
+  silent_machines: Type.Array(Machine, {
+    description: 'Those that sent sessions, and for 3 to 30 days nothing; none without the scope `team:read`',
   }),
 })
 export type Attention = Static<typeof Attention>

@@ -1,5 +1,8 @@
 import { Elysia } from 'elysia'
-import { dayOf } from '../../base/dates.ts'
+import { grants } from '../../accounts/keys/model.ts'
+import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
+import { addDays, dayOf } from '../../base/dates.ts'
+import type { Sql } from '../../database/client.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import { listEndpoints } from '../../webhooks/queries.ts'
 import { findNames } from '../alerts/figure-queries.ts'
@@ -8,7 +11,25 @@ import { listRules } from '../alerts/rule-queries.ts'
 import { ALERTS } from '../alerts/rules.ts'
 import type { UsedBudget } from '../budgets/model.ts'
 import { findExceeded, findMyBudgets } from '../budgets/queries.ts'
+import type { Breakdown } from '../cost/breakdown-model.ts'
+import { getBreakdown } from '../cost/breakdown-queries.ts'
+import { findCritical } from '../security/finding-queries.ts'
+import { listSilent } from '../team/machine-queries.ts'
 import { Attention } from './model.ts'
+
+/** A machine is silent after these days, and after more it is not expected to come back. */
+const SILENT = { silentDays: 3, goneDays: 30 }
+/** Days in which models without a price are looked for. */
+const UNPRICED_DAYS = 30
+
+/** The models without a known price of the last days, those with most tokens first. */
+async function listUnpriced(sql: Sql, orgId: string, onlyMember: VisibleMember | null, to: string) {
+  const query = { by: 'model', sort: 'unpriced_tokens', order: 'desc', page: 1, per_page: 20 } as const
+  const days = { date_from: addDays(to, -UNPRICED_DAYS), date_to: to }
+  const { text } = await getBreakdown(sql, orgId, { ...query, ...days }, onlyMember)
+  const { data } = JSON.parse(text) as Breakdown
+  return data.flatMap(({ key, unpriced_tokens: tokens }) => (tokens > 0 ? [{ model: key, tokens }] : []))
+}
 
 const scopeOf = ({ scope }: UsedBudget): string => JSON.stringify(scope)
 
@@ -47,6 +68,14 @@ export const attentionRoutes = ({ read, now, api }: RouteDeps) =>
             alerts: alerts.filter(({ state, enabled }) => enabled && state !== 'ok'),
             budgets: [...exceeded, ...ownExceeded].map(named),
             mine: own.map(named),
+            critical: grants(access.scopes, 'security:read')
+              ? await findCritical(sql, orgId, seen)
+              : { total: 0, oldest: [] },
+            unpriced: await listUnpriced(sql, orgId, onlyMember, today),
+            silent_machines:
+              grants(access.scopes, 'team:read') && !hidesMembers
+                ? await listSilent(sql, orgId, onlyMember, at.now, SILENT)
+                : [],
             endpoints: endpoints.filter(({ health }) => health.consecutive_failures > 0),
           }
         }),

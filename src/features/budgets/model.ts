@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { BudgetRecord } from '../../analysis/records/budget.ts'
-import { closed, component } from '../../analysis/records/fields.ts'
+import { closed, component, nullable } from '../../analysis/records/fields.ts'
 import { oneOf, Page, PageOf, PerPage } from '../../http/query.ts'
 
 export const BUDGET_ACTIONS = ['warn', 'block'] as const
@@ -21,7 +21,34 @@ const scope = closed(
 
 export const MonthBudget = component('MonthBudget', { month, limit })
 
-const ScopedBudget = component('ScopedBudget', { month, limit, scope })
+const STATES = ['ok', 'warning', 'exceeded'] as const
+const status = oneOf(STATES, { description: '`warning`: from 80 percent on' })
+const ofMonth = {
+  current_cost: Type.Number({ description: 'US dollars of this month', examples: [2150.25] }),
+  percent_used: Type.Number({ examples: [86.01] }),
+  status,
+}
+
+const ScopedBudget = component('ScopedBudget', {
+  month,
+  limit,
+  scope,
+  used: Type.Optional(
+    nullable(
+      closed(
+        {
+          ...ofMonth,
+          projected_cost: Type.Number({ description: 'Of the month at its end', examples: [2610.4] }),
+          projected_exceed_date: nullable(Type.String({ format: 'date', examples: ['2026-11-27'] })),
+        },
+        {
+          description:
+            'With `include=used`: what this month cost, and will; null for a limit that is not in force, or whose cost the caller may not see',
+        },
+      ),
+    ),
+  ),
+})
 export type ScopedBudget = Static<typeof ScopedBudget>
 
 /** Names the scope of a budget: one of them, or none. */
@@ -40,7 +67,14 @@ export const ScopeQuery = Type.Object({
   ),
 })
 
-export const BudgetListQuery = Type.Object({ ...ScopeQuery.properties, page: Page, per_page: PerPage })
+export const BudgetListQuery = Type.Object({
+  ...ScopeQuery.properties,
+  page: Page,
+  per_page: PerPage,
+  include: Type.Optional(
+    oneOf(['used'], { description: '`used`: also what is spent of each this month', examples: ['used'] }),
+  ),
+})
 export type BudgetListQuery = Static<typeof BudgetListQuery>
 export const BudgetPage = PageOf(ScopedBudget)
 export type BudgetPage = Static<typeof BudgetPage>
@@ -59,9 +93,7 @@ export const MyBudgetsQuery = Type.Object({
 export const usedBudget = closed({
   scope,
   limit,
-  current_cost: Type.Number({ description: 'US dollars of this month (UTC)', examples: [2150.25] }),
-  percent_used: Type.Number({ examples: [86.01] }),
-  status: oneOf(['ok', 'warning', 'exceeded'], { description: '`warning`: from 80 percent on' }),
+  ...ofMonth,
 })
 export type UsedBudget = Static<typeof usedBudget>
 

@@ -4,7 +4,7 @@ import { monthOf } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { readPage } from '../../database/rows.ts'
-import { usedOf } from '../cost/forecast.ts'
+import { forecastOf, usedOf } from '../cost/forecast.ts'
 import {
   type BudgetScope,
   findBudgets,
@@ -29,6 +29,7 @@ export async function listBudgetPage(
   orgId: string,
   query: BudgetListQuery,
   { hidesMembers, onlyMember }: { hidesMembers: boolean; onlyMember: VisibleMember | null },
+  today: string,
 ): Promise<BudgetPage> {
   const named = await findScope(sql, orgId, query)
   const from = sql`
@@ -42,7 +43,19 @@ export async function listBudgetPage(
     from,
     order: sql`b.month desc, b.scope <> 'organization', b.scope, b.scope_key collate "C"`,
   })
-  return { data: data.map(budgetOf), pagination }
+  if (query.include === undefined) return { data: data.map(budgetOf), pagination }
+  // a developer may see only their own part of a team's cost
+  const seen = data.filter(({ scope }) => onlyMember === null || scope !== 'team')
+  const found = await findBudgets(sql, orgId, seen, monthOf(today), today)
+  const inForce = new Map(found.map((one) => [JSON.stringify([one.since, one.scope, one.scope_key]), one]))
+  const used = (row: BudgetRow) => {
+    const one = inForce.get(JSON.stringify([row.month, row.scope, row.scope_key]))
+    if (one === undefined) return null
+    const { limit: _limit, ...spent } = usedOf(one.limit, one.cost)
+    const { cost, exceedsOn } = forecastOf({ before: one.cost - one.today, today: one.today }, today)
+    return { ...spent, projected_cost: cost, projected_exceed_date: exceedsOn(one.limit) }
+  }
+  return { data: data.map((row) => ({ ...budgetOf(row), used: used(row) })), pagination }
 }
 
 /** Deletes the limit of this month, so that the one before it holds. Throws NOT_FOUND. */

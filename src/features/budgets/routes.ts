@@ -73,18 +73,23 @@ const MonthPath = refined(Type.Object({ month: Type.String() }), (path) =>
 export const budgetRoutes = ({ read, now, api, inTurn }: RouteDeps) =>
   new Elysia({ prefix: '/budgets', tags: ['Settings'] })
     .use(api)
-    .get('', ({ query, orgId, seen }) => read(orgId, (sql) => listBudgetPage(sql, orgId, query, seen)), {
-      scope: 'admin or cost:read',
-      query: ofOneScope(BudgetListQuery),
-      members: ({ member }: BudgetListQuery) => member !== undefined || 'left out',
-      response: BudgetPage,
-      detail: {
-        operationId: 'listBudgets',
-        summary: 'List the monthly limits, newest first',
-        description:
-          'Of the organization, its projects, members and teams; of one of them where it is named.',
+    .get(
+      '',
+      ({ query, orgId, seen, inZone }) =>
+        inZone((zone) => read(orgId, (sql) => listBudgetPage(sql, orgId, query, seen, dayOf(now(), zone)))),
+      {
+        scope: 'admin or cost:read',
+        query: ofOneScope(BudgetListQuery),
+        members: ({ member }: BudgetListQuery) => member !== undefined || 'left out',
+        response: BudgetPage,
+        detail: {
+          operationId: 'listBudgets',
+          summary: 'List the monthly limits, newest first',
+          description:
+            'Of the organization, its projects, members and teams; of one of them where it is named.',
+        },
       },
-    })
+    )
     .get(
       '/mine',
       ({ query, orgId, access, inZone }) =>

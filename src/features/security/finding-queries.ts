@@ -168,3 +168,34 @@ export async function findShownAgain(
       and f.file is not distinct from s.file
       and f.created_at < s.created_at`
 }
+
+/** Open critical findings that are named, the oldest. */
+const MAX_NAMED = 3
+
+/** The number of open critical findings, and the oldest of them. */
+export async function findCritical(sql: Sql, orgId: string, { hidesMembers, onlyMember }: Shown) {
+  const critical = sql`
+    from findings f
+    where f.org_id = ${orgId}
+      and f.severity = 'critical'
+      and f.status = 'open'
+      ${visible(sql, onlyMember)}`
+  const [row] = await sql<{ total: number; oldest: string[] | null }[]>`
+    select
+      (select count(*)::integer ${critical}) as total,
+      (
+        select json_agg(p.item order by p.created_at, p.session_id, p.position)
+        from (
+          select f.created_at, f.session_id, f.position, ${itemOf(sql, hidesMembers)}
+          from (
+            select f.*
+            ${critical}
+            order by f.created_at, f.session_id, f.position
+            limit ${MAX_NAMED}
+          ) f
+          ${memberOfKey(sql, orgId, sql`f.member`)}
+        ) p
+      ) as oldest`
+  const oldest = (row?.oldest ?? []).map((item) => JSON.parse(item) as ListedFinding)
+  return { total: row?.total ?? 0, oldest }
+}

@@ -71,3 +71,27 @@ export async function findSilentMachines(
     gone: rows.filter(({ days }) => days >= goneDays).length,
   }
 }
+
+/** Machines that sent sessions and are silent, those of the last `goneDays`, the longest silent first. */
+export const listSilent = async (
+  sql: Sql,
+  orgId: string,
+  onlyMember: VisibleMember | null,
+  now: Date,
+  { silentDays, goneDays }: { silentDays: number; goneDays: number },
+): Promise<MachinePage['data']> =>
+  await sql<MachinePage['data']>`
+    select
+      (
+        select ${memberItem(sql, sql`k.user_key`)}
+        from (values (1)) one
+        ${memberOfKey(sql, orgId, sql`k.user_key`)}
+      ) as member,
+      k.machine, to_char(k.last_seen_at at time zone 'UTC', ${TIME_PATTERN}) as last_seen_at, k.sessions::float8 as sessions
+    ${fromMachines(sql, orgId)}
+      ${onlyMember === null ? sql`` : sql`and k.user_key = any (${onlyMember.keys}::text[])`}
+      and k.sessions > 0
+      and k.last_seen_at < ${now}::timestamptz - ${silentDays}::integer * interval '1 day'
+      and k.last_seen_at >= ${now}::timestamptz - ${goneDays}::integer * interval '1 day'
+    order by k.last_seen_at, k.machine, k.user_key
+    limit 20`

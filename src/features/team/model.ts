@@ -105,7 +105,7 @@ const member = (description: string) =>
     { description },
   )
 
-const Machine = component('Machine', {
+export const Machine = component('Machine', {
   member: member('Whose sessions it sends; null where its requests had no user, or several'),
   machine: Type.String({ description: 'as in X-Machine', examples: ['ada-macbook.local'] }),
   last_seen_at: Timestamp('When it sent records, to the minute; UTC, milliseconds'),

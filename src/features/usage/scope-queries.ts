@@ -102,8 +102,8 @@ export const budgetInForce = (sql: ISql, orgId: string): Fragment => sql`
     limit 1
   )`
 
-/** The cost of a row `s` of a scope and a month, from the sums of months; US dollars with 6 decimals. */
-export const costOfScope = (sql: ISql, orgId: string): Fragment => sql`
+/** The cost of a row `s` of a scope and a month, or a day, from the sums of these; US dollars with 6 decimals. */
+export const costOfScope = (sql: ISql, orgId: string, grain: 'month' | 'day' = 'month'): Fragment => sql`
   (coalesce(
     case
       when s.scope in ('organization', 'project') then (
@@ -111,8 +111,8 @@ export const costOfScope = (sql: ISql, orgId: string): Fragment => sql`
         from usage_rollups r
         where r.org_id = ${orgId}
           and r.dims = case when s.scope = 'project' then 'project' else 'all' end
-          and r.grain = 'month'
-          and r.bucket = s.month
+          and r.grain = ${sql.unsafe(`'${grain}'`)}
+          and r.bucket = s.${sql.unsafe(grain)}
           and r.project = s.scope_key
       )
       else (
@@ -120,8 +120,8 @@ export const costOfScope = (sql: ISql, orgId: string): Fragment => sql`
         from usage_rollups r
         where r.org_id = ${orgId}
           and r.dims = 'member'
-          and r.grain = 'month'
-          and r.bucket = s.month
+          and r.grain = ${sql.unsafe(`'${grain}'`)}
+          and r.bucket = s.${sql.unsafe(grain)}
           and r.member = any (array(
             ${keysOf(sql, orgId, sql`case when s.scope = 'team' then a.team else a.id end = s.scope_key`)}
           ))
@@ -132,13 +132,21 @@ export const costOfScope = (sql: ISql, orgId: string): Fragment => sql`
 
 /**
  * The budgets of those of the scopes that have one in force in the month, given by its first day; in the order of `scopes`.
- * Amounts are in micro-dollars.
+ * Amounts are in micro-dollars; `today` is the cost of `day`, 0 without one. `since` is the budget's first month, `2026-11`.
  */
-export async function findBudgets(sql: ISql, orgId: string, scopes: readonly BudgetScope[], month: string) {
-  const rows = await sql<(BudgetScope & { limit: string; cost: string })[]>`
-    select s.scope, s.scope_key, b.limit_usd::text as limit, ${costOfScope(sql, orgId)}::text as cost
+export async function findBudgets(
+  sql: ISql,
+  orgId: string,
+  scopes: readonly BudgetScope[],
+  month: string,
+  day?: string,
+) {
+  const rows = await sql<(BudgetScope & { since: string; limit: string; cost: string; today: string })[]>`
+    select
+      s.scope, s.scope_key, to_char(b.since, 'YYYY-MM') as since, b.limit_usd::text as limit,
+      ${costOfScope(sql, orgId)}::text as cost, ${day === undefined ? sql`'0.000000'` : sql`${costOfScope(sql, orgId, 'day')}::text`} as today
     from (
-      select n.*, ${month}::date as month
+      select n.*, ${month}::date as month, ${day ?? month}::date as day
       from ${unnest(sql, [...scopes.entries()], {
         position: ['integer', ([position]) => position],
         scope: ['text', ([, { scope }]) => scope],
@@ -147,7 +155,10 @@ export async function findBudgets(sql: ISql, orgId: string, scopes: readonly Bud
     ) s
     cross join lateral ${budgetInForce(sql, orgId)} b
     order by s.position`
-  return rows.map(({ limit, cost, ...row }) => ({ ...row, limit: unitsOf(limit), cost: unitsOf(cost) }))
+  return rows.map(({ limit, cost, today, ...row }) => ({
+    ...row,
+    ...{ limit: unitsOf(limit), cost: unitsOf(cost), today: unitsOf(today) },
+  }))
 }
 
 /** The id of the budget that holds from the month `since` on. */

@@ -82,6 +82,7 @@ const OWN_VALUES: Record<string, string[]> = {
   'findings status': ['open', 'fixed', 'accepted', 'dismissed'],
   'findings sort': ['severity'],
   'sessions include': ['details'],
+  'budgets include': ['used'],
 }
 /** The values of a parameter in this path; undefined where none are known. */
 export function valuesIn(path: string, parameter: string): Values | string[] | undefined {
@@ -164,9 +165,7 @@ export const PUBLIC_ROUTES = [
   '/auth/methods',
   '/device',
   '/setup',
-  '/dashboard/app.css',
-  '/dashboard/app.js',
-  '/dashboard/icon.svg',
+  '/dashboard/:name',
   '/favicon.ico',
   '/docs/explorer.css',
   '/docs/swagger-ui-bundle.js',

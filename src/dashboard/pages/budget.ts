@@ -3,7 +3,7 @@ import type { BudgetPage } from '../../features/budgets/model.ts'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import { forecastOf, type Spent, usedOf } from '../../features/cost/forecast.ts'
 import type { Budget, CostTrend } from '../../features/cost/model.ts'
-import { getJson, pathOf, useLoaded } from '../client/api.ts'
+import { getJson, type Loaded, pathOf, useLoaded } from '../client/api.ts'
 import {
   addDays,
   daysOfPeriod,
@@ -14,7 +14,6 @@ import {
   type Range,
   today,
 } from '../client/days.ts'
-import { formatDollars } from '../client/format.ts'
 import { NONE, type Query } from '../client/links.ts'
 
 // The budgets of exactly what a page of cost shows.
@@ -43,11 +42,11 @@ interface Budgets {
 }
 
 /** Loads the budgets of what the filters leave in the range's months; undefined where there are none, or the reader may not see all of that cost. */
-export function useBudgets(filters: Query, range: Range, isDeveloper: boolean): Budgets | undefined {
+export function useBudgets(filters: Query, range: Range, isDeveloper: boolean): Loaded<Budgets | undefined> {
   const scope = scopeOf(filters)
   // a developer may see only their own part of a team's cost
   const isShown = scope !== undefined && !(isDeveloper && scope.team !== undefined)
-  const loaded = useLoaded(JSON.stringify(['budgets', scope, range, isShown]), async (signal) => {
+  return useLoaded(JSON.stringify(['budgets', scope, range, isShown]), async (signal) => {
     if (!isShown || range.from > range.to) return undefined
     const [first, last] = [monthOf(range.from), monthOf(range.to)]
     const month = first.from === last.from ? first : monthOf(today())
@@ -58,7 +57,6 @@ export function useBudgets(filters: Query, range: Range, isDeveloper: boolean): 
     const ofMonth = days.filter(({ period }) => period >= month.from && period <= month.to)
     return { limitOf, month: limit === null ? undefined : budgetOf(limit, month, ofMonth) }
   })
-  return loaded.state === 'ready' ? loaded.value : undefined
 }
 
 type Day = Pick<CostTrend['data'][number], 'period' | 'cost'>
@@ -93,7 +91,8 @@ export const spentSince = (days: readonly Day[], from: string, day: string): Spe
   today: units(costIn(days, day, day)),
 })
 
-function budgetOf(limit: number, month: Range, days: readonly Day[]): MonthBudget {
+/** The month's budget of a limit, from the costs of its days. */
+export function budgetOf(limit: number, month: Range, days: readonly Day[]): MonthBudget {
   const now = today()
   const spent = spentSince(days, month.from, now)
   const forecast = month.from === monthOf(now).from ? forecastOf(spent, now) : undefined
@@ -119,28 +118,4 @@ export function limitLine({ limitOf }: Budgets, periods: readonly string[], gran
   })
   if (values.every((value) => value === null)) return undefined
   return { name: granularity === 'month' ? 'Budget' : `Budget in a ${granularity}`, values }
-}
-
-const monthName = ({ from }: Range) =>
-  new Date(from).toLocaleString('en', {
-    ...{ month: 'long', timeZone: 'UTC' },
-    ...(from.slice(0, 4) !== today().slice(0, 4) && { year: 'numeric' }),
-  })
-
-/** Shows what was spent of a month's limit, and when that was or will be passed, with its name. */
-export const budgetFact = (budget: MonthBudget) =>
-  [`Budget of ${monthName(budget.month)}`, <Used key="budget" {...budget} />] as const
-
-function Used({ current_cost, limit, status, forecast, exceedsOn }: MonthBudget) {
-  const expected =
-    forecast === undefined || status === 'exceeded' ? '' : `, forecast ${formatDollars(forecast)}`
-  const passed = exceedsOn === null ? '' : `${expected === '' ? ',' : ':'} passed on ${exceedsOn}`
-  return (
-    <>
-      <span class={status === 'warning' ? 'fair' : ''}>
-        {formatDollars(current_cost)} of {formatDollars(limit)}
-      </span>
-      <span class={exceedsOn === null ? '' : 'bad'}>{`${expected}${passed}`}</span>
-    </>
-  )
 }

@@ -1,0 +1,92 @@
+import {
+  addDays,
+  comparedDays,
+  isDay,
+  isMonth,
+  lastMonths,
+  lengthOf,
+  monthOf,
+  type Range,
+  rangeBefore,
+  today,
+  weekOf,
+  wholeDays,
+} from './days.ts'
+import { formatRange } from './format.ts'
+
+// The range of days that a page's address names, and the days that it is compared with.
+
+const DEFAULT = '30d'
+
+/** Ranges that have a name. Those of a number of days end yesterday. Weeks begin on Monday. */
+export const NAMED_RANGES = [
+  ...([7, 30, 90, 365] as const).map(
+    (days) => [`${days}d`, `Last ${days} whole days`, () => wholeDays(days)] as const,
+  ),
+  ['week', 'This week', () => ({ from: weekOf(today()), to: addDays(weekOf(today()), 6) })],
+  ['last-week', 'Last week', () => rangeBefore({ from: weekOf(today()), to: addDays(weekOf(today()), 6) })],
+  ['month', 'This month', () => monthOf(today())],
+  ['last-month', 'Last month', () => monthOf(addDays(monthOf(today()).from, -1))],
+  ['6m', 'Last 6 months', () => lastMonths(6)],
+  ['all', 'All time', () => ({ from: '2020-01-01', to: today() })],
+] as const satisfies readonly (readonly [key: string, name: string, days: () => Range])[]
+
+/** The name in the address; undefined for own days. */
+export const rangeKeyOf = (query: URLSearchParams, usual = DEFAULT): string | undefined =>
+  ownDays(query) === undefined
+    ? (NAMED_RANGES.find(([key]) => key === query.get('range'))?.[0] ?? usual)
+    : undefined
+
+function ownDays(query: URLSearchParams): Range | undefined {
+  const [from, to] = [query.get('from'), query.get('to')]
+  return isDay(from) && isDay(to) ? { from, to } : undefined
+}
+
+/** The range of days that the page's address names, also one that ends before it begins; else the `usual` one. */
+export function rangeOf(query: URLSearchParams, usual?: string): Range {
+  const key = rangeKeyOf(query, usual)
+  const [, , days] = NAMED_RANGES.find(([name]) => name === key) ?? NAMED_RANGES[1]
+  return ownDays(query) ?? days()
+}
+
+/** The range as the API's filters. */
+export function datesOf(query: URLSearchParams, usual?: string) {
+  const { from, to } = rangeOf(query, usual)
+  return { date_from: from, date_to: to }
+}
+
+/** The days of the range that are over, and those that the address compares them with; undefined where none is over. */
+export function comparedOf(
+  query: URLSearchParams,
+  usual?: string,
+): Record<'now' | 'before', Range> | undefined {
+  const range = rangeOf(query, usual)
+  const found = comparedDays(range, isMonthly(query, usual))
+  const against = query.get('against')
+  if (found === undefined || against === null) return found
+  const [from = '', to = ''] = against.split('..')
+  if (isDay(from) && isDay(to)) return { now: found.now, before: { from, to } }
+  return against === 'year' ? { now: found.now, before: yearBefore(found.now) } : found
+}
+
+/** The same weekdays of a year ago: 52 weeks before. */
+const yearBefore = ({ from, to }: Range): Range => ({ from: addDays(from, -364), to: addDays(to, -364) })
+
+/** The last 30 days are no month, also where they are the days of one. */
+export function isMonthly(query: URLSearchParams, usual?: string): boolean {
+  const key = rangeKeyOf(query, usual)
+  return key === 'month' || key === 'last-month' || (key === undefined && isMonth(rangeOf(query, usual)))
+}
+
+/** `the 30 days before`, `1–29 Oct`. */
+export function nameOfAgainst(query: URLSearchParams, usual?: string): string {
+  const found = comparedOf(query, usual)
+  const against = query.get('against')
+  if (found === undefined) return 'nothing: no day of it is over'
+  const days = lengthOf(found.now)
+  return against === 'year' || against?.includes('..') || isMonthly(query, usual)
+    ? formatRange(found.before)
+    : days === 1
+      ? 'the day before'
+      : `the ${days} days before`
+}

@@ -1,0 +1,36 @@
+import type { ComponentChildren } from 'preact'
+import type { Loaded } from '../client/api.ts'
+
+interface AnswerProps {
+  /** The page's answer: a sentence. */
+  children: ComponentChildren
+  /** Defines the figures and says their limits. */
+  soft?: ComponentChildren
+}
+
+/** The heading of a page is its answer. */
+export const Answer = ({ children, soft }: AnswerProps) => (
+  <>
+    <h1 class="answer">{children}</h1>
+    {soft !== undefined && <p class="soft">{soft}</p>}
+  </>
+)
+
+interface ReadyProps {
+  /** All that the page asks for at first. */
+  of: readonly Loaded<unknown>[]
+  children: () => ComponentChildren
+}
+
+/** Shows a page when all of it is there, so that nothing is moved by what comes later. */
+export function Ready({ of, children }: ReadyProps): ComponentChildren {
+  if (of.every((loaded) => loaded.state !== 'loading' || loaded.value !== undefined)) return children()
+  return (
+    <>
+      <h1 class="answer">…</h1>
+      <p class="note" role="status">
+        Loading …
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,192 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { CostTrend } from '../../features/cost/model.ts'
+import { getJson } from '../client/api.ts'
+import { isDay, lastDays } from '../client/days.ts'
+import { formatDuration, formatRange } from '../client/format.ts'
+import { useMembers } from '../client/lists.ts'
+import { comparedOf, NAMED_RANGES, nameOfAgainst, rangeKeyOf, rangeOf } from '../client/ranges.ts'
+import { secondsSinceLoaded } from '../client/renewal.ts'
+import { linkHere, setQuery, useHere } from '../client/router.ts'
+import { Copy } from '../parts/copied.tsx'
+import { Csv, type CsvProps } from '../parts/csv.tsx'
+import { DayField, RangeProblem } from '../parts/field.tsx'
+import { Chooser, FilterForm, QueryChoice, QueryField } from '../parts/filters.tsx'
+import { Button } from '../parts/form.tsx'
+import { type FilterName, fieldOf } from './filter-fields.ts'
+import { Menu } from './menu.tsx'
+
+interface BarProps {
+  /** The filters that the page has. */
+  filters: readonly FilterName[]
+  /** The range unless the address says otherwise; null: the page has none. */
+  usual?: string | null
+  /** Whether the page compares its range with another. */
+  hasAgainst?: boolean
+  /** The page's own list, to be saved as a file. */
+  csv?: CsvProps | undefined
+  /** Choices of the page itself. */
+  children?: ComponentChildren
+}
+
+/** The line of every page: its days, its filters, and what can be taken away. */
+export function Bar({ filters, usual = '30d', hasAgainst = false, csv, children }: BarProps) {
+  const { query } = useHere()
+  return (
+    <div class="bar-line">
+      {usual !== null && <RangeMenu usual={usual} />}
+      {usual !== null && <RangeProblem {...rangeOf(query, usual)} />}
+      {hasAgainst && <AgainstMenu usual={usual ?? undefined} />}
+      {children}
+      <Chips filters={filters} />
+      {filters.length > 0 && (
+        <Menu kind="add" title="+ Filter">
+          <FilterForm>
+            {filters.map((name) => (
+              <FilterField key={name} name={name} />
+            ))}
+          </FilterForm>
+        </Menu>
+      )}
+      <div class="bar-end">
+        <Updated />
+        <Copy textOf={() => location.href} instead="copy the address">
+          Copy link
+        </Copy>
+        {csv !== undefined && <Csv {...csv} />}
+      </div>
+    </div>
+  )
+}
+
+function FilterField({ name }: { name: FilterName }) {
+  const { label, suggested, values, isNumber = false } = fieldOf(name)
+  if (suggested !== undefined) return <Chooser name={name} label={label} suggested={suggested} />
+  if (values === undefined) return <QueryField {...{ name, label, isNumber }} />
+  return <QueryChoice {...{ name, label }} options={[['', 'all'], ...values]} />
+}
+
+/** The filters that are set, each with what takes it away. */
+function Chips({ filters }: Pick<BarProps, 'filters'>) {
+  const here = useHere()
+  const set = filters.filter((name) => here.query.get(name))
+  const members = useMembers(set.includes('member') || set.includes('assignee'))
+  if (set.length === 0) return null
+  const without = (names: readonly FilterName[]) =>
+    linkHere(here, { page: undefined, ...Object.fromEntries(names.map((name) => [name, undefined])) })
+  const nameOf = (value: string) =>
+    members.get(value)?.name ?? [...members.values()].find(({ email }) => email === value)?.name ?? value
+  return (
+    <ul class="chips" aria-label="Filters">
+      {set.map((name) => {
+        const value = here.query.get(name) ?? ''
+        return (
+          <li key={name}>
+            <span>
+              {fieldOf(name).label}:{' '}
+              <bdi>{fieldOf(name).values?.find(([one]) => one === value)?.[1] ?? nameOf(value)}</bdi>
+            </span>
+            <a href={without([name])} aria-label={`Without the filter ${fieldOf(name).label}`}>
+              ×
+            </a>
+          </li>
+        )
+      })}
+      <li class="clear">
+        <a href={without(set)}>Clear filters</a>
+      </li>
+    </ul>
+  )
+}
+
+function RangeMenu({ usual }: { usual: string }) {
+  const here = useHere()
+  const range = rangeOf(here.query, usual)
+  const chosen = rangeKeyOf(here.query, usual)
+  const name = NAMED_RANGES.find(([key]) => key === chosen)?.[1]
+  const own = (days: { from: string; to: string }) => setQuery({ ...days, range: undefined })
+  return (
+    <Menu
+      kind="range"
+      title={
+        <>
+          {name ?? 'Own days'} <span class="note">{formatRange(range)}</span>
+        </>
+      }
+    >
+      <nav aria-label="Days">
+        {NAMED_RANGES.map(([key, called]) => (
+          <a
+            key={key}
+            href={linkHere(here, { range: key, from: undefined, to: undefined, page: undefined })}
+            aria-current={key === chosen ? 'true' : undefined}
+          >
+            {called}
+          </a>
+        ))}
+      </nav>
+      <Button act={async () => own(await allTime())}>All time</Button>
+      <FilterForm>
+        <DayField label="From" value={range.from} onChange={(from) => own({ from, to: range.to })} />
+        <DayField label="To" value={range.to} onChange={(to) => own({ from: range.from, to })} />
+      </FilterForm>
+    </Menu>
+  )
+}
+
+/** Up to today from the first session's month on. */
+async function allTime() {
+  const { data } = await getJson<CostTrend>('/cost/trend?granularity=month')
+  return { ...lastDays(30), ...(data[0] && { from: data[0].period }) }
+}
+
+function AgainstMenu({ usual }: { usual: string | undefined }) {
+  const here = useHere()
+  const { query } = here
+  const found = comparedOf(query, usual)
+  const own = (days: { from?: string; to?: string }) => {
+    const { from, to } = { ...found?.before, ...days }
+    if (isDay(from ?? null) && isDay(to ?? null)) setQuery({ against: `${from}..${to}` })
+  }
+  const before = new URLSearchParams(query)
+  before.delete('against')
+  return (
+    <Menu
+      kind="range"
+      title={
+        <>
+          against <span class="note">{nameOfAgainst(query, usual)}</span>
+        </>
+      }
+    >
+      <nav aria-label="Compared with">
+        <a
+          href={linkHere(here, { against: undefined })}
+          aria-current={query.get('against') === null ? 'true' : undefined}
+        >
+          {nameOfAgainst(before, usual)}
+        </a>
+        <a
+          href={linkHere(here, { against: 'year' })}
+          aria-current={query.get('against') === 'year' ? 'true' : undefined}
+        >
+          a year before
+        </a>
+      </nav>
+      <FilterForm>
+        <DayField label="Against, from" value={found?.before.from ?? ''} onChange={(from) => own({ from })} />
+        <DayField label="Against, to" value={found?.before.to ?? ''} onChange={(to) => own({ to })} />
+      </FilterForm>
+    </Menu>
+  )
+}
+
+/** Says how old what is shown is. */
+function Updated() {
+  const [, setTick] = useState(0)
+  useEffect(() => {
+    const timer = setInterval(() => setTick((tick) => tick + 1), 1_000)
+    return () => clearInterval(timer)
+  }, [])
+  return <span class="updated note">Updated {formatDuration(secondsSinceLoaded())} ago</span>
+}

@@ -1,0 +1,21 @@
+import { AlertsPage } from './alerts/alerts.tsx'
+import { DigestsPage, WeekPage } from './alerts/digests.tsx'
+import { AuditPage } from './pages/audit.tsx'
+import { BadgesPage } from './pages/badges.tsx'
+import { DevicesPage } from './settings/devices.tsx'
+import { SettingsPage } from './settings/settings.tsx'
+import { EndpointPage } from './webhooks/webhook.tsx'
+import { WebhooksPage } from './webhooks/webhooks.tsx'
+
+/** Pages that few look at: the browser loads them together when one of them is shown first. */
+export const LATER = {
+  alerts: AlertsPage,
+  audit: AuditPage,
+  badges: BadgesPage,
+  devices: DevicesPage,
+  digests: DigestsPage,
+  settings: SettingsPage,
+  webhooks: WebhooksPage,
+  week: WeekPage,
+}
+export const Endpoint = EndpointPage

@@ -1,0 +1,172 @@
+import type { CostTrend } from '../../features/cost/model.ts'
+import { PeriodChart } from '../charts/period-chart.tsx'
+import { addDays, monthOf, periodsOf, type Range, today } from '../client/days.ts'
+import {
+  formatDay,
+  formatDollars,
+  formatLongDay,
+  formatMonth,
+  formatShare,
+  formatTimes,
+} from '../client/format.ts'
+import { linkTo } from '../client/links.ts'
+import { Answer } from '../frame/answer.tsx'
+import { keptOf } from '../frame/kept.ts'
+import { budgetOf, limitLine, type MonthBudget } from '../pages/budget.ts'
+import { useSinceLastLook } from './last-look.ts'
+
+/** Weeks before a day whose same weekdays are its usual ones. */
+export const USUAL_WEEKS = 4
+/** A day that cost this many times the usual stands out. */
+const HIGH = 1.5
+
+export type Days = ReadonlyMap<string, CostTrend['data'][number]>
+
+const costOn = (days: Days, day: string): number => days.get(day)?.cost ?? 0
+
+/** The mean of the same weekday in the four weeks before. */
+const usualOf = (days: Days, day: string): number =>
+  Array.from({ length: USUAL_WEEKS }, (_, week) => costOn(days, addDays(day, -7 * (week + 1)))).reduce(
+    (sum, cost) => sum + cost,
+    0,
+  ) / USUAL_WEEKS
+
+/** The organization's budget of this month. */
+export function monthBudget(days: Days): MonthBudget | undefined {
+  const month = monthOf(today())
+  const limit =
+    days.get(today())?.budget ?? [...days.values()].findLast(({ period }) => period >= month.from)?.budget
+  return limit == null ? undefined : budgetOf(limit, month, [...days.values()])
+}
+
+interface MorningProps {
+  days: Days
+  budget: MonthBudget | undefined
+  organization: string
+  critical: number
+}
+
+/** Yesterday against its weekday, the month's end, and what happened since the last look. */
+export function Morning({ days, budget, organization, critical }: MorningProps) {
+  const yesterday = addDays(today(), -1)
+  const [cost, usual] = [costOn(days, yesterday), usualOf(days, yesterday)]
+  const weekday = formatLongDay(yesterday).split(' ')[0]
+  const times = usual === 0 ? undefined : cost / usual
+  const against =
+    times === undefined
+      ? ''
+      : times >= HIGH
+        ? `, ${formatTimes(times).slice(1)} times a usual ${weekday}`
+        : times <= 1 / HIGH
+          ? `, less than a usual ${weekday} (${formatDollars(usual)})`
+          : `, usual for a ${weekday}`
+  const look = Object.fromEntries(
+    [...days.values()].map(({ period, cost, sessions }) => [period, [cost, sessions] as const]),
+  )
+  const since = useSinceLastLook(organization, { days: look, critical })
+  return (
+    <>
+      <p class="note">{formatLongDay(today())}</p>
+      <Answer soft={since}>
+        Yesterday cost {formatDollars(cost)}
+        {against}. {budget === undefined ? '' : saidOfMonth(budget)}
+      </Answer>
+    </>
+  )
+}
+
+function saidOfMonth({ month, limit, forecast, exceedsOn, status, current_cost }: MonthBudget): string {
+  const name = formatMonth(month.from)
+  if (status === 'exceeded')
+    return `${name} is ${formatDollars(current_cost - limit)} above its budget of ${formatDollars(limit)}.`
+  if (forecast === undefined || exceedsOn === null)
+    return `${name} stays within its budget of ${formatDollars(limit)}: ${formatDollars(forecast ?? current_cost)} is expected.`
+  const when =
+    exceedsOn === today()
+      ? 'today'
+      : exceedsOn === addDays(today(), 1)
+        ? 'tomorrow'
+        : `on ${formatDay(exceedsOn)}`
+  return `${name} will pass its budget ${when}, by about ${formatDollars(forecast - limit)}.`
+}
+
+interface EachDayProps {
+  days: Days
+  range: Range
+  budget: MonthBudget | undefined
+  query: URLSearchParams
+  mayChange: boolean
+  /** Whether it is all of the organization. */
+  isWhole: boolean
+}
+
+/** The cost of each day of the range, with today so far. */
+export function EachDay({ days, range, budget, query, mayChange, isWhole }: EachDayProps) {
+  // today stands beside days that end yesterday
+  const isPast = range.to < addDays(today(), -1)
+  const periods = periodsOf({ from: range.from, to: isPast ? range.to : today() }, 'day')
+  const limits = isWhole
+    ? limitLine(
+        {
+          limitOf: (month) => days.get([...days.keys()].find((day) => day >= month) ?? '')?.budget ?? null,
+          month: undefined,
+        },
+        periods,
+        'day',
+      )
+    : undefined
+  const difference = (day: string) => {
+    const usual = usualOf(days, day)
+    return day === today() || usual === 0
+      ? '–'
+      : `${formatTimes(costOn(days, day) / usual)} a usual ${formatLongDay(day).split(' ')[0]}`
+  }
+  const mean = periods.reduce((sum, day) => sum + costOn(days, day), 0) / periods.length
+  const isHigh = (day: string) =>
+    day !== today() &&
+    usualOf(days, day) > 0 &&
+    costOn(days, day) >= Math.max(mean, HIGH * usualOf(days, day))
+  return (
+    <PeriodChart
+      title="Cost of each day"
+      description="A bar for each day: US dollars. Today is hatched: it is not over. Orange is 1.5 times its usual weekday or more."
+      periods={periods}
+      series={[{ name: 'Cost', values: periods.map((day) => costOn(days, day)) }]}
+      also={[{ name: 'Compared', values: periods.map(difference) }]}
+      isHigh={isHigh}
+      limit={limits}
+      unfinished={today()}
+      linkOf={(day) => linkTo('cost', { ...keptOf(query), range: undefined, from: day, to: day })}
+    >
+      {budget === undefined ? (
+        isWhole && (
+          <p class="note">No budget is set. {mayChange && <a href={linkTo('budgets')}>Set one</a>}</p>
+        )
+      ) : (
+        <>
+          <p class="value">
+            {formatDollars(budget.current_cost)}{' '}
+            <small>
+              in {formatMonth(budget.month.from)}, {formatShare(budget.current_cost / budget.limit)} of{' '}
+              {formatDollars(budget.limit)}
+            </small>
+          </p>
+          {budget.forecast !== undefined && (
+            <p class="note">
+              Forecast from whole days: {formatDollars(budget.forecast)}
+              {budget.forecast > budget.limit ? (
+                <strong class="bad">
+                  , {formatDollars(budget.forecast - budget.limit)} above the budget
+                </strong>
+              ) : budget.status === 'warning' ? (
+                <strong class="fair">, within the budget, of which most is spent</strong>
+              ) : (
+                ', within the budget'
+              )}
+            </p>
+          )}
+        </>
+      )}
+    </PeriodChart>
+  )
+}

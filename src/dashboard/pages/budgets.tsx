@@ -1,0 +1,200 @@
+import type { BudgetPage, ScopedBudget } from '../../features/budgets/model.ts'
+import { request, useApi } from '../client/api.ts'
+import { monthOf, today } from '../client/days.ts'
+import { countOf, formatDay, formatDollars, formatMonth, formatPercent } from '../client/format.ts'
+import { linkTo } from '../client/links.ts'
+import { useMembers } from '../client/lists.ts'
+import { isAdmin, type PageProps } from '../client/page-props.ts'
+import { Answer, Ready } from '../frame/answer.tsx'
+import { Bar } from '../frame/bar.tsx'
+import { Asked } from '../parts/asked.tsx'
+import { Bar as Filled } from '../parts/bar.tsx'
+import { Saying, useChanges } from '../parts/change.tsx'
+import { dollarColumn, orUnknown } from '../parts/columns.tsx'
+import { Choice } from '../parts/field.tsx'
+import { pick } from '../parts/filters.tsx'
+import { Form, Input } from '../parts/form.tsx'
+import { NamedLink } from '../parts/link.tsx'
+import { List } from '../parts/list.tsx'
+import { Empty } from '../parts/show.tsx'
+import type { Column } from '../parts/table.tsx'
+
+const SCOPES = [
+  ['', 'the organization'],
+  ['project', 'a project'],
+  ['member', 'a member'],
+  ['team', 'a team'],
+] as const
+const TONES = { ok: '', warning: 'fair', exceeded: 'bad' } as const
+type Scope = ScopedBudget['scope']
+
+/** An empty name is sent too: without it the limit would be the organization's. */
+const budgetPath = (month = '', scope: Readonly<Record<string, string | undefined>>) =>
+  `/budgets/${month}?${new URLSearchParams(Object.entries(scope).map(([of, name = '']) => [of, name]))}`
+
+/** The monthly limits of the organization, its projects, members and teams: what is spent of them, foreseen, and set. */
+export function BudgetsPage({ route: { query }, who }: PageProps) {
+  const { count, said, run } = useChanges()
+  const budgets = useApi<BudgetPage>(
+    '/budgets',
+    { include: 'used', ...pick(query, 'page'), per_page: 100 },
+    count,
+  )
+  const members = useMembers(true)
+  const nameOf = ({ project, member, team }: Scope): string =>
+    project
+      ? `project ${project}`
+      : team
+        ? `team ${team}`
+        : member
+          ? (members.get(member)?.name ?? member)
+          : 'the organization'
+  const month = monthOf(today())
+  const set = (of: string, name: string | undefined, from: string, limit: number) =>
+    run(() => request(budgetPath(from, of === '' ? {} : { [of]: name }), { method: 'PUT', body: { limit } }))
+  const columns: readonly Column<ScopedBudget>[] = [
+    {
+      name: 'Of',
+      cell: ({ scope }) => (
+        <NamedLink to={linkTo('cost', { range: 'month', ...scope })}>{nameOf(scope)}</NamedLink>
+      ),
+    },
+    {
+      name: 'Spent',
+      phone: 'main',
+      value: ({ used }) => used?.percent_used,
+      number: ({ used }) =>
+        orUnknown(used, ({ percent_used, status }) => (
+          <>
+            <span class={TONES[status]}>{formatPercent(percent_used)}</span>{' '}
+            <Filled fraction={percent_used / 100} kind={TONES[status] || 'series0'} />
+          </>
+        )),
+    },
+    {
+      name: formatMonth(month.from),
+      phone: 'also',
+      value: ({ used }) => used?.current_cost,
+      number: ({ used }) => orUnknown(used?.current_cost, formatDollars),
+    },
+    { ...dollarColumn('Limit a month', 'limit'), phone: 'also' },
+    {
+      name: 'Expected',
+      value: ({ used }) => used?.projected_cost,
+      number: ({ used, limit }) =>
+        orUnknown(used?.projected_cost, (cost) => (
+          <span class={cost > limit ? 'bad' : ''}>{formatDollars(cost)}</span>
+        )),
+    },
+    { name: 'Passed', cell: ({ used }) => orUnknown(used?.projected_exceed_date, formatDay) },
+    { name: 'Since', cell: ({ month: since }) => formatMonth(`${since}-01`) },
+    ...(isAdmin(who)
+      ? [
+          {
+            name: 'Change',
+            cell: ({ month: since, scope }: ScopedBudget) => {
+              const [of = '', name] = Object.entries(scope)[0] ?? []
+              return (
+                <div class="actions">
+                  <Form
+                    kind=""
+                    send="Set"
+                    onSend={({ limit }) => set(of, name, month.from.slice(0, 7), Number(limit))}
+                  >
+                    <Input
+                      label={`US dollars from ${formatMonth(month.from)}`}
+                      {...{ name: 'limit', type: 'number', required: true, min: 0.01, step: 'any' }}
+                    />
+                  </Form>
+                  <Asked
+                    question="Delete? The limit before it holds on"
+                    act={() => run(() => request(budgetPath(since, scope), { method: 'DELETE' }), 'Deleted')}
+                  >
+                    Delete
+                  </Asked>
+                </div>
+              )
+            },
+          },
+        ]
+      : []),
+  ]
+  return (
+    <>
+      <Bar filters={[]} usual={null} />
+      <Ready of={[budgets]}>
+        {() => (
+          <>
+            <Answer
+              soft={`Limits are of a calendar month (${who.organization.time_zone}) and hold until a later one is set. Expected: what was spent to yesterday, and as much a day as until then for the days that are left.`}
+            >
+              {budgets.state === 'failed' || budgets.value === undefined
+                ? 'Budgets'
+                : sentenceOf(budgets.value.data, nameOf)}
+            </Answer>
+            <Saying said={said} />
+            <List
+              loaded={budgets}
+              noun="limits"
+              empty={
+                <Empty command="cloud-analytics budget set --month 2026-11 --limit 2500">
+                  No limit is set.{isAdmin(who) && ' Set one below, or by a command:'}
+                </Empty>
+              }
+              caption="Limits"
+              keyOf={(budget) => JSON.stringify([budget.month, budget.scope])}
+              columns={columns}
+            />
+            {isAdmin(who) && (
+              <Form
+                title="New limit"
+                send="Set the limit"
+                onSend={({ month: from = '', limit, of = '', name }) => set(of, name, from, Number(limit))}
+              >
+                <Choice label="Of" name="of" value="" options={SCOPES} />
+                <Input
+                  label="Its name, or the member’s address (none for the organization)"
+                  name="name"
+                  maxLength={320}
+                />
+                <Input
+                  label="From the month"
+                  {...{ name: 'month', required: true, pattern: '\\d{4}-\\d{2}', placeholder: '2026-11' }}
+                  defaultValue={today().slice(0, 7)}
+                />
+                <Input label="US dollars a month" name="limit" type="number" required min={0.01} step="any" />
+              </Form>
+            )}
+          </>
+        )}
+      </Ready>
+    </>
+  )
+}
+
+/** `2 of 5 budgets are exceeded: team mobile (253.2%) and checkout (101.0%)`. */
+function sentenceOf(limits: readonly ScopedBudget[], nameOf: (scope: Scope) => string): string {
+  const used = limits.flatMap(({ scope, used }) => (used == null ? [] : [{ scope, ...used }]))
+  if (used.length === 0) return limits.length === 0 ? 'No budget is set' : 'No budget holds this month'
+  const named = (some: typeof used) =>
+    some.map(({ scope, percent_used }) => `${nameOf(scope)} (${formatPercent(percent_used)})`).join(', ')
+  const [only, another] = used
+  if (only !== undefined && another === undefined)
+    return `Of the budget of ${nameOf(only.scope)} ${formatPercent(only.percent_used)} is spent; ${
+      only.status === 'exceeded'
+        ? 'it is exceeded'
+        : only.projected_exceed_date === null
+          ? `it holds: ${formatDollars(only.projected_cost)} is expected`
+          : `it will be passed on ${formatDay(only.projected_exceed_date)}`
+    }`
+  const exceeded = used.filter(({ status }) => status === 'exceeded')
+  const ahead = used.filter(
+    ({ status, projected_exceed_date }) => status !== 'exceeded' && projected_exceed_date,
+  )
+  const of = `of ${countOf(used.length, 'budget')}`
+  const first =
+    exceeded.length === 0
+      ? `None ${of} is exceeded`
+      : `${exceeded.length} ${of} ${exceeded.length === 1 ? 'is' : 'are'} exceeded: ${named(exceeded)}`
+  return ahead.length === 0 ? first : `${first}; ${ahead.length} will be: ${named(ahead)}`
+}

@@ -1,0 +1,72 @@
+import type { ServerState } from '../../features/whoami/server-model.ts'
+import { useApi } from '../client/api.ts'
+import { daysAgo, formatBytes, formatDuration, formatShare } from '../client/format.ts'
+import { Facts } from '../parts/fact.tsx'
+import { Show } from '../parts/show.tsx'
+import { Time } from '../parts/time.tsx'
+
+/** Backups may be this many days old before the heading says so. */
+const OLD_DAYS = 2
+
+/** Version, backup and disk, for who runs the server. */
+export function ServerSettings() {
+  const server = useApi<ServerState>('/server')
+  if (server.state === 'failed' && server.error.status === 404)
+    return <p class="note">Several organizations share this server: only its operator sees its state.</p>
+  return (
+    <Show loaded={server} what="the server">
+      {({ version, database_bytes, backup_every_seconds, last_backup, backup_failed_at, disk }) => {
+        const age = last_backup === null ? undefined : daysAgo(last_backup.at)
+        return (
+          <>
+            <h2>
+              {last_backup === null
+                ? 'There is no backup'
+                : age === 0
+                  ? 'The last backup is of today'
+                  : `The last backup is ${age} days old`}
+              {disk !== null && `; ${formatBytes(disk.free_bytes)} of the disk are free`}
+            </h2>
+            {(last_backup === null || (age ?? 0) >= OLD_DAYS) && (
+              <p>
+                {backup_every_seconds === null ? (
+                  <>
+                    The server makes none by itself. <code>BACKUP_EVERY=24h</code> has it make one a day;{' '}
+                    <code>cloud-analytics backup FILE</code> makes one now.
+                  </>
+                ) : (
+                  <>
+                    <code>cloud-analytics doctor</code> says why.
+                  </>
+                )}
+              </p>
+            )}
+            <Facts
+              kind="facts"
+              of={[
+                ['Version', version],
+                ['Database', formatBytes(database_bytes)],
+                ['Last backup', last_backup === null ? 'none' : <Time key="at" at={last_backup.at} />],
+                ['Its size', last_backup === null ? undefined : formatBytes(last_backup.bytes)],
+                [
+                  'A backup every',
+                  backup_every_seconds === null ? 'never' : formatDuration(backup_every_seconds),
+                ],
+                [
+                  'Failed',
+                  backup_failed_at === null ? undefined : <Time key="failed" at={backup_failed_at} />,
+                ],
+                [
+                  'Disk',
+                  disk === null
+                    ? 'of another server'
+                    : `${formatBytes(disk.free_bytes)} free of ${formatBytes(disk.total_bytes)} (${formatShare(disk.free_bytes / disk.total_bytes)})`,
+                ],
+              ]}
+            />
+          </>
+        )
+      }}
+    </Show>
+  )
+}

@@ -1,0 +1,84 @@
+import type { ComponentType } from 'preact'
+import { linkTo, type Route } from './client/links.ts'
+import type { PageProps } from './client/page-props.ts'
+import { onDemand } from './frame/on-demand.tsx'
+import { OverviewPage } from './overview/overview.tsx'
+import { BudgetsPage } from './pages/budgets.tsx'
+import { CostPage } from './pages/cost.tsx'
+import { OutcomesPage } from './pages/outcomes.tsx'
+import { MePage, PersonPage } from './pages/person.tsx'
+import { PullRequestPage } from './pages/pull-request.tsx'
+import { PullRequestsPage } from './pages/pull-requests.tsx'
+import { QualityPage } from './pages/quality.tsx'
+import { SecurityPage } from './pages/security.tsx'
+import { TeamPage } from './pages/team.tsx'
+import { SessionPage } from './sessions/session.tsx'
+import { SessionsPage } from './sessions/sessions.tsx'
+
+export interface Listed {
+  /** The first part of the address. */
+  page: string
+  name: string
+  Content: ComponentType<PageProps>
+  /** One of the things that the page lists, when the address names it. */
+  One?: ComponentType<{ id: string }>
+  /** Whether its heading is its name; else the page begins with its answer. */
+  isPlain?: true
+}
+
+interface Tab {
+  name: string
+  pages: readonly Listed[]
+}
+
+const later = (page: keyof typeof import('./later.ts').LATER) =>
+  onDemand<PageProps>(async () => (await import('./later.ts')).LATER[page])
+const Endpoint = onDemand<{ id: string }>(async () => (await import('./later.ts')).Endpoint)
+
+/**
+ * The tabs of the header with their pages: a new page is one line here. One that few look at is loaded on demand, by
+ * `onDemand(async () => (await import('./pages/new.tsx')).NewPage)`.
+ */
+export const TABS: readonly Tab[] = [
+  { name: 'Overview', pages: [{ page: '', name: 'Overview', Content: OverviewPage }] },
+  {
+    name: 'Cost',
+    pages: [
+      { page: 'cost', name: 'Spend', Content: CostPage },
+      { page: 'budgets', name: 'Budgets', Content: BudgetsPage },
+    ],
+  },
+  {
+    name: 'Work',
+    pages: [
+      { page: 'sessions', name: 'Sessions', Content: SessionsPage, One: SessionPage },
+      { page: 'pull-requests', name: 'Pull requests', Content: PullRequestsPage, One: PullRequestPage },
+      { page: 'outcomes', name: 'Outcomes', Content: OutcomesPage },
+    ],
+  },
+  { name: 'Quality', pages: [{ page: 'quality', name: 'Quality', Content: QualityPage }] },
+  { name: 'Security', pages: [{ page: 'security', name: 'Security', Content: SecurityPage }] },
+  { name: 'Team', pages: [{ page: 'team', name: 'Team', Content: TeamPage, One: PersonPage }] },
+]
+
+/** The pages of the menu. */
+export const MENU: readonly Listed[] = [
+  { page: 'me', name: 'Me', Content: MePage },
+  { page: 'week', name: 'This week', Content: later('week'), isPlain: true },
+  { page: 'alerts', name: 'Alerts', Content: later('alerts'), isPlain: true },
+  { page: 'digests', name: 'Digests', Content: later('digests'), isPlain: true },
+  { page: 'devices', name: 'Devices', Content: later('devices'), isPlain: true },
+  { page: 'audit', name: 'Audit', Content: later('audit'), isPlain: true },
+  { page: 'webhooks', name: 'Webhooks', Content: later('webhooks'), One: Endpoint, isPlain: true },
+  { page: 'badges', name: 'Badges', Content: later('badges'), isPlain: true },
+  { page: 'settings', name: 'Settings', Content: later('settings'), isPlain: true },
+]
+
+export const PAGES: readonly Listed[] = [...TABS.flatMap(({ pages }) => pages), ...MENU]
+
+/** The address that took the place of an older one; undefined for one that stands. */
+export function newAddressOf({ page, id, query }: Route): string | undefined {
+  const given = Object.fromEntries(query)
+  if (page === 'findings') return linkTo('security', given)
+  return page === 'settings' && id === 'budget' ? linkTo('budgets', given) : undefined
+}

@@ -1,0 +1,31 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { closed, component, nullable, Timestamp } from '../../analysis/records/fields.ts'
+import { VERSION } from '../../base/version.ts'
+
+const bytes = (description: string, example: number) => Type.Integer({ description, examples: [example] })
+
+export const ServerState = component('Server', {
+  version: Type.String({ examples: [VERSION] }),
+  database_bytes: bytes('Size of the database on disk', 214_748_364),
+  backup_every_seconds: nullable(
+    Type.Number({ description: 'null: the server makes none', examples: [86_400] }),
+  ),
+  last_backup: nullable(
+    closed(
+      { at: Timestamp('When it began; UTC, milliseconds'), bytes: bytes('Size of its file', 21_474_836) },
+      { description: 'The newest complete one that the server made' },
+    ),
+  ),
+  backup_failed_at: nullable(Timestamp('Since the last success')),
+  disk: nullable(
+    closed(
+      {
+        free_bytes: bytes('Free space', 21_474_836_480),
+        total_bytes: bytes('All of its space', 107_374_182_400),
+      },
+      { description: 'Of the data directory; null where the database is another server’s' },
+    ),
+  ),
+})
+
+export type ServerState = Static<typeof ServerState>
