@@ -188,7 +188,10 @@ export async function readValues(
   if (metric === 'idle_seats') {
     // the days of a week that has just begun say nothing
     const days = window === 'week' ? 7 : 30
-    return { series: new Map([['', [await countIdleSeats(sql, orgId, watched.scope, days, now)]]]), empty: 0 }
+    return {
+      series: new Map([['', [await countIdleSeats(sql, orgId, watched.scope, days, { now, zone })]]]),
+      empty: 0,
+    }
   }
   const periods = Array.from({ length: times === undefined ? 1 : WINDOWS_BEFORE + 1 }, (_, back) =>
     windowAt(window, today, -back),

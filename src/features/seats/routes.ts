@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { dateOf } from '../../base/dates.ts'
+import { dayOf } from '../../base/dates.ts'
 import type { ReadDeps, RouteDeps } from '../../http/api.ts'
 import { fixedFields } from '../../http/declared.ts'
 import { textOf } from '../../http/query.ts'
@@ -26,25 +26,33 @@ const members = ({ member }: { member?: string }) => (member === undefined ? 'le
 export const seatRoutes = ({ api, read, now }: ReadDeps) =>
   new Elysia({ prefix: '/seats', tags: ['Cost'] })
     .use(api)
-    .get('', ({ cached, query, orgId, seen }) => cached((sql) => listSeats(sql, orgId, query, seen, now())), {
-      scope: 'admin',
-      query: SeatQuery,
-      response: textOf(SeatPage),
-      members: members as (query: SeatQuery) => true | 'left out',
-      csv: { columns: columnsOf(Seat), all: allSeats(now) },
-      // windows end, and plans are new for some days
-      cached: () => ({ now: now().toISOString().slice(0, 16) }),
-      detail: {
-        operationId: 'listSeats',
-        summary: 'What seats cost, and what the same work would have cost by the price list',
-        description:
-          'Of the last 30 whole days without dates, those with the largest use first. `paid` is money, `cost` is not: they are ' +
-          'never added. A seat is idle when no call came, also when its machine sends nothing.',
+    .get(
+      '',
+      ({ cached, query, orgId, seen }) =>
+        cached((sql, zone) => listSeats(sql, orgId, query, seen, { now: now(), zone })),
+      {
+        scope: 'admin',
+        query: SeatQuery,
+        response: textOf(SeatPage),
+        members: members as (query: SeatQuery) => true | 'left out',
+        csv: { columns: columnsOf(Seat), all: allSeats(now) },
+        // windows end, and plans are new for some days
+        cached: () => ({ now: now().toISOString().slice(0, 16) }),
+        detail: {
+          operationId: 'listSeats',
+          summary: 'What seats cost, and what the same work would have cost by the price list',
+          description:
+            'Of the last 30 whole days without dates, those with the largest use first. `paid` is money, `cost` is not: they are ' +
+            'never added. A seat is idle when no call came, also when its machine sends nothing.',
+        },
       },
-    })
+    )
     .get(
       '/mine',
-      ({ orgId, access }) => read(orgId, (sql) => findMySeats(sql, access, dateOf(now()), now())),
+      ({ orgId, access, inZone }) => {
+        const at = now()
+        return inZone((zone) => read(orgId, (sql) => findMySeats(sql, access, dayOf(at, zone), at)))
+      },
       {
         scope: 'sessions:write or cost:read',
         response: MySeats,

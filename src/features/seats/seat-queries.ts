@@ -1,11 +1,11 @@
-import { addDays, dateOf } from '../../base/dates.ts'
+import { addDays, dayOf } from '../../base/dates.ts'
 import { JsonText } from '../../base/json-text.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { memberKeys } from '../../database/member-addresses.ts'
 import type { Seen } from '../../http/whole-list.ts'
 import { isOfTeam } from '../usage/scope-queries.ts'
 import type { SeatQuery } from './model.ts'
-import { type Filters, PARTS, seatTables } from './seat-tables-queries.ts'
+import { type Clock, type Filters, PARTS, seatTables } from './seat-tables-queries.ts'
 
 /** The condition that a row of `seats s` matches. */
 function matches(sql: ISql, orgId: string, { plan, member, team, verdict }: Filters): Fragment {
@@ -41,11 +41,11 @@ export async function listSeats(
   orgId: string,
   query: SeatQuery,
   { hidesMembers }: Seen,
-  now: Date,
+  clock: Clock,
 ): Promise<JsonText> {
   const { page, per_page } = query
   const [row] = await sql<{ items: string | null; rows: string; total: string }[]>`
-    ${seatTables(sql, orgId, query, now)},
+    ${seatTables(sql, orgId, query, clock)},
     found as materialized (
       select s.*
       from seats s
@@ -84,9 +84,9 @@ export async function listSeats(
 /** All of them in the same order: `item`, as JSON. */
 export const allSeats =
   (now: () => Date) =>
-  (sql: Sql, orgId: string, query: SeatQuery, { hidesMembers }: Seen): Fragment =>
+  (sql: Sql, orgId: string, query: SeatQuery, { hidesMembers, zone }: Seen & { zone: string }): Fragment =>
     sql`
-    ${seatTables(sql, orgId, query, now())}
+    ${seatTables(sql, orgId, query, { now: now(), zone })}
     select ${itemOf(sql, hidesMembers)} as item
     from seats s
     where ${matches(sql, orgId, query)}
@@ -98,12 +98,12 @@ export async function countIdleSeats(
   orgId: string,
   { member, team }: Filters,
   days: number,
-  now: Date,
+  clock: Clock,
 ): Promise<number> {
-  const to = addDays(dateOf(now), -1)
+  const to = addDays(dayOf(clock.now, clock.zone), -1)
   const query = { date_from: addDays(to, 1 - days), date_to: to, member, team }
   const [row] = await sql<{ idle: number }[]>`
-    ${seatTables(sql, orgId, query, now)}
+    ${seatTables(sql, orgId, query, clock)}
     select coalesce(sum(s.quantity), 0)::integer as idle
     from seats s
     where ${matches(sql, orgId, { ...query, verdict: 'idle' })}`

@@ -1,11 +1,21 @@
-import { addDays, dateOf } from '../../base/dates.ts'
+import { addDays, dayOf, daysFrom, instantsOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'
+import { dayIn } from '../../database/rows.ts'
 import { hitEnd } from '../usage/resumed-write.ts'
 import type { SeatQuery } from './model.ts'
 import { usedOnDays } from './use-queries.ts'
 
 export type Filters = { [Name in keyof SeatQuery]?: SeatQuery[Name] | undefined }
+
+/** The time, and the time zone of the organization's days. */
+export interface Clock {
+  now: Date
+  zone: string
+}
+
+/** Windows of earlier days are not known. */
+const FIRST_DAY = '2020-01-01'
 
 const RANGE_DAYS = 30
 /** A plan in force for fewer days is new. */
@@ -15,8 +25,8 @@ const NEW_DAYS = 14
 export const PARTS = 377_580
 
 /** The days of a query: without dates the last 30 whole ones. */
-export function seatRange({ date_from, date_to }: Filters, now: Date) {
-  const yesterday = addDays(dateOf(now), -1)
+function seatRange({ date_from, date_to }: Filters, today: string) {
+  const yesterday = addDays(today, -1)
   const to = date_to ?? (date_from !== undefined && date_from > yesterday ? date_from : yesterday)
   return { from: date_from ?? addDays(to, 1 - RANGE_DAYS), to }
 }
@@ -25,39 +35,41 @@ export function seatRange({ date_from, date_to }: Filters, now: Date) {
 const percent = (column: string) => `trim_scale(round(${column}, 6))`
 
 /** Statement parts: `seats s`, a row for each plan of the range and for what plans paid that are not known. */
-export function seatTables(sql: ISql, orgId: string, query: Filters, now: Date): Fragment {
-  const range = seatRange(query, now)
+export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone }: Clock): Fragment {
+  const today = dayOf(now, zone)
+  const range = seatRange(query, today)
   const { from, to } = range
-  const today = dateOf(now)
+  const known = { from: from < FIRST_DAY ? FIRST_DAY : from, to: to > today ? addDays(today, 1) : to }
+  const { from: since = now, before = now } = instantsOf(known.from, known.to, zone)
   // a window that is not over is shown with the range that ends now
   const isNow = to >= addDays(today, -1)
   const ofVendor = (table: 'p' | 'u' | 'w') =>
     query.vendor === undefined ? sql`` : sql`and ${sql.unsafe(table)}.vendor = ${query.vendor}`
-  // windows and days of a member are those of the plan that is in force then; else of seats that are shared, if there are any
-  const ofPlan = (table: 'u' | 'w') => {
-    const day = sql`${sql.unsafe(table)}.day`
-    const vendor = sql`${sql.unsafe(table)}.vendor`
-    const member = sql`${sql.unsafe(table)}.member_id`
-    return sql`
-      left join plans_in_range o
-        on o.member = ${member}
-        and o.member <> ''
-        and o.vendor = ${vendor}
-        and ${day} between o.first and o.last
-      left join lateral (
-        select p.id
-        from shared p
-        where o.id is null
-          and p.vendor = ${vendor}
-          and ${day} between p.first and p.last
-        order by p.first_day, p.plan, p.id
-        limit 1
-      ) q on true`
-  }
+  const anchor = sql`coalesce(w.hit_at, w.last_at)`
+  // rows between two changes of plans are of one plan: they are summed before plans are looked for
+  const segmentOf = (day: Fragment) => sql`width_bucket(${day}, (select g.starts from segments g))`
+  // the member's own plan, else seats that are shared
+  const ofPlan = sql`
+    cross join lateral (select (select g.starts from segments g)[r.segment] as day) s
+    left join keys k on k.key = r.key
+    left join plans_in_range o
+      on o.member = k.id
+      and o.vendor = r.vendor
+      and s.day between o.first and o.last
+    left join lateral (
+      select p.id
+      from shared p
+      where o.id is null
+        and p.vendor = r.vendor
+        and s.day between p.first and p.last
+      order by p.first_day, p.plan, p.id
+      limit 1
+    ) q on true`
   const planId = sql`coalesce(o.id, q.id)`
+  const owner = sql`${planId} as plan_id, case when ${planId} is null then coalesce(k.id, '') else '' end as member_id, r.vendor`
   return sql`
-    with ids as materialized (
-      select jsonb_object_agg(k.key, a.id) as of_key
+    with keys as materialized (
+      select distinct k.key, a.id
       from ${memberAddresses(sql, orgId)} a
       cross join lateral unnest(array[a.id, a.address]) as k (key)
     ),
@@ -70,56 +82,67 @@ export function seatTables(sql: ISql, orgId: string, query: Filters, now: Date):
         ${ofVendor('p')}
     ),
     shared as materialized (select p.* from plans_in_range p where p.member = ''),
+    segments as materialized (
+      select array_agg(distinct d.day order by d.day) as starts
+      from (
+        select ${from}::date as day
+        union all
+        select p.first from plans_in_range p
+        union all
+        select p.last + 1 from plans_in_range p
+      ) d
+    ),
     days as materialized (
-      select coalesce((select i.of_key from ids i)->>u.member, '') as member_id, u.vendor, u.paid_by, u.day,
-        sum(u.cost) as cost, sum(u.sessions) as sessions
+      select
+        u.member as key, u.vendor, ${segmentOf(sql`u.day`)} as segment, sum(u.cost) as cost,
+        sum(u.cost) filter (where u.paid_by = 'plan') as plan_cost, sum(u.cost) filter (where u.paid_by = 'api') as api_cost,
+        sum(u.sessions) as sessions, count(distinct u.day) as active_days, max(u.day) as last_active_day
       from (${usedOnDays(sql, orgId, range)}) u
       where true
         ${ofVendor('u')}
-      group by 1, 2, 3, 4
+      group by 1, 2, 3
     ),
     uses as materialized (
       select
-        ${planId} as plan_id, case when ${planId} is null then u.member_id else '' end as member_id, u.vendor,
-        coalesce(sum(u.cost) filter (
-          where u.paid_by = 'plan'
-            or (u.paid_by = 'unknown' and ${planId} is not null)
-        ), 0) as cost,
-        sum(u.sessions) as sessions, count(distinct u.day) as active_days, max(u.day) as last_active_day
-      from days u
-      ${ofPlan('u')}
+        ${owner}, coalesce(sum(case when ${planId} is null then r.plan_cost else r.cost - coalesce(r.api_cost, 0) end), 0) as cost,
+        sum(r.sessions) as sessions, sum(r.active_days) as active_days, max(r.last_active_day) as last_active_day
+      from days r
+      ${ofPlan}
+      where ${planId} is not null
+        or r.plan_cost is not null
       group by 1, 2, 3
-      having coalesce(min(o.id), min(q.id)) is not null
-        or bool_or(u.paid_by = 'plan')
     ),
     windows as materialized (
       select
-        coalesce((select i.of_key from ids i)->>w.member, '') as member_id, w.vendor, w.limit_name, w.scope,
-        least((coalesce(w.hit_at, w.last_at) at time zone 'UTC')::date, ${to}::date) as day,
-        (coalesce(w.hit_at, w.last_at) at time zone 'UTC')::date <= ${to}::date as is_counted,
-        w.peak_percent, w.overage, w.hit_at,
-        extract(epoch from least(${hitEnd(sql)}, w.resumed_at) - w.hit_at) / 3600 as hours,
-        case when ${isNow}::boolean and w.resets and w.ends > ${now} then w.last_percent end as current,
-        w.ends
-      from limit_windows w
-      where w.org_id = ${orgId}
-        and w.last_at >= ${from}::date::timestamp at time zone 'UTC'
-        and (
-          coalesce(w.hit_at, w.last_at) < (${to}::date + 1)::timestamp at time zone 'UTC'
-          or (${isNow}::boolean and w.resets and w.ends > ${now})
-        )
-        ${ofVendor('w')}
+        w.member as key, w.vendor, w.limit_name, w.scope, ${segmentOf(sql`w.day`)} as segment, max(w.peak_percent) as peak,
+        count(*) filter (where w.is_counted) as windows, count(w.hit_at) filter (where w.is_counted) as hits,
+        sum(w.hours) filter (where w.is_counted) as hours, bool_or(w.overage) as overage, max(w.current) as current
+      from (
+        select
+          w.member, w.vendor, w.limit_name, w.scope, w.peak_percent, w.overage, w.hit_at,
+          least(${dayIn(sql, anchor, daysFrom(known.from, known.to), zone)}, ${to}::date) as day, ${anchor} < ${before} as is_counted,
+          case when w.hit_at is not null then
+            extract(epoch from greatest(least(${hitEnd(sql)}, w.resumed_at) - w.hit_at, '0')) / 3600
+          end as hours,
+          case when ${isNow}::boolean and w.resets and w.ends > ${now} then w.last_percent end as current
+        from limit_windows w
+        where w.org_id = ${orgId}
+          and w.last_at >= ${since}
+          and (
+            ${anchor} < ${before}
+            or (${isNow}::boolean and w.resets and w.ends > ${now})
+          )
+          ${ofVendor('w')}
+      ) w
+      where w.day >= ${from}::date
+      group by 1, 2, 3, 4, 5
     ),
     limits as materialized (
       select
-        ${planId} as plan_id, case when ${planId} is null then w.member_id else '' end as member_id, w.vendor,
-        w.limit_name, w.scope, max(w.peak_percent) as peak, count(*) filter (where w.is_counted) as windows,
-        count(w.hit_at) filter (where w.is_counted) as hits,
-        coalesce(sum(greatest(w.hours, 0)) filter (where w.is_counted), 0) as hours, bool_or(w.overage) as overage,
-        (array_agg(w.current order by w.ends desc) filter (where w.current is not null))[1] as current
-      from windows w
-      ${ofPlan('w')}
-      where w.day >= ${from}::date
+        ${owner}, r.limit_name, r.scope, max(r.peak) as peak, sum(r.windows) as windows, sum(r.hits) as hits,
+        coalesce(sum(r.hours), 0) as hours, bool_or(r.overage) as overage, max(r.current) as current
+      from windows r
+      ${ofPlan}
       group by 1, 2, 3, 4, 5
     ),
     stated as materialized (
