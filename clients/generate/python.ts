@@ -7,6 +7,9 @@ import { childrenOf, filled, HEADER, resourcesOf } from './text.ts'
 const NO_ATTRIBUTE =
   /^(?:\d.*|clear|copy|fromkeys|get|items|keys|pop|popitem|setdefault|update|values|from|class|def|is|in|not)$/
 
+/** Reserved words: as a parameter `from_`. */
+const RESERVED = /^(?:from|class|def|is|in|not)$/
+
 function typeOf(type: Type, models = ''): string {
   const plain = () => {
     if (type.kind === 'enum') return `Literal[${type.values.map((value) => `"${value}"`).join(', ')}]`
@@ -173,7 +176,9 @@ function methodOf(operation: Operation, api: Api, common: Set<string>): string {
     ...(input
       ? [
           'params: Params = None, *',
-          ...fields.map((field) => `${field.name}: ${inputType(field.type)} = UNSET`),
+          ...fields.map(
+            ({ name, type }) => `${RESERVED.test(name) ? `${name}_` : name}: ${inputType(type)} = UNSET`,
+          ),
         ]
       : []),
     ...(isIdempotent ? ['idempotency_key: str = UNSET'] : []),

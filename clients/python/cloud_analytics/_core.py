@@ -107,7 +107,8 @@ class Resource:
 
 def _fill(path: str, arguments: Dict[str, Any]) -> Tuple[str, Dict[str, Any]]:
     """The path with its ids, and the other arguments that were given."""
-    given = {name: value for name, value in arguments.items() if value is not UNSET and name not in ("self", "params")}
+    named = {name: value for name, value in arguments.items() if value is not UNSET and name not in ("self", "params")}
+    given = {name[:-1] if name.endswith("_") else name: value for name, value in named.items()}
     fields = {**(arguments.get("params") or {}), **given}
 
     def id_of(match: "re.Match[str]") -> str:

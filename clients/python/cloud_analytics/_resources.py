@@ -600,7 +600,7 @@ class Plans(Resource):
 
     def create(
         self, params: Params = None, *, vendor: m.Vendor = UNSET, plan: str = UNSET,
-        member: Optional[str] = UNSET, from: str = UNSET, to: Optional[str] = UNSET,
+        member: Optional[str] = UNSET, from_: str = UNSET, to: Optional[str] = UNSET,
         price_month: float = UNSET, quantity: Optional[int] = UNSET, currency: Optional[str] = UNSET,
         usd_rate: Optional[float] = UNSET, included_credits: Optional[float] = UNSET, replace: bool = UNSET
     ) -> m.Plan:
@@ -616,7 +616,7 @@ class Plans(Resource):
 
     def update(
         self, plan_id: str, params: Params = None, *, vendor: m.Vendor = UNSET, plan: str = UNSET,
-        member: Optional[str] = UNSET, from: str = UNSET, to: Optional[str] = UNSET,
+        member: Optional[str] = UNSET, from_: str = UNSET, to: Optional[str] = UNSET,
         price_month: float = UNSET, quantity: Optional[int] = UNSET, currency: Optional[str] = UNSET,
         usd_rate: Optional[float] = UNSET, included_credits: Optional[float] = UNSET
     ) -> m.Plan:
