@@ -15,6 +15,7 @@ export const METHODS: Record<string, Record<string, string>> = {
   cost: {
     get: 'GET /v1/cost',
     breakdown: 'GET /v1/cost/breakdown',
+    explain: 'GET /v1/cost/explain',
     price_guess: 'GET /v1/cost/price-guess',
     trend: 'GET /v1/cost/trend',
   },

@@ -637,6 +637,7 @@ type CostGetParams struct {
 	DateFrom string `json:"date_from,omitempty"` // First UTC day, inclusive
 	DateTo   string `json:"date_to,omitempty"`   // Last UTC day, inclusive
 	GroupBy  string `json:"group_by,omitempty"`  // Length of a period in by_period
+	Compare  string `json:"compare,omitempty"`   // Adds `previous`, the same of another range: `previous`, the equally long range before, which needs both dates, or days as `2026-10-01..2026-10-31`
 }
 type CostSummaryByPeriod struct {
 	Period string  `json:"period"` // first day of the period
@@ -667,6 +668,12 @@ type Budget struct {
 	AlertThreshold float64 `json:"alert_threshold"` // percent used from which the status is warning
 	Currency       string  `json:"currency"`
 }
+
+// CostSummaryPrevious: In the range of `compare`.
+type CostSummaryPrevious struct {
+	TotalCost      float64 `json:"total_cost"`      // of all that was used in the range; US dollars
+	UnpricedTokens int64   `json:"unpriced_tokens"` // tokens used in the range whose price is not known: total_cost is without them
+}
 type CostSummary struct {
 	TotalCost      float64                `json:"total_cost"`      // of all that was used in the range; US dollars
 	UnpricedTokens int64                  `json:"unpriced_tokens"` // tokens used in the range whose price is not known: total_cost is without them
@@ -675,6 +682,7 @@ type CostSummary struct {
 	ByPeriod       []CostSummaryByPeriod  `json:"by_period"`
 	ByProject      []CostSummaryByProject `json:"by_project"`
 	CurrentBudget  *Budget                `json:"current_budget"`
+	Previous       *CostSummaryPrevious   `json:"previous"` // In the range of `compare`
 }
 type CostBreakdownParams struct {
 	By          string   `json:"by,omitempty"`           // What an item is of. Sums answer in a time that does not grow with the number of sessions. The sessions that match are read with the filters `ticket`, `min_cost`, `max_cost`, `min_quality`, `max_quality` and `has_findings`; by ticket with member, agent, model or branch; by branch with agent or model; by project and member together with agent, model or branch; and by two keys of days that make no whole months
@@ -742,6 +750,73 @@ type BreakdownItem struct {
 type Breakdown struct {
 	Page[BreakdownItem]
 	Total BreakdownTotal `json:"total"`
+}
+type CostExplainParams struct {
+	By          string   `json:"by,omitempty"`           // What an item is of. Causes are found within each key and summed, so that those of the total depend on it
+	Against     string   `json:"against,omitempty"`      // What the range is compared with: `previous`, as many days before; `year`, the same days a year before; or days as `2026-10-01..2026-10-31`
+	Project     string   `json:"project,omitempty"`      // Only this project; empty: only what has none
+	DateFrom    string   `json:"date_from,omitempty"`    // First UTC day, inclusive
+	DateTo      string   `json:"date_to,omitempty"`      // Last UTC day, inclusive
+	Member      string   `json:"member,omitempty"`       // Only sessions of this member: an id, or an address in any case
+	Team        string   `json:"team,omitempty"`         // Only what members of this team did, which they are in now; empty: of members in none, and of nobody
+	Model       string   `json:"model,omitempty"`        // Only sessions that used this model; a breakdown counts what they used of it
+	Agent       string   `json:"agent,omitempty"`        // Only sessions of this coding agent: their `source`
+	Branch      string   `json:"branch,omitempty"`       // Only sessions on this branch; empty: on none
+	Ticket      string   `json:"ticket,omitempty"`       // Only sessions of this ticket, by `ticket_pattern`; empty: of none
+	MinCost     *float64 `json:"min_cost,omitempty"`     // Only sessions that cost at least this, in US dollars
+	MaxCost     *float64 `json:"max_cost,omitempty"`     // Only sessions that cost at most this, in US dollars
+	MinQuality  *float64 `json:"min_quality,omitempty"`  // Only sessions with at least this quality score
+	MaxQuality  *float64 `json:"max_quality,omitempty"`  // Only sessions with at most this quality score
+	HasFindings *bool    `json:"has_findings,omitempty"` // Only sessions with, or without, security findings
+	Page        int64    `json:"page,omitempty"`         // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
+	PerPage     int64    `json:"per_page,omitempty"`     // Items on a page
+}
+type ExplanationAgainst struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+type ChangePart struct {
+	Cause  string   `json:"cause"`  // `undivided`: costs without tokens, and sessions without calls. `prompts` has the whole change of a key of which one range has no prompts, calls or tokens
+	Amount float64  `json:"amount"` // US dollars, exact to 6 decimals
+	Before *float64 `json:"before"` // What drives the cause: prompts, calls per prompt, tokens per call; to 6 decimals. null for `model_mix`, `price`, `undivided`, and where nothing is divided by
+	After  *float64 `json:"after"`  // What drives the cause: prompts, calls per prompt, tokens per call; to 6 decimals. null for `model_mix`, `price`, `undivided`, and where nothing is divided by
+}
+
+// ExplainedKeyParts: They add up to the change of the key, and each of all keys to the part of the total.
+type ExplainedKeyParts struct {
+	Prompts           float64 `json:"prompts"`              // US dollars, exact to 6 decimals
+	CallsPerPrompt    float64 `json:"calls_per_prompt"`     // US dollars, exact to 6 decimals
+	ModelMix          float64 `json:"model_mix"`            // US dollars, exact to 6 decimals
+	InputPerCall      float64 `json:"input_per_call"`       // US dollars, exact to 6 decimals
+	OutputPerCall     float64 `json:"output_per_call"`      // US dollars, exact to 6 decimals
+	CacheReadPerCall  float64 `json:"cache_read_per_call"`  // US dollars, exact to 6 decimals
+	CacheWritePerCall float64 `json:"cache_write_per_call"` // US dollars, exact to 6 decimals
+	Price             float64 `json:"price"`                // US dollars, exact to 6 decimals
+	Undivided         float64 `json:"undivided"`            // US dollars, exact to 6 decimals
+}
+type ExplainedKey struct {
+	Key    *string           `json:"key"`
+	Before float64           `json:"before"` // US dollars, exact to 6 decimals
+	After  float64           `json:"after"`  // US dollars, exact to 6 decimals
+	Change float64           `json:"change"` // US dollars, exact to 6 decimals
+	Parts  ExplainedKeyParts `json:"parts"`
+}
+type RangeFact struct {
+	Day  string `json:"day"`
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+	Link string `json:"link"`
+}
+type Explanation struct {
+	Page[ExplainedKey]
+	From    string             `json:"from"`
+	To      string             `json:"to"`
+	Against ExplanationAgainst `json:"against"`
+	Before  float64            `json:"before"` // US dollars, exact to 6 decimals
+	After   float64            `json:"after"`  // US dollars, exact to 6 decimals
+	Change  float64            `json:"change"` // US dollars, exact to 6 decimals
+	Parts   []ChangePart       `json:"parts"`  // They add up to `change` exactly
+	Facts   []RangeFact        `json:"facts"`  // What happened in the range: the organization’s first use ever of a version or model, a price that changed, a budget in force from that day or exceeded on it, a note
 }
 type CostPriceGuessParams struct {
 	Name string `json:"name,omitempty"` // Of a model, as sessions have it
@@ -880,12 +955,6 @@ type AuditReportParams struct {
 	Cursor    string `json:"cursor,omitempty"`    // Where to go on, as `next_cursor` says: a date and time, or a date; UTC without an offset
 	Direction string `json:"direction,omitempty"` // before: entries older than the cursor, newest first; after: newer, oldest first
 }
-
-// AuditReportPeriod: UTC days, inclusive; of the fallback: the whole log.
-type AuditReportPeriod struct {
-	From string `json:"from"`
-	To   string `json:"to"`
-}
 type AuditReportSummaryByAction struct {
 	Action string `json:"action"`
 	Count  int64  `json:"count"`
@@ -908,7 +977,7 @@ type AuditReport struct {
 	Source      string             `json:"source"` // Whether a compliance report was made, or this is read from the log
 	ReportID    *string            `json:"report_id"`
 	GeneratedAt string             `json:"generated_at"` // When the report was made; of the fallback: time of the newest entry
-	Period      AuditReportPeriod  `json:"period"`       // UTC days, inclusive; of the fallback: the whole log
+	Period      ExplanationAgainst `json:"period"`       // UTC days, inclusive; of the fallback: the whole log
 	Summary     AuditReportSummary `json:"summary"`
 	Data        []AuditEntry       `json:"data"`
 	Truncated   bool               `json:"truncated"`   // Whether there are more
@@ -1697,9 +1766,9 @@ type TeamMemberJoinedEventData struct {
 	Role   string `json:"role"`
 }
 type ComplianceReportReadyEventData struct {
-	ReportID   string            `json:"report_id"`
-	ReportType string            `json:"report_type"`
-	DateRange  AuditReportPeriod `json:"date_range"` // UTC days, both inclusive
+	ReportID   string             `json:"report_id"`
+	ReportType string             `json:"report_type"`
+	DateRange  ExplanationAgainst `json:"date_range"` // UTC days, both inclusive
 }
 type AlertFiredEventDataTop struct {
 	Key   *string `json:"key"` // A project, member or model

@@ -98,6 +98,16 @@ func (r *CostResource) BreakdownIter(ctx context.Context, params *CostBreakdownP
 	return newIter[BreakdownItem](ctx, r.core, request{method: "GET", path: "/v1/cost/breakdown", query: params})
 }
 
+// Explain: why cost changed: prompts, calls, models, tokens, prices. Scope: `cost:read` or `read`.
+func (r *CostResource) Explain(ctx context.Context, params *CostExplainParams) (*Explanation, error) {
+	return call[Explanation](ctx, r.core, request{method: "GET", path: "/v1/cost/explain", query: params})
+}
+
+// ExplainIter iterates over the items of all pages, one request for each page.
+func (r *CostResource) ExplainIter(ctx context.Context, params *CostExplainParams) *Iter[ExplainedKey] {
+	return newIter[ExplainedKey](ctx, r.core, request{method: "GET", path: "/v1/cost/explain", query: params})
+}
+
 // PriceGuess: guess the price of a model without a known one. Scope: `cost:read` or `read`.
 func (r *CostResource) PriceGuess(ctx context.Context, params *CostPriceGuessParams) (*PriceGuess, error) {
 	return call[PriceGuess](ctx, r.core, request{method: "GET", path: "/v1/cost/price-guess", query: params})

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { codeOf, messageOf } from './errors.ts'
+import type { Log } from './log.ts'
 
 // Prices of models set by the operator, which replace the built-in ones.
 
@@ -65,4 +66,40 @@ function checkedPrices(model: string, prices: unknown): ModelPrices {
   const { input, output, ...others }: Partial<ModelPrices> = prices
   if (input === undefined || output === undefined) throw new Error(`"${model}" needs input and output`)
   return { input, output, ...others }
+}
+
+/**
+ * Makes something of the prices of a server, at the first call. Each call looks whether the MODEL_PRICES file has changed, and reads it again
+ * then; while it cannot be used, which is logged once, the prices stay as they were.
+ */
+export function createPriceSource<Loaded>(
+  given: PriceFile | null,
+  log: Log,
+  load: (prices: PriceOverrides | undefined) => Promise<Loaded>,
+): () => Promise<Loaded> {
+  let prices = given?.prices
+  let stamp = ''
+  let loaded: Promise<Loaded> | undefined
+  const readChanged = ({ file }: PriceFile) => {
+    const found = stampOf(file)
+    if (found === stamp) return
+    stamp = found
+    try {
+      prices = readPriceFile(file)
+      loaded = undefined
+    } catch (error) {
+      log.warn(`MODEL_PRICES ${messageOf(error)}: the prices stay as they were`, { file })
+    }
+  }
+  return () => {
+    if (given !== null) readChanged(given)
+    loaded ??= load(prices)
+    return loaded
+  }
+}
+
+/** Returns a text that changes with the content: a file is replaced, or written to. */
+function stampOf(file: string): string {
+  const found = statSync(file, { bigint: true, throwIfNoEntry: false })
+  return found === undefined ? 'no file' : `${found.ino} ${found.mtimeNs} ${found.size}`
 }

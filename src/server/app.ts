@@ -30,6 +30,7 @@ import { budgetRoutes } from '../features/budgets/routes.ts'
 import { changeRoutes } from '../features/changes/routes.ts'
 import { createChangeStreams } from '../features/changes/streams.ts'
 import { costRoutes } from '../features/cost/routes.ts'
+import { explainRoutes } from '../features/explain/routes.ts'
 import { findingRoutes } from '../features/findings/routes.ts'
 import { keyRoutes } from '../features/keys/routes.ts'
 import { mcpRoutes } from '../features/mcp/routes.ts'
@@ -195,6 +196,7 @@ export function createApp(deps: AppDeps) {
     .use(deletionRoutes(routeDeps))
     .use(qualityRoutes(routeDeps))
     .use(costRoutes(routeDeps))
+    .use(explainRoutes(routeDeps))
     .use(securityRoutes(routeDeps))
     .use(findingRoutes(routeDeps))
     .use(auditRoutes(routeDeps))

@@ -51,6 +51,7 @@ const FOLDERS = [
   'features/attention',
   'features/sign-in',
   'features/pull-requests',
+  'features/explain',
   'features/organization',
   'features/keys',
   'features/budgets',

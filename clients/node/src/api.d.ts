@@ -18,6 +18,10 @@ export type SessionSort = 'created_at' | 'estimated_cost' | 'turns' | 'quality_s
 export type BreakdownBy = 'project' | 'member' | 'team' | 'model' | 'agent' | 'branch' | 'ticket' | 'day' |
 'week' | 'month'
 export type BreakdownSort = 'cost' | 'tokens' | 'sessions' | 'unpriced_tokens' | 'change' | 'key'
+export type CostExplainBy = 'project' | 'member' | 'team' | 'model' | 'agent' | 'branch' | 'vendor'
+export type ChangePartCause = 'prompts' | 'calls_per_prompt' | 'model_mix' | 'input_per_call' |
+'output_per_call' | 'cache_read_per_call' | 'cache_write_per_call' | 'price' | 'undivided'
+export type RangeFactKind = 'version' | 'model' | 'price' | 'budget' | 'note'
 export type CostGranularity = 'day' | 'week' | 'month' | 'year'
 export type Rating = 'low' | 'medium' | 'high' | 'critical'
 export type OutcomesBy = 'month' | 'week' | 'project' | 'repo' | 'member' | 'team' | 'agent'
@@ -287,12 +291,7 @@ export interface QualityTrendData {
  date: string; score: number; sessions: number; min_score: number; max_score: number
 }
 export interface QualityTrend { granularity: 'day' | 'week' | 'month'; data: QualityTrendData[] }
-export interface CostGetParams {
- project?: string
- /** First UTC day, inclusive */ date_from?: string
- /** Last UTC day, inclusive */ date_to?: string
- group_by?: 'day' | 'week' | 'month'
-}
+export interface CostGetParams extends RangeParams { group_by?: 'day' | 'week' | 'month' }
 export interface CostSummaryByPeriod {
  period: string
  /** of the period; US dollars */ cost: number
@@ -312,12 +311,16 @@ export interface Budget extends ScopedBudgetUsed {
  /** limit less what was spent, 0 when exceeded; US dollars */ remaining: number
  alert_threshold: number; currency: 'USD'
 }
+/** In the range of `compare` */ export interface CostSummaryPrevious {
+ /** of all that was used in the range; US dollars */ total_cost: number
+ unpriced_tokens: number
+}
 export interface CostSummary {
  /** of all that was used in the range; US dollars */ total_cost: number
  unpriced_tokens: number
  /** of the current UTC month, date filters aside; US dollars */ current_month: number
  currency: 'USD'; by_period: CostSummaryByPeriod[]; by_project: CostSummaryByProject[]
- current_budget: Budget | null
+ current_budget: Budget | null; previous?: CostSummaryPrevious
 }
 export interface CostBreakdownParams extends PageParams, RangeParams {
  by: BreakdownBy
@@ -347,6 +350,47 @@ export interface BreakdownItem extends BreakdownTotal {
  /** The second key; `(others)` for those beyond `top` */ and_key?: string | null
 }
 export interface Breakdown extends Page<BreakdownItem> { total: BreakdownTotal }
+export interface CostExplainParams extends PageParams {
+ by?: CostExplainBy; against?: string; project?: string
+ /** First UTC day, inclusive */ date_from?: string
+ /** Last UTC day, inclusive */ date_to?: string
+ member?: string; team?: string; model?: string; agent?: string; branch?: string; ticket?: string
+ /** Only sessions that cost at least this, in US dollars */ min_cost?: number
+ /** Only sessions that cost at most this, in US dollars */ max_cost?: number
+ min_quality?: number; max_quality?: number; has_findings?: boolean
+}
+export interface ExplanationAgainst { from: string; to: string }
+export interface ChangePart {
+ cause: ChangePartCause
+ /** US dollars, exact to 6 decimals */ amount: number
+ before: number | null; after: number | null
+}
+/** They add up to the change of the key, and each of all keys to the part of the total */ export interface ExplainedKeyParts {
+ /** US dollars, exact to 6 decimals */ prompts: number
+ /** US dollars, exact to 6 decimals */ calls_per_prompt: number
+ /** US dollars, exact to 6 decimals */ model_mix: number
+ /** US dollars, exact to 6 decimals */ input_per_call: number
+ /** US dollars, exact to 6 decimals */ output_per_call: number
+ /** US dollars, exact to 6 decimals */ cache_read_per_call: number
+ /** US dollars, exact to 6 decimals */ cache_write_per_call: number
+ /** US dollars, exact to 6 decimals */ price: number
+ /** US dollars, exact to 6 decimals */ undivided: number
+}
+export interface ExplainedKey {
+ key: string | null
+ /** US dollars, exact to 6 decimals */ before: number
+ /** US dollars, exact to 6 decimals */ after: number
+ /** US dollars, exact to 6 decimals */ change: number
+ parts: ExplainedKeyParts
+}
+export interface RangeFact { day: string; kind: RangeFactKind; text: string; link?: string }
+export interface Explanation extends Page<ExplainedKey> {
+ from: string; to: string; against: ExplanationAgainst
+ /** US dollars, exact to 6 decimals */ before: number
+ /** US dollars, exact to 6 decimals */ after: number
+ /** US dollars, exact to 6 decimals */ change: number
+ parts: ChangePart[]; facts: RangeFact[]
+}
 export interface CostPriceGuessParams { name: string }
 export interface PriceGuess { nearest: string | null; line: string | null }
 export interface CostTrendData {
@@ -415,9 +459,6 @@ export interface AuditEntry {
 }
 export type AuditEntryPage = Page<AuditEntry>
 export interface AuditReportParams { cursor?: string; direction?: 'before' | 'after' }
-/** UTC days, inclusive; of the fallback: the whole log */ export interface AuditReportPeriod {
- from: string; to: string
-}
 export interface AuditReportSummaryByAction { action: string; count: number }
 export interface AuditReportSummaryByUser { user_id: string; count: number }
 export interface AuditReportSummaryByDay { date: string; count: number }
@@ -427,7 +468,7 @@ export interface AuditReportSummary {
 }
 export interface AuditReport {
  source: 'pregenerated' | 'fallback'; report_id: string | null; generated_at: string
- /** UTC days, inclusive; of the fallback: the whole log */ period: AuditReportPeriod
+ /** UTC days, inclusive; of the fallback: the whole log */ period: ExplanationAgainst
  summary: AuditReportSummary; data: AuditEntry[]; truncated: boolean; next_cursor: string | null
 }
 export interface TeamOverviewMember {
@@ -763,7 +804,7 @@ export interface CostBudgetExceededEventData {
 export interface TeamMemberJoinedEventData { user_id: string; email: string; role: Role }
 export interface ComplianceReportReadyEventData {
  report_id: string; report_type: ReportType
- /** UTC days, both inclusive */ date_range: AuditReportPeriod
+ /** UTC days, both inclusive */ date_range: ExplanationAgainst
 }
 export interface AlertFiredEventDataTop { key: string | null; value: number }
 export interface AlertFiredEventData {
@@ -832,6 +873,7 @@ export interface Resources {
  cost: {
   get(params?: CostGetParams): Promise<CostSummary>
   /** Cost and tokens by project, member, team, model, agent, branch or time. */ breakdown(params: CostBreakdownParams): List<Breakdown>
+  /** Why cost changed: prompts, calls, models, tokens, prices. */ explain(params?: CostExplainParams): List<Explanation>
   /** Guess the price of a model without a known one. */ priceGuess(params: CostPriceGuessParams): Promise<PriceGuess>
   trend(params?: TrendParams): Promise<CostTrend>
  }

@@ -17,6 +17,7 @@ export const METHODS = {
   'quality.trend': 'GET /v1/quality/trend input',
   'cost.get': 'GET /v1/cost input',
   'cost.breakdown': 'GET /v1/cost/breakdown list input',
+  'cost.explain': 'GET /v1/cost/explain list input',
   'cost.priceGuess': 'GET /v1/cost/price-guess input',
   'cost.trend': 'GET /v1/cost/trend input',
   'notes.list': 'GET /v1/notes list input',

@@ -5,9 +5,15 @@ Many methods have these:
 
 page: Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it.
 per_page: Items on a page. project: Only this project; empty: only what has none. date_from: First UTC day,
-inclusive. date_to: Last UTC day, inclusive. team: Only what members of this team did, which they are in now;
-empty: of members in none, and of nobody. status: Only deliveries in this state. event: Only deliveries of
-this event. style: Shape of the badge; flat unless given. label: Text on the left instead of the
+inclusive. date_to: Last UTC day, inclusive. member: Only sessions of this member: an id, or an address in any
+case. team: Only what members of this team did, which they are in now; empty: of members in none, and of
+nobody. model: Only sessions that used this model; a breakdown counts what they used of it. agent: Only
+sessions of this coding agent: their `source`. branch: Only sessions on this branch; empty: on none. ticket:
+Only sessions of this ticket, by `ticket_pattern`; empty: of none. min_cost: Only sessions that cost at least
+this, in US dollars. max_cost: Only sessions that cost at most this, in US dollars. min_quality: Only sessions
+with at least this quality score. max_quality: Only sessions with at most this quality score. has_findings:
+Only sessions with, or without, security findings. status: Only deliveries in this state. event: Only
+deliveries of this event. style: Shape of the badge; flat unless given. label: Text on the left instead of the
 organization's; cut after 40 characters. days: UTC days that count, today included. token: The organization's
 badge token, where its badges are private. project: Of this project. member: Of this member: an id, or an
 address in any case. team: Of this team.
@@ -31,15 +37,8 @@ class Sessions(Resource):
     ) -> m.SessionPage:
         """List sessions. Scope: `sessions:read` or `read`.
 
-        member: Only sessions of this member: an id, or an address in any case. model: Only sessions that used
-        this model; a breakdown counts what they used of it. agent: Only sessions of this coding agent: their
-        `source`. branch: Only sessions on this branch; empty: on none. ticket: Only sessions of this ticket,
-        by `ticket_pattern`; empty: of none. min_cost: Only sessions that cost at least this, in US dollars.
-        max_cost: Only sessions that cost at most this, in US dollars. min_quality: Only sessions with at
-        least this quality score. max_quality: Only sessions with at most this quality score. has_findings:
-        Only sessions with, or without, security findings. sort: What to sort by; ties are broken by id, in
-        the same direction. order: Direction of the sort. include: `details`: each also with `member`,
-        `agent`, `model`, `branch`, `ended_at` and `findings`.
+        sort: What to sort by; ties are broken by id, in the same direction. order: Direction of the sort.
+        include: `details`: each also with `member`, `agent`, `model`, `branch`, `ended_at` and `findings`.
         """
         return self._list(m.SessionPage, "/v1/sessions", locals())
 
@@ -91,11 +90,13 @@ class Quality(Resource):
 class Cost(Resource):
     def get(
         self, params: Params = None, *, project: str = UNSET, date_from: str = UNSET, date_to: str = UNSET,
-        group_by: Literal["day", "week", "month"] = UNSET
+        group_by: Literal["day", "week", "month"] = UNSET, compare: str = UNSET
     ) -> m.CostSummary:
         """Cost summary. Scope: `cost:read` or `read`.
 
-        group_by: Length of a period in by_period.
+        group_by: Length of a period in by_period. compare: Adds `previous`, the same of another range:
+        `previous`, the equally long range before, which needs both dates, or days as
+        `2026-10-01..2026-10-31`.
         """
         return cast(m.CostSummary, self._call("GET", "/v1/cost", locals()))
 
@@ -118,18 +119,26 @@ class Cost(Resource):
         values of `and_by`, which it needs: those that cost most in the whole range; the others are summed as
         `(others)`. compare: Adds `previous`, cost and sessions of the same key in another range, with a key
         of time to the total alone: `previous`, the equally long range before, which needs both dates, or days
-        as `2026-10-01..2026-10-31`. member: Only sessions of this member: an id, or an address in any case.
-        model: Only sessions that used this model; a breakdown counts what they used of it. agent: Only
-        sessions of this coding agent: their `source`. branch: Only sessions on this branch; empty: on none.
-        ticket: Only sessions of this ticket, by `ticket_pattern`; empty: of none. min_cost: Only sessions
-        that cost at least this, in US dollars. max_cost: Only sessions that cost at most this, in US dollars.
-        min_quality: Only sessions with at least this quality score. max_quality: Only sessions with at most
-        this quality score. has_findings: Only sessions with, or without, security findings. sort: What to
-        sort by: `tokens` is the sum of the four kinds; `change` is the size of the change of cost, needs
-        `compare`, and includes keys that only the other range has; ties are broken by key. order: Direction
-        of the sort.
+        as `2026-10-01..2026-10-31`. sort: What to sort by: `tokens` is the sum of the four kinds; `change` is
+        the size of the change of cost, needs `compare`, and includes keys that only the other range has; ties
+        are broken by key. order: Direction of the sort.
         """
         return self._list(m.Breakdown, "/v1/cost/breakdown", locals())
+
+    def explain(
+        self, params: Params = None, *, by: m.CostExplainBy = UNSET, against: str = UNSET,
+        project: str = UNSET, date_from: str = UNSET, date_to: str = UNSET, member: str = UNSET,
+        team: str = UNSET, model: str = UNSET, agent: str = UNSET, branch: str = UNSET, ticket: str = UNSET,
+        min_cost: float = UNSET, max_cost: float = UNSET, min_quality: float = UNSET,
+        max_quality: float = UNSET, has_findings: bool = UNSET, page: int = UNSET, per_page: int = UNSET
+    ) -> m.Explanation:
+        """Why cost changed: prompts, calls, models, tokens, prices. Scope: `cost:read` or `read`.
+
+        by: What an item is of. Causes are found within each key and summed, so that those of the total depend
+        on it. against: What the range is compared with: `previous`, as many days before; `year`, the same
+        days a year before; or days as `2026-10-01..2026-10-31`.
+        """
+        return self._list(m.Explanation, "/v1/cost/explain", locals())
 
     def price_guess(self, params: Params = None, *, name: str = UNSET) -> m.PriceGuess:
         """Guess the price of a model without a known one. Scope: `cost:read` or `read`.

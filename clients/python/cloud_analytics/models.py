@@ -47,6 +47,16 @@ BreakdownBy = Literal[
 BreakdownSort = Literal[
     "cost", "tokens", "sessions", "unpriced_tokens", "change", "key"
 ]
+CostExplainBy = Literal[
+    "project", "member", "team", "model", "agent", "branch", "vendor"
+]
+ChangePartCause = Literal[
+    "prompts", "calls_per_prompt", "model_mix", "input_per_call", "output_per_call", "cache_read_per_call",
+    "cache_write_per_call", "price", "undivided"
+]
+RangeFactKind = Literal[
+    "version", "model", "price", "budget", "note"
+]
 CostGranularity = Literal[
     "day", "week", "month", "year"
 ]
@@ -476,6 +486,11 @@ class Budget(ScopedBudgetUsed):
     alert_threshold: float  # percent used from which the status is warning
     currency: Literal["USD"]
 
+class CostSummaryPrevious(Model):
+    """In the range of `compare`."""
+    total_cost: float  # of all that was used in the range; US dollars
+    unpriced_tokens: int  # tokens used in the range whose price is not known: total_cost is without them
+
 class CostSummary(Model):
     total_cost: float  # of all that was used in the range; US dollars
     unpriced_tokens: int  # tokens used in the range whose price is not known: total_cost is without them
@@ -484,6 +499,7 @@ class CostSummary(Model):
     by_period: List[CostSummaryByPeriod]
     by_project: List[CostSummaryByProject]
     current_budget: Optional[Budget]
+    previous: CostSummaryPrevious  # In the range of `compare`; absent where there is none
 
 class BreakdownItemTokens(Model):
     input: int
@@ -522,6 +538,51 @@ class BreakdownItem(BreakdownTotal):
 
 class Breakdown(Page["BreakdownItem"]):
     total: BreakdownTotal
+
+class ExplanationAgainst(Model):
+    # ["from"]: str
+    to: str
+
+class ChangePart(Model):
+    cause: ChangePartCause  # `undivided`: costs without tokens, and sessions without calls. `prompts` has the whole change of a key of which one range has no prompts, calls or tokens
+    amount: float  # US dollars, exact to 6 decimals
+    before: Optional[float]  # What drives the cause: prompts, calls per prompt, tokens per call; to 6 decimals. null for `model_mix`, `price`, `undivided`, and where nothing is divided by
+    after: Optional[float]  # What drives the cause: prompts, calls per prompt, tokens per call; to 6 decimals. null for `model_mix`, `price`, `undivided`, and where nothing is divided by
+
+class ExplainedKeyParts(Model):
+    """They add up to the change of the key, and each of all keys to the part of the total."""
+    prompts: float  # US dollars, exact to 6 decimals
+    calls_per_prompt: float  # US dollars, exact to 6 decimals
+    model_mix: float  # US dollars, exact to 6 decimals
+    input_per_call: float  # US dollars, exact to 6 decimals
+    output_per_call: float  # US dollars, exact to 6 decimals
+    cache_read_per_call: float  # US dollars, exact to 6 decimals
+    cache_write_per_call: float  # US dollars, exact to 6 decimals
+    price: float  # US dollars, exact to 6 decimals
+    undivided: float  # US dollars, exact to 6 decimals
+
+class ExplainedKey(Model):
+    key: Optional[str]
+    before: float  # US dollars, exact to 6 decimals
+    after: float  # US dollars, exact to 6 decimals
+    change: float  # US dollars, exact to 6 decimals
+    parts: ExplainedKeyParts
+
+class RangeFact(Model):
+    day: str
+    kind: RangeFactKind
+    text: str
+    link: str  # absent where there is none
+
+class Explanation(Page["ExplainedKey"]):
+    # ["from"]: str
+    to: str
+    against: ExplanationAgainst
+    before: float  # US dollars, exact to 6 decimals
+    after: float  # US dollars, exact to 6 decimals
+    change: float  # US dollars, exact to 6 decimals
+    parts: List[ChangePart]  # They add up to `change` exactly
+    facts: List[RangeFact]  # What happened in the range: the organization’s first use ever of a version or model, a price that changed, a budget in force from that day or exceeded on it, a note
 
 class PriceGuess(Model):
     nearest: Optional[str]  # The nearest model of the family; null: none, or the model has a price
@@ -603,11 +664,6 @@ class AuditEntry(Model):
 class AuditEntryPage(Page["AuditEntry"]):
     """A page of AuditEntry."""
 
-class AuditReportPeriod(Model):
-    """UTC days, inclusive; of the fallback: the whole log."""
-    # ["from"]: str
-    to: str
-
 class AuditReportSummaryByAction(Model):
     action: str
     count: int
@@ -630,7 +686,7 @@ class AuditReport(Model):
     source: Literal["pregenerated", "fallback"]  # Whether a compliance report was made, or this is read from the log
     report_id: Optional[str]
     generated_at: str  # When the report was made; of the fallback: time of the newest entry
-    period: AuditReportPeriod  # UTC days, inclusive; of the fallback: the whole log
+    period: ExplanationAgainst  # UTC days, inclusive; of the fallback: the whole log
     summary: AuditReportSummary
     data: List[AuditEntry]
     truncated: bool  # Whether there are more
@@ -1179,7 +1235,7 @@ class TeamMemberJoinedEventData(Model):
 class ComplianceReportReadyEventData(Model):
     report_id: str
     report_type: ReportType
-    date_range: AuditReportPeriod  # UTC days, both inclusive
+    date_range: ExplanationAgainst  # UTC days, both inclusive
 
 class AlertFiredEventDataTop(Model):
     key: Optional[str]  # A project, member or model

@@ -1,6 +1,7 @@
 import type { TObject } from '@sinclair/typebox'
 import { BreakdownQuery } from '../../features/cost/breakdown-model.ts'
 import { CostQuery } from '../../features/cost/model.ts'
+import { ExplainQuery } from '../../features/explain/model.ts'
 import { OutcomesQuery } from '../../features/outcomes/model.ts'
 import { RiskListQuery } from '../../features/risk/model.ts'
 import { SessionListQuery } from '../../features/sessions/model.ts'
@@ -28,6 +29,12 @@ export function addFigures(program: CliCommand): void {
       'cost --by member --project checkout          (after login)',
     )
     .load(async () => (await import('./cost.ts')).showCost)
+  figure('explain', 'why cost changed: prompts, calls, models, tokens, prices', ExplainQuery)
+    .examples(
+      'explain --org acme',
+      'explain --from 2026-11-01 --to 2026-11-30 --against 2026-10-01..2026-10-31 --by model',
+    )
+    .load(async () => (await import('./explain.ts')).showExplanation)
   figure('sessions', 'list sessions, the newest first', SessionListQuery)
     .examples('sessions --org acme', 'sessions --member ada@example.com --sort estimated_cost --per-page 10')
     .load(async () => (await import('./sessions.ts')).showSessions)

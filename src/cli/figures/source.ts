@@ -8,6 +8,7 @@ import { ApiError, type FieldProblem, OperatorError } from '../../base/errors.ts
 import { shellWord, visible } from '../../base/text.ts'
 import type { Sql } from '../../database/client.ts'
 import { costRoutes } from '../../features/cost/routes.ts'
+import { explainRoutes } from '../../features/explain/routes.ts'
 import { outcomeRoutes } from '../../features/outcomes/routes.ts'
 import { qualityRoutes } from '../../features/quality/routes.ts'
 import { riskRoutes } from '../../features/risk/routes.ts'
@@ -47,15 +48,17 @@ export interface View {
 interface Figure<Body> {
   path: string
   query: TObject
+  /** Its body names its range. */
+  hasOwnRange?: boolean
   text: (body: Body, view: View) => string | Promise<string>
 }
 
 /** A command that prints the body of a route and its range with --json, else a text of it; without dates of the last 30 days. */
 export const figure =
-  <Body>({ path, query, text }: Figure<Body>) =>
+  <Body>({ path, query, hasOwnRange = false, text }: Figure<Body>) =>
   async (context: Context, options: OrgOptions): Promise<void> => {
     const given = parametersOf(query, options)
-    const hasRange = 'date_from' in query.properties
+    const hasRange = 'date_from' in query.properties && !hasOwnRange
     const parameters = hasRange ? withRange(given) : given
     const server = serverUnlessOrg(context.env, options)
     const url = urlOf(path, parameters)
@@ -123,6 +126,7 @@ async function localBody({ config, log }: Context, sql: Sql, orgId: string, url:
     })
     .use(answers({ gate, record: () => {}, grow: () => {}, prefix: '' }))
     .use(costRoutes(deps))
+    .use(explainRoutes({ ...deps, log }))
     .use(sessionRoutes(deps))
     .use(qualityRoutes(deps))
     .use(riskRoutes(deps))

@@ -9,7 +9,7 @@ import { comparedRange, dollarsOf, keyOf, memberTables, OTHERS, selected } from 
 import { type BreakdownItem, type BreakdownQuery, columnsOf, isTime } from './breakdown-model.ts'
 
 /** Keys whose values tell what a member does: somebody who sees only their own figures gets them of their own sessions only. */
-const TELLING: readonly SumKey[] = ['member', 'team', 'branch', 'ticket', 'model', 'agent']
+export const TELLING: readonly SumKey[] = ['member', 'team', 'branch', 'ticket', 'model', 'agent']
 
 /** A key of a row `r` as text, `who` of the sessions of others. */
 function breakdownKeyOf(sql: Sql, key: SumKey, who: 'all' | VisibleMember | 'others'): Fragment {

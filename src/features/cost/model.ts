@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, nullable } from '../../analysis/records/fields.ts'
 import { GRANULARITIES } from '../../base/dates.ts'
 import { oneOf, oneOfOr } from '../../http/query.ts'
-import { RangeFilters } from '../usage/model.ts'
+import { compareWith, RangeFilters } from '../usage/model.ts'
 
 const dollars = (description: string) =>
   Type.Number({ description: `${description}; US dollars`, examples: [128.4] })
@@ -37,6 +37,7 @@ export type PriceGuess = Static<typeof PriceGuess>
 export const CostQuery = Type.Object({
   ...RangeFilters.properties,
   group_by: oneOfOr(GRANULARITIES, 'day', 'Length of a period in by_period'),
+  compare: compareWith('Adds `previous`, the same of another range'),
 })
 export type CostQuery = Static<typeof CostQuery>
 
@@ -70,12 +71,16 @@ export const Budget = component('Budget', {
 })
 export type Budget = Static<typeof Budget>
 
-export const CostSummary = component('CostSummary', {
+const totals = {
   total_cost: dollars('of all that was used in the range'),
   unpriced_tokens: Type.Integer({
     description: 'tokens used in the range whose price is not known: total_cost is without them',
     examples: [0],
   }),
+}
+
+export const CostSummary = component('CostSummary', {
+  ...totals,
   current_month: dollars('of the current UTC month, date filters aside'),
   currency: Type.Literal('USD'),
   by_period: Type.Array(closed({ period: date('first day of the period'), cost: dollars('of the period') })),
@@ -83,6 +88,7 @@ export const CostSummary = component('CostSummary', {
     closed({ project: nullable(Type.String()), cost: dollars('of the project, null: of none') }),
   ),
   current_budget: nullable(Budget),
+  previous: Type.Optional(closed(totals, { description: 'In the range of `compare`' })),
 })
 export type CostSummary = Static<typeof CostSummary>
 

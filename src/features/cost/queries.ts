@@ -5,7 +5,7 @@ import { JsonText } from '../../base/json-text.ts'
 import type { Sql } from '../../database/client.ts'
 import { type BudgetScope, budgetIdOf, budgetInForce } from '../usage/scope-queries.ts'
 import { costRows } from '../usage/sources.ts'
-import { bucketOf, dollars, inSpans } from '../usage/sums.ts'
+import { bucketOf, comparedRange, dollars, inSpans } from '../usage/sums.ts'
 import { ALERT_THRESHOLD_PERCENT, forecastOf, type Spent, usedOf } from './forecast.ts'
 import type { Budget, CostQuery, CostTrendQuery, TrendGranularity } from './model.ts'
 import { COARSER, countBuckets, type Limit, periodOf, trendItems } from './trend.ts'
@@ -44,6 +44,8 @@ const MAX_BUCKETS = 10_000
 
 interface CostRow {
   total: string
+  /** JSON without braces of the range that it is compared with. */
+  previous: string
   /** Tokens. */
   unpriced: string
   /** The JSON of the items of `by_period` and `by_project`; null for none. */
@@ -68,8 +70,16 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, today: 
   const dims = query.project === undefined ? 'all' : 'project'
   const project = query.project ?? ''
   const buckets = query.group_by === 'month' ? 'month' : 'day'
+  const previous =
+    query.compare === undefined
+      ? sql`''`
+      : sql`(
+          select ',"previous":{"total_cost":' || ${dollars(sql, 'coalesce(sum(r.micros), 0)')}
+            || ',"unpriced_tokens":' || coalesce(sum(r.unpriced_tokens), 0) || '}'
+          from (${costRows(sql, orgId, { ...query, ...comparedRange(query) }, 'month')}) r
+        )`
   const [row] = await sql<[CostRow]>`
-    select p.total, p.unpriced, p.periods,
+    select p.total, p.unpriced, p.periods, ${previous} as previous,
       (
         select string_agg(
           '{"project":' || coalesce(to_json(p.project)::text, 'null') || ',"cost":' || ${dollars(sql, 'p.micros')} || '}',
@@ -157,7 +167,7 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, today: 
       : budgetStatus({ scope, scope_key }, since, unitsOf(limit), spent, today)
   return new JsonText(
     `{"total_cost":${total},"unpriced_tokens":${unpriced},"current_month":${current_month},"currency":"USD",` +
-      `"by_period":[${periods ?? ''}],"by_project":[${projects ?? ''}],"current_budget":${JSON.stringify(budget)}}`,
+      `"by_period":[${periods ?? ''}],"by_project":[${projects ?? ''}],"current_budget":${JSON.stringify(budget)}${row.previous}}`,
   )
 }
 

@@ -4,6 +4,7 @@ import { loadGuesses } from '../../analysis/scoring/price-guess.ts'
 import { dayOf } from '../../base/dates.ts'
 import type { ReadDeps } from '../../http/api.ts'
 import { textOf } from '../../http/query.ts'
+import { compareProblems } from '../usage/model.ts'
 import { Breakdown, BreakdownQuery, breakdownProblems } from './breakdown-model.ts'
 import { allBreakdown, breakdownColumns, getBreakdown } from './breakdown-queries.ts'
 import { CostQuery, CostSummary, CostTrend, CostTrendQuery, PriceGuess, PriceGuessQuery } from './model.ts'
@@ -21,7 +22,7 @@ export const costRoutes = ({ now, api }: ReadDeps) =>
       ({ cached, query, orgId }) => cached((sql, zone) => getCost(sql, orgId, query, dayOf(now(), zone))),
       {
         scope: 'cost:read',
-        query: CostQuery,
+        query: checked(CostQuery, compareProblems),
         response: textOf(CostSummary),
         // the month's projection changes with the day
         cached: (zone: string) => ({ today: dayOf(now(), zone) }),

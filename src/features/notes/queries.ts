@@ -26,7 +26,7 @@ export const rowOf = (id: string, { day, text, project, team }: NoteBody): NoteR
   ...{ id, day, text, project: project ?? null, team: team ?? null },
 })
 
-type NoteFilters = Pick<NoteListQuery, 'date_from' | 'date_to' | 'project' | 'team'>
+type NoteFilters = { [Name in 'date_from' | 'date_to' | 'project' | 'team']?: string | undefined }
 
 /** `from notes n where …`: those of the days; of a project or team, or those of the organization. */
 const matching = (

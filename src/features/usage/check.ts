@@ -28,7 +28,7 @@ const KEYS = [
     'agent',
     'branch',
   ],
-  ...['created_at', 'ended_at', 'turns', 'quality_score', 'findings', 'session_cost'],
+  ...['has_calls', 'created_at', 'ended_at', 'turns', 'quality_score', 'findings', 'session_cost'],
 ]
 const SUMMED = [
   ...[

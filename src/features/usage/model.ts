@@ -23,7 +23,9 @@ export type RangeFilters = Static<typeof RangeFilters>
 /** Two days as a range: `2026-10-01..2026-10-31`. */
 export const DAYS_PATTERN = '\\d{4}-\\d{2}-\\d{2}\\.\\.\\d{4}-\\d{2}-\\d{2}'
 export const rangeOfDays = (days: string) => ({ date_from: days.slice(0, 10), date_to: days.slice(12) })
-export const areDays = (days: string): boolean => {
+/** A parameter that is not readable has an error in the place of its text. */
+export const areDays = (days: unknown): boolean => {
+  if (typeof days !== 'string') return false
   const { date_from, date_to } = rangeOfDays(days)
   return isDate(date_from) && isDate(date_to) && date_from <= date_to
 }

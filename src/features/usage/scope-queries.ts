@@ -130,6 +130,25 @@ export const costOfScope = (sql: ISql, orgId: string, grain: 'month' | 'day' = '
     0
   ) * 0.000001)`
 
+/** Rows with `day` and `micros`: the cost of each day of a row `s` of a scope and a month. */
+export const daysOfScope = (sql: ISql, orgId: string): Fragment => sql`
+  (
+    select r.bucket as day, sum(r.micros) as micros
+    from usage_rollups r
+    where r.org_id = ${orgId}
+      and r.dims = case when s.scope = 'organization' then 'all' when s.scope = 'project' then 'project' else 'member' end
+      and r.grain = 'day'
+      and r.bucket >= s.month
+      and r.bucket < (s.month + interval '1 month')::date
+      and case
+        when s.scope in ('organization', 'project') then r.project = s.scope_key
+        else r.member = any (array(
+          ${keysOf(sql, orgId, sql`case when s.scope = 'team' then a.team else a.id end = s.scope_key`)}
+        ))
+      end
+    group by r.bucket
+  )`
+
 /**
  * The budgets of those of the scopes that have one in force in the month, given by its first day; in the order of `scopes`.
  * Amounts are in micro-dollars; `today` is the cost of `day`, 0 without one. `since` is the budget's first month, `2026-11`.

@@ -76,6 +76,11 @@ const sharesIn = (sql: ISql, { from, before }: Pick<Span, 'from' | 'before'>) =>
   ${from === undefined ? sql`` : sql`and u.day >= ${from}::date`}
   ${before === undefined ? sql`` : sql`and u.day < ${before}::date`}`
 
+/** `from session_usage u where …`: what matches and was used on the days. */
+export const usageOfDays = (sql: ISql, orgId: string, filters: UsageFilters) => sql`
+  ${matchingShares(sql, orgId, filters)}
+  ${sharesIn(sql, daysOf(filters.date_from, filters.date_to))}`
+
 /** `from session_usage u where …`: one share of each session that matches and began on these days, on its first day. */
 export const sessionsWithShares = (sql: ISql, orgId: string, filters: UsageFilters) => sql`
   ${matchingShares(sql, orgId, filters)}

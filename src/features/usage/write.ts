@@ -112,9 +112,11 @@ export async function usageOfAll(
 function usageOf(session: UsedSession, { pricer, zone }: { pricer: Pricer; zone: string }) {
   const { detail, created_at } = session
   const inZone = (instant: string) => dayOf(instant, zone)
-  return usageFacts(session, { dayOf: inZone, pricer }).map((fact, nth) => ({
+  const facts = usageFacts(session, { dayOf: inZone, pricer })
+  const has_calls = facts.some(({ calls }) => calls > 0)
+  return facts.map((fact, nth) => ({
     ...fact,
-    nth,
+    ...{ nth, has_calls },
     first_day: inZone(created_at),
     // Sums of all four kinds of tokens.
     transcript_tokens: fact.is_main ? session.coverage.transcript : 0,
@@ -174,6 +176,7 @@ export const USAGE_COLUMNS = {
   utc_day: 'date',
   first_day: 'date',
   is_main: 'boolean',
+  has_calls: 'boolean',
   project: 'text',
   member: 'text',
   agent: 'text',

@@ -1,9 +1,8 @@
-import { statSync } from 'node:fs'
-import { loadPricer, type Pricer } from '../../analysis/scoring/prices.ts'
+import { loadPricer } from '../../analysis/scoring/prices.ts'
 import { messageOf } from '../../base/errors.ts'
-import { createLog, type Log } from '../../base/log.ts'
+import { createLog } from '../../base/log.ts'
 import { createTally } from '../../base/metrics/threads.ts'
-import { type PriceFile, readPriceFile } from '../../base/model-prices.ts'
+import { createPriceSource } from '../../base/model-prices.ts'
 import { HEARTBEAT_MS } from '../../base/supervise.ts'
 import { isConnectionError } from '../../database/connection-errors.ts'
 import {
@@ -14,38 +13,6 @@ import {
 import { createIntake } from './intake.ts'
 import { countSessions } from './measure.ts'
 import { type FromIntake, type Intake, receivedError, sentError, type ToIntake } from './messages.ts'
-
-/**
- * The pricer of a server, loaded at the first call. Each call looks whether the MODEL_PRICES file has changed, and reads it
- * again then; while it cannot be used, which is logged once, the prices stay as they were.
- */
-function createPricerSource(given: PriceFile | null, log: Log): () => Promise<Pricer> {
-  let prices = given?.prices
-  let stamp = ''
-  let loaded: Promise<Pricer> | undefined
-  const readChanged = ({ file }: PriceFile) => {
-    const found = stampOf(file)
-    if (found === stamp) return
-    stamp = found
-    try {
-      prices = readPriceFile(file)
-      loaded = undefined
-    } catch (error) {
-      log.warn(`MODEL_PRICES ${messageOf(error)}: the prices stay as they were`, { file })
-    }
-  }
-  return () => {
-    if (given !== null) readChanged(given)
-    loaded ??= loadPricer(prices)
-    return loaded
-  }
-}
-
-/** Returns a text that changes with the content: a file is replaced, or written to. */
-function stampOf(file: string): string {
-  const found = statSync(file, { bigint: true, throwIfNoEntry: false })
-  return found === undefined ? 'no file' : `${found.ino} ${found.mtimeNs} ${found.size}`
-}
 
 // The entry point of the intake thread: reads, checks and writes what is sent to the API, and tells the main thread only
 // what came of it.
@@ -83,7 +50,7 @@ function start({ target, applicationName, settings }: Extract<ToIntake, { type: 
     sql: pool.sql,
     now: () => new Date(),
     storeContent,
-    pricer: createPricerSource(modelPrices, log),
+    pricer: createPriceSource(modelPrices, log, loadPricer),
     onDrainFailed(orgId, error) {
       const fields = { org_id: orgId, error: messageOf(error) }
       const message = 'telemetry is not written to its sessions'

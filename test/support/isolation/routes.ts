@@ -34,8 +34,8 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   action: (names) => [names.action, names.action.replace('done', '*')],
   cursor: (names) => [names.at],
   // one day: the response to a longer range contains the range's days
-  date_from: (names) => [`${names.day}&date_to=${names.day}`],
-  date_to: (names) => [`${names.day}&date_from=${names.day}`],
+  date_from: (names) => [`${names.day}&date_to=${names.day}&against=2025-01-01..2025-01-31`],
+  date_to: (names) => [`${names.day}&date_from=${names.day}&against=2025-01-01..2025-01-31`],
   page: ['1', '2'],
   per_page: ['1'],
   sort: ['estimated_cost', 'turns', 'quality_score', 'created_at'],
@@ -60,6 +60,7 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   by: ['member', 'team', 'branch'],
   and_by: ['day'],
   top: ['1&and_by=branch'],
+  against: ['year', '2025-11-10..2025-11-12'],
   compare: ['previous&date_from=2025-11-10&date_to=2025-11-12'],
   member: (names) => [names.user, names.email],
   model: (names) => [`model of ${names.project}`],
@@ -79,6 +80,7 @@ export const PARAMETERS: Record<string, Values | string[]> = {
 const OWN_VALUES: Record<string, string[]> = {
   'breakdown sort': ['tokens', 'key'],
   'outcomes by': ['month', 'week', 'project', 'repo', 'member', 'team', 'agent'],
+  'explain by': ['member', 'team', 'model', 'agent', 'branch', 'vendor'],
   'findings status': ['open', 'fixed', 'accepted', 'dismissed'],
   'findings sort': ['severity'],
   'sessions include': ['details'],

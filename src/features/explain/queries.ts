@@ -1,0 +1,165 @@
+import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
+import { monthOf } from '../../base/dates.ts'
+import type { Fragment, Sql } from '../../database/client.ts'
+import { TELLING } from '../cost/breakdown-queries.ts'
+import { COSTS, type RangeFilters, type SumKey, type UsageFilters } from '../usage/model.ts'
+import { type BudgetScope, budgetInForce, daysOfScope } from '../usage/scope-queries.ts'
+import { usageOfDays } from '../usage/sources.ts'
+import { keyOf, memberTables, OTHERS, selected } from '../usage/sums.ts'
+import type { UsedSums } from './explain.ts'
+import type { ExplainQuery } from './model.ts'
+
+/** The days of a range. */
+export type Days = Required<Pick<RangeFilters, 'date_from' | 'date_to'>>
+
+const TOKENS = ['input', 'output', 'cache_read', 'cache_creation', 'cache_creation_1h']
+const SUMS = ['calls', 'prompts', ...TOKENS, ...COSTS]
+
+type UsedRow = Record<string, string> & { key: string | null; is_after: boolean; has_calls: boolean }
+
+/**
+ * Sums what was used in a range and in the one that it is compared with, by key, model and what its price was in. With `onlyMember` as
+ * the breakdown of cost.
+ */
+export async function findUsed(
+  sql: Sql,
+  orgId: string,
+  { by, page: _page, per_page: _per_page, against: _against, ...given }: ExplainQuery,
+  ranges: { before: Days; after: Days },
+  onlyMember: VisibleMember | null,
+): Promise<UsedSums[]> {
+  const isTold = TELLING.some((name) => given[name as keyof UsageFilters] !== undefined)
+  const filters = onlyMember !== null && isTold ? { ...given, member: onlyMember.id } : given
+  const divided = onlyMember !== null && TELLING.includes(by as SumKey) ? onlyMember : null
+  const isOfMembers = by === 'member' || by === 'team'
+  const columns = [...new Set([isOfMembers ? 'member' : by, 'model', 'price', 'has_calls'])]
+  const usedIn = (days: Days, isAfter: boolean) => sql`
+    select
+      ${selected(sql, columns, (name) => `u.${name}`)}, ${isAfter} as is_after,
+      ${divided === null ? sql`true` : sql`u.member = any (${divided.keys}::text[])`} as is_own,
+      ${selected(sql, SUMS, (name) => `sum_bigint(u.${name})`)}
+    ${usageOfDays(sql, orgId, { ...filters, ...days })}
+    group by ${sql.unsafe(columns.map((name) => `u.${name}`).join(', '))}, is_own`
+  const own = by === 'member' && divided !== null ? sql`${divided.id}::text` : keyOf(sql, by as SumKey)
+  const rows = await sql<UsedRow[]>`
+    ${isOfMembers ? sql`with ${memberTables(sql, orgId)}` : sql``}
+    select
+      ${divided === null ? own : sql`case when r.is_own then ${own} else ${OTHERS} end`} as key,
+      r.is_after, r.has_calls, r.model, r.price, ${selected(sql, SUMS, (name) => `sum_bigint(r.${name})`)}
+    from (${usedIn(ranges.before, false)} union all ${usedIn(ranges.after, true)}) r
+    group by 1, 2, 3, 4, 5`
+  return rows.map(usedOf)
+}
+
+const numbers = (row: UsedRow, names: readonly string[]) => names.map((name) => BigInt(row[name] ?? 0))
+const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n)
+
+function usedOf(row: UsedRow): UsedSums {
+  const { key, is_after: isAfter, model = '', price = '' } = row
+  const costs = numbers(row, COSTS)
+  const [other = 0n] = costs.splice(-1)
+  const [input = 0n, output = 0n, read = 0n, written = 0n, hour = 0n] = numbers(row, TOKENS)
+  const named = { key, isAfter, model, price }
+  // a session without calls says nothing of what drives its cost
+  if (!row.has_calls) return { ...named, ...NOTHING_USED, undivided: sumOf(costs) + other }
+  const tokens = [input, output, read, written - hour, hour]
+  return {
+    ...{ ...named, tokens, costs, undivided: other },
+    ...{ calls: Number(row.calls), prompts: Number(row.prompts) },
+  }
+}
+
+const NOTHING_USED = { calls: 0, prompts: 0, tokens: [], costs: [] }
+
+/** The models and versions of agents that the organization, or the member, used for the first time ever in these days. */
+export async function findFirstUses(
+  sql: Sql,
+  orgId: string,
+  { date_from, date_to }: Days,
+  onlyMember: VisibleMember | null,
+): Promise<{ day: string; kind: 'model' | 'version'; name: string }[]> {
+  const models =
+    onlyMember === null
+      ? sql`
+          select r.model as name, r.bucket as day
+          from usage_rollups r
+          where r.org_id = ${orgId}
+            and r.dims = 'agent_model'
+            and r.grain = 'day'`
+      : sql`
+          select u.model as name, u.day
+          from session_usage u
+          where u.org_id = ${orgId}
+            and u.member = any (${onlyMember.keys}::text[])`
+  return await sql<{ day: string; kind: 'model' | 'version'; name: string }[]>`
+    select f.day::text as day, f.kind, f.name
+    from (
+      select 'model' as kind, m.name, min(m.day) as day
+      from (${models}) m
+      where m.name <> ''
+      group by m.name
+    ) f
+    where f.day between ${date_from} and ${date_to}
+    order by f.day, f.kind, f.name collate "C"`
+}
+
+/** A budget that holds from the day on, or was exceeded on it. */
+export type BudgetDay = BudgetScope & { day: string; limit: string; isExceeded: boolean }
+
+/**
+ * The budgets in force from a day of these on, and those exceeded on one: of the organization, its projects and teams; with filters of the
+ * organization and theirs. With `onlyMember` none of a team.
+ */
+export async function findBudgetDays(
+  sql: Sql,
+  orgId: string,
+  { project, team }: Pick<UsageFilters, 'project' | 'team'>,
+  { date_from, date_to }: Days,
+  onlyMember: VisibleMember | null,
+): Promise<BudgetDay[]> {
+  const isSeen = (alias: 'b' | 's'): Fragment => {
+    const [scope, key] = [sql.unsafe(`${alias}.scope`), sql.unsafe(`${alias}.scope_key`)]
+    return sql`
+      ${scope} <> 'member'
+      ${onlyMember === null ? sql`` : sql`and ${scope} <> 'team'`}
+      ${
+        project === undefined && team === undefined
+          ? sql``
+          : sql`and (
+              ${scope} = 'organization'
+              or (${scope} = 'project' and ${key} = ${project ?? null})
+              or (${scope} = 'team' and ${key} = ${team ?? null})
+            )`
+      }`
+  }
+  return await sql<BudgetDay[]>`
+    select f.day::text as day, f.scope, f.scope_key, trim_scale(f.limit_usd)::text as limit, f.is_exceeded as "isExceeded"
+    from (
+      select b.month as day, b.scope, b.scope_key, b.limit_usd, false as is_exceeded
+      from budgets b
+      where b.org_id = ${orgId}
+        and ${isSeen('b')}
+      union all
+      select d.day, s.scope, s.scope_key, b.limit_usd, true
+      from (
+        select distinct b.scope, b.scope_key, m.month::date as month
+        from budgets b
+        cross join generate_series(${monthOf(date_from)}::date, ${date_to}::date, interval '1 month') as m (month)
+        where b.org_id = ${orgId}
+      ) s
+      cross join lateral ${budgetInForce(sql, orgId)} b
+      cross join lateral (
+        select d.day
+        from (
+          select d.day, sum(d.micros) over (order by d.day rows unbounded preceding) as micros
+          from ${daysOfScope(sql, orgId)} d
+        ) d
+        where d.micros > b.limit_usd * 1000000
+        order by d.day
+        limit 1
+      ) d
+      where ${isSeen('s')}
+    ) f
+    where f.day between ${date_from} and ${date_to}
+    order by f.day, f.scope <> 'organization', f.scope, f.scope_key collate "C", f.is_exceeded`
+}
