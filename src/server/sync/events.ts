@@ -1,5 +1,5 @@
 import { isAlert } from '../../analysis/records/finding.ts'
-import { monthOf } from '../../base/dates.ts'
+import { dayOf, monthOf } from '../../base/dates.ts'
 import { SCORE_DECIMALS, unitsOf, unscaled } from '../../base/decimals.ts'
 import type { ReportsWritten } from '../../features/audit/write-reports.ts'
 import {
@@ -49,29 +49,34 @@ export function buildEvents(results: Results, exceeded: readonly BudgetExceeded[
 /** Scopes and their months whose cost may now be above the budget. */
 export function changedMonths(
   { budget, member, session }: Pick<Results, 'budget' | 'member' | 'session'>,
-  today: string,
+  now: Date,
+  zone: string,
 ): ChangedMonth[] {
+  const today = dayOf(now, zone)
   const month = monthOf(today)
   return [
-    ...monthsOf(session.changed),
+    ...monthsOf(session.changed, zone),
     ...[...member.createdIds, ...member.updatedIds].map((id) => ofMember(id, today)),
     ...budget.scopes.map(({ scope, scope_key }) => ({ month, scope, scope_key })),
   ]
 }
 
-/** The months of sessions, each once for each scope that they count for. */
-export function monthsOf(sessions: readonly Pick<WrittenSession, 'session'>[]): ChangedMonth[] {
+/** The months that something of sessions happened in, each once for each scope that they count for. */
+export function monthsOf(sessions: readonly Pick<WrittenSession, 'session'>[], zone: string): ChangedMonth[] {
   const months = new Map<string, ChangedMonth>()
   const add = (month: string, scope: ChangedMonth['scope'], scope_key: string) => {
     const key = `${month}${scope}\0${scope_key}`
     if (!months.has(key)) months.set(key, { month, scope, scope_key })
   }
   for (const { session } of sessions) {
-    const month = monthOf(session.day)
+    const { created_at, detail } = session
+    const times = [created_at, detail.ended_at, ...detail.turn_records.map(({ started_at }) => started_at)]
     const member = session.user_id ?? session.user_email
-    add(month, 'organization', '')
-    if (session.project !== NO_PROJECT) add(month, 'project', session.project)
-    if (member !== null) add(month, 'member', member)
+    for (const month of new Set(times.flatMap((time) => (time === null ? [] : monthOf(dayOf(time, zone)))))) {
+      add(month, 'organization', '')
+      if (session.project !== NO_PROJECT) add(month, 'project', session.project)
+      if (member !== null) add(month, 'member', member)
+    }
   }
   return [...months.values()]
 }

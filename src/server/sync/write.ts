@@ -3,7 +3,6 @@ import { createPause } from '../../accounts/organizations/pause.ts'
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { RecordCounts } from '../../analysis/records/changes.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'
-import { dayOf } from '../../base/dates.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
 import { writeAudit } from '../../features/audit/write.ts'
@@ -206,7 +205,7 @@ export async function storeBatch(
     const exceeded = await writeBudgetAlerts(
       tx,
       orgId,
-      changedMonths(results, dayOf(now, await findZone(tx, orgId))),
+      changedMonths(results, now, await findZone(tx, orgId)),
     )
     if (inbox) await recordEntriesOf(tx, orgId, inbox.entries)
     else await recordEntries(tx, orgId, actor, buildAuditEntries(results))

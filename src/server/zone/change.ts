@@ -22,6 +22,9 @@ import { waitForEver, writeDays } from './days-queries.ts'
 // Brings time zones that organizations asked for in force. One transaction computes all days and their sums again, beside reads,
 // which see all of it or nothing. One that is killed has changed nothing, and the next call begins again.
 
+/** Those of the tables that have no days. */
+const WITHOUT_DAYS = new Set(['session_hours', 'session_links', 'session_tickets'])
+
 interface Deps {
   sql: Sql
   pricer: () => Promise<Pricer>
@@ -60,7 +63,11 @@ export async function changeZone(
   if (zone === undefined) return undefined
   await writeDays(tx, orgId)
   const tables = [...SESSION_ROLLUPS, ...usageTables(pricer), COMMIT_ROLLUP, ...FINDING_ROLLUPS]
-  await rebuildTables(tx, orgId, tables)
+  await rebuildTables(
+    tx,
+    orgId,
+    tables.filter(({ name }) => !WITHOUT_DAYS.has(name)),
+  )
   await noteExceededBudgets(tx, orgId)
   await storeStates(tx, orgId, how.now, before)
   return zone
