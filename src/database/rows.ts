@@ -1,4 +1,4 @@
-import { hourOf, instantsOf, UTC } from '../base/dates.ts'
+import { addDays, hourOf, instantsOf, UTC } from '../base/dates.ts'
 import type { PagePosition } from '../base/json-text.ts'
 import type { Fragment, ISql } from './client.ts'
 
@@ -177,9 +177,10 @@ export function inDays(
     ${before === undefined ? sql`` : sql`and ${time} < ${before}::timestamptz`}`
 }
 
-/** The day of a time that is on one of these days of the zone, which are in their order. */
-export function dayIn(sql: ISql, time: Fragment, days: readonly string[], zone: string): Fragment {
+/** The day of a time in the zone. `utcDays` has the days of all such times in UTC. */
+export function dayIn(sql: ISql, time: Fragment, utcDays: readonly string[], zone: string): Fragment {
   if (zone === UTC) return sql`(${time} at time zone 'UTC')::date`
+  const days = [...new Set(utcDays.flatMap((day) => [addDays(day, -1), day, addDays(day, 1)]))].sort()
   const starts = days.map((day) => hourOf(day, 0, zone).toISOString())
-  return sql`(${[...days]}::date[])[width_bucket(${time}, ${starts}::timestamptz[])]`
+  return sql`(${days}::date[])[width_bucket(${time}, ${starts}::timestamptz[])]`
 }

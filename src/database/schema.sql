@@ -771,6 +771,8 @@ create table session_usage (
   telemetry_tokens bigint not null,
   cost numeric(14,6) not null generated always as (((cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other)::numeric * 0.000001)) stored,
   has_calls boolean not null default false,
+  first_at timestamp with time zone,
+  last_at timestamp with time zone,
   constraint session_usage_pkey PRIMARY KEY (org_id, session_id, nth)
 );
 CREATE INDEX session_usage_by_agent ON session_usage USING btree (org_id, agent, day, created_at, session_id);

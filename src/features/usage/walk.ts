@@ -1,7 +1,8 @@
+import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { counting } from '../../database/rollups.ts'
-import { deleteOfSessions, pagesOf } from '../../database/rows.ts'
+import { dayIn, deleteOfSessions, pagesOf } from '../../database/rows.ts'
 import { USAGE_ROLLUPS } from './rollup.ts'
 import {
   insertUsage,
@@ -13,6 +14,9 @@ import {
 } from './write.ts'
 
 // A walk divides by day the usage of sessions that were stored before usage was by day, in the order of their ids.
+
+/** Sessions with their details read at a time: some MB. */
+const PAGE = 500
 
 type DetailedSession = StoredSession & Pick<UsedSession, 'detail'>
 
@@ -95,6 +99,50 @@ export async function divideNext(tx: ISql, orgId: string, pricer: Pricer, size: 
     set session_id = ${last.id}
     where w.org_id = ${orgId}`
   return sessions.length
+}
+
+/**
+ * Moves the usage of all sessions to the days of the time zone in force, which was `before`; the sums stay as they are. What is of
+ * one day by both is divided as it was. Needs the organization's lock.
+ */
+export async function moveUsage(tx: ISql, orgId: string, pricer: Pricer, before: string): Promise<void> {
+  const zone = await findZone(tx, orgId)
+  const rows = await tx<{ day: string }[]>`
+    select distinct (t.at at time zone 'UTC')::date as day
+    from session_usage u
+    cross join lateral (values (u.first_at), (u.last_at)) as t (at)
+    where u.org_id = ${orgId}
+      and t.at is not null`
+  const days = rows.map(({ day }) => day)
+  const first = (by: string) => dayIn(tx, tx`u.first_at`, days, by)
+  const last = (by: string) => dayIn(tx, tx`u.last_at`, days, by)
+  const isOfOneDay = () => tx`${first(before)} = ${last(before)} and ${first(zone)} = ${last(zone)}`
+  await tx`
+    update session_usage u
+    set day = ${first(zone)}, first_day = ${first(zone)}
+    where u.org_id = ${orgId}
+      and u.day <> ${first(zone)}
+      and ${isOfOneDay()}`
+  const others = await tx<{ id: string }[]>`
+    select distinct u.session_id as id
+    from session_usage u
+    where u.org_id = ${orgId}
+      and (${isOfOneDay()}) is not true
+    order by u.session_id`
+  for (let start = 0; start < others.length; start += PAGE) {
+    const ids = others.slice(start, start + PAGE).map(({ id }) => id)
+    const sessions = await tx<DetailedSession[]>`
+      select ${storedColumns(tx)}, d.detail
+      from sessions s
+      join session_details d
+        on d.org_id = ${orgId}
+        and d.session_id = s.id
+      where s.org_id = ${orgId}
+        and s.id = any(${ids}::text[])
+      order by s.id`
+    await deleteOfSessions(tx, orgId, ids, 'session_usage')
+    await insertUsage(tx, orgId, await usageOfAll(tx, orgId, { sessions: sessions.map(usedOf), pricer }))
+  }
 }
 
 /** Ends the walk: all sessions are divided. Needs the organization's lock. */

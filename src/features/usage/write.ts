@@ -111,6 +111,7 @@ export async function usageOfAll(
 /** The rows of session_usage of a session: see `usageFacts`. */
 function usageOf(session: UsedSession, { pricer, zone }: { pricer: Pricer; zone: string }) {
   const { detail, created_at } = session
+  const times = timesOf(session).sort()
   const inZone = (instant: string) => dayOf(instant, zone)
   const facts = usageFacts(session, { dayOf: inZone, pricer })
   const has_calls = facts.some(({ calls }) => calls > 0)
@@ -128,6 +129,8 @@ function usageOf(session: UsedSession, { pricer, zone }: { pricer: Pricer; zone:
     branch: detail.branch ?? '',
     created_at,
     ended_at: detail.ended_at,
+    first_at: times[0] ?? created_at,
+    last_at: times.at(-1) ?? created_at,
     day_turns: fact.turns,
     turns: session.turns,
     quality_score: decimalText(session.quality, SCORE_DECIMALS),
@@ -135,6 +138,12 @@ function usageOf(session: UsedSession, { pricer, zone }: { pricer: Pricer; zone:
     session_cost: decimalText(session.cost, MONEY_DECIMALS),
   }))
 }
+
+/** All times at which something of a session happened. */
+export const timesOf = ({ created_at, detail }: FactSession): string[] =>
+  [created_at, detail.ended_at, ...detail.turn_records.map(({ started_at }) => started_at)].filter(
+    (time) => time !== null,
+  )
 
 const openFindings = ({ security_metadata }: Pick<UsedSession['detail'], 'security_metadata'>): number =>
   security_metadata.findings.filter(({ status }) => status === 'open').length
@@ -183,6 +192,8 @@ export const USAGE_COLUMNS = {
   branch: 'text',
   created_at: 'timestamptz',
   ended_at: 'timestamptz',
+  first_at: 'timestamptz',
+  last_at: 'timestamptz',
   turns: 'integer',
   quality_score: 'numeric',
   findings: 'integer',

@@ -12,6 +12,7 @@ import type { BudgetsWritten } from '../../features/cost/write.ts'
 import { NO_PROJECT } from '../../features/sessions/prepare.ts'
 import type { SessionsWritten, WrittenSession } from '../../features/sessions/writing/write.ts'
 import type { MembersWritten } from '../../features/team/write.ts'
+import { timesOf } from '../../features/usage/write.ts'
 import type { EventData, EventName } from '../../webhooks/outbox/catalogue.ts'
 import type { NewEvent } from '../../webhooks/outbox/events.ts'
 
@@ -69,10 +70,8 @@ export function monthsOf(sessions: readonly Pick<WrittenSession, 'session'>[], z
     if (!months.has(key)) months.set(key, { month, scope, scope_key })
   }
   for (const { session } of sessions) {
-    const { created_at, detail } = session
-    const times = [created_at, detail.ended_at, ...detail.turn_records.map(({ started_at }) => started_at)]
     const member = session.user_id ?? session.user_email
-    for (const month of new Set(times.flatMap((time) => (time === null ? [] : monthOf(dayOf(time, zone)))))) {
+    for (const month of new Set(timesOf(session).map((time) => monthOf(dayOf(time, zone))))) {
       add(month, 'organization', '')
       if (session.project !== NO_PROJECT) add(month, 'project', session.project)
       if (member !== null) add(month, 'member', member)

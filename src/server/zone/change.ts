@@ -16,14 +16,14 @@ import { noteExceededBudgets } from '../../features/cost/budget-alerts.ts'
 import { FINDING_ROLLUPS } from '../../features/security/finding-rollups.ts'
 import { SESSION_ROLLUPS } from '../../features/sessions/rollup.ts'
 import { usageTables } from '../../features/usage/check.ts'
-import { findWalked } from '../../features/usage/walk.ts'
+import { findWalked, moveUsage } from '../../features/usage/walk.ts'
 import { waitForEver, writeDays } from './days-queries.ts'
 
 // Brings time zones that organizations asked for in force. One transaction computes all days and their sums again, beside reads,
 // which see all of it or nothing. One that is killed has changed nothing, and the next call begins again.
 
-/** Those of the tables that have no days. */
-const WITHOUT_DAYS = new Set(['session_hours', 'session_links', 'session_tickets'])
+/** Those of the tables that have no days, and that which is written already. */
+const DONE = new Set(['session_usage', 'session_hours', 'session_links', 'session_tickets'])
 
 interface Deps {
   sql: Sql
@@ -62,11 +62,12 @@ export async function changeZone(
   const zone = await beginZone(tx, orgId)
   if (zone === undefined) return undefined
   await writeDays(tx, orgId)
+  await moveUsage(tx, orgId, await pricer(), before)
   const tables = [...SESSION_ROLLUPS, ...usageTables(pricer), COMMIT_ROLLUP, ...FINDING_ROLLUPS]
   await rebuildTables(
     tx,
     orgId,
-    tables.filter(({ name }) => !WITHOUT_DAYS.has(name)),
+    tables.filter(({ name }) => !DONE.has(name)),
   )
   await noteExceededBudgets(tx, orgId)
   await storeStates(tx, orgId, how.now, before)

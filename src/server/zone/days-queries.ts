@@ -1,5 +1,4 @@
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
-import { addDays } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import type { ProgramTable } from '../../database/derived-tables.ts'
 import { dayIn } from '../../database/rows.ts'
@@ -26,9 +25,14 @@ async function dayOfRow(sql: ISql, orgId: string, table: Dated): Promise<() => F
     select distinct (${time} at time zone 'UTC')::date as day
     from ${sql(table)} t
     where t.org_id = ${orgId}`
-  const days = [...new Set(rows.flatMap(({ day }) => [addDays(day, -1), day, addDays(day, 1)]))].sort()
   const zone = await findZone(sql, orgId)
-  return () => dayIn(sql, sql`(${time})`, days, zone)
+  return () =>
+    dayIn(
+      sql,
+      sql`(${time})`,
+      rows.map(({ day }) => day),
+      zone,
+    )
 }
 
 /** Lets the statements of the transaction take as long as they need. */
