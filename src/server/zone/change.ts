@@ -22,7 +22,7 @@ import { waitForEver, writeDays } from './days-queries.ts'
 // Brings time zones that organizations asked for in force. One transaction computes all days and their sums again, beside reads,
 // which see all of it or nothing. One that is killed has changed nothing, and the next call begins again.
 
-/** Those of the tables that have no days, and that which is written already. */
+/** The tables without days, and that which is written already. */
 const DONE = new Set(['session_usage', 'session_hours', 'session_links', 'session_tickets'])
 
 interface Deps {
