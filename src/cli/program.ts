@@ -9,6 +9,7 @@ import { addMember } from './accounts/member.ts'
 import { addNotes } from './accounts/note.ts'
 import { addOrg } from './accounts/org.ts'
 import { addOwner } from './accounts/owner.ts'
+import { addPlans } from './accounts/plan.ts'
 import { addProject } from './accounts/project.ts'
 import { addReport } from './accounts/report.ts'
 import { addSession } from './accounts/session.ts'
@@ -112,6 +113,7 @@ export function buildProgram(started: ProcessContext, json: boolean): CliCommand
   addMember(program)
   addOwner(program)
   addBudget(program)
+  addPlans(program)
   addReport(program)
   addNotes(program)
   addClient(program)

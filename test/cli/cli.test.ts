@@ -352,6 +352,51 @@ test('a budget holds from its month on', async () => {
   ])
 })
 
+test('plans are set, replaced, imported, ended and deleted; seats show what they cost', async () => {
+  const org = ['--org', 'acme']
+  const set = (...more: string[]) => [
+    'plan',
+    'set',
+    ...org,
+    '--vendor',
+    'anthropic',
+    '--price',
+    '20',
+    ...more,
+  ]
+  const plan = (await runJson(set('--plan', 'pro', '--from', '2026-01-01'), env)) as { id: string }
+  expect(plan).toMatchObject({ plan: 'pro', member: null, price_month: 20, quantity: 1, to: null })
+  expect(await runJson(set('--plan', 'pro', '--from', '2026-02-01', '--replace'), env)).toMatchObject({
+    to: null,
+  })
+  const folder = scratchFolder()
+  const file = join(folder.path, 'plans.csv')
+  await Bun.write(file, 'vendor,plan,from,price_month,quantity\nopenai,"plus",2026-01-01,10.5,3\n')
+  expect(await runJson(['plan', 'import', file, ...org], env)).toEqual({
+    created: 1,
+    updated: 0,
+    unchanged: 0,
+  })
+  await Bun.write(file, 'vendor,plan,from,price_month\nopenai,plus,2026-01-32,much\n')
+  const refused = await run(['plan', 'import', file, ...org], env)
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('row 1 from: must be a date')])
+  expect((await run(set('--plan', 'pro', '--quantity', 'many'), env)).code).toBe(2)
+  expect(await runJson(['plan', 'list', ...org], env)).toMatchObject([
+    { id: plan.id, plan: 'pro', to: '2026-01-31' },
+    { plan: 'plus', quantity: 3 },
+    { plan: 'pro', to: null },
+  ])
+  expect(await runJson(['plan', 'end', plan.id, ...org, '--to', '2026-01-15'], env)).toMatchObject({
+    to: '2026-01-15',
+  })
+  expect(await runJson(['plan', 'delete', plan.id, ...org], env)).toEqual({ deleted: plan.id })
+  const seats = ['seats', ...org, '--from', '2026-01-01', '--to', '2026-02-28']
+  expect(await runJson(seats, env)).toMatchObject({ total: { seats: 4, paid: 83, cost: 0 } })
+  expect((await run(seats, env)).stdout).toContain('4 seats: $83.00 paid')
+  expect((await run(['limits', ...org], env)).stdout).toContain('no limit is known')
+  folder.remove()
+})
+
 test('teams, their budgets, and what happens on laptops beyond them', async () => {
   const add = ['--org', 'acme', '--email', 'tess@example.com', '--name', 'Tess', '--role', 'developer']
   const tess = (await runJson(['member', 'add', ...add, '--team', 'payments'], env)) as { id: string }

@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { problemsBySchema } from '../../analysis/records/problems.ts'
-import { ApiError, messageOf, OperatorError } from '../../base/errors.ts'
+import { ApiError, OperatorError } from '../../base/errors.ts'
 import type { Sql } from '../../database/client.ts'
 import { inviteMembers } from '../../features/members/member-changes.ts'
 import { InvitationsBody, repeatedAddresses } from '../../features/members/model.ts'
 import { commandLineActor } from '../command/actor.ts'
 import type { Context } from '../command/context.ts'
+import { readCsv } from '../command/csv.ts'
 import { linkOf } from './owner.ts'
 
 const HEADER = 'email,display_name,role,team'
@@ -25,13 +25,7 @@ export async function inviteFile(context: Context, sql: Sql, orgId: string, file
 }
 
 function membersIn(file: string): object[] {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
-  } catch (error) {
-    throw new OperatorError(`${file} cannot be read: ${messageOf(error)}`)
-  }
-  const [header, ...rows] = rowsOfCsv(text) ?? []
+  const [header, ...rows] = readCsv(file)
   if (header?.join() !== HEADER) throw new OperatorError(`${file} must be CSV with the header ${HEADER}`)
   // a name or team that is empty is not given; what is beside the columns is refused by its name
   return rows.map((row) =>
@@ -49,23 +43,3 @@ const problemsOf = (file: string, problems: readonly { field: string; message: s
       }),
     ].join('\n'),
   )
-
-/** A cell, in quotes or not, with what ends it. */
-const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y
-
-/** The rows of CSV (RFC 4180) without empty lines; undefined where a quote has no end, or text beside it. */
-function rowsOfCsv(text: string): string[][] | undefined {
-  const rows: string[][] = []
-  let row: string[] = []
-  CELL.lastIndex = 0
-  for (let end: string | undefined = ','; end === ',' || CELL.lastIndex < text.length; ) {
-    const [whole, quoted, plain = '', ended] = CELL.exec(text) ?? []
-    if (whole === undefined) return undefined
-    row.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'))
-    end = ended
-    if (end === ',') continue
-    if (row.length > 1 || row[0] !== '') rows.push(row)
-    row = []
-  }
-  return rows
-}

@@ -4,6 +4,7 @@ import { CostQuery } from '../../features/cost/model.ts'
 import { ExplainQuery } from '../../features/explain/model.ts'
 import { OutcomesQuery } from '../../features/outcomes/model.ts'
 import { RiskListQuery } from '../../features/risk/model.ts'
+import { SeatQuery } from '../../features/seats/model.ts'
 import { SessionListQuery } from '../../features/sessions/model.ts'
 import { RangeFilters } from '../../features/usage/model.ts'
 import type { CliCommand } from '../command/cli-command.ts'
@@ -12,7 +13,7 @@ import { addParameters } from './options.ts'
 const NOTE = `Of the local database with --org, else of the server of --server, the environment or login. With --json the body that the
 API answers with, and the range of its days.`
 
-/** `cost`, `sessions`, `quality`, `risk`, `outcomes` and `team`: what the API answers, as tables. */
+/** `cost`, `sessions`, `quality`, `risk`, `outcomes`, `seats`, `limits` and `team`: what the API answers, as tables. */
 export function addFigures(program: CliCommand): void {
   const figure = (name: string, description: string, ...schemas: readonly TObject[]) =>
     addParameters(program.add(name, description), schemas).notes(NOTE)
@@ -51,6 +52,17 @@ export function addFigures(program: CliCommand): void {
   )
     .examples('outcomes --org acme --by project --from 2026-01-01')
     .load(async () => (await import('./outcomes.ts')).showOutcomes)
+  figure('seats', 'what seats cost, and what the same work would have cost by the price list', SeatQuery)
+    .notes('Of the last 30 whole days without --from and --to. Paid and cost are never added.')
+    .examples('seats --org acme', 'seats --verdict idle --from 2026-11-01')
+    .load(async () => (await import('./seats.ts')).showSeats)
+  program
+    .add('limits', 'how much of your own plans’ limits is used; with --org of everybody, in the last 30 days')
+    .option('--org <slug>', 'slug of the organization, in the local database')
+    .server()
+    .notes(NOTE)
+    .examples('limits                                     (after login)', 'limits --org acme')
+    .load(async () => (await import('./seats.ts')).showLimits)
   figure('team', 'list members with their sessions and cost of the last 30 days')
     .examples('team --org acme')
     .load(async () => (await import('./team.ts')).showTeam)

@@ -12,6 +12,7 @@ import { explainRoutes } from '../../features/explain/routes.ts'
 import { outcomeRoutes } from '../../features/outcomes/routes.ts'
 import { qualityRoutes } from '../../features/quality/routes.ts'
 import { riskRoutes } from '../../features/risk/routes.ts'
+import { seatRoutes } from '../../features/seats/routes.ts'
 import { sessionRoutes } from '../../features/sessions/routes.ts'
 import { teamRoutes } from '../../features/team/routes.ts'
 import { answers } from '../../http/answers.ts'
@@ -48,7 +49,7 @@ export interface View {
 interface Figure<Body> {
   path: string
   query: TObject
-  /** Its body names its range. */
+  /** The route has a range of its own where no dates are given. */
   hasOwnRange?: boolean
   text: (body: Body, view: View) => string | Promise<string>
 }
@@ -109,7 +110,14 @@ async function localBody({ config, log }: Context, sql: Sql, orgId: string, url:
   const read: Read = (_orgId, work) => work(sql)
   const deps = { read, config, now: () => new Date(), api }
   const access: Access = {
-    ...{ orgId, keyId: null, person: null, isForged: false, plan: 'cloud_enterprise', scopes: ['read'] },
+    ...{
+      orgId,
+      keyId: null,
+      person: null,
+      isForged: false,
+      plan: 'cloud_enterprise',
+      scopes: ['read', 'admin'],
+    },
     ...{ zone: UTC, isZoneChanging: true },
     ...{ memberEmail: null, mustHideMembers: false, onlyMember: null, actor: commandLineActor() },
   }
@@ -132,6 +140,7 @@ async function localBody({ config, log }: Context, sql: Sql, orgId: string, url:
     .use(riskRoutes(deps))
     .use(outcomeRoutes(deps))
     .use(teamRoutes(deps))
+    .use(seatRoutes(deps))
   const text = await (await app.handle(new Request(`http://localhost${url}`))).text()
   if (failure !== undefined) throw failure.error
   return text
