@@ -61,9 +61,7 @@ create table audit_rollups (
 ) with (fillfactor=70);
 
 create table branch_rollups (
-  org_id text not null,
-  project text not null,
-  branch text not null,
+  micros bigint not null generated always as (cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other) stored,
   sessions bigint not null,
   turns bigint not null,
   input bigint not null,
@@ -77,8 +75,10 @@ create table branch_rollups (
   cost_cache_write_5m bigint not null default 0,
   cost_cache_write_1h bigint not null default 0,
   cost_other bigint not null default 0,
+  project text not null,
+  branch text not null,
+  org_id text not null,
   cost numeric(20,6) not null generated always as (((cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other)::numeric * 0.000001)) stored,
-  micros bigint not null generated always as (cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other) stored,
   constraint branch_rollups_pkey PRIMARY KEY (org_id, project, branch)
 );
 CREATE INDEX branch_rollups_by_cost ON branch_rollups USING btree (org_id, project, micros DESC, NULLIF(branch, ''::text) COLLATE "C");
@@ -836,16 +836,12 @@ create table telemetry_inbox (
 CREATE INDEX telemetry_inbox_by_time ON telemetry_inbox USING btree (received_at);
 
 create table ticket_rollups (
-  org_id text not null,
-  dims text not null,
-  grain text not null,
   bucket date not null,
-  project text not null,
-  ticket text not null,
-  sessions bigint not null,
+  micros bigint not null generated always as (cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other) stored,
   main_sessions bigint not null,
-  turns bigint not null,
+  sessions bigint not null,
   main_turns bigint not null,
+  turns bigint not null,
   input bigint not null,
   output bigint not null,
   cache_read bigint not null,
@@ -857,11 +853,15 @@ create table ticket_rollups (
   cost_cache_write_5m bigint not null default 0,
   cost_cache_write_1h bigint not null default 0,
   cost_other bigint not null default 0,
+  project text not null,
+  ticket text not null,
+  dims text not null,
+  grain text not null,
+  org_id text not null,
   cost numeric(20,6) not null generated always as (((cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other)::numeric * 0.000001)) stored,
-  micros bigint not null generated always as (cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other) stored,
   constraint ticket_rollups_pkey PRIMARY KEY (org_id, dims, grain, bucket, project, ticket),
-  constraint ticket_rollups_dims_check CHECK (dims = ANY (ARRAY['ticket'::text, 'project_ticket'::text])),
-  constraint ticket_rollups_grain_check CHECK (grain = ANY (ARRAY['day'::text, 'month'::text, 'all'::text]))
+  constraint ticket_rollups_dims CHECK (dims = ANY (ARRAY['ticket'::text, 'project_ticket'::text])),
+  constraint ticket_rollups_grain CHECK (grain = ANY (ARRAY['day'::text, 'month'::text, 'all'::text]))
 ) with (fillfactor=70);
 
 create table ticket_waiting (
@@ -871,40 +871,41 @@ create table ticket_waiting (
 );
 
 create table usage_rollups (
-  org_id text not null,
-  dims text not null,
-  grain text not null,
   bucket date not null,
-  project text not null,
-  member text not null,
-  agent text not null,
-  model text not null,
-  branch text not null,
-  sessions bigint not null,
+  micros bigint not null generated always as (cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other) stored,
   main_sessions bigint not null,
-  turns bigint not null,
+  sessions bigint not null,
   main_turns bigint not null,
+  turns bigint not null,
   input bigint not null,
   output bigint not null,
   cache_read bigint not null,
   cache_creation bigint not null,
   unpriced_tokens bigint not null,
-  transcript_tokens bigint not null default 0,
-  telemetry_tokens bigint not null default 0,
-  captured_tokens bigint not null default 0,
-  begun_cost bigint not null default 0,
   cost_input bigint not null default 0,
   cost_output bigint not null default 0,
   cost_cache_read bigint not null default 0,
   cost_cache_write_5m bigint not null default 0,
   cost_cache_write_1h bigint not null default 0,
   cost_other bigint not null default 0,
+  begun_cost bigint not null default 0,
+  transcript_tokens bigint not null default 0,
+  telemetry_tokens bigint not null default 0,
+  captured_tokens bigint not null default 0,
+  project text not null,
+  member text not null,
+  agent text not null,
+  model text not null,
+  branch text not null,
+  dims text not null,
+  grain text not null,
+  org_id text not null,
   cost numeric(20,6) not null generated always as (((cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other)::numeric * 0.000001)) stored,
-  micros bigint not null generated always as (cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other) stored,
   constraint usage_rollups_pkey PRIMARY KEY (org_id, dims, grain, bucket, project, member, agent, model, branch),
-  constraint usage_rollups_dims_check CHECK (dims = ANY (ARRAY['all'::text, 'agent_model'::text, 'project'::text, 'member'::text, 'branch'::text, 'project_agent_model'::text, 'member_agent_model'::text, 'project_member'::text, 'project_branch'::text, 'member_branch'::text])),
-  constraint usage_rollups_grain_check CHECK (grain = ANY (ARRAY['day'::text, 'month'::text, 'all'::text]))
+  constraint usage_rollups_dims CHECK (dims = ANY (ARRAY['all'::text, 'agent_model'::text, 'project'::text, 'member'::text, 'branch'::text, 'project_agent_model'::text, 'member_agent_model'::text, 'project_member'::text, 'project_branch'::text, 'member_branch'::text])),
+  constraint usage_rollups_grain CHECK (grain = ANY (ARRAY['day'::text, 'month'::text, 'all'::text]))
 ) with (fillfactor=70);
+CREATE INDEX usage_rollups_of_project ON usage_rollups USING btree (org_id, project, grain, bucket) WHERE dims = 'project'::text;
 
 create table usage_walks (
   org_id text not null,

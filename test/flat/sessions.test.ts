@@ -241,8 +241,10 @@ test('a breakdown by branch reads the branches of its page, however many there a
   const branches = 5_000
   const { orgId: other } = await tenant(database.sql)
   await database.sql`
-    insert into branch_rollups
-    select ${other}, '', 'branch-' || n, 1, 1, n % 100, 1, 1, 1, 1, 0
+    insert into branch_rollups (
+      org_id, project, branch, sessions, turns, input, output, cache_read, cache_creation, unpriced_tokens, cost_other
+    )
+    select ${other}, '', 'branch-' || n, 1, 1, 1, 1, 1, 1, 0, n % 100
     from generate_series(1, ${branches}::integer) n`
   await database.sql`vacuum analyze branch_rollups`
   const { rows } = await mostRead(

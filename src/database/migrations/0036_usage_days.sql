@@ -95,28 +95,80 @@ insert into usage_walks (org_id, session_id)
 select distinct u.org_id, ''
 from session_usage u;
 
--- Sums of cost in micro-dollars, by kind, and those of all of a day or month. `cost`: for older instances, as above. `begun_cost`:
--- the whole cost of the sessions that began.
-alter table usage_rollups
-  add column begun_cost bigint not null default 0,
-  add column cost_input bigint not null default 0,
-  add column cost_output bigint not null default 0,
-  add column cost_cache_read bigint not null default 0,
-  add column cost_cache_write_5m bigint not null default 0,
-  add column cost_cache_write_1h bigint not null default 0,
-  add column cost_other bigint not null default 0;
-alter table usage_rollups drop constraint usage_rollups_dims_check;
-alter table usage_rollups add constraint usage_rollups_dims_check check (
-  dims in (
-    'all', 'agent_model', 'project', 'member', 'branch', 'project_agent_model', 'member_agent_model', 'project_member',
-    'project_branch', 'member_branch'
-  )
-);
--- in sums by model a session began under its main one
-update usage_rollups
-set
-  cost_other = (cost * 1000000)::bigint,
-  begun_cost = case when dims like '%agent_model' then 0 else (cost * 1000000)::bigint end;
+-- Sums of cost in micro-dollars, by kind (`micros`: all of them), and those of all of a day or month. `begun_cost`: the whole cost of
+-- the sessions that began. Columns of one width come first: PostgreSQL reads a row up to the last column that it needs.
+alter table usage_rollups rename to former_rollups;
+create table usage_rollups (
+  bucket date not null,
+  micros bigint not null generated always as (
+    cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other
+  ) stored,
+  main_sessions bigint not null,
+  sessions bigint not null,
+  main_turns bigint not null,
+  turns bigint not null,
+  input bigint not null,
+  output bigint not null,
+  cache_read bigint not null,
+  cache_creation bigint not null,
+  unpriced_tokens bigint not null,
+  cost_input bigint not null default 0,
+  cost_output bigint not null default 0,
+  cost_cache_read bigint not null default 0,
+  cost_cache_write_5m bigint not null default 0,
+  cost_cache_write_1h bigint not null default 0,
+  cost_other bigint not null default 0,
+  begun_cost bigint not null default 0,
+  transcript_tokens bigint not null default 0,
+  telemetry_tokens bigint not null default 0,
+  captured_tokens bigint not null default 0,
+  project text not null,
+  member text not null,
+  agent text not null,
+  model text not null,
+  branch text not null,
+  dims text not null constraint usage_rollups_dims check (
+    dims in (
+      'all', 'agent_model', 'project', 'member', 'branch', 'project_agent_model', 'member_agent_model', 'project_member',
+      'project_branch', 'member_branch'
+    )
+  ),
+  grain text not null constraint usage_rollups_grain check (grain in ('day', 'month', 'all')),
+  org_id text not null,
+  -- read by older instances, as above
+  cost numeric(20, 6) not null generated always as (
+    (cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other) * 0.000001
+  ) stored
+) with (fillfactor = 70);
+insert into usage_rollups (
+  org_id, dims, grain, bucket, project, member, agent, model, branch, sessions, main_sessions, turns, main_turns, input,
+  output, cache_read, cache_creation, unpriced_tokens, transcript_tokens, telemetry_tokens, captured_tokens, begun_cost,
+  cost_other
+)
+select
+  r.org_id, r.dims, r.grain, r.bucket, r.project, r.member, r.agent, r.model, r.branch, r.sessions, r.main_sessions,
+  r.turns, r.main_turns, r.input, r.output, r.cache_read, r.cache_creation, r.unpriced_tokens, r.transcript_tokens,
+  r.telemetry_tokens, r.captured_tokens,
+  -- in sums by model a session began under its main one
+  case when r.dims like '%agent_model' then 0 else (r.cost * 1000000)::bigint end, (r.cost * 1000000)::bigint
+from former_rollups r;
+insert into usage_rollups (
+  org_id, dims, grain, bucket, project, member, agent, model, branch, sessions, main_sessions, turns, main_turns, input,
+  output, cache_read, cache_creation, unpriced_tokens, transcript_tokens, telemetry_tokens, captured_tokens, begun_cost,
+  cost_other
+)
+select
+  r.org_id, 'all', r.grain, r.bucket, '', '', '', '', '', sum(r.sessions), sum(r.main_sessions), sum(r.turns),
+  sum(r.main_turns), sum(r.input), sum(r.output), sum(r.cache_read), sum(r.cache_creation), sum(r.unpriced_tokens),
+  sum(r.transcript_tokens), sum(r.telemetry_tokens), sum(r.captured_tokens), sum(r.cost * 1000000)::bigint,
+  sum(r.cost * 1000000)::bigint
+from former_rollups r
+where r.dims = 'project'
+group by r.org_id, r.grain, r.bucket;
+drop table former_rollups;
+alter table usage_rollups add primary key (org_id, dims, grain, bucket, project, member, agent, model, branch);
+-- series of a project
+create index usage_rollups_of_project on usage_rollups (org_id, project, grain, bucket) where dims = 'project';
 update usage_rollups r
 set begun_cost = b.begun_cost
 from (
@@ -143,62 +195,85 @@ where r.org_id = b.org_id
   and r.agent = b.agent
   and r.model = b.model
   and r.branch = '';
-insert into usage_rollups (
-  org_id, dims, grain, bucket, project, member, agent, model, branch, sessions, main_sessions, turns, main_turns, cost,
-  input, output, cache_read, cache_creation, unpriced_tokens, transcript_tokens, telemetry_tokens, captured_tokens,
-  begun_cost, cost_other
+
+alter table branch_rollups rename to former_rollups;
+create table branch_rollups (
+  micros bigint not null generated always as (
+    cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other
+  ) stored,
+  sessions bigint not null,
+  turns bigint not null,
+  input bigint not null,
+  output bigint not null,
+  cache_read bigint not null,
+  cache_creation bigint not null,
+  unpriced_tokens bigint not null,
+  cost_input bigint not null default 0,
+  cost_output bigint not null default 0,
+  cost_cache_read bigint not null default 0,
+  cost_cache_write_5m bigint not null default 0,
+  cost_cache_write_1h bigint not null default 0,
+  cost_other bigint not null default 0,
+  project text not null,
+  branch text not null,
+  org_id text not null,
+  -- read by older instances, as above
+  cost numeric(20, 6) not null generated always as (
+    (cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other) * 0.000001
+  ) stored
+);
+insert into branch_rollups (
+  org_id, project, branch, sessions, turns, input, output, cache_read, cache_creation, unpriced_tokens, cost_other
 )
 select
-  r.org_id, 'all', r.grain, r.bucket, '', '', '', '', '', sum(r.sessions), sum(r.main_sessions), sum(r.turns),
-  sum(r.main_turns), sum(r.cost), sum(r.input), sum(r.output), sum(r.cache_read), sum(r.cache_creation),
-  sum(r.unpriced_tokens), sum(r.transcript_tokens), sum(r.telemetry_tokens), sum(r.captured_tokens), sum(r.begun_cost),
-  sum(r.cost_other)
-from usage_rollups r
-where r.dims = 'project'
-group by r.org_id, r.grain, r.bucket;
-alter table usage_rollups drop column cost;
-alter table usage_rollups
-  add column cost numeric(20, 6) not null generated always as (
-    (cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other) * 0.000001
-  ) stored,
-  add column micros bigint not null generated always as (
-    cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other
-  ) stored;
-
-alter table branch_rollups
-  add column cost_input bigint not null default 0,
-  add column cost_output bigint not null default 0,
-  add column cost_cache_read bigint not null default 0,
-  add column cost_cache_write_5m bigint not null default 0,
-  add column cost_cache_write_1h bigint not null default 0,
-  add column cost_other bigint not null default 0;
-update branch_rollups set cost_other = (cost * 1000000)::bigint;
-alter table branch_rollups drop column cost;
-alter table branch_rollups
-  add column cost numeric(20, 6) not null generated always as (
-    (cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other) * 0.000001
-  ) stored,
-  add column micros bigint not null generated always as (
-    cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other
-  ) stored;
-
-alter table ticket_rollups
-  add column cost_input bigint not null default 0,
-  add column cost_output bigint not null default 0,
-  add column cost_cache_read bigint not null default 0,
-  add column cost_cache_write_5m bigint not null default 0,
-  add column cost_cache_write_1h bigint not null default 0,
-  add column cost_other bigint not null default 0;
-update ticket_rollups set cost_other = (cost * 1000000)::bigint;
-alter table ticket_rollups drop column cost;
-alter table ticket_rollups
-  add column cost numeric(20, 6) not null generated always as (
-    (cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other) * 0.000001
-  ) stored,
-  add column micros bigint not null generated always as (
-    cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other
-  ) stored;
+  r.org_id, r.project, r.branch, r.sessions, r.turns, r.input, r.output, r.cache_read, r.cache_creation,
+  r.unpriced_tokens, (r.cost * 1000000)::bigint
+from former_rollups r;
+drop table former_rollups;
+alter table branch_rollups add primary key (org_id, project, branch);
 create index branch_rollups_by_cost on branch_rollups (org_id, project, micros desc, nullif(branch, '') collate "C");
+
+alter table ticket_rollups rename to former_rollups;
+create table ticket_rollups (
+  bucket date not null,
+  micros bigint not null generated always as (
+    cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other
+  ) stored,
+  main_sessions bigint not null,
+  sessions bigint not null,
+  main_turns bigint not null,
+  turns bigint not null,
+  input bigint not null,
+  output bigint not null,
+  cache_read bigint not null,
+  cache_creation bigint not null,
+  unpriced_tokens bigint not null,
+  cost_input bigint not null default 0,
+  cost_output bigint not null default 0,
+  cost_cache_read bigint not null default 0,
+  cost_cache_write_5m bigint not null default 0,
+  cost_cache_write_1h bigint not null default 0,
+  cost_other bigint not null default 0,
+  project text not null,
+  ticket text not null,
+  dims text not null constraint ticket_rollups_dims check (dims in ('ticket', 'project_ticket')),
+  grain text not null constraint ticket_rollups_grain check (grain in ('day', 'month', 'all')),
+  org_id text not null,
+  -- read by older instances, as above
+  cost numeric(20, 6) not null generated always as (
+    (cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other) * 0.000001
+  ) stored
+) with (fillfactor = 70);
+insert into ticket_rollups (
+  org_id, dims, grain, bucket, project, ticket, sessions, main_sessions, turns, main_turns, input, output, cache_read,
+  cache_creation, unpriced_tokens, cost_other
+)
+select
+  r.org_id, r.dims, r.grain, r.bucket, r.project, r.ticket, r.sessions, r.main_sessions, r.turns, r.main_turns, r.input,
+  r.output, r.cache_read, r.cache_creation, r.unpriced_tokens, (r.cost * 1000000)::bigint
+from former_rollups r;
+drop table former_rollups;
+alter table ticket_rollups add primary key (org_id, dims, grain, bucket, project, ticket);
 
 -- The sums of sessions have no cost any more; older instances write none, and read these.
 alter table session_rollups alter column cost set default 0;
