@@ -685,7 +685,7 @@ type CostSummary struct {
 	Previous       *CostSummaryPrevious   `json:"previous"` // In the range of `compare`
 }
 type CostBreakdownParams struct {
-	By          string   `json:"by,omitempty"`           // What an item is of. Sums answer in a time that does not grow with the number of sessions. The sessions that match are read with the filters `ticket`, `min_cost`, `max_cost`, `min_quality`, `max_quality` and `has_findings`; by ticket with member, agent, model or branch; by branch with agent or model; by project and member together with agent, model or branch; and by two keys of days that make no whole months
+	By          string   `json:"by,omitempty"`           // What an item is of: of `version` (agent and version), `effort`, `skill`, `subagent`, `mcp_server`, `plugin`, `tier`, `vendor` and `paid_by` one at a time, as agents write them on calls; null is without. Sums answer in a time that does not grow with the number of sessions. The sessions that match are read with the filters `ticket`, `min_cost`, `max_cost`, `min_quality`, `max_quality` and `has_findings`; by ticket with member, agent, model or branch; by branch with agent or model; by project and member together with agent, model or branch; by one of those above with another key or filter than agent and time; and by two keys of days that make no whole months
 	AndBy       string   `json:"and_by,omitempty"`       // A second key, other than `by`: an item for each pair
 	Top         int64    `json:"top,omitempty"`          // Only so many values of `and_by`, which it needs: those that cost most in the whole range; the others are summed as `(others)`
 	Compare     string   `json:"compare,omitempty"`      // Adds `previous`, cost and sessions of the same key in another range, with a key of time to the total alone: `previous`, the equally long range before, which needs both dates, or days as `2026-10-01..2026-10-31`
@@ -703,6 +703,15 @@ type CostBreakdownParams struct {
 	MinQuality  *float64 `json:"min_quality,omitempty"`  // Only sessions with at least this quality score
 	MaxQuality  *float64 `json:"max_quality,omitempty"`  // Only sessions with at most this quality score
 	HasFindings *bool    `json:"has_findings,omitempty"` // Only sessions with, or without, security findings
+	Version     string   `json:"version,omitempty"`      // Only calls of this agent and version; empty: without
+	Effort      string   `json:"effort,omitempty"`       // Only calls of this effort; empty: without
+	Skill       string   `json:"skill,omitempty"`        // Only calls of this skill; empty: without
+	Subagent    string   `json:"subagent,omitempty"`     // Only calls of this type of sub-agent; empty: without
+	McpServer   string   `json:"mcp_server,omitempty"`   // Only calls of this MCP server; empty: without
+	Plugin      string   `json:"plugin,omitempty"`       // Only calls of this plugin; empty: without
+	Tier        string   `json:"tier,omitempty"`         // Only calls in this tier of service, or with a long prompt
+	Vendor      string   `json:"vendor,omitempty"`       // Only calls that this vendor is paid for; empty: of none
+	PaidBy      string   `json:"paid_by,omitempty"`      // Only calls paid so, as recorded
 	Sort        string   `json:"sort,omitempty"`         // What to sort by: `tokens` is the sum of the four kinds; `change` is the size of the change of cost, needs `compare`, and includes keys that only the other range has; ties are broken by key
 	Order       string   `json:"order,omitempty"`        // Direction of the sort
 	Page        int64    `json:"page,omitempty"`         // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
@@ -744,7 +753,7 @@ type BreakdownTotal struct {
 }
 type BreakdownItem struct {
 	BreakdownTotal
-	Key    *string `json:"key"`     // A name; a member’s id, or the address where no member has it; the first day of a day, week or month; null for sessions without a member, team, branch …
+	Key    *string `json:"key"`     // A name; a member’s id, or the address where no member has it; the first day of a day, week or month; null for sessions without a member, team, branch …, and calls without a version, skill …
 	AndKey *string `json:"and_key"` // The second key; `(others)` for those beyond `top`
 }
 type Breakdown struct {
@@ -768,6 +777,15 @@ type CostExplainParams struct {
 	MinQuality  *float64 `json:"min_quality,omitempty"`  // Only sessions with at least this quality score
 	MaxQuality  *float64 `json:"max_quality,omitempty"`  // Only sessions with at most this quality score
 	HasFindings *bool    `json:"has_findings,omitempty"` // Only sessions with, or without, security findings
+	Version     string   `json:"version,omitempty"`      // Only calls of this agent and version; empty: without
+	Effort      string   `json:"effort,omitempty"`       // Only calls of this effort; empty: without
+	Skill       string   `json:"skill,omitempty"`        // Only calls of this skill; empty: without
+	Subagent    string   `json:"subagent,omitempty"`     // Only calls of this type of sub-agent; empty: without
+	McpServer   string   `json:"mcp_server,omitempty"`   // Only calls of this MCP server; empty: without
+	Plugin      string   `json:"plugin,omitempty"`       // Only calls of this plugin; empty: without
+	Tier        string   `json:"tier,omitempty"`         // Only calls in this tier of service, or with a long prompt
+	Vendor      string   `json:"vendor,omitempty"`       // Only calls that this vendor is paid for; empty: of none
+	PaidBy      string   `json:"paid_by,omitempty"`      // Only calls paid so, as recorded
 	Page        int64    `json:"page,omitempty"`         // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
 	PerPage     int64    `json:"per_page,omitempty"`     // Items on a page
 }

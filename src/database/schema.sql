@@ -241,6 +241,31 @@ create table expertise_domains (
   constraint expertise_domains_pkey PRIMARY KEY (org_id, project, directory)
 );
 
+create table facet_rollups (
+  org_id text not null,
+  facet text not null,
+  grain text not null,
+  bucket date not null,
+  agent text not null,
+  value text not null,
+  sessions bigint not null,
+  main_sessions bigint not null,
+  turns bigint not null,
+  cost_input bigint not null,
+  cost_output bigint not null,
+  cost_cache_read bigint not null,
+  cost_cache_write_5m bigint not null,
+  cost_cache_write_1h bigint not null,
+  cost_other bigint not null,
+  input bigint not null,
+  output bigint not null,
+  cache_read bigint not null,
+  cache_creation bigint not null,
+  unpriced_tokens bigint not null,
+  constraint facet_rollups_pkey PRIMARY KEY (org_id, facet, grain, bucket, agent, value),
+  constraint facet_rollups_grain_check CHECK (grain = ANY (ARRAY['day'::text, 'month'::text]))
+);
+
 create table file_authors (
   org_id text not null,
   project text not null,
@@ -672,6 +697,41 @@ create table session_directories (
   directory text collate "C" not null,
   sessions integer not null,
   constraint session_directories_pkey PRIMARY KEY (org_id, user_key, project, directory)
+);
+
+create table session_facets (
+  org_id text not null,
+  session_id text not null,
+  nth integer not null,
+  part integer not null,
+  version text not null,
+  effort text not null,
+  skill text not null,
+  subagent text not null,
+  mcp_server text not null,
+  plugin text not null,
+  tier text not null,
+  vendor text not null,
+  paid_by text not null,
+  firsts smallint not null,
+  model_firsts smallint not null,
+  day_turns integer not null,
+  main_turns integer not null,
+  calls integer not null,
+  prompts integer not null,
+  input bigint not null,
+  output bigint not null,
+  cache_read bigint not null,
+  cache_creation bigint not null,
+  cache_creation_1h bigint not null,
+  unpriced_tokens bigint not null,
+  cost_input bigint not null,
+  cost_output bigint not null,
+  cost_cache_read bigint not null,
+  cost_cache_write_5m bigint not null,
+  cost_cache_write_1h bigint not null,
+  cost_other bigint not null,
+  constraint session_facets_pkey PRIMARY KEY (org_id, session_id, nth, part)
 );
 
 create table session_hours (

@@ -12,7 +12,10 @@ const DECIMAL = /^-?(0|[1-9]\d*)(\.\d{1,9})?$/
 const MORE_DECIMALS = /^-?(0|[1-9]\d*)\.\d{10,}$/
 
 /** Filters whose empty value is what has none of them; any other parameter with an empty value is not given. */
-const MAY_BE_EMPTY = new Set(['project', 'team', 'branch', 'ticket', 'assignee'])
+const MAY_BE_EMPTY = new Set([
+  ...['project', 'team', 'branch', 'ticket', 'assignee'],
+  ...['version', 'effort', 'skill', 'subagent', 'mcp_server', 'plugin'],
+])
 
 /** Parameters of which the first must not be above the second. */
 const BOUNDS = [
@@ -67,7 +70,7 @@ export function queryReader(schema?: TSchema): (url: string) => Record<string, u
       const property = name === undefined ? undefined : properties.get(name)
       if (name === undefined || property === undefined) continue
       const raw = equals === -1 ? '' : pair.slice(equals + 1)
-      if (raw === '' && !MAY_BE_EMPTY.has(name)) continue
+      if (raw === '' && !MAY_BE_EMPTY.has(name) && !property.enum?.includes('')) continue
       values[name] = seen.has(name) ? new Error('must be given once') : readParameter(property.type, raw)
       seen.add(name)
     }

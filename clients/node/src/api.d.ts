@@ -16,7 +16,12 @@ export type ListedFindingSeverity = 'critical' | 'high' | 'medium' | 'low'
 export type ListedFindingStatus = 'open' | 'fixed' | 'accepted' | 'dismissed'
 export type SessionSort = 'created_at' | 'estimated_cost' | 'turns' | 'quality_score'
 export type BreakdownBy = 'project' | 'member' | 'team' | 'model' | 'agent' | 'branch' | 'ticket' | 'day' |
-'week' | 'month'
+'week' | 'month' | 'version' | 'effort' | 'skill' | 'subagent' | 'mcp_server' | 'plugin' | 'tier' | 'vendor' |
+'paid_by'
+export type CostBreakdownTier = '' | 'standard' | 'fast' | 'flex' | 'priority' | 'batch' | 'long'
+export type CostBreakdownVendor = '' | 'anthropic' | 'openai' | 'aws' | 'google' | 'github' | 'cursor' |
+'openrouter' | 'other'
+export type CostBreakdownPaidBy = '' | 'plan' | 'api' | 'unknown'
 export type BreakdownSort = 'cost' | 'tokens' | 'sessions' | 'unpriced_tokens' | 'change' | 'key'
 export type CostExplainBy = 'project' | 'member' | 'team' | 'model' | 'agent' | 'branch' | 'vendor'
 export type ChangePartCause = 'prompts' | 'calls_per_prompt' | 'model_mix' | 'input_per_call' |
@@ -329,8 +334,9 @@ export interface CostBreakdownParams extends PageParams, RangeParams {
  ticket?: string
  /** Only sessions that cost at least this, in US dollars */ min_cost?: number
  /** Only sessions that cost at most this, in US dollars */ max_cost?: number
- min_quality?: number; max_quality?: number; has_findings?: boolean; sort?: BreakdownSort
- order?: 'asc' | 'desc'
+ min_quality?: number; max_quality?: number; has_findings?: boolean; version?: string; effort?: string
+ skill?: string; subagent?: string; mcp_server?: string; plugin?: string; tier?: CostBreakdownTier
+ vendor?: CostBreakdownVendor; paid_by?: CostBreakdownPaidBy; sort?: BreakdownSort; order?: 'asc' | 'desc'
 }
 export interface BreakdownItemTokens {
  input: number; output: number; cache_read: number; cache_creation: number
@@ -357,7 +363,9 @@ export interface CostExplainParams extends PageParams {
  member?: string; team?: string; model?: string; agent?: string; branch?: string; ticket?: string
  /** Only sessions that cost at least this, in US dollars */ min_cost?: number
  /** Only sessions that cost at most this, in US dollars */ max_cost?: number
- min_quality?: number; max_quality?: number; has_findings?: boolean
+ min_quality?: number; max_quality?: number; has_findings?: boolean; version?: string; effort?: string
+ skill?: string; subagent?: string; mcp_server?: string; plugin?: string; tier?: CostBreakdownTier
+ vendor?: CostBreakdownVendor; paid_by?: CostBreakdownPaidBy
 }
 export interface ExplanationAgainst { from: string; to: string }
 export interface ChangePart {

@@ -106,22 +106,33 @@ class Cost(Resource):
         date_to: str = UNSET, member: str = UNSET, team: str = UNSET, model: str = UNSET, agent: str = UNSET,
         branch: str = UNSET, ticket: str = UNSET, min_cost: float = UNSET, max_cost: float = UNSET,
         min_quality: float = UNSET, max_quality: float = UNSET, has_findings: bool = UNSET,
+        version: str = UNSET, effort: str = UNSET, skill: str = UNSET, subagent: str = UNSET,
+        mcp_server: str = UNSET, plugin: str = UNSET, tier: m.CostBreakdownTier = UNSET,
+        vendor: m.CostBreakdownVendor = UNSET, paid_by: m.CostBreakdownPaidBy = UNSET,
         sort: m.BreakdownSort = UNSET, order: Literal["asc", "desc"] = UNSET, page: int = UNSET,
         per_page: int = UNSET
     ) -> m.Breakdown:
         """Cost and tokens by project, member, team, model, agent, branch or time. Scope: `cost:read` or `read`.
 
-        by: What an item is of. Sums answer in a time that does not grow with the number of sessions. The
-        sessions that match are read with the filters `ticket`, `min_cost`, `max_cost`, `min_quality`,
-        `max_quality` and `has_findings`; by ticket with member, agent, model or branch; by branch with agent
-        or model; by project and member together with agent, model or branch; and by two keys of days that
-        make no whole months. and_by: A second key, other than `by`: an item for each pair. top: Only so many
-        values of `and_by`, which it needs: those that cost most in the whole range; the others are summed as
-        `(others)`. compare: Adds `previous`, cost and sessions of the same key in another range, with a key
-        of time to the total alone: `previous`, the equally long range before, which needs both dates, or days
-        as `2026-10-01..2026-10-31`. sort: What to sort by: `tokens` is the sum of the four kinds; `change` is
-        the size of the change of cost, needs `compare`, and includes keys that only the other range has; ties
-        are broken by key. order: Direction of the sort.
+        by: What an item is of: of `version` (agent and version), `effort`, `skill`, `subagent`, `mcp_server`,
+        `plugin`, `tier`, `vendor` and `paid_by` one at a time, as agents write them on calls; null is
+        without. Sums answer in a time that does not grow with the number of sessions. The sessions that match
+        are read with the filters `ticket`, `min_cost`, `max_cost`, `min_quality`, `max_quality` and
+        `has_findings`; by ticket with member, agent, model or branch; by branch with agent or model; by
+        project and member together with agent, model or branch; by one of those above with another key or
+        filter than agent and time; and by two keys of days that make no whole months. and_by: A second key,
+        other than `by`: an item for each pair. top: Only so many values of `and_by`, which it needs: those
+        that cost most in the whole range; the others are summed as `(others)`. compare: Adds `previous`, cost
+        and sessions of the same key in another range, with a key of time to the total alone: `previous`, the
+        equally long range before, which needs both dates, or days as `2026-10-01..2026-10-31`. version: Only
+        calls of this agent and version; empty: without. effort: Only calls of this effort; empty: without.
+        skill: Only calls of this skill; empty: without. subagent: Only calls of this type of sub-agent;
+        empty: without. mcp_server: Only calls of this MCP server; empty: without. plugin: Only calls of this
+        plugin; empty: without. tier: Only calls in this tier of service, or with a long prompt. vendor: Only
+        calls that this vendor is paid for; empty: of none. paid_by: Only calls paid so, as recorded. sort:
+        What to sort by: `tokens` is the sum of the four kinds; `change` is the size of the change of cost,
+        needs `compare`, and includes keys that only the other range has; ties are broken by key. order:
+        Direction of the sort.
         """
         return self._list(m.Breakdown, "/v1/cost/breakdown", locals())
 
@@ -130,13 +141,21 @@ class Cost(Resource):
         project: str = UNSET, date_from: str = UNSET, date_to: str = UNSET, member: str = UNSET,
         team: str = UNSET, model: str = UNSET, agent: str = UNSET, branch: str = UNSET, ticket: str = UNSET,
         min_cost: float = UNSET, max_cost: float = UNSET, min_quality: float = UNSET,
-        max_quality: float = UNSET, has_findings: bool = UNSET, page: int = UNSET, per_page: int = UNSET
+        max_quality: float = UNSET, has_findings: bool = UNSET, version: str = UNSET, effort: str = UNSET,
+        skill: str = UNSET, subagent: str = UNSET, mcp_server: str = UNSET, plugin: str = UNSET,
+        tier: m.CostBreakdownTier = UNSET, vendor: m.CostBreakdownVendor = UNSET,
+        paid_by: m.CostBreakdownPaidBy = UNSET, page: int = UNSET, per_page: int = UNSET
     ) -> m.Explanation:
         """Why cost changed: prompts, calls, models, tokens, prices. Scope: `cost:read` or `read`.
 
         by: What an item is of. Causes are found within each key and summed, so that those of the total depend
         on it. against: What the range is compared with: `previous`, as many days before; `year`, the same
-        days a year before; or days as `2026-10-01..2026-10-31`.
+        days a year before; or days as `2026-10-01..2026-10-31`. version: Only calls of this agent and
+        version; empty: without. effort: Only calls of this effort; empty: without. skill: Only calls of this
+        skill; empty: without. subagent: Only calls of this type of sub-agent; empty: without. mcp_server:
+        Only calls of this MCP server; empty: without. plugin: Only calls of this plugin; empty: without.
+        tier: Only calls in this tier of service, or with a long prompt. vendor: Only calls that this vendor
+        is paid for; empty: of none. paid_by: Only calls paid so, as recorded.
         """
         return self._list(m.Explanation, "/v1/cost/explain", locals())
 

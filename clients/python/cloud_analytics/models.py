@@ -42,7 +42,17 @@ SessionSort = Literal[
     "created_at", "estimated_cost", "turns", "quality_score"
 ]
 BreakdownBy = Literal[
-    "project", "member", "team", "model", "agent", "branch", "ticket", "day", "week", "month"
+    "project", "member", "team", "model", "agent", "branch", "ticket", "day", "week", "month", "version",
+    "effort", "skill", "subagent", "mcp_server", "plugin", "tier", "vendor", "paid_by"
+]
+CostBreakdownTier = Literal[
+    "", "standard", "fast", "flex", "priority", "batch", "long"
+]
+CostBreakdownVendor = Literal[
+    "", "anthropic", "openai", "aws", "google", "github", "cursor", "openrouter", "other"
+]
+CostBreakdownPaidBy = Literal[
+    "", "plan", "api", "unknown"
 ]
 BreakdownSort = Literal[
     "cost", "tokens", "sessions", "unpriced_tokens", "change", "key"
@@ -533,7 +543,7 @@ class BreakdownTotal(Model):
     previous: PreviousRange  # In the range of `compare`; absent where there is none
 
 class BreakdownItem(BreakdownTotal):
-    key: Optional[str]  # A name; a member’s id, or the address where no member has it; the first day of a day, week or month; null for sessions without a member, team, branch …
+    key: Optional[str]  # A name; a member’s id, or the address where no member has it; the first day of a day, week or month; null for sessions without a member, team, branch …, and calls without a version, skill …
     and_key: Optional[str]  # The second key; `(others)` for those beyond `top`; absent where there is none
 
 class Breakdown(Page["BreakdownItem"]):

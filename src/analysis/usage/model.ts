@@ -100,6 +100,7 @@ export interface UsageFact extends FactKey, Measures {
   parts: FacetPart[]
 }
 
+/** The vendors that agents' calls are of where nothing says so. */
 export const VENDORS: Readonly<Record<string, string>> = {
   'claude-code': 'anthropic',
   codex: 'openai',

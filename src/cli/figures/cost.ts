@@ -1,7 +1,13 @@
+import { checked } from '../../analysis/records/problems.ts'
 import { addDays, dateOf, daysBetween, monthOf } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { shellWord } from '../../base/text.ts'
-import { type Breakdown, type BreakdownItem, BreakdownQuery } from '../../features/cost/breakdown-model.ts'
+import {
+  type Breakdown,
+  type BreakdownItem,
+  BreakdownQuery,
+  breakdownProblems,
+} from '../../features/cost/breakdown-model.ts'
 import { type Budget, CostQuery, type CostSummary } from '../../features/cost/model.ts'
 import type { TeamOverview } from '../../features/team/model.ts'
 import type { OrgOptions } from '../client/server.ts'
@@ -32,7 +38,7 @@ export async function showCost(context: Context, options: CostOptions): Promise<
 const showSummary = figure<CostSummary>({ path: '/cost', query: CostQuery, text: summaryText })
 const showBreakdown = figure<Breakdown>({
   path: '/cost/breakdown',
-  query: BreakdownQuery,
+  query: checked(BreakdownQuery, breakdownProblems),
   text: breakdownText,
 })
 
@@ -145,6 +151,10 @@ async function addressesOf(source: Source): Promise<Map<string, string>> {
   return new Map(members.map(({ id, email }) => [id, email]))
 }
 
+const PLURALS: Readonly<Record<string, string>> = {
+  ...{ branch: 'branches', subagent: 'sub-agents', mcp_server: 'MCP servers', paid_by: 'payers' },
+}
+
 type Row = Omit<BreakdownItem, 'key' | 'and_key'> & {
   key: string
   and_key: string
@@ -171,7 +181,7 @@ async function breakdownText({ data, pagination, total }: Breakdown, view: View)
       heading: `Cost by ${by}${pairs} ${rangeText(view.parameters)}: ${money(total.cost)}`,
       columns: columnsOf(by, and_by, total.unpriced_tokens > 0),
       bars: { fraction: ({ cost, isTotal }) => (isTotal ? null : fractionOf(cost, greatest)) },
-      what: and_by !== undefined ? 'pairs' : by === 'branch' ? 'branches' : `${by}s`,
+      what: and_by !== undefined ? 'pairs' : (PLURALS[by] ?? `${by}s`),
       none: noSessions(view, `cost --by ${by}`),
       sums: [{ ...total, key: 'total', and_key: '', isTotal: true }],
     },
@@ -188,8 +198,8 @@ function columnsOf(by: string, andBy: string | undefined, hasUnpriced: boolean):
     ...(spare === undefined ? {} : { spare }),
   })
   const tokens = (kind: keyof Row['tokens']) => (row: Row) => compact(row.tokens[kind])
-  const key = { head: by.toUpperCase(), value: (row: Row) => row.key, least: 12, colour: boldTotal }
-  const second = { head: andBy?.toUpperCase() ?? '', value: (row: Row) => row.and_key, least: 12 }
+  const key = { head: headOf(by), value: (row: Row) => row.key, least: 12, colour: boldTotal }
+  const second = { head: headOf(andBy ?? ''), value: (row: Row) => row.and_key, least: 12 }
   return [
     key,
     ...(andBy === undefined ? [] : [second]),
@@ -205,6 +215,8 @@ function columnsOf(by: string, andBy: string | undefined, hasUnpriced: boolean):
     figure('SHARE', ({ share }) => percent(share)),
   ]
 }
+
+const headOf = (key: string): string => key.replaceAll('_', ' ').toUpperCase()
 
 const boldTotal = ({ isTotal }: Row): Colour | undefined => (isTotal ? 'bold' : undefined)
 

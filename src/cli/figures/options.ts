@@ -10,7 +10,11 @@ import type { CliCommand } from '../command/cli-command.ts'
 export type Parameters = Record<string, string | undefined>
 
 /** The flags that are called otherwise than their parameters. */
-const SHORT: Readonly<Record<string, string>> = { date_from: 'from', date_to: 'to' }
+const SHORT: Readonly<Record<string, string>> = {
+  ...{ date_from: 'from', date_to: 'to' },
+  // --version is the program's
+  version: 'agent-version',
+}
 
 /** The flag of a parameter: `--per-page` of `per_page`. */
 export const flagOf = (parameter: string): string =>
@@ -37,7 +41,10 @@ export function addParameters(command: CliCommand, schemas: readonly TObject[]):
 
 function optionOf(name: string, schema: TSchema): Option {
   const option = new Option(`${flagOf(name)} <${placeholderOf(name, schema)}>`, HELP[name] ?? helpOf(schema))
-  return schema.enum === undefined ? option : option.choices(schema.enum)
+  // an empty value stands for those without
+  return schema.enum === undefined
+    ? option
+    : option.choices(schema.enum.filter((value: string) => value !== ''))
 }
 
 function placeholderOf(name: string, { format, type, enum: values }: TSchema): string {

@@ -68,7 +68,7 @@ select
   u.model, 'standard',
   case u.agent
     when 'claude-code' then 'anthropic' when 'codex' then 'openai' when 'gemini' then 'google' when 'copilot' then 'github'
-    when 'cursor' then 'cursor' else 'other'
+    when 'cursor' then 'cursor' else ''
   end,
   'unknown', u.day, u.day, u.day, u.is_main, u.project, u.member, u.agent, u.branch, u.created_at, u.ended_at, u.turns,
   u.quality_score, u.findings, u.session_cost, 1, u.turns, case when u.is_main then u.turns else 0 end, 0, 0, u.input,

@@ -1,9 +1,18 @@
 import { type Static, type TNumber, Type } from '@sinclair/typebox'
 import { closed, component, nullable } from '../../analysis/records/fields.ts'
-import { COST_KINDS } from '../../analysis/usage/model.ts'
+import { COST_KINDS, FACETS } from '../../analysis/usage/model.ts'
 import { type FieldProblem, problemIf } from '../../base/errors.ts'
 import { oneOf, oneOfOr, Page, Pagination, PerPage } from '../../http/query.ts'
-import { compareProblems, compareWith, type Dimension, type SumKey, UsageFilters } from '../usage/model.ts'
+import {
+  compareProblems,
+  compareWith,
+  type Dimension,
+  FacetFilters,
+  facetProblems,
+  isFacet,
+  type SumKey,
+  UsageFilters,
+} from '../usage/model.ts'
 
 export const BREAKDOWN_KEYS = [
   'project',
@@ -16,21 +25,24 @@ export const BREAKDOWN_KEYS = [
   'day',
   'week',
   'month',
+  ...FACETS,
 ] as const satisfies readonly SumKey[]
 
 export const isTime = (key: SumKey | undefined): key is 'day' | 'week' | 'month' =>
   key === 'day' || key === 'week' || key === 'month'
-/** The column that a key is made of, but a key of time. */
+/** The column that a key is made of, but a key of time and a facet. */
 export const columnsOf = (key: SumKey | undefined): Dimension[] =>
-  key === undefined || isTime(key) ? [] : [key === 'team' ? 'member' : key]
+  key === undefined || isTime(key) || isFacet(key) ? [] : [key === 'team' ? 'member' : key]
 
 export const BreakdownQuery = Type.Object({
   by: oneOf(BREAKDOWN_KEYS, {
     description:
-      'What an item is of. Sums answer in a time that does not grow with the number of sessions. The sessions that match are read ' +
+      'What an item is of: of `version` (agent and version), `effort`, `skill`, `subagent`, `mcp_server`, `plugin`, `tier`, ' +
+      '`vendor` and `paid_by` one at a time, as agents write them on calls; null is without. Sums answer in a time that ' +
+      'does not grow with the number of sessions. The sessions that match are read ' +
       'with the filters `ticket`, `min_cost`, `max_cost`, `min_quality`, `max_quality` and `has_findings`; by ticket with member, ' +
-      'agent, model or branch; by branch with agent or model; by project and member together with agent, model or branch; and ' +
-      'by two keys of days that make no whole months',
+      'agent, model or branch; by branch with agent or model; by project and member together with agent, model or branch; by one ' +
+      'of those above with another key or filter than agent and time; and by two keys of days that make no whole months',
     examples: ['project'],
   }),
   and_by: Type.Optional(
@@ -52,6 +64,7 @@ export const BreakdownQuery = Type.Object({
     'Adds `previous`, cost and sessions of the same key in another range, with a key of time to the total alone',
   ),
   ...UsageFilters.properties,
+  ...FacetFilters.properties,
   sort: oneOfOr(
     ['cost', 'tokens', 'sessions', 'unpriced_tokens', 'change', 'key'],
     'cost',
@@ -109,7 +122,7 @@ const previous = Type.Optional(
 export const BreakdownItem = component('BreakdownItem', {
   key: key(
     'A name; a member’s id, or the address where no member has it; the first day of a day, week or month; ' +
-      'null for sessions without a member, team, branch …',
+      'null for sessions without a member, team, branch …, and calls without a version, skill …',
   ),
   and_key: Type.Optional(key('The second key; `(others)` for those beyond `top`')),
   ...sums,
@@ -129,6 +142,7 @@ export function breakdownProblems(query: BreakdownQuery): FieldProblem[] {
   const { by, and_by, top, compare, sort } = query
   const isChange = sort === 'change'
   return [
+    ...facetProblems(query, { by, and_by }),
     ...problemIf(and_by !== undefined && by === and_by, 'and_by', 'must not be the same as by'),
     ...problemIf(top !== undefined && and_by === undefined, 'top', 'needs and_by'),
     ...compareProblems(query),

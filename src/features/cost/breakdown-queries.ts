@@ -1,19 +1,21 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
-import { COST_KINDS } from '../../analysis/usage/model.ts'
+import { COST_KINDS, FACETS } from '../../analysis/usage/model.ts'
 import { JsonText } from '../../base/json-text.ts'
 import type { Fragment, Sql } from '../../database/client.ts'
 import { type CsvColumns, fields } from '../../http/responses/csv.ts'
-import { COSTS, MEASURES as SUMS, type SumKey, type UsageFilters } from '../usage/model.ts'
+import { facetOf, isSomething } from '../usage/facet-sources.ts'
+import { COSTS, isFacet, MEASURES as SUMS, type SumKey, type UsageFilters } from '../usage/model.ts'
 import { branchRows, isOfBranches, usageRows } from '../usage/sources.ts'
 import { comparedRange, dollarsOf, keyOf, memberTables, OTHERS, selected } from '../usage/sums.ts'
 import { type BreakdownItem, type BreakdownQuery, columnsOf, isTime } from './breakdown-model.ts'
 
 /** Keys whose values tell what a member does: somebody who sees only their own figures gets them of their own sessions only. */
-export const TELLING: readonly SumKey[] = ['member', 'team', 'branch', 'ticket', 'model', 'agent']
+export const TELLING: readonly SumKey[] = ['member', 'team', 'branch', 'ticket', 'model', 'agent', ...FACETS]
 
 /** A key of a row `r` as text, `who` of the sessions of others. */
 function breakdownKeyOf(sql: Sql, key: SumKey, who: 'all' | VisibleMember | 'others'): Fragment {
   if (who === 'others' && TELLING.includes(key)) return sql`${OTHERS}::text`
+  if (isFacet(key)) return sql`nullif(r.facet, '')`
   return key === 'member' && typeof who === 'object' ? sql`${who.id}::text` : keyOf(sql, key)
 }
 
@@ -79,10 +81,11 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
   const byDays = keys.includes('day') || keys.includes('week')
   const buckets = byDays ? 'day' : keys.includes('month') ? 'month' : undefined
   const isDivided = onlyMember !== null && keys.some((key) => key !== undefined && TELLING.includes(key))
+  const facet = keys.find(isFacet)
   const isByBranch = !isDivided && by === 'branch' && and_by === undefined && isOfBranches(query)
   const isByTime = keys.some(isTime)
-  // a session counts more than once under its models, in all once
-  const isOften = columns.includes('model') || columns.includes('ticket')
+  // a session counts more than once under its models and facets, in all once
+  const isOften = columns.includes('model') || columns.includes('ticket') || facet !== undefined
   const sumsOf = (
     key: Fragment,
     andKey: Fragment,
@@ -95,9 +98,10 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
       ${key} as key, ${andKey} as and_key,
       ${isOften && !isOnce ? sql`sum_bigint(r.sessions) as sessions, sum_bigint(r.turns) as turns` : sql`sum_bigint(r.main_sessions) as sessions, sum_bigint(r.main_turns) as turns`},
       sum_bigint(r.main_sessions) as all_sessions, sum_bigint(r.main_turns) as all_turns, ${selected(sql, SUMS, (column) => `sum_bigint(r.${column})`)}
-    from (${usageRows(sql, orgId, filters, { columns: names, buckets })}) r
+    from (${usageRows(sql, orgId, filters, { columns: names, buckets, facet: isOnce ? undefined : facet })}) r
     ${only}
-    group by 1, 2`
+    group by 1, 2
+    ${facetOf(query, facet) === undefined ? sql`` : sql`having ${isSomething(sql)}`}`
   const none = sql`null::text`
   const keysOf = (who: 'all' | VisibleMember | 'others') =>
     [breakdownKeyOf(sql, by, who), and_by === undefined ? none : breakdownKeyOf(sql, and_by, who)] as const

@@ -3,7 +3,7 @@ import { closed, component, nullable } from '../../analysis/records/fields.ts'
 import { CAUSES } from '../../analysis/scoring/change-parts.ts'
 import { type FieldProblem, problemIf } from '../../base/errors.ts'
 import { oneOf, oneOfOr, Page, Pagination, PerPage } from '../../http/query.ts'
-import { areDays, DAYS_PATTERN, UsageFilters } from '../usage/model.ts'
+import { areDays, DAYS_PATTERN, FacetFilters, facetProblems, UsageFilters } from '../usage/model.ts'
 
 export const EXPLAINED_KEYS = ['project', 'member', 'team', 'model', 'agent', 'branch', 'vendor'] as const
 
@@ -24,17 +24,20 @@ export const ExplainQuery = Type.Object({
     }),
   ),
   ...UsageFilters.properties,
+  ...FacetFilters.properties,
   page: Page,
   per_page: PerPage,
 })
 export type ExplainQuery = Static<typeof ExplainQuery>
 
-export const explainProblems = ({ against = 'previous' }: ExplainQuery): FieldProblem[] =>
-  problemIf(
+export const explainProblems = ({ against = 'previous', ...query }: ExplainQuery): FieldProblem[] => [
+  ...facetProblems(query, { by: query.by }),
+  ...problemIf(
     against !== 'previous' && against !== 'year' && !areDays(against),
     'against',
     'must be previous, year, or two days in order, as 2026-10-01..2026-10-31',
-  )
+  ),
+]
 
 const day = Type.String({ format: 'date', examples: ['2026-11-22'] })
 const dollars = Type.Number({ description: 'US dollars, exact to 6 decimals', examples: [34.32] })

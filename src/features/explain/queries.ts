@@ -38,7 +38,7 @@ export async function findUsed(
       ${selected(sql, columns, (name) => `u.${name}`)}, ${isAfter} as is_after,
       ${divided === null ? sql`true` : sql`u.member = any (${divided.keys}::text[])`} as is_own,
       ${selected(sql, SUMS, (name) => `sum_bigint(u.${name})`)}
-    ${usageOfDays(sql, orgId, { ...filters, ...days })}
+    ${usageOfDays(sql, orgId, { ...filters, ...days }, SUMS)}
     group by ${sql.unsafe(columns.map((name) => `u.${name}`).join(', '))}, is_own`
   const own = by === 'member' && divided !== null ? sql`${divided.id}::text` : keyOf(sql, by as SumKey)
   const rows = await sql<UsedRow[]>`
@@ -78,26 +78,39 @@ export async function findFirstUses(
   { date_from, date_to }: Days,
   onlyMember: VisibleMember | null,
 ): Promise<{ day: string; kind: 'model' | 'version'; name: string }[]> {
-  const models =
+  const uses =
     onlyMember === null
       ? sql`
-          select r.model as name, r.bucket as day
+          select 'model' as kind, r.model as name, r.bucket as day
           from usage_rollups r
           where r.org_id = ${orgId}
             and r.dims = 'agent_model'
-            and r.grain = 'day'`
+            and r.grain = 'day'
+          union all
+          select 'version', r.value, r.bucket
+          from facet_rollups r
+          where r.org_id = ${orgId}
+            and r.facet = 'version'
+            and r.grain = 'day'
+            and r.turns > 0`
       : sql`
-          select u.model as name, u.day
+          select v.kind, v.name, u.day
           from session_usage u
+          left join session_facets f
+            on f.org_id = ${orgId}
+            and f.session_id = u.session_id
+            and f.nth = u.nth
+            and f.day_turns > 0
+          cross join lateral (values ('model', u.model), ('version', coalesce(f.version, ''))) as v (kind, name)
           where u.org_id = ${orgId}
             and u.member = any (${onlyMember.keys}::text[])`
   return await sql<{ day: string; kind: 'model' | 'version'; name: string }[]>`
     select f.day::text as day, f.kind, f.name
     from (
-      select 'model' as kind, m.name, min(m.day) as day
-      from (${models}) m
+      select m.kind, m.name, min(m.day) as day
+      from (${uses}) m
       where m.name <> ''
-      group by m.name
+      group by m.kind, m.name
     ) f
     where f.day between ${date_from} and ${date_to}
     order by f.day, f.kind, f.name collate "C"`

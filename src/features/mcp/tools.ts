@@ -1,8 +1,9 @@
-import { type Static, type TObject, type TProperties, Type } from '@sinclair/typebox'
+import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { grants, type Need } from '../../accounts/keys/model.ts'
 import type { Access } from '../../accounts/people/callers.ts'
 import { closed } from '../../analysis/records/fields.ts'
 import { refuseUnlessValid } from '../../analysis/records/problems.ts'
+import { FACETS } from '../../analysis/usage/model.ts'
 import { refuseUnlessGranted } from '../../http/declared.ts'
 import { oneOf } from '../../http/query.ts'
 import { BREAKDOWN_KEYS } from '../cost/breakdown-model.ts'
@@ -15,13 +16,14 @@ interface Tool {
   name: string
   needs: Need
   description: string
+  /** Shown to clients: texts of more names are accepted than it lists, where a description says so. */
   inputSchema: TObject
+  argumentSchema: TSchema
   run: (call: Call, args: never) => Promise<object>
 }
 
 // every word of a definition costs each conversation tokens
-const text = (description?: string) =>
-  Type.String({ maxLength: 1_000, ...(description !== undefined && { description }) })
+const text = (description?: string) => Type.String(description === undefined ? {} : { description })
 const page = Type.Optional(
   Type.Integer({ minimum: 1, maximum: MAX_PAGE, description: 'next_page of the last answer' }),
 )
@@ -36,13 +38,21 @@ const tool = <Fields extends TProperties>(
   description: string,
   fields: Fields,
   run: (call: Call, args: Static<TObject<Fields>>) => Promise<object>,
-): Tool => ({ name, needs, description, inputSchema: closed(fields) as unknown as TObject, run })
+  others: readonly string[] = [],
+): Tool => {
+  const texts = Object.fromEntries(others.map((other) => [other, Type.Optional(Type.String())]))
+  const shown = others.length === 0 ? {} : { additionalProperties: Type.String() }
+  return {
+    ...{ name, needs, description, run, argumentSchema: closed({ ...fields, ...texts }) },
+    inputSchema: closed(fields, shown) as unknown as TObject,
+  }
+}
 
 const TOOLS: readonly Tool[] = [
   tool(
     'cost_summary',
     'cost:read',
-    'What the organization’s coding sessions cost (US dollars), with tokens, by one key.',
+    'What the organization’s coding sessions cost (US dollars), with tokens, by one key; those from version on filter too.',
     {
       by: Type.Optional(oneOf(BREAKDOWN_KEYS, { description: 'default project' })),
       date_from: Type.Optional(text('first UTC day, 2026-01-31')),
@@ -55,6 +65,7 @@ const TOOLS: readonly Tool[] = [
         await get(call, '/v1/cost/breakdown', { by: 'project', ...filters, ...apiPage(page) }),
         page,
       ),
+    FACETS,
   ),
   tool(
     'budget_left',
@@ -127,6 +138,6 @@ export async function callTool(call: Call, name: string, args: object): Promise<
   const found = TOOLS.find((each) => each.name === name)
   if (found === undefined) return undefined
   refuseUnlessGranted(call.access, found.needs, {})
-  refuseUnlessValid(found.inputSchema, args)
+  refuseUnlessValid(found.argumentSchema, args)
   return fitted(await found.run(call, args as never))
 }

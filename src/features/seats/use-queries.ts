@@ -13,4 +13,6 @@ export const usedOnDays = (
   from session_usage u
   where u.org_id = ${orgId}
     and u.day >= ${from}::date
-    and u.day <= ${to}::date`
+    and u.day <= ${to}::date
+    -- nothing tells who is paid
+    and u.vendor <> ''`

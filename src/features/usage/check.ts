@@ -1,14 +1,15 @@
 import { loadPricer, type Pricer } from '../../analysis/scoring/prices.ts'
+import { FACETS } from '../../analysis/usage/model.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import type { CheckedTable, DerivedTable, OrgId, ProgramTable } from '../../database/derived-tables.ts'
 import { unnest } from '../../database/rows.ts'
 import { COSTS } from './model.ts'
 import { OUTCOME_ROLLUP } from './outcome-rollup.ts'
 import { pullRequestShares } from './pull-request-queries.ts'
-import { BRANCH_ROLLUP, TICKET_ROLLUP, USAGE_ROLLUP } from './rollup.ts'
+import { BRANCH_ROLLUP, FACET_ROLLUP, TICKET_ROLLUP, USAGE_ROLLUP } from './rollup.ts'
 import { TICKETS } from './ticket-check.ts'
 import { endWalk, findWalked, readSessions } from './walk.ts'
-import { insertUsage, USAGE_COLUMNS, usageOfAll, usedOf } from './write.ts'
+import { FACET_COLUMNS, facetsOf, insertUsage, USAGE_COLUMNS, usageOfAll, usedOf } from './write.ts'
 
 /** Sessions with their details read at a time: some MB. */
 const PAGE = 500
@@ -52,14 +53,32 @@ const SUMMED = [
   ],
 ]
 
+/** The same of rows of session_facets. The bits of the facets that prices decide on are left out. */
+const FACET_KEYS = ['session_id', ...FACETS.filter((facet) => facet !== 'tier')]
+const FACETS_SUMMED = [
+  'firsts & 63',
+  'model_firsts & 63',
+  ...SUMMED.filter((column) => Object.hasOwn(FACET_COLUMNS, column) || column.includes('+')),
+]
+
 /**
  * The usage of rows as it is at any prices. What a price was in, and the division of a cost among its kinds, depend on prices, of
  * which a later version of the program may know more.
  */
-const withoutPrices = (tx: ISql, rows: Fragment): Fragment => tx`
-  select ${tx.unsafe([...KEYS, ...SUMMED.map((column) => `sum(${column})`)].join(', '))}
+const withoutPrices = (tx: ISql, rows: Fragment, keys = KEYS, summed = SUMMED): Fragment => tx`
+  select ${tx.unsafe([...keys, ...summed.map((column) => `sum(${column})`)].join(', '))}
   from (${rows}) q
-  group by ${tx.unsafe(KEYS.join(', '))}`
+  group by ${tx.unsafe(keys.join(', '))}`
+
+/** Facets of sessions of which something is noted: only prices may tell that others have some. */
+const notedFacets = (tx: ISql, rows: Fragment): Fragment => {
+  const isNoted = [...FACETS.slice(0, FACETS.indexOf('tier'))].map((facet) => `q.${facet} <> ''`).join(' or ')
+  const some = tx`
+    select q.*
+    from (select q.*, bool_or(${tx.unsafe(isNoted)}) over (partition by q.session_id) as is_noted from (${rows}) q) q
+    where q.is_noted`
+  return withoutPrices(tx, some, FACET_KEYS, FACETS_SUMMED)
+}
 
 /** The first session whose usage is not that of its details, or which is gone. */
 const findWrong = (sql: Sql, orgId: string, pricer: Pricer): Promise<Record<string, string> | undefined> =>
@@ -70,25 +89,35 @@ const findWrong = (sql: Sql, orgId: string, pricer: Pricer): Promise<Record<stri
     for await (const sessions of readSessions(tx, orgId, PAGE, { through })) {
       const last = sessions.length < PAGE ? through : sessions.at(-1)?.id
       const rows = await usageOfAll(tx, orgId, { sessions: sessions.map(usedOf), pricer })
-      const computed = withoutPrices(tx, tx`select n.* from ${unnest(tx, rows, USAGE_COLUMNS)}`)
-      const stored = withoutPrices(
-        tx,
-        tx`
-          select t.*
-          from session_usage t
-          where t.org_id = ${orgId}
-            and t.session_id > ${after}
-            ${last === undefined ? tx`` : tx`and t.session_id <= ${last}`}`,
-      )
-      const [row] = await tx<Record<string, string>[]>`
-        select d.session_id, d.model
-        from (
-          (${computed} except all ${stored})
-          union all
-          (${stored} except all ${computed})
-        ) d
-        order by d.session_id, d.model
-        limit 1`
+      const storedIn = (table: string) => tx`
+        select t.*
+        from ${tx(table)} t
+        where t.org_id = ${orgId}
+          and t.session_id > ${after}
+          ${last === undefined ? tx`` : tx`and t.session_id <= ${last}`}`
+      const differing = async (computed: Fragment, stored: Fragment, model: string) => {
+        const [row] = await tx<Record<string, string>[]>`
+          select d.session_id, ${tx.unsafe(model)} as model
+          from (
+            (${computed} except all ${stored})
+            union all
+            (${stored} except all ${computed})
+          ) d
+          order by 1, 2
+          limit 1`
+        return row
+      }
+      const row =
+        (await differing(
+          withoutPrices(tx, tx`select n.* from ${unnest(tx, rows, USAGE_COLUMNS)}`),
+          withoutPrices(tx, storedIn('session_usage')),
+          'd.model',
+        )) ??
+        (await differing(
+          notedFacets(tx, tx`select n.* from ${unnest(tx, rows.flatMap(facetsOf), FACET_COLUMNS)}`),
+          notedFacets(tx, storedIn('session_facets')),
+          'd.version',
+        ))
       if (row !== undefined || sessions.length < PAGE) return row
       after = last ?? ''
     }
@@ -103,6 +132,9 @@ const usage = (pricer: () => Promise<Pricer>): ProgramTable => ({
     await tx`
       delete from session_usage u
       where u.org_id = ${orgId}`
+    await tx`
+      delete from session_facets f
+      where f.org_id = ${orgId}`
     await endWalk(tx, orgId)
     for await (const sessions of readSessions(tx, orgId, PAGE)) {
       const used = { sessions: sessions.map(usedOf), pricer: await pricer() }
@@ -132,6 +164,7 @@ export const usageTables = (pricer: () => Promise<Pricer>): readonly CheckedTabl
   usage(pricer),
   USAGE_ROLLUP,
   BRANCH_ROLLUP,
+  FACET_ROLLUP,
   {
     name: 'session_links',
     columns: ['session_id', 'repo', 'pr_number'],

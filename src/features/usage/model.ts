@@ -1,7 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { COST_KINDS } from '../../analysis/usage/model.ts'
+import { PAID_BY, VENDORS } from '../../analysis/records/session.ts'
+import { COST_KINDS, FACETS, type Facet, TIERS } from '../../analysis/usage/model.ts'
 import { isDate } from '../../base/dates.ts'
-import { problemIf } from '../../base/errors.ts'
+import { type FieldProblem, problemIf } from '../../base/errors.ts'
 import { DateFrom, DateTo, numberFilter, oneOf, textFilter } from '../../http/query.ts'
 
 /** A filter whose empty value stands for what has none. */
@@ -79,7 +80,25 @@ export const UsageFilters = Type.Object({
     }),
   ),
 })
-export type UsageFilters = Static<typeof UsageFilters>
+
+const ofFacet = (description: string, example: string) =>
+  filterOrNone(`Only calls of this ${description}; empty: without`, example, 400)
+const oneFacet = (description: string, values: readonly string[]) =>
+  Type.Optional(oneOf(['', ...values], { description, examples: [values[0]] }))
+
+/** The breakdown has these filters too, one at a time. */
+export const FacetFilters = Type.Object({
+  version: ofFacet('agent and version', 'claude-code 2.1.330'),
+  effort: ofFacet('effort', 'high'),
+  skill: ofFacet('skill', 'review'),
+  subagent: ofFacet('type of sub-agent', 'Explore'),
+  mcp_server: ofFacet('MCP server', 'linear'),
+  plugin: ofFacet('plugin', 'tools@acme'),
+  tier: oneFacet('Only calls in this tier of service, or with a long prompt', TIERS),
+  vendor: oneFacet('Only calls that this vendor is paid for; empty: of none', VENDORS),
+  paid_by: oneFacet('Only calls paid so, as recorded', PAID_BY),
+})
+export type UsageFilters = Static<typeof UsageFilters> & Partial<Static<typeof FacetFilters>>
 
 /** The columns of session_usage that breakdowns are made by. */
 export type Dimension = 'project' | 'member' | 'agent' | 'model' | 'branch' | 'ticket'
@@ -94,4 +113,25 @@ export const USED = [...COSTS, 'input', 'output', 'cache_read', 'cache_creation'
 export const MEASURES = ['micros', ...USED] as const
 
 /** A key that sums are grouped by. */
-export type SumKey = Dimension | 'team' | 'day' | 'week' | 'month'
+export type SumKey = Dimension | Facet | 'team' | 'day' | 'week' | 'month'
+
+export const isFacet = (key: string | undefined): key is Facet => FACETS.some((facet) => facet === key)
+
+/** One facet at a time, as keys and filters; the keys by their parameters. */
+export function facetProblems(
+  filters: { readonly [Name in Facet]?: unknown },
+  keys: Readonly<Record<string, string | undefined>>,
+): FieldProblem[] {
+  const named = [
+    ...Object.entries(keys),
+    ...FACETS.flatMap((facet) => (filters[facet] === undefined ? [] : [[facet, facet] as const])),
+  ]
+  const first = named.find(([, key]) => isFacet(key))?.[1]
+  return named.flatMap(([field, key]) =>
+    problemIf(
+      isFacet(key) && key !== first,
+      field,
+      `must not be used with ${first}: one of ${FACETS.join(', ')}`,
+    ),
+  )
+}

@@ -1,3 +1,4 @@
+import { FACETS } from '../../analysis/usage/model.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { countedProject, describeSummed, rollup } from '../../database/rollups.ts'
 import { type Dimension, USED } from './model.ts'
@@ -148,5 +149,49 @@ export const TICKET_ROLLUP = rollup({
     `usage of the ticket ${ticket || '(none)'} (${grain} ${bucket}) by ${dims}`,
 })
 
+/** Whether a row `s` of session_facets counts its session under its value of a facet, or with `FACETS.length` at all. */
+const firstOf = (bit: number) => `(s.firsts >> ${bit}) & 1`
+
+/** The sums of session_facets by day or month and agent, for each value of each facet. */
+export const FACET_ROLLUP = rollup({
+  name: 'facet_rollups',
+  key: ['facet', 'grain', 'bucket', 'agent', 'value'],
+  sums: ['sessions', 'main_sessions', 'turns', ...USED],
+  rows: (sql, orgId) => sql`
+    from session_facets f
+    join session_usage s
+      on s.org_id = f.org_id
+      and s.session_id = f.session_id
+      and s.nth = f.nth
+    where f.org_id = ${orgId}`,
+  // most sessions of a batch have the same values
+  count: (sql, rows) => sql`
+    with s as materialized (
+      select s.day, s.agent, f.firsts, f.main_turns, ${selected(sql, [...FACETS, ...USED], (column) => `f.${column}`)}
+      ${rows}
+    ),
+    b as materialized (
+      select
+        s.day, s.agent, ${sql.unsafe(FACETS.map((facet) => `s.${facet}`).join(', '))},
+        ${sql.unsafe(FACETS.map((facet, bit) => `sum(${firstOf(bit)}) as of_${facet}`).join(', '))},
+        sum(${sql.unsafe(firstOf(FACETS.length))}) as main_sessions, sum(s.main_turns) as turns, ${usedSums(sql, 's')}
+      from s
+      group by s.day, s.agent, ${sql.unsafe(FACETS.map((facet) => `s.${facet}`).join(', '))}
+    )
+    select
+      v.facet, t.grain,
+      case when t.grain = 'day' then b.day else date_trunc('month', b.day::timestamp)::date end as bucket,
+      b.agent, v.value, sum_bigint(v.sessions) as sessions, sum_bigint(b.main_sessions) as main_sessions,
+      sum_bigint(b.turns) as turns, ${usedSums(sql, 'b')}
+    from b
+    cross join lateral (
+      values ${sql.unsafe(FACETS.map((facet) => `('${facet}', b.${facet}, b.of_${facet})`).join(', '))}
+    ) as v (facet, value, sessions)
+    cross join (values ('day'), ('month')) as t (grain)
+    group by 1, 2, 3, 4, 5`,
+  describe: ({ facet, value, grain, bucket }) =>
+    `usage of a ${grain} (${bucket}) with ${facet} ${value || '(none)'}`,
+})
+
 /** The sums of session_usage. */
-export const USAGE_ROLLUPS = [USAGE_ROLLUP, BRANCH_ROLLUP, TICKET_ROLLUP]
+export const USAGE_ROLLUPS = [USAGE_ROLLUP, BRANCH_ROLLUP, TICKET_ROLLUP, FACET_ROLLUP]

@@ -1,7 +1,9 @@
+import type { Facet } from '../../analysis/usage/model.ts'
 import { daysOf, type Span, spansOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberKeys } from '../../database/member-addresses.ts'
 import { summedProject } from '../../database/rollups.ts'
+import { facetOf, facetSums, isFacetSummed, joinedFacets, ofFacet, shareTexts } from './facet-sources.ts'
 import { COSTS, type Dimension, MEASURES, type RangeFilters, USED, type UsageFilters } from './model.ts'
 import { GROUPINGS } from './rollup.ts'
 import { isOfTeam } from './scope-queries.ts'
@@ -41,12 +43,14 @@ function summedConditions(sql: ISql, orgId: string, filters: UsageFilters, alias
 }
 
 /** `from session_usage u where …`: the shares of sessions that match all filters but the days. */
-const matchingShares = (sql: ISql, orgId: string, filters: UsageFilters) => {
+const matchingShares = (sql: ISql, orgId: string, filters: UsageFilters, facet?: Facet) => {
   const { ticket, min_cost, max_cost, min_quality, max_quality, has_findings } = filters
   return sql`
     from session_usage u
+    ${joinedFacets(sql, orgId, facet)}
     where u.org_id = ${orgId}
       ${summedConditions(sql, orgId, filters, 'u')}
+      ${ofFacet(sql, filters, facet)}
       ${
         ticket === undefined
           ? sql``
@@ -76,10 +80,27 @@ const sharesIn = (sql: ISql, { from, before }: Pick<Span, 'from' | 'before'>) =>
   ${from === undefined ? sql`` : sql`and u.day >= ${from}::date`}
   ${before === undefined ? sql`` : sql`and u.day < ${before}::date`}`
 
-/** `from session_usage u where …`: what matches and was used on the days. */
-export const usageOfDays = (sql: ISql, orgId: string, filters: UsageFilters) => sql`
-  ${matchingShares(sql, orgId, filters)}
-  ${sharesIn(sql, daysOf(filters.date_from, filters.date_to))}`
+/** `from … u where …`: what matches and was used on the days, with these sums; of a facet the parts that have its value. */
+export function usageOfDays(
+  sql: ISql,
+  orgId: string,
+  filters: UsageFilters,
+  sums: readonly string[],
+): Fragment {
+  const facet = facetOf(filters, undefined)
+  const rows = sql`
+    ${matchingShares(sql, orgId, filters, facet)}
+    ${sharesIn(sql, daysOf(filters.date_from, filters.date_to))}`
+  if (facet === undefined) return rows
+  const columns = ['project', 'member', 'agent', 'model', 'branch', 'vendor', 'price', 'has_calls']
+  const { used } = shareTexts(filters, [], facet)
+  return sql`
+    from (
+      select ${selected(sql, columns, (column) => `u.${column}`)}, ${selected(sql, sums, used)}
+      ${rows}
+    ) u
+    where true`
+}
 
 /** `from session_usage u where …`: one share of each session that matches and began on these days, on its first day. */
 export const sessionsWithShares = (sql: ISql, orgId: string, filters: UsageFilters) => sql`
@@ -90,6 +111,7 @@ export const sessionsWithShares = (sql: ISql, orgId: string, filters: UsageFilte
 /**
  * Rows `r` with the columns of usage_rollups and `ticket`, whose sums by `columns` are those of what matches and was used on the days:
  * `main_sessions` and `main_turns` count each once, and so do `sessions` and `turns` but by model or ticket.
+ * `facet` is the value of the facet that is given, or filtered by; a session counts in `sessions` under each of its values.
  * `bucket` is a day, or the first day of a month, as `buckets` says; else anything. Columns that are neither in `columns` nor
  * filtered by may be ''.
  */
@@ -97,25 +119,32 @@ export function usageRows(
   sql: ISql,
   orgId: string,
   filters: UsageFilters,
-  { columns, buckets }: { columns: readonly Dimension[]; buckets: Span['grain'] | undefined },
+  {
+    columns,
+    buckets,
+    facet: key,
+  }: { columns: readonly Dimension[]; buckets: Span['grain'] | undefined; facet?: Facet | undefined },
 ): Fragment {
   const { date_from, date_to } = filters
   const needed = [...columns, ...filteredColumns(filters)]
+  const facet = facetOf(filters, key)
   const isSummedBy = (grain: Span['grain']) =>
-    needsSessions(filters) ? undefined : dimsOf(GROUPINGS[grain], needed)
+    needsSessions(filters) || facet !== undefined ? undefined : dimsOf(GROUPINGS[grain], needed)
+  const isSummedFacet = facet !== undefined && !needsSessions(filters) && isFacetSummed(needed)
   const ofMonths = isSummedBy('month')
   const isOfAllTime = GROUPINGS.all.some((grouping) => dimsNameOf(grouping) === ofMonths)
   if (ofMonths !== undefined && isOfAllTime && !(date_from ?? date_to ?? buckets))
     return sumRows(sql, orgId, filters, { grain: 'all' }, ofMonths)
   const days = daysOf(date_from, date_to)
-  const spans = buckets === 'day' || ofMonths === undefined ? [days] : spansOf(date_from, date_to)
+  const isOfDays = buckets === 'day' || (ofMonths === undefined && !isSummedFacet)
+  const spans = isOfDays ? [days] : spansOf(date_from, date_to)
   return spans
     .map((span): Fragment => {
       const dims = isSummedBy(span.grain)
       if (dims !== undefined) return sumRows(sql, orgId, filters, span, dims)
-      return columns.includes('ticket')
-        ? ticketRows(sql, orgId, filters, span, columns.includes('model'))
-        : shareRows(sql, orgId, filters, span)
+      if (isSummedFacet) return facetSums(sql, orgId, filters, span, facet)
+      const rows = columns.includes('ticket') ? ticketRows : shareRows
+      return rows(sql, orgId, filters, span, columns, facet)
     })
     .reduce((rows, more) => sql`${rows} union all ${more}`)
 }
@@ -148,7 +177,8 @@ function sumRows(sql: ISql, orgId: string, filters: UsageFilters, span: SpanOrAl
           : sql`r.project, r.member, r.agent, r.model, r.branch, '' as ticket`
       },
       r.bucket, ${sql.unsafe(filters.model === undefined ? 'r.main_sessions, r.main_turns' : 'r.sessions as main_sessions, r.turns as main_turns')}, r.turns, ${selected(sql, MEASURES, (column) => `r.${column}`)}, r.sessions,
-      ${sql.unsafe(ofTickets ? '0' : 'r.begun_cost')}::bigint as begun_cost
+      ${sql.unsafe(ofTickets ? '0' : 'r.begun_cost')}::bigint as begun_cost,
+      '' as facet
     from ${ofTickets ? sql`ticket_rollups` : sql`usage_rollups`} r
     where r.org_id = ${orgId}
       -- a literal, as in inSpans
@@ -162,6 +192,7 @@ export const isOfBranches = ({ project: _project, date_from, date_to, ...filters
   date_from === undefined &&
   date_to === undefined &&
   !needsSessions(filters) &&
+  facetOf(filters, undefined) === undefined &&
   filteredColumns(filters).length === 0
 
 /** `from branch_rollups r where …`: a row for each branch of the project, or of all. */
@@ -172,58 +203,70 @@ export const branchRows = (sql: ISql, orgId: string, { project }: UsageFilters) 
 
 /** The columns of rows of usage before their measures, in one order. */
 const KEYS = [
-  'project',
-  'member',
-  'agent',
-  'model',
-  'branch',
-  'ticket',
-  'bucket',
-  'main_sessions',
-  'main_turns',
-  'turns',
+  ...['project', 'member', 'agent', 'model', 'branch', 'ticket', 'bucket'],
+  ...['main_sessions', 'main_turns', 'turns'],
 ]
 
+type ShareRows = (
+  sql: ISql,
+  orgId: string,
+  filters: UsageFilters,
+  span: Span,
+  columns: readonly Dimension[],
+  facet: Facet | undefined,
+) => Fragment
+
 /** `KEYS` of shares `u`: of one model each stands for its session, else the main one. */
-function shareColumns(sql: ISql, { model }: UsageFilters): Fragment {
-  const [sessions, turns] =
-    model === undefined ? ['u.is_main::integer', 'u.main_turns'] : ['u.sessions', 'u.day_turns']
+function shareColumns(
+  sql: ISql,
+  { main_sessions, main_turns, turns }: ReturnType<typeof shareTexts>,
+): Fragment {
   return sql`
     u.project, u.member, u.agent, u.model, u.branch, '' as ticket, u.day as bucket,
-    ${sql.unsafe(`${sessions}::bigint as main_sessions, ${turns}::bigint as main_turns`)}, u.day_turns::bigint as turns`
+    ${sql.unsafe(`(${main_sessions})::bigint as main_sessions, ${main_turns}::bigint as main_turns, ${turns}::bigint as turns`)}`
 }
 
 /** The measures of a row, of which each kind of cost is known. */
-const measuresOf = (sql: ISql, alias: 'u' | 'r'): Fragment => {
-  const costs = COSTS.map((column) => `${alias}.${column}`).join(' + ')
-  return selected(sql, MEASURES, (column) => (column === 'micros' ? costs : `${alias}.${column}`))
+const measuresOf = (sql: ISql, used: (column: string) => string): Fragment => {
+  const costs = COSTS.map(used).join(' + ')
+  return selected(sql, MEASURES, (column) => (column === 'micros' ? costs : used(column)))
 }
 
-const shareRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span) => sql`
-  select
-    ${shareColumns(sql, filters)}, ${measuresOf(sql, 'u')}, u.sessions::bigint as sessions,
-    case when u.is_main then (u.session_cost * 1000000)::bigint else 0 end as begun_cost
-  ${matchingShares(sql, orgId, filters)}
-  ${sharesIn(sql, span)}`
+const shareRows: ShareRows = (sql, orgId, filters, span, columns, facet) => {
+  const texts = shareTexts(filters, columns, facet)
+  return sql`
+    select
+      ${shareColumns(sql, texts)}, ${measuresOf(sql, texts.used)},
+      ${sql.unsafe(`(${texts.sessions})::bigint as sessions, (${texts.begun_cost})::bigint as begun_cost, ${texts.value} as facet`)}
+    ${matchingShares(sql, orgId, filters, facet)}
+    ${sharesIn(sql, span)}`
+}
 
 /** Divides each of `shareRows` among the session's tickets; a session counts under each, in all once. */
-const ticketRows = (sql: ISql, orgId: string, filters: UsageFilters, span: Span, ofModels: boolean) => sql`
-  select ${selected(sql, KEYS, (column) => `r.${column}`)}, ${measuresOf(sql, 'r')}, r.sessions, 0::bigint as begun_cost
-  from (
+const ticketRows: ShareRows = (sql, orgId, filters, span, columns, facet) => {
+  const texts = shareTexts(filters, columns, facet)
+  // a session counts under each value of a facet as under each of its models
+  const isOften = columns.includes('model') || facet !== undefined
+  return sql`
     select
-      s.project, s.member, s.agent, s.model, s.branch, coalesce(t.ticket, '') as ticket, s.bucket,
-      case when coalesce(t.nth, 1) = 1 then s.main_sessions else 0 end as main_sessions,
-      case when coalesce(t.nth, 1) = 1 then s.main_turns else 0 end as main_turns,
-      ${ofModels ? sql`s.turns` : sql`s.main_turns`} as turns, ${dividedSums(sql)},
-      ${ofModels ? sql`s.sessions` : sql`s.main_sessions`} as sessions
+      ${selected(sql, KEYS, (column) => `r.${column}`)}, ${measuresOf(sql, (column) => `r.${column}`)}, r.sessions,
+      0::bigint as begun_cost, r.facet
     from (
       select
-        u.session_id, u.sessions::bigint as sessions, ${shareColumns(sql, filters)},
-        ${selected(sql, USED, (column) => `u.${column}`)}
-      ${matchingShares(sql, orgId, filters)}
-      ${sharesIn(sql, span)}
-    ) s
-    left join session_tickets t
-      on t.org_id = ${orgId}
-      and t.session_id = s.session_id
-  ) r`
+        s.project, s.member, s.agent, s.model, s.branch, coalesce(t.ticket, '') as ticket, s.bucket,
+        case when coalesce(t.nth, 1) = 1 then s.main_sessions else 0 end as main_sessions,
+        case when coalesce(t.nth, 1) = 1 then s.main_turns else 0 end as main_turns,
+        ${isOften ? sql`s.turns` : sql`s.main_turns`} as turns, ${dividedSums(sql)},
+        ${isOften ? sql`s.sessions` : sql`s.main_sessions`} as sessions, s.facet
+      from (
+        select
+          u.session_id, ${sql.unsafe(`(${texts.sessions})::bigint as sessions, ${texts.value} as facet`)},
+          ${shareColumns(sql, texts)}, ${selected(sql, USED, texts.used)}
+        ${matchingShares(sql, orgId, filters, facet)}
+        ${sharesIn(sql, span)}
+      ) s
+      left join session_tickets t
+        on t.org_id = ${orgId}
+        and t.session_id = s.session_id
+    ) r`
+}

@@ -91,7 +91,7 @@ export async function divideNext(tx: ISql, orgId: string, pricer: Pricer, size: 
   const of = tx`s.session_id = any(${ids}::text[])`
   const rows = await usageOfAll(tx, orgId, { sessions: sessions.map(usedOf), pricer })
   await counting(tx, orgId, USAGE_ROLLUPS, { before: of, after: of, isLarge: true }, async () => {
-    await deleteOfSessions(tx, orgId, ids, 'session_usage')
+    await deleteOfSessions(tx, orgId, ids, 'session_usage', 'session_facets')
     await insertUsage(tx, orgId, rows)
   })
   await tx`
@@ -140,7 +140,7 @@ export async function moveUsage(tx: ISql, orgId: string, pricer: Pricer, before:
       where s.org_id = ${orgId}
         and s.id = any(${ids}::text[])
       order by s.id`
-    await deleteOfSessions(tx, orgId, ids, 'session_usage')
+    await deleteOfSessions(tx, orgId, ids, 'session_usage', 'session_facets')
     await insertUsage(tx, orgId, await usageOfAll(tx, orgId, { sessions: sessions.map(usedOf), pricer }))
   }
 }

@@ -8,7 +8,7 @@ import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf } from '../../base
 import type { ISql } from '../../database/client.ts'
 import { canCopyInto, copyRows } from '../../database/copy.ts'
 import { counting } from '../../database/rollups.ts'
-import { deleteOfSessions, unnest } from '../../database/rows.ts'
+import { type Columns, deleteOfSessions, unnest } from '../../database/rows.ts'
 import { attachSessions, detachSessions } from './pull-request-write.ts'
 import { USAGE_ROLLUPS } from './rollup.ts'
 
@@ -166,13 +166,22 @@ export async function updateFindingCounts(
 async function deleteUsage(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await detachSessions(tx, orgId, ids)
-  await deleteOfSessions(tx, orgId, ids, 'session_links', 'session_usage')
+  await deleteOfSessions(tx, orgId, ids, 'session_links', 'session_usage', 'session_facets')
 }
 
 type UsageRow = ReturnType<typeof usageOf>[number]
 
-/** The column of a kind of cost, in the order of `COST_KINDS`. */
-const costColumn = (kind: number) => ['bigint', ({ costs }: UsageRow) => Number(costs[kind])] as const
+/** The columns of kinds of cost, in the order of `COST_KINDS`. */
+const costColumn = (kind: number) =>
+  ['bigint', ({ costs }: Pick<UsageRow, 'costs'>) => Number(costs[kind])] as const
+const COST_COLUMNS = {
+  cost_input: costColumn(0),
+  cost_output: costColumn(1),
+  cost_cache_read: costColumn(2),
+  cost_cache_write_5m: costColumn(3),
+  cost_cache_write_1h: costColumn(4),
+  cost_other: costColumn(5),
+}
 
 export const USAGE_COLUMNS = {
   session_id: 'text',
@@ -209,24 +218,67 @@ export const USAGE_COLUMNS = {
   cache_creation: 'bigint',
   cache_creation_1h: 'bigint',
   unpriced_tokens: 'bigint',
-  cost_input: costColumn(0),
-  cost_output: costColumn(1),
-  cost_cache_read: costColumn(2),
-  cost_cache_write_5m: costColumn(3),
-  cost_cache_write_1h: costColumn(4),
-  cost_other: costColumn(5),
+  ...COST_COLUMNS,
   transcript_tokens: 'bigint',
   telemetry_tokens: 'bigint',
 } as const
 
+/** The rows of session_facets that a row of session_usage is divided into. */
+export const facetsOf = ({ session_id, nth, parts }: UsageRow) =>
+  parts.map((each, part) => ({ ...each, session_id, nth, part, day_turns: each.turns }))
+
+type FacetRow = ReturnType<typeof facetsOf>[number]
+
+const valueColumn = (index: number) => ['text', ({ values }: FacetRow) => values[index] ?? ''] as const
+
+export const FACET_COLUMNS = {
+  session_id: 'text',
+  nth: 'integer',
+  part: 'integer',
+  version: valueColumn(0),
+  effort: valueColumn(1),
+  skill: valueColumn(2),
+  subagent: valueColumn(3),
+  mcp_server: valueColumn(4),
+  plugin: valueColumn(5),
+  tier: valueColumn(6),
+  vendor: valueColumn(7),
+  paid_by: valueColumn(8),
+  firsts: 'smallint',
+  model_firsts: 'smallint',
+  day_turns: 'integer',
+  main_turns: 'integer',
+  calls: 'integer',
+  prompts: 'integer',
+  input: 'bigint',
+  output: 'bigint',
+  cache_read: 'bigint',
+  cache_creation: 'bigint',
+  cache_creation_1h: 'bigint',
+  unpriced_tokens: 'bigint',
+  ...COST_COLUMNS,
+} as const
+
+/** Inserts rows of session_usage, and those of session_facets that they are divided into. */
 export async function insertUsage(tx: ISql, orgId: string, rows: readonly UsageRow[]): Promise<void> {
+  await insertRows(tx, orgId, 'session_usage', rows, USAGE_COLUMNS)
+  await insertRows(tx, orgId, 'session_facets', rows.flatMap(facetsOf), FACET_COLUMNS)
+}
+
+async function insertRows<Row extends object, Name extends string>(
+  tx: ISql,
+  orgId: string,
+  table: string,
+  rows: readonly Row[],
+  columns: Columns<Row, Name>,
+): Promise<void> {
   if (rows.length === 0) return
-  if (rows.length >= MIN_COPIED && (await canCopyInto(tx, ['session_usage'])))
-    return await copyRows(tx, orgId, 'session_usage', rows, USAGE_COLUMNS)
+  if (rows.length >= MIN_COPIED && (await canCopyInto(tx, [table])))
+    return await copyRows(tx, orgId, table, rows, columns)
   await tx`
-    insert into session_usage (org_id, ${tx.unsafe(Object.keys(USAGE_COLUMNS).join(', '))})
+    insert into ${tx(table)} (org_id, ${tx.unsafe(Object.keys(columns).join(', '))})
     select ${orgId}, n.*
-    from ${unnest(tx, rows, USAGE_COLUMNS)}`
+    from ${unnest(tx, rows, columns)}`
 }
 
 async function insertLinks(tx: ISql, orgId: string, sessions: readonly UsedSession[]): Promise<void> {

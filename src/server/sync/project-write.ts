@@ -17,7 +17,7 @@ import { USAGE_ROLLUPS } from '../../features/usage/rollup.ts'
 /** The rollups of sessions and their findings that have a row of each project. */
 const ROLLUPS = [
   ...SESSION_ROLLUPS.filter(({ key }) => key.includes('project')),
-  ...[DIRECTORIES, ...USAGE_ROLLUPS],
+  ...[DIRECTORIES, ...USAGE_ROLLUPS.filter(({ key }) => key.includes('project'))],
   ...FINDING_ROLLUPS,
 ]
 

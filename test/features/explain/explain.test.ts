@@ -14,6 +14,7 @@ const app = () =>
 
 interface Call {
   model?: string
+  version?: string
   tokens?: object
   cost?: number
 }
@@ -197,6 +198,21 @@ test('generated worlds add up by every key', async () => {
           micros(each.change),
         )
     }
+})
+
+test('the calls of a version alone, and its first use', async () => {
+  const noted = (version: string, count: number) => Array(count).fill([{ ...CALL, version }, CALL])
+  const { explain } = await organization(
+    session('2026-11-20', [...noted('2.1.1', 2)]),
+    session('2026-11-21', [...noted('2.1.1', 3), ...noted('2.1.2', 1)]),
+  )
+  const answer = await explain(`${DAYS}&version=claude-code+2.1.1`)
+  expect(found(answer)).toEqual({ prompts: answer.change })
+  expect(answer.change).toBeCloseTo(answer.before / 2, 6)
+  expect(answer.facts.flatMap(({ kind, text }) => (kind === 'version' ? [text] : []))).toEqual([
+    expect.stringContaining('claude-code 2.1.2'),
+  ])
+  await expect(explain(`${DAYS}&by=vendor&version=x`)).rejects.toThrow('must not be used with vendor')
 })
 
 test('what happened in the range: first uses, budgets, notes', async () => {

@@ -152,6 +152,9 @@ for (const revision of ['legacy', { pin: '2026-07-28' }] as const) {
     })
     const day = { by: 'day', date_from: '2026-06-10', date_to: '2026-06-10', project: 'shop' }
     expect((await call(mcp, 'cost_summary', day)).answer.total.cost).toBe(1.25)
+    const facets = { ...day, by: 'tier' }
+    expect((await call(mcp, 'cost_summary', facets)).answer.data[0].key).toBe('standard')
+    expect((await call(mcp, 'cost_summary', { paid_by: 'api' })).answer.data).toEqual([])
 
     const { current_budget } = (await fromApi('/v1/cost')) as { current_budget: object }
     expect((await call(mcp, 'budget_left')).answer).toEqual({
@@ -245,6 +248,9 @@ test('what does not exist and wrong arguments are errors that the model reads', 
   const wrong = [
     ['cost_summary', { date_from: '2026-02-30' }, 'date_from'],
     ['cost_summary', { by: 'colour' }, 'by'],
+    ['cost_summary', { tier: 'slow' }, 'tier'],
+    ['cost_summary', { version: 'x', skill: 'y' }, 'skill'],
+    ['cost_summary', { version: 7 }, 'version'],
     ['cost_summary', { colour: 'red' }, 'colour'],
     ['who_knows', { paths: [] }, 'paths'],
     ['risky_files', { paths: Array.from({ length: 1_001 }, (_, index) => `${index}.ts`) }, 'paths'],
