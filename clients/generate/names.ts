@@ -16,6 +16,7 @@ export const METHODS: Record<string, Record<string, string>> = {
     get: 'GET /v1/cost',
     breakdown: 'GET /v1/cost/breakdown',
     explain: 'GET /v1/cost/explain',
+    first_days: 'GET /v1/cost/first-days',
     price_guess: 'GET /v1/cost/price-guess',
     trend: 'GET /v1/cost/trend',
   },

@@ -688,6 +688,7 @@ type CostBreakdownParams struct {
 	By          string   `json:"by,omitempty"`           // What an item is of: of `version` (agent and version), `effort`, `skill`, `subagent`, `mcp_server`, `plugin`, `tier`, `vendor` and `paid_by` one at a time, as agents write them on calls; null is without. Sums answer in a time that does not grow with the number of sessions. The sessions that match are read with the filters `ticket`, `min_cost`, `max_cost`, `min_quality`, `max_quality` and `has_findings`; by ticket with member, agent, model or branch; by branch with agent or model; by project and member together with agent, model or branch; by one of those above with another key or filter than agent and time; and by two keys of days that make no whole months
 	AndBy       string   `json:"and_by,omitempty"`       // A second key, other than `by`: an item for each pair
 	Top         int64    `json:"top,omitempty"`          // Only so many values of `and_by`, which it needs: those that cost most in the whole range; the others are summed as `(others)`
+	TopBy       string   `json:"top_by,omitempty"`       // What `top` goes by; `cost_and_change`: half of them cost most, and the others changed most against `compare`
 	Compare     string   `json:"compare,omitempty"`      // Adds `previous`, cost and sessions of the same key in another range, with a key of time to the total alone: `previous`, the equally long range before, which needs both dates, or days as `2026-10-01..2026-10-31`
 	Project     string   `json:"project,omitempty"`      // Only this project; empty: only what has none
 	DateFrom    string   `json:"date_from,omitempty"`    // First UTC day, inclusive
@@ -835,6 +836,16 @@ type Explanation struct {
 	Change  float64            `json:"change"` // US dollars, exact to 6 decimals
 	Parts   []ChangePart       `json:"parts"`  // They add up to `change` exactly
 	Facts   []RangeFact        `json:"facts"`  // What happened in the range: the organization’s first use ever of a version or model, a price that changed, a budget in force from that day or exceeded on it, a note
+}
+type CostFirstDaysParams struct {
+	By string `json:"by,omitempty"` // What a key is of
+}
+type FirstDaysData struct {
+	Key      string `json:"key"`       // As in the breakdown
+	FirstDay string `json:"first_day"` // Of its first session
+}
+type FirstDays struct {
+	Data []FirstDaysData `json:"data"` // By `first_day`, then key: what comes later changes no place before it; at most 1,000
 }
 type CostPriceGuessParams struct {
 	Name string `json:"name,omitempty"` // Of a model, as sessions have it
@@ -1344,7 +1355,7 @@ type ServerLastBackup struct {
 
 // ServerDisk: Of the data directory; null where the database is another server’s.
 type ServerDisk struct {
-	FreeBytes  int64 `json:"free_bytes"`  // Free space
+	FreeBytes  int64 `json:"free_bytes"`  // Free space, to 100 MB
 	TotalBytes int64 `json:"total_bytes"` // All of its space
 }
 type Server struct {

@@ -108,6 +108,11 @@ func (r *CostResource) ExplainIter(ctx context.Context, params *CostExplainParam
 	return newIter[ExplainedKey](ctx, r.core, request{method: "GET", path: "/v1/cost/explain", query: params})
 }
 
+// FirstDays: list keys in the order of their first appearance, by which charts colour them. Scope: `cost:read` or `read`.
+func (r *CostResource) FirstDays(ctx context.Context, params *CostFirstDaysParams) (*FirstDays, error) {
+	return call[FirstDays](ctx, r.core, request{method: "GET", path: "/v1/cost/first-days", query: params})
+}
+
 // PriceGuess: guess the price of a model without a known one. Scope: `cost:read` or `read`.
 func (r *CostResource) PriceGuess(ctx context.Context, params *CostPriceGuessParams) (*PriceGuess, error) {
 	return call[PriceGuess](ctx, r.core, request{method: "GET", path: "/v1/cost/price-guess", query: params})

@@ -9,6 +9,10 @@ import { ServerState } from '../features/whoami/server-model.ts'
 import type { RouteDeps } from '../http/api.ts'
 import { readDatabaseBytes } from './metrics/queries.ts'
 
+/** Answers keep their ETag while little is written: free space changes with every block. */
+const UNIT = 100_000_000
+const rounded = (bytes: number): number => Math.round(bytes / UNIT) * UNIT
+
 /** Answers what an operator asks of a server, unless several organizations share it. */
 export const serverRoutes = ({ read, config, api }: RouteDeps) =>
   new Elysia({ tags: ['Service'] }).use(api).get(
@@ -26,7 +30,8 @@ export const serverRoutes = ({ read, config, api }: RouteDeps) =>
           last_backup:
             newest === undefined ? null : { at: newest.at.toISOString(), bytes: statSync(newest.path).size },
           backup_failed_at: findFailure(config.dataDir)?.at ?? null,
-          disk: config.databaseUrl === null ? { free_bytes: free, total_bytes: size } : null,
+          disk:
+            config.databaseUrl === null ? { free_bytes: rounded(free), total_bytes: rounded(size) } : null,
         }
       }),
     {

@@ -27,6 +27,7 @@ export type CostExplainBy = 'project' | 'member' | 'team' | 'model' | 'agent' | 
 export type ChangePartCause = 'prompts' | 'calls_per_prompt' | 'model_mix' | 'input_per_call' |
 'output_per_call' | 'cache_read_per_call' | 'cache_write_per_call' | 'price' | 'undivided'
 export type RangeFactKind = 'version' | 'model' | 'price' | 'budget' | 'note'
+export type CostFirstDaysBy = 'project' | 'member' | 'team' | 'model' | 'agent' | 'branch'
 export type CostGranularity = 'day' | 'week' | 'month' | 'year'
 export type Rating = 'low' | 'medium' | 'high' | 'critical'
 export type OutcomesBy = 'month' | 'week' | 'project' | 'repo' | 'member' | 'team' | 'agent'
@@ -330,8 +331,8 @@ export interface CostSummary {
 export interface CostBreakdownParams extends PageParams, RangeParams {
  by: BreakdownBy
  /** A second key, other than `by`: an item for each pair */ and_by?: BreakdownBy
- top?: number; member?: string; team?: string; model?: string; agent?: string; branch?: string
- ticket?: string
+ top?: number; top_by?: 'cost' | 'cost_and_change'; member?: string; team?: string; model?: string
+ agent?: string; branch?: string; ticket?: string
  /** Only sessions that cost at least this, in US dollars */ min_cost?: number
  /** Only sessions that cost at most this, in US dollars */ max_cost?: number
  min_quality?: number; max_quality?: number; has_findings?: boolean; version?: string; effort?: string
@@ -399,6 +400,9 @@ export interface Explanation extends Page<ExplainedKey> {
  /** US dollars, exact to 6 decimals */ change: number
  parts: ChangePart[]; facts: RangeFact[]
 }
+export interface CostFirstDaysParams { by?: CostFirstDaysBy }
+export interface FirstDaysData { key: string; first_day: string }
+export interface FirstDays { data: FirstDaysData[] }
 export interface CostPriceGuessParams { name: string }
 export interface PriceGuess { nearest: string | null; line: string | null }
 export interface CostTrendData {
@@ -882,6 +886,7 @@ export interface Resources {
   get(params?: CostGetParams): Promise<CostSummary>
   /** Cost and tokens by project, member, team, model, agent, branch or time. */ breakdown(params: CostBreakdownParams): List<Breakdown>
   /** Why cost changed: prompts, calls, models, tokens, prices. */ explain(params?: CostExplainParams): List<Explanation>
+  /** List keys in the order of their first appearance, by which charts colour them. */ firstDays(params?: CostFirstDaysParams): Promise<FirstDays>
   /** Guess the price of a model without a known one. */ priceGuess(params: CostPriceGuessParams): Promise<PriceGuess>
   trend(params?: TrendParams): Promise<CostTrend>
  }

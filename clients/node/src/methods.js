@@ -18,6 +18,7 @@ export const METHODS = {
   'cost.get': 'GET /v1/cost input',
   'cost.breakdown': 'GET /v1/cost/breakdown list input',
   'cost.explain': 'GET /v1/cost/explain list input',
+  'cost.firstDays': 'GET /v1/cost/first-days input',
   'cost.priceGuess': 'GET /v1/cost/price-guess input',
   'cost.trend': 'GET /v1/cost/trend input',
   'notes.list': 'GET /v1/notes list input',

@@ -102,15 +102,15 @@ class Cost(Resource):
 
     def breakdown(
         self, params: Params = None, *, by: m.BreakdownBy = UNSET, and_by: m.BreakdownBy = UNSET,
-        top: int = UNSET, compare: str = UNSET, project: str = UNSET, date_from: str = UNSET,
-        date_to: str = UNSET, member: str = UNSET, team: str = UNSET, model: str = UNSET, agent: str = UNSET,
-        branch: str = UNSET, ticket: str = UNSET, min_cost: float = UNSET, max_cost: float = UNSET,
-        min_quality: float = UNSET, max_quality: float = UNSET, has_findings: bool = UNSET,
-        version: str = UNSET, effort: str = UNSET, skill: str = UNSET, subagent: str = UNSET,
-        mcp_server: str = UNSET, plugin: str = UNSET, tier: m.CostBreakdownTier = UNSET,
-        vendor: m.CostBreakdownVendor = UNSET, paid_by: m.CostBreakdownPaidBy = UNSET,
-        sort: m.BreakdownSort = UNSET, order: Literal["asc", "desc"] = UNSET, page: int = UNSET,
-        per_page: int = UNSET
+        top: int = UNSET, top_by: Literal["cost", "cost_and_change"] = UNSET, compare: str = UNSET,
+        project: str = UNSET, date_from: str = UNSET, date_to: str = UNSET, member: str = UNSET,
+        team: str = UNSET, model: str = UNSET, agent: str = UNSET, branch: str = UNSET, ticket: str = UNSET,
+        min_cost: float = UNSET, max_cost: float = UNSET, min_quality: float = UNSET,
+        max_quality: float = UNSET, has_findings: bool = UNSET, version: str = UNSET, effort: str = UNSET,
+        skill: str = UNSET, subagent: str = UNSET, mcp_server: str = UNSET, plugin: str = UNSET,
+        tier: m.CostBreakdownTier = UNSET, vendor: m.CostBreakdownVendor = UNSET,
+        paid_by: m.CostBreakdownPaidBy = UNSET, sort: m.BreakdownSort = UNSET,
+        order: Literal["asc", "desc"] = UNSET, page: int = UNSET, per_page: int = UNSET
     ) -> m.Breakdown:
         """Cost and tokens by project, member, team, model, agent, branch or time. Scope: `cost:read` or `read`.
 
@@ -122,17 +122,18 @@ class Cost(Resource):
         project and member together with agent, model or branch; by one of those above with another key or
         filter than agent and time; and by two keys of days that make no whole months. and_by: A second key,
         other than `by`: an item for each pair. top: Only so many values of `and_by`, which it needs: those
-        that cost most in the whole range; the others are summed as `(others)`. compare: Adds `previous`, cost
-        and sessions of the same key in another range, with a key of time to the total alone: `previous`, the
-        equally long range before, which needs both dates, or days as `2026-10-01..2026-10-31`. version: Only
-        calls of this agent and version; empty: without. effort: Only calls of this effort; empty: without.
-        skill: Only calls of this skill; empty: without. subagent: Only calls of this type of sub-agent;
-        empty: without. mcp_server: Only calls of this MCP server; empty: without. plugin: Only calls of this
-        plugin; empty: without. tier: Only calls in this tier of service, or with a long prompt. vendor: Only
-        calls that this vendor is paid for; empty: of none. paid_by: Only calls paid so, as recorded. sort:
-        What to sort by: `tokens` is the sum of the four kinds; `change` is the size of the change of cost,
-        needs `compare`, and includes keys that only the other range has; ties are broken by key. order:
-        Direction of the sort.
+        that cost most in the whole range; the others are summed as `(others)`. top_by: What `top` goes by;
+        `cost_and_change`: half of them cost most, and the others changed most against `compare`. compare:
+        Adds `previous`, cost and sessions of the same key in another range, with a key of time to the total
+        alone: `previous`, the equally long range before, which needs both dates, or days as
+        `2026-10-01..2026-10-31`. version: Only calls of this agent and version; empty: without. effort: Only
+        calls of this effort; empty: without. skill: Only calls of this skill; empty: without. subagent: Only
+        calls of this type of sub-agent; empty: without. mcp_server: Only calls of this MCP server; empty:
+        without. plugin: Only calls of this plugin; empty: without. tier: Only calls in this tier of service,
+        or with a long prompt. vendor: Only calls that this vendor is paid for; empty: of none. paid_by: Only
+        calls paid so, as recorded. sort: What to sort by: `tokens` is the sum of the four kinds; `change` is
+        the size of the change of cost, needs `compare`, and includes keys that only the other range has; ties
+        are broken by key. order: Direction of the sort.
         """
         return self._list(m.Breakdown, "/v1/cost/breakdown", locals())
 
@@ -158,6 +159,13 @@ class Cost(Resource):
         is paid for; empty: of none. paid_by: Only calls paid so, as recorded.
         """
         return self._list(m.Explanation, "/v1/cost/explain", locals())
+
+    def first_days(self, params: Params = None, *, by: m.CostFirstDaysBy = UNSET) -> m.FirstDays:
+        """List keys in the order of their first appearance, by which charts colour them. Scope: `cost:read` or `read`.
+
+        by: What a key is of.
+        """
+        return cast(m.FirstDays, self._call("GET", "/v1/cost/first-days", locals()))
 
     def price_guess(self, params: Params = None, *, name: str = UNSET) -> m.PriceGuess:
         """Guess the price of a model without a known one. Scope: `cost:read` or `read`.

@@ -67,6 +67,9 @@ ChangePartCause = Literal[
 RangeFactKind = Literal[
     "version", "model", "price", "budget", "note"
 ]
+CostFirstDaysBy = Literal[
+    "project", "member", "team", "model", "agent", "branch"
+]
 CostGranularity = Literal[
     "day", "week", "month", "year"
 ]
@@ -594,6 +597,13 @@ class Explanation(Page["ExplainedKey"]):
     parts: List[ChangePart]  # They add up to `change` exactly
     facts: List[RangeFact]  # What happened in the range: the organization’s first use ever of a version or model, a price that changed, a budget in force from that day or exceeded on it, a note
 
+class FirstDaysData(Model):
+    key: str  # As in the breakdown
+    first_day: str  # Of its first session
+
+class FirstDays(Model):
+    data: List[FirstDaysData]  # By `first_day`, then key: what comes later changes no place before it; at most 1,000
+
 class PriceGuess(Model):
     nearest: Optional[str]  # The nearest model of the family; null: none, or the model has a price
     line: Optional[str]  # For the file of `MODEL_PRICES`, with blanks where nothing is known; null: the model has a price
@@ -980,7 +990,7 @@ class ServerLastBackup(Model):
 
 class ServerDisk(Model):
     """Of the data directory; null where the database is another server’s."""
-    free_bytes: int  # Free space
+    free_bytes: int  # Free space, to 100 MB
     total_bytes: int  # All of its space
 
 class Server(Model):

@@ -20,7 +20,7 @@ const BRANCH_DAYS = 90
 const kept = new Map<string, { at: number; body: Promise<unknown> }>()
 
 /** The body of a GET, which may be up to five minutes old. One that failed is asked for again. */
-function getKept<Body>(path: string, keptMs = KEPT_MS): Promise<Body> {
+export function getKept<Body>(path: string, keptMs = KEPT_MS): Promise<Body> {
   const known = kept.get(path)
   if (known !== undefined && Date.now() - known.at < keptMs) return known.body as Promise<Body>
   const body = getJson<Body>(path)

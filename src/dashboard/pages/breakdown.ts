@@ -4,6 +4,7 @@ import { getJson, type Loaded, pathOf, useLoaded } from '../client/api.ts'
 import { finestGranularity, type Granularity, periodsOf, type Range } from '../client/days.ts'
 import { capital } from '../client/format.ts'
 import { NONE, type Query } from '../client/links.ts'
+import { loadColors } from './colors.ts'
 
 /** `GET /v1/cost/breakdown` sums by these keys; a narrowed breakdown goes on in this order. */
 export const KEYS = ['project', 'member', 'team', 'model', 'agent', 'branch', 'ticket'] as const
@@ -11,12 +12,12 @@ export type Key = (typeof KEYS)[number]
 /** The keys with their names, to choose one. */
 export const KEY_OPTIONS = KEYS.map((key) => [key, capital(key)] as const)
 
-/** Keys with a colour of their own in a chart; the rest is drawn together. */
-const SHOWN = 5
+/** Keys that a chart shows at first: half of them cost most, the others changed most; the rest is drawn together. */
+export const SHOWN = 6
 const PAGE = 100
 /** Pages of cells that a chart reads at most. */
-const MAX_PAGES = 2
-const MAX_PERIODS = Math.floor((MAX_PAGES * PAGE) / (SHOWN + 1))
+const MAX_PAGES = 3
+
 /** The API's name of the rest. */
 const OTHERS = '(others)'
 
@@ -28,10 +29,20 @@ interface Stack {
 }
 
 /** The finest period of which the chart reads all cells. */
-export const stackGranularity = (range: Range): Granularity => finestGranularity(range, MAX_PERIODS)
+export const stackGranularity = (range: Range, shown = SHOWN): Granularity =>
+  finestGranularity(range, Math.floor((MAX_PAGES * PAGE) / (shown + 1)))
 
-/** Loads the costs of each period by `key`: those that cost most, and the others together. */
-export function useStack(key: Key, granularity: Granularity, range: Range, filters: Query): Loaded<Stack> {
+/**
+ * Loads the costs of each period by `key`: those that cost most and, against the days that are compared, those that changed most, and
+ * the others together.
+ */
+export function useStack(
+  key: Key,
+  granularity: Granularity,
+  range: Range,
+  filters: Query,
+  { shown = SHOWN, compare }: { shown?: number; compare?: string | undefined } = {},
+): Loaded<Stack> {
   const periods = periodsOf(range, granularity)
   const query = {
     ...filters,
@@ -40,7 +51,8 @@ export function useStack(key: Key, granularity: Granularity, range: Range, filte
     by: granularity,
     and_by: key,
     // a range of many years has fewer keys in as many cells
-    top: Math.max(1, Math.min(SHOWN, Math.floor((MAX_PAGES * PAGE) / Math.max(1, periods.length)) - 1)),
+    top: Math.max(1, Math.min(shown, Math.floor((MAX_PAGES * PAGE) / Math.max(1, periods.length)) - 1)),
+    ...(compare !== undefined && { compare, top_by: 'cost_and_change' }),
     sort: 'key',
     order: 'asc',
     per_page: PAGE,
@@ -48,22 +60,24 @@ export function useStack(key: Key, granularity: Granularity, range: Range, filte
   return useLoaded(JSON.stringify(query), async (signal) => {
     const read = (page: number) =>
       getJson<Breakdown>(pathOf('/cost/breakdown', { ...query, page }), { signal })
-    const first = await read(1)
-    const later = first.pagination.total > PAGE ? [await read(2)] : []
+    const [first, colors] = await Promise.all([read(1), loadColors(key)])
+    const pages = Math.min(MAX_PAGES, Math.ceil(first.pagination.total / PAGE))
+    const later = await Promise.all(Array.from({ length: Math.max(0, pages - 1) }, (_, at) => read(at + 2)))
     const cells = [first, ...later].flatMap(({ data }) => data)
     const series = [...Map.groupBy(cells, ({ and_key }) => and_key ?? null)].map(([name, items]) => {
       const costs = new Map(items.map((item) => [item.key, item.cost]))
       return {
         key: name === OTHERS ? undefined : name,
         name: name ?? NONE,
-        isRest: name === OTHERS,
+        isRest: name === OTHERS || name === null,
         values: periods.map((period) => costs.get(period) ?? 0),
       }
     })
     const sumOf = ({ values }: Series) => values.reduce((sum, value) => sum + value, 0)
     const isLast = (one: { key: string | null | undefined }) => (one.key === undefined ? 1 : 0)
     series.sort((a, b) => isLast(a) - isLast(b) || sumOf(b) - sumOf(a))
-    return { periods, series }
+    const colored = colors(series.flatMap(({ key }) => key ?? []))
+    return { periods, series: series.map((one) => ({ ...one, color: colored.get(one.key ?? '') })) }
   })
 }
 

@@ -21,6 +21,7 @@ import {
   KEY_OPTIONS,
   KEYS,
   type Key,
+  SHOWN,
   stackGranularity,
   useChanges,
   useStack,
@@ -29,6 +30,9 @@ import { limitLine, useBudgets } from './budget.ts'
 import { cacheShareOf, columnsOf } from './cost-columns.tsx'
 import { moreOrLess, saidOfBudget, subjectOf } from './spend-words.ts'
 import { Unpriced } from './unpriced.tsx'
+
+/** Keys that a chart shows at most, after clicks on the rest. */
+const MAX_SHOWN = 24
 
 /** Shows the cost by any key that the API sums by. */
 export function CostPage({ route, who }: PageProps) {
@@ -39,8 +43,9 @@ export function CostPage({ route, who }: PageProps) {
   const filters = pick(query, ...KEYS)
   const dates = datesOf(query)
   const compared = comparedOf(query)
-  const granularity = stackGranularity(range)
-  const stack = useStack(by, granularity, range, filters)
+  const top = Math.min(MAX_SHOWN, Math.max(SHOWN, Number(query.get('top')) || SHOWN))
+  const granularity = stackGranularity(range, top)
+  const stack = useStack(by, granularity, range, filters, { shown: top, compare: comparedWith(compared) })
   const list = {
     by,
     and_by: andBy,
@@ -159,9 +164,11 @@ export function CostPage({ route, who }: PageProps) {
                       ...{ isRest, color, values },
                       name: members.get(name)?.name ?? name,
                       href:
-                        key === undefined
-                          ? linkHere(route, { by: chart.by, page: 1 })
-                          : narrowed(chart.by, key),
+                        key !== undefined
+                          ? narrowed(chart.by, key)
+                          : top < MAX_SHOWN
+                            ? linkHere(route, { top: 2 * top })
+                            : undefined,
                     }))}
                     linkOf={(period) =>
                       linkHere(route, {

@@ -54,7 +54,18 @@ function Failure({ error: { status, message, retryAfterS }, retry, what }: Failu
 }
 
 /** Parameters of a page's URL that leave nothing out. */
-const NO_FILTERS = new Set(['page', 'files', 'sort', 'order', 'by', 'and_by', 'against', 'delivery', 'of'])
+const NO_FILTERS = new Set([
+  'page',
+  'files',
+  'sort',
+  'order',
+  'by',
+  'and_by',
+  'against',
+  'top',
+  'delivery',
+  'of',
+])
 
 interface NoMatchProps {
   /** Names the rows, in the plural. */

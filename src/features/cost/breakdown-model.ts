@@ -60,6 +60,13 @@ export const BreakdownQuery = Type.Object({
         'as `(others)`',
     }),
   ),
+  top_by: Type.Optional(
+    oneOf(['cost', 'cost_and_change'], {
+      description:
+        'What `top` goes by; `cost_and_change`: half of them cost most, and the others changed most against `compare`',
+      examples: ['cost'],
+    }),
+  ),
   compare: compareWith(
     'Adds `previous`, cost and sessions of the same key in another range, with a key of time to the total alone',
   ),
@@ -139,12 +146,17 @@ export type Breakdown = Static<typeof Breakdown>
 
 /** Finds parameters that do not go together. */
 export function breakdownProblems(query: BreakdownQuery): FieldProblem[] {
-  const { by, and_by, top, compare, sort } = query
+  const { by, and_by, top, top_by, compare, sort } = query
   const isChange = sort === 'change'
   return [
     ...facetProblems(query, { by, and_by }),
     ...problemIf(and_by !== undefined && by === and_by, 'and_by', 'must not be the same as by'),
     ...problemIf(top !== undefined && and_by === undefined, 'top', 'needs and_by'),
+    ...problemIf(
+      top_by === 'cost_and_change' && (top === undefined || compare === undefined),
+      'top_by',
+      'cost_and_change needs top and compare',
+    ),
     ...compareProblems(query),
     ...problemIf(isChange && compare === undefined, 'sort', 'change needs compare'),
     ...problemIf(

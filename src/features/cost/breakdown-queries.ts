@@ -71,6 +71,36 @@ const GONE = `
       and coalesce(s.and_key, '') = coalesce(e.and_key, '')
   )`
 
+/** The second keys `largest` of `pairs`: half of them cost most, the others changed most since `earlier_pairs`. */
+const changedMost = (sql: Sql, top: number) => sql`
+  weighed as materialized (
+    select coalesce(p.and_key, '') as and_key, sum(p.now) as now, sum(p.now - p.before) as change
+    from (
+      select s.and_key, s.micros as now, 0 as before from pairs s
+      union all
+      select e.and_key, 0, e.micros from earlier_pairs e
+    ) p
+    group by 1
+  ),
+  dearest as materialized (
+    select w.and_key
+    from weighed w
+    order by w.now desc, w.and_key collate "C"
+    limit ${Math.ceil(top / 2)}
+  ),
+  largest as materialized (
+    select d.and_key
+    from dearest d
+    union all
+    (
+      select w.and_key
+      from weighed w
+      where w.and_key not in (select d.and_key from dearest d)
+      order by abs(w.change) desc, w.and_key collate "C"
+      limit ${Math.floor(top / 2)}
+    )
+  ),`
+
 /** The parts of a statement for sums by key, and for their total. */
 function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember: VisibleMember | null) {
   const isTold = TELLING.some((key) => given[key as keyof BreakdownQuery] !== undefined)
@@ -122,6 +152,7 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
     from ${table} s
     left join largest k on k.and_key = coalesce(s.and_key, '')
     group by 1, 2`
+  const earlier = sumsIn({ ...query, ...comparedRange(query) })
   // one page is read of the branches, of which there may be as many as sessions; the total from sums with fewer rows
   const named = isByBranch
     ? sql`
@@ -135,22 +166,26 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
       ? sql`sums as materialized (${sumsIn(query)}),`
       : sql`
           pairs as materialized (${sumsIn(query)}),
-          largest as materialized (
-            select coalesce(s.and_key, '') as and_key
-            from pairs s
-            group by s.and_key
-            order by sum(s.micros) desc, s.and_key collate "C" nulls last
-            limit ${top}
-          ),
+          ${compare === undefined ? sql`` : sql`earlier_pairs as materialized (${earlier}),`}
+          ${
+            query.top_by === 'cost_and_change'
+              ? changedMost(sql, top)
+              : sql`
+              largest as materialized (
+                select coalesce(s.and_key, '') as and_key
+                from pairs s
+                group by s.and_key
+                order by sum(s.micros) desc, s.and_key collate "C" nulls last
+                limit ${top}
+              ),`
+          }
           sums as materialized (${topped(sql`pairs`)}),`
-  const earlier = sumsIn({ ...query, ...comparedRange(query) })
   const before =
     compare === undefined
       ? sql``
       : top === undefined
         ? sql`earlier as materialized (${earlier}),`
         : sql`
-            earlier_pairs as materialized (${earlier}),
             earlier as materialized (${topped(sql`earlier_pairs`)}),`
   const previous = compare === undefined ? sql`` : sql`|| ${sql.unsafe(PREVIOUS_ITEM)}`
   const previousColumns = sql.unsafe(PREVIOUS_COLUMNS)

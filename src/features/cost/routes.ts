@@ -7,6 +7,8 @@ import { textOf } from '../../http/query.ts'
 import { compareProblems } from '../usage/model.ts'
 import { Breakdown, BreakdownQuery, breakdownProblems } from './breakdown-model.ts'
 import { allBreakdown, breakdownColumns, getBreakdown } from './breakdown-queries.ts'
+import { FirstDays, FirstDaysQuery } from './first-days-model.ts'
+import { listFirstDays } from './first-days-queries.ts'
 import { CostQuery, CostSummary, CostTrend, CostTrendQuery, PriceGuess, PriceGuessQuery } from './model.ts'
 import { getCost, getCostTrend } from './queries.ts'
 
@@ -27,6 +29,21 @@ export const costRoutes = ({ now, api }: ReadDeps) =>
         // the month's projection changes with the day
         cached: (zone: string) => ({ today: dayOf(now(), zone) }),
         detail: { operationId: 'getCost', summary: 'Cost summary', description: BY_CALLS },
+      },
+    )
+    .get(
+      '/first-days',
+      ({ cached, query, orgId, onlyMember }) => cached((sql) => listFirstDays(sql, orgId, query, onlyMember)),
+      {
+        scope: 'cost:read',
+        query: FirstDaysQuery,
+        members: ({ by }: FirstDaysQuery) => by === 'member',
+        response: FirstDays,
+        cached: true,
+        detail: {
+          operationId: 'listFirstDays',
+          summary: 'List keys in the order of their first appearance, by which charts colour them',
+        },
       },
     )
     .get(

@@ -70,3 +70,50 @@ test('has what fires, is exceeded and fails, as far as the caller may see it', a
   })
   expect(await seenBy(['sessions:read'])).toBe(403)
 })
+
+test('names the oldest critical findings that are open, models without a price, and machines that are silent', async () => {
+  const { ask, orgId } = await startWorld(database, { start: NOW })
+  const session = (id: string, created_at: string, more: object = {}) => ({
+    ...{ type: 'session', id: `sess_${id}`, project_name: 'shop', created_at, user_email: 'ada@example.com' },
+    ...more,
+  })
+  const found = (fingerprint: string, status = 'open', severity = 'critical') => ({
+    ...{ fingerprint, status, severity, title: `Key ${fingerprint}`, file: 'src/a.ts' },
+  })
+  const findings = (...all: object[]) => ({ security_metadata: { findings: all } })
+  const records = [
+    session(
+      'one',
+      '2026-11-01T10:00:00Z',
+      findings(found('one'), found('done', 'fixed'), found('low', 'open', 'low')),
+    ),
+    session('two', '2026-11-20T10:00:00Z', {
+      ...findings(found('two'), found('three'), found('four')),
+      ...{ model: 'nobody-prices-this', tokens: { input: 70, output: 30 } },
+    }),
+  ]
+  expect((await ask('POST', '/v1/sync', { records })).status).toBe(200)
+  await database.sql`
+    insert into machines (org_id, user_key, machine, first_seen_at, last_seen_at, sessions)
+    values
+      (${orgId}, 'ada@example.com', 'laptop', '2026-11-01', '2026-11-20', 9),
+      (${orgId}, 'bob@example.com', 'ci-runner', '2026-11-01', '2026-11-12', 9),
+      (${orgId}, 'eve@example.com', 'old', '2026-08-01', '2026-09-12', 9)`
+  const app = localApp(database, { now: () => new Date(NOW) })
+  const seenBy = async (scopes: string[]) => {
+    const { key } = await createKey(database.sql, orgId, { name: 'k', scopes })
+    const { body } = await asker(app, key)('GET', '/v1/attention')
+    const { critical, unpriced, silent_machines } = body as never as {
+      critical: { total: number; oldest: { title: string; assignee: null }[] }
+      unpriced: object[]
+      silent_machines: { machine: string }[]
+    }
+    return [
+      ...[critical.total, critical.oldest.map(({ title }) => title)],
+      ...[unpriced, silent_machines.map(({ machine }) => machine)],
+    ]
+  }
+  const unpriced = [{ model: 'nobody-prices-this', tokens: 100 }]
+  expect(await seenBy(['read'])).toEqual([4, ['Key one', 'Key two', 'Key three'], unpriced, ['ci-runner']])
+  expect(await seenBy(['cost:read'])).toEqual([0, [], unpriced, []])
+})

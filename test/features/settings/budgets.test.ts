@@ -324,3 +324,66 @@ test('budgets follow a project that is renamed, and go with a member', async () 
   await asOrganization(own.orgId, () => erasePerson(db.sql, own.orgId, SYSTEM, 'bob@example.com'))
   expect(JSON.stringify(await listed(ask))).not.toContain('member')
 })
+
+test('the list has what is spent and foreseen of each limit in force, as far as the caller may see it', async () => {
+  const { own, ask, set } = await organization(
+    ...[member('ada', 'payments'), member('bob')],
+    ...[
+      session('early', 40, { user_id: 'user_ada' }),
+      session('today', 5, { user_id: 'user_ada', created_at: '2026-11-21T09:00:00Z' }),
+    ],
+  )
+  for (const [month, limit, scope] of [
+    ...([
+      ['2026-09', 10, ''],
+      ['2026-10', 100, ''],
+      ['2026-12', 1, ''],
+    ] as const),
+    ...([
+      ['2026-11', 45, '?member=user_ada'],
+      ['2026-11', 50, '?team=payments'],
+      ['2026-11', 9, '?project=docs'],
+    ] as const),
+  ])
+    expect((await set(month, limit, scope)).status).toBe(200)
+  const list = async (key: string) => {
+    const { body } = await asker(app, key)('GET', '/v1/budgets?include=used')
+    return (body.data as unknown as { month: string; scope: object; used: object | null }[]).map(
+      ({ month, scope, used }) => [month, ...Object.values(scope), used],
+    )
+  }
+  // 40 in 20 whole days: 5 today, and 2 on each of 9 days
+  const used = { current_cost: 45, projected_cost: 63 }
+  const none = {
+    current_cost: 0,
+    percent_used: 0,
+    status: 'ok',
+    projected_cost: 0,
+    projected_exceed_date: null,
+  }
+  expect(await list(own.key)).toEqual([
+    ['2026-12', null],
+    [
+      '2026-11',
+      'user_ada',
+      { ...used, percent_used: 100, status: 'warning', projected_exceed_date: '2026-11-22' },
+    ],
+    ['2026-11', 'docs', none],
+    [
+      '2026-11',
+      'payments',
+      { ...used, percent_used: 90, status: 'warning', projected_exceed_date: '2026-11-24' },
+    ],
+    ['2026-10', { ...used, percent_used: 45, status: 'ok', projected_exceed_date: null }],
+    ['2026-09', null],
+  ])
+  const { body } = await ask('GET', '/v1/budgets')
+  expect((body.data as unknown as object[])[0]).not.toHaveProperty('used')
+  await ask('PATCH', '/v1/organization', { member_visibility: 'own' })
+  const { key } = await createKey(db.sql, own.orgId, {
+    name: 'ada',
+    scopes: ['read'],
+    member: 'ada@example.com',
+  })
+  expect((await list(key)).find(([, name]) => name === 'payments')?.[2]).toBeNull()
+})

@@ -199,6 +199,43 @@ test('the largest values of a second key, and the others summed', async () => {
   }
 })
 
+test('the values of a second key that cost most, and those that changed most', async () => {
+  const own = await tenant(database.sql)
+  const as = async <Body>(path: string) => (await (await client(app, own.key)(path)).json()) as Body
+  const session = (project_name: string, month: number, estimated_cost: number) => ({
+    ...{
+      type: 'session',
+      id: `sess_${project_name}${month}`,
+      project_name,
+      estimated_cost,
+      model: project_name,
+    },
+    created_at: `2026-0${month}-05T10:00:00Z`,
+  })
+  const costs = { a: [50, 50], b: [40, 41], c: [30, 30], d: [9, 1], e: [2, 0], f: [0, 8] }
+  const records = Object.entries(costs).flatMap(([name, ofMonths]) =>
+    ofMonths.flatMap((cost, index) => (cost === 0 ? [] : [session(name, index + 1, cost)])),
+  )
+  expect((await client(app, own.key)('/v1/sync', jsonPost({ records }))).status).toBe(200)
+  const path =
+    '/v1/cost/breakdown?by=day&and_by=project&date_from=2026-02-01&date_to=2026-02-28&compare=2026-01-01..2026-01-31'
+  const shown = async (more: string) =>
+    (await as<{ data: { and_key: string }[] }>(`${path}${more}`)).data.map(({ and_key }) => and_key).sort()
+  expect(await shown('&top=4')).toEqual(['(others)', 'a', 'b', 'c', 'f'])
+  // f and d changed by 8; of one day what has no cost any more is not a row
+  expect(await shown('&top=4&top_by=cost_and_change')).toEqual(['(others)', 'a', 'b', 'd', 'f'])
+  expect(
+    (await client(app, own.key)('/v1/cost/breakdown?by=day&and_by=project&top_by=cost_and_change')).status,
+  ).toBe(400)
+  const days = await as<{ data: object[] }>('/v1/cost/first-days?by=project')
+  expect(days.data).toEqual(
+    ['a', 'b', 'c', 'd', 'e', 'f'].map((key) => ({
+      key,
+      first_day: key === 'f' ? '2026-02-05' : '2026-01-05',
+    })),
+  )
+})
+
 test('compared with the equally long range before', async () => {
   const range = '&date_from=2026-03-01&date_to=2026-03-30'
   const earlier = '&date_from=2026-01-30&date_to=2026-02-28'

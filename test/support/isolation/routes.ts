@@ -69,6 +69,7 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   and_by: ['day'],
   top: ['1&and_by=branch'],
   against: ['year', '2025-11-10..2025-11-12'],
+  top_by: ['cost'],
   compare: ['previous&date_from=2025-11-10&date_to=2025-11-12'],
   member: (names) => [names.user, names.email],
   model: (names) => [`model of ${names.project}`],
@@ -92,6 +93,7 @@ const OWN_VALUES: Record<string, string[]> = {
   'findings status': ['open', 'fixed', 'accepted', 'dismissed'],
   'findings sort': ['severity'],
   'sessions include': ['details'],
+  'first-days by': ['project', 'member', 'team', 'model', 'agent', 'branch'],
   'budgets include': ['used'],
 }
 /** The values of a parameter in this path; undefined where none are known. */

@@ -1,0 +1,26 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { closed, component } from '../../analysis/records/fields.ts'
+import { oneOfOr } from '../../http/query.ts'
+
+/** These keys tell what a member does. */
+export const TELLING: readonly string[] = ['member', 'team', 'branch', 'model', 'agent']
+
+export const FirstDaysQuery = Type.Object({
+  by: oneOfOr(['project', 'member', 'team', 'model', 'agent', 'branch'], 'project', 'What a key is of'),
+})
+export type FirstDaysQuery = Static<typeof FirstDaysQuery>
+
+export const FirstDays = component('FirstDays', {
+  data: Type.Array(
+    closed({
+      key: Type.String({ description: 'As in the breakdown', examples: ['checkout'] }),
+      first_day: Type.String({
+        format: 'date',
+        description: 'Of its first session',
+        examples: ['2026-06-02'],
+      }),
+    }),
+    { description: 'By `first_day`, then key: what comes later changes no place before it; at most 1,000' },
+  ),
+})
+export type FirstDays = Static<typeof FirstDays>

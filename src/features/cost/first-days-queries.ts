@@ -1,0 +1,31 @@
+import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
+import type { Sql } from '../../database/client.ts'
+import { usageRows } from '../usage/sources.ts'
+import { keyOf, memberTables } from '../usage/sums.ts'
+import { type FirstDays, type FirstDaysQuery, TELLING } from './first-days-model.ts'
+
+/** Keys that are listed: those that came first. */
+const MAX_KEYS = 1_000
+
+/** The keys in the order of the days on which they came first, those of one day by their bytes. With `onlyMember` theirs. */
+export async function listFirstDays(
+  sql: Sql,
+  orgId: string,
+  { by }: FirstDaysQuery,
+  onlyMember: VisibleMember | null,
+): Promise<FirstDays> {
+  const filters = onlyMember !== null && TELLING.includes(by) ? { member: onlyMember.id } : {}
+  const columns = [by === 'team' ? ('member' as const) : by]
+  const data = await sql<FirstDays['data']>`
+    with ${memberTables(sql, orgId)}
+    select k.key, min(k.bucket)::text as first_day
+    from (
+      select ${keyOf(sql, by)} as key, r.bucket
+      from (${usageRows(sql, orgId, filters, { columns, buckets: 'day' })}) r
+    ) k
+    where k.key is not null
+    group by k.key
+    order by min(k.bucket), k.key collate "C"
+    limit ${MAX_KEYS}`
+  return { data: [...data] }
+}
