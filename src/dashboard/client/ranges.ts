@@ -69,8 +69,11 @@ export function comparedOf(
   return against === 'year' ? { now: found.now, before: yearBefore(found.now) } : found
 }
 
-/** The same weekdays of a year ago: 52 weeks before. */
-const yearBefore = ({ from, to }: Range): Range => ({ from: addDays(from, -364), to: addDays(to, -364) })
+/** The same days of the year before; 28 February for the 29th. */
+const yearBefore = ({ from, to }: Range): Range => {
+  const before = (day: string) => `${Number(day.slice(0, 4)) - 1}${day.slice(4)}`.replace('-02-29', '-02-28')
+  return { from: before(from), to: before(to) }
+}
 
 /** The last 30 days are no month, also where they are the days of one. */
 export function isMonthly(query: URLSearchParams, usual?: string): boolean {

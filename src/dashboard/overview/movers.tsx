@@ -1,68 +1,77 @@
-import type { Breakdown } from '../../features/cost/breakdown-model.ts'
+import type { Explanation } from '../../features/explain/model.ts'
 import type { Loaded } from '../client/api.ts'
-import type { Range } from '../client/days.ts'
 import { formatRange, formatShare, formatWhole, signed } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
 import { Difference } from '../pages/cost-columns.tsx'
 import { NamedLink } from '../parts/link.tsx'
 import { Show } from '../parts/show.tsx'
 
-interface MoversProps {
-  loaded: Loaded<Breakdown>
-  /** The days that are compared. */
-  now: Range
-  before: Range
+type Cause = Explanation['parts'][number]['cause']
+
+/** A cause with more, and with less of it. */
+const WORDS: Record<Cause, readonly [more: string, less: string]> = {
+  prompts: ['more prompts', 'fewer prompts'],
+  calls_per_prompt: ['more calls a prompt', 'fewer calls a prompt'],
+  model_mix: ['dearer models', 'cheaper models'],
+  input_per_call: ['more input a call', 'less input a call'],
+  output_per_call: ['more output a call', 'less output a call'],
+  cache_read_per_call: ['more read from the cache a call', 'less read from the cache a call'],
+  cache_write_per_call: ['more written to the cache a call', 'less written to the cache a call'],
+  price: ['at higher prices', 'at lower prices'],
+  undivided: ['more that states only a cost', 'less that states only a cost'],
 }
 
-/** The projects whose cost changed most, and the sum of all. */
-export const Movers = ({ loaded, now, before }: MoversProps) => (
+/** The projects whose cost changed most with what made most of it, and the sum of all. */
+export const Movers = ({ loaded, shown }: { loaded: Loaded<Explanation>; shown: number }) => (
   <section class="chart movers">
-    <h2>
-      What changed most, {formatRange(now)} against {formatRange(before)}
-    </h2>
-    <Show loaded={loaded} what="the change of the cost">
-      {({ data, total, pagination }) => {
-        const change = (item: Breakdown['total']) => item.cost - (item.previous?.cost ?? 0)
-        const rest = change(total) - data.reduce((sum, item) => sum + change(item), 0)
-        const others = pagination.total - data.length
-        const was = total.previous?.cost ?? 0
+    <Show loaded={loaded} what="what changed">
+      {({ data, from, to, against, before, change, pagination }) => {
+        const named = data.slice(0, shown)
+        const rest = change - named.reduce((sum, item) => sum + item.change, 0)
+        const others = pagination.total - named.length
         return (
-          <ol>
-            {data.map((item) => (
-              <li key={item.key}>
-                <NamedLink to={linkTo('cost', { range: '7d', project: item.key ?? NONE, by: 'model' })}>
-                  {item.key ?? 'no project'}
-                </NamedLink>
-                <span class="note">{causeOf(item)}</span>
-                <Difference value={change(item)} />
+          <>
+            <h2>
+              What changed most, {formatRange({ from, to })} against {formatRange(against)}
+            </h2>
+            <ol>
+              {named.map((item) => (
+                <li key={item.key}>
+                  <NamedLink to={linkTo('cost', { range: '7d', project: item.key ?? NONE, by: 'model' })}>
+                    {item.key ?? 'no project'}
+                  </NamedLink>
+                  <span class="note">{causesOf(item)}</span>
+                  <Difference value={item.change} />
+                </li>
+              ))}
+              {others > 0 && (
+                <li>
+                  {formatWhole(others)} {others === 1 ? 'other' : 'others'} <Difference value={rest} />
+                </li>
+              )}
+              <li class="sum">
+                All{' '}
+                <span>
+                  <Difference value={change} />
+                  {before > 0 && ` (${signed(change / before, formatShare)})`}
+                </span>
               </li>
-            ))}
-            {others > 0 && (
-              <li>
-                {formatWhole(others)} {others === 1 ? 'other' : 'others'} <Difference value={rest} />
-              </li>
-            )}
-            <li class="sum">
-              All{' '}
-              <span>
-                <Difference value={change(total)} />
-                {was > 0 && ` (${signed(change(total) / was, formatShare)})`}
-              </span>
-            </li>
-          </ol>
+            </ol>
+          </>
         )
       }}
     </Show>
   </section>
 )
 
-/** Names what made the difference, as far as sessions tell. */
-function causeOf({ sessions, cost, previous }: Breakdown['data'][number]): string {
-  if (previous === undefined || previous.cost === 0) return 'new'
-  if (cost === 0) return 'nothing now'
-  const [each, eachBefore] = [cost / Math.max(1, sessions), previous.cost / Math.max(1, previous.sessions)]
-  const more = sessions - previous.sessions
-  return Math.abs(more * eachBefore) >= Math.abs((each - eachBefore) * sessions)
-    ? `${formatWhole(Math.abs(more))} ${more > 0 ? 'more' : 'fewer'} sessions`
-    : `${each > eachBefore ? 'dearer' : 'cheaper'} sessions`
+/** Names the one or two causes that made most of the change, in its direction. */
+function causesOf({ before, after, change, parts }: Explanation['data'][number]): string {
+  if (before === 0) return 'new'
+  if (after === 0) return 'nothing now'
+  const causes = Object.entries(parts)
+    .filter(([, amount]) => amount !== 0 && amount > 0 === change > 0)
+    .sort(([, a], [, b]) => Math.abs(b) - Math.abs(a))
+    .slice(0, 2)
+    .filter(([, amount], index) => index === 0 || Math.abs(amount) > Math.abs(change) / 4)
+  return causes.map(([cause, amount]) => WORDS[cause as Cause][amount > 0 ? 0 : 1]).join(', ')
 }

@@ -1,5 +1,6 @@
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { CostTrend } from '../../features/cost/model.ts'
+import type { Explanation } from '../../features/explain/model.ts'
 import type { Outcomes } from '../../features/outcomes/model.ts'
 import { saidPerMerged } from '../../features/outcomes/per-merged.ts'
 import type { QualityOverview } from '../../features/quality/model.ts'
@@ -51,9 +52,8 @@ export function OverviewPage({ route: { query }, who }: PageProps) {
   })
   const attention = useAttention()
   const dates = { date_from: range.from, date_to: range.to }
-  const movers = useApi<Breakdown>('/cost/breakdown', {
-    ...{ by: 'project', project, date_from: week.from, date_to: week.to },
-    ...{ compare: 'previous', sort: 'change', per_page: MOVERS },
+  const movers = useApi<Explanation>('/cost/explain', {
+    ...{ project, date_from: week.from, date_to: week.to, per_page: MOVERS },
   })
   const outcomes = useApi<Outcomes>('/outcomes', { project, ...dates, per_page: 1 })
   const quality = useApi<QualityOverview>('/quality', { project, ...dates, compare: 'previous' })
@@ -95,7 +95,7 @@ export function OverviewPage({ route: { query }, who }: PageProps) {
                       mayChange={isAdmin(who)}
                       isWhole={project === undefined}
                     />
-                    <Movers loaded={movers} now={week} before={rangeBefore(week)} />
+                    <Movers loaded={movers} shown={MOVERS} />
                   </div>
                   <div class="tiles">
                     <Show loaded={outcomes} what="outcomes">

@@ -6,11 +6,25 @@ import { capital } from '../client/format.ts'
 import { NONE, type Query } from '../client/links.ts'
 import { loadColors } from './colors.ts'
 
-/** `GET /v1/cost/breakdown` sums by these keys; a narrowed breakdown goes on in this order. */
+/** Sessions and their cost have these keys; a narrowed breakdown goes on in this order. */
 export const KEYS = ['project', 'member', 'team', 'model', 'agent', 'branch', 'ticket'] as const
-export type Key = (typeof KEYS)[number]
+/** Keys that agents write on calls, with their names: of two of them at once nothing is summed. */
+const FACETS = {
+  ...{
+    version: 'Version',
+    effort: 'Effort',
+    skill: 'Skill',
+    subagent: 'Sub-agent',
+    mcp_server: 'MCP server',
+  },
+  ...{ plugin: 'Plugin', tier: 'Tier', vendor: 'Vendor', paid_by: 'Paid by' },
+} as const
+export type Key = (typeof KEYS)[number] | keyof typeof FACETS
+export const isFacet = (key: string): key is keyof typeof FACETS => key in FACETS
+/** `GET /v1/cost/breakdown` sums by these keys. */
+export const COST_KEYS: readonly Key[] = [...KEYS, ...Object.keys(FACETS).filter(isFacet)]
 /** The keys with their names, to choose one. */
-export const KEY_OPTIONS = KEYS.map((key) => [key, capital(key)] as const)
+export const KEY_OPTIONS = COST_KEYS.map((key) => [key, isFacet(key) ? FACETS[key] : capital(key)] as const)
 
 /** Keys that a chart shows at first: half of them cost most, the others changed most; the rest is drawn together. */
 export const SHOWN = 6

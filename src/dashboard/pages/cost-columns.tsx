@@ -1,11 +1,13 @@
 import type { BreakdownItem } from '../../features/cost/breakdown-model.ts'
-import { capital, formatCompact, formatDollars, formatShare, formatWhole, signed } from '../client/format.ts'
+import { formatCompact, formatDollars, formatShare, formatWhole, signed } from '../client/format.ts'
 import { NONE } from '../client/links.ts'
 import { Bar } from '../parts/bar.tsx'
 import { dollarColumn, UNKNOWN, wholeColumn } from '../parts/columns.tsx'
 import { NamedLink } from '../parts/link.tsx'
 import type { Column } from '../parts/table.tsx'
-import type { Key } from './breakdown.ts'
+import { KEY_OPTIONS, type Key } from './breakdown.ts'
+
+const nameOfKey = (key: Key): string => KEY_OPTIONS.find(([one]) => one === key)?.[1] ?? key
 
 /** The change of a cost against what it is compared with. */
 export function Change({ now, before }: { now: number; before: number | undefined }) {
@@ -60,10 +62,10 @@ export function columnsOf({
     return to === undefined ? NONE : <NamedLink to={to}>{nameOf(key)}</NamedLink>
   }
   return [
-    { name: capital(by), sort: 'key', cell: ({ key }) => keyCell(by, key) },
+    { name: nameOfKey(by), sort: 'key', cell: ({ key }) => keyCell(by, key) },
     ...(andBy === undefined
       ? []
-      : [{ name: capital(andBy), cell: ({ and_key = null }: BreakdownItem) => keyCell(andBy, and_key) }]),
+      : [{ name: nameOfKey(andBy), cell: ({ and_key = null }: BreakdownItem) => keyCell(andBy, and_key) }]),
     dollarColumn('Cost', 'cost', 'cost'),
     {
       name: 'Change',

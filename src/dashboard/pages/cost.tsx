@@ -16,8 +16,10 @@ import { pick, sortingOf } from '../parts/filters.tsx'
 import { List } from '../parts/list.tsx'
 import { NoSessions, Show } from '../parts/show.tsx'
 import {
+  COST_KEYS,
   changesOf,
   comparedWith,
+  isFacet,
   KEY_OPTIONS,
   KEYS,
   type Key,
@@ -37,10 +39,11 @@ const MAX_SHOWN = 24
 /** Shows the cost by any key that the API sums by. */
 export function CostPage({ route, who }: PageProps) {
   const { query } = route
-  const by = KEYS.find((key) => key === query.get('by')) ?? 'project'
-  const andBy = KEYS.find((key) => key === query.get('and_by') && key !== by)
+  const by = COST_KEYS.find((key) => key === query.get('by')) ?? 'project'
+  const mayBeside = (key: Key) => key !== by && !(isFacet(key) && isFacet(by))
+  const andBy = COST_KEYS.find((key) => key === query.get('and_by') && mayBeside(key))
   const range = rangeOf(query)
-  const filters = pick(query, ...KEYS)
+  const filters = pick(query, ...COST_KEYS)
   const dates = datesOf(query)
   const compared = comparedOf(query)
   const top = Math.min(MAX_SHOWN, Math.max(SHOWN, Number(query.get('top')) || SHOWN))
@@ -95,7 +98,11 @@ export function CostPage({ route, who }: PageProps) {
       ...{ [table.by]: filterOf(table.by, key) },
       ...(table.andBy && { [table.andBy]: filterOf(table.andBy, and_key) }),
     }
-    return Object.values(named).includes(undefined) ? undefined : linkTo('sessions', { ...kept, ...named })
+    // sessions are found by what they are, not by what is written on their calls
+    const isOfCalls = Object.entries({ ...filters, ...named }).some(([name, value]) => isFacet(name) && value)
+    return isOfCalls || Object.values(named).includes(undefined)
+      ? undefined
+      : linkTo('sessions', { ...kept, ...named })
   }
   const columns = columnsOf({
     ...{
@@ -113,12 +120,16 @@ export function CostPage({ route, who }: PageProps) {
   })
   return (
     <>
-      <Bar filters={KEYS} hasAgainst csv={{ path: '/cost/breakdown', query: list, name: `cost-by-${by}` }}>
+      <Bar
+        filters={COST_KEYS}
+        hasAgainst
+        csv={{ path: '/cost/breakdown', query: list, name: `cost-by-${by}` }}
+      >
         <Choice label="By" value={by} options={KEY_OPTIONS} onChange={(value) => setQuery({ by: value })} />
         <Choice
           label="and by"
           value={andBy ?? ''}
-          options={[['', 'nothing else'], ...KEY_OPTIONS.filter(([key]) => key !== by)]}
+          options={[['', 'nothing else'], ...KEY_OPTIONS.filter(([key]) => mayBeside(key))]}
           onChange={(value) => setQuery({ and_by: value })}
         />
       </Bar>

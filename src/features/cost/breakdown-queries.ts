@@ -8,6 +8,7 @@ import { COSTS, isFacet, MEASURES as SUMS, type SumKey, type UsageFilters } from
 import { branchRows, isOfBranches, usageRows } from '../usage/sources.ts'
 import { comparedRange, dollarsOf, keyOf, memberTables, OTHERS, selected } from '../usage/sums.ts'
 import { type BreakdownItem, type BreakdownQuery, columnsOf, isTime } from './breakdown-model.ts'
+import { changedMost } from './changed-most-queries.ts'
 
 /** Keys whose values tell what a member does: somebody who sees only their own figures gets them of their own sessions only. */
 export const TELLING: readonly SumKey[] = ['member', 'team', 'branch', 'ticket', 'model', 'agent', ...FACETS]
@@ -70,36 +71,6 @@ const GONE = `
     where coalesce(s.key, '') = coalesce(e.key, '')
       and coalesce(s.and_key, '') = coalesce(e.and_key, '')
   )`
-
-/** The second keys `largest` of `pairs`: half of them cost most, the others changed most since `earlier_pairs`. */
-const changedMost = (sql: Sql, top: number) => sql`
-  weighed as materialized (
-    select coalesce(p.and_key, '') as and_key, sum(p.now) as now, sum(p.now - p.before) as change
-    from (
-      select s.and_key, s.micros as now, 0 as before from pairs s
-      union all
-      select e.and_key, 0, e.micros from earlier_pairs e
-    ) p
-    group by 1
-  ),
-  dearest as materialized (
-    select w.and_key
-    from weighed w
-    order by w.now desc, w.and_key collate "C"
-    limit ${Math.ceil(top / 2)}
-  ),
-  largest as materialized (
-    select d.and_key
-    from dearest d
-    union all
-    (
-      select w.and_key
-      from weighed w
-      where w.and_key not in (select d.and_key from dearest d)
-      order by abs(w.change) desc, w.and_key collate "C"
-      limit ${Math.floor(top / 2)}
-    )
-  ),`
 
 /** The parts of a statement for sums by key, and for their total. */
 function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember: VisibleMember | null) {
