@@ -2,7 +2,7 @@ import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { Coverage } from '../../analysis/fragments/telemetry.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'
 import { usageFacts } from '../../analysis/usage/facts.ts'
-import type { FactSession } from '../../analysis/usage/model.ts'
+import { FACETS, type Facet, type FactSession } from '../../analysis/usage/model.ts'
 import { dayOf } from '../../base/dates.ts'
 import { decimalText, MONEY_DECIMALS, SCORE_DECIMALS, unitsOf } from '../../base/decimals.ts'
 import type { ISql } from '../../database/client.ts'
@@ -174,14 +174,25 @@ type UsageRow = ReturnType<typeof usageOf>[number]
 /** The columns of kinds of cost, in the order of `COST_KINDS`. */
 const costColumn = (kind: number) =>
   ['bigint', ({ costs }: Pick<UsageRow, 'costs'>) => Number(costs[kind])] as const
-const COST_COLUMNS = {
+/** A row of session_usage is the sum of rows of session_facets in these. */
+const DIVIDED_COLUMNS = {
+  day_turns: 'integer',
+  main_turns: 'integer',
+  calls: 'integer',
+  prompts: 'integer',
+  input: 'bigint',
+  output: 'bigint',
+  cache_read: 'bigint',
+  cache_creation: 'bigint',
+  cache_creation_1h: 'bigint',
+  unpriced_tokens: 'bigint',
   cost_input: costColumn(0),
   cost_output: costColumn(1),
   cost_cache_read: costColumn(2),
   cost_cache_write_5m: costColumn(3),
   cost_cache_write_1h: costColumn(4),
   cost_other: costColumn(5),
-}
+} as const
 
 export const USAGE_COLUMNS = {
   session_id: 'text',
@@ -208,17 +219,7 @@ export const USAGE_COLUMNS = {
   findings: 'integer',
   session_cost: 'numeric',
   sessions: 'integer',
-  day_turns: 'integer',
-  main_turns: 'integer',
-  calls: 'integer',
-  prompts: 'integer',
-  input: 'bigint',
-  output: 'bigint',
-  cache_read: 'bigint',
-  cache_creation: 'bigint',
-  cache_creation_1h: 'bigint',
-  unpriced_tokens: 'bigint',
-  ...COST_COLUMNS,
+  ...DIVIDED_COLUMNS,
   transcript_tokens: 'bigint',
   telemetry_tokens: 'bigint',
 } as const
@@ -229,34 +230,15 @@ export const facetsOf = ({ session_id, nth, parts }: UsageRow) =>
 
 type FacetRow = ReturnType<typeof facetsOf>[number]
 
-const valueColumn = (index: number) => ['text', ({ values }: FacetRow) => values[index] ?? ''] as const
+const VALUE_COLUMNS = Object.fromEntries(
+  FACETS.map((facet, index) => [facet, ['text', ({ values }: FacetRow) => values[index] ?? '']]),
+) as Record<Facet, ['text', (row: FacetRow) => string]>
 
 export const FACET_COLUMNS = {
-  session_id: 'text',
-  nth: 'integer',
-  part: 'integer',
-  version: valueColumn(0),
-  effort: valueColumn(1),
-  skill: valueColumn(2),
-  subagent: valueColumn(3),
-  mcp_server: valueColumn(4),
-  plugin: valueColumn(5),
-  tier: valueColumn(6),
-  vendor: valueColumn(7),
-  paid_by: valueColumn(8),
-  firsts: 'smallint',
-  model_firsts: 'smallint',
-  day_turns: 'integer',
-  main_turns: 'integer',
-  calls: 'integer',
-  prompts: 'integer',
-  input: 'bigint',
-  output: 'bigint',
-  cache_read: 'bigint',
-  cache_creation: 'bigint',
-  cache_creation_1h: 'bigint',
-  unpriced_tokens: 'bigint',
-  ...COST_COLUMNS,
+  ...({ session_id: 'text', nth: 'integer', part: 'integer' } as const),
+  ...VALUE_COLUMNS,
+  ...({ firsts: 'smallint', model_firsts: 'smallint' } as const),
+  ...DIVIDED_COLUMNS,
 } as const
 
 /** Inserts rows of session_usage, and those of session_facets that they are divided into. */
