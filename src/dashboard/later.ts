@@ -2,6 +2,7 @@ import { AlertsPage } from './alerts/alerts.tsx'
 import { DigestsPage, WeekPage } from './alerts/digests.tsx'
 import { AuditPage } from './pages/audit.tsx'
 import { BadgesPage } from './pages/badges.tsx'
+import { SeatsPage } from './seats/seats.tsx'
 import { DevicesPage } from './settings/devices.tsx'
 import { SettingsPage } from './settings/settings.tsx'
 import { EndpointPage } from './webhooks/webhook.tsx'
@@ -14,6 +15,7 @@ export const LATER = {
   badges: BadgesPage,
   devices: DevicesPage,
   digests: DigestsPage,
+  seats: SeatsPage,
   settings: SettingsPage,
   webhooks: WebhooksPage,
   week: WeekPage,

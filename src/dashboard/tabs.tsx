@@ -45,6 +45,7 @@ export const TABS: readonly Tab[] = [
     name: 'Cost',
     pages: [
       { page: 'cost', name: 'Spend', Content: CostPage },
+      { page: 'seats', name: 'Seats', Content: later('seats') },
       { page: 'budgets', name: 'Budgets', Content: BudgetsPage },
     ],
   },

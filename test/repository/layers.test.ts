@@ -32,6 +32,7 @@ const FOLDERS = [
   'dashboard/sessions',
   'dashboard/alerts',
   'dashboard/webhooks',
+  'dashboard/seats',
   'dashboard/pages',
   'dashboard/settings',
   'dashboard/frame',

@@ -1,0 +1,62 @@
+import type { MySeats } from '../../features/seats/model.ts'
+import { useApi } from '../client/api.ts'
+import { formatDay, formatPercent } from '../client/format.ts'
+import { Answer, Ready } from '../frame/answer.tsx'
+import { Bar } from '../frame/bar.tsx'
+import { orUnknown } from '../parts/columns.tsx'
+import { Show } from '../parts/show.tsx'
+import { Table } from '../parts/table.tsx'
+import { Time } from '../parts/time.tsx'
+import { nameOfPlan } from './presets.ts'
+
+/** Shows one’s own plans and limits, without prices. */
+export function OwnSeats() {
+  const mine = useApi<MySeats>('/seats/mine')
+  return (
+    <>
+      <Bar filters={[]} usual={null} />
+      <Ready of={[mine]}>
+        {() => (
+          <Show loaded={mine} what="your limits">
+            {({ plans, windows }) => (
+              <>
+                <Answer soft="What your agents’ files state of your plans’ limits; prices and other people’s seats are shown to admins.">
+                  {plans.length === 0
+                    ? 'No plan of yours is entered'
+                    : `You have ${plans.map((plan) => `${nameOfPlan(plan)} since ${formatDay(plan.from)}`).join(' and ')}`}
+                  {windows.length === 0
+                    ? '.'
+                    : `; most of a limit is used: ${formatPercent(Math.max(...windows.map(({ used_percent }) => used_percent)))}.`}
+                </Answer>
+                <Table
+                  caption="Your limits"
+                  rows={windows}
+                  columns={[
+                    {
+                      name: 'Limit',
+                      cell: ({ limit, scope }) =>
+                        `${limit.replaceAll('_', ' ')}${scope === null ? '' : ` (${scope})`}`,
+                    },
+                    { name: 'Vendor', phone: 'also', cell: ({ vendor }) => vendor },
+                    {
+                      name: 'Used',
+                      phone: 'main',
+                      value: ({ used_percent }) => used_percent,
+                      number: ({ used_percent }) => formatPercent(used_percent),
+                    },
+                    {
+                      name: 'Resets',
+                      phone: 'also',
+                      cell: ({ resets_at }) => orUnknown(resets_at, (at) => <Time at={at} />),
+                    },
+                    { name: 'Hit', cell: ({ hit }) => (hit ? 'yes' : '') },
+                  ]}
+                />
+              </>
+            )}
+          </Show>
+        )}
+      </Ready>
+    </>
+  )
+}

@@ -1,0 +1,48 @@
+import type { Plan } from '../../features/seats/model.ts'
+
+// List prices of plans in US dollars a month, as their sources had them on a day. They fill the form only: what an organization
+// pays itself comes first.
+
+interface Preset extends Pick<Plan, 'vendor' | 'plan'> {
+  name: string
+  price: number
+  /** Credits of a seat and month. */
+  credits?: number
+  source: string
+  day: string
+}
+
+const CLAUDE = {
+  vendor: 'anthropic',
+  source: 'https://support.claude.com/en/articles/11049744',
+  day: '2026-11-30',
+} as const
+const TEAM = { ...CLAUDE, source: 'https://support.claude.com/en/articles/9267289' } as const
+const CURSOR = {
+  vendor: 'cursor',
+  source: 'https://cursor.com/docs/account/teams/pricing',
+  day: '2026-06-26',
+} as const
+
+export const PRESETS: readonly Preset[] = [
+  { ...CLAUDE, plan: 'max_5x', name: 'Claude Max 5x', price: 100 },
+  { ...CLAUDE, plan: 'max_20x', name: 'Claude Max 20x', price: 200 },
+  { ...TEAM, plan: 'team_standard', name: 'Claude Team, standard', price: 30 },
+  { ...TEAM, plan: 'team_premium', name: 'Claude Team, premium', price: 150 },
+  {
+    ...{ vendor: 'github', plan: 'copilot_business', name: 'Copilot Business', price: 19, credits: 1900 },
+    ...{ source: 'https://docs.github.com/copilot/get-started/plans', day: '2026-11-30' },
+  },
+  { ...CURSOR, plan: 'teams', name: 'Cursor Teams', price: 40 },
+  { ...CURSOR, plan: 'teams_premium', name: 'Cursor Teams, premium', price: 120 },
+]
+
+export const presetOf = ({
+  vendor,
+  plan,
+}: Pick<Plan, 'vendor'> & { plan: string | null }): Preset | undefined =>
+  PRESETS.find((each) => each.vendor === vendor && each.plan === plan)
+
+/** Names a plan as people do. */
+export const nameOfPlan = (plan: Pick<Plan, 'vendor'> & { plan: string | null }): string =>
+  presetOf(plan)?.name ?? `${plan.vendor} ${plan.plan ?? 'plan that is not entered'}`
