@@ -22,7 +22,6 @@ export const FILTER_FIELDS = {
   model: { label: 'Model', suggested: 'model' },
   agent: { label: 'Agent', suggested: 'agent' },
   branch: { label: 'Branch', suggested: 'branch' },
-  vendor: choice('Vendor', 'anthropic', 'openai', 'github', 'cursor', 'google', 'aws', 'openrouter', 'other'),
   ticket: { label: 'Ticket' },
   version: { label: 'Version' },
   effort: { label: 'Effort' },
