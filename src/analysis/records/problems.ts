@@ -52,7 +52,8 @@ const texts = ({ format, pattern, examples, minLength, maxLength }: TSchema): st
 
 /** Describes a value of the schema: `an integer from 1 to 100`. */
 export function meaningOf(schema: TSchema): string {
-  if (Array.isArray(schema.enum)) return `one of ${schema.enum.join(', ')}`
+  // an empty one is described by its parameter
+  if (Array.isArray(schema.enum)) return `one of ${schema.enum.filter((value) => value !== '').join(', ')}`
   if (Array.isArray(schema.anyOf)) return meaningOfUnion(schema.anyOf)
   if ('const' in schema) return String(schema.const)
   switch (schema.type) {

@@ -1,13 +1,24 @@
 import { largestRemainder } from '../scoring/largest-remainder.ts'
 import type { Pricer } from '../scoring/prices.ts'
-import { addCall, type Cell, createCells, type Part } from './cells.ts'
+import { addCall, byKind, type Cell, createCells, type Part, sumOf } from './cells.ts'
 import { divideCost, divideTokens } from './divide.ts'
-import { type FactKey, type FactSession, STANDARD, UNKNOWN_PAYER, type UsageFact, vendorOf } from './model.ts'
+import {
+  type FactKey,
+  type FactSession,
+  type FactTurn,
+  STANDARD,
+  UNKNOWN_PAYER,
+  type UsageFact,
+  vendorOf,
+} from './model.ts'
 import { addTurns, dividedParts, isNoted, markFirsts, partOf, tierFacetOf, valuesOf } from './parts.ts'
 
 type Days = Pick<FactKey, 'day' | 'utc_day'>
 /** The turns of a day, in all and by the values of their parts. */
 type DayTurns = Days & { turns: number; byValues: Map<string, { values: string[]; turns: number }> }
+
+const hasUsage = ({ tokens, cost }: FactTurn): boolean =>
+  (cost ?? 0) > 0 || (tokens !== null && sumOf(byKind(tokens)) > 0)
 
 interface FactOptions {
   /** The day of an instant in the organization's time zone. */
@@ -75,7 +86,8 @@ export function usageFacts(
     const time = daysOf((isBeyond ? detail.ended_at : turn.started_at) ?? created_at)
     models.add(turn.model ?? main)
     const isPrompt = turn.role === 'user'
-    const isCall = turn.tokens !== null || turn.cost !== null
+    // some clients note tokens on every turn: a prompt without any is no call
+    const isCall = isPrompt ? hasUsage(turn) : turn.tokens !== null || turn.cost !== null
     const model = turn.model ?? main
     const at = turn.started_at ?? created_at
     const tier = turn.tier

@@ -81,6 +81,12 @@ describe('a call counts on its day', () => {
     ])
   })
 
+  test('a prompt with tokens of 0 is no call', () => {
+    const none = { input: 0, output: 0, cache_read: 0, cache_creation: 0 }
+    const session = sessionOf([{ ...prompt(BEFORE), tokens: none, cost: 0 }, call(BEFORE, 0.0045)], 4500n)
+    expect(factsOf(session).map(({ calls, prompts }) => [calls, prompts])).toEqual([[1, 1]])
+  })
+
   test('without a time on that of the session', () => {
     expect(costs(sessionOf([call(null, 0.0045)], 4500n))).toEqual([['2026-03-01', 4500]])
   })
