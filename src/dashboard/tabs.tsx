@@ -35,6 +35,8 @@ const later = (page: keyof typeof import('./later.ts').LATER) =>
   onDemand<PageProps>(async () => (await import('./later.ts')).LATER[page])
 const Endpoint = onDemand<{ id: string }>(async () => (await import('./later.ts')).Endpoint)
 
+const Why = onDemand<PageProps>(async () => (await import('./why/why.tsx')).WhyPage)
+
 /**
  * The tabs of the header with their pages: a new page is one line here. One that few look at is loaded on demand, by
  * `onDemand(async () => (await import('./pages/new.tsx')).NewPage)`.
@@ -45,6 +47,7 @@ export const TABS: readonly Tab[] = [
     name: 'Cost',
     pages: [
       { page: 'cost', name: 'Spend', Content: CostPage },
+      { page: 'why', name: 'Why it changed', Content: Why },
       { page: 'seats', name: 'Seats', Content: later('seats') },
       { page: 'budgets', name: 'Budgets', Content: BudgetsPage },
     ],

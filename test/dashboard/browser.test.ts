@@ -22,6 +22,7 @@ const PAGES = [
   'outcomes',
   'team',
   'devices',
+  'why',
   'pull-requests',
   'audit',
   'week',

@@ -29,6 +29,7 @@ const FOLDERS = [
   'cli/command',
   'dashboard',
   'dashboard/overview',
+  'dashboard/why',
   'dashboard/sessions',
   'dashboard/alerts',
   'dashboard/webhooks',

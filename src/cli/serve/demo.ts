@@ -17,7 +17,7 @@ import { updateOrganization } from '../../features/organization/queries.ts'
 import { EXAMPLE_IDS } from '../../http/openapi/examples.ts'
 import { generateHotWork } from '../../server/seed/demo-hot.ts'
 import { addDemoRules } from '../../server/seed/demo-rules.ts'
-import { demoBudget, demoMembers, demoReport } from '../../server/seed/demo-team.ts'
+import { demoBudget, demoMembers, demoNotes, demoReport } from '../../server/seed/demo-team.ts'
 import { generateWork } from '../../server/seed/demo-work.ts'
 import { generateAudit } from '../../server/seed/risks.ts'
 import { writeRecords } from '../../server/sync/write.ts'
@@ -117,7 +117,12 @@ async function fill(context: Context, sql: Sql, webhooks: DemoWebhooks): Promise
   const [usual, hot] = [generateWork(plan), generateHotWork(plan)]
   const commits = [...usual.commits, ...hot.commits]
   const pullRequests = [...usual.pullRequests, ...hot.pullRequests]
-  await writeRecords(deps, id, [...members.slice(0, -1), demoBudget(now, DAYS), ...commits], actor)
+  await writeRecords(
+    deps,
+    id,
+    [...members.slice(0, -1), demoBudget(now, DAYS), ...demoNotes(now), ...commits],
+    actor,
+  )
   // pull requests are computed from the commits and the findings of the sessions
   await writeRecords(deps, id, usual.sessions, actor)
   for (const [email, sessions] of Map.groupBy(hot.sessions, ({ user_email }) => user_email)) {

@@ -25,6 +25,8 @@ interface LineChartProps {
   band?: readonly [low: Line, high: Line]
   /** The values say these too. */
   also?: readonly { name: string; values: readonly string[] }[]
+  /** Texts of notes, one a period; empty where there is none. */
+  notes?: readonly string[]
   format: (value: number) => string
   formatTick: (value: number) => string
   /** The vertical axis ends here; undefined: above the largest value. */
@@ -36,7 +38,7 @@ interface LineChartProps {
 
 /** Lines over time, with a band. */
 export function LineChart(props: LineChartProps) {
-  const { title, description, periods, lines, band = [], also = [], format, formatTick } = props
+  const { title, description, periods, lines, band = [], also = [], notes = [], format, formatTick } = props
   const { height = 240, children } = props
   const names = namesOf(periods)
   const all = [...lines, ...band]
@@ -55,6 +57,17 @@ export function LineChart(props: LineChartProps) {
         <Axes width={width} height={height} ticks={ticks} y={y} format={formatTick} labels={names} />
         {low !== undefined && high !== undefined && (
           <polygon class="band" points={[...high, ...low.reverse()].join(' ')} />
+        )}
+        {notes.map((note, index) =>
+          note === '' ? null : (
+            <circle
+              key={index}
+              class="noted"
+              cx={middleOf(width, periods.length, index)}
+              cy={height - MARGIN.bottom}
+              r="4"
+            />
+          ),
         )}
         {lines.map(({ name, kind, values }) => (
           <g key={name}>
@@ -95,6 +108,9 @@ export function LineChart(props: LineChartProps) {
               return [name, value === null ? UNKNOWN : format(value), value === null] as const
             }),
             ...also.map(({ name, values }) => [name, values[index] ?? UNKNOWN] as const),
+            ...(notes.some((note) => note !== '')
+              ? [['Note', notes[index] ?? '', !notes[index]] as const]
+              : []),
           ],
         }))
       }

@@ -29,8 +29,10 @@ interface PeriodChartProps {
   of?: string
   /** The values say these of each period too. */
   also?: readonly { name: string; values: readonly string[] }[]
-  /** A row of marks below the bars for each: where its value is not 0. `kind` is a class of the style sheet. */
-  flags?: readonly { name: string; kind: string; values: readonly number[] }[]
+  /**
+   * A row of marks below the bars for each: where its value is not 0, or its text not empty. `kind` is a class of the style sheet.
+   */
+  flags?: readonly { name: string; kind: string; values: readonly (number | string)[] }[]
   /** Whether a period stands out. */
   isHigh?: (period: string) => boolean
   format?: (value: number) => string
@@ -90,7 +92,7 @@ export function PeriodChart(props: PeriodChartProps) {
         {flags.map(({ name, kind, values }, row) => (
           <g key={name}>
             {values.map((value, index) =>
-              value === 0 ? null : (
+              !value ? null : (
                 <circle
                   key={index}
                   class={kind}
@@ -149,7 +151,11 @@ export function PeriodChart(props: PeriodChartProps) {
         <>
           {children}
           {(isStacked || limit !== undefined || flags.length > 0) && (
-            <Legend names={isStacked ? series : []} flags={flags} limit={limit && limitText(limit, format)} />
+            <Legend
+              names={isStacked ? series : []}
+              flags={flags.filter(({ values }) => values.some(Boolean))}
+              limit={limit && limitText(limit, format)}
+            />
           )}
         </>
       }

@@ -13,7 +13,7 @@ const KEPT_MS = 300_000
 /** A value may be this old when something has changed. */
 const CHANGED_MS = 1_000
 /** The first page is loaded by then. */
-const LATER_MS = 1_500
+export const LATER_MS = 1_500
 const MAX_NAMES = 100
 const BRANCH_DAYS = 90
 

@@ -5,7 +5,7 @@ import { daysOfPeriod, isMonth, openPeriod, today } from '../client/days.ts'
 import { countOf, formatCompact, formatDollars, inRange } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
-import type { PageProps } from '../client/page-props.ts'
+import { isAdmin, type PageProps } from '../client/page-props.ts'
 import { comparedOf, datesOf, rangeOf } from '../client/ranges.ts'
 import { linkHere, setQuery } from '../client/router.ts'
 import { Answer, Ready } from '../frame/answer.tsx'
@@ -14,6 +14,7 @@ import { keptOf } from '../frame/kept.ts'
 import { Choice } from '../parts/field.tsx'
 import { pick, sortingOf } from '../parts/filters.tsx'
 import { List } from '../parts/list.tsx'
+import { NotesForm, noteFlags, noteTexts, useChartNotes } from '../parts/notes.tsx'
 import { NoSessions, Show } from '../parts/show.tsx'
 import {
   COST_KEYS,
@@ -72,6 +73,7 @@ export function CostPage({ route, who }: PageProps) {
           ? changesOf(breakdown.value)
           : undefined
   const budgets = useBudgets(filters, range, who.member?.role === 'developer')
+  const notes = useChartNotes(range, filters)
   const chart = useAsked(stack, { by, granularity, range })
   const table = useAsked(breakdown, { by, andBy })
   const members = useMembers(
@@ -193,10 +195,12 @@ export function CostPage({ route, who }: PageProps) {
                         : undefined
                     }
                     unfinished={openPeriod(chart.granularity)}
+                    flags={noteFlags(noteTexts(notes, periods, chart.granularity, chart.range))}
                   />
                 )
               }
             </Show>
+            {isAdmin(who) && <NotesForm range={range} scope={filters} />}
             <List
               loaded={breakdown}
               noun={`${table.by} rows`}

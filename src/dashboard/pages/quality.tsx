@@ -5,12 +5,13 @@ import { type Loaded, type Page, useApi, useAsked } from '../client/api.ts'
 import { finestGranularity, periodsOf } from '../client/days.ts'
 import { countOf, formatPoints, formatScore, formatWhole, inRange } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
-import type { PageProps } from '../client/page-props.ts'
+import { isAdmin, type PageProps } from '../client/page-props.ts'
 import { comparedOf, datesOf, rangeOf } from '../client/ranges.ts'
 import { Answer, Ready } from '../frame/answer.tsx'
 import { Bar } from '../frame/bar.tsx'
 import { keptOf } from '../frame/kept.ts'
 import { SESSION_COLUMNS } from '../parts/columns.tsx'
+import { NotesForm, noteTexts, useChartNotes } from '../parts/notes.tsx'
 import { NoSessions, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
 
@@ -21,7 +22,7 @@ const LOW = 50
 const LISTED = 10
 
 /** Says how smoothly sessions went, and where the lowest are. */
-export function QualityPage({ route: { query } }: PageProps) {
+export function QualityPage({ route: { query }, who }: PageProps) {
   const range = rangeOf(query)
   const project = query.get('project') ?? undefined
   const filters = { project, ...datesOf(query) }
@@ -37,6 +38,7 @@ export function QualityPage({ route: { query } }: PageProps) {
   const trend = useApi<QualityTrend>('/quality/trend', { ...filters, granularity })
   const lowest = { ...filters, max_quality: LOW, sort: 'quality_score', order: 'asc' }
   const low = useApi<Page<SessionListItem>>('/sessions', { ...lowest, include: 'details', per_page: LISTED })
+  const notes = useChartNotes(range, { project })
   const shown = useAsked(trend, { range, granularity })
   const lowLink = linkTo('sessions', {
     ...keptOf(query),
@@ -79,10 +81,17 @@ export function QualityPage({ route: { query } }: PageProps) {
                     title={`Quality by ${shown.granularity}`}
                     periods={periodsOf(shown.range, shown.granularity)}
                     data={data}
+                    notes={noteTexts(
+                      notes,
+                      periodsOf(shown.range, shown.granularity),
+                      shown.granularity,
+                      shown.range,
+                    )}
                   />
                 )
               }
             </Show>
+            {isAdmin(who) && <NotesForm range={range} scope={{ project }} />}
             <Show loaded={low} what="the lowest sessions">
               {({ data }) =>
                 data.length > 0 && (
@@ -119,9 +128,10 @@ interface ScoreLineProps {
   title: string
   periods: readonly string[]
   data: QualityTrend['data']
+  notes: readonly string[]
 }
 
-function ScoreLine({ title, periods, data }: ScoreLineProps) {
+function ScoreLine({ title, periods, data, notes }: ScoreLineProps) {
   const known = new Map(data.map((point) => [point.date, point]))
   const line = (name: string, pick: (point: QualityTrend['data'][number]) => number) => ({
     name,
@@ -144,6 +154,7 @@ function ScoreLine({ title, periods, data }: ScoreLineProps) {
       format={formatScore}
       formatTick={String}
       max={100}
+      notes={notes}
     />
   )
 }

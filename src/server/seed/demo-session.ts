@@ -32,6 +32,8 @@ const FOUND: readonly Rule[] = [
 
 type Content = Omit<SessionRecord, 'id' | 'project_name' | 'created_at'>
 
+const MIN_CALLS_OF_PROMPT = 3
+
 /** Makes the content of a session: turns with tokens and tools; costs and scores follow from them when it is stored. */
 export function demoSession(random: Random, agent: Agent, touched: readonly string[]): Content {
   const { below } = random
@@ -41,7 +43,7 @@ export function demoSession(random: Random, agent: Agent, touched: readonly stri
   const failing = random() ** 5 * 0.5
   const turns = 2 + Math.floor(random() ** 2 * MAX_TURNS)
   let context = 12_000 + below(10_000)
-  const turn_records = Array.from({ length: turns }, (_, index) => {
+  const calls = Array.from({ length: turns }, () => {
     const creation = 400 + below(3_500)
     const tokens = {
       input: 4 + below(60),
@@ -50,23 +52,27 @@ export function demoSession(random: Random, agent: Agent, touched: readonly stri
       cache_creation: creation,
     }
     context += creation
-    const calls = below(3)
+    const uses = below(3)
     return {
-      turn_number: index + 1,
       role: 'assistant' as const,
       model,
       tokens,
-      tool_calls: Array.from({ length: calls }, () => ({
+      tool_calls: Array.from({ length: uses }, () => ({
         name: tools[Math.floor(random() ** 1.6 * tools.length)] ?? 'Bash',
         ok: random() >= failing,
       })),
     }
   })
+  // somebody asks for something every few calls
+  const callsOfPrompt = MIN_CALLS_OF_PROMPT + (turns % 5)
+  const turn_records = calls
+    .flatMap((call, index) => (index % callsOfPrompt === 0 ? [{ role: 'user' as const }, call] : [call]))
+    .map((turn, index) => ({ turn_number: index + 1, ...turn }))
   return {
     type: 'session',
     source: agent,
     model,
-    turns,
+    turns: turn_records.length,
     turn_records,
     files_touched: [...touched],
     security_metadata: { findings: random() < WITH_FINDINGS ? [findingIn(random, touched, turns)] : [] },

@@ -1,6 +1,7 @@
 import type { ReportRecord } from '../../analysis/records/audit.ts'
 import type { BudgetRecord } from '../../analysis/records/budget.ts'
 import type { MemberRecord } from '../../analysis/records/member.ts'
+import type { NoteRecord } from '../../analysis/records/note.ts'
 import { addDays, dateOf } from '../../base/dates.ts'
 import { EXAMPLE_IDS } from '../../http/openapi/examples.ts'
 
@@ -84,3 +85,15 @@ export function demoReport(now: Date): ReportRecord {
     new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, 1)).toISOString().slice(0, 10)
   return { type: 'report', report_type: 'soc2', from: firstOf(-3), to: addDays(firstOf(0), -1) }
 }
+
+/** Notes of the last weeks. */
+export const demoNotes = (now: Date): NoteRecord[] =>
+  (
+    [
+      [5, 'A training: smaller tasks, fewer files at once', {}],
+      [12, 'The checkout rewrite begins', { project: 'checkout' }],
+      [24, 'claude-opus-4-5 is the default model', {}],
+    ] as const
+  ).map(([days, text, of], index) => ({
+    ...{ type: 'note', id: `note_demo${index}`, day: addDays(dateOf(now), -days), text, ...of },
+  }))

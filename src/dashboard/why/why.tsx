@@ -1,0 +1,234 @@
+import type { Breakdown } from '../../features/cost/breakdown-model.ts'
+import type { Explanation } from '../../features/explain/model.ts'
+import { Fall, type Step } from '../charts/fall.tsx'
+import { type Loaded, useApi, useAsked } from '../client/api.ts'
+import { type Range, today } from '../client/days.ts'
+import { capital, formatDollars, formatRange, formatWeekday, signed } from '../client/format.ts'
+import { linkTo, NONE } from '../client/links.ts'
+import { useMembers } from '../client/lists.ts'
+import { isAdmin, type PageProps } from '../client/page-props.ts'
+import { comparedOf, nameOfAgainst, rangeOf } from '../client/ranges.ts'
+import { setQuery } from '../client/router.ts'
+import { Answer, Ready } from '../frame/answer.tsx'
+import { Bar } from '../frame/bar.tsx'
+import { keptOf } from '../frame/kept.ts'
+import { KEYS } from '../pages/breakdown.ts'
+import { Choice } from '../parts/field.tsx'
+import { pick } from '../parts/filters.tsx'
+import { NamedLink } from '../parts/link.tsx'
+import { List } from '../parts/list.tsx'
+import { NotesForm } from '../parts/notes.tsx'
+import { Show } from '../parts/show.tsx'
+import type { Column } from '../parts/table.tsx'
+import { Nothing } from './nothing.tsx'
+import { answerOf, CAUSES, type Cause, softOf, undividedOf, unpricedText } from './words.ts'
+
+const BY = ['project', 'member', 'team', 'model', 'agent', 'branch', 'vendor'] as const
+type Key = (typeof BY)[number]
+
+/** Says why cost changed against other days. */
+export function WhyPage({ route, who }: PageProps) {
+  const { query } = route
+  const by: Key = BY.find((key) => key === query.get('by')) ?? 'project'
+  const filters = pick(query, ...KEYS)
+  const range = rangeOf(query)
+  const days = comparedOf(query) ?? { now: range, before: range }
+  const datesOf = ({ from, to }: Range) => ({ date_from: from, date_to: to })
+  const explanation = useApi<Explanation>('/cost/explain', {
+    ...{ by, ...filters, ...datesOf(days.now), against: `${days.before.from}..${days.before.to}` },
+    page: query.get('page') ?? undefined,
+  })
+  const used = (part: 'now' | 'before') => ({ by: 'agent', ...filters, ...datesOf(days[part]) })
+  const now = useApi<Breakdown>('/cost/breakdown', used('now'))
+  const before = useApi<Breakdown>('/cost/breakdown', used('before'))
+  const shownBy = useAsked(explanation, by)
+  const members = useMembers([shownBy, filters.member && 'member'].includes('member'))
+  const nameOf = (key: string | null) => (key === null ? NONE : (members.get(key)?.name ?? key))
+  const kept = { ...keptOf(query), ...filters }
+  const sessionsOf = (key: string | null) =>
+    key === null || shownBy === 'vendor' || key === '(others)'
+      ? undefined
+      : linkTo('sessions', {
+          ...kept,
+          ...days.now,
+          range: undefined,
+          [shownBy]: members.get(key)?.email ?? key,
+        })
+  return (
+    <>
+      <Bar filters={KEYS} hasAgainst>
+        <Choice
+          label="By"
+          value={by}
+          options={BY.map((key) => [key, capital(key)])}
+          onChange={(value) => setQuery({ by: value, page: undefined })}
+        />
+      </Bar>
+      <Ready of={[explanation, now, before]}>
+        {() => (
+          <Show loaded={explanation} what="why cost changed">
+            {(found) =>
+              found.before === 0 ? (
+                <Nothing found={found} days={days} filters={filters} route={route} />
+              ) : (
+                <>
+                  <Answer soft={softOf(found, range.to >= today())}>
+                    {answerOf(found, undividedOf(loadedOf(now)))}.
+                  </Answer>
+                  <Fall
+                    title={`From ${formatDollars(found.before)} to ${formatDollars(found.after)}`}
+                    first={{
+                      name: formatRange(found.against),
+                      note: nameOfAgainst(query),
+                      amount: found.before,
+                    }}
+                    steps={stepsOf(found, loadedOf(before), loadedOf(now))}
+                    last={{ name: formatRange(found), amount: found.after }}
+                  >
+                    <p class="legend note">
+                      <span class="more">■ more</span> <span class="less">■ less</span> the picture shows only
+                      the difference
+                    </p>
+                  </Fall>
+                  <h2>
+                    Where: {signed(found.change, formatDollars)} by {shownBy}
+                  </h2>
+                  <p class="note">
+                    Each row and each column adds up. The causes are those within each {shownBy}: by another
+                    key they are others.
+                  </p>
+                  <List
+                    loaded={explanation}
+                    noun={`${shownBy} rows`}
+                    caption={`Change of cost by ${shownBy}`}
+                    columns={columnsOf(shownBy, found, nameOf, sessionsOf)}
+                    total={totalOf(found)}
+                    keyOf={({ key }) => key ?? NONE}
+                  />
+                  <Facts facts={found.facts} />
+                  {isAdmin(who) && <NotesForm range={days.now} scope={filters} />}
+                </>
+              )
+            }
+          </Show>
+        )}
+      </Ready>
+    </>
+  )
+}
+
+const loadedOf = <Value,>(loaded: Loaded<Value>): Value | undefined =>
+  loaded.state === 'failed' ? undefined : loaded.value
+
+/** The causes, the largest increase first, then tokens that have no price. */
+function stepsOf(found: Explanation, before: Breakdown | undefined, now: Breakdown | undefined): Step[] {
+  const hasNewModel = found.facts.some(({ kind }) => kind === 'model')
+  const unpriced = [before, now].map((side) => side?.total.unpriced_tokens ?? 0)
+  const parts = found.parts.filter(({ amount }) => amount !== 0).toSorted((a, b) => b.amount - a.amount)
+  const largest = parts.toSorted((a, b) => Math.sign(found.change) * (b.amount - a.amount))[0]
+  return [
+    ...parts.map((part) => ({
+      name: CAUSES[part.cause].name,
+      note:
+        part.cause === 'model_mix' && hasNewModel && part.amount > 0
+          ? 'the whole cost of a new model is in it'
+          : part.cause === 'price'
+            ? found.facts.find(({ kind }) => kind === 'price')?.text
+            : CAUSES[part.cause].driver?.(part),
+      amount: part.amount,
+      isLargest: part === largest,
+    })),
+    ...(unpriced.some((tokens) => tokens > 0)
+      ? [
+          {
+            name: unpricedText(unpriced[0] ?? 0, unpriced[1] ?? 0),
+            note: <a href={linkTo('cost', { by: 'model', sort: 'unpriced_tokens' })}>Give it a price</a>,
+            amount: undefined,
+          },
+        ]
+      : []),
+  ]
+}
+
+type Row = Explanation['data'][number]
+
+/** The columns of causes: tokens of all kinds are one. */
+const COLUMNS: readonly Cause[][] = [
+  ['calls_per_prompt'],
+  ['model_mix'],
+  ['input_per_call', 'output_per_call', 'cache_read_per_call', 'cache_write_per_call'],
+  ['prompts'],
+  ['undivided'],
+  ['price'],
+]
+const sumOf = ({ parts }: Row, causes: readonly Cause[]): number =>
+  causes.reduce((sum, cause) => sum + parts[cause], 0)
+
+const totalOf = ({ before, after, change, parts }: Explanation): Row => ({
+  ...{ key: null, before, after, change },
+  parts: Object.fromEntries(parts.map(({ cause, amount }) => [cause, amount])) as Row['parts'],
+})
+
+const SHADES = 4
+
+function columnsOf(
+  by: Key,
+  found: Explanation,
+  nameOf: (key: string | null) => string,
+  sessionsOf: (key: string | null) => string | undefined,
+): Column<Row>[] {
+  const total = totalOf(found)
+  const largest = Math.max(
+    ...found.data.flatMap((row) => COLUMNS.map((causes) => Math.abs(sumOf(row, causes)))),
+    0,
+  )
+  const amount = (value: number, shade: boolean) => {
+    if (Math.abs(value) < 0.005) return '–'
+    const level = Math.ceil((Math.abs(value) / largest) * SHADES)
+    return (
+      <span class={`${value > 0 ? 'more' : 'less'}${shade ? ` shade shade${level}` : ''}`}>
+        {signed(value, formatDollars)}
+      </span>
+    )
+  }
+  return [
+    {
+      name: capital(by),
+      cell: ({ key }) => {
+        const to = sessionsOf(key)
+        return to === undefined ? <bdi>{nameOf(key)}</bdi> : <NamedLink to={to}>{nameOf(key)}</NamedLink>
+      },
+    },
+    ...COLUMNS.filter((causes) => found.data.some((row) => sumOf(row, causes) !== 0)).map(
+      (causes): Column<Row> => ({
+        name: CAUSES[causes[0] ?? 'prompts'].column,
+        number: (row) => amount(sumOf(row, causes), row.key !== null || row.change !== total.change),
+        value: (row) => sumOf(row, causes),
+      }),
+    ),
+    {
+      name: 'Change',
+      phone: 'main',
+      number: ({ change }) => <strong>{amount(change, false)}</strong>,
+      value: ({ change }) => Math.abs(change),
+    },
+  ]
+}
+
+function Facts({ facts }: Pick<Explanation, 'facts'>) {
+  if (facts.length === 0) return null
+  return (
+    <section class="attention" aria-label="What changed in these days">
+      <h2>What changed in these days</h2>
+      <ul>
+        {facts.toReversed().map(({ day, text, link }, index) => (
+          <li key={index}>
+            <time class="note">{formatWeekday(day)}</time>
+            <span>{text}</span>
+            {link !== undefined && <a href={link}>Show</a>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
