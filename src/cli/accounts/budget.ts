@@ -1,5 +1,6 @@
+import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { NamedScope } from '../../analysis/records/budget.ts'
-import { isDate } from '../../base/dates.ts'
+import { dayOf, isDate } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { listBudgets } from '../../features/cost/export.ts'
 import { findScope, shownScope } from '../../features/usage/scope-queries.ts'
@@ -48,24 +49,26 @@ type SetOptions = { org: string; limit: string; month?: string } & NamedScope
 
 async function set(
   context: Context,
-  { org, limit, month = new Date().toISOString().slice(0, 7), project, member, team }: SetOptions,
+  { org, limit, month: given, project, member, team }: SetOptions,
 ): Promise<void> {
   const { checkUsage, writeRecord } = await import('./record.ts')
   if (!/^\d+(\.\d+)?$/.test(limit))
     throw new OperatorError('limit must be an amount of US dollars, as 2500 or 99.50', 2)
-  if (!isDate(`${month}-01`)) throw new OperatorError('month must be a month, as 2026-11', 2)
+  if (given !== undefined && !isDate(`${given}-01`))
+    throw new OperatorError('month must be a month, as 2026-11', 2)
   const named = {
     ...(project !== undefined && { project }),
     ...(member !== undefined && { member }),
     ...(team !== undefined && { team }),
   }
-  const record = { type: 'budget', month, limit: Number(limit) }
-  checkUsage({ ...record, ...named })
-  const scope = await withOrganization(context, org, async (sql, orgId) => {
+  const record = { type: 'budget', limit: Number(limit) }
+  checkUsage({ ...record, month: given ?? '2026-01', ...named })
+  const { month, scope } = await withOrganization(context, org, async (sql, orgId) => {
+    const month = given ?? dayOf(new Date(), await findZone(sql, orgId)).slice(0, 7)
     // a member's address becomes the id
     const found = shownScope(await findScope(sql, orgId, named))
-    await writeRecord(context, sql, orgId, { ...record, ...found })
-    return found
+    await writeRecord(context, sql, orgId, { ...record, month, ...found })
+    return { month, scope: found }
   })
   const budget = { org, month, limit: record.limit, currency: 'USD', ...scope }
   await printResult(

@@ -1,5 +1,5 @@
 import { checked } from '../../analysis/records/problems.ts'
-import { addDays, dateOf, daysBetween, monthOf } from '../../base/dates.ts'
+import { addDays, daysBetween, monthOf } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { shellWord } from '../../base/text.ts'
 import {
@@ -15,7 +15,7 @@ import type { Context } from '../command/context.ts'
 import { barOf, type Colour, type Column, draw, paint, type Screen, sparkOf } from '../command/table.ts'
 import { unpricedText } from '../command/unpriced.ts'
 import { compact, counted, money, percent, whole } from './numbers.ts'
-import { NONE, ofProject, type Parameters, rangeOf, rangeText, refuseOthers } from './options.ts'
+import { NONE, ofProject, type Parameters, rangeOf, rangeText, refuseOthers, today } from './options.ts'
 import { figure, findBody, type Source, type View } from './source.ts'
 import { fractionOf, noSessions, pageText, title } from './text.ts'
 
@@ -71,7 +71,7 @@ async function summaryText(summary: CostSummary, view: View): Promise<string> {
     )
   }
   // the month is the running one, and says nothing of a range before it
-  if (rangeOf(parameters).to >= monthOf(dateOf(new Date())))
+  if (rangeOf(parameters).to >= monthOf(today()))
     parts.push(
       // a project without one has that of the organization
       current_budget === null || (current_budget.scope === 'organization' && parameters.project !== undefined)
@@ -229,7 +229,7 @@ const MOST = 3
 async function moversText({ screen, source, parameters }: View): Promise<string[]> {
   const { from, to: last } = rangeOf(parameters)
   // today is not over, and is not compared with a whole day
-  const yesterday = addDays(dateOf(new Date()), -1)
+  const yesterday = addDays(today(), -1)
   const [to = last] = [last, yesterday].sort()
   if (from === null || from > to) return []
   const { project } = parameters

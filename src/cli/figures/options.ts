@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
 import { Option } from 'commander'
-import { addDays, dateOf, isDate } from '../../base/dates.ts'
+import { addDays, dayOf, isDate, UTC } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
 import type { CliCommand } from '../command/cli-command.ts'
 
@@ -74,9 +74,20 @@ export function parametersOf(schema: TObject, options: object): Parameters {
   return parameters
 }
 
+let zone = UTC
+/** Counts days by the organization's time zone. */
+export function useTimeZone(name: string): void {
+  zone = name
+}
+
+export const today = (): string => dayOf(new Date(), zone)
+
+/** Names the time zone of days, where it is another one than UTC. */
+export const zoneText = (): string => (zone === UTC ? '' : ` (${zone})`)
+
 /** The parameters with the last 30 days, up to the last day given, unless there is a first one. */
 export function withRange(parameters: Parameters): Parameters {
-  const { date_from, date_to = dateOf(new Date()) } = parameters
+  const { date_from, date_to = today() } = parameters
   if (date_from !== undefined || !isDate(date_to)) return parameters
   const first = addDays(date_to, 1 - RANGE_DAYS)
   return isDate(first) ? { ...parameters, date_from: first } : parameters
@@ -85,13 +96,13 @@ export function withRange(parameters: Parameters): Parameters {
 /** The range of what is shown: `from` and `to` are days, inclusive; without a last one up to today. */
 export const rangeOf = ({ date_from, date_to }: Parameters) => ({
   from: date_from ?? null,
-  to: date_to ?? dateOf(new Date()),
+  to: date_to ?? today(),
 })
 
 /** The range in words. */
 export function rangeText({ date_from, date_to }: Parameters): string {
-  if (date_from === undefined) return `up to ${date_to}`
-  return date_to === undefined ? `from ${date_from} on` : `from ${date_from} to ${date_to}`
+  if (date_from === undefined) return `up to ${date_to}${zoneText()}`
+  return `${date_to === undefined ? `from ${date_from} on` : `from ${date_from} to ${date_to}`}${zoneText()}`
 }
 
 /** Stands for the key of what has none. */

@@ -2,6 +2,7 @@ import type { TObject } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { createGate } from '../../accounts/organizations/gate.ts'
 import type { Read } from '../../accounts/organizations/reads.ts'
+import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { Access } from '../../accounts/people/callers.ts'
 import { UTC } from '../../base/dates.ts'
 import { ApiError, type FieldProblem, OperatorError } from '../../base/errors.ts'
@@ -15,6 +16,7 @@ import { riskRoutes } from '../../features/risk/routes.ts'
 import { seatRoutes } from '../../features/seats/routes.ts'
 import { sessionRoutes } from '../../features/sessions/routes.ts'
 import { teamRoutes } from '../../features/team/routes.ts'
+import type { WhoAmI } from '../../features/whoami/model.ts'
 import { answers } from '../../http/answers.ts'
 import { createApi } from '../../http/api.ts'
 import { context } from '../../http/context.ts'
@@ -27,7 +29,7 @@ import { commandLineActor } from '../command/actor.ts'
 import { type Context, withOrganization } from '../command/context.ts'
 import { parseVisible, printText } from '../command/output.ts'
 import { type Screen, screenOf } from '../command/table.ts'
-import { flagOf, type Parameters, parametersOf, rangeOf, withRange } from './options.ts'
+import { flagOf, type Parameters, parametersOf, rangeOf, useTimeZone, withRange } from './options.ts'
 
 // The figures are from the API of a server, or from its routes on the local database.
 
@@ -60,10 +62,11 @@ export const figure =
   async (context: Context, options: OrgOptions): Promise<void> => {
     const given = parametersOf(query, options)
     const hasRange = 'date_from' in query.properties && !hasOwnRange
-    const parameters = hasRange ? withRange(given) : given
     const server = serverUnlessOrg(context.env, options)
-    const url = urlOf(path, parameters)
-    const show = async (source: Source) => {
+    const show = async (source: Source, zone: string) => {
+      useTimeZone(zone)
+      const parameters = hasRange ? withRange(given) : given
+      const url = urlOf(path, parameters)
       const body = await source.get(url)
       if (context.json) return await printText(visible(hasRange ? withRangeOf(body, parameters) : body))
       const view = { screen: screenOf(context.env), source, parameters }
@@ -71,17 +74,27 @@ export const figure =
     }
     try {
       // before a server is asked
-      readQuery(query, url)
+      readQuery(query, urlOf(path, given))
       if (server !== undefined) {
         const get = async (asked: string) => (await askOk(server, asked)).text
-        return await show({ words: '', get }).catch((error: unknown) => {
+        const ask = async () => {
+          // a server older than this program has no zone
+          const { time_zone = UTC } = parseVisible<Partial<WhoAmI>>(await get('/whoami')).organization ?? {}
+          return await show({ words: '', get }, time_zone)
+        }
+        return await ask().catch((error: unknown) => {
           // an object of another program
           throw error instanceof TypeError ? notOurs(server.url, 200) : error
         })
       }
       const { org = '' } = options
       await withOrganization(context, org, (sql, orgId) =>
-        show({ words: ` --org ${shellWord(org)}`, get: (asked) => localBody(context, sql, orgId, asked) }),
+        findZone(sql, orgId).then((zone) =>
+          show(
+            { words: ` --org ${shellWord(org)}`, get: (asked) => localBody(context, sql, orgId, asked) },
+            zone,
+          ),
+        ),
       )
     } catch (error) {
       const { details } =
