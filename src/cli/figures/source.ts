@@ -78,9 +78,10 @@ export const figure =
       if (server !== undefined) {
         const get = async (asked: string) => (await askOk(server, asked)).text
         const ask = async () => {
-          // a server older than this program has no zone
-          const { time_zone = UTC } = parseVisible<Partial<WhoAmI>>(await get('/whoami')).organization ?? {}
-          return await show({ words: '', get }, time_zone)
+          const source = { words: '', get }
+          // undefined: of a server that is older than this program
+          const who = await findBody<Partial<WhoAmI>>(source, '/whoami', {})
+          return await show(source, who?.organization?.time_zone ?? UTC)
         }
         return await ask().catch((error: unknown) => {
           // an object of another program
