@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { basePath } from './client/base.ts'
 import { enter, readMethods } from './client/session.ts'
 import { Saying, useChanges } from './parts/change.tsx'
-import { type Fields, Form, Input, MIN_PASSWORD_LENGTH, NewPassword } from './parts/form.tsx'
+import { type Fields, Form, Input, MIN_PASSWORD_LENGTH, NewPassword, ZoneInput } from './parts/form.tsx'
 
 /** Makes the first organization and its owner, by the link that the server printed. */
 export function SetupPage() {
@@ -14,10 +14,10 @@ export function SetupPage() {
       () => setOpen(true),
     )
   }, [])
-  const setUp = async ({ organization, ...person }: Fields): Promise<void> => {
+  const setUp = async ({ organization, time_zone, ...person }: Fields): Promise<void> => {
     // a second link may have been opened in this tab
     const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? ''
-    await enter('setup', { token, organization: { name: organization }, ...person })
+    await enter('setup', { token, organization: { name: organization, time_zone }, ...person })
   }
   return (
     <main class="sign-in">
@@ -31,6 +31,7 @@ export function SetupPage() {
       {isOpen === true && (
         <Form kind="" send="Set up and sign in" onSend={(fields) => run(() => setUp(fields))}>
           <Input label="Organization" name="organization" required maxLength={200} hasFocus />
+          <ZoneInput zone={new Intl.DateTimeFormat().resolvedOptions().timeZone} />
           <Input label="Your name" name="display_name" required maxLength={200} />
           <Input label="E-mail" name="email" type="email" autocomplete="username" required />
           <NewPassword label={`Password, at least ${MIN_PASSWORD_LENGTH} characters`} />

@@ -3,7 +3,7 @@ import { alertMessage } from '../../features/alerts/message.ts'
 import type { Alert, Metric, Watched } from '../../features/alerts/model.ts'
 import { useLoaded } from '../client/api.ts'
 import { serverUrl } from '../client/base.ts'
-import { lastDays } from '../client/days.ts'
+import { lastDays, timeZone } from '../client/days.ts'
 import { countOf, formatDay } from '../client/format.ts'
 import { Choice, named } from '../parts/field.tsx'
 import { Chooser } from '../parts/filters.tsx'
@@ -116,7 +116,7 @@ export function AlertForm({ stored, nameOf, save, children }: RuleFormProps<Aler
             label={side === 'times' ? 'Times' : (UNITS[metric] ?? 'Number')}
             {...{ name: 'limit', type: 'number', step: 'any', required: true, defaultValue: limit }}
           />
-          <Choice label="In a (UTC)" name="window" value={window} options={named(windows)} />
+          <Choice label={`In a (${timeZone()})`} name="window" value={window} options={named(windows)} />
         </fieldset>
         {side === 'times' && (
           <p class="note">

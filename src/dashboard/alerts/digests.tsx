@@ -7,7 +7,7 @@ import type { Outcomes } from '../../features/outcomes/model.ts'
 import type { QualityOverview } from '../../features/quality/model.ts'
 import { getJson, type Loaded, type Page, pathOf, useAsked, useLoaded } from '../client/api.ts'
 import { serverUrl, syncCommand } from '../client/base.ts'
-import { addDays, isDay, monthOf, today, weekOf } from '../client/days.ts'
+import { addDays, isDay, monthOf, timeZone, today, weekOf } from '../client/days.ts'
 import { formatDay, formatWhole } from '../client/format.ts'
 import { linkTo, type Query } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
@@ -42,7 +42,7 @@ function DigestForm({ stored, save, children }: RuleFormProps<Digest>) {
           <legend>When</legend>
           <Choice label="Day" name="weekday" value={weekday} options={named(WEEKDAYS)} />
           <Input
-            label="Hour (UTC)"
+            label={`Hour (${timeZone()})`}
             {...{ name: 'hour', type: 'number', required: true, min: 0, max: 23, defaultValue: hour }}
           />
         </fieldset>
@@ -72,7 +72,8 @@ const DIGESTS: RuleKind<Digest> = {
   columns: () => [
     {
       name: 'Sent',
-      cell: ({ weekday, hour, enabled }) => (enabled ? `${weekday} at ${hour}:00 UTC` : 'silenced'),
+      cell: ({ weekday, hour, enabled }) =>
+        enabled ? `${weekday} at ${hour}:00 ${timeZone()}` : 'silenced',
     },
     timeColumn('Last sent', 'last_sent_at'),
   ],

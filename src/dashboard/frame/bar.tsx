@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { CostTrend } from '../../features/cost/model.ts'
 import { getJson } from '../client/api.ts'
-import { isDay, lastDays } from '../client/days.ts'
+import { isDay, lastDays, timeZone } from '../client/days.ts'
 import { formatDuration, formatRange } from '../client/format.ts'
 import { useMembers } from '../client/lists.ts'
 import { comparedOf, NAMED_RANGES, nameOfAgainst, rangeKeyOf, rangeOf } from '../client/ranges.ts'
@@ -114,6 +114,7 @@ function RangeMenu({ usual }: { usual: string }) {
         </>
       }
     >
+      <p class="note">Days of {timeZone()}</p>
       <nav aria-label="Days">
         {NAMED_RANGES.map(([key, called]) => (
           <a

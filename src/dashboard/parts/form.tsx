@@ -83,6 +83,8 @@ interface InputProps {
   defaultValue?: string | number
   autocomplete?: 'off' | 'username' | 'current-password' | 'new-password'
   spellcheck?: boolean
+  /** The id of the values that are suggested. */
+  list?: string
   /** Whether it has the focus at first. */
   hasFocus?: boolean
 }
@@ -102,6 +104,21 @@ export function Input({ label, hasFocus = false, ...input }: InputProps) {
     </label>
   )
 }
+
+/** The name of a time zone, of those that the browser knows. */
+export const ZoneInput = ({ zone }: { zone: string }) => (
+  <>
+    <Input
+      label="Time zone of its days, weeks and months"
+      {...{ name: 'time_zone', required: true, list: 'time-zones', defaultValue: zone, spellcheck: false }}
+    />
+    <datalist id="time-zones">
+      {['UTC', ...Intl.supportedValuesOf('timeZone')].map((name) => (
+        <option key={name} value={name} />
+      ))}
+    </datalist>
+  </>
+)
 
 export const MIN_PASSWORD_LENGTH = 12
 

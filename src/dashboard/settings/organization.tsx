@@ -1,9 +1,12 @@
+import { useEffect } from 'preact/hooks'
 import type { OrganizationSettings as Settings } from '../../features/organization/model.ts'
 import { request, useApi } from '../client/api.ts'
+import { timeZone, useTimeZone } from '../client/days.ts'
+import { forgetWho } from '../client/who.ts'
 import { Asked } from '../parts/asked.tsx'
 import { Saying, useChanges } from '../parts/change.tsx'
 import { Choice } from '../parts/field.tsx'
-import { Form, Input, listOf } from '../parts/form.tsx'
+import { Form, Input, listOf, ZoneInput } from '../parts/form.tsx'
 import { Show } from '../parts/show.tsx'
 import { Time } from '../parts/time.tsx'
 
@@ -25,6 +28,12 @@ export function OrganizationSettings() {
                 run(() => patch({ confirm_retention: true }), 'They are deleted within a minute')
               }
             />
+          )}
+          {value.time_zone_pending !== null && (
+            <p class="note" role="status">
+              Days will be those of {value.time_zone_pending.time_zone} when all of them are counted again;
+              asked for at <Time at={value.time_zone_pending.at} />.
+            </p>
           )}
           <Saying said={said} />
           <GitHubSecret isSet={value.github_secret_set} />
@@ -52,16 +61,22 @@ const Pending = ({ days, sessions, at, confirm }: PendingProps) => (
 )
 
 function OrganizationForm({ stored, onSaved }: { stored: Settings; onSaved: () => void }) {
+  useEffect(() => {
+    if (stored.time_zone === timeZone()) return
+    useTimeZone(stored.time_zone)
+    forgetWho()
+  }, [stored.time_zone])
   const { said, run } = useChanges()
   return (
     <>
       <Form
         title={`${stored.slug}, ${stored.plan.replace('_', ' ')}`}
         send="Save"
-        onSend={({ hidden, days, pattern, ignored, ...texts }) =>
+        onSend={({ hidden, days, pattern, ignored, time_zone, ...texts }) =>
           run(async () => {
             await patch({
               ...texts,
+              ...(time_zone !== stored.time_zone && { time_zone }),
               hide_members: hidden === 'true',
               retention_sessions_days: days === '' ? null : Number(days),
               ticket_pattern: pattern === '' ? null : pattern,
@@ -72,6 +87,7 @@ function OrganizationForm({ stored, onSaved }: { stored: Settings; onSaved: () =
         }
       >
         <Input label="Name" name="name" required maxLength={200} defaultValue={stored.name} />
+        {stored.time_zone_pending === null && <ZoneInput zone={stored.time_zone} />}
         <Choice
           label="Who sees whom"
           name="member_visibility"
