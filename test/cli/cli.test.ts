@@ -352,6 +352,18 @@ test('a budget holds from its month on', async () => {
   ])
 })
 
+test('notes are added, listed and deleted', async () => {
+  const org = ['--org', 'acme']
+  const add = ['note', 'add', ...org, '--day', '2026-11-23', '--project', 'web', 'A training']
+  const note = (await runJson(add, env)) as { id: string }
+  expect(note).toMatchObject({ day: '2026-11-23', text: 'A training', project: 'web' })
+  expect(await runJson(['note', 'list', ...org], env)).toEqual([note])
+  expect((await run(['note', 'list', ...org], env)).stdout).toContain('A training')
+  expect(await runJson(['note', 'delete', ...org, note.id], env)).toEqual({ deleted: note.id })
+  expect((await run(['note', 'delete', ...org, note.id], env)).code).not.toBe(0)
+  expect((await run(['note', 'add', ...org, '--day', '2026-02-30', 'A'], env)).code).toBe(2)
+})
+
 test('plans are set, replaced, imported, ended and deleted; seats show what they cost', async () => {
   const org = ['--org', 'acme']
   const set = (...more: string[]) => [

@@ -134,6 +134,10 @@ describe('--json', () => {
       ['quality', '--project', 'checkout', ...MARCH],
       '/quality?project=checkout&date_from=2026-03-01&date_to=2026-03-31',
     ],
+    [
+      ['explain', '--by', 'model', '--against', '2026-02-01..2026-02-28', ...MARCH],
+      '/cost/explain?by=model&against=2026-02-01..2026-02-28&date_from=2026-03-01&date_to=2026-03-31',
+    ],
     [['risk', '--rating', 'high', '--page', '1'], '/risk?rating=high&page=1'],
     [
       ['outcomes', '--by', 'project', '--from', '2026-01-01', '--to', '2026-12-31'],
@@ -148,7 +152,11 @@ describe('--json', () => {
       const body = (await response.text()).replaceAll('\u202e', '\\u202e')
       const { searchParams } = new URL(path, server.url)
       const range = { from: searchParams.get('date_from'), to: searchParams.get('date_to') }
-      const expected = range.from === null ? body : `${body.slice(0, -1)},"range":${JSON.stringify(range)}}`
+      // an explanation names its range itself
+      const expected =
+        range.from === null || args[0] === 'explain'
+          ? body
+          : `${body.slice(0, -1)},"range":${JSON.stringify(range)}}`
       for (const [words, env] of [
         [[...args, '--org', 'acme'], local],
         [args, remote],

@@ -63,12 +63,11 @@ export function explainRoutes({ now, api, config, log }: ReadDeps & { log: Log }
           ...budgets.map(budgetFact),
           ...notes.map(noteFact),
         ]
-        return {
-          ...explain(used, createBasePrices(prices, day), {
-            ...{ range: shown(after), against: shown(before), page, per_page },
-          }),
-          facts: facts.toSorted((a, b) => (a.day === b.day ? 0 : a.day < b.day ? -1 : 1)),
-        }
+        const { pagination, ...explained } = explain(used, createBasePrices(prices, day), {
+          ...{ range: shown(after), against: shown(before), page, per_page },
+        })
+        facts.sort((a, b) => (a.day === b.day ? 0 : a.day < b.day ? -1 : 1))
+        return { ...explained, facts, pagination }
       }),
     {
       scope: 'cost:read',

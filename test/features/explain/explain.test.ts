@@ -263,6 +263,19 @@ test('the cost of a range is compared with other days', async () => {
   expect((await ask('/v1/cost?compare=previous')).status).toBe(400)
 })
 
+test('a facet filters, and a version that is new is named', async () => {
+  const version = (name: string) => ({ ...CALL, version: name })
+  const { explain, ask } = await organization(
+    session('2026-11-20', [[version('2.1.8'), version('2.1.8')]]),
+    session('2026-11-21', [[version('2.1.8'), version('2.1.9')], [version('2.1.8')]]),
+  )
+  const all = await explain(DAYS)
+  expect(all.facts).toEqual([{ day: '2026-11-21', kind: 'version', text: 'First use of claude-code 2.1.9' }])
+  const old = await explain(`${DAYS}&version=claude-code+2.1.8`)
+  expect([old.before, old.after]).toEqual([all.before, all.before])
+  expect((await ask(`/v1/cost/explain?${DAYS}&by=vendor&tier=standard`)).status).toBe(400)
+})
+
 test('ranges: the last 30 whole days, the year before, other days', async () => {
   const { ask, explain } = await organization()
   expect(await explain('')).toMatchObject({
