@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../base/dates.ts'
 import { EXAMPLE_IDS, EXAMPLE_PULL_REQUEST } from '../../http/openapi/examples.ts'
-import { demoSession } from './demo-session.ts'
+import { demoSession, demoVersion } from './demo-session.ts'
 import { commitOf, type DemoPlan, type DemoWork, placeOf, pullRequestOf, shaOf } from './demo-work.ts'
 import { demoFinding } from './findings.ts'
 import { randomFrom } from './generate.ts'
@@ -75,6 +75,7 @@ export function generateHotWork({ seed, now }: DemoPlan): DemoWork {
       const endedAt = now.getTime() - (isNewest ? NEWEST_MS : daysAgo * DAY_MS + (step + 1) * HOUR_MS)
       work.sessions.push({
         ...demoSession(random, 'claude-code', paths),
+        ...{ version: demoVersion('claude-code', endedAt), effort: 'medium' },
         ...placeOf(branchOf, number),
         id: isExample ? EXAMPLE_IDS.session_id : `sess_hot${nth}${step}`,
         created_at: new Date(endedAt).toISOString(),

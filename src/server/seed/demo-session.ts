@@ -1,5 +1,6 @@
 import type { FindingRecord } from '../../analysis/records/finding.ts'
-import type { SessionRecord } from '../../analysis/records/session.ts'
+import type { CallNotes, SessionRecord } from '../../analysis/records/session.ts'
+import { DAY_MS } from '../../base/dates.ts'
 import { demoFinding, type Rule } from './findings.ts'
 import type { Random } from './generate.ts'
 
@@ -30,6 +31,22 @@ const FOUND: readonly Rule[] = [
   'aws-access-key',
 ]
 
+/** Notes of some calls of Claude Code. */
+const NOTES: readonly CallNotes[] = [
+  ...Array<CallNotes>(8).fill({}),
+  { skill: 'review', plugin: 'acme-tools' },
+  { subagent: 'Explore' },
+  { subagent: 'Explore' },
+  { mcp_server: 'linear' },
+]
+
+const RELEASE_DAYS = 14
+/** The version that an agent had, of which there was a new one every two weeks. */
+export function demoVersion(agent: Agent, atMs: number): string {
+  const release = Math.floor(atMs / DAY_MS / RELEASE_DAYS) % 1_000
+  return agent === 'claude-code' ? `2.1.${release}` : `0.${release}.0`
+}
+
 type Content = Omit<SessionRecord, 'id' | 'project_name' | 'created_at'>
 
 const MIN_CALLS_OF_PROMPT = 3
@@ -56,6 +73,7 @@ export function demoSession(random: Random, agent: Agent, touched: readonly stri
     return {
       role: 'assistant' as const,
       model,
+      ...(agent === 'claude-code' ? NOTES[index % NOTES.length] : {}),
       tokens,
       tool_calls: Array.from({ length: uses }, () => ({
         name: tools[Math.floor(random() ** 1.6 * tools.length)] ?? 'Bash',

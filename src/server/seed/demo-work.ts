@@ -2,7 +2,7 @@ import type { CommitFile, CommitRecord } from '../../analysis/records/commit.ts'
 import type { PrRiskRecord } from '../../analysis/records/risk.ts'
 import type { SessionRecord } from '../../analysis/records/session.ts'
 import { DAY_MS } from '../../base/dates.ts'
-import { type Agent, demoSession } from './demo-session.ts'
+import { type Agent, demoSession, demoVersion } from './demo-session.ts'
 import { PEOPLE, PROJECTS } from './demo-team.ts'
 import { lifecycleOf, type Random, randomFrom } from './generate.ts'
 
@@ -73,8 +73,10 @@ export function generateWork({ days, seed, now }: DemoPlan): DemoWork {
     return (random() < 0.75 ? own[0] : own[below(own.length)]) ?? 0
   }
   const addSession = (at: number, branch: Branch, touched: string[], number?: number) => {
+    const agent = AGENTS[(branch.who + below(4)) % AGENTS.length] ?? 'claude-code'
     work.sessions.push({
-      ...demoSession(random, AGENTS[(branch.who + below(4)) % AGENTS.length] ?? 'claude-code', touched),
+      ...demoSession(random, agent, touched),
+      ...{ version: demoVersion(agent, at), effort: 'medium' },
       id: `sess_demo${String(work.sessions.length).padStart(4, '0')}`,
       ...placeOf(branch, number),
       ...timesOf(at, random),
