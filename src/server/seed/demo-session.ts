@@ -60,7 +60,7 @@ export function demoSession(random: Random, agent: Agent, touched: readonly stri
   const failing = random() ** 5 * 0.5
   const turns = 2 + Math.floor(random() ** 2 * MAX_TURNS)
   let context = 12_000 + below(10_000)
-  const calls = Array.from({ length: turns }, () => {
+  const calls = Array.from({ length: turns }, (_, index) => {
     const creation = 400 + below(3_500)
     const tokens = {
       input: 4 + below(60),
