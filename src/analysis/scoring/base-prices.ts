@@ -74,24 +74,39 @@ interface Used {
 const PICO_PER_MICRO = 1_000_000n
 const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n)
 
+/** Tokens of each of PRICED_KINDS at the prices, in picodollars. */
+interface AtBase {
+  base: bigint[]
+  /** They are what was paid, but for the rounding of each call. */
+  isPaid: boolean
+}
+
 /**
- * Prices the tokens of two ranges, in picodollars: of each range, of each of PRICED_KINDS. A cost that was paid counts as it is
- * where it differs by no more than the rounding of each call. Without a known price it is what was paid for a token in the first
- * range that has some of the kind.
+ * Prices the tokens of two ranges. Without a known price it is what was paid for a token in the first range that has some of the
+ * kind.
  */
-export function baseCosts(prices: BasePrices, ranges: readonly [Used, Used]): [bigint[], bigint[]] {
+export function pricedAtBase(prices: BasePrices, ranges: readonly [Used, Used]): [AtBase, AtBase] {
   const priceOf = (kind: number, tokens: bigint): bigint => {
     if (prices !== undefined) return tokens * (prices[kind] ?? 0n)
     const first = ranges.find((range) => (range.tokens[kind] ?? 0n) > 0n && (range.costs[kind] ?? 0n) > 0n)
     if (first === undefined) return 0n
     return (tokens * (first.costs[kind] ?? 0n) * PICO_PER_MICRO) / (first.tokens[kind] ?? 1n)
   }
-  const [before, after] = ranges.map(({ calls, tokens, costs }) => {
+  const pricedIn = ({ calls, tokens, costs }: Used): AtBase => {
     const base = PRICED_KINDS.map((_, kind) => priceOf(kind, tokens[kind] ?? 0n))
-    const paid = costs.map((cost) => cost * PICO_PER_MICRO)
-    const difference = sumOf(base) - sumOf(paid)
-    const isRounding = (difference < 0n ? -difference : difference) <= BigInt(calls) * PICO_PER_MICRO
-    return isRounding ? paid : base
-  })
-  return [before ?? [], after ?? []]
+    const difference = sumOf(base) - sumOf(costs) * PICO_PER_MICRO
+    return {
+      base,
+      isPaid: (difference < 0n ? -difference : difference) <= BigInt(calls) * PICO_PER_MICRO,
+    }
+  }
+  return [pricedIn(ranges[0]), pricedIn(ranges[1])]
+}
+
+/** The same amounts, where they are what was paid but for rounding as it was paid. */
+export function baseCosts(prices: BasePrices, ranges: readonly [Used, Used]): [bigint[], bigint[]] {
+  const [before, after] = pricedAtBase(prices, ranges)
+  const of = ({ base, isPaid }: AtBase, { costs }: Used) =>
+    isPaid ? costs.map((cost) => cost * PICO_PER_MICRO) : base
+  return [of(before, ranges[0]), of(after, ranges[1])]
 }

@@ -146,6 +146,8 @@ export interface KeyWork extends Work {
   quantity: Amounts & { other?: never }
   base: Amounts & { other?: never }
   undivided: bigint
+  /** Its cost is that of its base, but for the rounding of each call: no price is different. */
+  isAtBase: boolean
 }
 
 /**
@@ -161,6 +163,14 @@ export function partsOf(before: KeyWork, after: KeyWork): ChangeParts {
   const mean = meanOf(Number(after.cost), Number(before.cost))
   const { cache_write_5m_per_call, cache_write_1h_per_call, other_per_call: _other, ...others } = logs
   const amounts = { ...others, cache_write_per_call: cache_write_5m_per_call + cache_write_1h_per_call }
-  const inMoney = CAUSES.flatMap((cause) => (cause === 'undivided' ? [] : [[cause, amounts[cause] * mean]]))
+  const isAtBase = before.isAtBase && after.isAtBase
+  const inMoney = CAUSES.flatMap((cause): [Cause, number][] =>
+    cause === 'undivided' ? [] : [[cause, cause === 'price' && isAtBase ? 0 : amounts[cause] * mean]],
+  )
+  if (isAtBase) {
+    // rounding leaves something, which would be that of a price: the largest part gets it
+    const largest = inMoney.reduce((most, part) => (Math.abs(part[1]) > Math.abs(most[1]) ? part : most))
+    largest[1] += inMoney.reduce((rest, [, amount]) => rest - amount, Number(change))
+  }
   return { ...none, ...roundedParts(Object.fromEntries(inMoney), change), undivided }
 }

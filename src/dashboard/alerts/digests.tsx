@@ -72,8 +72,7 @@ const DIGESTS: RuleKind<Digest> = {
   columns: () => [
     {
       name: 'Sent',
-      cell: ({ weekday, hour, enabled }) =>
-        enabled ? `${weekday} at ${hour}:00 ${timeZone()}` : 'silenced',
+      cell: ({ weekday, hour, enabled }) => (enabled ? `${weekday} at ${hour}:00 ${timeZone()}` : 'silenced'),
     },
     timeColumn('Last sent', 'last_sent_at'),
   ],

@@ -1,4 +1,4 @@
-import { type BasePrices, baseCosts } from '../../analysis/scoring/base-prices.ts'
+import { type BasePrices, pricedAtBase } from '../../analysis/scoring/base-prices.ts'
 import {
   CAUSES,
   type Cause,
@@ -37,6 +37,7 @@ const NOTHING = { calls: 0, tokens: KINDS.map(() => 0n), costs: KINDS.map(() => 
 const amountsOf = (of: (kind: (typeof KINDS)[number], index: number) => bigint) =>
   Object.fromEntries(KINDS.map((kind, index) => [kind, of(kind, index)])) as Amounts
 const NO_WORK: KeyWork = {
+  isAtBase: true,
   ...{
     prompts: 0,
     calls: 0,
@@ -47,8 +48,12 @@ const NO_WORK: KeyWork = {
   },
 }
 
-const workOf = ({ tokens, costs, ...counts }: UsedSums, base: readonly bigint[]): KeyWork => ({
+const workOf = (
+  { tokens, costs, ...counts }: UsedSums,
+  { base, isPaid }: ReturnType<typeof pricedAtBase>[0],
+): KeyWork => ({
   ...counts,
+  isAtBase: isPaid,
   cost: sumOf(costs),
   quantity: amountsOf((_, index) => tokens[index] ?? 0n),
   base: amountsOf((_, index) => base[index] ?? 0n),
@@ -59,6 +64,7 @@ const joined = (one: KeyWork, other: KeyWork): KeyWork => ({
   prompts: one.prompts + other.prompts,
   cost: one.cost + other.cost,
   undivided: one.undivided + other.undivided,
+  isAtBase: one.isAtBase && other.isAtBase,
   quantity: amountsOf((kind) => one.quantity[kind] + other.quantity[kind]),
   base: amountsOf((kind) => one.base[kind] + other.base[kind]),
 })
@@ -74,7 +80,7 @@ function workByKey(
     const [first] = cell
     if (first === undefined) continue
     const [before, after] = [false, true].map((side) => cell.find(({ isAfter }) => isAfter === side))
-    const bases = baseCosts(pricesOf(first.model, first.price), [before ?? NOTHING, after ?? NOTHING])
+    const bases = pricedAtBase(pricesOf(first.model, first.price), [before ?? NOTHING, after ?? NOTHING])
     const sides = byKey.getOrInsertComputed(first.key, () => [NO_WORK, NO_WORK])
     if (before !== undefined) sides[0] = joined(sides[0], workOf(before, bases[0]))
     if (after !== undefined) sides[1] = joined(sides[1], workOf(after, bases[1]))

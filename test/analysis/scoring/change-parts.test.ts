@@ -20,7 +20,7 @@ const NO_KINDS = eachOf(() => 0n)
 const work = (
   given: Omit<Partial<KeyWork>, 'quantity' | 'base'> & { quantity?: Partial<Tokens>; base?: Partial<Tokens> },
 ): KeyWork => ({
-  ...{ prompts: 1, calls: 1, cost: 0n, undivided: 0n, ...given },
+  ...{ prompts: 1, calls: 1, cost: 0n, undivided: 0n, isAtBase: false, ...given },
   quantity: { ...NO_KINDS, ...given.quantity },
   base: { ...NO_KINDS, ...given.base },
 })
@@ -129,6 +129,7 @@ test('the ranges the other way round have the same parts with the other sign, bu
 const timesOf = (given: KeyWork, times: number): KeyWork => ({
   ...{ prompts: given.prompts * times, calls: given.calls * times, cost: given.cost * BigInt(times) },
   undivided: 0n,
+  isAtBase: false,
   quantity: eachOf((kind) => given.quantity[kind] * BigInt(times)),
   base: eachOf((kind) => given.base[kind] * BigInt(times)),
 })
@@ -158,6 +159,19 @@ test('one more prompt alone is all of the change', () => {
     fc.property(priced, count, (each, times) => {
       const parts = partsOf(timesOf(each, times), timesOf(each, times + 1))
       expect(found(parts)).toEqual({ prompts: each.cost })
+    }),
+    often,
+  )
+})
+
+test('rounding of what was paid is no part', () => {
+  fc.assert(
+    fc.property(priced, count, fc.integer({ min: -3, max: 3 }), (each, times, rounding) => {
+      const sides = [times, times + 1].map((n) => ({ ...timesOf(each, n), isAtBase: true }))
+      const [before, after] = [sides[0] ?? each, sides[1] ?? each]
+      const cost = after.cost + BigInt(rounding)
+      fc.pre(cost > 0n && each.cost > 3n)
+      expect(found(partsOf(before, { ...after, cost }))).toEqual({ prompts: cost - before.cost })
     }),
     often,
   )

@@ -81,6 +81,20 @@ test('one more prompt alone gives prompts alone', async () => {
   ])
 })
 
+test('and so it does of calls whose costs are rounded', async () => {
+  const odd = { tokens: { input: 1_237, output: 331, cache_read: 20_011, cache_creation: 307 } }
+  const small = { model: 'gpt-5-nano', tokens: { input: 7, output: 3 } }
+  const { explain } = await organization(
+    session('2026-11-20', Array(7).fill([odd, small])),
+    ...Array.from({ length: 4 }, () => session('2026-11-21', Array(2).fill([odd, small]))),
+  )
+  for (const by of ['project', 'model']) {
+    const answer = await explain(`${DAYS}&by=${by}`)
+    expect(answer.change).not.toBe(0)
+    expect([by, found(answer)]).toEqual([by, { prompts: answer.change }])
+  }
+})
+
 test('a price alone gives price alone: one that changed, and one that was stated', async () => {
   const { explain, send } = await organization(
     // the price of what is read from the cache is half of it from 7 October on
