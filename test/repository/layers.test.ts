@@ -90,6 +90,7 @@ const FOLDERS = [
   'accounts/organizations',
   'accounts/audit-log',
   'analysis/telemetry',
+  'analysis/effects',
   'analysis/agents',
   'analysis/agents/attribution',
   'analysis/agents/formats/editor',

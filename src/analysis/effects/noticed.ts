@@ -1,0 +1,168 @@
+// Changes as they are noticed from what members used week by week. Weeks are numbers; members are units.
+
+/** The adoption of who had a value from their start on: they are neither compared nor a change. */
+export const FROM_START = 0
+
+/** The first and the last week in which a unit had a value of a trait. */
+export interface Used {
+  trait: string
+  value: string
+  unit: string
+  first: number
+  last: number
+}
+
+/** The calls of a unit in a week by model, and its tokens written to the cache, for an hour and in all. */
+export interface WeekOfUnit {
+  unit: string
+  week: number
+  calls: ReadonlyMap<string, number>
+  written: number
+  writtenForHour: number
+}
+
+export interface Noticed {
+  trait: string
+  value: string
+  /** The weeks of units that changed, and FROM_START of those that had it always. */
+  adopted: ReadonlyMap<string, number>
+}
+
+const [LOW, HIGH, RISE_WEEKS] = [0.1, 0.5, 4]
+/** The value of `cache_lifetime`. */
+const HOUR = '1h'
+
+/** Compares versions: numbers by their value, the rest as text. */
+export function compareVersions(a: string, b: string): number {
+  const [partsA, partsB] = [a, b].map((text) => text.split(/[.+-]/))
+  for (let at = 0; at < Math.max(partsA?.length ?? 0, partsB?.length ?? 0); at++) {
+    const [one, other] = [partsA?.[at] ?? '0', partsB?.[at] ?? '0']
+    const order = Number(one) - Number(other)
+    if (Number.isNaN(order)) {
+      // 2.1.0-beta comes before 2.1.0
+      if (one !== other) return /^\d/.test(one) ? 1 : /^\d/.test(other) ? -1 : one < other ? -1 : 1
+    } else if (order !== 0) return order
+  }
+  return 0
+}
+
+/** The agent and the version of a value such as `claude-code 2.1.330`. */
+const agentOf = (value: string) => value.slice(0, value.lastIndexOf(' '))
+const versionOf = (value: string) => value.slice(value.lastIndexOf(' ') + 1)
+
+/** The change, if a unit made it after its start; `weeks`: of who had the value in two weeks or more, the first. */
+function changeOf(
+  trait: string,
+  value: string,
+  weeks: ReadonlyMap<string, number>,
+  starts: ReadonlyMap<string, number>,
+): Noticed[] {
+  const adopted = new Map(
+    [...weeks].map(([unit, week]) => [unit, week <= (starts.get(unit) ?? 0) ? FROM_START : week] as const),
+  )
+  return [...adopted.values()].some((week) => week !== FROM_START) ? [{ trait, value, adopted }] : []
+}
+
+/** Changes by values that calls have, each noticed where a unit had it in two weeks. */
+export function noticeUsed(used: readonly Used[], starts: ReadonlyMap<string, number>): Noticed[] {
+  const values = Map.groupBy(used, ({ trait, value }) => `${trait}\n${value}`)
+  const agents = Map.groupBy(
+    used.filter(({ trait }) => trait === 'version'),
+    ({ value }) => agentOf(value),
+  )
+  return [...values.values()].flatMap((rows) => {
+    const [{ trait, value } = { trait: '', value: '' }] = rows
+    if (!rows.some(({ first, last }) => first < last)) return []
+    const isLater = (one: Used) => compareVersions(versionOf(one.value), versionOf(value)) >= 0
+    const counted = trait === 'version' ? (agents.get(agentOf(value)) ?? []).filter(isLater) : rows
+    const spans = new Map<string, { first: number; last: number }>()
+    for (const { unit, first, last } of counted) {
+      const span = spans.getOrInsertComputed(unit, () => ({ first, last }))
+      span.first = Math.min(span.first, first)
+      span.last = Math.max(span.last, last)
+    }
+    const weeks = [...spans].flatMap(([unit, { first, last }]) =>
+      first < last ? [[unit, first] as const] : [],
+    )
+    return changeOf(trait, value, new Map(weeks), starts)
+  })
+}
+
+/** Shares of a unit by week, ascending. */
+interface Shares {
+  unit: string
+  weeks: readonly { week: number; share: number }[]
+}
+
+/** The change, if the share of a unit rises from below 10 % to above 50 % within four weeks. */
+function noticeShares(
+  trait: string,
+  value: string,
+  shares: readonly Shares[],
+  starts: ReadonlyMap<string, number>,
+): Noticed[] {
+  const adopted = new Map<string, number>()
+  let isNoticed = false
+  for (const { unit, weeks } of shares) {
+    const high = weeks.filter(({ share }) => share > HIGH)
+    const [first] = high
+    if (first === undefined || high.length < 2) continue
+    adopted.set(unit, first.week)
+    isNoticed ||= weeks.some(
+      ({ week, share }) =>
+        share < LOW && high.some((later) => later.week > week && later.week <= week + RISE_WEEKS),
+    )
+  }
+  return isNoticed ? changeOf(trait, value, adopted, starts) : []
+}
+
+/** Changes of the default model and of the cache's lifetime. `weeks`: those of a unit together, ascending. */
+export function noticeSharesOf(weeks: readonly WeekOfUnit[], starts: ReadonlyMap<string, number>): Noticed[] {
+  const units = [...Map.groupBy(weeks, ({ unit }) => unit)]
+  const models = new Set(weeks.flatMap(({ calls }) => [...calls.keys()]))
+  const sharesBy = (shareOf: (week: WeekOfUnit) => number | undefined): Shares[] =>
+    units.map(([unit, own]) => ({
+      unit,
+      weeks: own.flatMap((one) => {
+        const share = shareOf(one)
+        return share === undefined ? [] : [{ week: one.week, share }]
+      }),
+    }))
+  const ofModel = (model: string) =>
+    sharesBy(({ calls }) => {
+      const all = calls.values().reduce((sum, count) => sum + count, 0)
+      return all === 0 ? undefined : (calls.get(model) ?? 0) / all
+    })
+  const ofHour = sharesBy(({ written, writtenForHour }) =>
+    written === 0 ? undefined : writtenForHour / written,
+  )
+  return [
+    ...[...models].flatMap((model) => noticeShares('model', model, ofModel(model), starts)),
+    ...noticeShares('cache_lifetime', HOUR, ofHour, starts),
+  ]
+}
+
+/**
+ * Changes of prices. `changedIn`: the last week in which a model's price changed, between the first and the last week with
+ * work. Units that called it in the eight weeks before changed when they called it since; others are no part of it.
+ */
+export function noticePrices(
+  weeks: readonly WeekOfUnit[],
+  starts: ReadonlyMap<string, number>,
+  changedIn: (model: string) => number | undefined,
+): Noticed[] {
+  const models = new Set(weeks.flatMap(({ calls }) => [...calls.keys()]))
+  return [...models].flatMap((model) => {
+    const at = changedIn(model)
+    if (at === undefined) return []
+    const calling = weeks.filter(({ calls }) => (calls.get(model) ?? 0) > 0)
+    const adopted = new Map<string, number>()
+    for (const [unit, own] of Map.groupBy(calling, (one) => one.unit)) {
+      const since = own.filter(({ week }) => week >= at)
+      const [first] = since
+      const hadIt = own.some(({ week }) => week < at && week >= at - 8)
+      if (first !== undefined && since.length >= 2 && hadIt) adopted.set(unit, first.week)
+    }
+    return changeOf('price', model, adopted, starts)
+  })
+}

@@ -1,0 +1,53 @@
+import { ALL_SUMS, addTo, BASE, QUANTITY, type Sums, type Unit } from './sums.ts'
+
+/** The work of a unit on a project in a week. */
+export interface UnitWork {
+  unit: string
+  project: string
+  week: number
+  sums: Sums
+}
+
+const PICO_PER_MICRO = 1e6
+
+/**
+ * All sums of a row: `tokens` by kind, `base` what they cost at the prices of one day, in picodollars, `other` the cost without
+ * tokens, in micro-dollars, which is its own quantity.
+ */
+export function sumsOf(
+  sums: readonly number[],
+  tokens: readonly number[],
+  base: readonly number[],
+  other: number,
+): Sums {
+  const all = new Float64Array(ALL_SUMS)
+  all.set(sums)
+  all.set([...tokens, other * PICO_PER_MICRO], QUANTITY)
+  all.set([...base, other * PICO_PER_MICRO], BASE)
+  return all
+}
+
+/** Units with their work by project and week. `rows` are in an order that depends on nothing but what they are. */
+export function unitsOf(
+  rows: readonly UnitWork[],
+  adopted: ReadonlyMap<string, number>,
+  teamOf: (unit: string) => string | null,
+): Unit[] {
+  const units = new Map<string, Map<string, Map<number, Sums>>>()
+  // who changed and has not worked is one, too
+  for (const unit of adopted.keys()) units.set(unit, new Map())
+  for (const { unit, project, week, sums } of rows) {
+    const projects = units.getOrInsertComputed(unit, () => new Map())
+    const weeks = projects.getOrInsertComputed(project, () => new Map<number, Sums>())
+    const known = weeks.get(week)
+    if (known === undefined) weeks.set(week, sums)
+    else addTo(known, sums)
+  }
+  const byName = <Value>([a]: [string, Value], [b]: [string, Value]) => (a < b ? -1 : a > b ? 1 : 0)
+  return [...units].sort(byName).map(([id, projects]) => ({
+    id,
+    cells: [...projects].sort(byName).map(([project, weeks]) => ({ project, weeks })),
+    adopted: adopted.get(id) ?? null,
+    team: teamOf(id),
+  }))
+}
