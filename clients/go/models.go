@@ -235,6 +235,22 @@ type LimitRecord struct {
 
 func (LimitRecord) recordType() string { return "limit" }
 
+type EffectRecord struct {
+	ID        string   `json:"id"`
+	Source    string   `json:"source"`
+	Name      string   `json:"name,omitempty"`
+	Dismissed bool     `json:"dismissed"`
+	Kind      string   `json:"kind,omitempty"`
+	Unit      string   `json:"unit"`
+	FromDay   string   `json:"from_day,omitempty"`
+	ToDay     string   `json:"to_day,omitempty"`
+	Members   []string `json:"members,omitempty"`
+	Projects  []string `json:"projects,omitempty"`
+	Team      string   `json:"team,omitempty"`
+}
+
+func (EffectRecord) recordType() string { return "effect" }
+
 type SyncParams struct {
 	Machine  string `json:"machine,omitempty"`  // The name of the machine that sends: 1 to 255 printable ASCII characters, no comma. GET /v1/team/machines shows when each was seen
 	Reassign *bool  `json:"reassign,omitempty"` // Whether a session may get another user than the one it has; without a user it keeps the one it has
@@ -864,6 +880,107 @@ type CostTrendData struct {
 type CostTrend struct {
 	Granularity string          `json:"granularity"` // as asked for; the next coarser one where an end of the range that is not given makes more than 10,000 buckets
 	Data        []CostTrendData `json:"data"`
+}
+type EffectsListParams struct {
+	Page      int64  `json:"page,omitempty"`      // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
+	PerPage   int64  `json:"per_page,omitempty"`  // Items on a page
+	Verdict   string `json:"verdict,omitempty"`   // Only these
+	Kind      string `json:"kind,omitempty"`      // Only of this trait or kind
+	DateFrom  string `json:"date_from,omitempty"` // First UTC day, inclusive
+	DateTo    string `json:"date_to,omitempty"`   // Last UTC day, inclusive
+	Dismissed *bool  `json:"dismissed,omitempty"` // Only dismissed ones, or only others
+}
+type EffectChange struct {
+	Trait     string `json:"trait"`
+	Value     string `json:"value"`
+	Source    string `json:"source"`
+	FirstWeek string `json:"first_week"` // Monday
+	Unit      string `json:"unit"`
+}
+type EffectWeeks struct {
+	Before int64 `json:"before"`
+	After  int64 `json:"after"`
+}
+type EffectClusters struct {
+	By      string `json:"by"`
+	Changed int64  `json:"changed"`
+	Others  int64  `json:"others"`
+}
+
+// EffectMoneyParts: They add up to `extra`.
+type EffectMoneyParts struct {
+	Price               float64 `json:"price"`
+	CallsPerPrompt      float64 `json:"calls_per_prompt"`
+	ModelMix            float64 `json:"model_mix"`
+	InputPerCall        float64 `json:"input_per_call"`
+	OutputPerCall       float64 `json:"output_per_call"`
+	CacheReadPerCall    float64 `json:"cache_read_per_call"`
+	CacheWrite5mPerCall float64 `json:"cache_write_5m_per_call"`
+	CacheWrite1hPerCall float64 `json:"cache_write_1h_per_call"`
+	OtherPerCall        float64 `json:"other_per_call"`
+}
+type EffectMoney struct {
+	Compared float64          `json:"compared"` // US dollars: cost after the change of what is compared, of those who changed
+	Extra    float64          `json:"extra"`    // US dollars: what the change made of it
+	Low      *float64         `json:"low"`
+	High     *float64         `json:"high"`
+	Parts    EffectMoneyParts `json:"parts"` // They add up to `extra`
+}
+
+// EffectPlacebo: The same before the change, where there must be nothing.
+type EffectPlacebo struct {
+	Effect float64 `json:"effect"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+}
+type Effect struct {
+	ID            string          `json:"id"`
+	Name          string          `json:"name"`
+	Change        EffectChange    `json:"change"`
+	Evidence      string          `json:"evidence"` // Compared with those who had not changed; with the own past, where all changed at once; or days that were drawn
+	Verdict       string          `json:"verdict"`
+	Measure       string          `json:"measure"`
+	Weeks         *EffectWeeks    `json:"weeks"`
+	Changed       int64           `json:"changed"` // Units that changed and are compared
+	Others        int64           `json:"others"`  // Units that had not changed
+	Clusters      *EffectClusters `json:"clusters"`
+	Effect        *float64        `json:"effect"`       // A share for costs, else the difference
+	Low           *float64        `json:"low"`          // The lower end of its range; null also where it has none
+	High          *float64        `json:"high"`         // The upper end of its range; null also where it has none
+	VisibleRise   *float64        `json:"visible_rise"` // A rise from which on it could have been seen
+	VisibleFall   *float64        `json:"visible_fall"` // The same of a fall
+	P             *float64        `json:"p"`            // Of assigned ones: how often another draw shows as much
+	Money         *EffectMoney    `json:"money"`
+	ComparedShare *float64        `json:"compared_share"` // The compared share of the cost of those who changed
+	Placebo       *EffectPlacebo  `json:"placebo"`        // The same before the change, where there must be nothing
+	Dismissed     bool            `json:"dismissed"`
+	AlsoChanged   []string        `json:"also_changed"` // Ids of changes of one of its units within four weeks of this one
+	LookAt        *string         `json:"look_at"`      // When there is something to see; null: now
+	Notes         []string        `json:"notes"`
+}
+type EffectPage = Page[Effect]
+type EffectsGetParams struct {
+	Weeks   string `json:"weeks,omitempty"`   // Weeks after the change; 8 are a second look, with ranges of 97.5 %
+	Measure string `json:"measure,omitempty"` // What is measured; of failed_tool_share and quality the effect is a difference
+}
+type NewEffect struct {
+	Name     string   `json:"name"`
+	Kind     string   `json:"kind,omitempty"` // Of a recorded change
+	Week     string   `json:"week,omitempty"` // A day of the week in which it changed
+	Day      string   `json:"day,omitempty"`  // The day on which it changed, in place of the week
+	Unit     string   `json:"unit,omitempty"`
+	Members  []string `json:"members,omitempty"` // Ids, or addresses in any case
+	Projects []string `json:"projects,omitempty"`
+	Team     string   `json:"team,omitempty"`
+	Assigned string   `json:"assigned,omitempty"` // Days are drawn, in place of a change that is recorded
+	From     string   `json:"from,omitempty"`     // First day, today or later
+	To       string   `json:"to,omitempty"`       // Last day
+}
+type EffectsArmParams struct {
+	Day string `json:"day,omitempty"` // A day of the range; today unless given
+}
+type Arm struct {
+	Arm string `json:"arm"`
 }
 type NotesListParams struct {
 	DateFrom string `json:"date_from,omitempty"` // First UTC day, inclusive
@@ -1839,6 +1956,12 @@ type DigestReadyEventDataPullRequests struct {
 	Merged int64   `json:"merged"`
 	Cost   float64 `json:"cost"` // Of the sessions that belong to them
 }
+type DigestReadyEventDataEffect struct {
+	ID      string  `json:"id"`
+	Name    string  `json:"name"`
+	Verdict string  `json:"verdict"`
+	Effect  float64 `json:"effect"`
+}
 type DigestReadyEventData struct {
 	DigestID       string                           `json:"digest_id"`
 	From           string                           `json:"from"`
@@ -1851,6 +1974,7 @@ type DigestReadyEventData struct {
 	PullRequests   DigestReadyEventDataPullRequests `json:"pull_requests"`
 	AverageQuality *float64                         `json:"average_quality"` // Null: no sessions
 	NewFindings    int64                            `json:"new_findings"`    // Findings of these days that were in no session before
+	Effects        []DigestReadyEventDataEffect     `json:"effects"`         // Changes whose verdict has become `seen` or `moved` in these days
 	Test           *bool                            `json:"test"`
 }
 type WebhookTestEventData struct {

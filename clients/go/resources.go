@@ -123,6 +123,45 @@ func (r *CostResource) Trend(ctx context.Context, params *TrendParams) (*CostTre
 	return call[CostTrend](ctx, r.core, request{method: "GET", path: "/v1/cost/trend", query: params})
 }
 
+// EffectsResource has the methods of effects.
+type EffectsResource struct{ core *core }
+
+// List: list the changes of how the organization works, and what each made of its cost. Scope: `cost:read` or `read`.
+func (r *EffectsResource) List(ctx context.Context, params *EffectsListParams) (*EffectPage, error) {
+	return call[EffectPage](ctx, r.core, request{method: "GET", path: "/v1/effects", query: params})
+}
+
+// Iter iterates over the items of all pages, one request for each page.
+func (r *EffectsResource) Iter(ctx context.Context, params *EffectsListParams) *Iter[Effect] {
+	return newIter[Effect](ctx, r.core, request{method: "GET", path: "/v1/effects", query: params})
+}
+
+// Get: one change, and what it made. Scope: `cost:read` or `read`.
+func (r *EffectsResource) Get(ctx context.Context, effectID string, params *EffectsGetParams) (*Effect, error) {
+	return call[Effect](ctx, r.core, request{method: "GET", path: path("/v1/effects/{effect_id}", effectID), query: params})
+}
+
+// Create: record a change, or have days assigned by a draw. Scope: `admin`.
+func (r *EffectsResource) Create(ctx context.Context, params *NewEffect, options ...RequestOption) (*Effect, error) {
+	return call[Effect](ctx, r.core, request{method: "POST", path: "/v1/effects", body: params, options: options})
+}
+
+// Update: rename a change, or dismiss it. Scope: `admin`.
+func (r *EffectsResource) Update(ctx context.Context, effectID string, params *EffectChange) (*Effect, error) {
+	return call[Effect](ctx, r.core, request{method: "PATCH", path: path("/v1/effects/{effect_id}", effectID), body: params})
+}
+
+// Delete: remove a recorded or assigned change; a noticed one is dismissed instead. Scope: `admin`.
+func (r *EffectsResource) Delete(ctx context.Context, effectID string) error {
+	_, err := call[struct{}](ctx, r.core, request{method: "DELETE", path: path("/v1/effects/{effect_id}", effectID)})
+	return err
+}
+
+// Arm: the arm of the caller on a day: whether the change is on. Scope: `sessions:write` or `write` or `cost:read` or `read`.
+func (r *EffectsResource) Arm(ctx context.Context, effectID string, params *EffectsArmParams) (*Arm, error) {
+	return call[Arm](ctx, r.core, request{method: "GET", path: path("/v1/effects/{effect_id}/arm", effectID), query: params})
+}
+
 // NotesResource has the methods of notes.
 type NotesResource struct{ core *core }
 
@@ -712,6 +751,7 @@ type Resources struct {
 	Agents       *AgentsResource
 	Quality      *QualityResource
 	Cost         *CostResource
+	Effects      *EffectsResource
 	Notes        *NotesResource
 	Security     *SecurityResource
 	Findings     *FindingsResource
@@ -759,6 +799,7 @@ func newResources(c *core) Resources {
 	r.Agents = &AgentsResource{c}
 	r.Quality = &QualityResource{c}
 	r.Cost = &CostResource{c}
+	r.Effects = &EffectsResource{c}
 	r.Notes = &NotesResource{c}
 	r.Security = &SecurityResource{c}
 	r.Findings = &FindingsResource{c}

@@ -20,6 +20,7 @@ export type IdPrefix =
   | 'digest'
   | 'evt'
   | 'dlv'
+  | 'eff'
 
 const ID_LENGTH = 20
 

@@ -26,6 +26,8 @@ export const PLACEMENTS = {
   commits: 'distributed',
   deleted_sessions: 'distributed',
   device_requests: 'reference',
+  effect_reports: 'distributed',
+  effects: 'distributed',
   expertise_authors: 'distributed',
   expertise_domains: 'distributed',
   facet_rollups: 'distributed',
@@ -73,6 +75,7 @@ export const PLACEMENTS = {
   telemetry_inbox: 'distributed',
   ticket_rollups: 'distributed',
   ticket_waiting: 'distributed',
+  trait_rollups: 'distributed',
   usage_rollups: 'distributed',
   usage_walks: 'distributed',
   webhook_attempts: 'distributed',
@@ -86,6 +89,8 @@ export const PLACEMENTS = {
   webhook_queue: 'distributed',
   // the advisory locks of its workers are the coordinator's
   webhook_workers: 'local',
+  work_rollups: 'distributed',
+  work_weeks: 'distributed',
 } as const satisfies Record<string, Placement>
 
 /** The table that all others are colocated with: the rows of an organization are on one node. */

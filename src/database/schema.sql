@@ -218,6 +218,35 @@ create table device_requests (
 );
 CREATE INDEX device_requests_by_member ON device_requests USING btree (org_id, member_id);
 
+create table effect_reports (
+  org_id text not null,
+  id text not null,
+  weeks integer not null,
+  measure text not null,
+  basis text not null,
+  figures json not null,
+  since timestamp with time zone not null,
+  constraint effect_reports_pkey PRIMARY KEY (org_id, id, weeks, measure)
+);
+
+create table effects (
+  org_id text not null,
+  id text not null,
+  source text not null,
+  name text,
+  dismissed boolean not null,
+  kind text,
+  unit text not null,
+  from_day date,
+  to_day date,
+  members text[],
+  projects text[],
+  team text,
+  constraint effects_pkey PRIMARY KEY (org_id, id),
+  constraint effects_source_check CHECK (source = ANY (ARRAY['noticed'::text, 'recorded'::text, 'assigned'::text])),
+  constraint effects_unit_check CHECK (unit = ANY (ARRAY['member'::text, 'repository'::text]))
+);
+
 create table expertise_authors (
   org_id text not null,
   project text not null,
@@ -833,6 +862,8 @@ create table session_usage (
   has_calls boolean not null default false,
   first_at timestamp with time zone,
   last_at timestamp with time zone,
+  tool_results integer not null default 0,
+  tool_errors integer not null default 0,
   constraint session_usage_pkey PRIMARY KEY (org_id, session_id, nth)
 );
 CREATE INDEX session_usage_by_agent ON session_usage USING btree (org_id, agent, day, created_at, session_id);
@@ -928,6 +959,16 @@ create table ticket_waiting (
   org_id text not null,
   session_id text not null,
   constraint ticket_waiting_pkey PRIMARY KEY (org_id, session_id)
+);
+
+create table trait_rollups (
+  org_id text not null,
+  trait text not null,
+  value text not null,
+  member text not null,
+  week date not null,
+  calls bigint not null,
+  constraint trait_rollups_pkey PRIMARY KEY (org_id, trait, value, member, week)
 );
 
 create table usage_rollups (
@@ -1097,6 +1138,40 @@ create table webhook_workers (
   beats bigint,
   constraint webhook_workers_pkey PRIMARY KEY (id)
 ) with (fillfactor=50);
+
+create table work_rollups (
+  org_id text not null,
+  week date not null,
+  member text not null,
+  project text not null,
+  model text not null,
+  price text not null,
+  sessions bigint not null,
+  quality bigint not null,
+  calls bigint not null,
+  prompts bigint not null,
+  tool_results bigint not null,
+  tool_errors bigint not null,
+  input bigint not null,
+  output bigint not null,
+  cache_read bigint not null,
+  cache_creation bigint not null,
+  cache_creation_1h bigint not null,
+  cost_input bigint not null,
+  cost_output bigint not null,
+  cost_cache_read bigint not null,
+  cost_cache_write_5m bigint not null,
+  cost_cache_write_1h bigint not null,
+  cost_other bigint not null,
+  constraint work_rollups_pkey PRIMARY KEY (org_id, week, member, project, model, price)
+);
+
+create table work_weeks (
+  org_id text not null,
+  week date not null,
+  version bigint not null,
+  constraint work_weeks_pkey PRIMARY KEY (org_id, week)
+);
 
 alter table api_keys add constraint api_keys_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(org_id);
 

@@ -150,7 +150,8 @@ function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
     (read: (sql: Sql, zone: string) => Promise<Computed>): Promise<CachedResponse | Response> =>
       inZone(async (zone) => {
         if (isWhole && csv !== undefined) {
-          const rows = (sql: Sql) => csv.all(sql, orgId, query, { ...seen, zone })
+          const loaded = await csv.load?.(sql, orgId, query)
+          const rows = (from: Sql) => csv.all(from, orgId, query, { ...seen, zone }, loaded)
           return await wholeLists.send(request, { orgId, columns: columnsOf(query), rows })
         }
         const further = {

@@ -30,7 +30,9 @@ export type Seen = {
 export interface CsvList<Query, Item> {
   columns: CsvColumns<Item> | ((query: Query) => CsvColumns<Item>)
   /** The statement of all rows in the list's order: `item`, JSON text. */
-  all: (sql: Sql, orgId: string, query: Query, seen: Seen & { zone: string }) => Fragment
+  all: (sql: Sql, orgId: string, query: Query, seen: Seen & { zone: string }, loaded: unknown) => Fragment
+  /** Reads first what a statement alone cannot give. */
+  load?: (sql: Sql, orgId: string, query: Query) => Promise<unknown>
 }
 
 /** The parameters of a page for `per_page=all`; an error for what does not go together with it. */

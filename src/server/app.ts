@@ -30,6 +30,7 @@ import { budgetRoutes } from '../features/budgets/routes.ts'
 import { changeRoutes } from '../features/changes/routes.ts'
 import { createChangeStreams } from '../features/changes/streams.ts'
 import { costRoutes } from '../features/cost/routes.ts'
+import { effectRoutes } from '../features/effects/routes.ts'
 import { explainRoutes } from '../features/explain/routes.ts'
 import { findingRoutes } from '../features/findings/routes.ts'
 import { keyRoutes } from '../features/keys/routes.ts'
@@ -208,6 +209,7 @@ export function createApp(deps: AppDeps) {
     .use(budgetRoutes(routeDeps))
     .use(planRoutes(routeDeps))
     .use(seatRoutes(routeDeps))
+    .use(effectRoutes({ ...routeDeps, box: secrets }))
     .use(attentionRoutes(routeDeps))
     .use(organizationRoutes(routeDeps, secrets))
     .use(whoAmIRoutes(routeDeps))

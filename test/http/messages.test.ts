@@ -152,7 +152,7 @@ describe('of records', () => {
       'records[2].turn_records[0].tool_calls[0].name': 'is required',
       'records[2].summary': 'must be a text of at most 10000 characters or null',
       'records[3].type':
-        'must be one of session, member, commit, pr_risk, audit, budget, report, note, plan, limit',
+        'must be one of session, member, commit, pr_risk, audit, budget, report, note, plan, limit, effect',
       'records[4]': 'must be an object',
       'records[5].month': 'must be a month like 2026-01',
       'records[5].limit': 'must be a number from 0.000001 to 1000000000',

@@ -66,6 +66,7 @@ const FOLDERS = [
   'features/sessions',
   'features/outcomes',
   'features/notes',
+  'features/effects',
   'features/quality',
   'features/cost',
   'features/team',

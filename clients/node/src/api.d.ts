@@ -7,6 +7,7 @@ export type Role = 'owner' | 'admin' | 'developer' | 'auditor'
 export type FileStatus = 'added' | 'modified' | 'deleted' | 'renamed'
 export type Provenance = 'none' | 'trailer' | 'transcript' | 'note'
 export type ReportType = 'audit' | 'soc2' | 'iso27001' | 'custom'
+export type EffectRecordKind = 'setting' | 'file' | 'training' | 'other' | 'assigned'
 export type Scope = 'read' | 'write' | 'webhooks' | 'admin' | 'sessions:read' | 'quality:read' | 'cost:read' |
 'security:read' | 'team:read' | 'audit:read' | 'risk:read' | 'sessions:write' | 'commits:write' | 'risk:write' |
 'members:write' | 'budgets:write' | 'reports:write' | 'audit:write' | 'ingest'
@@ -29,6 +30,12 @@ export type ChangePartCause = 'prompts' | 'calls_per_prompt' | 'model_mix' | 'in
 export type RangeFactKind = 'version' | 'model' | 'price' | 'budget' | 'note'
 export type CostFirstDaysBy = 'project' | 'member' | 'team' | 'model' | 'agent' | 'branch'
 export type CostGranularity = 'day' | 'week' | 'month' | 'year'
+export type EffectsListVerdict = 'too_early' | 'too_few' | 'unchecked' | 'withheld' | 'not_seen' |
+'drift_possible' | 'seen' | 'moved'
+export type EffectsListKind = 'version' | 'model' | 'effort' | 'mcp_server' | 'skill' | 'cache_lifetime' |
+'price' | 'setting' | 'file' | 'training' | 'other' | 'assigned'
+export type EffectMeasure = 'cost_per_prompt' | 'cost_per_call' | 'failed_tool_share' | 'quality'
+export type NewEffectKind = 'setting' | 'file' | 'training' | 'other'
 export type Rating = 'low' | 'medium' | 'high' | 'critical'
 export type OutcomesBy = 'month' | 'week' | 'project' | 'repo' | 'member' | 'team' | 'agent'
 export type SubscribedEvent = 'session.completed' | 'quality.score_changed' | 'security.alert' |
@@ -127,6 +134,11 @@ export interface LimitWindow {
 export interface LimitRecord {
  type: 'limit'; vendor: Vendor; agent: string; account?: string; plan?: string; at: string
  windows: LimitWindow[]; user_email?: string
+}
+export interface EffectRecord {
+ type: 'effect'; id: string; source: 'noticed' | 'recorded' | 'assigned'; name?: string; dismissed: boolean
+ kind?: EffectRecordKind; unit: 'member' | 'repository'; from_day?: string; to_day?: string
+ members?: string[]; projects?: string[]; team?: string
 }
 export interface SyncParams { machine?: string; reassign?: boolean; restore?: boolean; moved?: boolean }
 export interface SkippedSession { id: string; reason: 'deleted' | 'retention' }
@@ -413,6 +425,50 @@ export interface CostTrendData {
  budget: number | null
 }
 export interface CostTrend { granularity: CostGranularity; data: CostTrendData[] }
+export interface EffectsListParams extends PageParams {
+ verdict?: EffectsListVerdict; kind?: EffectsListKind
+ /** First UTC day, inclusive */ date_from?: string
+ /** Last UTC day, inclusive */ date_to?: string
+ dismissed?: boolean
+}
+export interface EffectChange {
+ trait: EffectsListKind; value: string; source: 'noticed' | 'recorded' | 'assigned'; first_week: string
+ unit: 'member' | 'repository'
+}
+export interface EffectWeeks { before: number; after: number }
+export interface EffectClusters { by: 'member' | 'team' | 'repository'; changed: number; others: number }
+/** They add up to `extra` */ export interface EffectMoneyParts {
+ price: number; calls_per_prompt: number; model_mix: number; input_per_call: number; output_per_call: number
+ cache_read_per_call: number; cache_write_5m_per_call: number; cache_write_1h_per_call: number
+ other_per_call: number
+}
+export interface EffectMoney {
+ compared: number
+ /** US dollars: what the change made of it */ extra: number
+ low: number | null; high: number | null; parts: EffectMoneyParts
+}
+/** The same before the change, where there must be nothing */ export interface EffectPlacebo {
+ effect: number; low: number; high: number
+}
+export interface Effect {
+ id: string; name: string; change: EffectChange; evidence: 'compared' | 'own_past' | 'assigned'
+ verdict: EffectsListVerdict; measure: EffectMeasure; weeks: EffectWeeks | null; changed: number
+ others: number; clusters: EffectClusters | null; effect: number | null; low: number | null
+ high: number | null; visible_rise: number | null; visible_fall: number | null; p: number | null
+ money: EffectMoney | null; compared_share: number | null; placebo: EffectPlacebo | null; dismissed: boolean
+ also_changed: string[]; look_at: string | null; notes: 'not_assigned'[]
+}
+export type EffectPage = Page<Effect>
+export interface EffectsGetParams {
+ /** Weeks after the change; 8 are a second look, with ranges of 97.5 % */ weeks?: '4' | '8'
+ measure?: EffectMeasure
+}
+export interface NewEffect {
+ name: string; kind?: NewEffectKind; week?: string; day?: string; unit?: 'member' | 'repository'
+ members?: string[]; projects?: string[]; team?: string; assigned?: 'days'; from?: string; to?: string
+}
+export interface EffectsArmParams { day?: string }
+export interface Arm { arm: '0' | '1' }
 export interface NotesListParams extends PageParams {
  /** First UTC day, inclusive */ date_from?: string
  /** Last UTC day, inclusive */ date_to?: string
@@ -831,13 +887,14 @@ export interface DigestReadyEventDataByModel {
 }
 export interface DigestReadyEventDataBudget { limit: number; projected_cost: number }
 export interface DigestReadyEventDataPullRequests { merged: number; cost: number }
+export interface DigestReadyEventDataEffect { id: string; name: string; verdict: string; effect: number }
 export interface DigestReadyEventData {
  digest_id: string; from: string
  /** UTC days, both inclusive */ to: string
  cost: number; previous_cost: number; by_model: DigestReadyEventDataByModel[]
  by_project: DigestReadyEventDataByModel[]; budget: DigestReadyEventDataBudget | null
  pull_requests: DigestReadyEventDataPullRequests; average_quality: number | null; new_findings: number
- test?: boolean
+ effects: DigestReadyEventDataEffect[]; test?: boolean
 }
 export interface WebhookTestEventData { webhook_id: string; test: boolean; message: string }
 
@@ -858,7 +915,7 @@ export interface WebhookEventOf<Name extends string, Data> {
   id: string; event: Name; type: Name; timestamp: string; api_version: 'v1'; data: Data
 }
 /** What `sync` takes. */
-export type SyncRecord = SessionRecord | MemberRecord | CommitRecord | PrRiskRecord | AuditRecord | BudgetRecord | ReportRecord | NoteRecord | PlanRecord | LimitRecord
+export type SyncRecord = SessionRecord | MemberRecord | CommitRecord | PrRiskRecord | AuditRecord | BudgetRecord | ReportRecord | NoteRecord | PlanRecord | LimitRecord | EffectRecord
 
 export interface Resources {
  /** Send sessions, commits, pull requests, members, budgets, audit entries and reports. */ sync(records: SyncRecord[], params?: SyncParams): Promise<SyncResult>
@@ -889,6 +946,14 @@ export interface Resources {
   /** List keys in the order of their first appearance, by which charts colour them. */ firstDays(params?: CostFirstDaysParams): Promise<FirstDays>
   /** Guess the price of a model without a known one. */ priceGuess(params: CostPriceGuessParams): Promise<PriceGuess>
   trend(params?: TrendParams): Promise<CostTrend>
+ }
+ effects: {
+  /** List the changes of how the organization works, and what each made of its cost. */ list(params?: EffectsListParams): List<EffectPage>
+  get(effect_id: string, params?: EffectsGetParams): Promise<Effect>
+  /** Record a change, or have days assigned by a draw. */ create(params: NewEffect): Promise<Effect>
+  update(effect_id: string, params: EffectChange): Promise<Effect>
+  /** Remove a recorded or assigned change; a noticed one is dismissed instead. */ delete(effect_id: string): Promise<void>
+  /** The arm of the caller on a day: whether the change is on. */ arm(effect_id: string, params?: EffectsArmParams): Promise<Arm>
  }
  notes: {
   /** List the notes of days, the newest days first. */ list(params?: NotesListParams): List<NotePage>

@@ -184,6 +184,65 @@ class Cost(Resource):
         """
         return cast(m.CostTrend, self._call("GET", "/v1/cost/trend", locals()))
 
+class Effects(Resource):
+    def list(
+        self, params: Params = None, *, page: int = UNSET, per_page: int = UNSET,
+        verdict: m.EffectsListVerdict = UNSET, kind: m.EffectsListKind = UNSET, date_from: str = UNSET,
+        date_to: str = UNSET, dismissed: bool = UNSET
+    ) -> m.EffectPage:
+        """List the changes of how the organization works, and what each made of its cost. Scope: `cost:read` or `read`.
+
+        verdict: Only these. kind: Only of this trait or kind. dismissed: Only dismissed ones, or only others.
+        """
+        return self._list(m.EffectPage, "/v1/effects", locals())
+
+    def get(
+        self, effect_id: str, params: Params = None, *, weeks: Literal["4", "8"] = UNSET,
+        measure: m.EffectMeasure = UNSET
+    ) -> m.Effect:
+        """One change, and what it made. Scope: `cost:read` or `read`.
+
+        weeks: Weeks after the change; 8 are a second look, with ranges of 97.5 %. measure: What is measured;
+        of failed_tool_share and quality the effect is a difference.
+        """
+        return cast(m.Effect, self._call("GET", "/v1/effects/{effect_id}", locals()))
+
+    def create(
+        self, params: Params = None, *, name: str = UNSET, kind: m.NewEffectKind = UNSET, week: str = UNSET,
+        day: str = UNSET, unit: Literal["member", "repository"] = UNSET, members: Sequence[str] = UNSET,
+        projects: Sequence[str] = UNSET, team: str = UNSET, assigned: Literal["days"] = UNSET,
+        from_: str = UNSET, to: str = UNSET, idempotency_key: str = UNSET
+    ) -> m.Effect:
+        """Record a change, or have days assigned by a draw. Scope: `admin`.
+
+        kind: Of a recorded change. week: A day of the week in which it changed. day: The day on which it
+        changed, in place of the week. members: Ids, or addresses in any case. assigned: Days are drawn, in
+        place of a change that is recorded. from: First day, today or later. to: Last day.
+        """
+        return cast(m.Effect, self._call("POST", "/v1/effects", locals()))
+
+    def update(
+        self, effect_id: str, params: Params = None, *, trait: m.EffectsListKind = UNSET, value: str = UNSET,
+        source: Literal["noticed", "recorded", "assigned"] = UNSET, first_week: str = UNSET,
+        unit: Literal["member", "repository"] = UNSET
+    ) -> m.Effect:
+        """Rename a change, or dismiss it. Scope: `admin`.
+
+        first_week: Monday.
+        """
+        return cast(m.Effect, self._call("PATCH", "/v1/effects/{effect_id}", locals()))
+
+    def delete(self, effect_id: str) -> None:
+        """Remove a recorded or assigned change; a noticed one is dismissed instead. Scope: `admin`."""
+        self._call("DELETE", "/v1/effects/{effect_id}", locals())
+
+    def arm(self, effect_id: str, params: Params = None, *, day: str = UNSET) -> m.Arm:
+        """The arm of the caller on a day: whether the change is on. Scope: `sessions:write` or `write` or `cost:read` or `read`.
+
+        day: A day of the range; today unless given.
+        """
+        return cast(m.Arm, self._call("GET", "/v1/effects/{effect_id}/arm", locals()))
+
 class Notes(Resource):
     def list(
         self, params: Params = None, *, date_from: str = UNSET, date_to: str = UNSET, project: str = UNSET,
@@ -824,6 +883,7 @@ class Resources(Resource):
         self.agents = Agents(transport)
         self.quality = Quality(transport)
         self.cost = Cost(transport)
+        self.effects = Effects(transport)
         self.notes = Notes(transport)
         self.security = Security(transport)
         self.findings = Findings(transport)

@@ -23,6 +23,9 @@ Provenance = Literal[
 ReportType = Literal[
     "audit", "soc2", "iso27001", "custom"
 ]
+EffectRecordKind = Literal[
+    "setting", "file", "training", "other", "assigned"
+]
 Scope = Literal[
     "read", "write", "webhooks", "admin", "sessions:read", "quality:read", "cost:read", "security:read",
     "team:read", "audit:read", "risk:read", "sessions:write", "commits:write", "risk:write", "members:write",
@@ -72,6 +75,19 @@ CostFirstDaysBy = Literal[
 ]
 CostGranularity = Literal[
     "day", "week", "month", "year"
+]
+EffectsListVerdict = Literal[
+    "too_early", "too_few", "unchecked", "withheld", "not_seen", "drift_possible", "seen", "moved"
+]
+EffectsListKind = Literal[
+    "version", "model", "effort", "mcp_server", "skill", "cache_lifetime", "price", "setting", "file",
+    "training", "other", "assigned"
+]
+EffectMeasure = Literal[
+    "cost_per_prompt", "cost_per_call", "failed_tool_share", "quality"
+]
+NewEffectKind = Literal[
+    "setting", "file", "training", "other"
 ]
 Rating = Literal[
     "low", "medium", "high", "critical"
@@ -618,6 +634,71 @@ class CostTrendData(Model):
 class CostTrend(Model):
     granularity: CostGranularity  # as asked for; the next coarser one where an end of the range that is not given makes more than 10,000 buckets
     data: List[CostTrendData]
+
+class EffectWeeks(Model):
+    before: int
+    after: int
+
+class EffectClusters(Model):
+    by: Literal["member", "team", "repository"]
+    changed: int
+    others: int
+
+class EffectMoneyParts(Model):
+    """They add up to `extra`."""
+    price: float
+    calls_per_prompt: float
+    model_mix: float
+    input_per_call: float
+    output_per_call: float
+    cache_read_per_call: float
+    cache_write_5m_per_call: float
+    cache_write_1h_per_call: float
+    other_per_call: float
+
+class EffectMoney(Model):
+    compared: float  # US dollars: cost after the change of what is compared, of those who changed
+    extra: float  # US dollars: what the change made of it
+    low: Optional[float]
+    high: Optional[float]
+    parts: EffectMoneyParts  # They add up to `extra`
+
+class EffectPlacebo(Model):
+    """The same before the change, where there must be nothing."""
+    effect: float
+    low: float
+    high: float
+
+class Effect(Model):
+    id: str
+    name: str
+    change: EffectChange
+    evidence: Literal["compared", "own_past", "assigned"]  # Compared with those who had not changed; with the own past, where all changed at once; or days that were drawn
+    verdict: EffectsListVerdict
+    measure: EffectMeasure
+    weeks: Optional[EffectWeeks]
+    changed: int  # Units that changed and are compared
+    others: int  # Units that had not changed
+    clusters: Optional[EffectClusters]
+    effect: Optional[float]  # A share for costs, else the difference
+    low: Optional[float]  # The lower end of its range; null also where it has none
+    high: Optional[float]  # The upper end of its range; null also where it has none
+    visible_rise: Optional[float]  # A rise from which on it could have been seen
+    visible_fall: Optional[float]  # The same of a fall
+    p: Optional[float]  # Of assigned ones: how often another draw shows as much
+    money: Optional[EffectMoney]
+    compared_share: Optional[float]  # The compared share of the cost of those who changed
+    placebo: Optional[EffectPlacebo]  # The same before the change, where there must be nothing
+    dismissed: bool
+    also_changed: List[str]  # Ids of changes of one of its units within four weeks of this one
+    look_at: Optional[str]  # When there is something to see; null: now
+    notes: List[Literal["not_assigned"]]
+
+class EffectPage(Page["Effect"]):
+    """A page of Effect."""
+
+class Arm(Model):
+    arm: Literal["0", "1"]
 
 class Note(Model):
     id: str
@@ -1297,6 +1378,12 @@ class DigestReadyEventDataPullRequests(Model):
     merged: int
     cost: float  # Of the sessions that belong to them
 
+class DigestReadyEventDataEffect(Model):
+    id: str
+    name: str
+    verdict: str
+    effect: float
+
 class DigestReadyEventData(Model):
     digest_id: str
     # ["from"]: str
@@ -1309,6 +1396,7 @@ class DigestReadyEventData(Model):
     pull_requests: DigestReadyEventDataPullRequests
     average_quality: Optional[float]  # Null: no sessions
     new_findings: int  # Findings of these days that were in no session before
+    effects: List[DigestReadyEventDataEffect]  # Changes whose verdict has become `seen` or `moved` in these days
     test: bool  # absent where there is none
 
 class WebhookTestEventData(Model):

@@ -2,6 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { AuditRecord, ReportRecord } from './audit.ts'
 import { BudgetRecord } from './budget.ts'
 import { CommitRecord } from './commit.ts'
+import { EffectRecord } from './effect.ts'
 import { MemberRecord } from './member.ts'
 import { NoteRecord } from './note.ts'
 import { LimitRecord, PlanRecord } from './plan.ts'
@@ -23,5 +24,6 @@ export const RECORD_SCHEMAS = {
   note: NoteRecord,
   plan: PlanRecord,
   limit: LimitRecord,
+  effect: EffectRecord,
 } as const
 export type SyncRecord = Static<(typeof RECORD_SCHEMAS)[keyof typeof RECORD_SCHEMAS]>

@@ -76,6 +76,7 @@ export function createCells(usual: Pick<FactKey, 'price' | 'vendor' | 'paid_by'>
       ...key,
       ...newCounts(),
       ...{ is_main: false, sessions: 0, turns: 0, main_turns: 0, unpriced_tokens: 0 },
+      ...noResults(),
       parts: new Map<string, Part>(),
       costs: COST_KINDS.map(() => 0n),
     }))
@@ -94,6 +95,18 @@ function byKey(a: FactKey, b: FactKey): number {
     if (order !== 0) return order
   }
   return 0
+}
+
+type Results = Pick<UsageFact, 'tool_results' | 'tool_errors'>
+export const noResults = (): Results => ({ tool_results: 0, tool_errors: 0 })
+
+/** Adds what tools gave back. */
+export function addResults(sums: Results, calls: FactTurn['tool_calls'] = []): void {
+  for (const { ok } of calls) {
+    if (ok === null) continue
+    sums.tool_results += 1
+    if (!ok) sums.tool_errors += 1
+  }
 }
 
 /** Adds a call, or a total beyond the calls, to its cell or part. `list`: what its tokens cost by the list. */

@@ -1,6 +1,6 @@
 import { largestRemainder } from '../scoring/largest-remainder.ts'
 import type { Pricer } from '../scoring/prices.ts'
-import { addCall, byKind, type Cell, createCells, type Part, sumOf } from './cells.ts'
+import { addCall, addResults, byKind, type Cell, createCells, noResults, type Part, sumOf } from './cells.ts'
 import { divideCost, divideTokens } from './divide.ts'
 import {
   type FactKey,
@@ -81,6 +81,9 @@ export function usageFacts(
   }
   let last: Omit<FactKey, keyof Days> = { ...usual, model: main }
   let lastValues = usualValues
+  /** Results of tools before the first call. */
+  const early = noResults()
+  let latest: Pick<Cell, 'tool_results' | 'tool_errors'> = early
   for (const turn of detail.turn_records) {
     const isBeyond = turn.role === 'unattributed'
     const time = daysOf((isBeyond ? detail.ended_at : turn.started_at) ?? created_at)
@@ -106,17 +109,27 @@ export function usageFacts(
     const isOwn = isNoted(turn) || !isPrompt
     if (isPrompt) waiting.push({ days: time, isOwn })
     if (isOwn && !isBeyond) countTurn(time, values)
-    if (!isCall) continue
+    if (!isCall) {
+      addResults(latest, turn.tool_calls)
+      continue
+    }
     last = key
     lastValues = values
     if (!isBeyond) takeWaiting()
     const cell = cellOf({ ...last, ...time })
     addCall(cell, turn, price?.costs, isBeyond)
     inParts(cell, values, (part) => addCall(part, turn, price?.costs, isBeyond))
+    addResults(cell, turn.tool_calls)
+    latest = cell
   }
   takeWaiting()
   const mainCell = firstOf(first, main)
   mainCell.is_main = true
+  const isTold = detail.turn_records.some(({ tool_calls = [] }) => tool_calls.length > 0)
+  const uses = isTold ? [] : (detail.tools_used ?? [])
+  mainCell.tool_results += early.tool_results + uses.reduce((sum, { calls }) => sum + calls, 0)
+  mainCell.tool_errors +=
+    early.tool_errors + uses.reduce((sum, { calls, errors }) => sum + Math.min(calls, errors), 0)
   for (const model of models) firstOf(first, model).sessions = 1
   divideTurns(session.turns, [...turnsByDay.values()], (days, turns) => {
     for (const model of models) {

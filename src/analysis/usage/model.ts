@@ -33,6 +33,8 @@ export interface FactTurn extends FactNotes {
   tokens: FactTurnTokens | null
   /** US dollars. */
   cost: number | null
+  /** `ok` is null for one without a result. */
+  tool_calls?: readonly { ok: boolean | null }[]
 }
 
 export interface FactSession {
@@ -48,6 +50,8 @@ export interface FactSession {
     tokens: (KnownTokens & { cache_creation_1h?: number | null }) | null
     ended_at: string | null
     turn_records: readonly FactTurn[]
+    /** Counted where no turn says what its tools did. */
+    tools_used?: readonly { calls: number; errors: number }[]
   }
 }
 
@@ -88,6 +92,9 @@ export interface FacetPart extends Measures {
 }
 
 export interface UsageFact extends FactKey, Measures {
+  /** Results of tools, and those that failed, counted with the last call. */
+  tool_results: number
+  tool_errors: number
   /** True of one fact of each session: the first of its first day and main model. */
   is_main: boolean
   /** 1 for one fact of each model of a session, the first of the session's first day. */

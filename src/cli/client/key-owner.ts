@@ -22,13 +22,17 @@ export async function fetchKeyOwner(url: string, key: string): Promise<KeyWhoAmI
 }
 
 /**
- * The answer to `GET /v1<path>` where it is a 2xx or a refusal that is about the request. Throws OperatorError when the
+ * The answer to `GET /v1<path>`, or to a POST of `body`, where it is a 2xx or a refusal that is about the request. Throws OperatorError when the
  * server is not available, knows no such key or redirects.
  */
-async function ask({ url, key }: Pick<Server, 'url' | 'key'>, path: string): Promise<Answer> {
+async function ask({ url, key }: Pick<Server, 'url' | 'key'>, path: string, body?: object): Promise<Answer> {
   const response = await askServer(`${url}/v1${path}`, {
     timeoutMs: TIMEOUT_MS,
-    headers: { authorization: `Bearer ${key}`, 'user-agent': `CloudAnalytics/${VERSION}` },
+    headers: {
+      ...{ authorization: `Bearer ${key}`, 'user-agent': `CloudAnalytics/${VERSION}` },
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    ...(body && { method: 'POST', body: JSON.stringify(body) }),
   })
   const { status } = response
   if (status === 401) throw new OperatorError(refusedKey(url))
@@ -53,8 +57,12 @@ export class Refusal extends OperatorError {
 }
 
 /** Does the same as `ask`, and throws Refusal unless the answer is a 2xx with an object. */
-export async function askOk(server: Pick<Server, 'url' | 'key'>, path: string): Promise<Answer> {
-  const answer = await ask(server, path)
+export async function askOk(
+  server: Pick<Server, 'url' | 'key'>,
+  path: string,
+  body?: object,
+): Promise<Answer> {
+  const answer = await ask(server, path, body)
   if (answer.ok && Object.keys(bodyOf(answer)).length > 0) return answer
   const { error, code, details } = errorOf(answer)
   if (error === undefined || code === undefined) throw notOurs(server.url, answer.status)

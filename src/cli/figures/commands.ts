@@ -1,6 +1,7 @@
 import type { TObject } from '@sinclair/typebox'
 import { BreakdownQuery } from '../../features/cost/breakdown-model.ts'
 import { CostQuery } from '../../features/cost/model.ts'
+import { EffectListQuery, EffectQuery, RECORDED_KINDS, UNITS } from '../../features/effects/model.ts'
 import { ExplainQuery } from '../../features/explain/model.ts'
 import { OutcomesQuery } from '../../features/outcomes/model.ts'
 import { RiskListQuery } from '../../features/risk/model.ts'
@@ -66,4 +67,43 @@ export function addFigures(program: CliCommand): void {
   figure('team', 'list members with their sessions and cost of the last 30 days')
     .examples('team --org acme')
     .load(async () => (await import('./team.ts')).showTeam)
+  addEffects(program)
+}
+
+/** `effects`: what changed, and what it made of the cost. */
+function addEffects(program: CliCommand): void {
+  const effects = program.add('effects', 'changes of how the organization works, and whether they paid')
+  addParameters(effects.add('list', 'list the changes, the newest first'), [EffectListQuery])
+    .notes(NOTE)
+    .examples('effects list --org acme --verdict seen')
+    .load(async () => (await import('./effects.ts')).showEffects)
+  addParameters(effects.add('show <id>', 'show what a change made, with its range and parts'), [EffectQuery])
+    .notes(NOTE)
+    .examples('effects show --org acme eff_4c7f0d2k', 'effects show eff_4c7f0d2k --measure quality')
+    .load(async () => (await import('./effects.ts')).showEffect)
+  effects
+    .add('add <name>', 'record a change, or have days assigned by a draw')
+    .option('--org <slug>', 'slug of the organization, in the local database')
+    .server()
+    .choice('--kind <kind>', 'of a recorded change', RECORDED_KINDS)
+    .option('--week <day>', 'a day of the week in which it changed')
+    .option('--day <day>', 'the day on which it changed, in place of the week')
+    .choice('--unit <unit>', 'who changed: members, or repositories', UNITS)
+    .option('--members <list>', 'ids or addresses, with commas; without a list all changed')
+    .option('--projects <list>', 'repositories, with commas')
+    .option('--team <team>', 'the members of this team')
+    .choice('--assigned <unit>', 'days are drawn for each member', ['days'])
+    .option('--from <day>', 'first day of an assignment, today or later')
+    .option('--to <day>', 'last day of an assignment')
+    .examples(
+      'effects add "AGENTS.md names the tests" --kind file --unit repository --week 2026-11-02 --projects checkout',
+      'effects add "plan first" --assigned days --team payments --from 2026-12-01 --to 2026-12-28',
+    )
+    .load(async () => (await import('./effect-changes.ts')).addChange)
+  effects
+    .add('arm <id>', 'print 1 where the change is on for you on a day, else 0: for scripts and hooks')
+    .server()
+    .option('--day <day>', 'a day of the assignment (today)')
+    .examples('effects arm eff_4c7f0d2k')
+    .load(async () => (await import('./effect-changes.ts')).printArm)
 }

@@ -9,6 +9,7 @@ import { ApiError, type FieldProblem, OperatorError } from '../../base/errors.ts
 import { shellWord, visible } from '../../base/text.ts'
 import type { Sql } from '../../database/client.ts'
 import { costRoutes } from '../../features/cost/routes.ts'
+import { effectReads } from '../../features/effects/routes.ts'
 import { explainRoutes } from '../../features/explain/routes.ts'
 import { outcomeRoutes } from '../../features/outcomes/routes.ts'
 import { qualityRoutes } from '../../features/quality/routes.ts'
@@ -51,7 +52,7 @@ export interface View {
 interface Figure<Body> {
   path: string
   query: TObject
-  /** The route has a range of its own where no dates are given. */
+  /** The route has a range of its own where no dates are given, or none. */
   hasOwnRange?: boolean
   text: (body: Body, view: View) => string | Promise<string>
 }
@@ -155,6 +156,7 @@ async function localBody({ config, log }: Context, sql: Sql, orgId: string, url:
     .use(outcomeRoutes(deps))
     .use(teamRoutes(deps))
     .use(seatRoutes(deps))
+    .use(effectReads(deps, sql))
   const text = await (await app.handle(new Request(`http://localhost${url}`))).text()
   if (failure !== undefined) throw failure.error
   return text

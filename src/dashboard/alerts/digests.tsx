@@ -129,6 +129,7 @@ export function useWeek(from: string, name: string): Loaded<Message | null> {
         pull_requests: { merged: pull_requests.merged, cost: linked_cost },
         average_quality: meanOf(quality),
         new_findings: 0,
+        effects: [],
       },
       meanOf(quality.previous),
       serverUrl(),

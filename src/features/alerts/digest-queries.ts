@@ -44,7 +44,7 @@ export async function readDigest(
   digestId: string,
   today: string,
   zone: string,
-): Promise<{ data: EventData['digest.ready']; previousQuality: number | null }> {
+): Promise<{ data: Omit<EventData['digest.ready'], 'effects'>; previousQuality: number | null }> {
   const { from, to } = weekBefore(today)
   const days = { date_from: addDays(from, -7), date_to: to }
   const [spent] = await sql<[{ cost: string; previous_cost: string }]>`

@@ -1,5 +1,6 @@
 import { messageOf } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
+import type { PriceOverrides } from '../../base/model-prices.ts'
 import type { Sql } from '../../database/client.ts'
 import { isConnectionError } from '../../database/connection-errors.ts'
 import { findDueOrganizations } from './rule-queries.ts'
@@ -11,6 +12,8 @@ interface LookDeps {
   sql: Sql
   /** PUBLIC_URL */
   publicUrl: string | null
+  /** MODEL_PRICES */
+  modelPrices?: PriceOverrides | undefined
   log: Log
 }
 
@@ -19,7 +22,7 @@ interface LookDeps {
  * organization's rules are written in one transaction that has these rows locked, so that none is told twice, whoever looks
  * and ends meanwhile. Never rejects: the next call repeats what failed.
  */
-export async function lookAtRules({ sql, publicUrl, log }: LookDeps, now: Date): Promise<void> {
+export async function lookAtRules({ sql, publicUrl, modelPrices, log }: LookDeps, now: Date): Promise<void> {
   const warn = (message: string, error: unknown, fields: object = {}) =>
     log[isConnectionError(error) ? 'debug' : 'warn'](message, { ...fields, error: messageOf(error) })
   const due = await findDueOrganizations(sql, now).catch((error: unknown) => {
@@ -33,7 +36,7 @@ export async function lookAtRules({ sql, publicUrl, log }: LookDeps, now: Date):
     for (let orgId = due.pop(); orgId !== undefined; orgId = due.pop()) {
       const id = orgId
       await sql
-        .begin((tx) => lookAtOrganization(tx, id, { now, publicUrl }))
+        .begin((tx) => lookAtOrganization(tx, id, { now, publicUrl, modelPrices }))
         .catch((error: unknown) => warn('alerts failed, they are tried again', error, { org_id: id }))
     }
   }

@@ -179,7 +179,12 @@ function scoreText(score: number | null, before: number | null): string {
   return `${plain(score)} on average, ${change} the week before`
 }
 
-/** The seven lines of a digest; `previousQuality` is the mean score of the week before. */
+const effectText = ({ name, verdict, effect }: DigestData['effects'][number]): string => {
+  const size = `${effect < 0 ? '−' : '+'}${Math.round(Math.abs(effect) * 100)}%`
+  return `${name} ${verdict === 'moved' ? 'came with' : 'made'} ${size} of the cost of a prompt`
+}
+
+/** The seven lines of a digest, and one of changes where there are any; `previousQuality` is the mean score of the week before. */
 export function digestMessage(
   name: string,
   data: DigestData,
@@ -190,7 +195,7 @@ export function digestMessage(
   const line = (label: string, text: string, page: string, query: Record<string, string> = {}): Line => ({
     ...{ label, text, url: pageUrl(publicUrl, page, { from, to, ...query }) },
   })
-  const { average_quality: quality, new_findings: findings } = data
+  const { average_quality: quality, new_findings: findings, effects } = data
   const { merged } = pull_requests
   return {
     title: `${data.test ? 'Test of a digest' : name}: ${from} to ${to}`,
@@ -212,6 +217,7 @@ export function digestMessage(
       ),
       line('Quality', scoreText(quality, previousQuality), 'quality'),
       line('Findings', quality === null ? 'nothing was looked at' : `${plain(findings)} new`, 'findings'),
+      ...(effects.length === 0 ? [] : [line('Changes', effects.map(effectText).join('; '), 'paid')]),
     ],
     url: pageUrl(publicUrl, ''),
   }

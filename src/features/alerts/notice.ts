@@ -1,11 +1,14 @@
 import { type Actor, recordEntries } from '../../accounts/audit-log/append.ts'
+import { loadPriceHistory } from '../../analysis/scoring/base-prices.ts'
 import { dayOf } from '../../base/dates.ts'
+import type { PriceOverrides } from '../../base/model-prices.ts'
 import type { ISql } from '../../database/client.ts'
 import { attemptTest, type RedeliveryDeps } from '../../webhooks/deliveries/redelivery.ts'
 import { bodyOf, type EventData } from '../../webhooks/outbox/catalogue.ts'
 import type { Attemptable } from '../../webhooks/outbox/claim.ts'
 import { emit, findSubscribers, type NewEvent, sendTo } from '../../webhooks/outbox/events.ts'
 import { insertTest } from '../../webhooks/outbox/insert-test.ts'
+import { newlyFound } from '../effects/reports.ts'
 import type { RuleTest } from './destination-model.ts'
 import { endpointsOf, type StoredDestination } from './destinations.ts'
 import { readDigest } from './digest-queries.ts'
@@ -26,6 +29,8 @@ type AlertData = EventData['alert.fired']
 /** When a notice is made, for whom it links to the dashboard, and whether it is an example. */
 export interface At extends Clock {
   publicUrl: string | null
+  /** MODEL_PRICES: the parts of effects depend on prices. */
+  modelPrices?: PriceOverrides | undefined
   test?: true
 }
 
@@ -73,10 +78,12 @@ export async function digestNotice(
   sql: ISql,
   orgId: string,
   { id, definition }: Rule<'digest'>,
-  { now, zone, publicUrl, test }: At,
+  { now, zone, publicUrl, modelPrices, test }: At,
 ): Promise<Notice> {
   const { data: week, previousQuality } = await readDigest(sql, orgId, id, dayOf(now, zone), zone)
-  const data = { ...week, ...(test && { test }) }
+  const prices = await loadPriceHistory(modelPrices)
+  const effects = await newlyFound({ sql, store: test ? null : sql, prices, now }, orgId)
+  const data = { ...week, effects, ...(test && { test }) }
   return {
     events: [{ event: 'digest.ready', data }],
     message: digestMessage(definition.name, data, previousQuality, publicUrl),

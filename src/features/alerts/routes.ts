@@ -19,7 +19,7 @@ import { createRule, deleteRule, type RuleDeps, type Rules, type Shown, updateRu
 import { getRuleDelivery, listRuleDeliveries } from './delivery-queries.ts'
 import { RuleDelivery, RuleDeliveryDetail, RuleTest } from './destination-model.ts'
 import type { Clock } from './evaluate.ts'
-import { type Notice, testRule } from './notice.ts'
+import { type At, type Notice, testRule } from './notice.ts'
 import { getRule, listRules, noRule, type Rule, type RuleKind } from './rule-queries.ts'
 
 export type RuleRouteDeps = RouteDeps & RuleDeps & RedeliveryDeps & { limitTests: TestLimit }
@@ -37,12 +37,7 @@ export interface RoutedRules<Kind extends RuleKind> extends Rules<Kind> {
   /** Shows one rule with all that is known of it. */
   showWhole: (rule: Rule<Kind>) => Shown
   /** Makes the message of a test. */
-  noticeOf: (
-    sql: ISql,
-    orgId: string,
-    rule: Rule<Kind>,
-    how: Clock & { publicUrl: string | null; test: true },
-  ) => Promise<Notice>
+  noticeOf: (sql: ISql, orgId: string, rule: Rule<Kind>, how: At & { test: true }) => Promise<Notice>
   schemas: { one: TObject; added: TObject; changed: TObject }
   /** Whether answers name members. */
   members?: true
@@ -150,7 +145,8 @@ export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: Ro
       async ({ params, request, orgId, actor }) => {
         const { rule, notice } = await read(orgId, async (sql) => {
           const rule = await getRule(sql, orgId, kind, idOf(params))
-          const how = { now: now(), zone: await findZone(sql, orgId), publicUrl, test: true } as const
+          const at = { now: now(), zone: await findZone(sql, orgId), publicUrl }
+          const how = { ...at, modelPrices: config.modelPrices?.prices, test: true } as const
           return { rule, notice: await rules.noticeOf(sql, orgId, rule, how) }
         })
         return await limitTests(`${orgId}/${rule.id}`, request, () =>

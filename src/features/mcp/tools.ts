@@ -124,12 +124,27 @@ const TOOLS: readonly Tool[] = [
       return await get(call, `/v1/risk/${encodeURIComponent(id ?? 'none')}`)
     },
   ),
+  tool(
+    'did_it_pay',
+    'cost:read',
+    'What changes (versions, models, settings) made of the cost of a prompt, with ranges; one by id.',
+    { id: Type.Optional(text('eff_…')), page },
+    async (call, { id, page }) =>
+      id === undefined
+        ? partOfPage(await get(call, '/v1/effects', apiPage(page)), page)
+        : await get(call, `/v1/effects/${encodeURIComponent(id)}`),
+  ),
 ]
+
+/** Sizes that a call must keep within; a definition without them is shorter. */
+const SIZES = new Set(['maxLength', 'minLength', 'minimum', 'maximum', 'minItems', 'maxItems'])
+const withoutSizes = (schema: TObject): TObject =>
+  JSON.parse(JSON.stringify(schema, (name, value: unknown) => (SIZES.has(name) ? undefined : value)))
 
 /** The definitions of the tools that the caller may use. */
 export const toolsFor = ({ scopes }: Access) =>
   TOOLS.filter(({ needs }) => grants(scopes, needs)).map(({ name, description, inputSchema }) => ({
-    ...{ name, description, inputSchema: { ...inputSchema, type: 'object' as const } },
+    ...{ name, description, inputSchema: { ...withoutSizes(inputSchema), type: 'object' as const } },
     annotations: { readOnlyHint: true },
   }))
 

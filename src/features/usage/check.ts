@@ -9,6 +9,7 @@ import { pullRequestShares } from './pull-request-queries.ts'
 import { BRANCH_ROLLUP, FACET_ROLLUP, TICKET_ROLLUP, USAGE_ROLLUP } from './rollup.ts'
 import { TICKETS } from './ticket-check.ts'
 import { endWalk, findWalked, readSessions } from './walk.ts'
+import { TRAIT_ROLLUP, WORK_ROLLUP } from './work-rollup.ts'
 import { FACET_COLUMNS, facetsOf, insertUsage, USAGE_COLUMNS, usageOfAll, usedOf } from './write.ts'
 
 /** Sessions with their details read at a time: some MB. */
@@ -39,6 +40,8 @@ const SUMMED = [
     'main_turns',
     'calls',
     'prompts',
+    'tool_results',
+    'tool_errors',
     'input',
     'output',
     'cache_read',
@@ -165,6 +168,8 @@ export const usageTables = (pricer: () => Promise<Pricer>): readonly CheckedTabl
   USAGE_ROLLUP,
   BRANCH_ROLLUP,
   FACET_ROLLUP,
+  WORK_ROLLUP,
+  TRAIT_ROLLUP,
   {
     name: 'session_links',
     columns: ['session_id', 'repo', 'pr_number'],

@@ -3,6 +3,7 @@ import type { Fragment, ISql } from '../../database/client.ts'
 import { countedProject, describeSummed, rollup } from '../../database/rollups.ts'
 import { type Dimension, USED } from './model.ts'
 import { dividedSums, selected } from './sums.ts'
+import { TRAIT_ROLLUP, WORK_ROLLUP } from './work-rollup.ts'
 
 type Grain = 'month' | 'day' | 'all'
 
@@ -194,4 +195,7 @@ export const FACET_ROLLUP = rollup({
 })
 
 /** The sums of session_usage. */
-export const USAGE_ROLLUPS = [USAGE_ROLLUP, BRANCH_ROLLUP, TICKET_ROLLUP, FACET_ROLLUP]
+export const USAGE_ROLLUPS = [
+  ...[USAGE_ROLLUP, BRANCH_ROLLUP, TICKET_ROLLUP, FACET_ROLLUP],
+  ...[WORK_ROLLUP, TRAIT_ROLLUP],
+]

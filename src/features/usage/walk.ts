@@ -4,6 +4,7 @@ import type { ISql, Sql } from '../../database/client.ts'
 import { counting } from '../../database/rollups.ts'
 import { dayIn, deleteOfSessions, pagesOf } from '../../database/rows.ts'
 import { USAGE_ROLLUPS } from './rollup.ts'
+import { touchWeeks } from './work-rollup.ts'
 import {
   insertUsage,
   type StoredSession,
@@ -91,8 +92,10 @@ export async function divideNext(tx: ISql, orgId: string, pricer: Pricer, size: 
   const of = tx`s.session_id = any(${ids}::text[])`
   const rows = await usageOfAll(tx, orgId, { sessions: sessions.map(usedOf), pricer })
   await counting(tx, orgId, USAGE_ROLLUPS, { before: of, after: of, isLarge: true }, async () => {
+    await touchWeeks(tx, orgId, ids)
     await deleteOfSessions(tx, orgId, ids, 'session_usage', 'session_facets')
     await insertUsage(tx, orgId, rows)
+    await touchWeeks(tx, orgId, ids)
   })
   await tx`
     update usage_walks w

@@ -11,6 +11,7 @@ import { counting } from '../../database/rollups.ts'
 import { type Columns, deleteOfSessions, unnest } from '../../database/rows.ts'
 import { attachSessions, detachSessions } from './pull-request-write.ts'
 import { USAGE_ROLLUPS } from './rollup.ts'
+import { touchWeeks } from './work-rollup.ts'
 
 /** The columns of a `StoredSession`. */
 export const storedColumns = (sql: ISql) => sql`
@@ -91,8 +92,10 @@ export async function updateUsage(
     isLarge: ids.length >= MIN_COPIED,
   }
   await counting(tx, orgId, USAGE_ROLLUPS, counted, async () => {
+    await touchWeeks(tx, orgId, before)
     await deleteUsage(tx, orgId, before)
     await insertUsage(tx, orgId, rows)
+    await touchWeeks(tx, orgId, ids)
     await insertLinks(tx, orgId, sessions)
     await attachSessions(tx, orgId, ids)
   })
@@ -220,6 +223,8 @@ export const USAGE_COLUMNS = {
   session_cost: 'numeric',
   sessions: 'integer',
   ...DIVIDED_COLUMNS,
+  tool_results: 'integer',
+  tool_errors: 'integer',
   transcript_tokens: 'bigint',
   telemetry_tokens: 'bigint',
 } as const

@@ -186,6 +186,7 @@ const PATH_PARAMETERS: Record<string, string> = {
   month: 'YYYY-MM',
   webhook_id: 'Id of the webhook endpoint',
   note_id: 'Id of the note',
+  effect_id: 'Id of the change',
   alert_id: 'Id of the alert',
   digest_id: 'Id of the digest',
   delivery_id: 'Id of the delivery',

@@ -21,6 +21,7 @@ export const TAGS = [
   { name: 'Sessions', description: 'What coding agents did, session by session' },
   { name: 'Quality', description: 'How good the work was' },
   { name: 'Cost', description: 'What it cost, against the budget' },
+  { name: 'Effects', description: 'Whether changes of how the organization works paid' },
   { name: 'Security', description: 'Secrets and risky changes that were found' },
   { name: 'Team', description: 'Who works, and who knows what' },
   { name: 'Audit', description: 'Who changed what, and when' },

@@ -64,7 +64,7 @@ function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start
   })
   const heartbeat = startHeartbeat(pools, log)
   const { publicUrl } = settings
-  const looking = { sql: rulesPool.sql, publicUrl, log }
+  const looking = { sql: rulesPool.sql, publicUrl, modelPrices: settings.modelPrices?.prices, log }
   const pricer = once(() => loadPricer(settings.modelPrices?.prices))
   const chores = [
     repeat(() => runHousekeeping(housekeepingPool.sql, settings, log), HOUSEKEEPING_MS),

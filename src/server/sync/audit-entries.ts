@@ -13,6 +13,7 @@ const ACTIONS: Record<string, { created: string; updated: string }> = {
   note: { created: 'note.created', updated: 'note.updated' },
   plan: { created: 'plan.created', updated: 'plan.updated' },
   limit: { created: 'limit.synced', updated: 'limit.synced' },
+  effect: { created: 'effect.created', updated: 'effect.updated' },
   report: { created: 'report.generated', updated: 'report.generated' },
 }
 

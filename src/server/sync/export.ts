@@ -2,6 +2,7 @@ import type { Sql } from '../../database/client.ts'
 import { countAuditEntries, exportAuditEntries, listReportRecords } from '../../features/audit/export.ts'
 import { commitPages, countStoredCommits } from '../../features/commits/queries.ts'
 import { listBudgets } from '../../features/cost/export.ts'
+import { listStoredEffects } from '../../features/effects/effect-queries.ts'
 import { listNotes } from '../../features/notes/queries.ts'
 import { countRisks, riskRecords } from '../../features/risk/queries.ts'
 import { limitRecords, listPlanRecords } from '../../features/seats/export.ts'
@@ -32,6 +33,7 @@ export async function* exportLines(sql: Sql, orgId: string): AsyncGenerator<stri
   yield linesOf((await listNotes(sql, orgId)).map((note) => ({ type: 'note', ...note })))
   yield linesOf(await listPlanRecords(sql, orgId))
   for await (const records of limitRecords(sql, orgId)) yield linesOf(records)
+  yield linesOf((await listStoredEffects(sql, orgId)).map((effect) => ({ type: 'effect', ...effect })))
   for await (const records of commitPages(sql, orgId, { size: COMMITS })) yield linesOf(records)
   for await (const records of riskRecords(sql, orgId)) yield linesOf(records)
   yield* exportAuditEntries(sql, orgId)

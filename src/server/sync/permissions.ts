@@ -32,6 +32,7 @@ const SCOPE_OF_TYPE: Readonly<Record<SyncRecord['type'], Scope>> = {
   note: 'admin',
   plan: 'admin',
   limit: 'sessions:write',
+  effect: 'admin',
 }
 
 /**

@@ -6,6 +6,7 @@ import { moveProject, type Renaming, WITHOUT_PROJECT } from '../../database/roll
 import { renameInRules } from '../../features/alerts/rule-queries.ts'
 import { renameInCommits } from '../../features/commits/write.ts'
 import { renameInBudgets } from '../../features/cost/write.ts'
+import { renameInEffects } from '../../features/effects/effect-queries.ts'
 import { renameInNotes } from '../../features/notes/queries.ts'
 import { updateFileRisks } from '../../features/security/file-risks.ts'
 import { FINDING_ROLLUPS } from '../../features/security/finding-rollups.ts'
@@ -50,6 +51,7 @@ export async function renameProject(
     await renameInBudgets(tx, orgId, renaming)
     await renameInRules(tx, orgId, renaming)
     await renameInNotes(tx, orgId, renaming)
+    await renameInEffects(tx, orgId, renaming)
     await updateSharesOfProject(tx, orgId, renaming.to)
     const renamed = { sessions, commits, pull_requests }
     if (sessions + commits + pull_requests === 0) throw noProject()

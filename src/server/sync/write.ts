@@ -11,6 +11,7 @@ import { updateExpertiseOf } from '../../features/commits/expertise.ts'
 import { writeCommits } from '../../features/commits/write.ts'
 import { writeBudgetAlerts } from '../../features/cost/budget-alerts.ts'
 import { writeBudgets } from '../../features/cost/write.ts'
+import { writeEffects } from '../../features/effects/effect-queries.ts'
 import { reopenFixed } from '../../features/findings/finding-changes.ts'
 import { writeNotes } from '../../features/notes/queries.ts'
 import { type ComputedRisks, computeRisks, writeRisks } from '../../features/risk/write.ts'
@@ -190,6 +191,7 @@ export async function storeBatch(
       // reports come after all entries that they may count
       report: await writeReports(tx, orgId, records),
       note: await writeNotes(tx, orgId, records),
+      effect: await writeEffects(tx, orgId, records),
     }
     await results.pr_risk.updateRollups()
     await updateShares(tx, orgId, {

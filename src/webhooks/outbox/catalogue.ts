@@ -89,6 +89,10 @@ const DigestReady = Type.Object({
   }),
   average_quality: nullable(Score('Null: no sessions')),
   new_findings: Type.Integer({ description: 'Findings of these days that were in no session before' }),
+  effects: Type.Array(
+    Type.Object({ id: Type.String(), name: Type.String(), verdict: Type.String(), effect: Type.Number() }),
+    { description: 'Changes whose verdict has become `seen` or `moved` in these days' },
+  ),
   test: Type.Optional(Type.Literal(true)),
 })
 
@@ -185,6 +189,7 @@ export const EVENTS = {
       budget: { limit: 2500, projected_cost: 1768.2 },
       pull_requests: { merged: 17, cost: 350.25 },
       ...{ average_quality: 84.2, new_findings: 3 },
+      effects: [{ id: 'eff_4c7f0d2k', name: 'claude-code 2.1.330', verdict: 'seen', effect: 0.3 }],
     },
   }),
 }

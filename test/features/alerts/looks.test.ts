@@ -293,5 +293,6 @@ test('the data of a digest', async () => {
       { key: 'shop', cost: 1.75 },
     ],
     ...{ budget: null, pull_requests: { merged: 1, cost: 0.25 }, average_quality: 80, new_findings: 1 },
+    effects: [],
   })
 })

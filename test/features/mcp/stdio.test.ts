@@ -49,7 +49,7 @@ for (const mode of ['legacy', { pin: '2026-07-28' }] as const) {
     const env_ = { PATH: process.env.PATH ?? '', ...env }
     await mcp.connect(new StdioClientTransport({ command, args: [...entry, 'mcp'], env: env_ }))
     expect(mcp.getServerVersion()?.name).toBe('cloud-analytics')
-    expect((await mcp.listTools()).tools).toHaveLength(7)
+    expect((await mcp.listTools()).tools).toHaveLength(8)
     const asked = { name: 'session_quality', arguments: { session_id: 'sess_one' } }
     const [first] = (await mcp.callTool(asked)).content
     expect(JSON.parse(first?.type === 'text' ? first.text : '')).toMatchObject({ quality_score: 80 })

@@ -20,6 +20,7 @@ const TOOLS = {
   who_knows: 'team:read',
   risky_files: 'security:read',
   pr_risk: 'risk:read',
+  did_it_pay: 'cost:read',
 }
 const ARGUMENTS: Record<string, object> = {
   session_quality: { session_id: 'sess_one' },
@@ -62,7 +63,7 @@ async function send(records: object[], by = ask) {
 
 beforeAll(async () => {
   app = testApp(database.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
-  owner = await tenant(database.sql)
+  owner = await tenant(database.sql, { scopes: ['read', 'write', 'audit:write', 'admin'] })
   ask = client(app, owner.key)
   await send([
     member('ada'),
@@ -83,6 +84,17 @@ beforeAll(async () => {
       ]),
     ),
     commit('c1', 'guest', '2026-04-01T00:00:00Z', [change('docs/guide.md', 9, 'added')]),
+    {
+      ...{
+        type: 'effect',
+        id: 'eff_1',
+        source: 'recorded',
+        name: 'AGENTS.md',
+        kind: 'file',
+        dismissed: false,
+      },
+      ...{ unit: 'repository', from_day: '2026-06-01' },
+    },
     {
       ...{ type: 'pr_risk', repo: 'acme/shop', pr_number: 7, pr_title: 'Refund', files_changed: 1 },
       ...{ created_at: '2026-06-01T00:00:00Z', project: 'shop', author_email: 'ada@example.com' },
@@ -161,6 +173,14 @@ for (const revision of ['legacy', { pin: '2026-07-28' }] as const) {
       ...{ current_budget, windows: [], next_page: null },
     })
     expect(current_budget).toMatchObject({ limit: 100, remaining: 97.5 })
+
+    const changes = (await fromApi('/v1/effects')) as { data: { id: string }[] }
+    expect(changes.data).toHaveLength(1)
+    expect((await call(mcp, 'did_it_pay')).answer).toEqual({ ...changes, next_page: null })
+    expect((await call(mcp, 'did_it_pay', { id: 'eff_1' })).answer).toEqual({
+      ...changes.data[0],
+      next_page: null,
+    })
 
     const { quality_score, quality_metadata } = (await fromApi('/v1/sessions/sess_one')) as Record<
       string,

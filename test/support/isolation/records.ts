@@ -28,6 +28,7 @@ export interface Names {
   hook: string
   delivery: string
   note: string
+  effect: string
   alert: string
   digest: string
   plan: string
@@ -57,6 +58,7 @@ export function namesOf(word: string, { day = '2025-11-10', micros = '000001', p
     hook: `hook_${word}`,
     delivery: `dlv_${word}`,
     note: `note_${word}`,
+    effect: `eff_${word}`,
     alert: `alert_${word}`,
     digest: `digest_${word}`,
     plan: `plan_${word}`,
@@ -84,6 +86,11 @@ export function recordsOf(names: Names, size = 1): { type: string; [field: strin
     { type: 'budget', month: '2025-11', limit: 40 * size, project: names.project },
     { type: 'budget', month: '2025-11', limit: 30 * size, member: names.user },
     { type: 'budget', month: '2025-11', limit: 20 * size, team: `team of ${names.project}` },
+    {
+      ...{ type: 'effect', id: names.effect, source: 'assigned', name: `Plan of ${names.project}` },
+      ...{ kind: 'assigned', unit: 'member', dismissed: size > 1, from_day: names.day, to_day: '2026-01-01' },
+      members: [names.user],
+    },
     {
       ...{ type: 'note', id: names.note, day: names.day, text: `Seen ${size}` },
       ...{ project: names.project, team: `team of ${names.project}` },

@@ -14,6 +14,13 @@ export const PARAMETERS: Record<string, Values | string[]> = {
   finding_id: (names) => [names.finding],
   delivery_id: (names) => [names.delivery],
   note_id: (names) => [names.note],
+  effect_id: (names) => [names.effect],
+  kind: ['assigned', 'price'],
+  dismissed: ['true'],
+  weeks: ['8'],
+  measure: ['quality'],
+  // answered to members only
+  day: ['2025-11-10'],
   alert_id: (names) => [names.alert],
   digest_id: (names) => [names.digest],
   key_id: (_names, key) => [key],
@@ -92,12 +99,15 @@ const OWN_VALUES: Record<string, string[]> = {
   'explain by': ['member', 'team', 'model', 'agent', 'branch', 'vendor'],
   'findings status': ['open', 'fixed', 'accepted', 'dismissed'],
   'findings sort': ['severity'],
+  'effects verdict': ['too_few', 'too_early'],
   'sessions include': ['details'],
   'first-days by': ['project', 'member', 'team', 'model', 'agent', 'branch'],
   'budgets include': ['used'],
 }
 /** The values of a parameter in this path; undefined where none are known. */
 export function valuesIn(path: string, parameter: string): Values | string[] | undefined {
+  // changes are of weeks, which both organizations have
+  if (path.endsWith('/effects') && parameter.startsWith('date_')) return ['2025-11-10']
   const [, kind] = /\/(alert|digest)s\//.exec(path) ?? []
   return parameter === 'delivery_id' && kind !== undefined
     ? (names) => [deliveryOf(names, kind as 'alert')]
@@ -105,9 +115,14 @@ export function valuesIn(path: string, parameter: string): Values | string[] | u
 }
 
 /** Routes whose answers are the same for every organization, or for a key of nobody. */
-export const SHARED_PATHS = ['/webhooks/events', '/cost/price-guess', '/server', '/seats/mine'].flatMap(
-  (path) => [`/v1${path}`, `/api/v1${path}`],
-)
+export const SHARED_PATHS = [
+  '/webhooks/events',
+  '/cost/price-guess',
+  '/server',
+  '/seats/mine',
+  '/effects/eff_mmmm/arm',
+  '/effects/:effect_id/arm',
+].flatMap((path) => [`/v1${path}`, `/api/v1${path}`])
 /** The routes that change something, with a body that is good; null: without one. */
 export const CHANGES: Record<string, object | null> = {
   'DELETE /sessions/:session_id': null,
@@ -125,6 +140,9 @@ export const CHANGES: Record<string, object | null> = {
   'DELETE /members/:user_id': null,
   'PUT /budgets/:month': { limit: 12.5 },
   'DELETE /budgets/:month': null,
+  'POST /effects': { name: 'made', kind: 'file', week: '2025-11-11', unit: 'repository' },
+  'PATCH /effects/:effect_id': { name: 'Another' },
+  'DELETE /effects/:effect_id': null,
   'POST /notes': { day: '2025-11-11', text: 'made' },
   'DELETE /notes/:note_id': null,
   'POST /plans': { vendor: 'other', plan: 'new', from: '2025-11-11', price_month: 1 },

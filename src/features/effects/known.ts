@@ -1,0 +1,141 @@
+import { findZone } from '../../accounts/organizations/zone-queries.ts'
+import {
+  FROM_START,
+  type Noticed,
+  noticePrices,
+  noticeSharesOf,
+  noticeUsed,
+  type WeekOfUnit,
+} from '../../analysis/effects/noticed.ts'
+import type { PriceHistory } from '../../analysis/scoring/base-prices.ts'
+import { dayOf } from '../../base/dates.ts'
+import { derivedId } from '../../base/ids.ts'
+import type { ISql } from '../../database/client.ts'
+import { listStoredEffects, type StoredEffect } from './effect-queries.ts'
+import type { Effect } from './model.ts'
+import {
+  type Members,
+  mondayOfWeek,
+  readMembers,
+  readProjects,
+  readUsed,
+  readWeeks,
+  weekOf,
+} from './work-queries.ts'
+
+/** A change, and the week in which each unit changed. */
+export interface Change {
+  id: string
+  name: string
+  change: Effect['change']
+  dismissed: boolean
+  /** FROM_START: a unit had it always. */
+  adopted: ReadonlyMap<string, number>
+  /** The members and the range of assigned days. */
+  days?: { members: readonly string[]; from: string; to: string }
+}
+
+/** All that is known of an organization's changes at an instant. */
+export interface Known {
+  zone: string
+  today: string
+  /** The week that runs, and the first one with work. */
+  week: number
+  first: number
+  members: Members
+  models: readonly string[]
+  changes: readonly Change[]
+}
+
+const NAMES: Readonly<Record<string, (value: string) => string>> = {
+  effort: (value) => `effort ${value}`,
+  mcp_server: (value) => `MCP server ${value}`,
+  skill: (value) => `skill ${value}`,
+  cache_lifetime: () => 'cache kept for an hour',
+  price: (value) => `price of ${value}`,
+}
+
+/** Finds what changed: what is noticed in the members' calls, and what was recorded or assigned. Newest first. */
+export async function findChanges(sql: ISql, orgId: string, prices: PriceHistory, now: Date): Promise<Known> {
+  const zone = await findZone(sql, orgId)
+  const today = dayOf(now, zone)
+  const week = weekOf(today)
+  const members = await readMembers(sql, orgId)
+  const weeks = await readWeeks(sql, orgId, members)
+  const starts = new Map<string, number>()
+  for (const one of weeks) if (!starts.has(one.unit)) starts.set(one.unit, one.week)
+  const first = weeks[0]?.week ?? week
+  const noticed = [
+    ...noticeUsed(await readUsed(sql, orgId, members), starts),
+    ...noticeSharesOf(weeks, starts),
+    ...noticePrices(weeks, starts, (model) => lastChange(prices.changesOf(model), zone, first, week)),
+  ]
+  const stored = await listStoredEffects(sql, orgId)
+  const byId = new Map(stored.map((effect) => [effect.id, effect]))
+  const projects = stored.some(({ unit }) => unit === 'repository') ? await readProjects(sql, orgId) : []
+  const changes = [
+    ...noticed.map((one) => noticedChange(one, byId)),
+    ...stored.flatMap((effect) =>
+      effect.source === 'noticed' ? [] : [storedChange(effect, members, starts, projects)],
+    ),
+  ]
+  const newestFirst = (a: Change, b: Change) => {
+    const [weekA, weekB] = [a.change.first_week, b.change.first_week]
+    return weekA === weekB ? (a.id < b.id ? 1 : -1) : weekA < weekB ? 1 : -1
+  }
+  return { zone, today, week, first, members, models: modelsOf(weeks), changes: changes.sort(newestFirst) }
+}
+
+const modelsOf = (weeks: readonly WeekOfUnit[]): string[] =>
+  [...new Set(weeks.flatMap(({ calls }) => [...calls.keys()]))].sort()
+
+function noticedChange(
+  { trait, value, adopted }: Noticed,
+  stored: ReadonlyMap<string, StoredEffect>,
+): Change {
+  const id = derivedId('eff', trait, value, 'member')
+  const first = Math.min(...[...adopted.values()].filter((week) => week !== FROM_START))
+  const change = { trait, value, source: 'noticed', first_week: mondayOfWeek(first), unit: 'member' }
+  return {
+    id,
+    name: stored.get(id)?.name ?? NAMES[trait]?.(value) ?? value,
+    change: change as Change['change'],
+    dismissed: stored.get(id)?.dismissed ?? false,
+    adopted,
+  }
+}
+
+function storedChange(
+  { id, source, name, dismissed, kind, unit, from_day, to_day, ...who }: StoredEffect,
+  members: Members,
+  starts: ReadonlyMap<string, number>,
+  projects: readonly string[],
+): Change {
+  const week = weekOf(from_day ?? '')
+  const ofTeam = () => [...members.values()].flatMap((one) => (one.team === who.team ? [one.id] : []))
+  const all = () => (unit === 'repository' ? projects : [...starts.keys()])
+  const units = new Set(who.members ?? who.projects ?? (who.team === null ? all() : ofTeam()))
+  return {
+    ...{ id, name: name ?? '', dismissed },
+    change: {
+      ...{ trait: kind ?? 'other', value: name ?? '', source, unit },
+      first_week: mondayOfWeek(week),
+    } as Change['change'],
+    adopted: new Map([...units].map((one) => [one, week])),
+    ...(source === 'assigned' && {
+      days: { members: [...units].sort(), from: from_day ?? '', to: to_day ?? '' },
+    }),
+  }
+}
+
+/** The last week, after the first one, in which a price changed at one of these instants. */
+const lastChange = (
+  instants: readonly string[],
+  zone: string,
+  first: number,
+  last: number,
+): number | undefined =>
+  instants
+    .map((instant) => weekOf(dayOf(instant, zone)))
+    .filter((week) => week > first && week <= last)
+    .at(-1)

@@ -1,0 +1,237 @@
+import type { AssignedMember } from '../../analysis/effects/assigned.ts'
+import { BEFORE } from '../../analysis/effects/compare.ts'
+import { FROM_START } from '../../analysis/effects/noticed.ts'
+import { type Figures, MIN_UNITS, measureAssigned, measureChange } from '../../analysis/effects/report.ts'
+import { addTo, SUM, type Sums } from '../../analysis/effects/sums.ts'
+import { sumsOf, type UnitWork, unitsOf } from '../../analysis/effects/units.ts'
+import { baseCosts, createBasePrices, type PriceHistory } from '../../analysis/scoring/base-prices.ts'
+import { addDays, DAY_MS, daysBetween } from '../../base/dates.ts'
+import { VERSION } from '../../base/version.ts'
+import type { ISql } from '../../database/client.ts'
+import { readReports, storeReport } from './effect-queries.ts'
+import { type Change, findChanges, type Known } from './known.ts'
+import { type Effect, type EffectListQuery, type EffectQuery, FIRST_LOOK } from './model.ts'
+import { isFound } from './said.ts'
+import { mondayOfWeek, readBegun, readWeekVersions, readWork, type WorkRow, weekOf } from './work-queries.ts'
+
+export interface EffectDeps {
+  sql: ISql
+  /** Keeps what was measured of closed weeks; null: nothing does. */
+  store: ISql | null
+  prices: PriceHistory
+  now: Date
+}
+
+/** A change with its figures, and since when it has this verdict. */
+export interface Measured {
+  effect: Effect
+  since: Date
+}
+
+/** Weeks before a change that its own past reaches: 11 earlier dates, each with its weeks before. */
+const pastOf = (after: number): number => after + 1 + 10 * after + BEFORE
+
+/** Measures changes. What is kept of closed weeks is used while their work is the same. */
+async function measureAll(
+  { sql, store, prices, now }: EffectDeps,
+  orgId: string,
+  known: Known,
+  changes: readonly Change[],
+  query: EffectQuery,
+): Promise<Measured[]> {
+  const reports = await readReports(sql, orgId, query)
+  const versions = await readWeekVersions(sql, orgId)
+  const also = alsoChanged(known.changes)
+  const measured: Measured[] = []
+  for (const change of changes) {
+    const until = closedUntil(change, known, Number(query.weeks))
+    const basis = basisOf(change, known, query, until, versions, prices)
+    const kept = reports.get(change.id)
+    const isKept = until !== undefined && kept?.basis === basis
+    const figures = isKept ? kept.figures : await figuresOf(sql, orgId, known, change, query, prices)
+    const since = kept?.figures.verdict === figures.verdict ? kept.since : now
+    measured.push({ effect: effectOf(change, query, figures, also.get(change.id)), since })
+    if (isKept) continue
+    if (until !== undefined && store !== null)
+      await storeReport(store, orgId, query, { id: change.id, basis, figures, since })
+    // others have their turn between two that take long
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return measured
+}
+
+/** The last week that is measured, of the cohorts whose weeks have passed; undefined where none has. */
+function closedUntil({ adopted, days }: Change, { week, today }: Known, after: number): number | undefined {
+  if (days !== undefined) return days.to < today ? weekOf(days.to) : undefined
+  const closed = [...adopted.values()].filter((at) => at !== FROM_START && at + after < week)
+  return closed.length === 0 ? undefined : Math.max(...closed) + after
+}
+
+/** A hash of all that the figures depend on: they are measured again where it is another. */
+function basisOf(
+  { adopted, days, change }: Change,
+  { zone, members, models, week }: Known,
+  { weeks }: EffectQuery,
+  until: number | undefined,
+  versions: readonly { week: number; version: string }[],
+  prices: PriceHistory,
+): string {
+  const first = weekOf(change.first_week)
+  const day = mondayOfWeek(first - BEFORE)
+  const pricesOf = createBasePrices(prices, day)
+  const parts = [
+    ...[VERSION, zone, until, days, [...adopted].sort(), versions.filter((one) => one.week <= (until ?? 0))],
+    // units that changed are others of earlier cohorts until theirs are over
+    [...adopted.values()].filter((at) => at + Number(weeks) >= week).length,
+    [...members]
+      .filter(([key, { id }]) => key === id)
+      .map(([key, { team }]) => [key, team])
+      .sort(),
+    models.map((model) => pricesOf(model, 'standard')?.map(String)),
+  ]
+  return new Bun.CryptoHasher('sha256').update(JSON.stringify(parts)).digest('hex')
+}
+
+async function figuresOf(
+  sql: ISql,
+  orgId: string,
+  known: Known,
+  change: Change,
+  { weeks, measure }: EffectQuery,
+  prices: PriceHistory,
+): Promise<Figures> {
+  const { members, week, first, today } = known
+  const after = weeks === '4' ? 4 : 8
+  const cohorts = [...change.adopted.values()].filter((at) => at !== FROM_START)
+  const [earliest, latest] = [Math.min(...cohorts, week), Math.max(...cohorts, 0)]
+  const firstDay = change.days?.from ?? mondayOfWeek(earliest - BEFORE)
+  const pricesOf = createBasePrices(prices, firstDay)
+  const allSums = ({ model, price, sums, tokens, costs }: WorkRow): Sums => {
+    const used = {
+      calls: sums[SUM.calls] ?? 0,
+      tokens: tokens.map(BigInt),
+      costs: costs.slice(0, -1).map(BigInt),
+    }
+    const [base] = baseCosts(pricesOf(model, price), [used, used])
+    return sumsOf(sums, tokens, base.map(Number), costs.at(-1) ?? 0)
+  }
+  if (change.days !== undefined) {
+    const { from, to, members: ids } = change.days
+    const keys = [...members].flatMap(([key, { id }]) => (ids.includes(id) ? [key] : []))
+    const rows = today < from ? [] : await readBegun(sql, orgId, keys, from, to)
+    const days = new Map(ids.map((id) => [id, new Map<number, Sums>()]))
+    for (const row of rows) {
+      const of = days.get(members.get(row.member)?.id ?? row.member)
+      const day = daysBetween(from, row.at)
+      const known = of?.get(day)
+      if (known === undefined) of?.set(day, allSums(row))
+      else addTo(known, allSums(row))
+    }
+    const assigned = [...days].map(([id, own]): AssignedMember => ({ id, days: own }))
+    return measureAssigned(change.id, assigned, measure, to < today)
+  }
+  const isOfMembers = change.change.unit === 'member'
+  const ask = async (from: number) => {
+    const rows = await readWork(sql, orgId, from, Math.min(latest + after, week - 1))
+    const work = rows.map((row): UnitWork => {
+      const unit = isOfMembers ? (members.get(row.member)?.id ?? row.member) : row.project
+      return { unit, project: row.project, week: weekOf(row.at), sums: allSums(row) }
+    })
+    const units = unitsOf(
+      work.filter(({ unit }) => unit !== ''),
+      change.adopted,
+      (unit) => (isOfMembers ? (members.get(unit)?.team ?? null) : null),
+    )
+    const people = new Set(rows.map(({ member }) => members.get(member)?.id ?? member))
+    people.delete('')
+    const { unit } = change.change
+    return measureChange({ units, unit, measure, after, first, now: week, members: people.size })
+  }
+  const figures = await ask(earliest - 2 * BEFORE - after - 1)
+  const isNamedFew = change.change.source === 'recorded' && cohorts.length < MIN_UNITS
+  if (isNamedFew && figures.verdict === 'too_early') return { ...figures, verdict: 'too_few' }
+  return figures.evidence === 'own_past' && figures.verdict !== 'too_early'
+    ? await ask(earliest - pastOf(after))
+    : figures
+}
+
+/** The ids of changes of one unit within four weeks of each other, by the id of each. */
+function alsoChanged(changes: readonly Change[]): Map<string, Set<string>> {
+  const also = new Map<string, Set<string>>()
+  const units = new Map<string, { id: string; at: number }[]>()
+  for (const { id, change, adopted } of changes) {
+    for (const [unit, at] of adopted) {
+      if (at !== FROM_START) units.getOrInsertComputed(`${change.unit} ${unit}`, () => []).push({ id, at })
+    }
+  }
+  for (const own of units.values()) {
+    for (const one of own) {
+      for (const other of own) {
+        if (other.id !== one.id && Math.abs(one.at - other.at) <= 4)
+          also.getOrInsertComputed(one.id, () => new Set()).add(other.id)
+      }
+    }
+  }
+  return also
+}
+
+function effectOf(
+  { id, name, change, dismissed, days }: Change,
+  { weeks, measure }: EffectQuery,
+  { evidence, verdict, ...figures }: Figures,
+  also: ReadonlySet<string> = new Set(),
+): Effect {
+  const after = Number(weeks)
+  const look_at = days === undefined ? addDays(change.first_week, 7 * (after + 1)) : addDays(days.to, 1)
+  return {
+    ...{ id, name, change, evidence, verdict, measure },
+    weeks: days === undefined ? { before: BEFORE, after } : null,
+    ...figures,
+    ...{ dismissed, also_changed: [...also].sort(), look_at: verdict === 'too_early' ? look_at : null },
+    notes: days === undefined ? ['not_assigned'] : [],
+  } as Effect
+}
+
+/** The changes that match, newest first, with their figures at the first look. */
+export async function listEffects(
+  deps: EffectDeps,
+  orgId: string,
+  { verdict, kind, date_from, date_to, dismissed }: Omit<EffectListQuery, 'page' | 'per_page'>,
+): Promise<Measured[]> {
+  const known = await findChanges(deps.sql, orgId, deps.prices, deps.now)
+  const matching = known.changes.filter(
+    (one) =>
+      one.dismissed === (dismissed === 'true') &&
+      (kind === undefined || one.change.trait === kind) &&
+      (date_from === undefined || one.change.first_week >= date_from) &&
+      (date_to === undefined || one.change.first_week <= date_to),
+  )
+  const measured = await measureAll(deps, orgId, known, matching, FIRST_LOOK)
+  return measured.filter(({ effect }) => verdict === undefined || effect.verdict === verdict)
+}
+
+/** One change with its figures; undefined where there is none. */
+export async function findEffect(
+  deps: EffectDeps,
+  orgId: string,
+  id: string,
+  query: EffectQuery,
+): Promise<Effect | undefined> {
+  const known = await findChanges(deps.sql, orgId, deps.prices, deps.now)
+  const change = known.changes.find((one) => one.id === id)
+  if (change === undefined) return undefined
+  const [measured] = await measureAll(deps, orgId, known, [change], query)
+  return measured?.effect
+}
+
+const DIGEST_MS = 7 * DAY_MS
+
+/** Changes that have been found in the seven days before, as a digest tells of them. */
+export async function newlyFound(deps: EffectDeps, orgId: string) {
+  const measured = await listEffects(deps, orgId, { dismissed: 'false' })
+  return measured.flatMap(({ effect: { id, name, verdict, effect }, since }) =>
+    isFound({ verdict }) && effect !== null && since.getTime() > deps.now.getTime() - DIGEST_MS
+      ? [{ id, name, verdict, effect }]
+      : [],
+  )
+}

@@ -1,0 +1,57 @@
+import type { Effect } from './model.ts'
+
+/** Changes whose figure excludes that nothing changed. */
+export const isFound = ({ verdict }: Pick<Effect, 'verdict'>): boolean =>
+  verdict === 'seen' || verdict === 'moved'
+
+const IS_SHARE: Readonly<Record<Effect['measure'], boolean>> = {
+  ...{ cost_per_prompt: true, cost_per_call: true, failed_tool_share: true, quality: false },
+}
+
+/** `+30%`, or points of quality; `–` for none. */
+export function saidChange({ measure }: Pick<Effect, 'measure'>, value: number | null): string {
+  if (value === null) return '–'
+  const number = IS_SHARE[measure] ? 100 * value : value
+  const digits = Math.abs(number) < 10 ? 1 : 0
+  const unit = measure === 'quality' ? ' points' : measure === 'failed_tool_share' ? '% points' : '%'
+  return `${number < 0 ? '−' : '+'}${Math.abs(number).toFixed(digits)}${unit}`
+}
+
+/** `+20% to +41%`, or empty. */
+export const saidRange = (effect: Effect): string =>
+  effect.low === null || effect.high === null
+    ? ''
+    : `${saidChange(effect, effect.low)} to ${saidChange(effect, effect.high)}`
+
+/** Whether more of the measure is better. */
+export const isMoreBetter = (measure: Effect['measure']): boolean => measure === 'quality'
+
+const sizeOf = (effect: Effect, value: number | null) => saidChange(effect, value).replace(/^[+−]/, '')
+
+/** The verdict as a sentence. Only what is seen is called a saving. */
+export function saidVerdict(effect: Effect): string {
+  const { verdict, measure, effect: value, visible_rise, look_at } = effect
+  switch (verdict) {
+    case 'seen': {
+      const isMore = (value ?? 0) > 0
+      if (!measure.startsWith('cost')) return isMore ? 'It rose' : 'It fell'
+      return isMore ? 'It costs more' : 'It saved'
+    }
+    case 'moved':
+      return 'It moved; all changed at once, and whatever else happened then is in it'
+    case 'not_seen':
+      return visible_rise === null
+        ? 'Not enough to see'
+        : `Not enough to see: from ${sizeOf(effect, visible_rise)} on it could be`
+    case 'drift_possible':
+      return 'Perhaps a drift: before the change it may have moved as much'
+    case 'withheld':
+      return 'Withheld: the two sides moved apart before the change'
+    case 'unchecked':
+      return 'Unchecked: there is too little from before the change'
+    case 'too_few':
+      return 'Too few: it needs five of each side'
+    case 'too_early':
+      return `Too early: look at it on ${look_at}`
+  }
+}
