@@ -33,6 +33,8 @@ interface Tab {
 
 const later = (page: keyof typeof import('./later.ts').LATER) =>
   onDemand<PageProps>(async () => (await import('./later.ts')).LATER[page])
+const Paid = onDemand<PageProps>(async () => (await import('./paid/paid.tsx')).PaidPage)
+const PaidChange = onDemand<{ id: string }>(async () => (await import('./paid/change.tsx')).PaidChange)
 const Endpoint = onDemand<{ id: string }>(async () => (await import('./later.ts')).Endpoint)
 
 const Why = onDemand<PageProps>(async () => (await import('./why/why.tsx')).WhyPage)
@@ -58,6 +60,7 @@ export const TABS: readonly Tab[] = [
       { page: 'sessions', name: 'Sessions', Content: SessionsPage, One: SessionPage },
       { page: 'pull-requests', name: 'Pull requests', Content: PullRequestsPage, One: PullRequestPage },
       { page: 'outcomes', name: 'Outcomes', Content: OutcomesPage },
+      { page: 'paid', name: 'Did it pay', Content: Paid, One: PaidChange },
     ],
   },
   { name: 'Quality', pages: [{ page: 'quality', name: 'Quality', Content: QualityPage }] },

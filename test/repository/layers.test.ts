@@ -34,6 +34,7 @@ const FOLDERS = [
   'dashboard/alerts',
   'dashboard/webhooks',
   'dashboard/seats',
+  'dashboard/paid',
   'dashboard/pages',
   'dashboard/settings',
   'dashboard/frame',

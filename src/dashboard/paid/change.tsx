@@ -1,0 +1,162 @@
+import { useState } from 'preact/hooks'
+import type { Effect } from '../../features/effects/model.ts'
+import { saidChange, saidRange, saidVerdict } from '../../features/effects/said.ts'
+import { request, useApi } from '../client/api.ts'
+import { capital, formatDay, formatDollars, formatShare } from '../client/format.ts'
+import { linkTo } from '../client/links.ts'
+import { Answer } from '../frame/answer.tsx'
+import { Asked } from '../parts/asked.tsx'
+import { removeAndLeave, Saying, useChanges } from '../parts/change.tsx'
+import { Facts } from '../parts/fact.tsx'
+import { Choice } from '../parts/field.tsx'
+import { Button } from '../parts/form.tsx'
+import { Show } from '../parts/show.tsx'
+import { Table } from '../parts/table.tsx'
+import { RangeChart, saidMoney } from './paid.tsx'
+
+const MEASURES = ['cost_per_prompt', 'cost_per_call', 'failed_tool_share', 'quality'] as const
+const wordsOf = (name: string) => capital(name.replaceAll('_', ' '))
+
+/** Shows one change: its effect by each measure, what it is made of, and all raw figures. */
+export function PaidChange({ id }: { id: string }) {
+  const [measure, setMeasure] = useState<string>(MEASURES[0])
+  const [weeks, setWeeks] = useState('4')
+  const { count, said, run } = useChanges()
+  const loaded = useApi<Effect>(`/effects/${id}`, { measure, weeks }, count)
+  return (
+    <Show loaded={loaded} what="the change">
+      {(effect) => (
+        <>
+          <Answer soft={softOf(effect)}>
+            {effect.name}: {saidVerdict(effect).replace(/^./, (first) => first.toLowerCase())}
+            {effect.verdict === 'seen' && `, ${saidChange(effect, effect.effect)} (${saidRange(effect)})`}.
+          </Answer>
+          <div class="filters">
+            <Choice
+              label="Measure"
+              value={measure}
+              options={MEASURES.map((name) => [name, wordsOf(name)])}
+              onChange={setMeasure}
+            />
+            {effect.weeks !== null && (
+              <Choice
+                label="After"
+                value={weeks}
+                options={[
+                  ['4', '4 weeks'],
+                  ['8', '8 weeks, a second look'],
+                ]}
+                onChange={setWeeks}
+              />
+            )}
+          </div>
+          <RangeChart effect={effect} />
+          <Parts effect={effect} />
+          <Raw effect={effect} />
+          {effect.also_changed.length > 0 && (
+            <p>
+              Its units changed something else within four weeks:{' '}
+              {effect.also_changed.map((other) => (
+                <>
+                  <a href={linkTo('paid', {}, other)}>{other}</a>{' '}
+                </>
+              ))}
+            </p>
+          )}
+          <p>
+            <Button
+              act={() =>
+                run(() =>
+                  request(`/effects/${id}`, { method: 'PATCH', body: { dismissed: !effect.dismissed } }),
+                )
+              }
+            >
+              {effect.dismissed ? 'Show it again' : 'Dismiss'}
+            </Button>{' '}
+            {effect.change.source !== 'noticed' && (
+              <Asked question="Delete it?" act={() => run(() => removeAndLeave(`/effects/${id}`, 'paid'))}>
+                Delete
+              </Asked>
+            )}
+          </p>
+          <Saying said={said} />
+        </>
+      )}
+    </Show>
+  )
+}
+
+function softOf({ evidence, change }: Effect): string {
+  const since = `Since the week of ${formatDay(change.first_week)}.`
+  if (evidence === 'assigned')
+    return `${since} Days were drawn: each member worked with and without the change.`
+  return evidence === 'own_past'
+    ? `${since} All changed at once: compared with their own past, and whatever else happened then is in it.`
+    : `${since} Members were not assigned: work that became harder that very week looks the same.`
+}
+
+/** Shows what the effect is made of, in money. */
+function Parts({ effect: { money } }: { effect: Effect }) {
+  if (money === null) return null
+  const rows = Object.entries(money.parts)
+    .map(([part, amount]) => ({ part, amount }))
+    .filter(({ amount }) => amount !== 0)
+  if (rows.length === 0) return null
+  return (
+    <section>
+      <h2>What it is made of</h2>
+      <Table
+        caption="Parts of the effect"
+        rows={rows}
+        keyOf={({ part }) => part}
+        columns={[
+          { name: 'Part', cell: ({ part }) => wordsOf(part) },
+          { name: 'US dollars', number: ({ amount }) => formatDollars(amount) },
+        ]}
+        total={{ part: 'all', amount: money.extra }}
+      />
+    </section>
+  )
+}
+
+/** Shows all figures as the API gives them. */
+function Raw({ effect }: { effect: Effect }) {
+  const { changed, others, clusters, money, placebo, compared_share, p, visible_rise, visible_fall, weeks } =
+    effect
+  const none = '–'
+  return (
+    <Facts
+      kind="facts"
+      of={[
+        ['Effect', `${saidChange(effect, effect.effect)} ${saidRange(effect)}`],
+        [
+          'Could be seen',
+          `a rise from ${saidChange(effect, visible_rise)} on, a fall from ${saidChange(effect, visible_fall)} on`,
+        ],
+        ['Changed, others', `${changed}, ${others}`],
+        [
+          'Clusters',
+          clusters === null ? none : `${clusters.changed} and ${clusters.others}, by ${clusters.by}`,
+        ],
+        ['Weeks', weeks === null ? none : `${weeks.before} before, ${weeks.after} after`],
+        [
+          'Before the change',
+          placebo === null
+            ? none
+            : `${saidChange(effect, placebo.effect)} (${saidRange({ ...effect, ...placebo })})`,
+        ],
+        [
+          'Compared',
+          compared_share === null ? none : `${formatShare(compared_share)} of the cost of who changed`,
+        ],
+        [
+          'Money',
+          money === null
+            ? none
+            : `${formatDollars(money.extra)} of ${formatDollars(money.compared)}, ${saidMoney(money.extra, weeks?.after)}`,
+        ],
+        ...(p === null ? [] : [['p', String(p)] as const]),
+      ]}
+    />
+  )
+}
