@@ -38,21 +38,20 @@ export async function loadSums(
   return sumsOf(await file.text(), metric === 'unpriced_tokens')
 }
 
-/** Columns of numbers, the last ones of the breakdown: from that of sessions to that of unpriced tokens. */
-const NUMBERS = 9
-const COST = 6
-
 /** Reads a breakdown by day, and by a second key, as CSV. */
 function sumsOf(csv: string, isOfTokens: boolean): DaySum[] {
-  const rows = csv.split('\r\n').map((line) => line.split(','))
+  const [head = [], ...rows] = csv.split('\r\n').map((line) => line.split(','))
+  // numbers are the last columns, and have no comma
+  const fromEnd = (name: string) => head.indexOf(name) - head.length
+  const [first, sum] = [fromEnd('sessions'), fromEnd(isOfTokens ? 'unpriced_tokens' : 'cost')]
   return rows
-    .slice(1, -1)
+    .slice(0, -1)
     .map(([day = '', ...cells]) => ({
       day,
       // a comma in a name is in quotes
-      key: cells.slice(0, -NUMBERS).join(',').replace(/^"|"$/g, '').replaceAll('""', '"'),
-      sum: Number(cells.at(isOfTokens ? -1 : COST - NUMBERS)),
-      sessions: Number(cells.at(-NUMBERS)),
+      key: cells.slice(0, first).join(',').replace(/^"|"$/g, '').replaceAll('""', '"'),
+      sum: Number(cells.at(sum)),
+      sessions: Number(cells.at(first)),
     }))
     .filter(({ key }) => key !== OTHERS)
 }
