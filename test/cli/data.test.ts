@@ -289,3 +289,46 @@ test('content stays out unless the operator stores it', async () => {
   })
   expect((await run(['export', '--org', 'plain'], env)).stdout).not.toContain('"please"')
 })
+
+test(
+  'the time zone of days goes with an export, into an organization without sessions',
+  async () => {
+    const create = (slug: string, ...zone: string[]) =>
+      runJson(['org', 'create', '--slug', slug, '--name', slug, '--plan', 'cloud_team', ...zone], env)
+    expect(await create('berlin', '--time-zone', 'Europe/Berlin')).toMatchObject({
+      time_zone: 'Europe/Berlin',
+    })
+    await create('berlin-copy')
+    const file = join(folder.path, 'berlin.ndjson')
+    const sessionsIn = (text: string) =>
+      text.split('\n').filter((line) => line.startsWith('{"type":"session"'))
+    // half an hour before midnight in UTC
+    const session = {
+      type: 'session',
+      id: 'sess_late',
+      project_name: 'shop',
+      created_at: '2026-03-04T23:30:00Z',
+      turns: 1,
+    }
+    writeFileSync(file, `${JSON.stringify(session)}\n`)
+    await runJson(['import', file, '--org', 'berlin'], env)
+    const exported = (await run(['export', '--org', 'berlin'], env)).stdout
+    expect(exported.split('\n')[0]).toBe('{"type":"organization","time_zone":"Europe/Berlin"}')
+    writeFileSync(file, exported)
+    expect(await runJson(['import', file, '--org', 'berlin-copy'], env)).toMatchObject({ skipped: 0 })
+    expect(sessionsIn((await run(['export', '--org', 'berlin-copy'], env)).stdout)).toEqual(
+      sessionsIn(exported),
+    )
+    expect(await runJson(['org', 'show', 'berlin-copy'], env)).toMatchObject({ time_zone: 'Europe/Berlin' })
+    const days = await runJson(
+      ['cost', '--org', 'berlin-copy', '--from', '2026-03-05', '--to', '2026-03-05', '--by', 'day'],
+      env,
+    )
+    expect(days).toMatchObject({ data: [{ key: '2026-03-05', sessions: 1 }] })
+    // one with sessions keeps its own
+    writeFileSync(file, '{"type":"organization","time_zone":"Asia/Tokyo"}\n')
+    await runJson(['import', file, '--org', 'berlin-copy'], env)
+    expect(await runJson(['org', 'show', 'berlin-copy'], env)).toMatchObject({ time_zone: 'Europe/Berlin' })
+  },
+  SLOW_MS,
+)

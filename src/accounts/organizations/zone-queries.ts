@@ -53,3 +53,11 @@ export async function beginZone(tx: ISql, orgId: string): Promise<string | undef
     returning o.time_zone as zone`
   return row?.zone
 }
+
+/** Asks for another time zone. Needs the organization's lock. */
+export async function askForZone(tx: ISql, orgId: string, zone: string): Promise<void> {
+  await tx`
+    update organizations
+    set time_zone_pending = ${zone}, time_zone_asked_at = now()
+    where org_id = ${orgId}`
+}

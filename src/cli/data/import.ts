@@ -8,6 +8,7 @@ import { OperatorError } from '../../base/errors.ts'
 import { type Line, MAX_LINE_BYTES, splitLines } from '../../base/split-lines.ts'
 import { type Batches, createBatches, type Skipped } from '../../server/sync/batches.ts'
 import { writeRecords } from '../../server/sync/write.ts'
+import { importZone } from '../../server/zone/change.ts'
 import { commandLineActor } from '../command/actor.ts'
 import { type Args, type Context, withOrganization } from '../command/context.ts'
 import { printMessage, printResult } from '../command/output.ts'
@@ -16,6 +17,8 @@ import { syncDepsOf } from '../command/sync-deps.ts'
 
 /** A file is read in pieces of this size. */
 const CHUNK = 1024 * 1024
+/** The first line of an export of an organization with another time zone than UTC. */
+const ZONE_LINE = /^\{"type":"organization","time_zone":"([\w+/-]+)"\}$/
 /** Skipped lines that are printed on standard error; all are counted. */
 const MAX_NAMED = 20
 
@@ -43,6 +46,11 @@ export async function importRecords(
     try {
       let read = 0
       for await (const line of readDecompressedLines(path, (count) => (read += count))) {
+        const zone = ZONE_LINE.exec(line.text ?? '')?.[1]
+        if (zone !== undefined) {
+          await importZone({ sql, pricer: deps.pricer, publicUrl: context.config.publicUrl }, id, zone)
+          continue
+        }
         received += 1
         await addLine(batches, path, line, onSkipped)
         progress.set(read, `${received} records`)

@@ -1,3 +1,5 @@
+import { findZone } from '../../accounts/organizations/zone-queries.ts'
+import { UTC } from '../../base/dates.ts'
 import type { Sql } from '../../database/client.ts'
 import { countAuditEntries, exportAuditEntries, listReportRecords } from '../../features/audit/export.ts'
 import { commitPages, countStoredCommits } from '../../features/commits/queries.ts'
@@ -17,9 +19,11 @@ const linesOf = (records: readonly object[]): string =>
 
 /**
  * Every record of the organization as lines of NDJSON, newlines included: an organization that imports them gives the same
- * responses. Reports come after the audit entries that they count.
+ * responses. The time zone of days comes first where it is another than UTC. Reports come after the audit entries that they count.
  */
 export async function* exportLines(sql: Sql, orgId: string): AsyncGenerator<string> {
+  const time_zone = await findZone(sql, orgId)
+  if (time_zone !== UTC) yield linesOf([{ type: 'organization', time_zone }])
   const members = await listMembersWithAliases(sql, orgId)
   yield linesOf(
     members.map(({ team, aliases, ...row }) => ({

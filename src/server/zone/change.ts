@@ -1,19 +1,22 @@
 import {
+  askForZone,
   beginZone,
   CHANGE_AFTER_MS,
   findZone,
   listZoneChanges,
 } from '../../accounts/organizations/zone-queries.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'
+import { isTimeZone } from '../../base/dates.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { rebuildTables } from '../../database/derived-tables.ts'
-import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
+import { inOrganization, lockHistory, lockOrganization } from '../../database/org-lock.ts'
 import { lookAtLast, storeStates } from '../../features/alerts/look-organization.ts'
 import { COMMIT_ROLLUP } from '../../features/commits/rollup.ts'
 import { noteExceededBudgets } from '../../features/cost/budget-alerts.ts'
 import { FINDING_ROLLUPS } from '../../features/security/finding-rollups.ts'
+import { countSessions } from '../../features/sessions/export.ts'
 import { SESSION_ROLLUPS } from '../../features/sessions/rollup.ts'
 import { usageTables } from '../../features/usage/check.ts'
 import { findWalked, moveUsage } from '../../features/usage/walk.ts'
@@ -72,4 +75,18 @@ export async function changeZone(
   await noteExceededBudgets(tx, orgId)
   await storeStates(tx, orgId, how.now, before)
   return zone
+}
+
+/** Gives an organization without sessions the time zone of the one whose records it imports. */
+export async function importZone(
+  { sql, ...deps }: Pick<Deps, 'sql' | 'pricer' | 'publicUrl'>,
+  orgId: string,
+  zone: string,
+): Promise<void> {
+  if (!isTimeZone(zone) || (await countSessions(sql, orgId)) > 0 || (await findZone(sql, orgId)) === zone)
+    return
+  await inOrganization(sql, orgId, (tx) => askForZone(tx, orgId, zone))
+  // a server that runs remembers the one before
+  await Bun.sleep(CHANGE_AFTER_MS)
+  await sql.begin((tx) => changeZone(tx, orgId, { ...deps, now: new Date() }))
 }
