@@ -81,19 +81,21 @@ export const UsageFilters = Type.Object({
   ),
 })
 
-const ofFacet = (description: string, example: string) =>
-  filterOrNone(`Only calls of this ${description}; empty: without`, example, 400)
+const ofFacet = (description: string) =>
+  Type.Optional(
+    Type.String({ maxLength: 400, description: `Only calls of this ${description}; empty: without` }),
+  )
 const oneFacet = (description: string, values: readonly string[]) =>
-  Type.Optional(oneOf(['', ...values], { description, examples: [values[0]] }))
+  Type.Optional(oneOf(['', ...values], { description }))
 
-/** The breakdown has these filters too, one at a time. */
+/** The breakdown has these filters too, one at a time: only one has an example, since all examples are used together. */
 export const FacetFilters = Type.Object({
-  version: ofFacet('agent and version', 'claude-code 2.1.330'),
-  effort: ofFacet('effort', 'high'),
-  skill: ofFacet('skill', 'review'),
-  subagent: ofFacet('type of sub-agent', 'Explore'),
-  mcp_server: ofFacet('MCP server', 'linear'),
-  plugin: ofFacet('plugin', 'tools@acme'),
+  version: filterOrNone('Only calls of this agent and version; empty: without', 'claude-code 2.1.330', 400),
+  effort: ofFacet('effort'),
+  skill: ofFacet('skill'),
+  subagent: ofFacet('type of sub-agent'),
+  mcp_server: ofFacet('MCP server'),
+  plugin: ofFacet('plugin'),
   tier: oneFacet('Only calls in this tier of service, or with a long prompt', TIERS),
   vendor: oneFacet('Only calls that this vendor is paid for; empty: of none', VENDORS),
   paid_by: oneFacet('Only calls paid so, as recorded', PAID_BY),
