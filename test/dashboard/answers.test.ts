@@ -158,7 +158,7 @@ describe.skipIf(program === null)('Quality', () => {
     await visit('#/quality')
     // one session is of the last 30 whole days, and two are of 40 days ago
     expect((await texts('h1'))[0]).toMatch(
-      /^Sessions have 90\.0 of 100 on average, \+7\.0 points against from /,
+      /^Sessions have 90\.0 of 100 on average, \+7\.0 points compared with /,
     )
     expect(page.problems.splice(0)).toEqual([])
   }, 180_000)

@@ -154,7 +154,7 @@ function Actions({ page, path, enabled, run, save }: ActionsProps) {
       <div class="actions">
         <Button act={test}>Send a test</Button>
         <Button act={() => save({ enabled: !enabled })}>{enabled ? 'Silence' : 'End the silence'}</Button>
-        <Asked question="Delete it?" act={() => run(() => removeAndLeave(path, page), 'Deleted')}>
+        <Asked isApart question="Delete it?" act={() => run(() => removeAndLeave(path, page), 'Deleted')}>
           Delete
         </Asked>
       </div>

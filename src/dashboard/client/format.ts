@@ -46,46 +46,49 @@ export const formatPoints = (now: number, before: number): string =>
 export const formatTime = (timestamp: string, hasSeconds = false): string =>
   timestamp.slice(0, hasSeconds ? 19 : 16).replace('T', ' ')
 
-const english = (options: Intl.DateTimeFormatOptions) =>
-  new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', ...options })
-const dayMonth = english({ day: 'numeric', month: 'short' })
-const monthYear = english({ month: 'short', year: 'numeric' })
+const english = (options: Intl.DateTimeFormatOptions) => {
+  const format = new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', ...options })
+  return (day: string): string => format.format(new Date(day))
+}
+const shortMonth = english({ month: 'short' })
 const longMonth = english({ month: 'long' })
-const weekday = english({ weekday: 'short', day: 'numeric', month: 'short' })
-const longDay = english({ weekday: 'long', day: 'numeric', month: 'long' })
+const shortWeekday = english({ weekday: 'short' })
+/** `Thursday`. */
+export const formatWeekdayName = english({ weekday: 'long' })
+const dayOfMonth = (day: string): number => Number(day.slice(8, 10))
 
 /** ` 2025` where it is another than this year. */
 const otherYear = (day: string): string =>
   day.slice(0, 4) === String(new Date().getUTCFullYear()) ? '' : ` ${day.slice(0, 4)}`
 /** `29 Nov`, with the year where it is another than today's. */
-export const formatDay = (day: string): string => dayMonth.format(new Date(day)) + otherYear(day)
+export const formatDay = (day: string): string => `${dayOfMonth(day)} ${shortMonth(day)}${otherYear(day)}`
 /** `Thu 26 Nov`. */
-export const formatWeekday = (day: string): string => weekday.format(new Date(day)) + otherYear(day)
+export const formatWeekday = (day: string): string => `${shortWeekday(day)} ${formatDay(day)}`
 /** `Sunday 29 November`. */
-export const formatLongDay = (day: string): string => longDay.format(new Date(day))
+export const formatLongDay = (day: string): string =>
+  `${formatWeekdayName(day)} ${dayOfMonth(day)} ${longMonth(day)}`
 /** `November`, with the year where it is another than today's. */
-export const formatMonth = (day: string): string => longMonth.format(new Date(day)) + otherYear(day)
+export const formatMonth = (day: string): string => longMonth(day) + otherYear(day)
 /** `22–28 Nov`, `30 Oct – 3 Nov`, `November` for a whole month. */
 export function formatRange({ from, to }: { from: string; to: string }): string {
   if (from === to) return formatDay(from)
   const isMonth = from.endsWith('-01') && new Date(Date.parse(to) + 86_400_000).getUTCDate() === 1
   if (from.slice(0, 7) !== to.slice(0, 7)) return `${formatDay(from)} – ${formatDay(to)}`
-  return isMonth ? formatMonth(from) : `${Number(from.slice(8))}–${formatDay(to)}`
+  return isMonth ? formatMonth(from) : `${dayOfMonth(from)}–${formatDay(to)}`
 }
 
-/** `in November`, `from 30 Oct to 3 Nov`, `on 3 Nov`. */
+/** `in November`, `from 1 to 20 Nov`, `from 30 Oct to 3 Nov`, `on 3 Nov`. */
 export function inRange(range: { from: string; to: string }): string {
   const { from, to } = range
   if (from === to) return `on ${formatDay(from)}`
-  return /\d/.test(formatRange(range).slice(0, 1))
-    ? `from ${formatDay(from)} to ${formatDay(to)}`
-    : `in ${formatRange(range)}`
+  if (!/^\d/.test(formatRange(range))) return `in ${formatRange(range)}`
+  return `from ${from.slice(0, 7) === to.slice(0, 7) ? dayOfMonth(from) : formatDay(from)} to ${formatDay(to)}`
 }
 
 /** Names periods by their first days; those that are months without a day: `Jan 2026`. */
 export const namesOf = (periods: readonly string[]): readonly string[] =>
   periods.length > 1 && periods.every((period) => /^\d{4}-\d\d-01$/.test(period))
-    ? periods.map((period) => monthYear.format(new Date(period)))
+    ? periods.map((period) => `${shortMonth(period)} ${period.slice(0, 4)}`)
     : periods.map((period) => (/^\d{4}-\d\d-\d\d$/.test(period) ? formatDay(period) : period))
 
 const UNITS = [

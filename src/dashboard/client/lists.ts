@@ -12,7 +12,7 @@ import { onChange } from './renewal.ts'
 const KEPT_MS = 300_000
 /** A value may be this old when something has changed. */
 const CHANGED_MS = 1_000
-/** The first page is loaded by then. */
+/** The first page may be loaded by then. */
 export const LATER_MS = 1_500
 const MAX_NAMES = 100
 const BRANCH_DAYS = 90
@@ -42,7 +42,12 @@ export function useAlertCount(): number {
         ({ alerts }) => setCount(alerts.length),
         () => undefined,
       )
-    const timer = setTimeout(() => ask(KEPT_MS), LATER_MS)
+    const soon = () => {
+      const isLoading = document.querySelector('main [role=status]') !== null
+      if (isLoading) timer = setTimeout(soon, LATER_MS)
+      else ask(KEPT_MS)
+    }
+    let timer = setTimeout(soon, LATER_MS)
     const end = onChange(() => ask(CHANGED_MS))
     return () => {
       clearTimeout(timer)

@@ -12,7 +12,7 @@ interface AnswerProps {
 export const Answer = ({ children, soft }: AnswerProps) => (
   <>
     <h1 class="answer">{children}</h1>
-    {soft !== undefined && <p class="soft">{soft}</p>}
+    {soft !== undefined && soft !== '' && soft !== false && <p class="soft">{soft}</p>}
   </>
 )
 

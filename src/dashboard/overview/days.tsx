@@ -8,6 +8,7 @@ import {
   formatMonth,
   formatShare,
   formatTimes,
+  formatWeekdayName,
 } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { Answer } from '../frame/answer.tsx'
@@ -50,13 +51,13 @@ interface MorningProps {
 export function Morning({ days, budget, organization, critical }: MorningProps) {
   const yesterday = addDays(today(), -1)
   const [cost, usual] = [costOn(days, yesterday), usualOf(days, yesterday)]
-  const weekday = formatLongDay(yesterday).split(' ')[0]
+  const weekday = formatWeekdayName(yesterday)
   const times = usual === 0 ? undefined : cost / usual
   const against =
     times === undefined
       ? ''
       : times >= HIGH
-        ? `, ${formatTimes(times).slice(1)} times a usual ${weekday}`
+        ? `, ${formatTimes(times).slice(1)} times a usual ${weekday} (${formatDollars(usual)})`
         : times <= 1 / HIGH
           ? `, less than a usual ${weekday} (${formatDollars(usual)})`
           : `, usual for a ${weekday}`
@@ -119,7 +120,7 @@ export function EachDay({ days, range, budget, query, mayChange, isWhole }: Each
     const usual = usualOf(days, day)
     return day === today() || usual === 0
       ? '–'
-      : `${formatTimes(costOn(days, day) / usual)} a usual ${formatLongDay(day).split(' ')[0]}`
+      : `${formatTimes(costOn(days, day) / usual)} a usual ${formatWeekdayName(day)}`
   }
   const mean = periods.reduce((sum, day) => sum + costOn(days, day), 0) / periods.length
   const isHigh = (day: string) =>

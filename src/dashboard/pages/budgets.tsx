@@ -95,7 +95,8 @@ export function BudgetsPage({ route: { query }, who }: PageProps) {
             cell: ({ month: since, scope }: ScopedBudget) => {
               const [of = '', name] = Object.entries(scope)[0] ?? []
               return (
-                <div class="actions">
+                <details class="change">
+                  <summary>Change</summary>
                   <Form
                     kind=""
                     send="Set"
@@ -106,13 +107,18 @@ export function BudgetsPage({ route: { query }, who }: PageProps) {
                       {...{ name: 'limit', type: 'number', required: true, min: 0.01, step: 'any' }}
                     />
                   </Form>
-                  <Asked
-                    question="Delete? The limit before it holds on"
-                    act={() => run(() => request(budgetPath(since, scope), { method: 'DELETE' }), 'Deleted')}
-                  >
-                    Delete
-                  </Asked>
-                </div>
+                  <p class="apart">
+                    <Asked
+                      isApart
+                      question="Delete? The limit before it holds on"
+                      act={() =>
+                        run(() => request(budgetPath(since, scope), { method: 'DELETE' }), 'Deleted')
+                      }
+                    >
+                      Delete
+                    </Asked>
+                  </p>
+                </details>
               )
             },
           },

@@ -158,7 +158,9 @@ export function CostPage({ route, who }: PageProps) {
                   )
                 }
               >
-                {subjectOf(filters, nameOfFilter(members))} cost {formatDollars(total.cost)} {inRange(range)}
+                {subjectOf(filters, nameOfFilter(members))} cost{' '}
+                {total.cost === 0 && total.sessions === 0 ? 'nothing' : formatDollars(total.cost)}{' '}
+                {inRange(range)}
                 {month !== undefined && isMonth(range) && saidOfBudget(month, true)}
                 {compared && changed?.total && moreOrLess(changed.total, compared)}.
               </Answer>

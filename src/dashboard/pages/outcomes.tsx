@@ -194,7 +194,7 @@ function sentenceOf(
   range: string,
 ): string {
   const { merged } = total.pull_requests
-  const first = `${countOf(merged, 'pull request')} ${merged === 1 ? 'was' : 'were'} merged ${range}`
+  const first = `${merged === 0 ? 'No pull request' : countOf(merged, 'pull request')} ${merged <= 1 ? 'was' : 'were'} merged ${range}`
   const was = before?.pull_requests.merged
   const change =
     was === undefined || against === undefined

@@ -52,13 +52,25 @@ export const MePage = ({ who: { member } }: PageProps) =>
 export function PersonPage({ id, me = null }: PersonProps) {
   const range = { from: addDays(weekOf(today()), -7 * (WEEKS - 1)), to: today() }
   const filters = { member: id, date_from: range.from, date_to: range.to }
-  const known = useMembers(me === null).get(id)
-  const person = me === null ? known : { name: me.display_name, email: me.email }
   const stack = useStack('model', 'week', range, { member: id })
   const outcomes = useApi<Outcomes>('/outcomes', { ...filters, per_page: 1 })
-  const sessions = useApi<Page<SessionListItem>>('/sessions', { ...filters, per_page: NEWEST })
+  const sessions = useApi<Page<SessionListItem>>('/sessions', {
+    ...{ ...filters, include: 'details', per_page: NEWEST },
+  })
   const expertise = useApi<Expertise>('/team/expertise')
   const findings = useApi<Page<ListedFinding>>('/findings', { ...filters, status: 'open', per_page: NEWEST })
+  // the answers that are there anyway name most people
+  const expert =
+    expertise.state === 'ready' ? expertise.value.data.find((one) => one.user_id === id) : undefined
+  const email = sessions.state === 'ready' ? sessions.value.data[0]?.member?.email : undefined
+  const areThere = sessions.state === 'ready' && expertise.state === 'ready'
+  const listed = useMembers(me === null && areThere && (expert === undefined || email == null)).get(id)
+  const person =
+    me !== null
+      ? { name: me.display_name, email: me.email }
+      : expert !== undefined && email != null
+        ? { name: expert.display_name, email }
+        : listed
   const isLookedAt = sessions.state === 'failed' || sessions.value?.pagination.total !== 0
   const links = { member: person?.email ?? id, ...range }
   return (

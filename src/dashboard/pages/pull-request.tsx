@@ -35,6 +35,7 @@ export function PullRequestPage({ id }: { id: string }) {
   return (
     <>
       <Back to="pull-requests">All pull requests</Back>
+      {(item.state === 'failed' || item.value === undefined) && <h1>Pull request</h1>}
       <Show loaded={item} what="the pull request">
         {(value) => (
           <>

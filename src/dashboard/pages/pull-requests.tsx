@@ -48,6 +48,7 @@ export function PullRequestsPage({ route: { query }, who }: PageProps) {
         usual={null}
         csv={{ path: '/risk', query: { ...filters, rating, include: 'cost' }, name: 'pull-requests' }}
       />
+      {(list.state === 'failed' || list.value === undefined) && <h1>Pull requests</h1>}
       <Show loaded={list} what="pull requests">
         {({ data, pagination }) =>
           pagination.total === 0 ? (

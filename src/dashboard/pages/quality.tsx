@@ -3,7 +3,7 @@ import type { SessionListItem } from '../../features/sessions/model.ts'
 import { LineChart } from '../charts/line-chart.tsx'
 import { type Loaded, type Page, useApi, useAsked } from '../client/api.ts'
 import { finestGranularity, periodsOf } from '../client/days.ts'
-import { countOf, formatPoints, formatScore, formatWhole, inRange } from '../client/format.ts'
+import { countOf, formatPoints, formatRange, formatScore, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
 import { comparedOf, datesOf, rangeOf } from '../client/ranges.ts'
@@ -65,7 +65,7 @@ export function QualityPage({ route: { query }, who }: PageProps) {
                 </>
               }
             >
-              {sentenceOf(now, before, compared && inRange(compared.before))}
+              {sentenceOf(now, before, compared && formatRange(compared.before))}
               {lowCount !== undefined && lowCount > 0 && (
                 <>
                   ; <a href={lowLink}>{countOf(lowCount, 'session')}</a> at {LOW} or below
@@ -121,7 +121,7 @@ function sentenceOf(
   const score = `Sessions have ${formatScore(value.average_score)} of 100 on average`
   if (was === undefined || was.total_sessions === 0 || against === undefined) return score
   const change = formatPoints(value.average_score, was.average_score)
-  return `${score}, ${change.startsWith('0.0') ? 'as' : `${change} against`} ${against}`
+  return `${score}, ${change.startsWith('0.0') ? 'as in' : `${change} compared with`} ${against}`
 }
 
 interface ScoreLineProps {

@@ -113,7 +113,9 @@ function sentenceOf(team: Loaded<TeamOverview>, expertise: Loaded<Expertise>): s
   const people =
     known === undefined
       ? ''
-      : `${countOf(known.members.length, 'member')}, ${formatWhole(known.activity_summary.active_members_last_7d)} of them at work in the last 7 days`
+      : known.members.length === 0
+        ? 'Nobody is a member yet'
+        : `${countOf(known.members.length, 'member')}, ${formatWhole(known.activity_summary.active_members_last_7d)} of them at work in the last 7 days`
   if (domains === undefined || domains.length === 0) return people || 'Team'
   const alone = domains.filter(({ bus_factor }) => bus_factor <= 1).length
   const hang = `${alone === 0 ? 'No domain hangs' : `${formatWhole(alone)} of ${countOf(domains.length, 'domain')} ${alone === 1 ? 'hangs' : 'hang'}`} on one person`

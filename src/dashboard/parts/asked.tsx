@@ -5,10 +5,12 @@ interface AskedProps {
   /** The button asks this once it was clicked. */
   question: string
   act: () => Promise<unknown>
+  /** Whether it stands apart from other buttons: what it deletes is gone. */
+  isApart?: boolean
 }
 
 /** A button that acts on the second click. Leaving it takes the first one back. */
-export function Asked({ children, question, act }: AskedProps) {
+export function Asked({ children, question, act, isApart = false }: AskedProps) {
   const [isAsked, setAsked] = useState(false)
   const click = ({ detail }: MouseEvent) => {
     // the second half of a double click confirms nothing
@@ -17,7 +19,7 @@ export function Asked({ children, question, act }: AskedProps) {
     if (isAsked) void act()
   }
   return (
-    <button type="button" onClick={click} onBlur={() => setAsked(false)}>
+    <button type="button" class={isApart ? 'apart' : ''} onClick={click} onBlur={() => setAsked(false)}>
       {isAsked ? question : children}
     </button>
   )

@@ -63,6 +63,8 @@ export function Palette({ pages }: { pages: readonly { page: string; name: strin
     .slice(0, SHOWN)
   if (/^sess_./.test(wanted))
     found.push({ name: text.trim(), kind: 'Session', href: linkTo('sessions', {}, text.trim()) })
+  if (/[/.]./.test(wanted) && !wanted.includes('@'))
+    found.push({ name: text.trim(), kind: 'Who knows this file', href: linkTo('team', { q: text.trim() }) })
   const chosen = found[Math.min(at, found.length - 1)]
   const go = (place: Place | undefined) => {
     if (place === undefined) return
@@ -86,11 +88,11 @@ export function Palette({ pages }: { pages: readonly { page: string; name: strin
           ref={field}
           type="text"
           role="combobox"
-          aria-label="Page, project, person or session"
+          aria-label="Page, project, person, file or session"
           aria-expanded="true"
           aria-controls="places"
           aria-activedescendant={chosen && `place${found.indexOf(chosen)}`}
-          placeholder="Page, project, person, or sess_…"
+          placeholder="Page, project, person, file, or sess_…"
           autocomplete="off"
           value={text}
           onInput={({ currentTarget }) => {

@@ -36,6 +36,11 @@ export function SessionPage({ id }: { id: string }) {
   return (
     <>
       <Back to="sessions">All sessions</Back>
+      {(session.state === 'failed' || session.value === undefined) && (
+        <h1>
+          <code>{id}</code>
+        </h1>
+      )}
       <Show loaded={session} what="the session">
         {(value) => (
           <>

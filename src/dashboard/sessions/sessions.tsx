@@ -52,7 +52,8 @@ export function SessionsPage({ route: { query } }: PageProps) {
                     `${countOf(total.turns, 'turn')}; the calls of these days cost ${formatDollars(total.cost)}. A session counts on the day on which it began.`
                   }
                 >
-                  {countOf(pagination.total, 'session')} began {inRange(rangeOf(query))}
+                  {pagination.total === 0 ? 'No session' : countOf(pagination.total, 'session')} began{' '}
+                  {inRange(rangeOf(query))}
                 </Answer>
                 {pagination.total === 0 ? (
                   <NoSessions />

@@ -113,7 +113,7 @@ export function MemberSettings({ who, route: { query } }: PageProps) {
             cell: (member) => (
               <p class="actions">
                 <Button act={() => invite(member)}>Link to sign in</Button>
-                <Asked question="Remove? Sessions and keys end" act={() => remove(member.id)}>
+                <Asked isApart question="Remove? Sessions and keys end" act={() => remove(member.id)}>
                   Remove
                 </Asked>
               </p>

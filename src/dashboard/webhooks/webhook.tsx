@@ -112,15 +112,15 @@ function Actions({ path, endpoint: { enabled }, run }: ActionsProps) {
       <Asked question="Really rotate?" act={rotate}>
         Rotate the secret
       </Asked>
-      <Asked question="Delete it? Waiting deliveries are cancelled" act={remove}>
-        Delete
-      </Asked>
       <Asked question="Really finish? The old secret ends now" act={finish}>
         Finish the rotation
       </Asked>
       <DayField label="Failed since" value={since} onChange={setSince} />
       <Button act={() => recover(true)}>Count</Button>
       <Button act={() => recover(false)}>Send again</Button>
+      <Asked isApart question="Delete it? Waiting deliveries are cancelled" act={remove}>
+        Delete
+      </Asked>
     </div>
   )
 }
