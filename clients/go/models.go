@@ -985,8 +985,8 @@ type Arm struct {
 type NotesListParams struct {
 	DateFrom string `json:"date_from,omitempty"` // First UTC day, inclusive
 	DateTo   string `json:"date_to,omitempty"`   // Last UTC day, inclusive
-	Project  string `json:"project,omitempty"`   // The organization’s notes and those of this project
-	Team     string `json:"team,omitempty"`      // The organization’s notes and those of this team
+	Project  string `json:"project,omitempty"`   // The organization’s notes and those of this project; empty: the organization’s alone
+	Team     string `json:"team,omitempty"`      // The organization’s notes and those of this team; empty: the organization’s alone
 	Page     int64  `json:"page,omitempty"`      // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
 	PerPage  int64  `json:"per_page,omitempty"`  // Items on a page
 }

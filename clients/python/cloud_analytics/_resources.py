@@ -250,8 +250,8 @@ class Notes(Resource):
     ) -> m.NotePage:
         """List the notes of days, the newest days first. Scope: `admin` or `cost:read` or `read`.
 
-        project: The organization’s notes and those of this project. team: The organization’s notes and those
-        of this team.
+        project: The organization’s notes and those of this project; empty: the organization’s alone. team:
+        The organization’s notes and those of this team; empty: the organization’s alone.
         """
         return self._list(m.NotePage, "/v1/notes", locals())
 

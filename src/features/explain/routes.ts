@@ -5,9 +5,10 @@ import { addDays, dayOf, hourOf, isDate } from '../../base/dates.ts'
 import type { Log } from '../../base/log.ts'
 import { createPriceSource } from '../../base/model-prices.ts'
 import type { ReadDeps } from '../../http/api.ts'
+import { TELLING } from '../cost/breakdown-queries.ts'
 import { listNotes } from '../notes/queries.ts'
-import { rangeOfDays } from '../usage/model.ts'
-import { rangeBefore } from '../usage/sums.ts'
+import { rangeOfDays, type SumKey } from '../usage/model.ts'
+import { OTHERS, rangeBefore } from '../usage/sums.ts'
 import { explain } from './explain.ts'
 import { budgetFact, firstUseFact, noteFact, priceFacts } from './facts.ts'
 import { ExplainQuery, Explanation, explainProblems } from './model.ts'
@@ -56,7 +57,10 @@ export function explainRoutes({ now, api, config, log }: ReadDeps & { log: Log }
         const [first] = [before.date_from, after.date_from].sort()
         const day = hourOf(first ?? after.date_from, 0, zone).toISOString()
         const { page, per_page } = query
-        const models = [...new Set(used.flatMap((row) => (row.isAfter ? [row.model] : [])))].sort()
+        // what others use is not told to who sees only their own
+        const isSeen = onlyMember === null || TELLING.includes(query.by as SumKey)
+        const seen = used.filter(({ isAfter, key }) => isSeen && isAfter && key !== OTHERS)
+        const models = [...new Set(seen.map(({ model }) => model))].sort()
         const facts = [
           ...uses.map(firstUseFact),
           ...priceFacts(prices, models, after, zone),

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, component } from '../../analysis/records/fields.ts'
 import { NoteRecord, noteFields } from '../../analysis/records/note.ts'
-import { DateFrom, DateTo, Page, PageOf, PerPage, textFilter } from '../../http/query.ts'
+import { DateFrom, DateTo, Page, PageOf, PerPage } from '../../http/query.ts'
 
 export const Note = component('Note', {
   id: NoteRecord.properties.id,
@@ -20,11 +20,19 @@ export const NoteBody = closed(noteFields, {
 })
 export type NoteBody = Static<typeof NoteBody>
 
+const of = (name: string, example: string, maxLength: number) =>
+  Type.Optional(
+    Type.String({
+      ...{ maxLength, examples: [example] },
+      description: `The organization’s notes and those of this ${name}; empty: the organization’s alone`,
+    }),
+  )
+
 export const NoteListQuery = Type.Object({
   date_from: DateFrom,
   date_to: DateTo,
-  project: textFilter('The organization’s notes and those of this project', 'checkout'),
-  team: textFilter('The organization’s notes and those of this team', 'payments', 100),
+  project: of('project', 'checkout', 200),
+  team: of('team', 'payments', 100),
   page: Page,
   per_page: PerPage,
 })

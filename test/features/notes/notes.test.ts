@@ -53,6 +53,7 @@ test('notes are listed by day, of the organization and of what is asked for', as
   expect(await texts('?date_from=2026-11-02&date_to=2026-11-03')).toEqual(['docs', 'web'])
   expect(await texts('?project=web')).toEqual(['web', 'all'])
   expect(await texts('?team=payments')).toEqual(['team', 'all'])
+  expect(await texts('?project=')).toEqual(['all'])
   expect(await texts('?per_page=1&page=2')).toEqual(['docs'])
 })
 
