@@ -57,7 +57,7 @@ export function explainRoutes({ now, api, config, log }: ReadDeps & { log: Log }
         const [first] = [before.date_from, after.date_from].sort()
         const day = hourOf(first ?? after.date_from, 0, zone).toISOString()
         const { page, per_page } = query
-        // what others use is not told to who sees only their own
+        // models of others are not told to who sees only their own figures
         const isSeen = onlyMember === null || TELLING.includes(query.by as SumKey)
         const seen = used.filter(({ isAfter, key }) => isSeen && isAfter && key !== OTHERS)
         const models = [...new Set(seen.map(({ model }) => model))].sort()
