@@ -75,6 +75,23 @@ export async function findRecords(
   return new Map(rows.map((row) => [row.id, JSON.parse(sessionLine(row)) as SessionRecord]))
 }
 
+/** Finds the sessions of whose calls more is known than what clients of any version send. */
+export async function findNoted(tx: ISql, orgId: string, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const rows = await tx<{ id: string }[]>`
+    select f.session_id as id
+    from session_facets f
+    where f.org_id = ${orgId}
+      and f.session_id = any(${[...ids]}::text[])
+    union
+    select u.session_id
+    from session_usage u
+    where u.org_id = ${orgId}
+      and u.session_id = any(${[...ids]}::text[])
+      and u.cache_creation_1h > 0`
+  return rows.map(({ id }) => id)
+}
+
 /** The session that names a sub-agent's, and its user. */
 interface Including {
   session_id: string

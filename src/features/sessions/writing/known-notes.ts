@@ -11,7 +11,7 @@ import { normalizeTimestamp } from '../../../base/dates.ts'
 import { idsOf } from '../../../base/ids.ts'
 import type { ISql } from '../../../database/client.ts'
 import { type PreparedSession, prepareSession } from '../prepare.ts'
-import { findRecords } from '../store-write.ts'
+import { findNoted, findRecords } from '../store-write.ts'
 import type { StoredSession } from '../stored-queries.ts'
 import { headOf, isOfClient, type MergeOptions } from './telemetry.ts'
 
@@ -30,7 +30,7 @@ export async function withKnownNotes(
     const row = stored.get(session.id)
     return row !== undefined && isOfClient(session) && Buffer.compare(row.hash, session.hash) !== 0
   })
-  const known = await findRecords(tx, orgId, idsOf(changed))
+  const known = await findRecords(tx, orgId, await findNoted(tx, orgId, idsOf(changed)))
   return sessions.map((session) => {
     if (!isOfClient(session) || session.record === undefined) return session
     const before = known.get(session.id)
