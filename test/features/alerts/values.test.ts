@@ -293,3 +293,49 @@ test('machines are silent after a day, 7 or 30 days, and endpoints fail after th
   await set(ids.good.slice(3), 'success')
   expect(await failing()).toEqual([1])
 })
+
+test('seats are idle in the last 7 or 30 days, and limits are hit in the window of the hit', async () => {
+  const own = await tenant(database.sql, { scopes: ['read', 'write', 'admin'] })
+  const asked = asker(localApp(database, { now: () => NOW }), own.key)
+  const member = (name: string, team: string) => ({
+    ...{ type: 'member', id: `user_${name}`, email: `${name}@example.com`, display_name: name, team },
+    ...{ role: 'developer', joined_at: '2026-01-01T00:00:00Z' },
+  })
+  const plan = (name: string, quantity = 1) => ({
+    ...{ type: 'plan', vendor: 'anthropic', plan: 'pro', from: '2026-01-01', price_month: 20, quantity },
+    member: `${name}@example.com`,
+  })
+  const session = (name: string, created_at: string) => ({
+    ...{ type: 'session', id: `sess_seat_${name}`, project_name: 'web', estimated_cost: 1 },
+    ...{ source: 'claude-code', created_at, user_email: `${name}@example.com` },
+  })
+  const hit = (name: string, at: string, resets_at: string) => ({
+    ...{ type: 'limit', vendor: 'anthropic', agent: 'claude-code', at, user_email: `${name}@example.com` },
+    windows: [{ limit: 'five_hour', used_percent: 100, resets_at, hit: true }],
+  })
+  const sent = await asked('POST', '/v1/sync', {
+    records: [
+      ...[member('ada', 'web'), member('bob', 'web'), member('cem', 'data')],
+      ...[plan('ada'), plan('bob'), plan('cem')],
+      ...[session('ada', '2026-03-11T09:00:00Z'), session('bob', '2026-02-20T09:00:00Z')],
+      ...[
+        hit('ada', '2026-03-11T10:00:00Z', '2026-03-11T12:00:00Z'),
+        hit('ada', '2026-03-12T10:00:00Z', '2026-03-12T12:00:00Z'),
+        hit('bob', '2026-03-12T09:00:00Z', '2026-03-12T11:00:00Z'),
+        hit('bob', '2026-02-20T10:00:00Z', '2026-02-20T12:00:00Z'),
+      ],
+    ],
+  })
+  expect([sent.status, sent.text.slice(0, 200)]).toEqual([200, expect.any(String)] as never)
+  const values = async (over: Partial<Watched>) =>
+    Object.fromEntries((await readValues(database.sql, own.orgId, watched(over), CLOCK)).series)
+  const idle = { metric: 'idle_seats' } as const
+  expect(await values({ ...idle, window: 'month' })).toEqual({ '': [1] })
+  expect(await values({ ...idle, window: 'week' })).toEqual({ '': [2] })
+  expect(await values({ ...idle, window: 'week', scope: { team: 'web' } })).toEqual({ '': [1] })
+  const hits = { metric: 'limit_hits' } as const
+  expect(await values({ ...hits, window: 'day' })).toEqual({ '': [2] })
+  expect(await values({ ...hits, window: 'month' })).toEqual({ '': [3] })
+  expect(await values({ ...hits, window: 'week', each: 'member' })).toEqual({ user_ada: [2], user_bob: [1] })
+  expect(await values({ ...hits, window: 'day', scope: { member: 'user_bob' } })).toEqual({ '': [1] })
+})
