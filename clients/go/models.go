@@ -343,7 +343,7 @@ type Alert struct {
 	Metric          string        `json:"metric"`
 	Scope           AlertScope    `json:"scope"` // Whose figures; {}: those of the organization
 	Each            *string       `json:"each"`
-	Window          string        `json:"window"`           // The UTC day, week (from Monday) or month that is now
+	Window          string        `json:"window"`           // The day, week (from Monday) or month of the time zone that is now
 	Above           *float64      `json:"above"`            // Fires above it; one of `above`, `below` and `times` is there
 	Below           *float64      `json:"below"`            // Fires below it
 	Times           *float64      `json:"times"`            // Fires above this many times the median of the 14 windows before
@@ -448,8 +448,8 @@ type SessionsListParams struct {
 	Page        int64    `json:"page,omitempty"`         // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
 	PerPage     int64    `json:"per_page,omitempty"`     // Items on a page
 	Project     string   `json:"project,omitempty"`      // Only this project; empty: only what has none
-	DateFrom    string   `json:"date_from,omitempty"`    // First UTC day, inclusive
-	DateTo      string   `json:"date_to,omitempty"`      // Last UTC day, inclusive
+	DateFrom    string   `json:"date_from,omitempty"`    // First day of the time zone, inclusive
+	DateTo      string   `json:"date_to,omitempty"`      // Last day of the time zone, inclusive
 	Member      string   `json:"member,omitempty"`       // Only sessions of this member: an id, or an address in any case
 	Team        string   `json:"team,omitempty"`         // Only what members of this team did, which they are in now; empty: of members in none, and of nobody
 	Model       string   `json:"model,omitempty"`        // Only sessions that used this model; a breakdown counts what they used of it
@@ -610,8 +610,8 @@ type SessionName struct {
 type SessionNamePage = Page[SessionName]
 type RangeParams struct {
 	Project  string `json:"project,omitempty"`   // Only this project; empty: only what has none
-	DateFrom string `json:"date_from,omitempty"` // First UTC day, inclusive
-	DateTo   string `json:"date_to,omitempty"`   // Last UTC day, inclusive
+	DateFrom string `json:"date_from,omitempty"` // First day of the time zone, inclusive
+	DateTo   string `json:"date_to,omitempty"`   // Last day of the time zone, inclusive
 	Compare  string `json:"compare,omitempty"`   // Adds `previous`, the same of another range: `previous`, the equally long range before, which needs both dates, or days as `2026-10-01..2026-10-31`
 }
 type QualityOverviewScoresByDate struct {
@@ -634,8 +634,8 @@ type QualityOverview struct {
 type TrendParams struct {
 	Granularity string `json:"granularity,omitempty"` // Length of a bucket
 	Project     string `json:"project,omitempty"`     // Only this project; empty: only what has none
-	DateFrom    string `json:"date_from,omitempty"`   // First UTC day, inclusive
-	DateTo      string `json:"date_to,omitempty"`     // Last UTC day, inclusive
+	DateFrom    string `json:"date_from,omitempty"`   // First day of the time zone, inclusive
+	DateTo      string `json:"date_to,omitempty"`     // Last day of the time zone, inclusive
 }
 type QualityTrendData struct {
 	Date     string  `json:"date"`  // the bucket's first day; weeks begin on Monday
@@ -650,8 +650,8 @@ type QualityTrend struct {
 }
 type CostGetParams struct {
 	Project  string `json:"project,omitempty"`   // Only this project; empty: only what has none
-	DateFrom string `json:"date_from,omitempty"` // First UTC day, inclusive
-	DateTo   string `json:"date_to,omitempty"`   // Last UTC day, inclusive
+	DateFrom string `json:"date_from,omitempty"` // First day of the time zone, inclusive
+	DateTo   string `json:"date_to,omitempty"`   // Last day of the time zone, inclusive
 	GroupBy  string `json:"group_by,omitempty"`  // Length of a period in by_period
 	Compare  string `json:"compare,omitempty"`   // Adds `previous`, the same of another range: `previous`, the equally long range before, which needs both dates, or days as `2026-10-01..2026-10-31`
 }
@@ -677,7 +677,7 @@ type Budget struct {
 	ID             string  `json:"id"`
 	Scope          string  `json:"scope"` // `project`: of the project that is asked for, where it has one
 	Period         string  `json:"period"`
-	PeriodStart    string  `json:"period_start"`    // first day of the current UTC month
+	PeriodStart    string  `json:"period_start"`    // first day of the current month
 	PeriodEnd      string  `json:"period_end"`      // its last day
 	Limit          float64 `json:"limit"`           // for the month; US dollars
 	Remaining      float64 `json:"remaining"`       // limit less what was spent, 0 when exceeded; US dollars
@@ -693,7 +693,7 @@ type CostSummaryPrevious struct {
 type CostSummary struct {
 	TotalCost      float64                `json:"total_cost"`      // of all that was used in the range; US dollars
 	UnpricedTokens int64                  `json:"unpriced_tokens"` // tokens used in the range whose price is not known: total_cost is without them
-	CurrentMonth   float64                `json:"current_month"`   // of the current UTC month, date filters aside; US dollars
+	CurrentMonth   float64                `json:"current_month"`   // of the current month, date filters aside; US dollars
 	Currency       string                 `json:"currency"`
 	ByPeriod       []CostSummaryByPeriod  `json:"by_period"`
 	ByProject      []CostSummaryByProject `json:"by_project"`
@@ -707,8 +707,8 @@ type CostBreakdownParams struct {
 	TopBy       string   `json:"top_by,omitempty"`       // What `top` goes by; `cost_and_change`: half of them cost most, and the others changed most against `compare`
 	Compare     string   `json:"compare,omitempty"`      // Adds `previous`, cost and sessions of the same key in another range, with a key of time to the total alone: `previous`, the equally long range before, which needs both dates, or days as `2026-10-01..2026-10-31`
 	Project     string   `json:"project,omitempty"`      // Only this project; empty: only what has none
-	DateFrom    string   `json:"date_from,omitempty"`    // First UTC day, inclusive
-	DateTo      string   `json:"date_to,omitempty"`      // Last UTC day, inclusive
+	DateFrom    string   `json:"date_from,omitempty"`    // First day of the time zone, inclusive
+	DateTo      string   `json:"date_to,omitempty"`      // Last day of the time zone, inclusive
 	Member      string   `json:"member,omitempty"`       // Only sessions of this member: an id, or an address in any case
 	Team        string   `json:"team,omitempty"`         // Only what members of this team did, which they are in now; empty: of members in none, and of nobody
 	Model       string   `json:"model,omitempty"`        // Only sessions that used this model; a breakdown counts what they used of it
@@ -781,8 +781,8 @@ type CostExplainParams struct {
 	By          string   `json:"by,omitempty"`           // What an item is of. Causes are found within each key and summed, so that those of the total depend on it
 	Against     string   `json:"against,omitempty"`      // What the range is compared with: `previous`, as many days before; `year`, the same days a year before; or days as `2026-10-01..2026-10-31`
 	Project     string   `json:"project,omitempty"`      // Only this project; empty: only what has none
-	DateFrom    string   `json:"date_from,omitempty"`    // First UTC day, inclusive
-	DateTo      string   `json:"date_to,omitempty"`      // Last UTC day, inclusive
+	DateFrom    string   `json:"date_from,omitempty"`    // First day of the time zone, inclusive
+	DateTo      string   `json:"date_to,omitempty"`      // Last day of the time zone, inclusive
 	Member      string   `json:"member,omitempty"`       // Only sessions of this member: an id, or an address in any case
 	Team        string   `json:"team,omitempty"`         // Only what members of this team did, which they are in now; empty: of members in none, and of nobody
 	Model       string   `json:"model,omitempty"`        // Only sessions that used this model; a breakdown counts what they used of it
@@ -886,8 +886,8 @@ type EffectsListParams struct {
 	PerPage   int64  `json:"per_page,omitempty"`  // Items on a page
 	Verdict   string `json:"verdict,omitempty"`   // Only these
 	Kind      string `json:"kind,omitempty"`      // Only of this trait or kind
-	DateFrom  string `json:"date_from,omitempty"` // First UTC day, inclusive
-	DateTo    string `json:"date_to,omitempty"`   // Last UTC day, inclusive
+	DateFrom  string `json:"date_from,omitempty"` // First day of the time zone, inclusive
+	DateTo    string `json:"date_to,omitempty"`   // Last day of the time zone, inclusive
 	Dismissed *bool  `json:"dismissed,omitempty"` // Only dismissed ones, or only others
 }
 type EffectChange struct {
@@ -983,8 +983,8 @@ type Arm struct {
 	Arm string `json:"arm"`
 }
 type NotesListParams struct {
-	DateFrom string `json:"date_from,omitempty"` // First UTC day, inclusive
-	DateTo   string `json:"date_to,omitempty"`   // Last UTC day, inclusive
+	DateFrom string `json:"date_from,omitempty"` // First day of the time zone, inclusive
+	DateTo   string `json:"date_to,omitempty"`   // Last day of the time zone, inclusive
 	Project  string `json:"project,omitempty"`   // The organization’s notes and those of this project; empty: the organization’s alone
 	Team     string `json:"team,omitempty"`      // The organization’s notes and those of this team; empty: the organization’s alone
 	Page     int64  `json:"page,omitempty"`      // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
@@ -1006,8 +1006,8 @@ type NewNote struct {
 }
 type SecurityGetParams struct {
 	Project  string `json:"project,omitempty"`   // Only this project; empty: only what has none
-	DateFrom string `json:"date_from,omitempty"` // First UTC day, inclusive
-	DateTo   string `json:"date_to,omitempty"`   // Last UTC day, inclusive
+	DateFrom string `json:"date_from,omitempty"` // First day of the time zone, inclusive
+	DateTo   string `json:"date_to,omitempty"`   // Last day of the time zone, inclusive
 }
 type SecurityOverviewSummary struct {
 	AvgScore      float64 `json:"avg_score"` // mean of all matching sessions, 0 without any
@@ -1030,8 +1030,8 @@ type SecurityHeatmapParams struct {
 	PerPage  int64    `json:"per_page,omitempty"`  // Items on a page
 	Project  string   `json:"project,omitempty"`   // Only this project; empty: only what has none
 	MinScore *float64 `json:"min_score,omitempty"` // Only files with at least this risk score
-	DateFrom string   `json:"date_from,omitempty"` // First UTC day, inclusive
-	DateTo   string   `json:"date_to,omitempty"`   // Last UTC day, inclusive
+	DateFrom string   `json:"date_from,omitempty"` // First day of the time zone, inclusive
+	DateTo   string   `json:"date_to,omitempty"`   // Last day of the time zone, inclusive
 }
 type HeatmapFileFindings struct {
 	Critical int64 `json:"critical"` // distinct findings, by fingerprint, that are critical at their gravest
@@ -1070,8 +1070,8 @@ type FindingsListParams struct {
 	Member   string `json:"member,omitempty"`    // Only in sessions of this member: an id, or an address in any case
 	Status   string `json:"status,omitempty"`    // Only of this status
 	Assignee string `json:"assignee,omitempty"`  // Only those of this assignee: an id, or an address in any case; empty: of nobody
-	DateFrom string `json:"date_from,omitempty"` // First UTC day, inclusive
-	DateTo   string `json:"date_to,omitempty"`   // Last UTC day, inclusive
+	DateFrom string `json:"date_from,omitempty"` // First day of the time zone, inclusive
+	DateTo   string `json:"date_to,omitempty"`   // Last day of the time zone, inclusive
 	Sort     string `json:"sort,omitempty"`      // The newest first, or the most severe and of these the newest
 }
 type ListedFindingPage = Page[ListedFinding]
@@ -1260,8 +1260,8 @@ type RiskDetail struct {
 }
 type OutcomesListParams struct {
 	By       string `json:"by,omitempty"`        // What an item is of
-	DateFrom string `json:"date_from,omitempty"` // First UTC day, inclusive
-	DateTo   string `json:"date_to,omitempty"`   // Last UTC day, inclusive
+	DateFrom string `json:"date_from,omitempty"` // First day of the time zone, inclusive
+	DateTo   string `json:"date_to,omitempty"`   // Last day of the time zone, inclusive
 	Project  string `json:"project,omitempty"`   // Only this project; empty: only what has none
 	Repo     string `json:"repo,omitempty"`      // Only this repository; sessions and commits count under that of their project’s pull requests
 	Member   string `json:"member,omitempty"`    // Only what this member did: an id, or an address in any case
@@ -1430,7 +1430,7 @@ type DeliveryDetail struct {
 type BadgeParams struct {
 	Style   string `json:"style,omitempty"`   // Shape of the badge; flat unless given
 	Label   string `json:"label,omitempty"`   // Text on the left instead of the organization's; cut after 40 characters
-	Days    int64  `json:"days,omitempty"`    // UTC days that count, today included
+	Days    int64  `json:"days,omitempty"`    // Days that count, today included
 	Project string `json:"project,omitempty"` // Only this project; empty: only what has none
 	Token   string `json:"token,omitempty"`   // The organization's badge token, where its badges are private
 }
@@ -1722,8 +1722,8 @@ type PlanChange struct {
 	IncludedCredits *Nullable[float64] `json:"included_credits,omitempty"` // Credits of one seat and month
 }
 type SeatsListParams struct {
-	DateFrom string `json:"date_from,omitempty"` // First UTC day, inclusive
-	DateTo   string `json:"date_to,omitempty"`   // Last UTC day, inclusive
+	DateFrom string `json:"date_from,omitempty"` // First day of the time zone, inclusive
+	DateTo   string `json:"date_to,omitempty"`   // Last day of the time zone, inclusive
 	Vendor   string `json:"vendor,omitempty"`    // Only of this vendor
 	Plan     string `json:"plan,omitempty"`      // Only of this plan
 	Member   string `json:"member,omitempty"`    // Only of this member: an id, or an address in any case
@@ -1807,7 +1807,7 @@ type NewDestination struct {
 type NewAlert struct {
 	Name            string           `json:"name"`
 	Metric          string           `json:"metric"`
-	Window          string           `json:"window"`          // The UTC day, week (from Monday) or month that is now
+	Window          string           `json:"window"`          // The day, week (from Monday) or month of the time zone that is now
 	Above           *float64         `json:"above,omitempty"` // Fires above it; one of `above`, `below` and `times` is there
 	Below           *float64         `json:"below,omitempty"` // Fires below it
 	Times           *float64         `json:"times,omitempty"` // Fires above this many times the median of the 14 windows before
@@ -1821,7 +1821,7 @@ type NewAlert struct {
 type AlertChange struct {
 	Name            *string           `json:"name,omitempty"`
 	Metric          *string           `json:"metric,omitempty"`
-	Window          *string           `json:"window,omitempty"` // The UTC day, week (from Monday) or month that is now
+	Window          *string           `json:"window,omitempty"` // The day, week (from Monday) or month of the time zone that is now
 	Above           *float64          `json:"above,omitempty"`  // Fires above it; one of `above`, `below` and `times` is there
 	Below           *float64          `json:"below,omitempty"`  // Fires below it
 	Times           *float64          `json:"times,omitempty"`  // Fires above this many times the median of the 14 windows before

@@ -50,8 +50,11 @@ export const PerPage: TInteger = defaulted(
 const day = (description: string, example: string) =>
   Type.Optional(Type.String({ format: 'date', description, examples: [example] }))
 
-export const DateFrom = day('First UTC day, inclusive', '2026-01-01')
-export const DateTo = day('Last UTC day, inclusive', '2026-01-31')
+export const DateFrom = day('First day of the time zone, inclusive', '2026-01-01')
+export const DateTo = day('Last day of the time zone, inclusive', '2026-01-31')
+/** Days of histories, which are those of UTC. */
+export const UtcDateFrom = day('First UTC day, inclusive', '2026-01-01')
+export const UtcDateTo = day('Last UTC day, inclusive', '2026-01-31')
 
 /** A filter by a text. */
 export const textFilter = (description: string, example: string, maxLength = 200) =>

@@ -223,8 +223,8 @@ export interface Attention {
 }
 export interface SessionsListParams extends PageParams {
  project?: string
- /** First UTC day, inclusive */ date_from?: string
- /** Last UTC day, inclusive */ date_to?: string
+ /** First day of the time zone, inclusive */ date_from?: string
+ /** Last day of the time zone, inclusive */ date_to?: string
  member?: string; team?: string; model?: string; agent?: string; branch?: string; ticket?: string
  /** Only sessions that cost at least this, in US dollars */ min_cost?: number
  /** Only sessions that cost at most this, in US dollars */ max_cost?: number
@@ -288,8 +288,8 @@ export interface SessionName { name: string; sessions: number; last_session_at: 
 export type SessionNamePage = Page<SessionName>
 export interface RangeParams {
  project?: string
- /** First UTC day, inclusive */ date_from?: string
- /** Last UTC day, inclusive */ date_to?: string
+ /** First day of the time zone, inclusive */ date_from?: string
+ /** Last day of the time zone, inclusive */ date_to?: string
  compare?: string
 }
 export interface QualityOverviewScoresByDate { date: string; score: number }
@@ -302,8 +302,8 @@ export interface QualityOverview {
 }
 export interface TrendParams {
  granularity?: 'day' | 'week' | 'month'; project?: string
- /** First UTC day, inclusive */ date_from?: string
- /** Last UTC day, inclusive */ date_to?: string
+ /** First day of the time zone, inclusive */ date_from?: string
+ /** Last day of the time zone, inclusive */ date_to?: string
 }
 export interface QualityTrendData {
  date: string; score: number; sessions: number; min_score: number; max_score: number
@@ -336,7 +336,7 @@ export interface Budget extends ScopedBudgetUsed {
 export interface CostSummary {
  /** of all that was used in the range; US dollars */ total_cost: number
  unpriced_tokens: number
- /** of the current UTC month, date filters aside; US dollars */ current_month: number
+ /** of the current month, date filters aside; US dollars */ current_month: number
  currency: 'USD'; by_period: CostSummaryByPeriod[]; by_project: CostSummaryByProject[]
  current_budget: Budget | null; previous?: CostSummaryPrevious
 }
@@ -371,8 +371,8 @@ export interface BreakdownItem extends BreakdownTotal {
 export interface Breakdown extends Page<BreakdownItem> { total: BreakdownTotal }
 export interface CostExplainParams extends PageParams {
  by?: CostExplainBy; against?: string; project?: string
- /** First UTC day, inclusive */ date_from?: string
- /** Last UTC day, inclusive */ date_to?: string
+ /** First day of the time zone, inclusive */ date_from?: string
+ /** Last day of the time zone, inclusive */ date_to?: string
  member?: string; team?: string; model?: string; agent?: string; branch?: string; ticket?: string
  /** Only sessions that cost at least this, in US dollars */ min_cost?: number
  /** Only sessions that cost at most this, in US dollars */ max_cost?: number
@@ -427,8 +427,8 @@ export interface CostTrendData {
 export interface CostTrend { granularity: CostGranularity; data: CostTrendData[] }
 export interface EffectsListParams extends PageParams {
  verdict?: EffectsListVerdict; kind?: EffectsListKind
- /** First UTC day, inclusive */ date_from?: string
- /** Last UTC day, inclusive */ date_to?: string
+ /** First day of the time zone, inclusive */ date_from?: string
+ /** Last day of the time zone, inclusive */ date_to?: string
  dismissed?: boolean
 }
 export interface EffectChange {
@@ -470,8 +470,8 @@ export interface NewEffect {
 export interface EffectsArmParams { day?: string }
 export interface Arm { arm: '0' | '1' }
 export interface NotesListParams extends PageParams {
- /** First UTC day, inclusive */ date_from?: string
- /** Last UTC day, inclusive */ date_to?: string
+ /** First day of the time zone, inclusive */ date_from?: string
+ /** Last day of the time zone, inclusive */ date_to?: string
  project?: string; team?: string
 }
 export interface Note { id: string; day: string; text: string; project?: string; team?: string }
@@ -479,8 +479,8 @@ export type NotePage = Page<Note>
 export interface NewNote { day: string; text: string; project?: string | null; team?: string | null }
 export interface SecurityGetParams {
  project?: string
- /** First UTC day, inclusive */ date_from?: string
- /** Last UTC day, inclusive */ date_to?: string
+ /** First day of the time zone, inclusive */ date_from?: string
+ /** Last day of the time zone, inclusive */ date_to?: string
 }
 export interface SecurityOverviewSummary {
  avg_score: number; min_score: number; max_score: number; total_sessions: number
@@ -493,8 +493,8 @@ export interface SecurityOverview {
 }
 export interface SecurityHeatmapParams extends PageParams {
  project?: string; min_score?: number
- /** First UTC day, inclusive */ date_from?: string
- /** Last UTC day, inclusive */ date_to?: string
+ /** First day of the time zone, inclusive */ date_from?: string
+ /** Last day of the time zone, inclusive */ date_to?: string
 }
 export interface HeatmapFileFindings {
  critical: number; high: number; medium: number; low: number; total: number
@@ -510,8 +510,8 @@ export interface Heatmap extends Page<HeatmapFile> { summary: HeatmapSummary }
 export interface FindingsListParams extends PageParams {
  severity?: ListedFindingSeverity; rule_id?: string; category?: string; project?: string; file?: string
  member?: string; status?: ListedFindingStatus; assignee?: string
- /** First UTC day, inclusive */ date_from?: string
- /** Last UTC day, inclusive */ date_to?: string
+ /** First day of the time zone, inclusive */ date_from?: string
+ /** Last day of the time zone, inclusive */ date_to?: string
  sort?: 'created_at' | 'severity'
 }
 export type ListedFindingPage = Page<ListedFinding>
@@ -793,8 +793,8 @@ export interface PlanChange {
  included_credits?: number | null
 }
 export interface SeatsListParams extends PageParams {
- /** First UTC day, inclusive */ date_from?: string
- /** Last UTC day, inclusive */ date_to?: string
+ /** First day of the time zone, inclusive */ date_from?: string
+ /** Last day of the time zone, inclusive */ date_to?: string
  vendor?: Vendor; plan?: string; member?: string; team?: string; verdict?: SeatVerdict
 }
 export interface SeatLimit {

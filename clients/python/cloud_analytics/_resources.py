@@ -4,17 +4,18 @@
 Many methods have these:
 
 page: Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it.
-per_page: Items on a page. project: Only this project; empty: only what has none. date_from: First UTC day,
-inclusive. date_to: Last UTC day, inclusive. member: Only sessions of this member: an id, or an address in any
-case. team: Only what members of this team did, which they are in now; empty: of members in none, and of
-nobody. model: Only sessions that used this model; a breakdown counts what they used of it. agent: Only
-sessions of this coding agent: their `source`. branch: Only sessions on this branch; empty: on none. ticket:
-Only sessions of this ticket, by `ticket_pattern`; empty: of none. min_cost: Only sessions that cost at least
-this, in US dollars. max_cost: Only sessions that cost at most this, in US dollars. min_quality: Only sessions
-with at least this quality score. max_quality: Only sessions with at most this quality score. has_findings:
-Only sessions with, or without, security findings. status: Only deliveries in this state. event: Only
-deliveries of this event. style: Shape of the badge; flat unless given. label: Text on the left instead of the
-organization's; cut after 40 characters. days: UTC days that count, today included. token: The organization's
+per_page: Items on a page. project: Only this project; empty: only what has none. date_from: First day of the
+time zone, inclusive. date_to: Last day of the time zone, inclusive. member: Only sessions of this member: an
+id, or an address in any case. team: Only what members of this team did, which they are in now; empty: of
+members in none, and of nobody. model: Only sessions that used this model; a breakdown counts what they used
+of it. agent: Only sessions of this coding agent: their `source`. branch: Only sessions on this branch; empty:
+on none. ticket: Only sessions of this ticket, by `ticket_pattern`; empty: of none. min_cost: Only sessions
+that cost at least this, in US dollars. max_cost: Only sessions that cost at most this, in US dollars.
+min_quality: Only sessions with at least this quality score. max_quality: Only sessions with at most this
+quality score. has_findings: Only sessions with, or without, security findings. date_from: First UTC day,
+inclusive. date_to: Last UTC day, inclusive. status: Only deliveries in this state. event: Only deliveries of
+this event. style: Shape of the badge; flat unless given. label: Text on the left instead of the
+organization's; cut after 40 characters. days: Days that count, today included. token: The organization's
 badge token, where its badges are private. project: Of this project. member: Of this member: an id, or an
 address in any case. team: Of this team.
 """
@@ -764,10 +765,11 @@ class Alerts(Resource):
     ) -> m.Alert:
         """Add an alert. Scope: `admin`.
 
-        window: The UTC day, week (from Monday) or month that is now. above: Fires above it; one of `above`,
-        `below` and `times` is there. below: Fires below it. times: Fires above this many times the median of
-        the 14 windows before. no_data: What happens where the figure has no value. renotify_minutes: Tells
-        again after this time; null: once. scope: Whose figures; {}: those of the organization.
+        window: The day, week (from Monday) or month of the time zone that is now. above: Fires above it; one
+        of `above`, `below` and `times` is there. below: Fires below it. times: Fires above this many times
+        the median of the 14 windows before. no_data: What happens where the figure has no value.
+        renotify_minutes: Tells again after this time; null: once. scope: Whose figures; {}: those of the
+        organization.
         """
         return cast(m.Alert, self._call("POST", "/v1/alerts", locals()))
 
@@ -784,10 +786,11 @@ class Alerts(Resource):
     ) -> m.Alert:
         """Change the fields of the alert that are given. Scope: `admin`.
 
-        window: The UTC day, week (from Monday) or month that is now. above: Fires above it; one of `above`,
-        `below` and `times` is there. below: Fires below it. times: Fires above this many times the median of
-        the 14 windows before. no_data: What happens where the figure has no value. renotify_minutes: Tells
-        again after this time; null: once. scope: Whose figures; {}: those of the organization.
+        window: The day, week (from Monday) or month of the time zone that is now. above: Fires above it; one
+        of `above`, `below` and `times` is there. below: Fires below it. times: Fires above this many times
+        the median of the 14 windows before. no_data: What happens where the figure has no value.
+        renotify_minutes: Tells again after this time; null: once. scope: Whose figures; {}: those of the
+        organization.
         """
         return cast(m.Alert, self._call("PATCH", "/v1/alerts/{alert_id}", locals()))
 

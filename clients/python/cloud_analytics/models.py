@@ -222,7 +222,7 @@ class Alert(Model):
     metric: AlertMetric
     scope: AlertScope  # Whose figures; {}: those of the organization
     each: Optional[Literal["project", "member", "team"]]
-    window: Literal["day", "week", "month"]  # The UTC day, week (from Monday) or month that is now
+    window: Literal["day", "week", "month"]  # The day, week (from Monday) or month of the time zone that is now
     above: float  # Fires above it; one of `above`, `below` and `times` is there; absent where there is none
     below: float  # Fires below it; absent where there is none
     times: float  # Fires above this many times the median of the 14 windows before; absent where there is none
@@ -508,7 +508,7 @@ class Budget(ScopedBudgetUsed):
     id: str
     scope: Literal["organization", "project"]  # `project`: of the project that is asked for, where it has one
     period: Literal["monthly"]
-    period_start: str  # first day of the current UTC month
+    period_start: str  # first day of the current month
     period_end: str  # its last day
     limit: float  # for the month; US dollars
     remaining: float  # limit less what was spent, 0 when exceeded; US dollars
@@ -523,7 +523,7 @@ class CostSummaryPrevious(Model):
 class CostSummary(Model):
     total_cost: float  # of all that was used in the range; US dollars
     unpriced_tokens: int  # tokens used in the range whose price is not known: total_cost is without them
-    current_month: float  # of the current UTC month, date filters aside; US dollars
+    current_month: float  # of the current month, date filters aside; US dollars
     currency: Literal["USD"]
     by_period: List[CostSummaryByPeriod]
     by_project: List[CostSummaryByProject]

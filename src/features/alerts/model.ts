@@ -45,7 +45,7 @@ const fields = {
     oneOf(EACH, { description: 'Each of these has a state of its own; null: one state for all' }),
   ),
   window: oneOf(WINDOWS, {
-    description: 'The UTC day, week (from Monday) or month that is now',
+    description: 'The day, week (from Monday) or month of the time zone that is now',
     examples: ['day'],
   }),
   above: threshold('Fires above it; one of `above`, `below` and `times` is there', 100),

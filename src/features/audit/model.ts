@@ -1,6 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, nullable, Timestamp } from '../../analysis/records/fields.ts'
-import { DateFrom, DateTo, oneOf, oneOfOr, Page, PageOf, PerPage, textFilter } from '../../http/query.ts'
+import {
+  oneOf,
+  oneOfOr,
+  Page,
+  PageOf,
+  PerPage,
+  textFilter,
+  UtcDateFrom,
+  UtcDateTo,
+} from '../../http/query.ts'
 
 const MAX_FILTER_LENGTH = 200
 /** A time has 10 to 35 characters. */
@@ -17,8 +26,8 @@ export const AuditListQuery = Type.Object({
     MAX_FILTER_LENGTH,
   ),
   user_id: textFilter('Only entries of this actor', 'key_4f1c2a9b', MAX_FILTER_LENGTH),
-  date_from: DateFrom,
-  date_to: DateTo,
+  date_from: UtcDateFrom,
+  date_to: UtcDateTo,
 })
 export type AuditListQuery = Static<typeof AuditListQuery>
 

@@ -28,7 +28,7 @@ export const BadgeQuery = Type.Object({
       minimum: 1,
       maximum: 365,
       default: DEFAULT_DAYS,
-      description: 'UTC days that count, today included',
+      description: 'Days that count, today included',
       examples: [DEFAULT_DAYS],
     }),
   ),

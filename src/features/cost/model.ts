@@ -53,7 +53,7 @@ export const Budget = component('Budget', {
     description: '`project`: of the project that is asked for, where it has one',
   }),
   period: Type.Literal('monthly'),
-  period_start: date('first day of the current UTC month'),
+  period_start: date('first day of the current month'),
   period_end: date('its last day'),
   limit: dollars('for the month'),
   current_cost: dollars('spent this month'),
@@ -81,7 +81,7 @@ const totals = {
 
 export const CostSummary = component('CostSummary', {
   ...totals,
-  current_month: dollars('of the current UTC month, date filters aside'),
+  current_month: dollars('of the current month, date filters aside'),
   currency: Type.Literal('USD'),
   by_period: Type.Array(closed({ period: date('first day of the period'), cost: dollars('of the period') })),
   by_project: Type.Array(

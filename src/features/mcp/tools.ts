@@ -55,7 +55,7 @@ const TOOLS: readonly Tool[] = [
     'What the organization’s coding sessions cost (US dollars), with tokens, by one key; those from version on filter too.',
     {
       by: Type.Optional(oneOf(BREAKDOWN_KEYS, { description: 'default project' })),
-      date_from: Type.Optional(text('first UTC day, 2026-01-31')),
+      date_from: Type.Optional(text('first day, 2026-01-31')),
       date_to: Type.Optional(text('last day, inclusive')),
       project,
       page,

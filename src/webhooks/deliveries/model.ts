@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { closed, component, nullable, optional, Timestamp } from '../../analysis/records/fields.ts'
-import { DateFrom, DateTo, oneOf, Page, PageOf, PerPage } from '../../http/query.ts'
+import { oneOf, Page, PageOf, PerPage, UtcDateFrom, UtcDateTo } from '../../http/query.ts'
 import { EVENT_NAMES, TEST_EVENT } from '../outbox/catalogue.ts'
 
 const STATUSES = ['pending', 'pending_retry', 'success', 'failed', 'cancelled'] as const
@@ -16,8 +16,8 @@ export const DeliveryListQuery = Type.Object({
   event: Type.Optional(
     oneOf([...EVENT_NAMES, TEST_EVENT.name], { description: 'Only deliveries of this event' }),
   ),
-  date_from: DateFrom,
-  date_to: DateTo,
+  date_from: UtcDateFrom,
+  date_to: UtcDateTo,
 })
 export type DeliveryListQuery = Static<typeof DeliveryListQuery>
 
