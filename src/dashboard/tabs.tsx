@@ -3,15 +3,9 @@ import { linkTo, type Route } from './client/links.ts'
 import type { PageProps } from './client/page-props.ts'
 import { onDemand } from './frame/on-demand.tsx'
 import { OverviewPage } from './overview/overview.tsx'
-import { BudgetsPage } from './pages/budgets.tsx'
 import { CostPage } from './pages/cost.tsx'
-import { OutcomesPage } from './pages/outcomes.tsx'
-import { MePage, PersonPage } from './pages/person.tsx'
-import { PullRequestPage } from './pages/pull-request.tsx'
-import { PullRequestsPage } from './pages/pull-requests.tsx'
 import { QualityPage } from './pages/quality.tsx'
 import { SecurityPage } from './pages/security.tsx'
-import { TeamPage } from './pages/team.tsx'
 import { SessionPage } from './sessions/session.tsx'
 import { SessionsPage } from './sessions/sessions.tsx'
 
@@ -33,6 +27,10 @@ interface Tab {
 
 const later = (page: keyof typeof import('./later.ts').LATER) =>
   onDemand<PageProps>(async () => (await import('./later.ts')).LATER[page])
+const more = (page: keyof typeof import('./more.ts').MORE) =>
+  onDemand<PageProps>(async () => (await import('./more.ts')).MORE[page])
+const moreOne = (page: keyof typeof import('./more.ts').MORE_ONE) =>
+  onDemand<{ id: string }>(async () => (await import('./more.ts')).MORE_ONE[page])
 const Paid = onDemand<PageProps>(async () => (await import('./paid/paid.tsx')).PaidPage)
 const PaidChange = onDemand<{ id: string }>(async () => (await import('./paid/change.tsx')).PaidChange)
 const Endpoint = onDemand<{ id: string }>(async () => (await import('./later.ts')).Endpoint)
@@ -51,26 +49,31 @@ export const TABS: readonly Tab[] = [
       { page: 'cost', name: 'Spend', Content: CostPage },
       { page: 'why', name: 'Why it changed', Content: Why },
       { page: 'seats', name: 'Seats', Content: later('seats') },
-      { page: 'budgets', name: 'Budgets', Content: BudgetsPage },
+      { page: 'budgets', name: 'Budgets', Content: more('budgets') },
     ],
   },
   {
     name: 'Work',
     pages: [
       { page: 'sessions', name: 'Sessions', Content: SessionsPage, One: SessionPage },
-      { page: 'pull-requests', name: 'Pull requests', Content: PullRequestsPage, One: PullRequestPage },
-      { page: 'outcomes', name: 'Outcomes', Content: OutcomesPage },
+      {
+        page: 'pull-requests',
+        name: 'Pull requests',
+        Content: more('pullRequests'),
+        One: moreOne('pullRequest'),
+      },
+      { page: 'outcomes', name: 'Outcomes', Content: more('outcomes') },
       { page: 'paid', name: 'Did it pay', Content: Paid, One: PaidChange },
     ],
   },
   { name: 'Quality', pages: [{ page: 'quality', name: 'Quality', Content: QualityPage }] },
   { name: 'Security', pages: [{ page: 'security', name: 'Security', Content: SecurityPage }] },
-  { name: 'Team', pages: [{ page: 'team', name: 'Team', Content: TeamPage, One: PersonPage }] },
+  { name: 'Team', pages: [{ page: 'team', name: 'Team', Content: more('team'), One: moreOne('person') }] },
 ]
 
 /** The pages of the menu. */
 export const MENU: readonly Listed[] = [
-  { page: 'me', name: 'Me', Content: MePage },
+  { page: 'me', name: 'Me', Content: more('me') },
   { page: 'week', name: 'This week', Content: later('week'), isPlain: true },
   { page: 'alerts', name: 'Alerts', Content: later('alerts'), isPlain: true },
   { page: 'digests', name: 'Digests', Content: later('digests'), isPlain: true },

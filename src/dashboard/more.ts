@@ -1,0 +1,16 @@
+import { BudgetsPage } from './pages/budgets.tsx'
+import { OutcomesPage } from './pages/outcomes.tsx'
+import { MePage, PersonPage } from './pages/person.tsx'
+import { PullRequestPage } from './pages/pull-request.tsx'
+import { PullRequestsPage } from './pages/pull-requests.tsx'
+import { TeamPage } from './pages/team.tsx'
+
+/** Pages beside the ones that a morning begins with: the browser loads them together when one of them is shown first. */
+export const MORE = {
+  budgets: BudgetsPage,
+  me: MePage,
+  outcomes: OutcomesPage,
+  pullRequests: PullRequestsPage,
+  team: TeamPage,
+}
+export const MORE_ONE = { person: PersonPage, pullRequest: PullRequestPage }
