@@ -1003,7 +1003,7 @@ create table usage_rollups (
   org_id text not null,
   cost numeric(20,6) not null generated always as (((cost_input + cost_output + cost_cache_read + cost_cache_write_5m + cost_cache_write_1h + cost_other)::numeric * 0.000001)) stored,
   constraint usage_rollups_pkey PRIMARY KEY (org_id, dims, grain, bucket, project, member, agent, model, branch),
-  constraint usage_rollups_dims CHECK (dims = ANY (ARRAY['all'::text, 'agent_model'::text, 'project'::text, 'member'::text, 'branch'::text, 'project_agent_model'::text, 'member_agent_model'::text, 'project_member'::text, 'project_branch'::text, 'member_branch'::text])),
+  constraint usage_rollups_dims CHECK (dims = ANY (ARRAY['all'::text, 'model'::text, 'agent_model'::text, 'project'::text, 'member'::text, 'branch'::text, 'project_agent_model'::text, 'member_agent_model'::text, 'project_member'::text, 'project_branch'::text, 'member_branch'::text])),
   constraint usage_rollups_grain CHECK (grain = ANY (ARRAY['day'::text, 'month'::text, 'all'::text]))
 ) with (fillfactor=70);
 CREATE INDEX usage_rollups_of_project ON usage_rollups USING btree (org_id, project, grain, bucket) WHERE dims = 'project'::text;

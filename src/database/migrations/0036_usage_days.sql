@@ -129,7 +129,7 @@ create table usage_rollups (
   branch text not null,
   dims text not null constraint usage_rollups_dims check (
     dims in (
-      'all', 'agent_model', 'project', 'member', 'branch', 'project_agent_model', 'member_agent_model', 'project_member',
+      'all', 'model', 'agent_model', 'project', 'member', 'branch', 'project_agent_model', 'member_agent_model', 'project_member',
       'project_branch', 'member_branch'
     )
   ),
@@ -195,6 +195,19 @@ where r.org_id = b.org_id
   and r.agent = b.agent
   and r.model = b.model
   and r.branch = '';
+
+insert into usage_rollups (
+  org_id, dims, grain, bucket, project, member, agent, model, branch, sessions, main_sessions, turns, main_turns, input,
+  output, cache_read, cache_creation, unpriced_tokens, transcript_tokens, telemetry_tokens, captured_tokens, begun_cost,
+  cost_other
+)
+select
+  r.org_id, 'model', r.grain, r.bucket, '', '', '', r.model, '', sum(r.sessions), sum(r.main_sessions), sum(r.turns),
+  sum(r.main_turns), sum(r.input), sum(r.output), sum(r.cache_read), sum(r.cache_creation), sum(r.unpriced_tokens),
+  sum(r.transcript_tokens), sum(r.telemetry_tokens), sum(r.captured_tokens), sum(r.begun_cost), sum(r.cost_other)
+from usage_rollups r
+where r.dims = 'agent_model'
+group by r.org_id, r.grain, r.bucket, r.model;
 
 alter table branch_rollups rename to former_rollups;
 create table branch_rollups (

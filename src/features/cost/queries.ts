@@ -86,10 +86,10 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, today: 
           ',' order by p.micros desc, p.project collate "C"
         )
         from (
-          select nullif(r.project, '') as project, sum(r.micros) as micros
+          select nullif(r.project, '') as project, sum_bigint(r.micros) as micros
           from (${projectCosts(sql, orgId, query)}) r
           group by r.project
-          having sum(r.sessions) > 0 or sum(r.micros) > 0
+          having sum_bigint(r.sessions) > 0 or sum_bigint(r.micros) > 0
         ) p
       ) as projects,
       ${dollars(sql, 'm.own')} as current_month, c.micros as month_cost, c.today as today_cost,
@@ -120,7 +120,7 @@ export async function getCost(sql: Sql, orgId: string, query: CostQuery, today: 
         select
           ${bucketOf(sql, query.group_by, sql`r.bucket`)} as period, sum_bigint(r.micros) as micros,
           sum_bigint(r.main_sessions) as sessions, sum_bigint(r.unpriced_tokens) as unpriced
-        from (${costRows(sql, orgId, query, buckets)}) r
+        from (${costRows(sql, orgId, query, buckets, ['bucket', 'main_sessions', 'micros', 'unpriced_tokens'])}) r
         group by 1
       ) p
     ) p
@@ -208,7 +208,7 @@ export async function getCostTrend(
 ): Promise<JsonText> {
   const { date_from, date_to } = query
   const byDays = granularity === 'day' || granularity === 'week'
-  const rows = costRows(sql, orgId, query, byDays ? 'day' : 'month')
+  const rows = costRows(sql, orgId, query, byDays ? 'day' : 'month', ['bucket', 'main_sessions', 'micros'])
   const buckets =
     granularity === 'day'
       ? sql`select r.bucket as period, r.micros, r.main_sessions as sessions from (${rows}) r`
@@ -223,12 +223,14 @@ export async function getCostTrend(
     select
       (
         select string_agg(
-          '{"period":"' || k.period || '","cost":' || ${dollars(sql, 'k.micros')} || ',"sessions":' || k.sessions
-            || ',"cumulative_cost":' || ${dollars(sql, 'k.cumulative')},
+          concat(
+            '{"period":"', k.period, '","cost":', ${dollars(sql, 'k.micros')}, ',"sessions":', k.sessions,
+            ',"cumulative_cost":', ${dollars(sql, 'k.cumulative')}
+          ),
           ';' order by k.period
         )
         from (
-          select k.*, sum(k.micros) over (order by k.period rows unbounded preceding) as cumulative
+          select k.*, sum_bigint(k.micros) over (order by k.period rows unbounded preceding) as cumulative
           from (${buckets}) k
           where k.micros > 0
             or k.sessions > 0

@@ -1,7 +1,7 @@
 import { FACETS, type Facet, STANDARD, UNKNOWN_PAYER, VENDORS } from '../../analysis/usage/model.ts'
 import type { Span } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
-import { COSTS, type Dimension, MEASURES, USED, type UsageFilters } from './model.ts'
+import { COSTS, type Dimension, MEASURES, type UsageFilters } from './model.ts'
 import { inSpans, selected } from './sums.ts'
 
 // Usage by a facet: a session without rows in session_facets has what is usual.
@@ -49,29 +49,19 @@ const shareValue = (facet: Facet): string =>
 const usualOf = (facet: Facet): string =>
   facet === 'tier' ? STANDARD : facet === 'paid_by' ? UNKNOWN_PAYER : ''
 
-/** Whether only rows of session_facets have the value that is filtered by. */
-const isInRows = (filters: UsageFilters, facet: Facet): boolean =>
-  facet !== 'vendor' && filters[facet] !== undefined && filters[facet] !== usualOf(facet)
-
-export const joinedFacets = (
-  sql: ISql,
-  orgId: string,
-  filters: UsageFilters,
-  facet: Facet | undefined,
-): Fragment =>
+export const joinedFacets = (sql: ISql, orgId: string, facet: Facet | undefined): Fragment =>
   facet === undefined
     ? sql``
     : sql`
-      ${isInRows(filters, facet) ? sql`` : sql`left`} join session_facets f
+      left join session_facets f
         on f.org_id = ${orgId}
         and f.session_id = u.session_id
         and f.nth = u.nth`
 
 /** The condition of a filter by a facet. */
-export function ofFacet(sql: ISql, filters: UsageFilters, facet: Facet | undefined): Fragment {
+export const ofFacet = (sql: ISql, filters: UsageFilters, facet: Facet | undefined): Fragment => {
   const value = facet && filters[facet]
-  if (facet === undefined || value === undefined) return sql``
-  return sql`and ${sql.unsafe(isInRows(filters, facet) ? `f.${facet}` : shareValue(facet))} = ${value}`
+  return value === undefined ? sql`` : sql`and ${sql.unsafe(shareValue(facet ?? 'tier'))} = ${value}`
 }
 
 /** Whether rows by a facet are sums of days and months. */
@@ -134,9 +124,3 @@ export function facetSums(
     ) r
     ${wanted === undefined ? sql`` : sql`where r.facet = ${wanted}`}`
 }
-
-/** Only groups of rows `r` in which something is: a part may only count a session, on its first day. */
-export const isSomething = (sql: ISql): Fragment =>
-  sql.unsafe(
-    ['sessions', 'main_sessions', 'turns', ...USED].map((column) => `sum(r.${column}) <> 0`).join(' or '),
-  )

@@ -11,6 +11,7 @@ type Grain = 'month' | 'day' | 'all'
 export const GROUPINGS: Record<Grain, readonly (readonly Dimension[])[]> = {
   month: [
     [],
+    ['model'],
     ['agent', 'model'],
     ['project'],
     ['member'],
@@ -23,7 +24,7 @@ export const GROUPINGS: Record<Grain, readonly (readonly Dimension[])[]> = {
     ['ticket'],
     ['project', 'ticket'],
   ],
-  day: [[], ['agent', 'model'], ['project'], ['member'], ['branch'], ['ticket']],
+  day: [[], ['model'], ['agent', 'model'], ['project'], ['member'], ['branch'], ['ticket']],
   all: [['member', 'branch'], ['ticket']],
 }
 
@@ -83,9 +84,9 @@ export const USAGE_ROLLUP = rollup({
       sql,
       ['project', 'member', 'agent', 'model', 'branch'],
       sql`
-        case grouping(s.agent) when 0 then sum(s.sessions) else count(*) filter (where s.is_main) end as sessions,
+        case grouping(s.model) when 0 then sum(s.sessions) else count(*) filter (where s.is_main) end as sessions,
         count(*) filter (where s.is_main) as main_sessions,
-        case grouping(s.agent) when 0 then sum(s.day_turns) else sum(s.main_turns) end as turns,
+        case grouping(s.model) when 0 then sum(s.day_turns) else sum(s.main_turns) end as turns,
         sum(s.main_turns) as main_turns, sum_bigint(s.begun_cost) as begun_cost,
         sum_bigint(s.transcript_tokens) as transcript_tokens, sum_bigint(s.telemetry_tokens) as telemetry_tokens,
         sum_bigint(least(s.transcript_tokens, s.telemetry_tokens)) as captured_tokens`,

@@ -1,5 +1,5 @@
 import type { Facet } from '../../analysis/usage/model.ts'
-import { daysOf, type Span, spansOf } from '../../base/dates.ts'
+import { daysOf, type Span, shortSpansOf, spansOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberKeys } from '../../database/member-addresses.ts'
 import { summedProject } from '../../database/rollups.ts'
@@ -47,7 +47,7 @@ const matchingShares = (sql: ISql, orgId: string, filters: UsageFilters, facet?:
   const { ticket, min_cost, max_cost, min_quality, max_quality, has_findings } = filters
   return sql`
     from session_usage u
-    ${joinedFacets(sql, orgId, filters, facet)}
+    ${joinedFacets(sql, orgId, facet)}
     where u.org_id = ${orgId}
       ${summedConditions(sql, orgId, filters, 'u')}
       ${ofFacet(sql, filters, facet)}
@@ -113,7 +113,7 @@ export const sessionsWithShares = (sql: ISql, orgId: string, filters: UsageFilte
  * `main_sessions` and `main_turns` count each once, and so do `sessions` and `turns` but by model or ticket.
  * `facet` is the value of the facet that is given, or filtered by; a session counts in `sessions` under each of its values.
  * `bucket` is a day, or the first day of a month, as `buckets` says; else anything. Columns that are neither in `columns` nor
- * filtered by may be ''.
+ * filtered by may be ''. `sums`: the columns that are read beside `columns`, if not all. `isSigned`: fewer rows, of which some are less than 0, and some groups have sums of 0.
  */
 export function usageRows(
   sql: ISql,
@@ -123,8 +123,17 @@ export function usageRows(
     columns,
     buckets,
     facet: key,
-  }: { columns: readonly Dimension[]; buckets: Span['grain'] | undefined; facet?: Facet | undefined },
+    sums = COLUMNS,
+    isSigned = false,
+  }: {
+    columns: readonly Dimension[]
+    buckets: Span['grain'] | undefined
+    facet?: Facet | undefined
+    sums?: readonly string[]
+    isSigned?: boolean
+  },
 ): Fragment {
+  const wanted = sums === COLUMNS ? COLUMNS : [...columns, ...sums]
   const { date_from, date_to } = filters
   const needed = [...columns, ...filteredColumns(filters)]
   const facet = facetOf(filters, key)
@@ -134,19 +143,27 @@ export function usageRows(
   const ofMonths = isSummedBy('month')
   const isOfAllTime = GROUPINGS.all.some((grouping) => dimsNameOf(grouping) === ofMonths)
   if (ofMonths !== undefined && isOfAllTime && !(date_from ?? date_to ?? buckets))
-    return sumRows(sql, orgId, filters, { grain: 'all' }, ofMonths)
-  const days = daysOf(date_from, date_to)
+    return sumRows(sql, orgId, filters, { grain: 'all' }, { dims: ofMonths, columns: wanted })
   const isOfDays = buckets === 'day' || (ofMonths === undefined && !isSummedFacet)
-  const spans = isOfDays ? [days] : spansOf(date_from, date_to)
-  return spans
-    .map((span): Fragment => {
+  const spans = isOfDays ? [daysOf(date_from, date_to)] : spansOf(date_from, date_to)
+  const unionOf = (rows: readonly Fragment[]) => rows.reduce((all, more) => sql`${all} union all ${more}`)
+  if (spans.every(({ grain }) => isSummedBy(grain) !== undefined)) {
+    const short = isSigned && !isOfDays ? shortSpansOf(date_from, date_to) : { added: spans, subtracted: [] }
+    const rows = (some: readonly Span[], sign: '' | '-') =>
+      some.map((span) =>
+        sumRows(sql, orgId, filters, span, { dims: isSummedBy(span.grain) ?? '', columns: wanted, sign }),
+      )
+    return unionOf([...rows(short.added, ''), ...rows(short.subtracted, '-')])
+  }
+  return unionOf(
+    spans.map((span): Fragment => {
       const dims = isSummedBy(span.grain)
-      if (dims !== undefined) return sumRows(sql, orgId, filters, span, dims)
+      if (dims !== undefined) return sumRows(sql, orgId, filters, span, { dims, columns: COLUMNS })
       if (isSummedFacet) return facetSums(sql, orgId, filters, span, facet)
       const rows = columns.includes('ticket') ? ticketRows : shareRows
       return rows(sql, orgId, filters, span, columns, facet)
-    })
-    .reduce((rows, more) => sql`${rows} union all ${more}`)
+    }),
+  )
 }
 
 /** Rows `r` of the sums of a range, of one project or of all together, with whole months but for buckets of days. */
@@ -155,6 +172,7 @@ export const costRows = (
   orgId: string,
   { project, date_from, date_to }: RangeFilters,
   buckets: Span['grain'] = 'day',
+  sums: readonly string[] = COLUMNS,
 ): Fragment =>
   usageRows(
     sql,
@@ -164,21 +182,36 @@ export const costRows = (
       ...(date_from === undefined ? {} : { date_from }),
       ...(date_to === undefined ? {} : { date_to }),
     },
-    { columns: [], buckets },
+    { columns: [], buckets, sums },
   )
 
-function sumRows(sql: ISql, orgId: string, filters: UsageFilters, span: SpanOrAll, dims: string): Fragment {
+/** The columns of rows of usage before their measures, in one order. */
+const KEYS = ['project', 'member', 'agent', 'model', 'branch', 'ticket', 'bucket']
+const COUNTS = ['main_sessions', 'main_turns', 'turns']
+const COLUMNS = [...KEYS, ...COUNTS, ...MEASURES, 'sessions', 'begun_cost', 'facet']
+
+/**
+ * Rows of sums with some of `COLUMNS`. PostgreSQL reads the parts of a union in place only where all of their columns are used, which
+ * saves a third of the time.
+ */
+function sumRows(
+  sql: ISql,
+  orgId: string,
+  filters: UsageFilters,
+  span: SpanOrAll,
+  { dims, columns, sign = '' }: { dims: string; columns: readonly string[]; sign?: '' | '-' },
+): Fragment {
   const ofTickets = dims.endsWith('ticket')
+  const absent = ofTickets ? ['member', 'agent', 'model', 'branch', 'facet'] : ['ticket', 'facet']
+  const ofModel: Record<string, string> =
+    filters.model === undefined ? {} : { main_sessions: 'sessions', main_turns: 'turns' }
+  const textOf = (column: string): string => {
+    if (absent.includes(column)) return `''`
+    if (KEYS.includes(column)) return `r.${column}`
+    return ofTickets && column === 'begun_cost' ? '0::bigint' : `${sign}r.${ofModel[column] ?? column}`
+  }
   const rows = sql`
-    select
-      ${
-        ofTickets
-          ? sql`r.project, '' as member, '' as agent, '' as model, '' as branch, r.ticket`
-          : sql`r.project, r.member, r.agent, r.model, r.branch, '' as ticket`
-      },
-      r.bucket, ${sql.unsafe(filters.model === undefined ? 'r.main_sessions, r.main_turns' : 'r.sessions as main_sessions, r.turns as main_turns')}, r.turns, ${selected(sql, MEASURES, (column) => `r.${column}`)}, r.sessions,
-      ${sql.unsafe(ofTickets ? '0' : 'r.begun_cost')}::bigint as begun_cost,
-      '' as facet
+    select ${selected(sql, [...new Set(columns)], textOf)}
     from ${ofTickets ? sql`ticket_rollups` : sql`usage_rollups`} r
     where r.org_id = ${orgId}
       -- a literal, as in inSpans
@@ -201,12 +234,6 @@ export const branchRows = (sql: ISql, orgId: string, { project }: UsageFilters) 
   where r.org_id = ${orgId}
     and r.project = ${summedProject(project)}`
 
-/** The columns of rows of usage before their measures, in one order. */
-const KEYS = [
-  ...['project', 'member', 'agent', 'model', 'branch', 'ticket', 'bucket'],
-  ...['main_sessions', 'main_turns', 'turns'],
-]
-
 type ShareRows = (
   sql: ISql,
   orgId: string,
@@ -216,7 +243,7 @@ type ShareRows = (
   facet: Facet | undefined,
 ) => Fragment
 
-/** `KEYS` of shares `u`: of one model each stands for its session, else the main one. */
+/** `KEYS` and `COUNTS` of shares `u`: of one model each stands for its session, else the main one. */
 function shareColumns(
   sql: ISql,
   { main_sessions, main_turns, turns }: ReturnType<typeof shareTexts>,
@@ -249,7 +276,7 @@ const ticketRows: ShareRows = (sql, orgId, filters, span, columns, facet) => {
   const isOften = columns.includes('model') || facet !== undefined
   return sql`
     select
-      ${selected(sql, KEYS, (column) => `r.${column}`)}, ${measuresOf(sql, (column) => `r.${column}`)}, r.sessions,
+      ${selected(sql, [...KEYS, ...COUNTS], (column) => `r.${column}`)}, ${measuresOf(sql, (column) => `r.${column}`)}, r.sessions,
       0::bigint as begun_cost, r.facet
     from (
       select

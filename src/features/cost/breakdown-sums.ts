@@ -1,0 +1,57 @@
+import type { Facet } from '../../analysis/usage/model.ts'
+import type { Span } from '../../base/dates.ts'
+import type { Fragment, Sql } from '../../database/client.ts'
+import { COSTS, type Dimension, MEASURES, USED, type UsageFilters } from '../usage/model.ts'
+import { usageRows } from '../usage/sources.ts'
+import { selected } from '../usage/sums.ts'
+
+/** The sum of a column of rows `r` of usage. */
+const sumOf = (column: string): string =>
+  column === 'micros' ? COSTS.map(sumOf).join(' + ') : `sum_bigint(r.${column})`
+
+interface How {
+  /** The keys of a row `r`. */
+  key: Fragment
+  andKey: Fragment
+  /** The columns that they are made of, but those of time. */
+  columns: readonly Dimension[]
+  buckets: Span['grain'] | undefined
+  facet: Facet | undefined
+  /** Whether a session counts under each of several keys; in all once. */
+  isOften: boolean
+  /** `where …`, a condition on `r`. */
+  only: Fragment
+}
+
+/** Sums of usage by keys: `all_sessions` and `all_turns` count each session once. */
+export function sumsBy(
+  sql: Sql,
+  orgId: string,
+  filters: UsageFilters,
+  { key, andKey, columns, buckets, facet, isOften, only }: How,
+): Fragment {
+  const once = ['main_sessions', 'main_turns']
+  const counts = isOften ? [...once, 'sessions', 'turns'] : once
+  const [sessions = '', turns = ''] = counts.slice(-2)
+  const read = [...(buckets === undefined ? [] : ['bucket']), ...counts, ...USED]
+  const rows = usageRows(sql, orgId, filters, { columns, buckets, facet, sums: read, isSigned: true })
+  const sums = (sum: (column: string) => string) => sql`
+    ${sql.unsafe(`${sum(sessions)} as sessions, ${sum(turns)} as turns`)},
+    ${sql.unsafe(`${sum('main_sessions')} as all_sessions, ${sum('main_turns')} as all_turns`)},
+    ${selected(sql, MEASURES, sum)}`
+  const keyed = sql`select ${key} as key, ${andKey} as and_key`
+  // a part may only count a session, on its first day, and parts of a month are taken from the whole
+  const isSomething = sql.unsafe([...counts, ...USED].map((column) => `${sumOf(column)} <> 0`).join(' or '))
+  if (buckets !== undefined)
+    return sql`${keyed}, ${sums(sumOf)} from (${rows}) r ${only} group by 1, 2 having ${isSomething}`
+  // summed by columns before keys are made of them: a member is looked up once, and rows are read as they are stored
+  const own = [...new Set(columns), ...(facet === undefined ? [] : ['facet'])].map((column) => `r.${column}`)
+  const summed = sql`
+    select ${sql.unsafe([...own, ...[...counts, ...MEASURES].map((column) => `${sumOf(column)} as ${column}`)].join(', '))}
+    from (${rows}) r
+    ${own.length === 0 ? sql`` : sql`group by ${sql.unsafe(own.join(', '))}`}
+    having ${isSomething}`
+  return columns.includes('member')
+    ? sql`${keyed}, ${sums(sumOf)} from (${summed}) r ${only} group by 1, 2`
+    : sql`${keyed}, ${sums((column) => `r.${column}`)} from (${summed}) r ${only}`
+}
