@@ -57,6 +57,8 @@ describe.skipIf(program === null)('a chart', () => {
     await page.resize(1440, 900)
     // today is one of its days
     await visit('#/cost?range=month')
+    // no longer the chart of the day that a click led to
+    await page.until(`document.querySelectorAll('.chart svg[role=img] g > rect').length > 2`)
   })
 
   test('has the budget as a line', async () => {

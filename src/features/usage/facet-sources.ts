@@ -49,19 +49,29 @@ const shareValue = (facet: Facet): string =>
 const usualOf = (facet: Facet): string =>
   facet === 'tier' ? STANDARD : facet === 'paid_by' ? UNKNOWN_PAYER : ''
 
-export const joinedFacets = (sql: ISql, orgId: string, facet: Facet | undefined): Fragment =>
+/** Whether only rows of session_facets have the value that is filtered by. */
+const isInRows = (filters: UsageFilters, facet: Facet): boolean =>
+  facet !== 'vendor' && filters[facet] !== undefined && filters[facet] !== usualOf(facet)
+
+export const joinedFacets = (
+  sql: ISql,
+  orgId: string,
+  filters: UsageFilters,
+  facet: Facet | undefined,
+): Fragment =>
   facet === undefined
     ? sql``
     : sql`
-      left join session_facets f
+      ${isInRows(filters, facet) ? sql`` : sql`left`} join session_facets f
         on f.org_id = ${orgId}
         and f.session_id = u.session_id
         and f.nth = u.nth`
 
 /** The condition of a filter by a facet. */
-export const ofFacet = (sql: ISql, filters: UsageFilters, facet: Facet | undefined): Fragment => {
+export function ofFacet(sql: ISql, filters: UsageFilters, facet: Facet | undefined): Fragment {
   const value = facet && filters[facet]
-  return value === undefined ? sql`` : sql`and ${sql.unsafe(shareValue(facet ?? 'tier'))} = ${value}`
+  if (facet === undefined || value === undefined) return sql``
+  return sql`and ${sql.unsafe(isInRows(filters, facet) ? `f.${facet}` : shareValue(facet))} = ${value}`
 }
 
 /** Whether rows by a facet are sums of days and months. */

@@ -47,7 +47,7 @@ const matchingShares = (sql: ISql, orgId: string, filters: UsageFilters, facet?:
   const { ticket, min_cost, max_cost, min_quality, max_quality, has_findings } = filters
   return sql`
     from session_usage u
-    ${joinedFacets(sql, orgId, facet)}
+    ${joinedFacets(sql, orgId, filters, facet)}
     where u.org_id = ${orgId}
       ${summedConditions(sql, orgId, filters, 'u')}
       ${ofFacet(sql, filters, facet)}
