@@ -36,6 +36,7 @@ export const sessions = timesOf(300, next).map((at, index) => ({
   project_name: index % 3 === 0 ? 'web' : 'shop',
   created_at: at.toISOString(),
   turns: 1 + (index % 4),
+  ...{ model: 'claude-sonnet-4-5', source: 'claude-code' },
   quality_metadata: { score: Math.round(next() * 10_000) / 100 },
   security_metadata: {
     score: Math.round(next() * 100),

@@ -30,7 +30,13 @@ describe('days of an organization', () => {
       for (const day of ['2026-04-24', '2026-10-25', '2026-10-04', '2026-10-31']) {
         const of = (byDay.get(day) ?? []).toSorted((a, b) => (a.created_at > b.created_at ? -1 : 1))
         const range = `date_from=${day}&date_to=${day}`
-        for (const filter of ['', '&sort=turns', '&min_quality=0', '&agent='].slice(0, 3)) {
+        for (const filter of [
+          '',
+          '&sort=turns',
+          '&min_quality=0',
+          '&model=claude-sonnet-4-5',
+          '&agent=claude-code&sort=turns',
+        ]) {
           const { data, pagination } = await get(`/v1/sessions?${range}&per_page=100${filter}`)
           expect([zone, day, filter, (pagination as { total: number }).total]).toEqual([
             zone,
