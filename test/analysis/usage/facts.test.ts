@@ -200,3 +200,56 @@ test('a long prompt, and the peak hours of a vendor, are prices of their own', (
   const facts = factsOf(sessionOf([peak], 1_000_000n, { created_at: '2026-10-01T02:00:00.000Z' }))
   expect(facts.find(({ calls }) => calls > 0)?.price).toBe('peak')
 })
+
+test('the facts of any session add up to it', () => {
+  let state = 11
+  const below = (limit: number) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    return Math.floor(state / 65_536) % limit
+  }
+  const instant = () => new Date(Date.UTC(2026, 2, 1 + below(4), below(24), below(60))).toISOString()
+  const models = [SONNET, HAIKU, 'secret', null]
+  for (let round = 0; round < 2_000; round += 1) {
+    const counts = () => ({
+      ...{ input: below(5_000), output: below(900), cache_read: below(9_000), cache_creation: below(700) },
+    })
+    const turns = Array.from({ length: below(7) }, (): FactTurn => {
+      const more =
+        below(4) === 0 ? { role: 'user', tokens: null } : { tokens: below(4) === 0 ? null : counts() }
+      const cost = below(3) === 0 ? null : below(100_000) / 1e6
+      return call(below(5) === 0 ? null : instant(), 'role' in more ? null : cost, {
+        ...{ model: models[below(4)] ?? null, ...more },
+        ...(below(9) === 0 ? { role: 'unattributed' } : {}),
+      })
+    })
+    const session = sessionOf(turns, BigInt(below(30_000)) * 7n, {
+      ...{ created_at: instant(), turns: below(9), unpriced_tokens: below(500) },
+      detail: {
+        ended_at: below(4) === 0 ? null : instant(),
+        ...(below(3) === 0 ? { tokens: counts() } : {}),
+      },
+    })
+    const facts = factsOf(session, round % 2 === 0 ? utc : kolkata)
+    const sum = (value: (fact: (typeof facts)[number]) => number | bigint) =>
+      facts.reduce((all, fact) => all + Number(value(fact)), 0)
+    const { tokens } = session.detail
+    expect([
+      ...[sum(({ costs }) => costs.reduce((all, cost) => all + cost, 0n)), sum(({ input }) => input)],
+      ...[sum(({ output }) => output), sum((fact) => fact.cache_read), sum((fact) => fact.cache_creation)],
+      ...[
+        sum((fact) => fact.unpriced_tokens),
+        sum((fact) => fact.main_turns),
+        sum((fact) => Number(fact.is_main)),
+      ],
+    ]).toEqual([
+      ...[Number(session.cost), tokens?.input ?? 0, tokens?.output ?? 0, tokens?.cache_read ?? 0],
+      ...[tokens?.cache_creation ?? 0, session.unpriced_tokens, session.turns, 1],
+    ])
+    for (const ofModel of Map.groupBy(facts, ({ model }) => model).values())
+      expect(ofModel.reduce((all, { sessions }) => all + sessions, 0)).toBe(1)
+    const keys = facts.map((fact) =>
+      [fact.day, fact.utc_day, fact.model, fact.price, fact.vendor, fact.paid_by].join(),
+    )
+    expect(new Set(keys).size).toBe(facts.length)
+  }
+})
