@@ -366,7 +366,7 @@ type BudgetScope struct {
 type MyBudgetsBudget struct {
 	Scope       BudgetScope `json:"scope"`
 	Limit       float64     `json:"limit"`        // US dollars
-	CurrentCost float64     `json:"current_cost"` // US dollars of this month
+	CurrentCost float64     `json:"current_cost"` // US dollars of the month
 	PercentUsed float64     `json:"percent_used"`
 	Status      string      `json:"status"` // `warning`: from 80 percent on
 }
@@ -664,9 +664,9 @@ type CostSummaryByProject struct {
 	Cost    float64 `json:"cost"` // of the project, null: of none; US dollars
 }
 
-// ScopedBudgetUsed: With `include=used`: what this month cost, and will; null for a limit that is not in force, or whose cost the caller may not see.
+// ScopedBudgetUsed: With `include=used`: what the month cost, and this month will; null for a limit that is not in force then, or whose cost the caller may not see.
 type ScopedBudgetUsed struct {
-	CurrentCost         float64 `json:"current_cost"` // US dollars of this month
+	CurrentCost         float64 `json:"current_cost"` // US dollars of the month
 	PercentUsed         float64 `json:"percent_used"`
 	Status              string  `json:"status"`         // `warning`: from 80 percent on
 	ProjectedCost       float64 `json:"projected_cost"` // Of the month at its end
@@ -1641,13 +1641,14 @@ type BudgetsListParams struct {
 	Team    string `json:"team,omitempty"`     // Of this team
 	Page    int64  `json:"page,omitempty"`     // Page to return, from 1. While data arrive, the next one may repeat a row: ascending order avoids it
 	PerPage int64  `json:"per_page,omitempty"` // Items on a page
-	Include string `json:"include,omitempty"`  // `used`: also what is spent of each this month
+	Include string `json:"include,omitempty"`  // `used`: also what is spent of each in the month
+	Month   string `json:"month,omitempty"`    // The month of `used`, at most this one, which is the default
 }
 type ScopedBudget struct {
 	Month string            `json:"month"` // YYYY-MM; in force until a later month has one of the same scope
 	Limit float64           `json:"limit"` // US dollars
 	Scope BudgetScope       `json:"scope"`
-	Used  *ScopedBudgetUsed `json:"used"` // With `include=used`: what this month cost, and will; null for a limit that is not in force, or whose cost the caller may not see
+	Used  *ScopedBudgetUsed `json:"used"` // With `include=used`: what the month cost, and this month will; null for a limit that is not in force then, or whose cost the caller may not see
 }
 type ScopedBudgetPage = Page[ScopedBudget]
 type BudgetsMineParams struct {

@@ -77,9 +77,9 @@ export const MENU: readonly Listed[] = [
   { page: 'week', name: 'This week', Content: later('week'), isPlain: true },
   { page: 'alerts', name: 'Alerts', Content: later('alerts'), isPlain: true },
   { page: 'digests', name: 'Digests', Content: later('digests'), isPlain: true },
-  { page: 'devices', name: 'Devices', Content: later('devices'), isPlain: true },
+  { page: 'devices', name: 'Devices', Content: later('devices') },
   { page: 'audit', name: 'Audit', Content: later('audit'), isPlain: true },
-  { page: 'webhooks', name: 'Webhooks', Content: later('webhooks'), One: Endpoint, isPlain: true },
+  { page: 'webhooks', name: 'Webhooks', Content: later('webhooks'), One: Endpoint },
   { page: 'badges', name: 'Badges', Content: later('badges'), isPlain: true },
   { page: 'settings', name: 'Settings', Content: later('settings'), isPlain: true },
 ]

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createKey } from '../../src/accounts/keys/queries.ts'
+import { addMonths, dayOf } from '../../src/base/dates.ts'
+import { formatMonth } from '../../src/dashboard/client/format.ts'
 import { type HttpServer, listen } from '../../src/http/listen.ts'
 import { addPerson, invite, PASSWORD, post } from '../features/sign-in/people.ts'
 import { client, jsonPost, tenant, testApp } from '../support/api.ts'
@@ -220,6 +222,7 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
     expect(page.problems.splice(0)).toEqual([])
   }, 180_000)
 
+  const lastMonth = addMonths(dayOf(new Date(), 'UTC'), -1).slice(0, 7)
   test('sets a budget, colours a badge and renames the organization', async () => {
     await page.evaluate(`location.hash = '#/settings/budget'`)
     await page.until(`location.hash === '#/budgets'`)
@@ -232,6 +235,9 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
     await type('US dollars a month', '300')
     await click('Set the limit')
     await sees('team payments')
+    await sees('None of 2 budgets is exceeded')
+    await type('Month', lastMonth)
+    await sees(`No budget held in ${formatMonth(`${lastMonth}-01`)}`)
     await checkAxe()
     await settings('badges')
     await sees('Label of cost')

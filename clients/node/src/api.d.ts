@@ -185,7 +185,7 @@ export interface Alert {
 export interface MyBudgetsBudget {
  scope: BudgetScope
  /** US dollars */ limit: number
- /** US dollars of this month */ current_cost: number
+ /** US dollars of the month */ current_cost: number
  percent_used: number; status: 'ok' | 'warning' | 'exceeded'
 }
 export interface NamedBudget extends MyBudgetsBudget { name: string }
@@ -318,8 +318,8 @@ export interface CostSummaryByProject {
  project: string | null
  /** of the project, null: of none; US dollars */ cost: number
 }
-/** With `include=used`: what this month cost, and will; null for a limit that is not in force, or whose cost the caller may not see */ export interface ScopedBudgetUsed {
- /** US dollars of this month */ current_cost: number
+/** With `include=used`: what the month cost, and this month will; null for a limit that is not in force then, or whose cost the caller may not see */ export interface ScopedBudgetUsed {
+ /** US dollars of the month */ current_cost: number
  percent_used: number; status: 'ok' | 'warning' | 'exceeded'; projected_cost: number
  projected_exceed_date: string | null
 }
@@ -758,7 +758,7 @@ export interface BadgeToken {
  /** Shown once; it replaces the token before */ token: string
 }
 export interface BudgetsListParams extends PageParams {
- project?: string; member?: string; team?: string; include?: 'used'
+ project?: string; member?: string; team?: string; include?: 'used'; month?: string
 }
 export interface ScopedBudget {
  month: string

@@ -653,11 +653,12 @@ class Organization(Resource):
 class Budgets(Resource):
     def list(
         self, params: Params = None, *, project: str = UNSET, member: str = UNSET, team: str = UNSET,
-        page: int = UNSET, per_page: int = UNSET, include: Literal["used"] = UNSET
+        page: int = UNSET, per_page: int = UNSET, include: Literal["used"] = UNSET, month: str = UNSET
     ) -> m.ScopedBudgetPage:
         """List the monthly limits, newest first. Scope: `admin` or `cost:read` or `read`.
 
-        include: `used`: also what is spent of each this month.
+        include: `used`: also what is spent of each in the month. month: The month of `used`, at most this
+        one, which is the default.
         """
         return self._list(m.ScopedBudgetPage, "/v1/budgets", locals())
 

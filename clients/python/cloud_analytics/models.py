@@ -244,7 +244,7 @@ class BudgetScope(Model):
 class MyBudgetsBudget(Model):
     scope: BudgetScope
     limit: float  # US dollars
-    current_cost: float  # US dollars of this month
+    current_cost: float  # US dollars of the month
     percent_used: float
     status: Literal["ok", "warning", "exceeded"]  # `warning`: from 80 percent on
 
@@ -497,8 +497,8 @@ class CostSummaryByProject(Model):
     cost: float  # of the project, null: of none; US dollars
 
 class ScopedBudgetUsed(Model):
-    """With `include=used`: what this month cost, and will; null for a limit that is not in force, or whose cost the caller may not see."""
-    current_cost: float  # US dollars of this month
+    """With `include=used`: what the month cost, and this month will; null for a limit that is not in force then, or whose cost the caller may not see."""
+    current_cost: float  # US dollars of the month
     percent_used: float
     status: Literal["ok", "warning", "exceeded"]  # `warning`: from 80 percent on
     projected_cost: float  # Of the month at its end
@@ -1166,7 +1166,7 @@ class ScopedBudget(Model):
     month: str  # YYYY-MM; in force until a later month has one of the same scope
     limit: float  # US dollars
     scope: BudgetScope
-    used: Optional[ScopedBudgetUsed]  # With `include=used`: what this month cost, and will; null for a limit that is not in force, or whose cost the caller may not see; absent where there is none
+    used: Optional[ScopedBudgetUsed]  # With `include=used`: what the month cost, and this month will; null for a limit that is not in force then, or whose cost the caller may not see; absent where there is none
 
 class ScopedBudgetPage(Page["ScopedBudget"]):
     """A page of ScopedBudget."""

@@ -1,6 +1,6 @@
 import type { BudgetPage, ScopedBudget } from '../../features/budgets/model.ts'
 import { request, useApi } from '../client/api.ts'
-import { monthOf, today } from '../client/days.ts'
+import { isDay, lastMonths, monthOf, today } from '../client/days.ts'
 import { countOf, formatDay, formatDollars, formatMonth, formatPercent } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
@@ -12,7 +12,7 @@ import { Bar as Filled } from '../parts/bar.tsx'
 import { Saying, useChanges } from '../parts/change.tsx'
 import { dollarColumn, orUnknown } from '../parts/columns.tsx'
 import { Choice } from '../parts/field.tsx'
-import { pick } from '../parts/filters.tsx'
+import { pick, QueryChoice } from '../parts/filters.tsx'
 import { Form, Input } from '../parts/form.tsx'
 import { NamedLink } from '../parts/link.tsx'
 import { List } from '../parts/list.tsx'
@@ -28,6 +28,24 @@ const SCOPES = [
 const TONES = { ok: '', warning: 'fair', exceeded: 'bad' } as const
 type Scope = ScopedBudget['scope']
 
+const FORESEEN: readonly Column<ScopedBudget>[] = [
+  {
+    name: 'Expected',
+    value: ({ used }) => used?.projected_cost,
+    number: ({ used, limit }) =>
+      orUnknown(used?.projected_cost, (cost) => (
+        <span class={cost > limit ? 'bad' : ''}>{formatDollars(cost)}</span>
+      )),
+  },
+  { name: 'Passed', cell: ({ used }) => orUnknown(used?.projected_exceed_date, formatDay) },
+]
+/** The months that the page shows, this one first. */
+const months = () =>
+  Array.from({ length: 12 }, (_, ago) => {
+    const { from } = lastMonths(ago + 1)
+    return [ago === 0 ? '' : from.slice(0, 7), formatMonth(from)] as const
+  })
+
 /** An empty name is sent too: without it the limit would be the organization's. */
 const budgetPath = (month = '', scope: Readonly<Record<string, string | undefined>>) =>
   `/budgets/${month}?${new URLSearchParams(Object.entries(scope).map(([of, name = '']) => [of, name]))}`
@@ -37,7 +55,7 @@ export function BudgetsPage({ route: { query }, who }: PageProps) {
   const { count, said, run } = useChanges()
   const budgets = useApi<BudgetPage>(
     '/budgets',
-    { include: 'used', ...pick(query, 'page'), per_page: 100 },
+    { include: 'used', ...pick(query, 'page', 'month'), per_page: 100 },
     count,
   )
   const members = useMembers(true)
@@ -50,13 +68,18 @@ export function BudgetsPage({ route: { query }, who }: PageProps) {
           ? (members.get(member)?.name ?? member)
           : 'the organization'
   const month = monthOf(today())
+  const asked = query.get('month')
+  const shown = isDay(`${asked}-01`) && `${asked}-01` < month.from ? monthOf(`${asked}-01`) : month
+  const isOver = shown.from < month.from
   const set = (of: string, name: string | undefined, from: string, limit: number) =>
     run(() => request(budgetPath(from, of === '' ? {} : { [of]: name }), { method: 'PUT', body: { limit } }))
   const columns: readonly Column<ScopedBudget>[] = [
     {
       name: 'Of',
       cell: ({ scope }) => (
-        <NamedLink to={linkTo('cost', { range: 'month', ...scope })}>{nameOf(scope)}</NamedLink>
+        <NamedLink to={linkTo('cost', { ...(isOver ? shown : { range: 'month' }), ...scope })}>
+          {nameOf(scope)}
+        </NamedLink>
       ),
     },
     {
@@ -72,21 +95,13 @@ export function BudgetsPage({ route: { query }, who }: PageProps) {
         )),
     },
     {
-      name: formatMonth(month.from),
+      name: formatMonth(shown.from),
       phone: 'also',
       value: ({ used }) => used?.current_cost,
       number: ({ used }) => orUnknown(used?.current_cost, formatDollars),
     },
     { ...dollarColumn('Limit a month', 'limit'), phone: 'also' },
-    {
-      name: 'Expected',
-      value: ({ used }) => used?.projected_cost,
-      number: ({ used, limit }) =>
-        orUnknown(used?.projected_cost, (cost) => (
-          <span class={cost > limit ? 'bad' : ''}>{formatDollars(cost)}</span>
-        )),
-    },
-    { name: 'Passed', cell: ({ used }) => orUnknown(used?.projected_exceed_date, formatDay) },
+    ...(isOver ? [] : FORESEEN),
     { name: 'Since', cell: ({ month: since }) => formatMonth(`${since}-01`) },
     ...(isAdmin(who)
       ? [
@@ -127,16 +142,18 @@ export function BudgetsPage({ route: { query }, who }: PageProps) {
   ]
   return (
     <>
-      <Bar filters={[]} usual={null} />
+      <Bar filters={[]} usual={null}>
+        <QueryChoice name="month" label="Month" options={months()} />
+      </Bar>
       <Ready of={[budgets]}>
         {() => (
           <>
             <Answer
-              soft={`Limits are of a calendar month (${who.organization.time_zone}) and hold until a later one is set. Expected: what was spent to yesterday, and as much a day as until then for the days that are left.`}
+              soft={`Limits are of a calendar month (${who.organization.time_zone}) and hold until a later one is set.${isOver ? '' : ' Expected: what was spent to yesterday, and as much a day as until then for the days that are left.'}`}
             >
               {budgets.state === 'failed' || budgets.value === undefined
                 ? 'Budgets'
-                : sentenceOf(budgets.value.data, nameOf)}
+                : sentenceOf(budgets.value.data, nameOf, isOver ? formatMonth(shown.from) : undefined)}
             </Answer>
             <Saying said={said} />
             <List
@@ -178,13 +195,25 @@ export function BudgetsPage({ route: { query }, who }: PageProps) {
   )
 }
 
-/** `2 of 5 budgets are exceeded: team mobile (253.2%) and checkout (101.0%)`. */
-function sentenceOf(limits: readonly ScopedBudget[], nameOf: (scope: Scope) => string): string {
+/** `2 of 5 budgets are exceeded: team mobile (253.2%) and checkout (101.0%)`; `over` names a month that is. */
+function sentenceOf(
+  limits: readonly ScopedBudget[],
+  nameOf: (scope: Scope) => string,
+  over?: string,
+): string {
   const used = limits.flatMap(({ scope, used }) => (used == null ? [] : [{ scope, ...used }]))
-  if (used.length === 0) return limits.length === 0 ? 'No budget is set' : 'No budget holds this month'
+  if (used.length === 0)
+    return limits.length === 0 ? 'No budget is set' : `No budget held in ${over ?? 'this month'}`
   const named = (some: typeof used) =>
     some.map(({ scope, percent_used }) => `${nameOf(scope)} (${formatPercent(percent_used)})`).join(', ')
+  const of = `of ${countOf(used.length, 'budget')}`
   const [only, another] = used
+  if (over !== undefined) {
+    const passed = used.filter(({ status }) => status === 'exceeded')
+    return passed.length === 0
+      ? `In ${over} none ${of} was exceeded: ${named(used)}`
+      : `In ${over} ${passed.length} ${of} ${passed.length === 1 ? 'was' : 'were'} exceeded: ${named(passed)}`
+  }
   if (only !== undefined && another === undefined)
     return `Of the budget of ${nameOf(only.scope)} ${formatPercent(only.percent_used)} is spent; ${
       only.status === 'exceeded'
@@ -197,7 +226,6 @@ function sentenceOf(limits: readonly ScopedBudget[], nameOf: (scope: Scope) => s
   const ahead = used.filter(
     ({ status, projected_exceed_date }) => status !== 'exceeded' && projected_exceed_date,
   )
-  const of = `of ${countOf(used.length, 'budget')}`
   const first =
     exceeded.length === 0
       ? `None ${of} is exceeded`

@@ -1,7 +1,7 @@
 import { type ComponentChildren, render } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Pagination } from '../../http/query.ts'
-import { formatWhole } from '../client/format.ts'
+import { countOf, formatWhole } from '../client/format.ts'
 import { linkHere, useHere } from '../client/router.ts'
 import { saveFile } from './csv.tsx'
 import { Choice } from './field.tsx'
@@ -255,7 +255,9 @@ export function Pager({ pagination: { page: current, per_page, total }, noun, na
       <span>
         {current > last
           ? `Page ${formatWhole(current)} is past the last one, ${formatWhole(last)}: there are ${formatWhole(total)} ${noun}`
-          : `${formatWhole(first)}–${formatWhole(Math.min(total, current * per_page))} of ${formatWhole(total)} ${noun}`}
+          : last === 1
+            ? countOf(total, noun.replace(/ies$/, 'y').replace(/s$/, ''), noun)
+            : `${formatWhole(first)}–${formatWhole(Math.min(total, current * per_page))} of ${formatWhole(total)} ${noun}`}
       </span>
       {current > 1 && (
         <>

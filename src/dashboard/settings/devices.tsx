@@ -1,8 +1,11 @@
+import type { Attention } from '../../features/attention/model.ts'
 import type { CoveragePage, MachinePage } from '../../features/team/model.ts'
 import { useApi } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
+import { countOf, daysAgo } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
+import { Answer, Ready } from '../frame/answer.tsx'
 import {
   compactColumn,
   shareColumn,
@@ -27,50 +30,79 @@ export function DevicesPage({ route: { query } }: PageProps) {
     per_page: PER_PAGE,
   })
   const machines = useApi<MachinePage>('/team/machines', { ...pick(query, 'page'), per_page: PER_PAGE })
+  const attention = useApi<Attention>('/attention')
   return (
-    <>
-      <section>
-        <h2>Transcripts and telemetry</h2>
-        <p class="note">
-          Transcripts tell everything of a session, telemetry comes while it runs and loses a part. Captured
-          is the part of the transcripts’ tokens that telemetry had too.{' '}
-          <a href={linkTo('settings', {}, 'telemetry')}>Send telemetry</a>
-        </p>
-        <List
-          loaded={coverage}
-          {...{ noun: 'rows', name: 'of' }}
-          empty={<Empty command={syncCommand()}>No sessions yet. On a laptop:</Empty>}
-          caption="Transcripts and telemetry"
-          keyOf={({ member, agent }) => `${nameOf(member)} ${agent}`}
-          columns={[
-            MEMBER,
-            textColumn('Agent', 'agent'),
-            wholeColumn('Sessions', 'sessions'),
-            compactColumn('Tokens by transcripts', 'transcript_tokens'),
-            compactColumn('Tokens by telemetry', 'telemetry_tokens'),
-            shareColumn('Captured', 'captured_share'),
-            timeColumn('Last session', 'last_seen_at'),
-          ]}
-        />
-      </section>
-      <section>
-        <h2>Machines</h2>
-        <List
-          loaded={machines}
-          noun="machines"
-          empty={
-            <Empty command={syncCommand()}>No machine has sent sessions by itself yet. On a laptop:</Empty>
-          }
-          caption="Machines"
-          keyOf={({ member, machine }) => `${member?.id} ${member?.email} ${machine}`}
-          columns={[
-            MEMBER,
-            textColumn('Machine', 'machine'),
-            timeColumn('Last seen', 'last_seen_at'),
-            wholeColumn('Sessions', 'sessions'),
-          ]}
-        />
-      </section>
-    </>
+    <Ready of={[attention, coverage, machines]}>
+      {() => (
+        <>
+          <Answer soft="A machine is silent from three days after it sent last, and no longer expected after thirty.">
+            {attention.state === 'failed' ||
+            machines.state === 'failed' ||
+            !attention.value ||
+            !machines.value
+              ? 'Machines'
+              : sentenceOf(attention.value.silent_machines, machines.value.pagination.total)}
+          </Answer>
+          <section>
+            <h2>Machines</h2>
+            <List
+              loaded={machines}
+              noun="machines"
+              empty={
+                <Empty command={syncCommand()}>
+                  No machine has sent sessions by itself yet. On a laptop:
+                </Empty>
+              }
+              caption="Machines"
+              keyOf={({ member, machine }) => `${member?.id} ${member?.email} ${machine}`}
+              columns={[
+                MEMBER,
+                textColumn('Machine', 'machine'),
+                timeColumn('Last seen', 'last_seen_at'),
+                wholeColumn('Sessions', 'sessions'),
+              ]}
+            />
+          </section>
+          <section>
+            <h2>Transcripts and telemetry</h2>
+            <p class="note">
+              Transcripts tell everything of a session, telemetry comes while it runs and loses a part.
+              Captured is the part of the transcripts’ tokens that telemetry had too.{' '}
+              <a href={linkTo('settings', {}, 'telemetry')}>Send telemetry</a>
+            </p>
+            <List
+              loaded={coverage}
+              {...{ noun: 'rows', name: 'of' }}
+              empty={<Empty command={syncCommand()}>No sessions yet. On a laptop:</Empty>}
+              caption="Transcripts and telemetry"
+              keyOf={({ member, agent }) => `${nameOf(member)} ${agent}`}
+              columns={[
+                MEMBER,
+                textColumn('Agent', 'agent'),
+                wholeColumn('Sessions', 'sessions'),
+                compactColumn('Tokens by transcripts', 'transcript_tokens'),
+                compactColumn('Tokens by telemetry', 'telemetry_tokens'),
+                shareColumn('Captured', 'captured_share'),
+                timeColumn('Last session', 'last_seen_at'),
+              ]}
+            />
+          </section>
+        </>
+      )}
+    </Ready>
   )
+}
+
+/** `2 of 4 machines have stopped sending, the longest ada-laptop of ada@example.com, for 6 days`. */
+function sentenceOf(silent: MachinePage['data'], total: number): string {
+  const [first] = silent
+  if (first === undefined)
+    return total === 0
+      ? 'No machine sends yet'
+      : `No machine has stopped sending; ${countOf(total, 'machine')} in all`
+  const which = `${first.machine} of ${nameOf(first.member)}`
+  const days = countOf(daysAgo(first.last_seen_at), 'day')
+  return silent.length === 1
+    ? `${which} has stopped sending, ${days} ago`
+    : `${silent.length} of ${countOf(total, 'machine')} have stopped sending, the longest ${which}, ${days} ago`
 }

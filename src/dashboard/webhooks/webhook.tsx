@@ -4,6 +4,7 @@ import type { Endpoint, RotatedSecret } from '../../webhooks/model.ts'
 import { getJson, request, useApi } from '../client/api.ts'
 import { addDays, today } from '../client/days.ts'
 import { countOf, formatTime, formatWhole } from '../client/format.ts'
+import { Answer } from '../frame/answer.tsx'
 import { Asked } from '../parts/asked.tsx'
 import { removeAndLeave, Saying, useChanges } from '../parts/change.tsx'
 import { orUnknown } from '../parts/columns.tsx'
@@ -28,10 +29,10 @@ export function EndpointPage({ id }: { id: string }) {
   return (
     <>
       <Back to="webhooks">All endpoints</Back>
+      <Answer>{(endpoint.state === 'ready' && endpoint.value.url) || 'Webhook'}</Answer>
       <Show loaded={endpoint} what="the endpoint">
         {(value) => (
           <>
-            <h2>{value.url}</h2>
             <Facts
               kind="facts"
               of={[

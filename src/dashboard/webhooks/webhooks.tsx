@@ -1,8 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { Endpoint } from '../../webhooks/model.ts'
 import { getJson, useApi } from '../client/api.ts'
+import { countOf } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
+import { Answer, Ready } from '../frame/answer.tsx'
 import { Saying, useChanges } from '../parts/change.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
@@ -21,46 +23,57 @@ export function WebhooksPage({ who }: PageProps) {
   }
   return (
     <>
-      <Show loaded={endpoints} what="webhooks">
-        {({ data }) =>
-          data.length === 0 ? (
-            <Empty command="cloud-analytics webhook listen">
-              No endpoints yet. Add one here; to see what it would get:
-            </Empty>
-          ) : (
-            <Table
-              caption="Endpoints"
-              rows={data}
-              columns={[
-                {
-                  name: 'Endpoint',
-                  cell: ({ id, url, description }) => (
-                    <>
-                      <a href={linkTo('webhooks', {}, id)}>{url}</a>
-                      {description !== null && <p class="note">{description}</p>}
-                    </>
-                  ),
-                },
-                { name: 'Events', cell: ({ events }) => events.join(', ') },
-                { name: 'State', cell: ({ enabled }) => (enabled ? 'on' : 'off') },
-                {
-                  name: 'Health',
-                  cell: ({ health }) =>
-                    health.consecutive_failures > 0 ? (
-                      <span class="bad">{health.consecutive_failures} failures in a row</span>
-                    ) : health.last_success_at === null ? (
-                      'nothing sent yet'
-                    ) : (
-                      <span class="good">
-                        last success <Time at={health.last_success_at} />
-                      </span>
-                    ),
-                },
-              ]}
-            />
-          )
-        }
-      </Show>
+      <Ready of={[endpoints]}>
+        {() => (
+          <>
+            <Answer soft="An endpoint fails from the first attempt without an answer of 2xx until the next with one.">
+              {endpoints.state === 'failed' || !endpoints.value
+                ? 'Webhooks'
+                : sentenceOf(endpoints.value.data)}
+            </Answer>
+            <Show loaded={endpoints} what="webhooks">
+              {({ data }) =>
+                data.length === 0 ? (
+                  <Empty command="cloud-analytics webhook listen">
+                    No endpoints yet. Add one here; to see what it would get:
+                  </Empty>
+                ) : (
+                  <Table
+                    caption="Endpoints"
+                    rows={data}
+                    columns={[
+                      {
+                        name: 'Endpoint',
+                        cell: ({ id, url, description }) => (
+                          <>
+                            <a href={linkTo('webhooks', {}, id)}>{url}</a>
+                            {description !== null && <p class="note">{description}</p>}
+                          </>
+                        ),
+                      },
+                      { name: 'Events', cell: ({ events }) => events.join(', ') },
+                      { name: 'State', cell: ({ enabled }) => (enabled ? 'on' : 'off') },
+                      {
+                        name: 'Health',
+                        cell: ({ health }) =>
+                          health.consecutive_failures > 0 ? (
+                            <span class="bad">{health.consecutive_failures} failures in a row</span>
+                          ) : health.last_success_at === null ? (
+                            'nothing sent yet'
+                          ) : (
+                            <span class="good">
+                              last success <Time at={health.last_success_at} />
+                            </span>
+                          ),
+                      },
+                    ]}
+                  />
+                )
+              }
+            </Show>
+          </>
+        )}
+      </Ready>
       {who.scopes.includes('webhooks') && (
         <section>
           <h2>New endpoint</h2>
@@ -75,4 +88,17 @@ export function WebhooksPage({ who }: PageProps) {
       )}
     </>
   )
+}
+
+/** `1 of 3 webhooks fails: https://example.com/hook, 4 times in a row, the last answer 500`. */
+function sentenceOf(endpoints: readonly Endpoint[]): string {
+  if (endpoints.length === 0) return 'Nothing is sent anywhere: there is no webhook'
+  const failing = endpoints
+    .filter(({ enabled, health }) => enabled && health.consecutive_failures > 0)
+    .sort((one, other) => other.health.consecutive_failures - one.health.consecutive_failures)
+  const [worst] = failing
+  if (worst === undefined) return `No webhook fails; ${countOf(endpoints.length, 'webhook')} in all`
+  const { consecutive_failures: times, last_status_code: code } = worst.health
+  const of = `${failing.length} of ${countOf(endpoints.length, 'webhook')} ${failing.length === 1 ? 'fails' : 'fail'}`
+  return `${of}: ${worst.url}, ${countOf(times, 'time')} in a row${code === null ? ', without an answer' : `, the last answer ${code}`}`
 }

@@ -24,7 +24,7 @@ export const MonthBudget = component('MonthBudget', { month, limit })
 const STATES = ['ok', 'warning', 'exceeded'] as const
 const status = oneOf(STATES, { description: '`warning`: from 80 percent on' })
 const ofMonth = {
-  current_cost: Type.Number({ description: 'US dollars of this month', examples: [2150.25] }),
+  current_cost: Type.Number({ description: 'US dollars of the month', examples: [2150.25] }),
   percent_used: Type.Number({ examples: [86.01] }),
   status,
 }
@@ -43,7 +43,7 @@ const ScopedBudget = component('ScopedBudget', {
         },
         {
           description:
-            'With `include=used`: what this month cost, and will; null for a limit that is not in force, or whose cost the caller may not see',
+            'With `include=used`: what the month cost, and this month will; null for a limit that is not in force then, or whose cost the caller may not see',
         },
       ),
     ),
@@ -72,7 +72,13 @@ export const BudgetListQuery = Type.Object({
   page: Page,
   per_page: PerPage,
   include: Type.Optional(
-    oneOf(['used'], { description: '`used`: also what is spent of each this month', examples: ['used'] }),
+    oneOf(['used'], { description: '`used`: also what is spent of each in the month', examples: ['used'] }),
+  ),
+  month: Type.Optional(
+    Type.String({
+      ...{ pattern: '^[1-9]\\d{3}-(?:0[1-9]|1[0-2])$', examples: ['2026-11'] },
+      description: 'The month of `used`, at most this one, which is the default',
+    }),
   ),
 })
 export type BudgetListQuery = Static<typeof BudgetListQuery>

@@ -46,12 +46,16 @@ export async function listBudgetPage(
   if (query.include === undefined) return { data: data.map(budgetOf), pagination }
   // a developer may see only their own part of a team's cost
   const seen = data.filter(({ scope }) => onlyMember === null || scope !== 'team')
-  const found = await findBudgets(sql, orgId, seen, monthOf(today), today)
+  const asked = query.month === undefined ? monthOf(today) : `${query.month}-01`
+  const isOver = asked < monthOf(today)
+  const found =
+    asked > monthOf(today) ? [] : await findBudgets(sql, orgId, seen, asked, isOver ? undefined : today)
   const inForce = new Map(found.map((one) => [JSON.stringify([one.since, one.scope, one.scope_key]), one]))
   const used = (row: BudgetRow) => {
     const one = inForce.get(JSON.stringify([row.month, row.scope, row.scope_key]))
     if (one === undefined) return null
     const { limit: _limit, ...spent } = usedOf(one.limit, one.cost)
+    if (isOver) return { ...spent, projected_cost: spent.current_cost, projected_exceed_date: null }
     const { cost, exceedsOn } = forecastOf({ before: one.cost - one.today, today: one.today }, today)
     return { ...spent, projected_cost: cost, projected_exceed_date: exceedsOn(one.limit) }
   }

@@ -346,8 +346,8 @@ test('the list has what is spent and foreseen of each limit in force, as far as 
     ] as const),
   ])
     expect((await set(month, limit, scope)).status).toBe(200)
-  const list = async (key: string) => {
-    const { body } = await asker(app, key)('GET', '/v1/budgets?include=used')
+  const list = async (key: string, month = '') => {
+    const { body } = await asker(app, key)('GET', `/v1/budgets?include=used${month}`)
     return (body.data as unknown as { month: string; scope: object; used: object | null }[]).map(
       ({ month, scope, used }) => [month, ...Object.values(scope), used],
     )
@@ -377,6 +377,14 @@ test('the list has what is spent and foreseen of each limit in force, as far as 
     ['2026-10', { ...used, percent_used: 45, status: 'ok', projected_exceed_date: null }],
     ['2026-09', null],
   ])
+  // a month that is over, in which another limit held; one that has not begun
+  expect((await list(own.key, '&month=2026-09')).map((row) => row.at(-1))).toEqual([
+    ...Array.from({ length: 5 }, () => null),
+    none,
+  ])
+  expect((await list(own.key, '&month=2026-12')).every((row) => row.at(-1) === null)).toBe(true)
+  for (const month of ['2026-13', '2026-11-01', '0000-01'])
+    expect((await ask('GET', `/v1/budgets?include=used&month=${month}`)).status).toBe(400)
   const { body } = await ask('GET', '/v1/budgets')
   expect((body.data as unknown as object[])[0]).not.toHaveProperty('used')
   await ask('PATCH', '/v1/organization', { member_visibility: 'own' })
