@@ -1,3 +1,5 @@
+import { findZone } from '../../accounts/organizations/zone-queries.ts'
+import { dayOf } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
 import type { Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
@@ -104,16 +106,15 @@ async function set(context: Context, options: SetOptions): Promise<void> {
   const { checkUsage } = await import('./record.ts')
   const { createPlan } = await import('../../features/seats/plan-changes.ts')
   const { org, price, usdRate, includedCredits, replace, from, ...named } = options
-  const today = new Date().toISOString().slice(0, 10)
   const fields = fieldsOf({
     ...named,
-    ...{ from: from ?? today, price_month: price, usd_rate: usdRate, included_credits: includedCredits },
+    ...{ from, price_month: price, usd_rate: usdRate, included_credits: includedCredits },
   })
-  const record = { type: 'plan', ...fields }
-  checkUsage(record)
-  const plan = await change(context, org, (tx, orgId, actor) =>
-    createPlan(tx, orgId, actor, fields as never, replace === true),
-  )
+  checkUsage({ type: 'plan', from: '2026-01-01', ...fields })
+  const plan = await change(context, org, async (tx, orgId, actor) => {
+    const today = dayOf(new Date(), await findZone(tx, orgId))
+    return await createPlan(tx, orgId, actor, { from: today, ...fields } as never, replace === true)
+  })
   await printResult(context.json, plan, `${plan.id}: ${plan.plan} from ${plan.from} on`)
 }
 

@@ -80,7 +80,8 @@ export function useTimeZone(name: string): void {
   zone = name
 }
 
-export const today = (): string => dayOf(new Date(), zone)
+export const dayOfTime = (instant: Date | string): string => dayOf(instant, zone)
+export const today = (): string => dayOfTime(new Date())
 
 /** Names the time zone of days, where it is another one than UTC. */
 export const zoneText = (): string => (zone === UTC ? '' : ` (${zone})`)

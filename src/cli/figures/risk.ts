@@ -1,7 +1,7 @@
 import { type Rating, RiskListQuery, type RiskPage, type RiskScore } from '../../features/risk/model.ts'
 import type { Colour, Column } from '../command/table.ts'
 import { whole } from './numbers.ts'
-import { isFiltered } from './options.ts'
+import { dayOfTime, isFiltered } from './options.ts'
 import { figure, type View } from './source.ts'
 import { pageText } from './text.ts'
 
@@ -40,7 +40,7 @@ const COLUMNS: readonly Column<RiskScore>[] = [
   { head: 'REPOSITORY', value: ({ repo }) => repo, least: 8 },
   { head: 'PR', value: ({ pr_number }) => pr_number, right: true },
   { head: 'TITLE', value: ({ pr_title }) => pr_title, least: 12 },
-  { head: 'OPENED', value: ({ created_at }) => created_at.slice(0, 10), spare: 1 },
+  { head: 'OPENED', value: ({ created_at }) => dayOfTime(created_at), spare: 1 },
   { head: 'FILES', value: ({ files_changed }) => whole(files_changed), right: true, spare: 2 },
   part('IMPACT', ({ impact_score }) => impact_score, 3),
   part('REGRESSION', ({ regression_score }) => regression_score, 6),

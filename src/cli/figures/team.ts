@@ -3,7 +3,7 @@ import type { Breakdown, BreakdownItem } from '../../features/cost/breakdown-mod
 import type { TeamOverview } from '../../features/team/model.ts'
 import { type Column, draw } from '../command/table.ts'
 import { counted, money, whole } from './numbers.ts'
-import { type Parameters, rangeText, withRange } from './options.ts'
+import { dayOfTime, type Parameters, rangeText, withRange } from './options.ts'
 import { figure, findBody, type Source, type View } from './source.ts'
 import { fractionOf, title } from './text.ts'
 
@@ -49,7 +49,7 @@ const COLUMNS: readonly Column<Member>[] = [
   { head: 'EMAIL', value: ({ email }) => email, least: 12 },
   { head: 'ROLE', value: ({ role }) => role, spare: 1 },
   { head: 'TEAM', value: ({ team }) => team ?? '', spare: 3 },
-  { head: 'JOINED', value: ({ joined_at }) => joined_at.slice(0, 10), spare: 2 },
+  { head: 'JOINED', value: ({ joined_at }) => dayOfTime(joined_at), spare: 2 },
 ]
 const USED: readonly Column<Member>[] = [
   { head: 'COST', value: ({ cost }) => money(cost), right: true },
