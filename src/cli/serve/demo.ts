@@ -17,7 +17,7 @@ import { updateOrganization } from '../../features/organization/queries.ts'
 import { EXAMPLE_IDS } from '../../http/openapi/examples.ts'
 import { generateHotWork } from '../../server/seed/demo-hot.ts'
 import { addDemoRules } from '../../server/seed/demo-rules.ts'
-import { demoBudget, demoMembers, demoNotes, demoReport } from '../../server/seed/demo-team.ts'
+import { demoBudget, demoMembers, demoNotes, demoPlans, demoReport } from '../../server/seed/demo-team.ts'
 import { generateWork } from '../../server/seed/demo-work.ts'
 import { generateAudit } from '../../server/seed/risks.ts'
 import { writeRecords } from '../../server/sync/write.ts'
@@ -141,6 +141,7 @@ async function fill(context: Context, sql: Sql, webhooks: DemoWebhooks): Promise
     { name: 'demo', scopes: [...scopes], id: EXAMPLE_IDS.key_id },
     actor,
   )
+  await writeRecords(deps, id, demoPlans(now, DAYS), actor)
   // last, so that the changes above send no webhooks
   const endpoint = await webhooks.register(sql, id)
   await addDemoRules(sql, id, endpoint, now, { timeoutMs: context.config.webhookTimeoutMs, log: context.log })

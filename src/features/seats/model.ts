@@ -56,7 +56,7 @@ export const NewPlanBody = closed(named, {
 export type NewPlanBody = Static<typeof NewPlanBody>
 export const PlanChangeBody = Type.Partial(NewPlanBody, {
   ...{ ...strict, title: 'PlanChange' },
-  examples: [{ quantity: 1 }],
+  examples: [{ plan: 'team_premium' }],
 })
 export type PlanChangeBody = Static<typeof PlanChangeBody>
 

@@ -18,6 +18,8 @@ export const EXAMPLE_IDS = {
   webhook_id: 'hook_3k9d',
   alert_id: 'alert_6p2d9x4m',
   digest_id: 'digest_1w8k3h5c',
+  plan_id: 'plan_4f1c2a',
+  effect_id: 'eff_5t7r2m',
   delivery_id: 'dlv_8s2m',
   'digests/delivery_id': 'dlv_5w1d',
 } as const

@@ -1,15 +1,16 @@
-import { UTC } from '../../base/dates.ts'
+import { addDays, dateOf, UTC } from '../../base/dates.ts'
 import type { Log } from '../../base/log.ts'
 import type { Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import { nextHour } from '../../features/alerts/digest-model.ts'
 import { type Definitions, putRule } from '../../features/alerts/rule-queries.ts'
+import { putEffects } from '../../features/effects/effect-queries.ts'
 import { EXAMPLE_IDS } from '../../http/openapi/examples.ts'
 import { bodyOf, EVENTS } from '../../webhooks/outbox/catalogue.ts'
 import { insertTest } from '../../webhooks/outbox/insert-test.ts'
 import { settle } from '../../webhooks/outbox/settle.ts'
 
-// The alert and the digest of the demo, each with a test that its webhook endpoint has received.
+// The alert and the digest of the demo, each with a test that its webhook endpoint has received, and a change that was recorded.
 
 const { alert_id, digest_id } = EXAMPLE_IDS
 const TESTS = [
@@ -18,9 +19,10 @@ const TESTS = [
 ] as const
 /** The cost of a day is below it. */
 const DAILY_LIMIT_USD = 100
+const TRAINED_DAYS_AGO = 60
 const RECEIVED = { ok: true, refused: false, postponed: false, statusCode: 200, error: null }
 
-/** Adds both to an organization with this endpoint. */
+/** Adds them to an organization with this endpoint. */
 export async function addDemoRules(
   sql: Sql,
   orgId: string,
@@ -40,6 +42,17 @@ export async function addDemoRules(
     const digest = { name: 'Week of the platform team', ...time, destinations }
     const due_at = nextHour(time, now, UTC)
     await putRule(tx, orgId, { ...shared, id: digest_id, kind: 'digest', definition: digest, due_at })
+    const training = {
+      name: 'Training on small prompts',
+      kind: 'training',
+      source: 'recorded',
+      unit: 'member',
+    } as const
+    const everybody = { members: null, projects: null, team: 'payments', to_day: null }
+    const from_day = addDays(dateOf(now), -TRAINED_DAYS_AGO)
+    await putEffects(tx, orgId, [
+      { id: EXAMPLE_IDS.effect_id, ...training, ...everybody, from_day, dismissed: false },
+    ])
     for (const { event, ...test } of TESTS) {
       const data = { ...EVENTS[event].example, test: true as const }
       const made = { event, bodyOf: (id: string) => bodyOf(id, event, now, data), at: now, timeoutMs }

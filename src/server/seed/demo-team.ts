@@ -2,6 +2,7 @@ import type { ReportRecord } from '../../analysis/records/audit.ts'
 import type { BudgetRecord } from '../../analysis/records/budget.ts'
 import type { MemberRecord } from '../../analysis/records/member.ts'
 import type { NoteRecord } from '../../analysis/records/note.ts'
+import type { PlanRecord } from '../../analysis/records/plan.ts'
 import { addDays, dateOf } from '../../base/dates.ts'
 import { EXAMPLE_IDS } from '../../http/openapi/examples.ts'
 
@@ -71,6 +72,25 @@ export const demoMembers = (now: Date): MemberRecord[] =>
     team: TEAMS[Math.floor(main / 2)] ?? null,
     joined_at: `${addDays(dateOf(now), index * DAYS_BETWEEN - TEAM_AGE_DAYS)}T09:00:00.000Z`,
   }))
+
+/** The seats of those who write code, since `days` days ago. */
+export const demoPlans = (now: Date, days: number): PlanRecord[] => {
+  const plan = { type: 'plan', from: addDays(dateOf(now), -days) } as const
+  return [
+    ...PEOPLE.slice(0, -1)
+      .filter(({ weight }) => weight > 1)
+      .map(({ email, weight }) => ({
+        ...plan,
+        ...(email === 'ada@example.com' && { id: EXAMPLE_IDS.plan_id }),
+        vendor: 'anthropic' as const,
+        ...(weight > 8
+          ? { plan: 'team_premium', price_month: 125 }
+          : { plan: 'team_standard', price_month: 25 }),
+        member: email,
+      })),
+    { ...plan, vendor: 'openai', plan: 'business', quantity: 4, price_month: 30 },
+  ]
+}
 
 /** A limit that holds for the last `days` days. */
 export const demoBudget = (now: Date, days: number): BudgetRecord => ({
