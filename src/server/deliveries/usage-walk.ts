@@ -20,13 +20,14 @@ export async function walkUsage(
   sql: Sql,
   pricer: () => Promise<Pricer>,
   log: Log,
+  now: Date,
   beginMs = BEGIN_MS,
 ): Promise<void> {
   const until = performance.now() + beginMs
   try {
     for (const orgId of await listWalks(sql)) {
       let isAll = false
-      do isAll = await step(sql, orgId, await pricer())
+      do isAll = await step(sql, orgId, await pricer(), now)
       while (!isAll && performance.now() < until)
       if (performance.now() >= until) return
     }
@@ -36,11 +37,11 @@ export async function walkUsage(
 }
 
 /** Divides the next sessions of the organization; returns whether that was all. */
-const step = (sql: Sql, orgId: string, pricer: Pricer): Promise<boolean> =>
+const step = (sql: Sql, orgId: string, pricer: Pricer, now: Date): Promise<boolean> =>
   inOrganization(sql, orgId, async (tx: ISql) => {
     if ((await divideNext(tx, orgId, pricer, STEP)) > 0) return false
     await endWalk(tx, orgId)
     await noteExceededBudgets(tx, orgId)
-    await storeStates(tx, orgId, new Date())
+    await storeStates(tx, orgId, now)
     return true
   })

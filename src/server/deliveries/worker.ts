@@ -70,7 +70,7 @@ function start({ target, settings, secretKey }: Extract<ToWorker, { type: 'start
     repeat(() => runHousekeeping(housekeepingPool.sql, settings, log), HOUSEKEEPING_MS),
     repeat(() => lookAtRules(looking, new Date()), LOOK_MS),
     repeat(() => findWaitingTickets(rulesPool.sql, log), STEPS_MS),
-    repeat(() => walkUsage(housekeepingPool.sql, pricer, log), STEPS_MS),
+    repeat(() => walkUsage(housekeepingPool.sql, pricer, log, new Date()), STEPS_MS),
     repeat(() => changeZones({ sql: housekeepingPool.sql, pricer, log, publicUrl }, new Date()), STEPS_MS),
   ]
   return async () => {

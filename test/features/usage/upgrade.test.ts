@@ -179,10 +179,10 @@ test('sums hold after the migration and after each step of the walk, and then al
   const doctor = async () => (await checkRollups(sql, false)).message
   expect(await doctor()).toContain(`${SESSIONS} of ${SESSIONS} sessions are not divided by day yet`)
   // one step at a time
-  await walkUsage(sql, pricer, silent, 1)
+  await walkUsage(sql, pricer, silent, new Date(), 1)
   expect(await doctor()).toContain(`${SESSIONS - 100} of ${SESSIONS} sessions are not divided by day yet`)
   expect(await findDifferences(sql, orgId, USAGE_ROLLUPS)).toEqual([])
-  await walkUsage(sql, pricer, silent, 60_000)
+  await walkUsage(sql, pricer, silent, new Date(), 60_000)
   expect(await doctor()).toBe('agree with the sessions of 1 organizations')
   expect(await findDifferences(sql, orgId, USAGE_TABLES)).toEqual([])
   expect(await usage(old)).toEqual(await usage(now))
