@@ -28,6 +28,8 @@ export async function inZone<Result>(
     if (!isZoneChanging && performance.now() - begunAt < SURE_MS) return result
     const now = await findZone(sql, orgId)
     if (now === by) return result
+    // a list of all rows that has begun
+    if (result instanceof Response) await result.body?.cancel()
     by = now
   }
 }
