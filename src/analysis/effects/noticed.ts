@@ -63,29 +63,39 @@ function changeOf(
   return [...adopted.values()].some((week) => week !== FROM_START) ? [{ trait, value, adopted }] : []
 }
 
+type Spans = Map<string, { first: number; last: number }>
+
+function widen(spans: Spans, rows: readonly Used[]): void {
+  for (const { unit, first, last } of rows) {
+    const span = spans.getOrInsertComputed(unit, () => ({ first, last }))
+    span.first = Math.min(span.first, first)
+    span.last = Math.max(span.last, last)
+  }
+}
+
 /** Changes by values that calls have, each noticed where a unit had it in two weeks. */
 export function noticeUsed(used: readonly Used[], starts: ReadonlyMap<string, number>): Noticed[] {
-  const values = Map.groupBy(used, ({ trait, value }) => `${trait}\n${value}`)
-  const agents = Map.groupBy(
-    used.filter(({ trait }) => trait === 'version'),
-    ({ value }) => agentOf(value),
-  )
-  return [...values.values()].flatMap((rows) => {
-    const [{ trait, value } = { trait: '', value: '' }] = rows
-    if (!rows.some(({ first, last }) => first < last)) return []
-    const isLater = (one: Used) => compareVersions(versionOf(one.value), versionOf(value)) >= 0
-    const counted = trait === 'version' ? (agents.get(agentOf(value)) ?? []).filter(isLater) : rows
-    const spans = new Map<string, { first: number; last: number }>()
-    for (const { unit, first, last } of counted) {
-      const span = spans.getOrInsertComputed(unit, () => ({ first, last }))
-      span.first = Math.min(span.first, first)
-      span.last = Math.max(span.last, last)
-    }
-    const weeks = [...spans].flatMap(([unit, { first, last }]) =>
-      first < last ? [[unit, first] as const] : [],
+  const noticed: Noticed[] = []
+  const take = (rows: readonly Used[], spans: Spans) => {
+    widen(spans, rows)
+    const [first] = rows
+    if (first === undefined || !rows.some((row) => row.first < row.last)) return
+    const weeks = [...spans].flatMap(([unit, span]) =>
+      span.first < span.last ? [[unit, span.first] as const] : [],
     )
-    return changeOf(trait, value, new Map(weeks), starts)
-  })
+    noticed.push(...changeOf(first.trait, first.value, new Map(weeks), starts))
+  }
+  const values = [...Map.groupBy(used, ({ trait, value }) => `${trait}\n${value}`).values()]
+  const isVersion = ([row]: readonly Used[]) => row?.trait === 'version'
+  for (const rows of values) if (!isVersion(rows)) take(rows, new Map())
+  const nameOf = ([row]: readonly Used[]) => row?.value ?? ''
+  for (const versions of Map.groupBy(values.filter(isVersion), (rows) => agentOf(nameOf(rows))).values()) {
+    // who has a later version has changed, too: the newest comes first
+    versions.sort((a, b) => compareVersions(versionOf(nameOf(b)), versionOf(nameOf(a))))
+    const spans: Spans = new Map()
+    for (const rows of versions) take(rows, spans)
+  }
+  return noticed
 }
 
 /** Shares of a unit by week, ascending. */

@@ -11,6 +11,23 @@ export interface UnitWork {
 const PICO_PER_MICRO = 1e6
 
 /**
+ * The cost of tokens by kind at `prices` (picodollars for a token), in picodollars. What was paid counts where it differs by no
+ * more than the rounding of each call, and where no price is known.
+ */
+export function baseOf(
+  prices: readonly number[] | undefined,
+  tokens: readonly number[],
+  costs: readonly number[],
+  calls: number,
+): number[] {
+  const paid = tokens.map((_, kind) => (costs[kind] ?? 0) * PICO_PER_MICRO)
+  if (prices === undefined) return paid
+  const base = tokens.map((count, kind) => count * (prices[kind] ?? 0))
+  const difference = base.reduce((sum, cost, kind) => sum + cost - (paid[kind] ?? 0), 0)
+  return Math.abs(difference) <= calls * PICO_PER_MICRO ? paid : base
+}
+
+/**
  * All sums of a row: `tokens` by kind, `base` what they cost at the prices of one day, in picodollars, `other` the cost without
  * tokens, in micro-dollars, which is its own quantity.
  */

@@ -8,6 +8,7 @@ import { bodyOf, type EventData } from '../../webhooks/outbox/catalogue.ts'
 import type { Attemptable } from '../../webhooks/outbox/claim.ts'
 import { emit, findSubscribers, type NewEvent, sendTo } from '../../webhooks/outbox/events.ts'
 import { insertTest } from '../../webhooks/outbox/insert-test.ts'
+import { findChanges } from '../effects/known.ts'
 import { newlyFound } from '../effects/reports.ts'
 import type { RuleTest } from './destination-model.ts'
 import { endpointsOf, type StoredDestination } from './destinations.ts'
@@ -82,7 +83,7 @@ export async function digestNotice(
 ): Promise<Notice> {
   const { data: week, previousQuality } = await readDigest(sql, orgId, id, dayOf(now, zone), zone)
   const prices = await loadPriceHistory(modelPrices)
-  const effects = await newlyFound({ sql, store: test ? null : sql, prices, now }, orgId)
+  const effects = await newlyFound({ sql, store: test ? null : sql, prices, now, find: findChanges }, orgId)
   const data = { ...week, effects, ...(test && { test }) }
   return {
     events: [{ event: 'digest.ready', data }],

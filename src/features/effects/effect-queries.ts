@@ -136,3 +136,12 @@ export const itemsOf = (sql: ISql, items: readonly object[]): Fragment => sql`
   select i.item
   from unnest(${items.map((item) => JSON.stringify(item))}::text[]) with ordinality as i (item, nth)
   order by i.nth`
+
+/** The version of the organization's data: another after each transaction that writes some. */
+export async function findVersion(sql: ISql, orgId: string): Promise<string> {
+  const [row] = await sql<{ version: string }[]>`
+    select l.version::text as version
+    from org_locks l
+    where l.org_id = ${orgId}`
+  return row?.version ?? ''
+}

@@ -11,7 +11,7 @@ import type { PriceHistory } from '../../analysis/scoring/base-prices.ts'
 import { dayOf } from '../../base/dates.ts'
 import { derivedId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
-import { listStoredEffects, type StoredEffect } from './effect-queries.ts'
+import { findVersion, listStoredEffects, type StoredEffect } from './effect-queries.ts'
 import type { Effect } from './model.ts'
 import {
   type Members,
@@ -84,6 +84,24 @@ export async function findChanges(sql: ISql, orgId: string, prices: PriceHistory
     return weekA === weekB ? (a.id < b.id ? 1 : -1) : weekA < weekB ? 1 : -1
   }
   return { zone, today, week, first, members, models: modelsOf(weeks), changes: changes.sort(newestFirst) }
+}
+
+/** Organizations whose changes are remembered. */
+const MOST = 8
+
+/** Finds changes as `findChanges`, once while the organization's data are the same: it reads all weeks. */
+export function rememberChanges(): typeof findChanges {
+  const found = new Map<string, { version: string; known: Known }>()
+  return async (sql, orgId, prices, now) => {
+    const version = `${await findVersion(sql, orgId)} ${now.toISOString().slice(0, 13)}`
+    const before = found.get(orgId)
+    if (before?.version === version) return before.known
+    const known = await findChanges(sql, orgId, prices, now)
+    found.delete(orgId)
+    found.set(orgId, { version, known })
+    if (found.size > MOST) found.delete(found.keys().next().value ?? '')
+    return known
+  }
 }
 
 const modelsOf = (weeks: readonly WeekOfUnit[]): string[] =>

@@ -3,13 +3,13 @@ import { BEFORE } from '../../analysis/effects/compare.ts'
 import { FROM_START } from '../../analysis/effects/noticed.ts'
 import { type Figures, MIN_UNITS, measureAssigned, measureChange } from '../../analysis/effects/report.ts'
 import { addTo, SUM, type Sums } from '../../analysis/effects/sums.ts'
-import { sumsOf, type UnitWork, unitsOf } from '../../analysis/effects/units.ts'
-import { baseCosts, createBasePrices, type PriceHistory } from '../../analysis/scoring/base-prices.ts'
-import { addDays, DAY_MS, daysBetween } from '../../base/dates.ts'
+import { baseOf, sumsOf, type UnitWork, unitsOf } from '../../analysis/effects/units.ts'
+import { createBasePrices, type PriceHistory } from '../../analysis/scoring/base-prices.ts'
+import { addDays, DAY_MS } from '../../base/dates.ts'
 import { VERSION } from '../../base/version.ts'
 import type { ISql } from '../../database/client.ts'
 import { readReports, storeReport } from './effect-queries.ts'
-import { type Change, findChanges, type Known } from './known.ts'
+import type { Change, findChanges, Known } from './known.ts'
 import { type Effect, type EffectListQuery, type EffectQuery, FIRST_LOOK } from './model.ts'
 import { isFound } from './said.ts'
 import { mondayOfWeek, readBegun, readWeekVersions, readWork, type WorkRow, weekOf } from './work-queries.ts'
@@ -20,6 +20,8 @@ export interface EffectDeps {
   store: ISql | null
   prices: PriceHistory
   now: Date
+  /** Finds the changes. */
+  find: typeof findChanges
 }
 
 /** A change with its figures, and since when it has this verdict. */
@@ -106,14 +108,12 @@ async function figuresOf(
   const [earliest, latest] = [Math.min(...cohorts, week), Math.max(...cohorts, 0)]
   const firstDay = change.days?.from ?? mondayOfWeek(earliest - BEFORE)
   const pricesOf = createBasePrices(prices, firstDay)
+  const numbers = new Map<string, readonly number[] | undefined>()
   const allSums = ({ model, price, sums, tokens, costs }: WorkRow): Sums => {
-    const used = {
-      calls: sums[SUM.calls] ?? 0,
-      tokens: tokens.map(BigInt),
-      costs: costs.slice(0, -1).map(BigInt),
-    }
-    const [base] = baseCosts(pricesOf(model, price), [used, used])
-    return sumsOf(sums, tokens, base.map(Number), costs.at(-1) ?? 0)
+    const prices = numbers.getOrInsertComputed(`${model}\n${price}`, () =>
+      pricesOf(model, price)?.map(Number),
+    )
+    return sumsOf(sums, tokens, baseOf(prices, tokens, costs, sums[SUM.calls] ?? 0), costs.at(-1) ?? 0)
   }
   if (change.days !== undefined) {
     const { from, to, members: ids } = change.days
@@ -122,9 +122,8 @@ async function figuresOf(
     const days = new Map(ids.map((id) => [id, new Map<number, Sums>()]))
     for (const row of rows) {
       const of = days.get(members.get(row.member)?.id ?? row.member)
-      const day = daysBetween(from, row.at)
-      const known = of?.get(day)
-      if (known === undefined) of?.set(day, allSums(row))
+      const known = of?.get(row.at)
+      if (known === undefined) of?.set(row.at, allSums(row))
       else addTo(known, allSums(row))
     }
     const assigned = [...days].map(([id, own]): AssignedMember => ({ id, days: own }))
@@ -135,7 +134,7 @@ async function figuresOf(
     const rows = await readWork(sql, orgId, from, Math.min(latest + after, week - 1))
     const work = rows.map((row): UnitWork => {
       const unit = isOfMembers ? (members.get(row.member)?.id ?? row.member) : row.project
-      return { unit, project: row.project, week: weekOf(row.at), sums: allSums(row) }
+      return { unit, project: row.project, week: row.at, sums: allSums(row) }
     })
     const units = unitsOf(
       work.filter(({ unit }) => unit !== ''),
@@ -165,10 +164,13 @@ function alsoChanged(changes: readonly Change[]): Map<string, Set<string>> {
     }
   }
   for (const own of units.values()) {
-    for (const one of own) {
-      for (const other of own) {
-        if (other.id !== one.id && Math.abs(one.at - other.at) <= 4)
-          also.getOrInsertComputed(one.id, () => new Set()).add(other.id)
+    own.sort((a, b) => a.at - b.at)
+    for (const [nth, one] of own.entries()) {
+      for (let next = nth + 1; next < own.length; next++) {
+        const other = own[next]
+        if (other === undefined || other.at - one.at > 4) break
+        also.getOrInsertComputed(one.id, () => new Set()).add(other.id)
+        also.getOrInsertComputed(other.id, () => new Set()).add(one.id)
       }
     }
   }
@@ -198,7 +200,7 @@ export async function listEffects(
   orgId: string,
   { verdict, kind, date_from, date_to, dismissed }: Omit<EffectListQuery, 'page' | 'per_page'>,
 ): Promise<Measured[]> {
-  const known = await findChanges(deps.sql, orgId, deps.prices, deps.now)
+  const known = await deps.find(deps.sql, orgId, deps.prices, deps.now)
   const matching = known.changes.filter(
     (one) =>
       one.dismissed === (dismissed === 'true') &&
@@ -217,7 +219,7 @@ export async function findEffect(
   id: string,
   query: EffectQuery,
 ): Promise<Effect | undefined> {
-  const known = await findChanges(deps.sql, orgId, deps.prices, deps.now)
+  const known = await deps.find(deps.sql, orgId, deps.prices, deps.now)
   const change = known.changes.find((one) => one.id === id)
   if (change === undefined) return undefined
   const [measured] = await measureAll(deps, orgId, known, [change], query)

@@ -21,6 +21,7 @@ import {
 import type { SecretBox } from '../../webhooks/signing/secret-box.ts'
 import { addEffect, changeEffect, deleteEffect } from './changes.ts'
 import { itemsOf, listStoredEffects, noEffect } from './effect-queries.ts'
+import { rememberChanges } from './known.ts'
 import {
   Arm,
   ArmQuery,
@@ -56,7 +57,8 @@ const COLUMNS = {
 /** Reads changes; what is measured is kept by `store`. */
 function readerOf({ now, config }: Pick<ReadDeps, 'now' | 'config'>, store: ISql) {
   const prices = once(() => loadPriceHistory(config.modelPrices?.prices))
-  const deps = async (sql: ISql) => ({ sql, store, prices: await prices(), now: now() })
+  const find = rememberChanges()
+  const deps = async (sql: ISql) => ({ sql, store, prices: await prices(), now: now(), find })
   return {
     list: async (sql: ISql, orgId: string, query: EffectListQuery): Promise<Effect[]> =>
       (await listEffects(await deps(sql), orgId, query)).map(({ effect }) => effect),
