@@ -54,7 +54,7 @@ export const showEffect = (context: Context, options: OrgOptions, [id]: Args): P
 
 function linesOf(effect: Effect): string[] {
   const { evidence, measure, weeks, changed, others, clusters, money: made, placebo, compared_share } = effect
-  const row = (name: string, text: string) => `${`${name}:`.padEnd(12)} ${text}`
+  const row = (name: string, text: string) => `${(name && `${name}:`).padEnd(12)} ${text}`
   const parts = Object.entries(made?.parts ?? {}).filter(([, dollars]) => dollars !== 0)
   return [
     row('verdict', saidVerdict(effect)),
@@ -67,7 +67,7 @@ function linesOf(effect: Effect): string[] {
       : [row('clusters', `${clusters.changed} and ${clusters.others}, by ${clusters.by}`)]),
     row(
       'visible',
-      `from ${saidChange(effect, effect.visible_rise)} on, or a fall of ${saidChange(effect, effect.visible_fall)}`,
+      `a rise of ${saidChange(effect, effect.visible_rise).slice(1)}, or a fall of ${saidChange(effect, effect.visible_fall).slice(1)}`,
     ),
     ...(placebo === null
       ? []

@@ -43,8 +43,12 @@ export interface Known {
   week: number
   first: number
   members: Members
+  /** The teams of members, by id. */
+  teams: string
   models: readonly string[]
   changes: readonly Change[]
+  /** Ids of changes of one unit within four weeks of each other, by the id of each. */
+  also: ReadonlyMap<string, ReadonlySet<string>>
 }
 
 const NAMES: Readonly<Record<string, (value: string) => string>> = {
@@ -83,7 +87,11 @@ export async function findChanges(sql: ISql, orgId: string, prices: PriceHistory
     const [weekA, weekB] = [a.change.first_week, b.change.first_week]
     return weekA === weekB ? (a.id < b.id ? 1 : -1) : weekA < weekB ? 1 : -1
   }
-  return { zone, today, week, first, members, models: modelsOf(weeks), changes: changes.sort(newestFirst) }
+  changes.sort(newestFirst)
+  return {
+    ...{ zone, today, week, first, members, teams: teamsOf(members), models: modelsOf(weeks) },
+    ...{ changes, also: alsoChanged(changes) },
+  }
 }
 
 /** Organizations whose changes are remembered. */
@@ -102,6 +110,36 @@ export function rememberChanges(): typeof findChanges {
     if (found.size > MOST) found.delete(found.keys().next().value ?? '')
     return known
   }
+}
+
+/** The teams of members by id, as a text. */
+const teamsOf = (members: Members): string =>
+  [...members]
+    .flatMap(([key, { id, team }]) => (key === id ? [`${key} ${team}`] : []))
+    .sort()
+    .join('\n')
+
+/** The ids of changes of one unit within four weeks of each other, by the id of each. */
+function alsoChanged(changes: readonly Change[]): Map<string, Set<string>> {
+  const also = new Map<string, Set<string>>()
+  const units = new Map<string, { id: string; at: number }[]>()
+  for (const { id, change, adopted } of changes) {
+    for (const [unit, at] of adopted) {
+      if (at !== FROM_START) units.getOrInsertComputed(`${change.unit} ${unit}`, () => []).push({ id, at })
+    }
+  }
+  for (const own of units.values()) {
+    own.sort((a, b) => a.at - b.at)
+    for (const [nth, one] of own.entries()) {
+      for (let next = nth + 1; next < own.length; next++) {
+        const other = own[next]
+        if (other === undefined || other.at - one.at > 4) break
+        also.getOrInsertComputed(one.id, () => new Set()).add(other.id)
+        also.getOrInsertComputed(other.id, () => new Set()).add(one.id)
+      }
+    }
+  }
+  return also
 }
 
 const modelsOf = (weeks: readonly WeekOfUnit[]): string[] =>

@@ -43,7 +43,7 @@ async function measureAll(
 ): Promise<Measured[]> {
   const reports = await readReports(sql, orgId, query)
   const versions = await readWeekVersions(sql, orgId)
-  const also = alsoChanged(known.changes)
+  const { also } = known
   const measured: Measured[] = []
   for (const change of changes) {
     const until = closedUntil(change, known, Number(query.weeks))
@@ -72,7 +72,7 @@ function closedUntil({ adopted, days }: Change, { week, today }: Known, after: n
 /** A hash of all that the figures depend on: they are measured again where it is another. */
 function basisOf(
   { adopted, days, change }: Change,
-  { zone, members, models, week }: Known,
+  { zone, teams, models, week }: Known,
   { weeks }: EffectQuery,
   until: number | undefined,
   versions: readonly { week: number; version: string }[],
@@ -85,10 +85,7 @@ function basisOf(
     ...[VERSION, zone, until, days, [...adopted].sort(), versions.filter((one) => one.week <= (until ?? 0))],
     // units that changed are others of earlier cohorts until theirs are over
     [...adopted.values()].filter((at) => at + Number(weeks) >= week).length,
-    [...members]
-      .filter(([key, { id }]) => key === id)
-      .map(([key, { team }]) => [key, team])
-      .sort(),
+    teams,
     models.map((model) => pricesOf(model, 'standard')?.map(String)),
   ]
   return new Bun.CryptoHasher('sha256').update(JSON.stringify(parts)).digest('hex')
@@ -152,29 +149,6 @@ async function figuresOf(
   return figures.evidence === 'own_past' && figures.verdict !== 'too_early'
     ? await ask(earliest - pastOf(after))
     : figures
-}
-
-/** The ids of changes of one unit within four weeks of each other, by the id of each. */
-function alsoChanged(changes: readonly Change[]): Map<string, Set<string>> {
-  const also = new Map<string, Set<string>>()
-  const units = new Map<string, { id: string; at: number }[]>()
-  for (const { id, change, adopted } of changes) {
-    for (const [unit, at] of adopted) {
-      if (at !== FROM_START) units.getOrInsertComputed(`${change.unit} ${unit}`, () => []).push({ id, at })
-    }
-  }
-  for (const own of units.values()) {
-    own.sort((a, b) => a.at - b.at)
-    for (const [nth, one] of own.entries()) {
-      for (let next = nth + 1; next < own.length; next++) {
-        const other = own[next]
-        if (other === undefined || other.at - one.at > 4) break
-        also.getOrInsertComputed(one.id, () => new Set()).add(other.id)
-        also.getOrInsertComputed(other.id, () => new Set()).add(one.id)
-      }
-    }
-  }
-  return also
 }
 
 function effectOf(
