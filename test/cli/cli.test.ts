@@ -394,7 +394,7 @@ test('plans are set, replaced, imported, ended and deleted; seats show what they
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('row 1 from: must be a date')])
   expect((await run(set('--plan', 'pro', '--quantity', 'many'), env)).code).toBe(2)
   const listed = (await runJson(['plan', 'list', ...org], env)) as { vendor: string }[]
-  // those of one day are in the order of their ids
+  // plans of one day are in the order of their ids
   expect(listed.toSorted((a, b) => (a.vendor < b.vendor ? -1 : a.vendor > b.vendor ? 1 : 0))).toMatchObject([
     { id: plan.id, plan: 'pro', to: '2026-01-31' },
     { plan: 'pro', to: null },
