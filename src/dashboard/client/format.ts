@@ -108,6 +108,9 @@ export function formatDuration(seconds: number): string {
 /** `Project`. */
 export const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
 
+/** The plural of what costs are broken down by. */
+export const pluralOf = (by: string): string => (by === 'branch' ? 'branches' : `${by}s`)
+
 /** `3 sessions`, `1 session`. */
 export const countOf = (count: number, noun: string, nouns = `${noun}s`): string =>
   `${formatWhole(count)} ${count === 1 ? noun : nouns}`

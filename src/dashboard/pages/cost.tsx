@@ -2,7 +2,7 @@ import type { Breakdown, BreakdownItem } from '../../features/cost/breakdown-mod
 import { PeriodChart } from '../charts/period-chart.tsx'
 import { useApi, useAsked } from '../client/api.ts'
 import { daysOfPeriod, isMonth, openPeriod, today } from '../client/days.ts'
-import { countOf, formatCompact, formatDollars, inRange } from '../client/format.ts'
+import { countOf, formatCompact, formatDollars, inRange, pluralOf } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
@@ -205,7 +205,7 @@ export function CostPage({ route, who }: PageProps) {
             {isAdmin(who) && <NotesForm range={range} scope={filters} />}
             <List
               loaded={breakdown}
-              noun={`${table.by} rows`}
+              noun={table.andBy === undefined ? pluralOf(table.by) : 'rows'}
               isSaved
               caption={`Cost by ${table.by}${table.andBy === undefined ? '' : ` and ${table.andBy}`}`}
               columns={columns}

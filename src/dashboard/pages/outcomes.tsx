@@ -14,6 +14,7 @@ import {
   formatShare,
   formatWhole,
   inRange,
+  pluralOf,
 } from '../client/format.ts'
 import { linkTo, NONE, type Query } from '../client/links.ts'
 import { type Person, useMembers } from '../client/lists.ts'
@@ -85,7 +86,7 @@ export function OutcomesPage({ route: { query } }: PageProps) {
                       keyOf={({ key }) => key ?? NONE}
                       total={{ ...total, key: null }}
                     />
-                    <Pager pagination={pagination} noun={`${by} rows`} />
+                    <Pager pagination={pagination} noun={pluralOf(by)} />
                     <Tickets loaded={tickets} days={{ project: chosen.project, ...range }} />
                     <Definitions />
                   </>

@@ -256,7 +256,7 @@ export function Pager({ pagination: { page: current, per_page, total }, noun, na
         {current > last
           ? `Page ${formatWhole(current)} is past the last one, ${formatWhole(last)}: there are ${formatWhole(total)} ${noun}`
           : last === 1
-            ? countOf(total, noun.replace(/ies$/, 'y').replace(/s$/, ''), noun)
+            ? countOf(total, noun.replace(/ies$/, 'y').replace(/(ch)es$|s$/, '$1'), noun)
             : `${formatWhole(first)}–${formatWhole(Math.min(total, current * per_page))} of ${formatWhole(total)} ${noun}`}
       </span>
       {current > 1 && (

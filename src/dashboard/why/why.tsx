@@ -3,7 +3,7 @@ import type { Explanation } from '../../features/explain/model.ts'
 import { Fall, type Step } from '../charts/fall.tsx'
 import { type Loaded, useApi, useAsked } from '../client/api.ts'
 import { type Range, today } from '../client/days.ts'
-import { capital, formatDollars, formatRange, formatWeekday, signed } from '../client/format.ts'
+import { capital, formatDollars, formatRange, formatWeekday, pluralOf, signed } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
@@ -99,7 +99,7 @@ export function WhyPage({ route, who }: PageProps) {
                   </p>
                   <List
                     loaded={explanation}
-                    noun={`${shownBy} rows`}
+                    noun={pluralOf(shownBy)}
                     caption={`Change of cost by ${shownBy}`}
                     columns={columnsOf(shownBy, found, nameOf, sessionsOf)}
                     total={totalOf(found)}
