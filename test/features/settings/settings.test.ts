@@ -41,6 +41,7 @@ test('PATCH with {}, or with the object as it is, is 200 and changes nothing, on
   const alert = await ask('POST', '/v1/alerts', CHANGES['POST /alerts'])
   const digest = await ask('POST', '/v1/digests', CHANGES['POST /digests'])
   const plan = await ask('POST', '/v1/plans', CHANGES['POST /plans'])
+  const effect = await ask('POST', '/v1/effects', CHANGES['POST /effects'])
   const finding = {
     ...{ id: 'finding_1', rule_id: 'aws-access-key', category: 'secret', severity: 'high', title: 'A key' },
     ...{ turn_number: 1, fingerprint: 'print' },
@@ -52,12 +53,17 @@ test('PATCH with {}, or with the object as it is, is 200 and changes nothing, on
   expect((await ask('POST', '/v1/sync', { records: [session] })).status).toBe(200)
   const ids: Record<string, unknown> = {
     ...{ user_id: member.body.id, webhook_id: webhook.body.id, finding_id: 'finding_1' },
-    ...{ alert_id: alert.body.id, digest_id: digest.body.id, plan_id: plan.body.id },
+    ...{
+      alert_id: alert.body.id,
+      digest_id: digest.body.id,
+      plan_id: plan.body.id,
+      effect_id: effect.body.id,
+    },
   }
   const routes = declaredRoutes(app).filter(
     ({ method, path }) => method === 'PATCH' && path.startsWith('/v1'),
   )
-  expect(routes).toHaveLength(7)
+  expect(routes).toHaveLength(8)
   const dismissed = { status: 'dismissed', note: 'known' }
   expect((await ask('PATCH', '/v1/findings/finding_1', dismissed)).status).toBe(200)
   const before = await actions(own)
