@@ -137,6 +137,53 @@ describe('a comparison', () => {
   })
 })
 
+describe('where all changed at once', () => {
+  const WEEK = START + 36
+  /** Six members who do 20 prompts a week, in all at the same cost for each. */
+  const units = (costOf: (week: number) => number): Unit[] =>
+    unitsOf(
+      Array.from({ length: 6 }, (_, member) => `user_${member}`).flatMap((unit) =>
+        Array.from({ length: 41 }, (_, nth) => ({
+          ...{ unit, project: 'web', week: START + nth, prompts: 20 },
+          cost: Math.round(20e6 * costOf(START + nth)),
+        })),
+      ),
+      new Map(Array.from({ length: 6 }, (_, member) => [`user_${member}`, WEEK])),
+    )
+  const ask = (costOf: (week: number) => number, first = START) =>
+    measureChange({
+      ...{ units: units(costOf), unit: 'member', measure: 'cost_per_prompt', after: 4 },
+      ...{ first, now: START + 41, members: 6 },
+    })
+  const wave = (week: number) => 1 + 0.05 * ((week * 7) % 5)
+
+  test('the change is held against the own past, by hand', () => {
+    const cost = (week: number) => wave(week) * (week > WEEK ? 1.5 : 1)
+    const mean = (from: number, to: number) => {
+      const weeks = Array.from({ length: to - from + 1 }, (_, nth) => Math.round(20e6 * cost(from + nth)))
+      return weeks.reduce((sum, one) => sum + one, 0) / weeks.length
+    }
+    const at = (week: number) => Math.log(mean(week + 1, week + 4) / mean(week - 8, week - 1))
+    // 36 − 5 − 4 · 4 = 15, whose weeks before begin at 7; one at 11 begins at 3; none at 7
+    const past = [5, 9, 13, 17, 21, 25].map((before) => at(WEEK - before))
+    const middle = past.reduce((sum, one) => sum + one, 0) / past.length
+    const s = Math.sqrt(past.reduce((sum, one) => sum + (one - middle) ** 2, 0) / (past.length - 1))
+    const theta = at(WEEK) - middle
+    const far = plainQuantile(0.975, past.length - 1) * s * Math.sqrt(1 + 1 / past.length)
+    expect(ask(cost)).toMatchObject({
+      ...{ evidence: 'own_past', verdict: 'moved', changed: 6, others: 0, money: null, placebo: null },
+      effect: Number((Math.exp(theta) - 1).toFixed(6)),
+      low: Number((Math.exp(theta - far) - 1).toFixed(6)),
+      high: Number((Math.exp(theta + far) - 1).toFixed(6)),
+    })
+  })
+
+  test('without one it has not moved, and with less than five earlier dates it is unchecked', () => {
+    expect(ask(wave)).toMatchObject({ evidence: 'own_past', verdict: 'not_seen' })
+    expect(ask(wave, START + 8)).toMatchObject({ verdict: 'unchecked', effect: null, changed: 6 })
+  })
+})
+
 test('the intra-class correlation is 1 where groups change as a whole, and undefined of one group', () => {
   const team = (value: number) => [value, value]
   expect(intraClassCorrelation([team(1), team(0), team(1), team(0)])).toBe(1)

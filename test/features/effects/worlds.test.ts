@@ -31,8 +31,10 @@ async function send({ ask }: Organization, records: readonly object[]): Promise<
 }
 
 async function effectsOf({ ask }: Organization): Promise<Effect[]> {
-  const { status, body } = await ask('GET', '/v1/effects?kind=version')
+  const { status, body, text } = await ask('GET', '/v1/effects?kind=version')
   expect(status).toBe(200)
+  // nobody is named
+  expect(text).not.toMatch(/user_|@example\.com|Person/)
   return body.data as unknown as Effect[]
 }
 
