@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { findZone, inZone } from '../../src/accounts/organizations/zone-queries.ts'
-import { tenant } from '../support/api.ts'
-import { testsDatabase } from '../support/postgres.ts'
+import { findZone, inZone } from '../../../src/accounts/organizations/zone-queries.ts'
+import { tenant } from '../../support/api.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 
 const db = testsDatabase()
 
