@@ -75,6 +75,8 @@ const EMPTY =
 function sentenceOf(effects: readonly Effect[], range: string): string {
   if (effects.length === 0) return `No change is known in ${range}, so there is no before and after.`
   const seen = effects.filter(({ verdict, money }) => verdict === 'seen' && money !== null)
+  if (seen.length === 0)
+    return `Of ${countOf(effects.length, 'change')} in ${range}, none is seen to have made work cheaper or dearer.`
   const saved = seen.filter(({ effect }) => (effect ?? 0) < 0)
   const dearer = seen.length - saved.length
   const extra = saved.reduce((sum, { money, weeks }) => sum + (money?.extra ?? 0) / (weeks?.after ?? 4), 0)
