@@ -21,7 +21,10 @@ test('an answer that was begun in another time zone is read again', async () => 
   expect(await findZone(db.sql, orgId)).toBe('Europe/Berlin')
   // a stream that was begun is ended
   let cancelled = 0
-  const streams = () => new Response(new ReadableStream({ cancel: () => void (cancelled += 1) }))
+  const cancel = () => {
+    cancelled += 1
+  }
+  const streams = () => new Response(new ReadableStream({ cancel }))
   const last = await inZone(db.sql, { orgId, zone: 'UTC', isZoneChanging: true }, async (zone) => {
     if (zone === 'Europe/Berlin') await change(orgId, 'UTC')
     return streams()
