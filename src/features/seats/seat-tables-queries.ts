@@ -96,7 +96,7 @@ export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone
       select
         u.member as key, u.vendor, ${segmentOf(sql`u.day`)} as segment, sum(u.cost) as cost,
         sum(u.cost) filter (where u.paid_by = 'plan') as plan_cost, sum(u.cost) filter (where u.paid_by = 'api') as api_cost,
-        sum(u.sessions) as sessions, count(distinct u.day) as active_days, max(u.day) as last_active_day
+        sum(u.sessions) as sessions, range_agg(daterange(u.day, u.day, '[]')) as active
       from (${usedOnDays(sql, orgId, range)}) u
       where true
         ${ofVendor('u')}
@@ -105,7 +105,7 @@ export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone
     uses as materialized (
       select
         ${owner}, coalesce(sum(case when ${planId} is null then r.plan_cost else r.cost - coalesce(r.api_cost, 0) end), 0) as cost,
-        sum(r.sessions) as sessions, sum(r.active_days) as active_days, max(r.last_active_day) as last_active_day
+        sum(r.sessions) as sessions, range_agg(r.active) as active
       from days r
       ${ofPlan}
       where ${planId} is not null
@@ -185,8 +185,9 @@ export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone
     ),
     measured as (
       select
-        p.*, coalesce(u.cost, 0) as cost, coalesce(u.sessions, 0) as sessions, coalesce(u.active_days, 0) as active_days,
-        u.last_active_day, coalesce(l.limits, '[]') as limits, coalesce(l.weeks_hit, 0) as weeks_hit,
+        p.*, coalesce(u.cost, 0) as cost, coalesce(u.sessions, 0) as sessions,
+        (select coalesce(sum(upper(a) - lower(a)), 0) from unnest(u.active) a) as active_days,
+        upper(u.active) - 1 as last_active_day, coalesce(l.limits, '[]') as limits, coalesce(l.weeks_hit, 0) as weeks_hit,
         coalesce(l.hours_hit, 0) as hours_hit,
         case when p.paid_parts > 0 then coalesce(u.cost, 0) * ${PARTS} / p.paid_parts end as ratio,
         sum(p.credit_parts) over pooled as pool_parts,

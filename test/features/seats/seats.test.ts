@@ -295,12 +295,17 @@ describe('seats', () => {
     })
     expect(more.total).toMatchObject({ seats: 1, cost: 9 })
     // seats of nobody are of those without one
-    await send(ask, [plan(undefined, '2026-10-01', 50, { quantity: 3 })])
+    await send(ask, [
+      plan(undefined, '2026-10-01', 50, { quantity: 3 }),
+      session('c', 'same_day', '2026-11-03T12:00:00Z', 0, turns(paid('2026-11-03T12:00:00Z', 1, 'plan'))),
+    ])
     const shared = await seatsOf(ask)
+    // a day on which two members worked is one
+    expect(shared.data[0]).toMatchObject({ sessions: 3, active_days: 2, last_active_day: '2026-11-06' })
     expect(
       shared.data.map(({ member: who, cost, paid: price, quantity }) => [who, cost, price, quantity]),
     ).toEqual([
-      [null, 10, 150, 3],
+      [null, 11, 150, 3],
       ['user_a', 6, 100, 1],
     ])
     expect((await seatsOf(ask, `${NOVEMBER}&member=A@example.com`)).total.seats).toBe(1)
