@@ -1966,7 +1966,7 @@ type DigestReadyEventDataEffect struct {
 type DigestReadyEventData struct {
 	DigestID       string                           `json:"digest_id"`
 	From           string                           `json:"from"`
-	To             string                           `json:"to"`            // UTC days, both inclusive
+	To             string                           `json:"to"`            // Days of the organization’s time zone, both inclusive
 	Cost           float64                          `json:"cost"`          // Of these days
 	PreviousCost   float64                          `json:"previous_cost"` // Of the seven days before
 	ByModel        []DigestReadyEventDataByModel    `json:"by_model"`

@@ -890,7 +890,7 @@ export interface DigestReadyEventDataPullRequests { merged: number; cost: number
 export interface DigestReadyEventDataEffect { id: string; name: string; verdict: string; effect: number }
 export interface DigestReadyEventData {
  digest_id: string; from: string
- /** UTC days, both inclusive */ to: string
+ /** Days of the organization’s time zone, both inclusive */ to: string
  cost: number; previous_cost: number; by_model: DigestReadyEventDataByModel[]
  by_project: DigestReadyEventDataByModel[]; budget: DigestReadyEventDataBudget | null
  pull_requests: DigestReadyEventDataPullRequests; average_quality: number | null; new_findings: number

@@ -1387,7 +1387,7 @@ class DigestReadyEventDataEffect(Model):
 class DigestReadyEventData(Model):
     digest_id: str
     # ["from"]: str
-    to: str  # UTC days, both inclusive
+    to: str  # Days of the organization’s time zone, both inclusive
     cost: float  # Of these days
     previous_cost: float  # Of the seven days before
     by_model: List[DigestReadyEventDataByModel]

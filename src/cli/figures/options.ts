@@ -22,8 +22,8 @@ export const flagOf = (parameter: string): string =>
 
 const RANGE_DAYS = 30
 const HELP: Readonly<Record<string, string>> = {
-  date_from: `first UTC day, inclusive (the last ${RANGE_DAYS} days)`,
-  date_to: 'last UTC day, inclusive',
+  date_from: `first day, inclusive (the last ${RANGE_DAYS} days)`,
+  date_to: 'last day, inclusive',
   by: 'sums by this key',
   and_by: 'a second key: sums by pairs',
 }

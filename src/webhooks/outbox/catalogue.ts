@@ -75,7 +75,7 @@ const CostByKey = Type.Array(Type.Object({ key: Key('null: none'), cost: Dollars
 const DigestReady = Type.Object({
   digest_id: Type.String({ pattern: '^digest_' }),
   from: Type.String({ format: 'date' }),
-  to: Type.String({ format: 'date', description: 'UTC days, both inclusive' }),
+  to: Type.String({ format: 'date', description: 'Days of the organization’s time zone, both inclusive' }),
   cost: Dollars('Of these days'),
   previous_cost: Dollars('Of the seven days before'),
   by_model: CostByKey,
