@@ -7,6 +7,7 @@ import { useTimeZone } from './client/days.ts'
 import { linkTo } from './client/links.ts'
 import { forgetLists, useAlertCount } from './client/lists.ts'
 import { startLive } from './client/live.ts'
+import { isAdmin } from './client/page-props.ts'
 import { Here, useRoute } from './client/router.ts'
 import { keepCsrfToken, postAuth, returnToPlace } from './client/session.ts'
 import { apiKey } from './client/storage.ts'
@@ -138,6 +139,7 @@ function SignedIn({ who, signOut }: { who: WhoAmI; signOut: () => void }) {
                 {name}
               </a>
             ))}
+            {isAdmin(who) && <a href={linkTo('settings', {}, 'server')}>Server</a>}
             <a href={`${basePath()}docs`}>API</a>
           </nav>
           <ThemeChooser />

@@ -162,6 +162,7 @@ describe.skipIf(program === null)('an owner in Chromium', () => {
     await sees('No findings match')
     await page.evaluate(`location.hash = '#/security?status=dismissed'`)
     await sees('a key of the examples')
+    await sees('1 finding is dismissed. No critical finding is open')
     await click('Open again')
     await sees('No findings match')
     await page.evaluate(`location.hash = '#/security'`)

@@ -38,7 +38,6 @@ export const FILTER_FIELDS = {
   severity: choice('Severity', 'critical', 'high', 'medium', 'low'),
   plan: { label: 'Plan' },
   verdict: choice('Verdict', 'new', 'idle', 'limited', 'low', 'fits'),
-  status: choice('Status', 'open', 'fixed', 'accepted', 'dismissed', 'any'),
   assignee: { label: 'Assignee', suggested: 'member' },
   rule_id: { label: 'Rule' },
   file: { label: 'File' },

@@ -1,6 +1,6 @@
 import type { ListedFinding } from '../../features/security/finding-model.ts'
 import type { Heatmap, HeatmapFile, SecurityOverview } from '../../features/security/model.ts'
-import { type Page, useApi } from '../client/api.ts'
+import { type Loaded, type Page, useApi } from '../client/api.ts'
 import { countOf, daysAgo, formatScore, formatWhole } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
@@ -12,14 +12,16 @@ import { keptOf } from '../frame/kept.ts'
 import { ScoreBar } from '../parts/bar.tsx'
 import { Saying, useChanges } from '../parts/change.tsx'
 import { textColumn, timeColumn, wholeColumn } from '../parts/columns.tsx'
-import { pick, sortingOf } from '../parts/filters.tsx'
+import { named } from '../parts/field.tsx'
+import { pick, QueryChoice, sortingOf } from '../parts/filters.tsx'
 import { findingKey, SEVERITIES } from '../parts/findings.tsx'
 import { List } from '../parts/list.tsx'
 import { Empty, NoMatch, NoSessions } from '../parts/show.tsx'
 import type { Column } from '../parts/table.tsx'
 import { findingColumns } from './finding-columns.tsx'
 
-const FILTERS = ['project', 'severity', 'status', 'assignee', 'member', 'rule_id', 'file'] as const
+const FILTERS = ['project', 'severity', 'assignee', 'member', 'rule_id', 'file'] as const
+const STATUSES = ['open', 'fixed', 'accepted', 'dismissed', 'any'] as const
 /** Open findings that one request has: with more, files and age are those of the most severe. */
 const LISTED = 100
 
@@ -53,7 +55,9 @@ export function SecurityPage({ route: { query }, who }: PageProps) {
   const isLookedAt = overview.state === 'failed' || overview.value?.summary.total_sessions !== 0
   return (
     <>
-      <Bar filters={FILTERS} usual="all" csv={{ path: '/findings', query: list, name: 'findings' }} />
+      <Bar filters={FILTERS} usual="all" csv={{ path: '/findings', query: list, name: 'findings' }}>
+        <QueryChoice name="status" label="Status" usual="open" options={named(STATUSES)} />
+      </Bar>
       <Ready of={[findings, critical, overview, heatmap]}>
         {() =>
           !isLookedAt ? (
@@ -67,6 +71,7 @@ export function SecurityPage({ route: { query }, who }: PageProps) {
                 <Answer>Security</Answer>
               ) : (
                 <Answer soft={<Soft overview={overview} heatmap={heatmap} />}>
+                  {statusSaid(status, findings)}
                   {sentenceOf(critical.value)}
                 </Answer>
               )}
@@ -110,6 +115,14 @@ export function SecurityPage({ route: { query }, who }: PageProps) {
       </Ready>
     </>
   )
+}
+
+/** `3 findings are accepted. ` before what is open, where the list has others. */
+function statusSaid(status: string, findings: Loaded<Page<ListedFinding>>): string {
+  if (status === 'open' || findings.state === 'failed' || findings.value === undefined) return ''
+  const { total } = findings.value.pagination
+  const state = status === 'any' ? 'in all' : `${total === 1 ? 'is' : 'are'} ${status}`
+  return `${countOf(total, 'finding')} ${state}. `
 }
 
 /** `6 critical findings are open, in 3 files, the oldest 9 days`. */
