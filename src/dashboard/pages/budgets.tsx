@@ -209,6 +209,8 @@ function sentenceOf(
   const of = `of ${countOf(used.length, 'budget')}`
   const [only, another] = used
   if (over !== undefined) {
+    if (only !== undefined && another === undefined)
+      return `In ${over} ${formatPercent(only.percent_used)} of the budget of ${nameOf(only.scope)} was spent`
     const passed = used.filter(({ status }) => status === 'exceeded')
     return passed.length === 0
       ? `In ${over} none ${of} was exceeded: ${named(used)}`
