@@ -31,7 +31,8 @@ export function testApp(sql: Sql, over: Over = {}): App {
     seesAll = !hasRowSecurity,
     ...deps
   } = over
-  const config = { ...loadConfig({}), ...over.config }
+  // not the default folder, which another program of this machine may use or remove
+  const config = { ...loadConfig({ DATA_DIR: '/nonexistent' }), ...over.config }
   const now = deps.now ?? (() => new Date())
   const app = createApp({
     sql,
