@@ -136,7 +136,13 @@ describe('login', () => {
     const shown = await runJson(['whoami'], env)
     expect(shown).toEqual({
       server: server.url,
-      organization: { id: expect.any(String), slug: 'acme', name: 'Acme', plan: 'cloud_team' },
+      organization: {
+        id: expect.any(String),
+        slug: 'acme',
+        name: 'Acme',
+        plan: 'cloud_team',
+        time_zone: 'UTC',
+      },
       key: { id: keyId, name: 'ci', scopes: ['read', 'write'], expires_at: null, member: null },
       member: null,
       scopes: ['read', 'write'],
