@@ -105,6 +105,8 @@ export function readDocument(document: Json): Api {
     const fields = fieldsOf(schema, name)
     const known = shapes.get(shapeOf(fields))
     if (!isNamed && known !== undefined) return known
+    if (!isNamed && (name in schemas || api.models.has(name)))
+      throw new Error(`${name} is two models: rename one`)
     model.page = 'pagination' in (schema.properties ?? {}) ? itemsOf(fields) : null
     model.fields = model.page ? fields.filter((field) => !/^(data|pagination)$/.test(field.name)) : fields
     if (!model.page) shapes.set(shapeOf(fields), name)
@@ -148,7 +150,7 @@ export function readDocument(document: Json): Api {
     const types: string[] = [schema.type].flat()
     const nullable = types.includes('null')
     const type = types.find((one) => one !== 'null') ?? 'any'
-    if (schema.enum) return { ...enumOf(schema.enum, place), nullable }
+    if (schema.enum && type === 'string') return { ...enumOf(schema.enum, place), nullable }
     if (type === 'string' && 'const' in schema) return { kind: 'enum', values: [schema.const], nullable }
     if (type === 'array') return { kind: 'array', of: typeOf(schema.items ?? {}, singular(place)), nullable }
     if (LOOSE.test(place)) return { kind: 'map', of: { kind: 'any', nullable: false }, nullable }

@@ -96,8 +96,8 @@ type CommitRecordAi struct {
 	Sessions       []string         `json:"sessions"`
 }
 type CommitRecordSurvival struct {
-	Days  string `json:"days"`
-	Lines int64  `json:"lines"`
+	Days  float64 `json:"days"`
+	Lines int64   `json:"lines"`
 }
 type CommitRecord struct {
 	Project         string                 `json:"project"`
@@ -976,11 +976,15 @@ type NewEffect struct {
 	From     string   `json:"from,omitempty"`     // First day, today or later
 	To       string   `json:"to,omitempty"`       // Last day
 }
+type EffectUpdate struct {
+	Name      *string `json:"name,omitempty"`
+	Dismissed *bool   `json:"dismissed,omitempty"`
+}
 type EffectsArmParams struct {
 	Day string `json:"day,omitempty"` // A day of the range; today unless given
 }
 type Arm struct {
-	Arm string `json:"arm"`
+	Arm int64 `json:"arm"` // 1 where the change is on
 }
 type NotesListParams struct {
 	DateFrom string `json:"date_from,omitempty"` // First day of the time zone, inclusive

@@ -147,7 +147,7 @@ func (r *EffectsResource) Create(ctx context.Context, params *NewEffect, options
 }
 
 // Update: rename a change, or dismiss it. Scope: `admin`.
-func (r *EffectsResource) Update(ctx context.Context, effectID string, params *EffectChange) (*Effect, error) {
+func (r *EffectsResource) Update(ctx context.Context, effectID string, params *EffectUpdate) (*Effect, error) {
 	return call[Effect](ctx, r.core, request{method: "PATCH", path: path("/v1/effects/{effect_id}", effectID), body: params})
 }
 

@@ -84,7 +84,7 @@ export interface CommitRecordAi {
  lines: number; effective_lines: number; by_agent: Record<string, number>; provenance: Provenance
  sessions: string[]
 }
-export interface CommitRecordSurvival { days: '14' | '30'; lines: number }
+export interface CommitRecordSurvival { days: number; lines: number }
 export interface CommitRecord {
  type: 'commit'; project: string; sha: string; author_email: string; author_name: string; committed_at: string
  subject?: string; files: CommitRecordFile[]; ai?: CommitRecordAi; survival?: CommitRecordSurvival[]
@@ -467,8 +467,9 @@ export interface NewEffect {
  name: string; kind?: NewEffectKind; week?: string; day?: string; unit?: 'member' | 'repository'
  members?: string[]; projects?: string[]; team?: string; assigned?: 'days'; from?: string; to?: string
 }
+export interface EffectUpdate { name?: string; dismissed?: boolean }
 export interface EffectsArmParams { day?: string }
-export interface Arm { arm: '0' | '1' }
+export interface Arm { arm: number }
 export interface NotesListParams extends PageParams {
  /** First day of the time zone, inclusive */ date_from?: string
  /** Last day of the time zone, inclusive */ date_to?: string
@@ -951,7 +952,7 @@ export interface Resources {
   /** List the changes of how the organization works, and what each made of its cost. */ list(params?: EffectsListParams): List<EffectPage>
   get(effect_id: string, params?: EffectsGetParams): Promise<Effect>
   /** Record a change, or have days assigned by a draw. */ create(params: NewEffect): Promise<Effect>
-  update(effect_id: string, params: EffectChange): Promise<Effect>
+  update(effect_id: string, params: EffectUpdate): Promise<Effect>
   /** Remove a recorded or assigned change; a noticed one is dismissed instead. */ delete(effect_id: string): Promise<void>
   /** The arm of the caller on a day: whether the change is on. */ arm(effect_id: string, params?: EffectsArmParams): Promise<Arm>
  }

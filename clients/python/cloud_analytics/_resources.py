@@ -223,14 +223,9 @@ class Effects(Resource):
         return cast(m.Effect, self._call("POST", "/v1/effects", locals()))
 
     def update(
-        self, effect_id: str, params: Params = None, *, trait: m.EffectsListKind = UNSET, value: str = UNSET,
-        source: Literal["noticed", "recorded", "assigned"] = UNSET, first_week: str = UNSET,
-        unit: Literal["member", "repository"] = UNSET
+        self, effect_id: str, params: Params = None, *, name: str = UNSET, dismissed: bool = UNSET
     ) -> m.Effect:
-        """Rename a change, or dismiss it. Scope: `admin`.
-
-        first_week: Monday.
-        """
+        """Rename a change, or dismiss it. Scope: `admin`."""
         return cast(m.Effect, self._call("PATCH", "/v1/effects/{effect_id}", locals()))
 
     def delete(self, effect_id: str) -> None:

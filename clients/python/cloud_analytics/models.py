@@ -635,6 +635,13 @@ class CostTrend(Model):
     granularity: CostGranularity  # as asked for; the next coarser one where an end of the range that is not given makes more than 10,000 buckets
     data: List[CostTrendData]
 
+class EffectChange(Model):
+    trait: EffectsListKind
+    value: str
+    source: Literal["noticed", "recorded", "assigned"]
+    first_week: str  # Monday
+    unit: Literal["member", "repository"]
+
 class EffectWeeks(Model):
     before: int
     after: int
@@ -698,7 +705,7 @@ class EffectPage(Page["Effect"]):
     """A page of Effect."""
 
 class Arm(Model):
-    arm: Literal["0", "1"]
+    arm: int  # 1 where the change is on
 
 class Note(Model):
     id: str

@@ -52,7 +52,9 @@ export const ArmQuery = Type.Object({
     }),
   ),
 })
-export const Arm = component('Arm', { arm: Type.Union([Type.Literal(0), Type.Literal(1)]) })
+export const Arm = component('Arm', {
+  arm: Type.Integer({ minimum: 0, maximum: 1, description: '1 where the change is on', examples: [1] }),
+})
 
 const figure = (description: string, example: number) =>
   nullable(Type.Number({ description, examples: [example] }))
@@ -163,7 +165,7 @@ type NewEffectBody = Static<typeof NewEffectBody>
 
 export const EffectChangeBody = closed(
   { name: Type.Optional(Name), dismissed: Type.Optional(Type.Boolean({ examples: [false] })) },
-  { title: 'EffectChange', examples: [{ name: 'AGENTS.md names the tests' }] },
+  { title: 'EffectUpdate', examples: [{ name: 'AGENTS.md names the tests' }] },
 )
 export type EffectChangeBody = Static<typeof EffectChangeBody>
 
