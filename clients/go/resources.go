@@ -772,7 +772,7 @@ type Resources struct {
 	Digests      *DigestsResource
 }
 
-// Sync: send sessions, commits, pull requests, members, budgets, audit entries and reports. Scope: `write` or `sessions:write` or `commits:write` or `risk:write` or `members:write` or `budgets:write` or `reports:write` or `audit:write`.
+// Sync: send sessions, commits, pull requests, members, budgets, audit entries and reports. Scope: `write` or `sessions:write` or `commits:write` or `risk:write` or `members:write` or `budgets:write` or `reports:write` or `audit:write` or `admin`.
 func (r *Resources) Sync(ctx context.Context, records any, params ...*SyncParams) (*SyncResult, error) {
 	body, err := syncBody(records)
 	if err != nil {

@@ -906,7 +906,7 @@ class Resources(Resource):
         self, records: Sequence[Mapping[str, Any]], params: Params = None, *, machine: str = UNSET,
         reassign: bool = UNSET, restore: bool = UNSET, moved: bool = UNSET
     ) -> m.SyncResult:
-        """Send sessions, commits, pull requests, members, budgets, audit entries and reports. Scope: `write` or `sessions:write` or `commits:write` or `risk:write` or `members:write` or `budgets:write` or `reports:write` or `audit:write`.
+        """Send sessions, commits, pull requests, members, budgets, audit entries and reports. Scope: `write` or `sessions:write` or `commits:write` or `risk:write` or `members:write` or `budgets:write` or `reports:write` or `audit:write` or `admin`.
 
         machine: The name of the machine that sends: 1 to 255 printable ASCII characters, no comma. GET
         /v1/team/machines shows when each was seen. reassign: Whether a session may get another user than the

@@ -36,7 +36,7 @@ const WRITE_SCOPES = SCOPES.filter((scope) => scope.endsWith(':write') && scope 
  */
 const NEEDS = {
   'any key': [],
-  'some write': ['write', ...WRITE_SCOPES, 'audit:write'],
+  'some write': ['write', ...WRITE_SCOPES, 'audit:write', 'admin'],
   'admin or read': ['admin', 'read'],
   'admin or cost:read': ['admin', 'cost:read', 'read'],
   'admin or security:read': ['admin', 'security:read', 'read'],

@@ -38,7 +38,7 @@ export const syncRoutes = ({ gate, api }: RouteDeps, intake: Intake) =>
         operationId: 'sync',
         summary: 'Send sessions, commits, pull requests, members, budgets, audit entries and reports',
         description:
-          'Writes all of the records or none. Each kind of record needs its scope: `sessions:write`, `commits:write`, `risk:write`, `members:write`, `budgets:write` or `reports:write`, for all of which `write` stands, and `audit:write`. With the key of a member, sessions without a user are that member’s; refused are sessions of another user, sessions that are stored without one, commits that are stored with other content, and aliases.',
+          'Writes all of the records or none. Each kind of record needs its scope: `sessions:write`, `commits:write`, `risk:write`, `members:write`, `budgets:write` or `reports:write`, for all of which `write` stands, `audit:write`, and `admin` for notes, plans and changes. With the key of a member, sessions without a user are that member’s; refused are sessions of another user, sessions that are stored without one, commits that are stored with other content, and aliases.',
       },
     },
   )

@@ -445,6 +445,11 @@ describe('plans', () => {
     const { status } = await asker(app, key)('POST', '/v1/sync', { records: [good] })
     expect(status).toBe(403)
     expect((await asker(app, key)('GET', '/v1/seats')).status).toBe(403)
+    // admin is enough, for no other record
+    const { key: admin } = await createKey(db.sql, own.orgId, { name: 'a', scopes: ['admin'] })
+    const of = (record: object) => asker(app, admin)('POST', '/v1/sync', { records: [record] })
+    expect((await of(good)).body).toMatchObject({ unchanged: 1 })
+    expect((await of(limit('a', '2026-11-30T11:00:00Z', [window('week', 1, null)]))).status).toBe(403)
     const bound = await createKey(db.sql, own.orgId, {
       name: 'b',
       scopes: ['write'],
