@@ -60,6 +60,9 @@ const PREVIOUS_COLUMNS = `, coalesce(p.micros, 0) as previous_micros, coalesce(p
 /** The columns of `sums` beside the keys: `all_sessions` and `all_turns` count each session once. */
 const SUMMED = ['sessions', 'turns', 'all_sessions', 'all_turns', ...SUMS]
 
+/** Whether sums `s` are of more than turns. */
+const IS_USED = ['sessions', ...SUMS].map((column) => `s.${column} <> 0`).join(' or ')
+
 /** Keys of the range before that have no sessions now, as rows of `sums`. */
 const GONE = `
   select e.key, e.and_key, ${SUMMED.map(() => '0').join(', ')}
@@ -156,7 +159,12 @@ function breakdownOf(sql: Sql, orgId: string, given: BreakdownQuery, onlyMember:
   const previous = compare === undefined ? sql`` : sql.unsafe(PREVIOUS_ITEM)
   const previousColumns = sql.unsafe(PREVIOUS_COLUMNS)
   const itemsHavePrevious = compare !== undefined && !isByTime
-  const listed = sort === 'change' ? sql`(select * from sums union all ${sql.unsafe(GONE)})` : sql`sums`
+  // the turns of a session count under each of its models, though none of a model's calls may have the value
+  const hasTurnsAlone =
+    (columns.includes('model') || query.model !== undefined) &&
+    (facet !== undefined || FACETS.some((name) => query[name] !== undefined))
+  const used = hasTurnsAlone ? sql`(select * from sums s where ${sql.unsafe(IS_USED)})` : sql`sums`
+  const listed = sort === 'change' ? sql`(select * from ${used} s union all ${sql.unsafe(GONE)})` : used
   /** The tables that the other parts read. */
   const tables = sql`
     with ${columns.includes('member') ? sql`${memberTables(sql, orgId)},` : sql``}

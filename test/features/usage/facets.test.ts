@@ -188,6 +188,10 @@ async function compare(keys: string[], filters: Record<string, string> = {}) {
         .filter(([, sum]) => Object.values(sum as object).some((value) => value !== 0)),
     )
   expect([`${query}`, plain(found)]).toEqual([`${query}`, plain(expected)])
+  // none of turns alone
+  const isUsed = ({ sessions: count, cost, tokens }: Item) =>
+    [count, cost, ...Object.values(tokens)].some((value) => value !== 0)
+  if (keys.includes('model') || filters.model) expect(items.filter((item) => !isUsed(item))).toEqual([])
   const kinds = (item: Item) =>
     Object.values(item.cost_by_kind).reduce((sum, each) => sum + Math.round(each * 1e6), 0)
   for (const item of items) expect(kinds(item)).toBe(Math.round(item.cost * 1e6))
