@@ -24,7 +24,7 @@ try {
   await page.open('about:blank')
   await page.open(`${url}/#/`)
   await page.until(
-    `document.querySelectorAll('.chart').length > 0 && /Agents.{1,3}share of lines[^]*%/.test(document.body.innerText) &&
+    `document.querySelectorAll('.chart').length > 0 && /agents wrote [\\d.]+% of the lines/.test(document.body.innerText) &&
       ![...document.querySelectorAll('[role=status]')].some((node) => node.textContent.startsWith('Loading'))`,
   )
   await Bun.write(join(ROOT, 'docs/dashboard.png'), await page.screenshot())

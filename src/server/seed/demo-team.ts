@@ -83,7 +83,7 @@ export const demoPlans = (now: Date, days: number): PlanRecord[] => {
         ...plan,
         ...(email === 'ada@example.com' && { id: EXAMPLE_IDS.plan_id }),
         vendor: 'anthropic' as const,
-        ...(weight > 8
+        ...(weight > 9
           ? { plan: 'team_premium', price_month: 125 }
           : { plan: 'team_standard', price_month: 25 }),
         member: email,
