@@ -52,10 +52,12 @@ export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone
   const ofPlan = sql`
     cross join lateral (select (select g.starts from segments g)[r.segment] as day) s
     left join keys k on k.key = r.key
-    left join plans_in_range o
-      on o.member = k.id
-      and o.vendor = r.vendor
-      and s.day between o.first and o.last
+    left join lateral (
+      select e->>0 as id
+      from jsonb_array_elements((select o.of_key from own_plans o) -> (k.id || ' ' || r.vendor)) e
+      where s.day between (e->>1)::date and (e->>2)::date
+      limit 1
+    ) o on true
     left join lateral (
       select p.id
       from shared p
@@ -82,6 +84,16 @@ export function seatTables(sql: ISql, orgId: string, query: Filters, { now, zone
         ${ofVendor('p')}
     ),
     shared as materialized (select p.* from plans_in_range p where p.member = ''),
+    -- one value: joined, each row was compared with each plan
+    own_plans as materialized (
+      select jsonb_object_agg(p.key, p.plans) as of_key
+      from (
+        select p.member || ' ' || p.vendor as key, jsonb_agg(jsonb_build_array(p.id, p.first, p.last)) as plans
+        from plans_in_range p
+        where p.member <> ''
+        group by 1
+      ) p
+    ),
     segments as materialized (
       select array_agg(distinct d.day order by d.day) as starts
       from (
