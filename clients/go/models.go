@@ -757,7 +757,7 @@ type PreviousRange struct {
 	Sessions int64   `json:"sessions"`
 }
 
-// BreakdownTotal: Of all pages.
+// BreakdownTotal: It counts the items of all pages.
 type BreakdownTotal struct {
 	Sessions       int64                   `json:"sessions"` // That began in the range. One counts once under each of its models; in the total, once
 	Turns          int64                   `json:"turns"`    // In the range, of sessions with the key
@@ -1310,7 +1310,7 @@ type Outcome struct {
 	Key *string `json:"key"` // The first day of a month or week; a project, repository, team, agent; a member’s id, or the address where no member has it; null where there is none
 }
 
-// OutcomesTotal: Of all pages.
+// OutcomesTotal: It counts the items of all pages.
 type OutcomesTotal struct {
 	OutcomesTotalPrevious
 	Previous *OutcomesTotalPrevious `json:"previous"` // In the range of `compare`
@@ -1474,7 +1474,7 @@ type ServerLastBackup struct {
 	Bytes int64  `json:"bytes"` // Size of its file
 }
 
-// ServerDisk: Of the data directory; null where the database is another server’s.
+// ServerDisk: It holds the data directory; null where the database is another server’s.
 type ServerDisk struct {
 	FreeBytes  int64 `json:"free_bytes"`  // Free space, to 100 MB
 	TotalBytes int64 `json:"total_bytes"` // All of its space
@@ -1485,7 +1485,7 @@ type Server struct {
 	BackupEverySeconds *float64          `json:"backup_every_seconds"` // null: the server makes none
 	LastBackup         *ServerLastBackup `json:"last_backup"`          // The newest complete one that the server made
 	BackupFailedAt     *string           `json:"backup_failed_at"`     // Since the last success
-	Disk               *ServerDisk       `json:"disk"`                 // Of the data directory; null where the database is another server’s
+	Disk               *ServerDisk       `json:"disk"`                 // It holds the data directory; null where the database is another server’s
 }
 type APIKey struct {
 	WhoAmIKey
@@ -1772,7 +1772,7 @@ type Seat struct {
 	Verdict       *string     `json:"verdict"`
 }
 
-// SeatTotal: Of all pages.
+// SeatTotal: It counts the seats of all pages.
 type SeatTotal struct {
 	Seats   int64   `json:"seats"` // Quantities of all seats
 	Paid    float64 `json:"paid"`

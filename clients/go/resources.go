@@ -597,7 +597,7 @@ func (r *PlansResource) Delete(ctx context.Context, planID string) error {
 // SeatsResource has the methods of seats.
 type SeatsResource struct{ core *core }
 
-// List: what seats cost, and what the same work would have cost by the price list. Scope: `admin`.
+// List: list seats: what they cost, and what the same work would have cost by the price list. Scope: `admin`.
 func (r *SeatsResource) List(ctx context.Context, params *SeatsListParams) (*SeatPage, error) {
 	return call[SeatPage](ctx, r.core, request{method: "GET", path: "/v1/seats", query: params})
 }

@@ -359,7 +359,7 @@ export interface BreakdownItemTokens {
  other: number
 }
 /** In the range of `compare` */ export interface PreviousRange { cost: number; sessions: number }
-/** Of all pages */ export interface BreakdownTotal {
+/** It counts the items of all pages */ export interface BreakdownTotal {
  sessions: number; turns: number; tokens: BreakdownItemTokens
  /** US dollars, exact to 6 decimals */ cost: number
  cost_by_kind: BreakdownItemCostByKind; share: number; unpriced_tokens: number; previous?: PreviousRange
@@ -618,7 +618,7 @@ export interface OutcomeSurvival { '14': SurvivingLines; '30': SurvivingLines }
  survival: OutcomeSurvival | null
 }
 export interface Outcome extends OutcomesTotalPrevious { key: string | null }
-/** Of all pages */ export interface OutcomesTotal extends OutcomesTotalPrevious {
+/** It counts the items of all pages */ export interface OutcomesTotal extends OutcomesTotalPrevious {
  previous?: OutcomesTotalPrevious
 }
 export interface Outcomes extends Page<Outcome> { total: OutcomesTotal }
@@ -690,7 +690,7 @@ export interface Liveness { status: string }
 /** The newest complete one that the server made */ export interface ServerLastBackup {
  at: string; bytes: number
 }
-/** Of the data directory; null where the database is another server’s */ export interface ServerDisk {
+/** It holds the data directory; null where the database is another server’s */ export interface ServerDisk {
  free_bytes: number; total_bytes: number
 }
 export interface Server {
@@ -814,7 +814,7 @@ export interface Seat {
  sessions: number; active_days: number; last_active_day: string | null; limits: SeatLimit[]
  pool: SeatPool | null; verdict: SeatVerdict | null
 }
-/** Of all pages */ export interface SeatTotal {
+/** It counts the seats of all pages */ export interface SeatTotal {
  seats: number; paid: number; cost: number; idle: number; low: number; limited: number
 }
 export interface SeatPage extends Page<Seat> { currency: 'USD'; total: SeatTotal }
@@ -1050,7 +1050,7 @@ export interface Resources {
   /** Remove a plan as if it had never been paid. */ delete(plan_id: string): Promise<void>
  }
  seats: {
-  /** What seats cost, and what the same work would have cost by the price list. */ list(params?: SeatsListParams): List<SeatPage>
+  /** List seats: what they cost, and what the same work would have cost by the price list. */ list(params?: SeatsListParams): List<SeatPage>
   mine(): Promise<MySeats>
  }
  alerts: {

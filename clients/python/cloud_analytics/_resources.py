@@ -731,7 +731,7 @@ class Seats(Resource):
         plan: str = UNSET, member: str = UNSET, team: str = UNSET, verdict: m.SeatVerdict = UNSET,
         page: int = UNSET, per_page: int = UNSET
     ) -> m.SeatPage:
-        """What seats cost, and what the same work would have cost by the price list. Scope: `admin`.
+        """List seats: what they cost, and what the same work would have cost by the price list. Scope: `admin`.
 
         vendor: Only of this vendor. plan: Only of this plan. member: Only of this member: an id, or an
         address in any case. verdict: Only with this verdict.

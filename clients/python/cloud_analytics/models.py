@@ -551,7 +551,7 @@ class PreviousRange(Model):
     sessions: int
 
 class BreakdownTotal(Model):
-    """Of all pages."""
+    """It counts the items of all pages."""
     sessions: int  # That began in the range. One counts once under each of its models; in the total, once
     turns: int  # In the range, of sessions with the key
     tokens: BreakdownItemTokens
@@ -958,7 +958,7 @@ class Outcome(OutcomesTotalPrevious):
     key: Optional[str]  # The first day of a month or week; a project, repository, team, agent; a member’s id, or the address where no member has it; null where there is none
 
 class OutcomesTotal(OutcomesTotalPrevious):
-    """Of all pages."""
+    """It counts the items of all pages."""
     previous: OutcomesTotalPrevious  # In the range of `compare`; absent where there is none
 
 class Outcomes(Page["Outcome"]):
@@ -1077,7 +1077,7 @@ class ServerLastBackup(Model):
     bytes: int  # Size of its file
 
 class ServerDisk(Model):
-    """Of the data directory; null where the database is another server’s."""
+    """It holds the data directory; null where the database is another server’s."""
     free_bytes: int  # Free space, to 100 MB
     total_bytes: int  # All of its space
 
@@ -1087,7 +1087,7 @@ class Server(Model):
     backup_every_seconds: Optional[float]  # null: the server makes none
     last_backup: Optional[ServerLastBackup]  # The newest complete one that the server made
     backup_failed_at: Optional[str]  # Since the last success
-    disk: Optional[ServerDisk]  # Of the data directory; null where the database is another server’s
+    disk: Optional[ServerDisk]  # It holds the data directory; null where the database is another server’s
 
 class ApiKey(WhoAmIKey):
     created_at: str
@@ -1239,7 +1239,7 @@ class Seat(Model):
     verdict: Optional[SeatVerdict]
 
 class SeatTotal(Model):
-    """Of all pages."""
+    """It counts the seats of all pages."""
     seats: int  # Quantities of all seats
     paid: float
     cost: float

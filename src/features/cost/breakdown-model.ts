@@ -140,7 +140,10 @@ export type BreakdownItem = Static<typeof BreakdownItem>
 export const Breakdown = component('Breakdown', {
   data: Type.Array(BreakdownItem),
   pagination: Pagination,
-  total: closed({ ...sums, previous }, { title: 'BreakdownTotal', description: 'Of all pages' }),
+  total: closed(
+    { ...sums, previous },
+    { title: 'BreakdownTotal', description: 'It counts the items of all pages' },
+  ),
 })
 export type Breakdown = Static<typeof Breakdown>
 

@@ -87,7 +87,7 @@ export const Outcomes = component('Outcomes', {
   pagination: Pagination,
   total: closed(
     { ...measures, previous: Type.Optional(closed(measures, { description: 'In the range of `compare`' })) },
-    { title: 'OutcomesTotal', description: 'Of all pages' },
+    { title: 'OutcomesTotal', description: 'It counts the items of all pages' },
   ),
 })
 export type Outcomes = Static<typeof Outcomes>

@@ -127,7 +127,7 @@ const SeatTotal = closed(
     ...{ paid: Type.Number({ examples: [4200] }), cost: Type.Number({ examples: [8750.83] }) },
     ...{ idle: count('Seats of this verdict'), low: count('Likewise'), limited: count('Likewise') },
   },
-  { title: 'SeatTotal', description: 'Of all pages' },
+  { title: 'SeatTotal', description: 'It counts the seats of all pages' },
 )
 
 export const SeatPage = Type.Object(

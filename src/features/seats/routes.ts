@@ -40,7 +40,7 @@ export const seatRoutes = ({ api, read, now }: ReadDeps) =>
         cached: () => ({ now: now().toISOString().slice(0, 16) }),
         detail: {
           operationId: 'listSeats',
-          summary: 'What seats cost, and what the same work would have cost by the price list',
+          summary: 'List seats: what they cost, and what the same work would have cost by the price list',
           description:
             'Of the last 30 whole days without dates, those with the largest use first. `paid` is money, `cost` is not: they are ' +
             'never added. A seat is idle when no call came, also when its machine sends nothing.',

@@ -23,7 +23,7 @@ export const ServerState = component('Server', {
         free_bytes: bytes('Free space, to 100 MB', 21_500_000_000),
         total_bytes: bytes('All of its space', 107_374_182_400),
       },
-      { description: 'Of the data directory; null where the database is another server’s' },
+      { description: 'It holds the data directory; null where the database is another server’s' },
     ),
   ),
 })
