@@ -27,7 +27,7 @@ const SHARED = [
   'src/base/text.ts',
   'src/features/alerts/evaluate.ts',
   'src/features/alerts/message.ts',
-  'src/features/cost/forecast.ts',
+  'src/features/budgets/forecast.ts',
 ]
 
 /** The folder that `packFiles` fills. */

@@ -1,8 +1,6 @@
 import { Kind, type TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Need } from '../accounts/keys/model.ts'
-import type { Change, EnqueueWrite, Gate } from '../accounts/organizations/gate.ts'
-import type { Read } from '../accounts/organizations/reads.ts'
 import { inZone } from '../accounts/organizations/zone-queries.ts'
 import type { Access } from '../accounts/people/callers.ts'
 import { refuseUnlessValid } from '../analysis/records/problems.ts'
@@ -23,6 +21,8 @@ import {
 } from './declared.ts'
 import { ALL } from './query.ts'
 import { queryReader, readQuery } from './query-reader.ts'
+import type { Change, EnqueueWrite, Gate } from './queues/gate.ts'
+import type { Read } from './queues/reads.ts'
 import { type CachedResponse, type Computed, cacheKeyOf } from './responses/cached-response.ts'
 import { csvSource, prefersCsv } from './responses/csv.ts'
 import type { ResponseCache } from './responses/response-cache.ts'
@@ -33,7 +33,7 @@ import { type CsvList, type Seen, type WholeLists, wholeQuery } from './whole-li
 // of the request is read. The other macros only keep their value in the route's hooks, where `scope`, the API's document
 // and the tests of every route find it.
 
-/** A request waits 45 s for its writing (accounts/organizations/gate.ts), longer than its connection may be idle otherwise. */
+/** A request waits 45 s for its writing (http/queues/gate.ts), longer than its connection may be idle otherwise. */
 const WORK_TIMEOUT_S = 90
 
 /** Who has no key needs no larger body. A page of another site may send one without a type, with the browser's cookies. */

@@ -1,7 +1,7 @@
 import type { TSchema, TUnsafe } from '@sinclair/typebox'
-import { FREE_BODY_BYTES, type Pass, SMALL_BODY_BYTES } from '../accounts/organizations/gate.ts'
 import { parseJson } from '../analysis/records/json.ts'
 import { type ApiError, busy, fieldError } from '../base/errors.ts'
+import { FREE_BODY_BYTES, type Pass, SMALL_BODY_BYTES } from './queues/gate.ts'
 
 /** Largest body, packed and unpacked, unless a route has its own limit. */
 const MAX_BODY_BYTES = 1024 * 1024

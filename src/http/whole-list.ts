@@ -1,10 +1,10 @@
-import { createShares } from '../accounts/organizations/shares.ts'
 import type { VisibleMember } from '../accounts/people/visibility-queries.ts'
 import type { Log } from '../base/log.ts'
 import { withTimeout } from '../base/timeout.ts'
 import type { Fragment, Sql } from '../database/client.ts'
 import { readAll } from '../database/pools/read-all.ts'
 import { ALL, MAX_PER_PAGE } from './query.ts'
+import { createShares } from './queues/places.ts'
 import { CSV_HEADERS, type CsvColumns, csvLines, csvNames, prefersCsv } from './responses/csv.ts'
 
 // Lists with `per_page=all`: all rows as CSV, from one snapshot, read as fast as the client takes them. Each holds a

@@ -1,15 +1,6 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { findKeys } from '../accounts/keys/queries.ts'
-import {
-  changeInTurn,
-  createGate,
-  createWriteQueue,
-  type EnqueueWrite,
-  type Gate,
-  WRITES,
-} from '../accounts/organizations/gate.ts'
 import { findVersions, findVersionsBySlug } from '../accounts/organizations/queries.ts'
-import { createReads } from '../accounts/organizations/reads.ts'
 import type { LookUp } from '../accounts/people/callers.ts'
 import { findSessions } from '../accounts/people/sign-in-queries.ts'
 import type { Log } from '../base/log.ts'
@@ -36,6 +27,7 @@ import { findingRoutes } from '../features/findings/routes.ts'
 import { keyRoutes } from '../features/keys/routes.ts'
 import { mcpRoutes } from '../features/mcp/routes.ts'
 import { memberRoutes } from '../features/members/routes.ts'
+import { teamRoutes } from '../features/members/team-routes.ts'
 import { noteRoutes } from '../features/notes/routes.ts'
 import { organizationRoutes } from '../features/organization/routes.ts'
 import { outcomeRoutes } from '../features/outcomes/routes.ts'
@@ -46,7 +38,6 @@ import { planRoutes, seatRoutes } from '../features/seats/routes.ts'
 import { securityRoutes } from '../features/security/routes.ts'
 import { sessionRoutes } from '../features/sessions/routes.ts'
 import { authRoutes } from '../features/sign-in/routes.ts'
-import { teamRoutes } from '../features/team/routes.ts'
 import { whoAmIRoutes } from '../features/whoami/routes.ts'
 import { createAccessLog } from '../http/access-log.ts'
 import { createAdmission } from '../http/admission.ts'
@@ -56,6 +47,15 @@ import { arrival, dataRemoved } from '../http/arrival.ts'
 import { allowOf, errors } from '../http/errors.ts'
 import { localUrl } from '../http/listen.ts'
 import { docs } from '../http/openapi/docs.ts'
+import {
+  changeInTurn,
+  createGate,
+  createWriteQueue,
+  type EnqueueWrite,
+  type Gate,
+  WRITES,
+} from '../http/queues/gate.ts'
+import { createReads } from '../http/queues/reads.ts'
 import { createResponseCache } from '../http/responses/response-cache.ts'
 import { createWholeLists } from '../http/whole-list.ts'
 import { sentEvents } from '../webhooks/catalogue-page.ts'

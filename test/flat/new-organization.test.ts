@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { createGate } from '../../src/accounts/organizations/gate.ts'
 import type { Sql } from '../../src/database/client.ts'
 import { COMMITS_AT_A_TIME } from '../../src/features/commits/write.ts'
+import { createGate } from '../../src/http/queues/gate.ts'
 import { createIntake } from '../../src/server/intake/intake.ts'
 import { type Tenant, tenant, testApp } from '../support/api.ts'
 import { explainedPool } from '../support/explained.ts'

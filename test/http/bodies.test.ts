@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { createGate } from '../../src/accounts/organizations/gate.ts'
 import { readBody } from '../../src/http/body.ts'
+import { createGate } from '../../src/http/queues/gate.ts'
 import { bodyOf, client, tenant, testApp } from '../support/api.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 

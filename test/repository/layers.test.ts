@@ -57,9 +57,8 @@ const FOLDERS = [
   'features/explain',
   'features/organization',
   'features/keys',
-  'features/budgets',
-  'features/members',
   'features/alerts',
+  'features/members',
   'features/findings',
   'features/security',
   'features/seats',
@@ -70,7 +69,7 @@ const FOLDERS = [
   'features/effects',
   'features/quality',
   'features/cost',
-  'features/team',
+  'features/budgets',
   'features/commits',
   'features/audit',
   'features/risk',
@@ -87,6 +86,7 @@ const FOLDERS = [
   'http/openapi',
   'http',
   'http/responses',
+  'http/queues',
   'accounts/people',
   'accounts/keys',
   'accounts/organizations',
@@ -175,7 +175,7 @@ const WITH_SQL =
 /** No SQL, no network, no clock: bytes and values in, values out. */
 const PURE =
   /^analysis\/(agents|detection|fragments|scoring|telemetry)\/|^features\/risk\/(contributions|coupling|impact|regression|sensitive-paths)\.ts$/
-/** Features that import no other. `usage` is for all; those above them in FOLDERS may join several. */
+/** Features that import no other. `usage` and `budgets` are for all; those above them in FOLDERS may join several. */
 const FEATURES = [
   'sessions',
   'outcomes',
@@ -183,7 +183,6 @@ const FEATURES = [
   'quality',
   'cost',
   'security',
-  'team',
   'commits',
   'audit',
   'risk',

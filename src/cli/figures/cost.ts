@@ -9,7 +9,7 @@ import {
   breakdownProblems,
 } from '../../features/cost/breakdown-model.ts'
 import { type Budget, CostQuery, type CostSummary } from '../../features/cost/model.ts'
-import type { TeamOverview } from '../../features/team/model.ts'
+import type { TeamOverview } from '../../features/members/team-model.ts'
 import type { OrgOptions } from '../client/server.ts'
 import type { Context } from '../command/context.ts'
 import { barOf, type Colour, type Column, draw, paint, type Screen, sparkOf } from '../command/table.ts'

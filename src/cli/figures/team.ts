@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { Breakdown, BreakdownItem } from '../../features/cost/breakdown-model.ts'
-import type { TeamOverview } from '../../features/team/model.ts'
+import type { TeamOverview } from '../../features/members/team-model.ts'
 import { type Column, draw } from '../command/table.ts'
 import { counted, money, whole } from './numbers.ts'
 import { dayOfTime, type Parameters, rangeText, withRange } from './options.ts'

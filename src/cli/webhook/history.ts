@@ -1,8 +1,8 @@
 import { Value } from '@sinclair/typebox/value'
-import type { Change } from '../../accounts/organizations/gate.ts'
 import { isTime } from '../../base/dates.ts'
 import { OperatorError } from '../../base/errors.ts'
 import { inOrganization } from '../../database/org-lock.ts'
+import type { Change } from '../../http/queues/gate.ts'
 import {
   getDeliveryPlace,
   getEndpointOwner,

@@ -1,7 +1,7 @@
 import type { Digest } from '../../features/alerts/digest-model.ts'
 import { comparedTo, digestMessage, dollars, type Message } from '../../features/alerts/message.ts'
+import { forecastOf } from '../../features/budgets/forecast.ts'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
-import { forecastOf } from '../../features/cost/forecast.ts'
 import type { CostTrend } from '../../features/cost/model.ts'
 import type { Outcomes } from '../../features/outcomes/model.ts'
 import type { QualityOverview } from '../../features/quality/model.ts'

@@ -2,7 +2,7 @@ import { UTC } from '../../base/dates.ts'
 import { MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
 import * as rules from '../../features/alerts/evaluate.ts'
 import type { Watched } from '../../features/alerts/model.ts'
-import { forecastOf } from '../../features/cost/forecast.ts'
+import { forecastOf } from '../../features/budgets/forecast.ts'
 import { addDays, periodsOf, type Range } from '../client/days.ts'
 
 // An alert is tried on the past, by the server's own rules.

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Attention } from '../../features/attention/model.ts'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
-import type { TeamOverview } from '../../features/team/model.ts'
+import type { TeamOverview } from '../../features/members/team-model.ts'
 import { getJson, type Loaded, type Page, pathOf, useLoaded } from './api.ts'
 import { lastDays } from './days.ts'
 import { NONE } from './links.ts'

@@ -1,7 +1,7 @@
 import { MONEY_DECIMALS, scaled } from '../../base/decimals.ts'
+import { forecastOf, type Spent, usedOf } from '../../features/budgets/forecast.ts'
 import type { BudgetPage } from '../../features/budgets/model.ts'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
-import { forecastOf, type Spent, usedOf } from '../../features/cost/forecast.ts'
 import type { Budget, CostTrend } from '../../features/cost/model.ts'
 import { getJson, type Loaded, pathOf, useLoaded } from '../client/api.ts'
 import {

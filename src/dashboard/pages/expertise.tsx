@@ -1,4 +1,4 @@
-import type { DomainExpertise, Expertise } from '../../features/team/model.ts'
+import type { DomainExpertise, Expertise } from '../../features/members/team-model.ts'
 import type { Loaded } from '../client/api.ts'
 import { formatPercent, formatWhole } from '../client/format.ts'
 import { ScoreBar } from '../parts/bar.tsx'

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { CostTrend } from '../../features/cost/model.ts'
-import type { Expertise, TeamOverview } from '../../features/team/model.ts'
+import type { Expertise, TeamOverview } from '../../features/members/team-model.ts'
 import { PunchCard } from '../charts/punch-card.tsx'
 import { type Loaded, useApi } from '../client/api.ts'
 import { lastDays } from '../client/days.ts'

@@ -1,5 +1,5 @@
 import type { Attention } from '../../features/attention/model.ts'
-import type { CoveragePage, MachinePage } from '../../features/team/model.ts'
+import type { CoveragePage, MachinePage } from '../../features/members/team-model.ts'
 import { useApi } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
 import { countOf, daysAgo } from '../client/format.ts'

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../base/dates.ts'
 import type { ISql } from '../../database/client.ts'
 import { memberKeys } from '../../database/member-addresses.ts'
-import { fromMachines } from '../team/machine-queries.ts'
+import { fromMachines } from '../members/machine-queries.ts'
 import type { Watched } from './model.ts'
 
 // Figures that are not sums of sessions, and names.

@@ -3,8 +3,8 @@ import { closed, component, nullable } from '../../analysis/records/fields.ts'
 import { Endpoint } from '../../webhooks/model.ts'
 import { Alert } from '../alerts/model.ts'
 import { usedBudget } from '../budgets/model.ts'
+import { Machine } from '../members/team-model.ts'
 import { ListedFinding } from '../security/finding-model.ts'
-import { Machine } from '../team/model.ts'
 
 const NamedBudget = closed(
   {

@@ -13,8 +13,8 @@ import type { UsedBudget } from '../budgets/model.ts'
 import { findExceeded, findMyBudgets } from '../budgets/queries.ts'
 import type { Breakdown } from '../cost/breakdown-model.ts'
 import { getBreakdown } from '../cost/breakdown-queries.ts'
+import { listSilent } from '../members/machine-queries.ts'
 import { findCritical } from '../security/finding-queries.ts'
-import { listSilent } from '../team/machine-queries.ts'
 import { Attention } from './model.ts'
 
 /** A machine is silent after these days, and after more it is not expected to come back. */

@@ -4,7 +4,8 @@ import { monthOf } from '../../base/dates.ts'
 import { ApiError } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { readPage } from '../../database/rows.ts'
-import { forecastOf, usedOf } from '../cost/forecast.ts'
+import { forecastOf, usedOf } from './forecast.ts'
+import type { BudgetListQuery, BudgetPage, MyBudgets, ScopedBudget, UsedBudget } from './model.ts'
 import {
   type BudgetScope,
   findBudgets,
@@ -12,8 +13,7 @@ import {
   isOfScope,
   ORGANIZATION,
   shownScope,
-} from '../usage/scope-queries.ts'
-import type { BudgetListQuery, BudgetPage, MyBudgets, ScopedBudget, UsedBudget } from './model.ts'
+} from './scope-queries.ts'
 
 type BudgetRow = { month: string; limit: string } & BudgetScope
 

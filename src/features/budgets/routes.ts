@@ -9,9 +9,7 @@ import { MONEY_DECIMALS, scaled, unscaled } from '../../base/decimals.ts'
 import { problemIf } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import type { RouteDeps } from '../../http/api.ts'
-import { emitBudgetAlerts } from '../cost/budget-alerts.ts'
-import { writeBudgets } from '../cost/write.ts'
-import { budgetIdOf, findScope, shownScope } from '../usage/scope-queries.ts'
+import { emitBudgetAlerts } from './alert-write.ts'
 import {
   BudgetBody,
   BudgetListQuery,
@@ -22,6 +20,8 @@ import {
   ScopeQuery,
 } from './model.ts'
 import { deleteBudgetRow, findMyBudgets, listBudgetPage, noBudget } from './queries.ts'
+import { budgetIdOf, findScope, shownScope } from './scope-queries.ts'
+import { writeBudgets } from './write.ts'
 
 const isMonth = (text: string): boolean => /^\d{4}-\d{2}$/.test(text) && isDate(`${text}-01`)
 

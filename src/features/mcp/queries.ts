@@ -1,6 +1,6 @@
 import type { Sql } from '../../database/client.ts'
+import { projectsOf, type Wanted } from '../members/file-queries.ts'
 import type { Rating } from '../risk/model.ts'
-import { projectsOf, type Wanted } from '../team/file-queries.ts'
 
 /** Commits of a file by which its pull requests are found, the latest ones. */
 const MAX_COMMITS = 100

@@ -14,22 +14,22 @@ import type { ISql } from '../../database/client.ts'
 import { findOwnAddress } from '../../database/member-addresses.ts'
 import { lockHistory, lockOrganization } from '../../database/org-lock.ts'
 import { emit } from '../../webhooks/outbox/events.ts'
+import { emitBudgetAlerts, ofMember } from '../budgets/alert-write.ts'
+import { deleteBudgetsOf } from '../budgets/write.ts'
 import { updateExpertiseOf } from '../commits/expertise.ts'
-import { emitBudgetAlerts, ofMember } from '../cost/budget-alerts.ts'
-import { deleteBudgetsOf } from '../cost/write.ts'
 import { deletePlansOf } from '../seats/plan-write.ts'
-import { removeAliases, writeAliases } from '../team/alias-write.ts'
-import type { Member } from '../team/model.ts'
+import { updateShares } from '../usage/pull-request-write.ts'
+import { removeAliases, writeAliases } from './alias-write.ts'
+import type { InvitationsBody, MemberChange, NewMemberBody } from './model.ts'
+import type { Member } from './team-model.ts'
 import {
   findKeysOf,
   findMember,
   findMemberById,
   type MemberWithAliases,
   removeMember,
-} from '../team/queries.ts'
-import { hasOwner, noteGivenRoles, writeMembers } from '../team/write.ts'
-import { updateShares } from '../usage/pull-request-write.ts'
-import type { InvitationsBody, MemberChange, NewMemberBody } from './model.ts'
+} from './team-queries.ts'
+import { hasOwner, noteGivenRoles, writeMembers } from './write.ts'
 
 // Changes of one member: by the API, the command line, and the identity provider. Each function needs a transaction, and
 // takes the organization's lock.

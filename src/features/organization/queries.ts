@@ -1,7 +1,6 @@
 import { type Actor, recordEntries, SYSTEM } from '../../accounts/audit-log/append.ts'
 import { getOrganization } from '../../accounts/organizations/queries.ts'
 import { findPendingRetention, setRetention } from '../../accounts/organizations/retention-queries.ts'
-import { DEFAULT_TICKET_IGNORE, DEFAULT_TICKET_PATTERN } from '../../accounts/organizations/tickets.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import { ApiError, fieldError, validationError } from '../../base/errors.ts'
 import type { Plan } from '../../config.ts'
@@ -14,6 +13,7 @@ import type { BadgeLook } from '../badges/model.ts'
 import { makeBadgeToken } from '../badges/settings.ts'
 import { DEFAULT_COLORS, DEFAULT_THRESHOLDS } from '../badges/value.ts'
 import { letAllWait } from '../usage/ticket-write.ts'
+import { DEFAULT_TICKET_IGNORE, DEFAULT_TICKET_PATTERN } from '../usage/tickets.ts'
 import type { OrganizationChangeBody, OrganizationSettings } from './model.ts'
 
 type Row = Omit<OrganizationSettings, 'retention_pending' | 'badges' | 'ticket_pattern' | 'ticket_ignore'> & {

@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia'
-import { ticketPatternProblem } from '../../accounts/organizations/tickets.ts'
 import { checked } from '../../analysis/records/problems.ts'
 import { type FieldProblem, problemIf } from '../../base/errors.ts'
 import type { RouteDeps } from '../../http/api.ts'
 import type { SecretBox } from '../../webhooks/signing/secret-box.ts'
 import { cleanLabel } from '../badges/render.ts'
 import { isBadgeColor } from '../badges/settings.ts'
+import { ticketPatternProblem } from '../usage/tickets.ts'
 import { BadgeToken, OrganizationChangeBody, OrganizationSettings } from './model.ts'
 import { changeSettings, getSettings, replaceBadgeToken } from './queries.ts'
 

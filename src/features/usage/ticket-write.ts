@@ -1,9 +1,9 @@
-import { createPause } from '../../accounts/organizations/pause.ts'
-import { SEARCHED_LENGTH, ticketFinder } from '../../accounts/organizations/tickets.ts'
+import { createPause } from '../../base/timeout.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { rebuildTables } from '../../database/derived-tables.ts'
 import { pagesOf, unnest } from '../../database/rows.ts'
 import { TICKET_ROLLUP } from './rollup.ts'
+import { SEARCHED_LENGTH, ticketFinder } from './tickets.ts'
 
 // Who writes sessions searches their texts for a short time. What is left waits (ticket_waiting) for the worker: ticket-steps.ts.
 

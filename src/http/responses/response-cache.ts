@@ -1,4 +1,4 @@
-import type { Free } from '../../accounts/organizations/shares.ts'
+import type { Free } from '../queues/places.ts'
 import { type CachedResponse, type Computed, type ResponseSource, responseOf } from './cached-response.ts'
 
 // Responses in memory are never stale. Each carries the version of its organization's data that was read before it was

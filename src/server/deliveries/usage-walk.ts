@@ -4,7 +4,7 @@ import type { Log } from '../../base/log.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { inOrganization } from '../../database/org-lock.ts'
 import { storeStates } from '../../features/alerts/look-organization.ts'
-import { noteExceededBudgets } from '../../features/cost/budget-alerts.ts'
+import { noteExceededBudgets } from '../../features/budgets/alert-write.ts'
 import { divideNext, endWalk, listWalks } from '../../features/usage/walk.ts'
 
 // Divides by day, in the background, the sessions that were stored before usage was by day. After each step the sums are those of

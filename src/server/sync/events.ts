@@ -7,11 +7,11 @@ import {
   budgetEvents,
   type ChangedMonth,
   ofMember,
-} from '../../features/cost/budget-alerts.ts'
-import type { BudgetsWritten } from '../../features/cost/write.ts'
+} from '../../features/budgets/alert-write.ts'
+import type { BudgetsWritten } from '../../features/budgets/write.ts'
+import type { MembersWritten } from '../../features/members/write.ts'
 import { NO_PROJECT } from '../../features/sessions/prepare.ts'
 import type { SessionsWritten, WrittenSession } from '../../features/sessions/writing/write.ts'
-import type { MembersWritten } from '../../features/team/write.ts'
 import { timesOf } from '../../features/usage/write.ts'
 import type { EventData, EventName } from '../../webhooks/outbox/catalogue.ts'
 import type { NewEvent } from '../../webhooks/outbox/events.ts'

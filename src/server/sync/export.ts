@@ -5,11 +5,11 @@ import { countAuditEntries, exportAuditEntries, listReportRecords } from '../../
 import { commitPages, countStoredCommits } from '../../features/commits/queries.ts'
 import { listBudgets } from '../../features/cost/export.ts'
 import { listStoredEffects } from '../../features/effects/effect-queries.ts'
+import { listMembersWithAliases } from '../../features/members/team-queries.ts'
 import { listNotes } from '../../features/notes/queries.ts'
 import { countRisks, riskRecords } from '../../features/risk/queries.ts'
 import { limitRecords, listPlanRecords } from '../../features/seats/export.ts'
 import { countSessions, exportSessions } from '../../features/sessions/export.ts'
-import { listMembersWithAliases } from '../../features/team/queries.ts'
 
 /** Commits read at a time. */
 const COMMITS = 500

@@ -2,7 +2,7 @@ import { grants, type Rights, type Scope } from '../../accounts/keys/model.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import type { FieldProblem } from '../../base/errors.ts'
 import { asciiLower } from '../../base/text.ts'
-import { hasAliases } from '../../features/team/alias-write.ts'
+import { hasAliases } from '../../features/members/alias-write.ts'
 
 // Decides what a key may send.
 

@@ -13,8 +13,8 @@ import {
   validationError,
 } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
+import { findMember } from '../../features/members/team-queries.ts'
 import { type PreparedSession, prepareSession } from '../../features/sessions/prepare.ts'
-import { findMember } from '../../features/team/queries.ts'
 import {
   bindRecord,
   type KeyRights,

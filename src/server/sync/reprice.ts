@@ -5,7 +5,7 @@ import { packFragments, unpackFragments } from '../../analysis/records/fragments
 import type { SessionRecord } from '../../analysis/records/session.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'
 import { inOrganization } from '../../database/org-lock.ts'
-import { emitBudgetAlerts } from '../../features/cost/budget-alerts.ts'
+import { emitBudgetAlerts } from '../../features/budgets/alert-write.ts'
 import { type PreparedSession, prepareSession } from '../../features/sessions/prepare.ts'
 import {
   findUnchanged,

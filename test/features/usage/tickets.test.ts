@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
-import { ticketFinder } from '../../../src/accounts/organizations/tickets.ts'
 import { findWaitingTickets } from '../../../src/features/usage/ticket-steps.ts'
+import { ticketFinder } from '../../../src/features/usage/tickets.ts'
 import type { App } from '../../../src/server/app.ts'
 import { checkRollups, checkTicketPatterns } from '../../../src/server/doctor/checks.ts'
 import { client, type Tenant, tenant, testApp } from '../../support/api.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
-import { createGate } from '../../../src/accounts/organizations/gate.ts'
+import { createGate } from '../../../src/http/queues/gate.ts'
 import { createIntake } from '../../../src/server/intake/intake.ts'
 import type { Intake } from '../../../src/server/intake/messages.ts'
 import { type Tenant, tenant } from '../../support/api.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { createWriteQueue, WRITES } from '../../../src/accounts/organizations/gate.ts'
 import type { Sql } from '../../../src/database/client.ts'
+import { createWriteQueue, WRITES } from '../../../src/http/queues/gate.ts'
 import { client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { holdOrganization } from '../../support/held-organization.ts'
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts'

@@ -11,8 +11,8 @@ import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
 import { upsert } from '../../database/rows.ts'
 import { findAliases } from './alias-write.ts'
-import type { Member } from './model.ts'
-import { memberColumns } from './queries.ts'
+import type { Member } from './team-model.ts'
+import { memberColumns } from './team-queries.ts'
 
 export interface MembersWritten extends WriteResult {
   /** The members that are new. */

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import net from 'node:net'
-import { createGate } from '../../src/accounts/organizations/gate.ts'
-import { createShares, type Free } from '../../src/accounts/organizations/shares.ts'
-import { receive } from '../../src/http/body.ts'
-import { type HttpServer, listen } from '../../src/http/listen.ts'
-import type { App } from '../../src/server/app.ts'
-import { client, type Tenant, tenant, testApp } from '../support/api.ts'
-import { holdOrganization, untilWriterWaits } from '../support/held-organization.ts'
-import { silent, type TestDatabase, testDatabase } from '../support/postgres.ts'
-import { citusUrls } from '../support/scaling/citus.ts'
+import { receive } from '../../../src/http/body.ts'
+import { type HttpServer, listen } from '../../../src/http/listen.ts'
+import { createGate } from '../../../src/http/queues/gate.ts'
+import { createShares, type Free } from '../../../src/http/queues/places.ts'
+import type { App } from '../../../src/server/app.ts'
+import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { holdOrganization, untilWriterWaits } from '../../support/held-organization.ts'
+import { silent, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { citusUrls } from '../../support/scaling/citus.ts'
 
 // One organization takes all it can; the others get what they ask for.
 

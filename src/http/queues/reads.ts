@@ -1,5 +1,5 @@
 import type { Sql } from '../../database/client.ts'
-import { createShares } from './shares.ts'
+import { createShares } from './places.ts'
 
 // Each read of a request has one of the pool's connections, from its first statement to its last. It waits in the queue of its
 // organization, and never behind a statement of another's.

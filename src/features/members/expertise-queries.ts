@@ -1,7 +1,7 @@
 import type { VisibleMember } from '../../accounts/people/visibility-queries.ts'
 import { TIME_PATTERN } from '../../base/dates.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
-import type { Expertise } from './model.ts'
+import type { Expertise } from './team-model.ts'
 
 /**
  * The expertise by person and domain, as computed when commits were written. The cost depends on the size of the result

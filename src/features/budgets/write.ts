@@ -5,14 +5,8 @@ import { validationError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import type { Renaming } from '../../database/rollups.ts'
 import { unnest, upsert } from '../../database/rows.ts'
-import {
-  type BudgetScope,
-  budgetIdOf,
-  findMemberIds,
-  isOfScope,
-  NO_MEMBER,
-  scopeOf,
-} from '../usage/scope-queries.ts'
+import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
+import { type BudgetScope, budgetIdOf, isOfScope, scopeOf } from './scope-queries.ts'
 
 interface BudgetRow extends BudgetScope {
   /** First day of the month. */

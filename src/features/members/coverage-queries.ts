@@ -3,7 +3,7 @@ import { TIME_PATTERN } from '../../base/dates.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import { memberItem, memberOfKey } from '../../database/member-addresses.ts'
 import { page } from '../../http/query.ts'
-import type { CoverageListQuery, CoveragePage } from './model.ts'
+import type { CoverageListQuery, CoveragePage } from './team-model.ts'
 
 /** Sums by member and agent: a member's id and addresses are one. */
 const sums = (sql: ISql, orgId: string, onlyMember: VisibleMember | null): Fragment => sql`

@@ -1,7 +1,7 @@
 import { ApiError, busy } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { inOrganization, type Kind } from '../../database/org-lock.ts'
-import { createShares, type Free, type Share, type Shares, type Wait } from './shares.ts'
+import { createShares, type Free, type Share, type Shares, type Wait } from './places.ts'
 
 // The gate of an instance: what a request with a body takes of the memory and of the intake's work, until it is answered.
 // A request has one pass, and one queue divides each thing by organization (shares.ts). docs/api.md has the table.

@@ -1,7 +1,7 @@
 import { createDomain, directoryOf } from '../../analysis/scoring/ownership.ts'
 import type { Sql } from '../../database/client.ts'
 import { findFiles, findPeople, type StoredFile } from './file-queries.ts'
-import type { Expertise } from './model.ts'
+import type { Expertise } from './team-model.ts'
 
 /** The authors of the files with their scores, as docs/scoring.md has them for a domain, the highest first. */
 export const authorsOf = (files: readonly StoredFile[]) => {

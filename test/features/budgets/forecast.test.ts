@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { forecastOf } from '../../../src/features/cost/forecast.ts'
+import { forecastOf } from '../../../src/features/budgets/forecast.ts'
 
 const dollars = (amount: number) => BigInt(Math.round(amount * 1e6))
 

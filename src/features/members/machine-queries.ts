@@ -3,7 +3,7 @@ import { TIME_PATTERN } from '../../base/dates.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { memberItem, memberOfKey } from '../../database/member-addresses.ts'
 import { readPage } from '../../database/rows.ts'
-import type { MachineListQuery, MachinePage } from './model.ts'
+import type { MachineListQuery, MachinePage } from './team-model.ts'
 
 /** A page of the machines that send records, the one seen last first; with `onlyMember` of those that send theirs. */
 export const listMachines = (

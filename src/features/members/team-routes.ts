@@ -12,8 +12,8 @@ import {
   MachineListQuery,
   MachinePage,
   TeamOverview,
-} from './model.ts'
-import { getTeam } from './queries.ts'
+} from './team-model.ts'
+import { getTeam } from './team-queries.ts'
 import { whoKnows } from './who-knows.ts'
 
 // team:read shows members

@@ -5,7 +5,7 @@ import { memberAddresses } from '../../database/member-addresses.ts'
 import { unnest } from '../../database/rows.ts'
 import type { EventData } from '../../webhooks/outbox/catalogue.ts'
 import { emit, type NewEvent } from '../../webhooks/outbox/events.ts'
-import { type BudgetScope, budgetIdOf, budgetInForce, costOfScope } from '../usage/scope-queries.ts'
+import { type BudgetScope, budgetIdOf, budgetInForce, costOfScope } from './scope-queries.ts'
 
 /** A month whose cost is above its limit; amounts in dollars, exact to 6 decimals. */
 export type BudgetExceeded = EventData['cost.budget_exceeded']

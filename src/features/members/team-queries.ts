@@ -2,7 +2,7 @@ import { TIME_PATTERN } from '../../base/dates.ts'
 import { asciiLower } from '../../base/text.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberAddresses } from '../../database/member-addresses.ts'
-import type { Member, TeamOverview } from './model.ts'
+import type { Member, TeamOverview } from './team-model.ts'
 
 /** The columns of every list of members `m`. */
 export const memberColumns = (sql: ISql) => sql`

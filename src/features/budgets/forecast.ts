@@ -1,6 +1,6 @@
 import { addDays, addMonths, daysBetween, monthOf } from '../../base/dates.ts'
 import { MONEY_DECIMALS, roundedQuotient, SCORE_DECIMALS, unscaled } from '../../base/decimals.ts'
-import type { Budget } from './model.ts'
+import type { UsedBudget } from './model.ts'
 
 // The server and its pages compute what was spent of a budget, and what will be.
 
@@ -35,10 +35,7 @@ export function forecastOf({ before, today }: Spent, day: string) {
 }
 
 /** Says how much of a limit was spent, both in micro-dollars. A cost equal to the limit does not exceed it. */
-export function usedOf(
-  limit: bigint,
-  cost: bigint,
-): Pick<Budget, 'limit' | 'current_cost' | 'percent_used' | 'status'> {
+export function usedOf(limit: bigint, cost: bigint): Omit<UsedBudget, 'scope'> {
   const isWarning = cost * 100n >= limit * BigInt(ALERT_THRESHOLD_PERCENT)
   return {
     limit: unscaled(limit, MONEY_DECIMALS),

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createGate } from '../../../src/accounts/organizations/gate.ts'
+import { createGate } from '../../../src/http/queues/gate.ts'
 
 const KIB = 1024
 const PLENTY = { total: 100, each: 100, waiting: 100 }
