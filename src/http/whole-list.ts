@@ -4,7 +4,7 @@ import { withTimeout } from '../base/timeout.ts'
 import type { Fragment, Sql } from '../database/client.ts'
 import { readAll } from '../database/pools/read-all.ts'
 import { ALL, MAX_PER_PAGE } from './query.ts'
-import { createShares } from './queues/places.ts'
+import { createPlaces } from './queues/places.ts'
 import { CSV_HEADERS, type CsvColumns, csvLines, csvNames, prefersCsv } from './responses/csv.ts'
 
 // Lists with `per_page=all`: all rows as CSV, from one snapshot, read as fast as the client takes them. Each holds a
@@ -12,7 +12,7 @@ import { CSV_HEADERS, type CsvColumns, csvLines, csvNames, prefersCsv } from './
 
 /** Lists at once, each over one connection; one of each organization. */
 export const WHOLE_LISTS = 4
-const SHARE = { total: WHOLE_LISTS, each: 1, waiting: 20, what: 'whole lists' }
+const PLACES = { total: WHOLE_LISTS, each: 1, waiting: 20, what: 'whole lists' }
 const WAIT_MS = 10_000
 const ROWS_AT_ONCE = 500
 /** The client takes the next part within this time; all parts within this and the time of their bytes at BYTES_PER_S. */
@@ -52,7 +52,7 @@ interface WholeList {
 
 /** Sends whole lists over connections of a pool. */
 export function createWholeLists({ sql, log }: { sql: Sql; log: Log }, graceMs = GRACE_MS) {
-  const shares = createShares(SHARE)
+  const places = createPlaces(PLACES)
   const encoder = new TextEncoder()
 
   /**
@@ -62,7 +62,7 @@ export function createWholeLists({ sql, log }: { sql: Sql; log: Log }, graceMs =
   const send = async (request: Request, { orgId, columns, rows }: WholeList): Promise<Response> => {
     const init = { headers: { ...CSV_HEADERS, 'cache-control': 'no-store', vary: 'Accept' } }
     if (request.method === 'HEAD') return new Response(null, init)
-    const free = await shares.take(orgId, 1, { units: 1, signal: request.signal, waitMs: WAIT_MS })
+    const free = await places.take(orgId, 1, { units: 1, signal: request.signal, waitMs: WAIT_MS })
     const begun = Promise.withResolvers<void>()
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
     const writer = writable.getWriter()
@@ -96,7 +96,7 @@ export function createWholeLists({ sql, log }: { sql: Sql; log: Log }, graceMs =
     await begun.promise
     return new Response(readable, init)
   }
-  return { send, stop: shares.stop }
+  return { send, stop: places.stop }
 }
 
 export type WholeLists = ReturnType<typeof createWholeLists>

@@ -163,7 +163,7 @@ test('the folders of a wing stand together', () => {
   expect(wings.filter((wing, index) => wing !== wings[index - 1])).toEqual([...new Set(wings)])
 })
 
-test.each(['src', 'bench'])('no imports of %s run in a circle, types included', async (folder) => {
+test.each(['src', 'bench', 'clients'])('no imports of %s run in a circle, types included', async (folder) => {
   expect(circlesOf(await readSources(folder))).toEqual([])
 })
 

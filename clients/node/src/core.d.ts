@@ -1,5 +1,3 @@
-import type { Pagination } from './api.d.ts'
-
 /** Settings of a client. */
 export interface CloudAnalyticsOptions {
   /** `ca_live_…`; else the environment's CLOUD_ANALYTICS_KEY. Badges and `service` need none. */
@@ -30,7 +28,7 @@ export type WithOptions<Resource> = {
 /** One page of a list. */
 export interface Page<Item> {
   data: Item[]
-  pagination: Pagination
+  pagination: { page: number; per_page: number; total: number }
 }
 
 /**

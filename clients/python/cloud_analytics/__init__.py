@@ -40,7 +40,7 @@ class CloudAnalytics(Resources):
     def __init__(
         self, api_key: Optional[str] = None, base_url: Optional[str] = None, timeout: float = 30.0, max_retries: int = 2
     ) -> None:
-        super().__init__(Transport(api_key, base_url, timeout, max_retries))
+        super().__init__(Transport(__version__, api_key, base_url, timeout, max_retries))
 
 
 __all__ = [

@@ -124,10 +124,8 @@ class Transport:
     """Sends requests to one server. It may be used by several threads."""
 
     def __init__(
-        self, api_key: Optional[str] = None, base_url: Optional[str] = None, timeout: float = 30.0, max_retries: int = 2
+        self, version: str, api_key: Optional[str], base_url: Optional[str], timeout: float, max_retries: int
     ) -> None:
-        from .models import VERSION
-
         if not timeout > 0:
             raise ValueError("timeout must be a number of seconds above 0")
         if max_retries < 0:
@@ -138,7 +136,7 @@ class Transport:
         self._root = re.sub(r"(/api)?/v1$", "", url.rstrip("/"))
         self._timeout = timeout
         self._max_retries = max_retries
-        self._headers = {"User-Agent": f"cloud-analytics-python/{VERSION}", "Accept": "application/json"}
+        self._headers = {"User-Agent": f"cloud-analytics-python/{version}", "Accept": "application/json"}
         key = (api_key or os.environ.get("CLOUD_ANALYTICS_KEY") or "").strip()
         if key:
             # the error of a header would show it

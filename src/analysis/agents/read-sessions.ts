@@ -10,7 +10,7 @@ import { packFragments, type SessionFragments } from '../records/fragments.ts'
 import type { LimitRecord } from '../records/plan.ts'
 import type { SessionRecord } from '../records/session.ts'
 import type { Pricer } from '../scoring/prices.ts'
-import { deedsOf, type MadeCommit, type WrittenEdit } from './attribution/written-edits.ts'
+import { type MadeCommit, type WrittenEdit, writtenBy } from './attribution/written-edits.ts'
 import { discover, type FileMemory, type Source } from './discover.ts'
 import { agentOf } from './format-list.ts'
 import { createRepositoryFinder, type FindRepository } from './git/project-name.ts'
@@ -210,7 +210,8 @@ async function* resultsOf(
     for (const model of composed.unpriced) unpriced.add(model)
   }
   if (options.onWritten !== undefined)
-    for (const session of startedSessions(group)) options.onWritten(deedsOf(session, options.findRepository))
+    for (const session of startedSessions(group))
+      options.onWritten(writtenBy(session, options.findRepository))
   // the next steps need memory of their own
   group.transcripts.clear()
   if (isLarge) Bun.gc(true)

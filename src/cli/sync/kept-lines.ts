@@ -31,7 +31,7 @@ export function readLines(path: string): Uint8Array {
   return kept
 }
 
-/** Reads the deeds of sessions as lines of JSON, without those that are too old. */
+/** Reads the edits of sessions as lines of JSON, without those that are too old. */
 export function readWritten(path: string): string {
   if (!existsSync(path)) return ''
   const text = readFileSync(path, 'utf8')

@@ -1,11 +1,11 @@
 import type { Origin } from '../../analysis/records/session.ts'
 import type { ISql } from '../../database/client.ts'
-import { type StoredSession as StoredRow, storedColumns } from '../usage/write.ts'
+import { type SessionRow, storedColumns } from '../usage/write.ts'
 import type { StoredFinding } from './model.ts'
 import type { StoredScore } from './store-write.ts'
 
 /** A session as it is stored, as far as its writer compares with it. */
-export interface StoredSession extends StoredRow, StoredDetail {
+export interface StoredSession extends SessionRow, StoredDetail {
   hash: Uint8Array
 }
 

@@ -5,21 +5,14 @@ import { counting } from '../../database/rollups.ts'
 import { dayIn, deleteOfSessions, pagesOf } from '../../database/rows.ts'
 import { USAGE_ROLLUPS } from './rollup.ts'
 import { touchWeeks } from './work-rollup.ts'
-import {
-  insertUsage,
-  type StoredSession,
-  storedColumns,
-  type UsedSession,
-  usageOfAll,
-  usedOf,
-} from './write.ts'
+import { insertUsage, type SessionRow, storedColumns, type UsedSession, usageOfAll, usedOf } from './write.ts'
 
 // A walk divides by day the usage of sessions that were stored before usage was by day, in the order of their ids.
 
 /** Sessions with their details read at a time: some MB. */
 const PAGE = 500
 
-type DetailedSession = StoredSession & Pick<UsedSession, 'detail'>
+type DetailedSession = SessionRow & Pick<UsedSession, 'detail'>
 
 /** The sessions with ids after one and up to another, in their order, some at a time. */
 export const readSessions = (

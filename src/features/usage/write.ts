@@ -13,13 +13,13 @@ import { attachSessions, detachSessions } from './pull-request-write.ts'
 import { USAGE_ROLLUPS } from './rollup.ts'
 import { touchWeeks } from './work-rollup.ts'
 
-/** The columns of a `StoredSession`. */
+/** The columns of a `SessionRow`. */
 export const storedColumns = (sql: ISql) => sql`
   s.id, s.project, s.created_at, s.turns, s.estimated_cost::text as cost, s.unpriced_tokens,
   s.quality_score::text as quality, s.user_id, s.user_email, s.transcript_tokens, s.telemetry_tokens`
 
 /** A row of `sessions`, without its day and hash. */
-export interface StoredSession {
+export interface SessionRow {
   id: string
   project: string
   created_at: Date
@@ -57,7 +57,7 @@ export interface UsedSessions {
 
 /** A session as it is stored, with its detail. */
 export const usedOf = <Detail extends UsedSession['detail']>(
-  row: StoredSession & { detail: Detail },
+  row: SessionRow & { detail: Detail },
 ): UsedSession & { detail: Detail } => ({
   ...row,
   created_at: row.created_at.toISOString(),

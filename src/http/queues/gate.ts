@@ -1,10 +1,10 @@
 import { ApiError, busy } from '../../base/errors.ts'
 import type { ISql, Sql } from '../../database/client.ts'
 import { inOrganization, type Kind } from '../../database/org-lock.ts'
-import { createShares, type Free, type Share, type Shares, type Wait } from './places.ts'
+import { createPlaces, type Free, type Limits, type Places, type Wait } from './places.ts'
 
 // The gate of an instance: what a request with a body takes of the memory and of the intake's work, until it is answered.
-// A request has one pass, and one queue divides each thing by organization (shares.ts). docs/api.md has the table.
+// A request has one pass, and one queue divides each thing by organization (places.ts). docs/api.md has the table.
 
 const MIB = 1024 * 1024
 
@@ -50,14 +50,14 @@ const smallUnits = (bytes: number) => Math.min(Math.max(bytes, MIN_BODY_BYTES), 
 /** The gate of one instance. */
 export function createGate(over: Partial<typeof LIMITS> = {}) {
   const limits = { ...LIMITS, ...over }
-  const small = createShares({ ...limits.small, what: 'small bodies' })
-  const large = createShares({ ...limits.large, what: 'large bodies' })
-  const work = createShares({ ...limits.work, what: 'requests in work' })
+  const small = createPlaces({ ...limits.small, what: 'small bodies' })
+  const large = createPlaces({ ...limits.large, what: 'large bodies' })
+  const work = createPlaces({ ...limits.work, what: 'requests in work' })
   const stopping = new AbortController()
   const passes = new WeakMap<Request, ReturnType<typeof open>>()
 
   const open = (request: Request, orgId: string, by: string | undefined) => {
-    const held = new Map<Shares, Free>()
+    const held = new Map<Places, Free>()
     const ended = new AbortController()
     let { waitMs } = limits
     let timer: Timer | undefined
@@ -67,13 +67,13 @@ export function createGate(over: Partial<typeof LIMITS> = {}) {
       for (const free of held.values()) free()
       held.clear()
     }
-    const take = async (share: Shares, units: number, wait: Wait) => {
-      held.set(share, await share.take(orgId, units, { ...wait, by }))
+    const take = async (places: Places, units: number, wait: Wait) => {
+      held.set(places, await places.take(orgId, units, { ...wait, by }))
       timer ??= setTimeout(release, limits.holdMs).unref()
     }
-    const takeForBody = async (share: Shares, units: number, heldUnits: number) => {
+    const takeForBody = async (places: Places, units: number, heldUnits: number) => {
       const startedAt = performance.now()
-      await take(share, units, { units: heldUnits, signal: request.signal, waitMs: Math.max(0, waitMs) })
+      await take(places, units, { units: heldUnits, signal: request.signal, waitMs: Math.max(0, waitMs) })
       waitMs -= performance.now() - startedAt
     }
     const hasMemory = () => held.has(small) || held.has(large)
@@ -121,7 +121,7 @@ export function createGate(over: Partial<typeof LIMITS> = {}) {
     release: (request: Request) => passes.get(request)?.release(),
     /** Refuses requests that wait or whose bodies have not come, now and from now on. */
     stop() {
-      for (const share of [small, large, work]) share.stop()
+      for (const places of [small, large, work]) places.stop()
       stopping.abort()
     },
   }
@@ -157,8 +157,8 @@ export type EnqueueWrite = <Result>(
 ) => Promise<Result>
 
 /** A queue of writes for each organization. Throws INTERNAL_ERROR with 503 when too many wait, or for too long. */
-export function createWriteQueue({ waitMs, ...limits }: Omit<Share, 'what'> & { waitMs?: number }) {
-  const turns = createShares({ ...limits, what: 'writes' })
+export function createWriteQueue({ waitMs, ...limits }: Omit<Limits, 'what'> & { waitMs?: number }) {
+  const turns = createPlaces({ ...limits, what: 'writes' })
   const enqueueWrite: EnqueueWrite = async (orgId, work, signal, by) => {
     const free = await turns.take(orgId, 1, { units: 1, signal, waitMs, by })
     try {

@@ -1,9 +1,9 @@
 import { ApiError, busy } from '../../base/errors.ts'
 
-// Divides a scarce thing that all organizations need at the same time, such as memory for bodies. Each has a share:
+// Divides a scarce thing that all organizations need at the same time, such as memory for bodies. Each has a limit:
 // an organization that takes all it can leaves the rest to the others, and only its own requests wait for it.
 
-export interface Share {
+export interface Limits {
   /** Most units that all organizations together take at once. */
   total: number
   /** Most units that one organization takes. */
@@ -43,9 +43,9 @@ interface Queue {
 
 const RETRY_AFTER_S = 5
 
-export type Shares = ReturnType<typeof createShares>
+export type Places = ReturnType<typeof createPlaces>
 
-export function createShares({ total, each, waiting, what }: Share) {
+export function createPlaces({ total, each, waiting, what }: Limits) {
   let taken = 0
   const takenBy = new Map<string, number>()
   /** The organization that was served longest ago comes first. */
@@ -62,12 +62,12 @@ export function createShares({ total, each, waiting, what }: Share) {
     if (own > 0) takenBy.set(orgId, own)
     else takenBy.delete(orgId)
   }
-  const isWithinShare = (orgId: string, units: number) => (takenBy.get(orgId) ?? 0) + units <= each
-  /** The first waiter whose organization has room in its share. One that needs more than is free is not overtaken. */
+  const isWithinLimit = (orgId: string, units: number) => (takenBy.get(orgId) ?? 0) + units <= each
+  /** The first waiter whose organization has room within its limit. One that needs more than is free is not overtaken. */
   const firstInTurn = (): Waiter | undefined => {
     for (const [orgId, { waiters }] of queues) {
       const [first] = waiters
-      if (first !== undefined && isWithinShare(orgId, first.units)) return first
+      if (first !== undefined && isWithinLimit(orgId, first.units)) return first
     }
     return undefined
   }
@@ -137,17 +137,17 @@ export function createShares({ total, each, waiting, what }: Share) {
     take(orgId: string, units: number, wait: Wait): Free | Promise<Free> {
       if (units > each) throw new RangeError(`${units} of ${each} ${what}`)
       const isNobodyBefore = !queues.has(orgId) && firstInTurn() === undefined
-      if (isNobodyBefore && taken + units <= total && isWithinShare(orgId, units))
+      if (isNobodyBefore && taken + units <= total && isWithinLimit(orgId, units))
         return takeNow(orgId, units)
       const isFull = (queues.get(orgId)?.held ?? 0) + wait.units > waiting
       if (stopped || isFull || wait.signal?.aborted === true) throw refusal(wait.signal)
       return waitFor(orgId, units, wait)
     },
-    /** Whether another organization waits for what this one may have taken, and not for its own share. */
+    /** Whether another organization waits for what this one may have taken, and not for places of its own. */
     isWantedBeside(orgId: string): boolean {
       for (const [other, { waiters }] of queues) {
         const [first] = waiters
-        if (other !== orgId && first !== undefined && isWithinShare(other, first.units)) return true
+        if (other !== orgId && first !== undefined && isWithinLimit(other, first.units)) return true
       }
       return false
     },

@@ -1,5 +1,5 @@
 import type { Sql } from '../../database/client.ts'
-import { createShares } from './places.ts'
+import { createPlaces } from './places.ts'
 
 // Each read of a request has one of the pool's connections, from its first statement to its last. It waits in the queue of its
 // organization, and never behind a statement of another's.
@@ -17,7 +17,7 @@ export type Read = <Result>(orgId: string, work: (sql: Sql) => Promise<Result>) 
  * organization wait.
  */
 export function createReads(sql: Sql, total: number) {
-  const places = createShares({ total, each: Math.ceil(total / 2), waiting: WAITING, what: 'reads' })
+  const places = createPlaces({ total, each: Math.ceil(total / 2), waiting: WAITING, what: 'reads' })
   const take = (orgId: string) => places.take(orgId, 1, WAIT)
   const read: Read = async (orgId, work) => {
     const free = await take(orgId)

@@ -7,7 +7,7 @@ import { findFirstKeptDay } from '../../features/sessions/deleted-queries.ts'
 import type { PreparedSession } from '../../features/sessions/prepare.ts'
 import { toldSession } from '../../features/sessions/writing/telemetry.ts'
 import type { EnqueueWrite } from '../../http/queues/gate.ts'
-import { createShares } from '../../http/queues/places.ts'
+import { createPlaces } from '../../http/queues/places.ts'
 import { InboxChanged, type InboxSession, listSessions, readInbox } from '../sync/inbox-write.ts'
 import { type SyncDeps, storeBatch } from '../sync/write.ts'
 
@@ -48,7 +48,7 @@ interface Inbox {
 export function createDrains(deps: DrainDeps, { delayMs, workMs, enqueueWrite, pauseOf }: DrainOptions) {
   const inboxes = new Map<string, Inbox>()
   const stopping = new AbortController()
-  const room = createShares({
+  const room = createPlaces({
     total: Infinity,
     each: workMs,
     waiting: REQUESTS,

@@ -6,7 +6,7 @@ import { asciiLower } from '../../base/text.ts'
 import { createPause } from '../../base/timeout.ts'
 import type { Sql } from '../../database/client.ts'
 import { createWriteQueue, SMALL_BODY_BYTES, UNPACKED, WRITES } from '../../http/queues/gate.ts'
-import { createShares, type Free } from '../../http/queues/places.ts'
+import { createPlaces, type Free } from '../../http/queues/places.ts'
 import { telemetryEntry } from '../sync/audit-entries.ts'
 import { findForeign, storeInInbox } from '../sync/inbox-write.ts'
 import { createPreparer, findSender } from '../sync/prepare.ts'
@@ -31,7 +31,7 @@ const afterOthers = (then: () => void) =>
 
 /** Gives the thread to one request after the other, organizations and their keys in rotation: a pause ends with the request's next turn. */
 function createTurns() {
-  const turns = createShares({ total: 1, each: 1, waiting: Infinity, what: 'turns' })
+  const turns = createPlaces({ total: 1, each: 1, waiting: Infinity, what: 'turns' })
   return (orgId: string, by?: string) =>
     createPause(async () => {
       const isAfterOthers = Promise.withResolvers<void>()
@@ -93,7 +93,7 @@ interface IntakeDeps extends DrainDeps {
 export function createIntake(deps: IntakeDeps, limits: Partial<typeof LIMITS> = {}): Intake {
   const { maxProcessorMs, drainMs, workMs } = { ...LIMITS, ...limits }
   const pauseOf = createTurns()
-  const unpacked = createShares(UNPACKED)
+  const unpacked = createPlaces(UNPACKED)
   const histories = createWriteQueue(WRITES.histories)
   const others = createWriteQueue(WRITES.records)
   const drains = createDrains(deps, {

@@ -3,7 +3,7 @@ import net from 'node:net'
 import { receive } from '../../../src/http/body.ts'
 import { type HttpServer, listen } from '../../../src/http/listen.ts'
 import { createGate } from '../../../src/http/queues/gate.ts'
-import { createShares, type Free } from '../../../src/http/queues/places.ts'
+import { createPlaces, type Free } from '../../../src/http/queues/places.ts'
 import type { App } from '../../../src/server/app.ts'
 import { client, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { holdOrganization, untilWriterWaits } from '../../support/held-organization.ts'
@@ -291,15 +291,15 @@ describe('writes', () => {
   })
 })
 
-describe('shares', () => {
+describe('places', () => {
   const wait = { units: 1, signal: undefined, waitMs: 60_000 }
-  const sharesOf = (total: number, each: number, waiting = 10) =>
-    createShares({ total, each, waiting, what: 'things' })
-  const taking = (shares: ReturnType<typeof sharesOf>) => {
+  const placesOf = (total: number, each: number, waiting = 10) =>
+    createPlaces({ total, each, waiting, what: 'things' })
+  const taking = (places: ReturnType<typeof placesOf>) => {
     const order: string[] = []
     const frees = new Map<string, Free>()
     const take = async (name: string, units = 1, over = {}) => {
-      const free = await shares.take(name.slice(0, 1), units, { ...wait, ...over })
+      const free = await places.take(name.slice(0, 1), units, { ...wait, ...over })
       order.push(name)
       frees.set(name, free)
     }
@@ -311,7 +311,7 @@ describe('shares', () => {
   }
 
   test('keys of an organization take turns, however many requests one of them has waiting', async () => {
-    const { order, take, free } = taking(sharesOf(1, 1, 100))
+    const { order, take, free } = taking(placesOf(1, 1, 100))
     void take('a0')
     for (let n = 1; n <= 5; n += 1) void take(`a_x${n}`, 1, { by: 'x' })
     for (let n = 1; n <= 2; n += 1) void take(`a_y${n}`, 1, { by: 'y' })
@@ -323,8 +323,8 @@ describe('shares', () => {
     await free('a_x5')
   })
 
-  test('nobody gets more than a share, and the rest is left to others', async () => {
-    const { order, take, free } = taking(sharesOf(4, 2))
+  test('nobody gets more than its limit, and the rest is left to others', async () => {
+    const { order, take, free } = taking(placesOf(4, 2))
     for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'b3']) void take(name)
     await Bun.sleep(0)
     expect(order).toEqual(['a1', 'a2', 'b1', 'b2'])
@@ -339,7 +339,7 @@ describe('shares', () => {
   })
 
   test('who waits is served in turn by organization, in order within it', async () => {
-    const { order, take, free } = taking(sharesOf(1, 1))
+    const { order, take, free } = taking(placesOf(1, 1))
     for (const name of ['x1', 'a1', 'a2', 'a3', 'b1', 'c1', 'b2']) void take(name)
     await Bun.sleep(0)
     for (const name of ['x1', 'a1', 'b1', 'c1', 'a2', 'b2']) await free(name)
@@ -347,7 +347,7 @@ describe('shares', () => {
   })
 
   test('an organization keeps its turn when the first of its requests leaves', async () => {
-    const { order, take, free } = taking(sharesOf(1, 1))
+    const { order, take, free } = taking(placesOf(1, 1))
     const gone = new AbortController()
     await take('x1')
     const left = take('a1', 1, { signal: gone.signal })
@@ -359,7 +359,7 @@ describe('shares', () => {
   })
 
   test('one that needs much is not overtaken by others that need little', async () => {
-    const { order, take, free } = taking(sharesOf(4, 3))
+    const { order, take, free } = taking(placesOf(4, 3))
     await take('a1', 2)
     void take('b1', 3)
     void take('c1', 1)
@@ -370,7 +370,7 @@ describe('shares', () => {
   })
 
   test('who leaves, waits too long, or comes when too many wait is refused; those behind move up', async () => {
-    const { order, take, free } = taking(sharesOf(2, 2, 2))
+    const { order, take, free } = taking(placesOf(2, 2, 2))
     await take('a1', 1)
     const gone = new AbortController()
     const left = take('a2', 2, { signal: gone.signal })
@@ -386,25 +386,25 @@ describe('shares', () => {
     await take('a7')
   })
 
-  test('what another waits for is not wanted where only its own share is full', async () => {
-    const shares = createShares({ total: 4, each: 2, waiting: 4, what: 'things' })
+  test('what another waits for is not wanted where only its own places are taken', async () => {
+    const places = createPlaces({ total: 4, each: 2, waiting: 4, what: 'things' })
     const wait = { units: 1, signal: undefined, waitMs: 10_000 }
-    const held = await Promise.all([shares.take('a', 1, wait), shares.take('b', 2, wait)])
-    const third = shares.take('b', 1, wait)
-    expect(shares.isWantedBeside('a')).toBe(false)
-    const more = await shares.take('c', 1, wait)
-    const other = shares.take('d', 1, wait)
-    expect([shares.isWantedBeside('a'), shares.isWantedBeside('d')]).toEqual([true, false])
+    const held = await Promise.all([places.take('a', 1, wait), places.take('b', 2, wait)])
+    const third = places.take('b', 1, wait)
+    expect(places.isWantedBeside('a')).toBe(false)
+    const more = await places.take('c', 1, wait)
+    const other = places.take('d', 1, wait)
+    expect([places.isWantedBeside('a'), places.isWantedBeside('d')]).toEqual([true, false])
     for (const free of [...held, more]) free()
     for (const free of await Promise.all([third, other])) free()
   })
 
   test('after a stop nobody waits', async () => {
-    const shares = sharesOf(1, 1)
-    const { order, take, free } = taking(shares)
+    const places = placesOf(1, 1)
+    const { order, take, free } = taking(places)
     await take('a1')
     const waiting = Promise.allSettled([take('a2'), take('b1')])
-    shares.stop()
+    places.stop()
     expect(await waiting).toMatchObject(Array(2).fill({ status: 'rejected', reason: { status: 503 } }))
     await expect(take('c1')).rejects.toMatchObject({ status: 503 })
     await free('a1')

@@ -24,7 +24,7 @@ export interface StoredCommit extends Omit<FollowedCommit, 'sha' | 'counted'> {
 
 /** The state of a project's repository between runs. */
 export interface StoredRepository {
-  /** The deeds that were added later than this, in ms since 1970, are new. */
+  /** The edits that were added later than this, in ms since 1970, are new. */
   added: number
   notes: string | null
   /** The last commit of its default branch; 0.2.0 kept none. */

@@ -36,7 +36,7 @@ export interface MadeCommit extends AgentAction {
 const idOf = (...parts: string[]): string => Bun.hash.xxHash3(parts.join('\0')).toString(36)
 
 /** Returns the edits and commits of a session and its sub-agents. An edit that failed or was rejected wrote nothing. */
-export const deedsOf = (
+export const writtenBy = (
   { id, transcripts }: StartedSession,
   find: FindRepository,
 ): (WrittenEdit | MadeCommit)[] =>

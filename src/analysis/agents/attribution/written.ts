@@ -13,7 +13,7 @@ export const KEPT_MS = 60 * 86_400_000
 /** Git never cuts a hash further. */
 const SHA_START = 4
 
-/** `stored`: the deeds of earlier runs, as lines of JSON. A damaged line is left out. */
+/** `stored`: the edits of earlier runs, as lines of JSON. A damaged line is left out. */
 export function createWritten(stored: string, now: () => number) {
   const ids = new Set<string>()
   const edits = new Map<string, (WrittenEdit & Stored)[]>()
@@ -88,7 +88,7 @@ export function createWritten(stored: string, now: () => number) {
           first = action.at
       return first
     },
-    /** Returns the deeds that were added since the last call, as lines of JSON. */
+    /** Returns the edits that were added since the last call, as lines of JSON. */
     takeAdded(): string {
       const text = added.map((action) => `${JSON.stringify(action)}\n`).join('')
       added = []
