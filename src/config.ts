@@ -106,7 +106,6 @@ const modelPrices: Parser<PriceFile> = (file) => {
   }
 }
 
-/** The default of DATA_DIR. */
 export function defaultDataDir(env: Environment): string {
   if (process.getuid?.() === 0) return '/var/lib/cloud-analytics'
   return join(env.XDG_DATA_HOME || join(home(), '.local', 'share'), 'cloud-analytics')

@@ -70,9 +70,7 @@ export function normalizeTimestamp(text: string): string {
 
 const FRACTION = /\.(\d+)/
 
-/**
- * A time as microseconds since 1970; further digits are cut. The text must pass `isTime`. `Date` gives the whole seconds only: it has no microseconds.
- */
+/** A time as microseconds since 1970; further digits are cut. The text must pass `isTime`. `Date` gives whole seconds only. */
 export function microsOf(text: string): bigint {
   const fraction = FRACTION.exec(text)?.[1] ?? ''
   const seconds = Math.floor(millisOf(text) / 1_000)
@@ -231,10 +229,7 @@ export const daysOf = (from: string | undefined, to: string | undefined): Span =
   before: to === undefined || to >= LAST_DATE ? undefined : addDays(to, 1),
 })
 
-/**
- * The rollup rows that cover a range of days, both ends included, each day once: whole months, and single
- * days at the ends.
- */
+/** The rollup rows that cover a range of days, both included, each day once: whole months, and single days at the ends. */
 export function spansOf(from: string | undefined, to: string | undefined): Span[] {
   const { before } = daysOf(from, to)
   const firstMonth = from === undefined || from === monthOf(from) ? from : addMonths(from, 1)

@@ -19,10 +19,7 @@ export interface FieldProblem {
   message: string
 }
 
-/**
- * An error that the client can correct: sent as the error body, with the code's status or, where a code has
- * several, `status`.
- */
+/** An error that the client can correct: sent as the error body with `status`, or the code's. */
 export class ApiError extends Error {
   readonly status: number
   constructor(
@@ -36,7 +33,6 @@ export class ApiError extends Error {
   }
 }
 
-/** The problem of a field, or none. */
 export const problemIf = (isWrong: boolean, field: string, message: string): FieldProblem[] =>
   isWrong ? [{ field, message }] : []
 

@@ -1,7 +1,6 @@
 const LOWER_ALNUM = '0123456789abcdefghijklmnopqrstuvwxyz'
 export const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** Prefix of each kind of id: `org_…`, `sess_…` and so on. */
 export type IdPrefix =
   | 'org'
   | 'user'
@@ -43,10 +42,7 @@ export function newId(prefix: IdPrefix): string {
 
 const TIME_LENGTH = 8
 
-/**
- * A new id that sorts by the millisecond it is made in, so that rows made together are adjacent in an index:
- * 8 characters of time and 12 random ones (62 bits).
- */
+/** A new id that sorts by its millisecond, so that rows made together are adjacent: 8 characters of time, 12 random (62 bits). */
 export function newOrderedId(prefix: IdPrefix, now: Date): string {
   return `${orderedIdFloor(prefix, now)}${randomText(LOWER_ALNUM, ID_LENGTH - TIME_LENGTH)}`
 }

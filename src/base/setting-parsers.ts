@@ -19,7 +19,6 @@ export const integer =
       : new Invalid(`must be an integer from ${minimum} to ${maximum}`)
   }
 
-/** `minItems` to `maxItems` integers, separated by commas. */
 export const integers =
   (item: Parser<number>, minItems: number, maxItems: number, reason: string): Parser<readonly number[]> =>
   (text) => {

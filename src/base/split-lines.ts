@@ -23,10 +23,7 @@ export async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator
   for await (const { number, bytes } of splitBytes(chunks)) yield { number, text: bytes?.toString('utf8') }
 }
 
-/**
- * The lines of a stream of bytes. At most one line and one chunk are in memory; a chunk's buffer may be
- * reused when the next chunk is requested.
- */
+/** The lines of a stream of bytes. At most one line and one chunk are in memory; a chunk's buffer may be reused later. */
 export async function* splitBytes(chunks: AsyncIterable<Buffer>): AsyncGenerator<LineBytes> {
   let number = 1
   let parts: Buffer[] = []

@@ -32,10 +32,7 @@ export interface SupervisorOptions<Sent, Received> {
   stopMs: number
   /** The thread is checked at this interval. */
   tickMs?: number
-  /**
-   * Checks without a message after which the thread is hung; a new one, which loads its code first, has twice as many.
-   * No duration: a machine may be suspended.
-   */
+  /** Checks without a message after which a thread is hung; a new one has twice as many. No duration: a machine may be suspended. */
   missedBeats?: number
 }
 

@@ -1,6 +1,4 @@
-/**
- * Resolves to the value of `promise`, or to `late` when that takes longer than `limitMs`; rejects as `promise` does.
- */
+/** The value of `promise`, or `late` when that takes longer than `limitMs`; rejects as `promise` does. */
 export async function withTimeout<Value, Late>(
   promise: Promise<Value>,
   limitMs: number,
@@ -15,10 +13,7 @@ export async function withTimeout<Value, Late>(
   }
 }
 
-/**
- * Calls `run`, which does not reject, now and every `ms`, unless the call before is in progress. `stop` waits for one that is in
- * progress.
- */
+/** Calls `run`, which does not reject, now and every `ms`, one call at a time. `stop` waits for the call in progress. */
 export function repeat(run: () => Promise<void>, ms: number): { stop(): Promise<void> } {
   let running: Promise<void> | undefined
   const begin = () => {

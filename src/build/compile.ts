@@ -18,10 +18,7 @@ import { endingOf, hasPostgres, hostTarget, TARGETS, type Target } from './targe
  */
 export const MAX_HTTP_HEADER_BYTES = 32 * 1024
 
-/**
- * Compiles `src/main.ts` and the threads' entries to `outfile`, with the target's PostgreSQL where there is one; `client`
- * leaves it out. `isRelease`: the commit is about to be tagged.
- */
+/** Compiles `src/main.ts` and the threads' entries, with the target's PostgreSQL unless `client`. `isRelease`: about to be tagged. */
 export async function compile(
   target: Target,
   outfile: string,

@@ -1,7 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-/** The folder of the repository. */
 export const ROOT = resolve(import.meta.dir, '../..')
 
 /** The package.json in a folder below the repository's. */

@@ -30,7 +30,6 @@ const SHARED = [
   'src/features/budgets/forecast.ts',
 ]
 
-/** The folder that `packFiles` fills. */
 export const PACKED_FOLDER = join(ROOT, 'dist/assets/packed')
 
 /** Writes the gzipped files, and the dashboard as `page.html`, `app.js`, `app.css` and parts of the script, to `dist/assets/packed/`, unless they are current. */

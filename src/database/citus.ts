@@ -110,10 +110,7 @@ export async function hasCitus(sql: ISql): Promise<boolean> {
   return row?.found === true
 }
 
-/**
- * Makes the rest of the transaction use one plan for each statement, whatever its parameters, but for a database with Citus:
- * it cannot plan a statement without knowing the organization.
- */
+/** One plan for each statement in the rest of the transaction, but with Citus, which needs to know the organization. */
 export async function useGenericPlans(tx: ISql): Promise<void> {
   await tx`
     select set_config('plan_cache_mode', 'force_generic_plan', true)
@@ -155,10 +152,7 @@ const describe = ({ name, found, wanted }: Placed): string => {
   return found === 'other' ? `${name} (by another column or apart)` : `${name} (${found}, not ${wanted})`
 }
 
-/**
- * The tables that are not distributed as they should be, described, by name; undefined for a database without Citus, where
- * nothing is distributed.
- */
+/** The tables that are not distributed as they should be, described, by name; undefined without Citus. */
 export async function findMisplaced(sql: ISql): Promise<string[] | undefined> {
   if (!(await hasCitus(sql))) return undefined
   const placed = await findPlacements(sql)
@@ -181,10 +175,7 @@ export async function useOneConnection(tx: ISql): Promise<void> {
 /** A statement, with what may have a semicolon inside: comments, strings, bodies of functions. */
 const STATEMENT = /(?:--[^\n]*|'[^']*'|\$\$[\s\S]*?\$\$|[^;])+;/g
 
-/**
- * The statements of a migration. Citus sends all of a message to the nodes for one statement of it, which they refuse:
- * "cannot insert multiple commands into a prepared statement".
- */
+/** The statements of a migration: Citus refuses a message of several ("cannot insert multiple commands into …"). */
 export const statementsOf = (text: string): string[] => text.match(STATEMENT) ?? []
 
 /**

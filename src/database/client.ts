@@ -32,10 +32,7 @@ export interface ConnectOptions {
    * execution, which takes as long as the page. Every statement must be fast with such a plan (test/flat).
    */
   genericPlans?: boolean
-  /**
-   * A connection gets a statement when it has answered the one before: the driver would send up to 100 more over one that
-   * works on a slow one, also while another is free.
-   */
+  /** A connection gets a statement when it has answered the one before: the driver would send up to 100 behind a slow one. */
   oneByOne?: boolean
   /** Gets the socket of each connection before it connects. */
   onSocket?: (socket: Socket) => void

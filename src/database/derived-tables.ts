@@ -116,10 +116,7 @@ async function firstDiffering(
     cross join lateral (${differences(sql, sql`o.org_id`, table, 1)}) d`
 }
 
-/**
- * The organization's rows that differ from what their query computes, of one instant, ordered by their columns. `only`: conditions
- * on stored rows `t`.
- */
+/** The organization's rows that differ from what their query computes, by their columns. `only`: conditions on stored rows `t`. */
 export function differences(
   sql: ISql,
   orgId: OrgId,

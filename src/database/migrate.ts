@@ -7,10 +7,7 @@ import { isDeadlock } from './connection-errors.ts'
 import { readMigrations } from './read-migrations.ts' with { type: 'macro' }
 import { refuseUnfinishedRestore } from './restore-mark.ts'
 
-/**
- * The migrations by number, without gaps: the files of the folder, which the compiler reads. A released one is never edited: a
- * change of the schema is a new one.
- */
+/** The migrations by number, without gaps: the files of the folder. A released one is never edited. */
 export const MIGRATIONS = readMigrations()
 
 /** Held while a database is migrated; any constant that nothing else uses. */
@@ -68,18 +65,12 @@ async function applyNext(tx: ISql): Promise<string | undefined> {
   return `${String(migration.number).padStart(4, '0')}_${migration.name}`
 }
 
-/**
- * Prevents that another process migrates until the end of the transaction. A lock of the session would stay behind in a
- * pooler, and the next start would wait for it for ever.
- */
+/** Nobody else migrates until the end of the transaction. A lock of the session would stay behind in a pooler. */
 export async function lockMigrations(tx: ISql): Promise<void> {
   await tx`select pg_advisory_xact_lock(${ADVISORY_LOCK})`
 }
 
-/**
- * Makes the schema of the first `count` migrations in an empty database, within a transaction that also fills
- * `schema_migrations`.
- */
+/** Makes the schema of the first `count` migrations in an empty database, and fills `schema_migrations`. */
 export async function createSchema(tx: ISql, count: number): Promise<void> {
   await createMigrationsTable(tx)
   for (const migration of MIGRATIONS.slice(0, count)) await tx.unsafe(migration.text)

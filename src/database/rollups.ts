@@ -1,10 +1,7 @@
 import type { Fragment, ISql } from './client.ts'
 import type { DerivedTable, OrgId } from './derived-tables.ts'
 
-/**
- * Stands for no project in the tables of sums in which '' stands for all projects. A project's name is shorter: no name can be
- * this.
- */
+/** Stands for no project in tables of sums in which '' stands for all. A project's name is shorter. */
 export const WITHOUT_PROJECT = '-'.repeat(201)
 
 /** The project of the rows that have the sums of this filter: undefined for all projects, '' for what has none. */
@@ -14,10 +11,7 @@ export const summedProject = (project: string | undefined): string =>
 export const describeSummed = (project: string | undefined): string =>
   project === WITHOUT_PROJECT ? 'no project' : project || 'all projects'
 
-/**
- * The condition that a session or finding `s` is of these days, with one on its time for indexes: no day begins or ends 15 hours from
- * that of UTC.
- */
+/** The condition that a session or finding `s` is of these days, with its time for indexes: days begin within 15 h of UTC's. */
 export const betweenDays = (sql: ISql, first: Fragment, before: Fragment): Fragment => sql`
   s.created_at >= (${first})::timestamp at time zone 'UTC' - interval '15 hours'
   and s.created_at < (${before})::timestamp at time zone 'UTC' + interval '15 hours'
@@ -77,10 +71,7 @@ interface Counted {
   isLarge?: boolean
 }
 
-/**
- * Does `write`, which changes rows of one table, and changes their rollups by the difference between these rows before and
- * after it. Needs the organization's lock.
- */
+/** Does `write`, which changes rows of one table, and adds the difference to their rollups. Needs the organization's lock. */
 export async function counting<Result>(
   tx: ISql,
   orgId: string,

@@ -114,9 +114,7 @@ function arrayOf(sql: ISql, type: ColumnType, values: readonly unknown[]): Fragm
   }
 }
 
-/**
- * The pages of a list: `read` gives at most `size` rows after one, first after `start`. The last page may be empty.
- */
+/** The pages of a list: `read` gives at most `size` rows after one, first after `start`. The last page may be empty. */
 export async function* pagesOf<Place, Row extends Place>(
   size: number,
   start: Place,
@@ -150,7 +148,6 @@ export async function readPage<Row extends object>(
   return { data: [...rows], pagination: { page, per_page, total: counted?.total ?? 0 } }
 }
 
-/** Deletes what these tables have of the sessions. */
 export async function deleteOfSessions(
   tx: ISql,
   orgId: string,

@@ -6,14 +6,10 @@ import { pathOf } from './context.ts'
 const FLUSH_MS = 100
 const MAX_HELD = 512
 const MAX_PATH_LENGTH = 200
-/**
- * Lines a minute for requests without a valid key, which anybody can send: others are counted. Requests with a key have
- * the limit of their plan.
- */
+/** Lines a minute for requests without a valid key, which anybody can send: others are counted. */
 const MAX_WITHOUT_KEY = 300
 const MINUTE_MS = 60_000
 
-/** A request that was answered. */
 interface AnsweredRequest {
   method: string
   url: string

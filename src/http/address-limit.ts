@@ -13,10 +13,7 @@ const MINUTE_MS = 60_000
 const FORWARDED_END = 4_096
 const UNKNOWN = 'unknown'
 
-/**
- * A limiter of clients by their address. `now` is the wall clock: the windows are its minutes, in each of which an address
- * has `limit` requests.
- */
+/** Limits clients by address: each has `limit` requests in a minute of the wall clock `now`. */
 export function createAddressLimiter(now: () => Date, limit = LIMIT) {
   /** The requests of each address in this minute. */
   const counts = new Map<string, number>()
@@ -74,10 +71,7 @@ function addressOf(peer: string | undefined, forwarded: string | null, hops: num
 /** The server, which knows the connection's other end; null in tests without a socket. */
 export type Server = { requestIP(request: Request): { address: string } | null } | null
 
-/**
- * The client that sends a request, behind `hops` proxies: as limits count it (see `addressOf`), and its whole address for the
- * audit log, null when it is not known.
- */
+/** The client of a request behind `hops` proxies: as limits count it, and its whole address for the audit log or null. */
 export function clientOf(request: Request, server: Server, hops: number) {
   const address = addressOf(server?.requestIP(request)?.address, request.headers.get('x-forwarded-for'), hops)
   return {

@@ -29,7 +29,6 @@ export type LimitName = WindowName | 'badge'
 
 /** A request after its key and its limit were looked up, before it is routed. */
 export interface Admitted {
-  /** Undefined without a valid key. */
   access: Access | undefined
   /** The limit in the headers: the organization's, or without a valid key that of the client's address. */
   limit: Decision
@@ -78,7 +77,6 @@ export function createAdmission(deps: AdmissionDeps) {
   const presentedBy = (request: Request): { key?: ParsedKey | undefined; token?: string | undefined } =>
     request.headers.has('authorization') ? { key: presentedKey(request) } : { token: cookieOf(request) }
 
-  /** The access of the key, or of the session. */
   const findAccess = async (
     request: Request,
     { key, token }: ReturnType<typeof presentedBy>,

@@ -36,10 +36,7 @@ function bodyOf(value: unknown, { headers }: ResponseSet): CachedResponse {
   return responseOf(typeof value === 'string' ? new JsonText(value) : value, { contentType: String(type) })
 }
 
-/**
- * Makes the response for what a handler returned, 204 for nothing, a Response itself with the headers of `set`. `isApi`: it is
- * below /v1.
- */
+/** The response for what a handler returned: 204 for nothing, a Response with the headers of `set`. `isApi`: below /v1. */
 const createAnswer =
   ({ grow, prefix }: Pick<AnswerDeps, 'grow' | 'prefix'>) =>
   (given: unknown, set: ResponseSet, request: Request, isApi: boolean): Response => {

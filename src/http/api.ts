@@ -116,10 +116,7 @@ interface Callers {
   before?: ((request: Request) => unknown) | undefined
 }
 
-/**
- * The hooks of a route, made of its options. Elysia reads the text of hooks to know what they use: it reads arrow functions
- * in minified code too, methods it does not.
- */
+/** The hooks of a route. Elysia reads their text to know what they use: arrow functions in minified code too, methods not. */
 function hooksOf(route: Declared, { need, before }: Callers, deps: ApiDeps) {
   const { sql, gate, cache, wholeLists, checkResponses, server } = deps
   const { detail, params: pathSchema, query: querySchema, body: bodySchema } = route
@@ -230,12 +227,8 @@ export const createApi = (deps: ApiDeps) =>
      * figures may be seen, whether members are hidden, the time zone, and what the function returns. The handler reads in `cached`.
      */
     cached: (_further: true | ((zone: string) => Record<string, string>)) => giving<Cached>({}),
-    /**
-     * The 200 is a page of a list, which may be asked for as CSV, made of the handler's `pageText`, or with `per_page=all` of
-     * all rows. It is kept as by `cached`.
-     */
+    /** The 200 is a page of a list, also as CSV of the handler's `pageText`, or with `per_page=all` of all rows. Kept as `cached`. */
     csv: (_list: CsvList<never, never>) => giving<Cached>({}),
-    /** Options of the reader of the body. */
     reads: (_options: BodyOptions) => ({}),
     /** Fields that the body may have, and which are not read. */
     ignores: (_fields: readonly string[]) => ({}),

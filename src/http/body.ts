@@ -203,10 +203,7 @@ export function receive(
   let timer = setTimeout(check, Math.min(graceMs, MAX_CHECK_MS))
   stopped.addEventListener('abort', stop)
   return {
-    /**
-     * The next bytes; undefined at the end. Throws 408 when they come too slowly, and 503 when the server stops or others
-     * need the body's place.
-     */
+    /** The next bytes; undefined at the end. Throws 408 when they come too slowly, 503 when the place is needed or the server stops. */
     async next(): Promise<Uint8Array | undefined> {
       if (stopped.aborted) stop()
       if (failure !== undefined) throw failure

@@ -19,7 +19,6 @@ export const context = new Elysia({ name: 'context' }).decorate({
 /** The host begins behind `http://`; it may be one letter, or missing. */
 const HOST_START = 7
 
-/** The path and query of a URL. */
 export const targetOf = (url: string): string => url.slice(url.indexOf('/', HOST_START))
 
 /** The path of a URL, without the slash that it may end with. */

@@ -6,7 +6,6 @@ import { flagOf, type SettingName } from '../config.ts'
 
 /** A client that sends or takes nothing for this long is dropped; statements end before (database/client.ts). */
 const IDLE_TIMEOUT_S = 30
-/** A stop waits this long for requests in flight. */
 const DRAIN_MS = 20_000
 /** A stop waits this long for requests that wait for others or whose bodies have not come. */
 const DRAIN_WAITING_MS = 1_500
@@ -26,7 +25,6 @@ interface Address {
 
 /** The parts of an app that the listener uses. */
 type Servable = Pick<AnyElysia, 'fetch' | 'server'> & {
-  /** Called when the server has stopped. */
   flushAccessLog?: (() => void) | undefined
   /** Called when the server stops and does not wait any longer for requests that do not proceed. */
   refuseWaiting?: (() => void) | undefined
@@ -63,20 +61,14 @@ export function listen(app: Servable, address: Address, log: Log) {
     port,
     /** `http://host:port`, as a client on this machine reaches it. */
     url: localUrl({ host: address.host, port }),
-    /**
-     * Stops accepting, closes idle connections and waits for requests in flight: 20 s at most, 1.5 s for those that wait
-     * for others or whose bodies have not come.
-     */
+    /** Stops accepting and waits for requests in flight: 20 s at most, 1.5 s for those that wait or whose bodies have not come. */
     stop: () => drain(server, app).finally(() => app.flushAccessLog?.()),
   }
 }
 
 export type HttpServer = ReturnType<typeof listen>
 
-/**
- * Without a Host header (HTTP/1.0), or with one that is no host, Bun gives the path alone as the URL. Of a new Request it
- * would not know the client's address.
- */
+/** Without a valid Host header Bun gives the path alone as the URL. Of a new Request it would not know the client's address. */
 const withHost = (request: Request): Request =>
   Object.defineProperty(request, 'url', { value: `http://localhost${request.url}` })
 

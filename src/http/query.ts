@@ -56,7 +56,6 @@ export const DateTo = day('Last day of the time zone, inclusive', '2026-01-31')
 export const UtcDateFrom = day('First UTC day, inclusive', '2026-01-01')
 export const UtcDateTo = day('Last UTC day, inclusive', '2026-01-31')
 
-/** A filter by a text. */
 export const textFilter = (description: string, example: string, maxLength = 200) =>
   Type.Optional(Type.String({ minLength: 1, maxLength, description, examples: [example] }))
 

@@ -14,10 +14,7 @@ const LEFT_PART = 4
 /** Windows after which ended ones are deleted from memory. */
 const MAX_WINDOWS = 10_000
 
-/**
- * The contents of X-RateLimit-* and Retry-After, where `left` requests of the limit are left in a minute that ends in `leftMs`.
- * `resetS`: Unix seconds; `retryAfterS`: from now, at least 1.
- */
+/** X-RateLimit-* and Retry-After where `left` requests are left. `resetS`: Unix seconds; `retryAfterS`: from now, at least 1. */
 const decisionOf = (admitted: boolean, limit: number, left: number, resetS: number, leftMs: number) => ({
   ...{ admitted, limit, remaining: admitted ? Math.max(0, left) : 0, resetS },
   retryAfterS: Math.max(1, Math.ceil(leftMs / 1000)),

@@ -11,10 +11,7 @@ export interface LeasedWindow {
   nowMs: number
 }
 
-/**
- * Takes `count` requests of a window of the organization's current minute, by the clock of the database, or `at` in
- * tests. It may take more than the limit leaves: the caller may spend `limit - usedBefore` of them.
- */
+/** Takes `count` requests of the organization's minute, by the database's clock or `at`, maybe more than the limit leaves. */
 export async function leaseRequests(
   sql: Sql,
   orgId: string,

@@ -26,7 +26,6 @@ function kept(make: () => Promise<CachedResponse>): StaticFile {
 export const textFile = (contentType: string, text: () => string | Promise<string>): StaticFile =>
   kept(async () => responseOf(new JsonText(await text()), { contentType }))
 
-/** A file packed by the build. */
 export const packedFile = (name: string): StaticFile =>
   kept(async () => {
     const gzip = await Bun.file(packedPath(name)).bytes()
@@ -36,10 +35,7 @@ export const packedFile = (name: string): StaticFile =>
     return file
   })
 
-/**
- * Answers a path with a page, whose URLs are relative: from a path with a slash at its end they would name other files, and
- * browsers are sent to the one without.
- */
+/** Answers a path with a page, whose URLs are relative: a path with a slash at its end is redirected to the one without. */
 export const pageAt =
   <Page>(page: () => Promise<Page>) =>
   async ({ request: { url } }: { request: Request }): Promise<Page | Response> => {

@@ -26,7 +26,6 @@ export type Seen = {
   hidesMembers: boolean
 }
 
-/** A list as CSV. */
 export interface CsvList<Query, Item> {
   columns: CsvColumns<Item> | ((query: Query) => CsvColumns<Item>)
   /** The statement of all rows in the list's order: `item`, JSON text. */

@@ -91,10 +91,7 @@ function areOk(set: { status?: unknown; headers: ResponseHeaders }, parts: Recor
   return isOk
 }
 
-/**
- * Without a key. `/health`: whether the service can do its work. `/ready`: whether requests should be sent to it: also
- * whether writes have room. `/live`: whether the process serves.
- */
+/** `/health`: the service can do its work. `/ready`: requests should be sent to it. `/live`: the process serves. No key. */
 export const healthRoutes = (readiness: Readiness, instance: string) =>
   new Elysia({ tags: ['Service'] })
     .get(

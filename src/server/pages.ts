@@ -28,10 +28,7 @@ const Service = component('Service', {
   docs: Type.String({ description: 'Path of the API explorer', examples: ['/docs'] }),
 })
 
-/**
- * `/` and what its page loads. None needs a key: the page asks for one. `prefix` is the path that a proxy puts before
- * ours.
- */
+/** `/` and what its page loads. None needs a key: the page asks for one. `prefix` is the path that a proxy puts before ours. */
 export const dashboard = (prefix: string) => {
   const page = pageFile(prefix)
   const service = textFile('application/json', () =>

@@ -10,7 +10,6 @@ const EXAMPLE_TIME = new Date('2026-01-31T12:34:56.789Z')
 interface PublishedEvent {
   name: SentName
   meaning: string
-  /** JSON Schema of the body. */
   schema: object
   /** An example body. */
   example: Envelope
@@ -31,5 +30,4 @@ function published(name: SentName): PublishedEvent {
 /** The events that endpoints may subscribe to, in the order in which they are shown. */
 export const catalogue: { data: PublishedEvent[] } = { data: EVENT_NAMES.map(published) }
 
-/** All events that are sent: the catalogue and the test. */
 export const sentEvents = (): PublishedEvent[] => [...catalogue.data, published(TEST_EVENT.name)]

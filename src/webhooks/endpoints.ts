@@ -34,10 +34,7 @@ export interface EndpointDeps {
   maxEndpoints: number
 }
 
-/**
- * An endpoint's address for the audit log, which keys without the scope `webhooks` read: the paths of some services are
- * credentials, so that only whether there is one is shown.
- */
+/** An endpoint's address for the audit log. Paths of some services are credentials: only whether there is one is shown. */
 export function shownUrl(url: string): string {
   const { origin, pathname, search, hash } = new URL(url)
   return pathname + search + hash === '/' ? origin : `${origin}/…`
@@ -54,10 +51,7 @@ export function makeSecret(
   return { secret, stored: { sealed, hint: secret.slice(-HINT_LENGTH) } }
 }
 
-/**
- * Adds an endpoint. A request with an idempotency key that was used before adds nothing and gets the first
- * response. Throws VALIDATION_ERROR at the limit, and for a key that was used with another body.
- */
+/** Adds an endpoint, once for an idempotency key. Throws VALIDATION_ERROR at the limit and for the key with another body. */
 export async function createEndpoint(
   { inTurn, box, maxEndpoints }: EndpointDeps,
   orgId: string,
@@ -127,10 +121,7 @@ export async function deleteEndpoint(
   })
 }
 
-/**
- * Replaces the secret; the one that receivers have is valid for `graceS` more seconds: the current one, or within the grace
- * period of a rotation the one before it. Throws NOT_FOUND.
- */
+/** Replaces the secret; the one that receivers have is valid for `graceS` more seconds. Throws NOT_FOUND. */
 export async function rotateSecret(
   { inTurn, box }: EndpointDeps,
   orgId: string,

@@ -52,17 +52,13 @@ export async function countEndpoints(tx: ISql, orgId: string): Promise<number> {
   return row?.endpoints ?? 0
 }
 
-/** A signing secret as it is stored. */
 export interface StoredSecret {
   sealed: Uint8Array
   /** Its last characters. */
   hint: string
 }
 
-/**
- * Adds an endpoint, of the rule `owner` or one that is registered, and with an organization's first endpoint the row that claims
- * of its deliveries lock.
- */
+/** Adds an endpoint, of the rule `owner` or registered, and with the organization's first the row that claims lock. */
 export async function insertEndpointRow(
   tx: ISql,
   orgId: string,
@@ -105,10 +101,7 @@ export async function updateEndpointRow(
   await wakeWorker(tx, orgId)
 }
 
-/**
- * Replaces the secret. What was valid alone before, in the grace period of a rotation the previous secret, is valid for
- * `graceS` more seconds. Returns when it expires.
- */
+/** Replaces the secret. The one that was valid alone is valid for `graceS` more seconds. Returns when it expires. */
 export async function replaceSecret(
   tx: ISql,
   orgId: string,
@@ -155,10 +148,7 @@ export async function dropPreviousSecret(tx: ISql, orgId: string, id: string): P
 /** Waiting deliveries cancelled together with their endpoint; housekeeping cancels the rest. */
 const MAX_CANCELLED = 10_000
 
-/**
- * Deletes the endpoint and its health, and cancels its waiting deliveries. Attempts in flight may still
- * arrive and are settled. False when there is no such endpoint.
- */
+/** Deletes the endpoint and cancels what waits. Attempts in flight may still arrive. False when there is none. */
 export async function deleteEndpointRow(tx: ISql, orgId: string, id: string): Promise<boolean> {
   const { count } = await tx`
     delete from webhook_endpoints e

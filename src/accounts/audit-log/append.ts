@@ -121,10 +121,7 @@ async function nextInstant(tx: ISql, orgId: string): Promise<bigint> {
   return microsOf(row.at)
 }
 
-/**
- * Inserts rows with unused ids and times, and counts them. Imported ones get the time of the import as
- * `recorded_at`.
- */
+/** Inserts rows with unused ids and times, and counts them. `recorded_at` of imported ones is the time of the import. */
 export async function insertRows(
   tx: ISql,
   orgId: string,

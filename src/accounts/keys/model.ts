@@ -77,7 +77,6 @@ export function contains(held: readonly Scope[], scope: Scope): boolean {
   return grants(held, scope)
 }
 
-/** True when a key with `held` scopes may do what needs `need`. */
 export function grants(held: readonly Scope[], need: Need): boolean {
   if (need === 'cost:read and risk:read') return grants(held, 'cost:read') && grants(held, 'risk:read')
   return need === 'any key' || scopesFor(need).some((scope) => held.includes(scope))

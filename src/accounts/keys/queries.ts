@@ -101,10 +101,7 @@ async function findAddress(tx: ISql, orgId: string, email: string): Promise<stri
   return address
 }
 
-/**
- * Makes a new key with the rights of a valid one, which ends after `graceMs` unless it ends before. Throws
- * OperatorError, also for a key that was rotated already.
- */
+/** Makes a key with the rights of a valid one, which ends after `graceMs` at most. Throws OperatorError, also when rotated before. */
 export async function rotateKey(
   sql: Sql,
   id: string,
@@ -143,7 +140,6 @@ export async function rotateKey(
   })
 }
 
-/** The times of the key `k`. */
 export const timesOfKey = (sql: ISql): Fragment => sql`
   to_char(k.created_at at time zone 'UTC', ${TIME_PATTERN}) as created_at,
   to_char(k.expires_at at time zone 'UTC', ${TIME_PATTERN}) as expires_at,
@@ -159,10 +155,7 @@ export async function listKeys(sql: Sql, orgId: string): Promise<ApiKey[]> {
     order by k.created_at, k.id`
 }
 
-/**
- * Revokes a key by its id; a revoked key is not changed. Every instance refuses it within a second. Throws
- * OperatorError.
- */
+/** Revokes a key by its id, once. Every instance refuses it within a second. Throws OperatorError. */
 export async function revokeKey(
   sql: Sql,
   id: string,

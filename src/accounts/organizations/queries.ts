@@ -108,7 +108,6 @@ export async function listOrganizations(sql: Sql): Promise<Organization[]> {
     order by o.slug`
 }
 
-/** The organization with this slug. */
 export async function findOrganization(sql: ISql, slug: string): Promise<Organization | undefined> {
   const [row] = await sql<Organization[]>`
     select ${organizationColumns(sql)}

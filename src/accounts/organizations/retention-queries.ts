@@ -90,10 +90,7 @@ type RetentionSetting = keyof typeof COUNTED
 /** Days that stand for ever: more than a setting takes. */
 const FOR_EVER = 2_147_483_647
 
-/**
- * The days of a setting that hold, where a server has `wanted`; 0: for ever. The first value that a database is used with
- * holds at once.
- */
+/** The days of a setting in force where a server has `wanted`; 0: for ever. The first value of a database holds at once. */
 export async function daysInForce(sql: Sql, name: RetentionSetting, wanted: number): Promise<number> {
   const [row] = await sql<{ days: number }[]>`
     insert into retention_settings as r (name, days, wanted)

@@ -97,7 +97,6 @@ export async function removeAccount(tx: ISql, orgId: string, memberId: string): 
 /** The ways in of a member: an account, and keys that are bound to them. */
 type WaysIn = { hasAccount: boolean; hasKey: boolean }
 
-/** The ways in of these members, by id. */
 export async function findWaysIn(
   tx: ISql,
   orgId: string,

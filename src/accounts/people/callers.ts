@@ -60,10 +60,7 @@ export const rightsOf = ({ scopes, person }: Pick<Access, 'scopes' | 'person'>):
  */
 export type LookUp = <Result>(statement: (sql: Sql) => Promise<Result>) => Promise<Result>
 
-/**
- * Finds the access of keys and the sessions of browsers, which one instance remembers for less than a second. `clock`:
- * milliseconds, monotonic.
- */
+/** Finds the access of keys and browsers' sessions, remembered for less than a second. `clock`: milliseconds, monotonic. */
 export function createCallers({
   sql,
   lookUp,
@@ -114,7 +111,6 @@ export function createCallers({
     clock,
   })
   return {
-    /** The access by a key. */
     async byKey({ id, hash }: ParsedKey): Promise<Access | undefined> {
       const found = await keys.find(id)
       if (found === undefined || !sameHash(found.hash, hash)) return undefined

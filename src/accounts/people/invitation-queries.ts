@@ -51,7 +51,6 @@ export async function endInvitations(tx: ISql, orgId: string, memberIds: readonl
       and member_id = any(${[...memberIds]}::text[])`
 }
 
-/** Finds the member of a valid invitation. */
 export async function findInvitation(
   sql: ISql,
   token: string,

@@ -60,10 +60,7 @@ export function createKeyCache<Found extends Findable>({
   const valid = (entry: Entry<Found>) => (clock() < entry.expiresAt ? entry.found : undefined)
 
   return {
-    /**
-     * Undefined: there is no such key, or it is revoked or expired. Rejects when it cannot be looked up. `isAnew`: what is
-     * remembered does not count.
-     */
+    /** Undefined: no such key, or it is revoked or expired. `isAnew`: what is remembered does not count. */
     find(id: string, isAnew = false): Found | undefined | Promise<Found | undefined> {
       const entry = isAnew ? undefined : entries.get(id)
       const age = entry === undefined ? Infinity : clock() - entry.askedAt

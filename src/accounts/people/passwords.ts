@@ -36,10 +36,7 @@ export const hashPassword = (password: string): Promise<string> =>
 
 let nobodys: Promise<string> | undefined
 
-/**
- * Whether it is the password of the hash. Null, where there is no account, takes as long and is never right. Throws as
- * `hashPassword` does.
- */
+/** Whether it is the password of the hash. Null takes as long and is never right. Throws as `hashPassword` does. */
 export async function isPassword(password: string, hash: string | null): Promise<boolean> {
   nobodys ??= Bun.password.hash(makeToken(), ARGON2ID)
   const compared = hash ?? (await nobodys)

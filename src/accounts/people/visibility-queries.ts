@@ -9,10 +9,7 @@ export interface VisibleMember {
   keys: readonly string[]
 }
 
-/**
- * The role of the member with this own address, and whose figures they see: null for everybody's, else their own. Undefined where
- * it is no member's.
- */
+/** The role of the member with this own address, and whose figures they see (null: everybody's). Undefined: no member's. */
 export async function findStanding(sql: Sql, orgId: string, email: string) {
   const [row] = await sql<{ id: string; role: Role; addresses: string[]; seesOwn: boolean }[]>`
     select m.id, m.role, array_agg(a.address) as addresses,

@@ -156,7 +156,6 @@ const unguardedAgent: Rule = ({ program, args }) =>
 
 const TEMPORARY = /^(?:\/private)?\/(?:var\/)?(?:tmp|folders)(?:\/|$)|\$\{?TE?MP|\$\(mktemp|^\$\{?tmp/i
 
-/** The rules that the invocations of one command line match. */
 export function matchCommandRules(invocations: readonly Invocation[]): RuleMatch[] {
   // a command line that changes into a temporary folder deletes only temporary files
   const inTemporaryFolder = invocations.some(

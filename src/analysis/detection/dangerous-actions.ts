@@ -5,7 +5,6 @@ import { fingerprintOf } from './fingerprint.ts'
 import type { Invocation } from './invocations.ts'
 import { sensitivityOf } from './sensitive-files.ts'
 
-/** The title and the description of each rule. */
 const TEXTS: Readonly<Record<string, readonly [title: string, description: string]>> = {
   'recursive-delete': [
     'Recursive delete with rm',

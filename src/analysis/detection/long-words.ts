@@ -33,9 +33,6 @@ export function longWordsIn(text: string): LongWord[] {
   return words
 }
 
-/**
- * The words, each on a line, with the 8 characters before it. What an expression for characters of words finds in the text it
- * finds here too, if it is as long as a long word.
- */
+/** The words, each on a line with the 8 characters before it: what a rule for long words finds in the text it finds here too. */
 export const joinedWords = (text: string, words: readonly LongWord[]): string =>
   words.map(({ start, end }) => text.slice(Math.max(0, start - BEFORE), end)).join('\n')

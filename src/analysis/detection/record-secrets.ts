@@ -18,7 +18,6 @@ export interface CleanRecord<Record extends SyncRecord = SyncRecord> {
 
 /** A text of a record. */
 interface Entry {
-  /** The position of the record in the list. */
   index: number
   /** The position of the text in the record, as `visitTexts` counts. */
   nth: number
@@ -99,9 +98,7 @@ export async function maskTexts(texts: readonly string[]): Promise<Map<string, s
 const newScan = () => ({
   /** Texts with secrets, masked, by their position in the record. */
   masked: new Map<number, string>(),
-  /** The label of each secret. */
   labels: new Map<string, string>(),
-  /** Selects the findings that are stored. */
   selection: newFindingSelection<FoundSecret & { nth: number }>(),
 })
 type Scan = ReturnType<typeof newScan>
@@ -137,7 +134,6 @@ function cleanRecord<Record extends SyncRecord>(record: Record, scan: Scan | und
   return { record: copy, findings: withOmittedCount(stored, omitted) }
 }
 
-/** The text with each secret replaced by its label. */
 const withoutSecrets = (text: string, labels: ReadonlyMap<string, string>): string =>
   [...labels].reduce((rest, [secret, label]) => rest.replaceAll(secret, () => label), text)
 
@@ -201,7 +197,6 @@ function visitTexts(value: unknown, path: Path, visit: (text: string, path: Path
   }
 }
 
-/** Sets the text at `path`. */
 function put(record: SyncRecord, path: Path, text: string): void {
   let parent: unknown = record
   for (const step of path.slice(0, -1)) parent = Reflect.get(Object(parent), step)

@@ -205,7 +205,6 @@ export function withOmittedCount(findings: readonly FindingRecord[], omitted: nu
   )
 }
 
-/** The text with each secret replaced by `label(secret)`. */
 export function maskSecrets(
   text: string,
   secrets: readonly FoundSecret[],

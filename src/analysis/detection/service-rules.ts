@@ -2,7 +2,6 @@ import type { Severity } from '../records/finding.ts'
 import { looksRandom } from './random-text.ts'
 import type { Needed } from './searched.ts'
 
-/** A rule of our own. */
 export interface OwnRule {
   ruleId: string
   title: string

@@ -51,10 +51,7 @@ function partsOf({ before, after }: Weighted, perCall: boolean): Record<Part, nu
   return { ...none, price: Math.log(mean(after)) - Math.log(mean(before)) }
 }
 
-/**
- * Returns what an effect θ on cost made of `compared` (micro-dollars, after the change), with its parts: the same estimate of each part
- * of the differences. They add up to `extra`.
- */
+/** Returns what an effect θ on cost made of `compared` (micro-dollars, after the change), with parts that add up to `extra`. */
 export function moneyOf(
   compared: number,
   { theta, low, high }: { theta: number; low: number; high: number },

@@ -111,10 +111,7 @@ function mergePullRequests(a: SessionFragments, b: SessionFragments): SessionFra
     .map(([, each]) => each)
 }
 
-/**
- * Merges two lines of a message. The one with the most tokens counts: the first has the counts of the start of the
- * stream.
- */
+/** Merges two lines of a message. The one with the most tokens counts: the first has those of the start of the stream. */
 export function mergeTurn(a: TurnFragment, b: TurnFragment): TurnFragment {
   const { tokens, estimate, lacks, tier } = hasMoreTokens(a, b) ? a : b
   const request = choose(a.request ?? null, b.request ?? null)

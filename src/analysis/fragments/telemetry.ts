@@ -132,10 +132,7 @@ export interface Coverage {
   telemetry: number
 }
 
-/**
- * `total`: the session's tokens, as they are shown; of a session that a client sent without parts, all of them are what it
- * states.
- */
+/** `total`: the session's tokens as shown; without parts from a client, all of them are what it states. */
 export function coverageOf(parts: SessionFragments, total: number, isOfClient: boolean): Coverage {
   const telemetry = sumOfAll(parts.turns.filter(({ telemetry: isTold }) => isTold === true))
   if (isOfClient || parts.telemetry === undefined) return { transcript: total, telemetry }

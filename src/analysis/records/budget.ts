@@ -22,7 +22,6 @@ export type BudgetRecord = Static<typeof BudgetRecord>
 /** Names a project, a member or a team; none of them for the organization. */
 export type NamedScope = { [Name in (typeof SCOPES)[number]]?: string | null | undefined }
 
-/** The problem of a budget of several scopes. */
 export function budgetProblem(scope: NamedScope, at: string): FieldProblem | undefined {
   const [, second] = SCOPES.filter((field) => scope[field] != null)
   return second && { field: `${at}${second}`, message: 'must not be given beside another scope' }

@@ -18,7 +18,6 @@ interface Changes<Row> extends WriteResult {
 }
 
 interface Comparison<Row, Stored> {
-  /** The key of a row in the map of stored rows. */
   keyOf: (row: Row) => string
   /** Returns the id in the audit log, where it is not the key. */
   idOf?: (row: Row) => string

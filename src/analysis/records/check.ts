@@ -15,10 +15,7 @@ const COMPILED = new Map<string, TypeCheck<TSchema>>(
   Object.entries(RECORD_SCHEMAS).map(([type, schema]) => [type, TypeCompiler.Compile<TSchema>(schema)]),
 )
 
-/**
- * Returns a record's problems, up to `limit` fields; none for a valid one. `at` names the record: `records[3]`; `json` is
- * its text, where it is known.
- */
+/** A record's problems, up to `limit` fields. `at` names the record: `records[3]`; `json` is its text, where it is known. */
 export function problemsOf(record: unknown, at: string, limit: number, json?: string): FieldProblem[] {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) {
     return [{ field: at, message: 'must be an object' }]

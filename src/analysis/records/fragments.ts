@@ -50,10 +50,7 @@ export const TurnFragment = closed({
 })
 export type TurnFragment = Static<typeof TurnFragment>
 
-/**
- * A dangerous action of an agent: a command, a mode it ran in, or access to a sensitive file. It contains no text of a
- * command.
- */
+/** A dangerous action of an agent: a command, a mode, or access to a sensitive file. It has no text of a command. */
 const DangerousAction = closed({
   ruleId: name(100),
   category: literals(['command', 'mode', 'file']),

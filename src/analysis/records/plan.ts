@@ -47,7 +47,6 @@ export const PlanRecord = component('PlanRecord', {
 })
 export type PlanRecord = Static<typeof PlanRecord>
 
-/** The problem that the fields of a plan have together. */
 export function planProblem(
   { from, to, currency, usd_rate }: Pick<PlanRecord, 'from' | 'to' | 'currency' | 'usd_rate'>,
   at: string,

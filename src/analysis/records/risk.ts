@@ -22,7 +22,6 @@ export const RiskContributions = closed({
 })
 export type RiskContributions = Static<typeof RiskContributions>
 
-/** The states of a pull request. */
 export const STATES = ['open', 'merged', 'closed'] as const
 export type State = (typeof STATES)[number]
 

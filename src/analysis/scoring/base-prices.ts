@@ -21,7 +21,6 @@ export interface PriceHistory extends Pick<Pricer, 'divided'> {
   changesOf: (model: string) => string[]
 }
 
-/** The prices of `loadPricer`, and when they changed. */
 export async function loadPriceHistory(overrides: PriceOverrides = {}): Promise<PriceHistory> {
   const { changesOf } = createLookUp(await import('@pydantic/genai-prices'))
   const { divided } = await loadPricer(overrides)
@@ -81,10 +80,7 @@ interface AtBase {
   isPaid: boolean
 }
 
-/**
- * Prices the tokens of two ranges. Without a known price it is what was paid for a token in the first range that has some of the
- * kind.
- */
+/** Prices the tokens of two ranges. Without a known price it is what the first range that has some paid for a token. */
 export function pricedAtBase(prices: BasePrices, ranges: readonly [Used, Used]): [AtBase, AtBase] {
   const priceOf = (kind: number, tokens: bigint): bigint => {
     if (prices !== undefined) return tokens * (prices[kind] ?? 0n)

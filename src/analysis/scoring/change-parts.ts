@@ -114,10 +114,7 @@ export function logPartsOf(before: Work, after: Work): LogParts | undefined {
   }
 }
 
-/**
- * Amounts as integers that add up to `total`, by the largest remainder, ties to the first name. The given amounts add up to it but for
- * the rounding of doubles.
- */
+/** Amounts as integers that add up to `total`, as the given ones do but for rounding: by the largest remainder, ties to the first. */
 export function roundedParts<Name extends string>(
   amounts: Readonly<Record<Name, number>>,
   total: bigint,
@@ -150,10 +147,7 @@ export interface KeyWork extends Work {
   isAtBase: boolean
 }
 
-/**
- * The parts of a key's change of cost, in micro-dollars. They add up to it. Where the causes of what was divided are not defined, its
- * whole change is that of the prompts.
- */
+/** The parts of a key's change of cost, which add up to it, in micro-dollars: all is prompts where causes are not defined. */
 export function partsOf(before: KeyWork, after: KeyWork): ChangeParts {
   const undivided = after.undivided - before.undivided
   const change = after.cost - before.cost

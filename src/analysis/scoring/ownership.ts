@@ -42,10 +42,7 @@ interface AuthorExpertise {
 export interface DomainExpertise {
   files: number
   busFactor: number
-  /**
-   * The author with the most owned files, then the highest score, then the first e-mail address; null if no file is
-   * owned.
-   */
+  /** The author with the most owned files, then the highest score, then the first address; null if no file is owned. */
   primary: string | null
   authors: AuthorExpertise[]
 }

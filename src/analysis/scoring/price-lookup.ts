@@ -117,10 +117,7 @@ const hasTokenPrices = ({ prices }: ModelInfo): boolean =>
     ({ input_mtok, output_mtok }) => input_mtok !== undefined && output_mtok !== undefined,
   )
 
-/**
- * The names that a model matches exactly, and the beginnings that it matches: the model's name without a date is such a
- * beginning. Whatever else has the beginning is another model.
- */
+/** The names that a model matches exactly, and beginnings, as its name without a date. Whatever else begins so is another model. */
 function exactNames(match: MatchLogic): string[] {
   if ('equals' in match) return [match.equals]
   if ('starts_with' in match) return [match.starts_with]
@@ -177,7 +174,6 @@ function tieredRow(fact: Extract<PriceFact, { tiers: unknown }>, at: string): Pr
 
 const times = (price: Price, factor: number): Price => mapPrice(price, (amount) => amount * factor)
 
-/** The price with each of its amounts changed. */
 export function mapPrice<From extends number | bigint, To>(
   price: Price<From>,
   change: (amount: From) => To,

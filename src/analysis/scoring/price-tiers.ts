@@ -58,10 +58,7 @@ const TIER = /^[a-z][a-z0-9_-]{1,29}$/
 /** Names for the list price. */
 const STANDARD = /^(?:auto|default|standard|standard_only|normal|on_demand|not_available|global|none)$/
 
-/**
- * The tier of a usage as agents write it: `speed`, `service_tier` and `inference_geo`, of which those are left out that have the
- * list price; null for none.
- */
+/** The tier of a usage by `speed`, `service_tier` and `inference_geo` as agents write them; null at the list price. */
 export function tierOf(...stated: readonly unknown[]): string | null {
   const names = stated.map((each) => String(each ?? '').toLowerCase())
   const tiers = names.filter((name) => TIER.test(name) && !STANDARD.test(name))

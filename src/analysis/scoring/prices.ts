@@ -5,10 +5,7 @@ import { allTokens, type SessionRecord, type Tokens } from '../records/session.t
 import { createLookUp, mapPrice, type Price, type PriceRow, WRITE_1H_FACTOR } from './price-lookup.ts'
 import { type Share, shareOf } from './price-tiers.ts'
 
-/**
- * Tokens of one API message: `input` excludes cached tokens, `output` includes reasoning, `cache_creation` includes
- * `cache_creation_1h`.
- */
+/** Tokens of an API message: `input` excludes cached ones, `output` includes reasoning, `cache_creation` those of 1 hour. */
 export interface PricedTokens extends Partial<Tokens> {
   cache_creation_1h?: number
 }
@@ -47,7 +44,6 @@ const PRICE_DECIMALS = 6
 const PICO_DECIMALS = 12
 /** Picodollars for one web search: Anthropic's 10 US dollars per 1,000. */
 export const WEB_SEARCH_COST = 10n ** 10n
-/** Cached prices, each of a model at a minute. */
 const MAX_CACHED = 5_000
 
 /**

@@ -8,10 +8,7 @@ import type { Attributes, TelemetryRecord } from './model.ts'
 
 // Reads the facts that a record may state of a session from its attributes.
 
-/**
- * A prompt, or a call of a model's API, that a record states is a turn, a tool's result is a call. Of a record without both only
- * its time is kept.
- */
+/** A prompt or a call of a model's API is a turn, a tool's result a call. Of a record without both only the time is kept. */
 export interface Fact {
   /** Its time is the record's. */
   turn?: TurnFragment

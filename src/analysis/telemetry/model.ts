@@ -42,10 +42,7 @@ export function eventName(attributes: Attributes, field: unknown, body: unknown)
   return names.find((name) => name.includes('.')) ?? names[0] ?? ''
 }
 
-/**
- * The time that an event states, else the first of the record's times, which is then kept as the event's: Codex sends none
- * of the record.
- */
+/** The time that an event states, else the record's, which is then kept as the event's: Codex sends none of the record. */
 export function withTime(
   attributes: Map<string, string | number | boolean>,
   nanoseconds: readonly unknown[],

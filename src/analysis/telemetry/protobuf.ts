@@ -21,7 +21,6 @@ export function readProtobuf(bytes: Uint8Array, signal: TelemetryRecord['signal'
   })
 }
 
-/** Calls `take` with the message of each field of this number. */
 function each(message: MessageReader, field: number, take: (value: MessageReader) => void): void {
   for (let number = message.next(); number !== 0; number = message.next())
     if (number === field) take(message.message())

@@ -42,7 +42,6 @@ export const newCounts = (): Counts => ({
   listed: COST_KINDS.map(() => 0n),
 })
 
-/** A part of a fact while it is made. */
 export type Part = Counts & Pick<FacetPart, 'values' | 'turns' | 'main_turns' | 'firsts' | 'model_firsts'>
 
 /** A fact while it is made. */

@@ -15,10 +15,7 @@ function openFiles(): { files: number | undefined } {
   }
 }
 
-/**
- * Adds versions, memory, CPU time, open files and the lag of the event loop: how much later than asked for a timer of 50 ms
- * runs. Returns what ends the timer.
- */
+/** Adds versions, memory, CPU time, open files and the event loop's lag, by a timer of 50 ms. Returns what ends the timer. */
 export function measureProcess(registry: Registry): () => void {
   const startedS = Date.now() / 1_000 - process.uptime()
   registry.gauges(openFiles, [

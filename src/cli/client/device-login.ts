@@ -26,10 +26,7 @@ const Device = Type.Object({
   interval: seconds(MAX_INTERVAL_S),
 })
 
-/**
- * Signs this machine in by a person's approval in a browser (RFC 8628); returns the key. Throws OperatorError when the
- * person refuses, nobody approves in time, or the server cannot.
- */
+/** Signs this machine in by approval in a browser (RFC 8628); returns the key. Throws OperatorError without approval in time. */
 export async function loginByDevice(url: string, { browser }: { browser: boolean }): Promise<string> {
   const asked = await post(url, '/auth/device', { name: machineName() ?? 'a machine' })
   const device = bodyOf(asked)

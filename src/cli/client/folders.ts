@@ -7,7 +7,6 @@ export type Environment = Record<string, string | undefined>
 /** The user's home folder: HOME where it is set, since Bun's `homedir` keeps what it was at the start. */
 export const homeOf = (env: Environment): string => env.HOME || env.USERPROFILE || homedir()
 
-/** `%APPDATA%` and `%LOCALAPPDATA%` of Windows. */
 export const roaming = (env: Environment): string => env.APPDATA || join(homeOf(env), 'AppData', 'Roaming')
 export const local = (env: Environment): string => env.LOCALAPPDATA || join(homeOf(env), 'AppData', 'Local')
 

@@ -10,10 +10,7 @@ const TIMEOUT_MS = 10_000
 /** The owner of a key: for a person who signed in, `key` would be null. */
 export type KeyWhoAmI = WhoAmI & { key: NonNullable<WhoAmI['key']> }
 
-/**
- * Asks the server who owns the key (`GET /v1/whoami`). Throws OperatorError when it is not available, refuses the
- * key, or is another program.
- */
+/** Asks who owns the key (`GET /v1/whoami`). Throws OperatorError when it is refused, or the server is away or another program. */
 export async function fetchKeyOwner(url: string, key: string): Promise<KeyWhoAmI> {
   const response = await ask({ url, key }, '/whoami')
   const body = bodyOf(response)

@@ -3,10 +3,7 @@ import { hostname } from 'node:os'
 /** Longest `X-Machine` that the server takes, in characters. */
 const MAX_LENGTH = 255
 
-/**
- * The name of this machine for `X-Machine`: its host name, in which `_` stands for what the header cannot hold;
- * undefined for a machine without a name.
- */
+/** This machine's name for `X-Machine`: its host name, with `_` for what the header cannot hold; undefined without one. */
 export function machineName(name = hostname()): string | undefined {
   const allowed = name
     .trim()

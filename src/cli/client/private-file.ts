@@ -4,10 +4,7 @@ import { codeOf, messageOf, noSpaceError, OperatorError } from '../../base/error
 
 const OWNER_ONLY = { folder: 0o700, file: 0o600 }
 
-/**
- * Writes a file that only its owner may read, in a folder that only its owner may enter: completely or not at all. The
- * folder is the program's own: one with wider permissions is narrowed.
- */
+/** Writes a file for its owner alone, completely or not at all, in the program's own folder, which is closed to others. */
 export function writePrivate(path: string, content: string | Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true, mode: OWNER_ONLY.folder })
   chmodSync(dirname(path), OWNER_ONLY.folder)

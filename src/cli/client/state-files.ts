@@ -37,7 +37,6 @@ export const budgetsPath = (env: Environment, server: string, folder: string): s
 /** The id of a file that is kept for what the text names. */
 export const idOf = (text: string): string => Bun.CryptoHasher.hash('sha256', text, 'hex').slice(0, 32)
 
-/** Deletes the copies of budgets. */
 export const deleteBudgets = (env: Environment): void => deleteMatching(stateFolder(env), BUDGETS)
 
 /** Deletes all that the program remembers of this user, and the folder; nothing while `watch` runs, which uses it. */

@@ -35,10 +35,7 @@ export function checked(email: string, name: string): string {
   return email
 }
 
-/**
- * The address that git commits with. Of the home folder first: a session must have the same user from whichever folder it
- * is sent, also where a repository has an address of its own.
- */
+/** The address that git commits with, of the home folder first: whichever folder a session is sent from, its user is the same. */
 function gitEmail(env: Environment): string | undefined {
   const git = Bun.which('git', { PATH: env.PATH ?? '' })
   if (git === null || isInstallerStub(git)) return undefined

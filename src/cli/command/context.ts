@@ -22,7 +22,6 @@ export interface Context extends ProcessContext {
   log: Log
   /** The file of settings that `env` includes. */
   envFile?: string | undefined
-  /** Whether the setting is given by a flag or in the environment. */
   isGiven: (name: SettingName) => boolean
   /** Whether the result is printed as JSON. */
   json: boolean
@@ -65,10 +64,7 @@ export const pathsOf = (args: Args): string[] => (args[0] === '' ? [] : args)
 /** The work of a command. */
 export type Run<Options> = (context: Context, options: Options, args: Args) => Promise<void>
 
-/**
- * Runs `use` on the migrated database. Uses the PostgreSQL of a running `serve`, or starts one. Throws OperatorError when
- * the data directory holds no database, unless `create` is true.
- */
+/** Runs `use` on the migrated database of a running `serve`, or starts one. Throws OperatorError without one, unless `create`. */
 export async function withDatabase<Result>(
   { config, log }: Pick<Context, 'config' | 'log'>,
   use: (sql: Sql) => Promise<Result>,

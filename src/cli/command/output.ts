@@ -34,10 +34,7 @@ export function printMessage(text: string): void {
   process.stderr.write(`${process.stderr.isTTY ? CLEAR_LINE : ''}${visible(text)}\n`)
 }
 
-/**
- * Prints an error without a secret that a driver may have put into it, with the stack only where it is given; with `json` as
- * a line of the log.
- */
+/** Prints an error without a driver's secrets, with the stack where it is given; with `json` as a line of the log. */
 export function printError(message: string, json: boolean, stack?: string): void {
   if (json) {
     createLog('error', 'json').error(message, stack === undefined ? {} : { stack })

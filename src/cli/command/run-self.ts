@@ -1,10 +1,7 @@
 import { spawn } from 'node:child_process'
 import { programWords } from './program-words.ts'
 
-/**
- * Runs a command of this program in a process of its own: its memory is given back, and its work delays nothing here. `failure`
- * is its error, null when it ended well.
- */
+/** Runs a command of this program in a process of its own, which delays nothing here. `failure` is its error, or null. */
 export function runSelf(
   args: readonly string[],
   options: { env: Record<string, string | undefined>; timeout?: number },

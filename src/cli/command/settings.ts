@@ -5,7 +5,6 @@ import { secret } from './option-parsers.ts'
 /** The settings that the help of every command shows. */
 const COMMON: readonly SettingName[] = ['DATA_DIR', 'DATABASE_URL', 'LOG_LEVEL', 'LOG_FORMAT']
 
-/** The settings that are secrets or contain one. */
 const SECRET: readonly SettingName[] = ['DATABASE_URL', 'OIDC_CLIENT_SECRET', 'SECRET_KEY']
 
 const HELP_GROUP = 'Settings, each also an environment variable (a secret also as @FILE):'

@@ -39,7 +39,6 @@ export const showEffects = figure<{ data: Effect[]; pagination: Pagination }>({
     }),
 })
 
-/** `effects show ID`. */
 export const showEffect = (context: Context, options: OrgOptions, [id]: Args): Promise<void> =>
   figure<Effect>({
     path: `/effects/${encodeURIComponent(id)}`,

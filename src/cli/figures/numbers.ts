@@ -16,7 +16,6 @@ export const compact = (number: number): string => COMPACT.format(number)
 
 export const whole = (number: number): string => WHOLE.format(number)
 
-/** A fraction as a percentage. */
 export const percent = (fraction: number): string => `${(100 * fraction).toFixed(1)}%`
 
 /** An instant to the minute; UTC. */

@@ -162,10 +162,7 @@ async function localBody({ config, log }: Context, sql: Sql, orgId: string, url:
   return text
 }
 
-/**
- * Asks for more than the figure's own body; undefined where the key may not see it, or a server is older than the route or one
- * of `newParameters`.
- */
+/** More than the figure's own body; undefined where the key may not see it, or an older server lacks route or `newParameters`. */
 export async function findBody<Body>(
   { get }: Source,
   path: string,

@@ -109,10 +109,7 @@ export async function installHook({ env, json }: Context, options: Options, [id]
   await printResult(json, { path, changed: true, ...command }, `${path} has the hook: ${hook.does}`)
 }
 
-/**
- * `hook uninstall AGENT`: leaves the settings as they were before `install`, or takes only the hook out; deletes what is
- * remembered of servers, with --budget of budgets only.
- */
+/** `hook uninstall AGENT`: takes the hook out and deletes what is remembered of servers, with --budget of budgets only. */
 export async function uninstallHook({ env, json }: Context, options: Options, [id]: Args): Promise<void> {
   const hook = hookOf(env, id, options)
   if (options.budget === true) deleteBudgets(env)
@@ -165,10 +162,7 @@ function editBetween(before: string, after: string): Edit {
 
 const BOM = '\ufeff'
 
-/**
- * The text of the settings, undefined when there is no file, and the byte order mark before it, as some editors of Windows
- * write. Throws OperatorError for what is no UTF-8.
- */
+/** The text of the settings, undefined without a file, and its byte order mark. Throws OperatorError for what is no UTF-8. */
 function readText(path: string): { bom: string; text: string | undefined } {
   // a pipe waits for its writer
   if (isIrregular(path)) throw new OperatorError(`${path} is ${NOT_REGULAR}: nothing is changed`)

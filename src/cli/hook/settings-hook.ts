@@ -70,10 +70,7 @@ export function findHook(text: string, { event, run }: Hook): Place | undefined 
   return undefined
 }
 
-/**
- * The text without our hooks, and without the groups, lists and objects that had nothing else. Throws OperatorError naming
- * `path` where a name on the way to a hook is there twice.
- */
+/** The text without our hooks, and without what had nothing else. Throws OperatorError where a name on the way is there twice. */
 export function removeHooks(text: string, path: string, ours: Hook): string {
   let rest = text
   for (let place = findHook(rest, ours); place !== undefined; place = findHook(rest, ours)) {

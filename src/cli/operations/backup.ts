@@ -74,10 +74,7 @@ async function writeShown(sql: Sql, options: Omit<Parameters<typeof writeBackup>
   return await writeBackup(sql, { ...options, onProgress })
 }
 
-/**
- * The key to sign by: the server's. One is made where `serve` would make one: in the data directory of a database that has
- * no webhook secrets.
- */
+/** The server's key to sign by, made where `serve` would make one: in a data directory without webhook secrets. */
 async function findSigningKey(config: Config, sql: Sql): Promise<Uint8Array | undefined> {
   const key = findSecretKey(config)
   if (key !== undefined || config.databaseUrl !== null) return key

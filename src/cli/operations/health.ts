@@ -32,10 +32,7 @@ export async function fetchHealth(url: string): Promise<{ ok: boolean; report: H
   }
 }
 
-/**
- * The address of the server that the settings mean: of HOST and PORT where PORT is given, otherwise of the one that runs on
- * the data directory, whatever port it has.
- */
+/** The address of the server of the settings: by HOST and PORT where PORT is given, else of the one on the data directory. */
 export function serverUrl({ config, isGiven }: Context): string {
   const holder = config.databaseUrl === null && !isGiven('PORT') ? readHolder(config.dataDir) : undefined
   return holder?.url ?? localUrl(config)

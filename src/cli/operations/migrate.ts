@@ -5,10 +5,7 @@ import { openDatabase } from '../../database/open.ts'
 import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 
-/**
- * `migrate`: prints the migrations that it has applied, and with `citus` what it did with each table. Throws OperatorError
- * when the database cannot be distributed.
- */
+/** `migrate`: prints the migrations applied, with `citus` what it did with each table. Throws OperatorError where it cannot. */
 export async function migrateDatabase(
   { config, log, json }: Context,
   { citus }: { citus?: true },

@@ -8,10 +8,7 @@ const TIMEOUT_MS = 30_000
 /** Pages of 100 comments that are looked through for ours. */
 const MAX_PAGES = 50
 
-/**
- * Puts the text on the pull request: in the comment of an earlier run, if the token's own user wrote it, else in a new one.
- * Throws OperatorError.
- */
+/** Puts the text into the comment of an earlier run, if the token's own user wrote it, else into a new one. Throws OperatorError. */
 export async function putComment(discussion: Discussion, text: string): Promise<void> {
   const { host, api, place, number, token } = discussion
   if (!token) {

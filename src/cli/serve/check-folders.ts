@@ -6,10 +6,7 @@ import { wantedFolder } from '../../database/backup/folder.ts'
 
 type Folders = Pick<Config, 'backupDir' | 'backupEveryS' | 'dataDir' | 'databaseUrl' | 'secretKey'>
 
-/**
- * Says why what the server writes to DATA_DIR and BACKUP_DIR cannot be written: of a backup that would be noticed when the
- * first is due.
- */
+/** Says why DATA_DIR and BACKUP_DIR cannot be written: of a backup it would be noticed when the first is due. */
 export function folderProblems(config: Folders): string[] {
   const { dataDir, databaseUrl, secretKey } = config
   const backups = wantedFolder(config)

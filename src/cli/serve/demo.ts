@@ -49,10 +49,7 @@ interface DemoData {
   welcome: () => Promise<void>
 }
 
-/**
- * `demo`: serves a scratch database, never the one of the settings, with an organization, half a year of
- * sessions, a key and a webhook receiver. Everything is removed at the end.
- */
+/** `demo`: serves a scratch database with half a year of sessions, a key and a webhook receiver, and removes it at the end. */
 export async function demo(context: Context): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'cloud-analytics-demo-'))
   const config = {

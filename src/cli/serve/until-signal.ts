@@ -15,10 +15,7 @@ async function openWhileLoading(open: () => Promise<OpenDatabase>) {
   return await Promise.all([open(), spawned.then(loadServer)])
 }
 
-/**
- * Serves until a signal, with the admin listener if the settings have one; throws when the server fails. `announce` is
- * called when both listen; what it returns is stopped before the server.
- */
+/** Serves until a signal, with the admin listener if there is one. What `announce` returns is stopped before the server. */
 export async function serveUntilSignal(
   context: Context,
   open: () => Promise<OpenDatabase>,

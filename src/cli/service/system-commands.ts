@@ -49,7 +49,6 @@ export function load(
   return { loaded: false, run }
 }
 
-/** Commands as a user types them. */
 export const typed = (commands: readonly (readonly string[])[]): string[] =>
   commands.map((words) =>
     words.map((word) => (/^[\w@%+=:,./\\-]+$/.test(word) ? word : `"${word}"`)).join(' '),

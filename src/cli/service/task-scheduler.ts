@@ -33,10 +33,7 @@ export function scheduledTask(
 /** Adds a byte order mark: `schtasks` takes a file that it declares as UTF-16. */
 const utf16 = (text: string): Uint8Array => new Uint8Array(Buffer.from(`\ufeff${text}`, 'utf16le'))
 
-/**
- * A console program that a task starts in the user's session opens a window; `conhost --headless` gives it a console
- * without one.
- */
+/** A console program of a task opens a window in the user's session; `conhost --headless` gives it a console without one. */
 function taskXml({ words, environment }: Program, account: string): string {
   const variables = Object.entries(environment).map(([name, value]) => `set "${name}=${value}"&& `)
   const command = words.map(argument).join(' ')
@@ -83,10 +80,7 @@ function taskXml({ words, environment }: Program, account: string): string {
 `
 }
 
-/**
- * An argument as Windows programs split their command line: in quotes where it has blanks, backslashes before a quote
- * doubled.
- */
+/** An argument as Windows programs split them: in quotes where it has blanks, backslashes before a quote doubled. */
 export function argument(text: string): string {
   if (text !== '' && !/[\s"]/.test(text)) return text
   const escaped = text.replace(/(\\*)"/g, '$1$1\\"').replace(/\\+$/, '$&$&')

@@ -1,4 +1,3 @@
-/** The options of `service`. */
 export interface ServiceOptions {
   server?: true
   print?: true

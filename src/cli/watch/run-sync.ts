@@ -20,10 +20,7 @@ export interface SyncResult {
 const STOP_MS = 10_000
 const MAX_MS = 3_600_000
 
-/**
- * Runs `sync` in a process of its own: a session that cannot be read ends nothing else. The key is passed in the
- * environment, which other users cannot see.
- */
+/** Runs `sync` in a process of its own: one that fails ends nothing else. The key is in the environment, which others cannot see. */
 export function runSync(
   args: readonly string[],
   target: SyncTarget,

@@ -33,10 +33,7 @@ interface ReceiverOptions {
   onReceived: (received: Received) => void
 }
 
-/**
- * Receives deliveries on 127.0.0.1, on any path. An invalid signature gets the response 400, so that the
- * sender sees it. Throws OperatorError when the port is in use.
- */
+/** Receives deliveries on 127.0.0.1; 400 for an invalid signature. Throws OperatorError when the port is in use. */
 export function startReceiver(options: ReceiverOptions) {
   const { port } = options
   let server: Bun.Server<unknown>

@@ -51,10 +51,7 @@ export async function createBackupFile(path: string) {
         size += part.length
         if (size >= BLOCK_BYTES) await flush()
       }),
-    /**
-     * Signs the file by the key, where there is one, flushes it to disk and gives it its name, in place of an older one.
-     * Returns its size in bytes.
-     */
+    /** Signs the file by the key, if any, flushes it and gives it its name, in place of an older one. Returns its bytes. */
     finish: (key: Uint8Array | undefined): Promise<number> =>
       explained(path, async () => {
         if (size > 0) await flush()

@@ -27,7 +27,6 @@ export const wantedFolder = (
 ): string | null =>
   config.backupEveryS === null && config.backupDir === null ? null : backupFolderOf(config)
 
-/** The path of the backup that begins at `at`. */
 export const newBackupPath = (folder: string, at: Date): string => join(folder, nameOf(at))
 
 /**

@@ -24,7 +24,6 @@ interface Header {
   format: typeof FORMAT
   /** RFC 3339, of the snapshot. */
   created_at: string
-  /** The version of the program that made it. */
   program: string
   /** The version of the PostgreSQL that it was made from. */
   postgres: string

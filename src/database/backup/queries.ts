@@ -9,10 +9,7 @@ export interface StoredTable {
   bytes: number
 }
 
-/**
- * All tables of the program's schema by name, except those that are not logged: rate limits of the current minute,
- * which a crash loses too.
- */
+/** All tables of the schema by name but those that are not logged: rate limits of the minute, which a crash loses too. */
 export async function listTables(sql: ISql): Promise<StoredTable[]> {
   return await sql<StoredTable[]>`
     select c.relname as name, a.columns, pg_table_size(c.oid)::float8 as bytes
@@ -92,10 +89,7 @@ export async function* copyOut(
 
 const BLOCK_BYTES = 256 * 1024
 
-/**
- * The stream's chunks, one for each row, joined to blocks of about 256 KiB. A block is overwritten by the next one: a
- * concatenation of all chunks takes longer than everything else.
- */
+/** The stream's rows in blocks of about 256 KiB, each overwritten by the next: joining all chunks takes longer than all else. */
 async function* inBlocks(stream: Readable): AsyncGenerator<Buffer> {
   let block = Buffer.allocUnsafe(2 * BLOCK_BYTES)
   let size = 0
@@ -152,10 +146,7 @@ interface Removable {
   make: string
 }
 
-/**
- * Primary and unique keys, indexes, then foreign keys: rows are taken several times faster without them, and in any
- * order of the tables.
- */
+/** Primary and unique keys, indexes, then foreign keys: rows are taken several times faster without them, in any order. */
 export async function listKeysAndIndexes(sql: ISql): Promise<Removable[]> {
   return await sql<Removable[]>`
     select k.remove, k.make

@@ -155,10 +155,7 @@ function changeOwnerOrExplain(folder: string, user: SystemUser): void {
   }
 }
 
-/**
- * Returns the folder for the program when PostgreSQL's user cannot reach the data directory: its loader needs a real
- * path.
- */
+/** The folder for the program when PostgreSQL's user cannot reach the data directory: its loader needs a real path. */
 function sharedHome(dataDir: string): string {
   try {
     // PostgreSQL's cluster is in the closed folder all the same, and only Linux has a way around (/proc/self/cwd)

@@ -42,10 +42,7 @@ export function execCommand(request: ExecRequest): {
   }
 }
 
-/**
- * Replaces this process by the postgres of the request in `EXEC_POSTGRES`; never returns. `main` calls it
- * first when that variable is set.
- */
+/** Replaces this process by the postgres of the request in `EXEC_POSTGRES`; never returns. `main` calls it first. */
 export function execPostgres(): never {
   const { command, parent, user } = JSON.parse(process.env[EXEC_POSTGRES] ?? '') satisfies ExecRequest
   const { symbols: libc } = dlopen('libc.so.6', {

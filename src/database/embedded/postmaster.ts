@@ -53,7 +53,6 @@ const SLOW_START_NOTICE_MS = 10_000
 const KEPT_LINES = 20
 
 interface PostmasterOptions {
-  /** Folder of the unpacked program. */
   program: string
   /** Data directory of the cluster; locked by this process (see `acquireInstanceLock`). */
   cluster: string
@@ -66,10 +65,7 @@ interface PostmasterOptions {
   log: Log
 }
 
-/**
- * Starts the server and waits until it takes connections. `exited` resolves to the reason of its exit; `stop` rolls
- * transactions back. Throws OperatorError when it does not start.
- */
+/** Starts the server and waits for it. `exited`: the reason of its exit; `stop` rolls back. Throws OperatorError when it fails. */
 export async function startPostmaster(options: PostmasterOptions) {
   const deadline = performance.now() + STILL_IN_USE_LIMIT_MS
   for (;;) {

@@ -9,10 +9,7 @@ const SHUTDOWN_LIMIT_MS = process.platform === 'linux' ? 30_000 : 0
 const SIGNAL_LIMIT_MS = 10_000
 const PS_LIMIT_MS = 5_000
 
-/**
- * Waits for the server of an earlier process that was killed, and sends it signals when it does not stop.
- * Throws OperatorError when it still runs after that.
- */
+/** Waits for the server of an earlier process that was killed, and ends it. Throws OperatorError when it still runs then. */
 export async function stopStalePostmaster(cluster: string, log: Log): Promise<void> {
   const pid = readPidFile(cluster)?.pid
   if (pid === undefined || !isPostmasterOf(pid, cluster)) return

@@ -13,10 +13,7 @@ interface PingLimits {
   giveUpMs: number
 }
 
-/**
- * Checks whether the database responds. Calls share one query in flight, so that checks do not pile up while
- * the database hangs. Never rejects.
- */
+/** Checks whether the database responds. Calls share one query in flight, so that checks do not pile up. Never rejects. */
 export function createPing(run: Run, { limitMs, giveUpMs }: PingLimits): () => Promise<PingResult> {
   let inFlight: { result: Promise<PingResult>; startedMs: number } | undefined
   return () => {

@@ -13,10 +13,7 @@ const STATEMENT_LIMIT_MS = 30_000
 const BUSY_CHECK_LIMIT_MS = 3_000
 const LATE = Symbol('late')
 
-/**
- * Opens a pool as `connect` does, with a random suffix to `applicationName`. `onSilent` is called before the connections
- * are replaced because a statement of `run` exceeded `limitMs`. Throws as `connect` does.
- */
+/** Opens a pool as `connect` does. `onSilent`: its connections are replaced, since a statement of `run` exceeded `limitMs`. */
 export function createReconnectingPool(
   target: ConnectTarget,
   options: ConnectOptions,

@@ -29,7 +29,6 @@ export interface RuleDeps extends DestinationDeps {
 /** An alert or a digest as the API shows it. */
 export type Shown = { id: string }
 
-/** Rules of one kind. */
 export interface Rules<Kind extends RuleKind> {
   kind: Kind
   /** An organization has this many at most. */

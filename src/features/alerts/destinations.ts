@@ -32,7 +32,6 @@ export const shownAddress = (url: string): string => `${new URL(url).origin}${HI
 export const shownDestination = (stored: StoredDestination): Destination =>
   stored.type === 'webhook' ? stored : { type: stored.type, url: stored.url }
 
-/** The endpoints of Slack and Teams. */
 export const endpointsOf = (destinations: readonly StoredDestination[], type?: 'slack' | 'teams'): string[] =>
   destinations.flatMap((each) =>
     each.type !== 'webhook' && (type === undefined || each.type === type) ? each.endpoint : [],

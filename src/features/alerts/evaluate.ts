@@ -122,10 +122,7 @@ export const keysOf = (states: States): NonNullable<Alert['keys']> =>
     .toSorted(([a, { state: of }], [b, { state: than }]) => PLACES[of] - PLACES[than] || (a < b ? -1 : 1))
     .map(([key, state]) => ({ key: key === '' ? null : key, ...shown(state) }))
 
-/**
- * The state of the whole, of all its keys: the worst, since when there is a key in it, and the value that is furthest to the
- * threshold's other side.
- */
+/** The state of all keys together: the worst, its beginning, and the value that is furthest beyond the threshold. */
 export function summaryOf({ below }: Watched, states: States, createdAt: Date) {
   const keys = Object.values(states).toSorted(
     (a, b) => PLACES[a.state] - PLACES[b.state] || a.since - b.since,

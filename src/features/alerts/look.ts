@@ -10,9 +10,7 @@ export const LANES = 2
 
 interface LookDeps {
   sql: Sql
-  /** PUBLIC_URL */
   publicUrl: string | null
-  /** MODEL_PRICES */
   modelPrices?: PriceOverrides | undefined
   log: Log
 }

@@ -24,7 +24,6 @@ import { getRule, listRules, noRule, type Rule, type RuleKind } from './rule-que
 
 export type RuleRouteDeps = RouteDeps & RuleDeps & RedeliveryDeps & { limitTests: TestLimit }
 
-/** One kind of rules as its routes need it. */
 export interface RoutedRules<Kind extends RuleKind> extends Rules<Kind> {
   /** The rule as somebody sees it who sees only their own figures; undefined where it is about another member. */
   seenBy: (
@@ -34,7 +33,6 @@ export interface RoutedRules<Kind extends RuleKind> extends Rules<Kind> {
     onlyMember: VisibleMember | null,
     clock: Clock,
   ) => Promise<Rule<Kind> | undefined>
-  /** Shows one rule with all that is known of it. */
   showWhole: (rule: Rule<Kind>) => Shown
   /** Makes the message of a test. */
   noticeOf: (sql: ISql, orgId: string, rule: Rule<Kind>, how: At & { test: true }) => Promise<Notice>
@@ -55,7 +53,6 @@ function refuseOwn(onlyMember: VisibleMember | null): void {
     throw new ApiError('FORBIDDEN', 'this organization shows developers only their own figures')
 }
 
-/** The routes of one kind of rules. */
 export function ruleRoutes<Kind extends RuleKind>(deps: RuleRouteDeps, rules: RoutedRules<Kind>) {
   const { read, api, config, inTurn, now, limitTests } = deps
   const { kind, show, seenBy, schemas } = rules

@@ -128,10 +128,7 @@ export async function findDueOrganizations(sql: Sql, now: Date): Promise<string[
   return rows.map(({ org_id }) => org_id)
 }
 
-/**
- * Locks the rules of the organization that are due and that nobody else looks at, with the version before the look; with `all` every
- * rule, when nobody else looks at any.
- */
+/** Locks the organization's rules that are due and nobody looks at, or with `all` every one, with the version before the look. */
 export async function claimRules(
   tx: ISql,
   orgId: string,

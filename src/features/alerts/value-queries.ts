@@ -164,10 +164,7 @@ const ZERO: ReadonlySet<Metric> = new Set(['cost', 'forecast', 'findings', 'unpr
 export const isTelling = ({ team, model, agent }: Watched['scope']): boolean =>
   (team ?? model ?? agent) !== undefined
 
-/**
- * The values of an alert at this time, by key, and with `times` those of the windows before. With `onlyMember` as a breakdown of cost
- * shows them to who sees their own figures only.
- */
+/** An alert's values by key, and with `times` those of the windows before. With `onlyMember` as a breakdown shows them. */
 export async function readValues(
   sql: ISql,
   orgId: string,

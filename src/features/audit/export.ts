@@ -3,7 +3,6 @@ import type { Sql } from '../../database/client.ts'
 import { pagesOf } from '../../database/rows.ts'
 import type { AuditEntry } from './model.ts'
 
-/** Entries read at a time. */
 const PAGE = 5_000
 
 type EntryRow = Omit<AuditEntry, 'details' | 'ip_address'> & { details: string; ip_address: string | null }
@@ -28,7 +27,6 @@ function entryLine({ details, ...row }: EntryRow): string {
   return `${JSON.stringify({ type: 'audit', ...row }).slice(0, -1)},"details":${details}}\n`
 }
 
-/** Counts the lines that `exportAuditEntries` gives. */
 export async function countAuditEntries(sql: Sql, orgId: string): Promise<number> {
   const [row] = await sql<{ entries: string }[]>`
     select coalesce(sum(r.entries), 0) as entries

@@ -130,10 +130,7 @@ function firstPage(sql: ISql, orgId: string, query: AuditListQuery) {
     from (${newest(sql, orgId, query, page)}) e`
 }
 
-/**
- * The rollups contain the day on which the page starts, so that no page skips more than the entries of one day, in the
- * index alone.
- */
+/** The rollups have the day on which the page starts: it skips the entries of one day at most, in the index alone. */
 function laterPage(sql: ISql, orgId: string, query: AuditListQuery) {
   const offset = (query.page - 1) * query.per_page
   const first = {

@@ -20,7 +20,6 @@ interface Wanted {
 }
 
 export interface ReportsWritten extends WriteResult {
-  /** The reports that were generated, each once. */
   generated: readonly Pick<Wanted, 'id' | 'report_type' | 'from' | 'to'>[]
 }
 

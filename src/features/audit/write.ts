@@ -9,10 +9,7 @@ import type { ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
 
 const MAX_DETAILS_LENGTH = 16 * 1024
-/**
- * Length in microseconds of the range that is read from a wanted time on; each further round reads four times as
- * much.
- */
+/** Microseconds that are read from a wanted time on; each further round reads four times as many. */
 const FIRST_WINDOW = 1_024n
 
 /** A record as it was sent; `at`: its `created_at`. */
@@ -101,10 +98,7 @@ const isSame = (entry: Entry, known: KnownEntry): boolean =>
   entry.ip_address === known.ip_address &&
   hasSameTime(entry, known)
 
-/**
- * True when the entry was sent with the time it was sent with before, or with the stored one, as `export`
- * writes it.
- */
+/** Whether the entry was sent with the time it was sent with before, or with the stored one, as `export` writes it. */
 const hasSameTime = (entry: Entry, known: KnownEntry): boolean =>
   entry.at === known.at || entry.at === known.given_at
 
@@ -176,10 +170,7 @@ function givenTime(entry: Entry, stored: StoredEntry | undefined, at: bigint): b
   return stored?.at === at ? stored.given_at : null
 }
 
-/**
- * Finds for each time wanted one that is neither stored nor `reserved`. Reads only the stored times near those
- * wanted.
- */
+/** A time for each wanted one that is neither stored nor `reserved`. Reads only stored times near those wanted. */
 async function freeTimes(
   tx: ISql,
   orgId: string,

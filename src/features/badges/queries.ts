@@ -54,7 +54,6 @@ interface Today {
   today: string
 }
 
-/** The days in the range: of one project, or of all. */
 const rangeOf = ({ today, days, project }: WantedBadge & Today) => ({
   ...(project === undefined ? {} : { project }),
   date_from: addDays(today, 1 - days),

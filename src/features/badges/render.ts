@@ -25,10 +25,7 @@ type Choice = Pick<BadgeQuery, 'label' | 'style'>
 
 const labelOf = (badge: Badge, { label }: Choice) => cleanLabel(label ?? badge.label)
 
-/**
- * The badge as SVG; badge-maker escapes its texts. Its ids differ from those of other badges and of other places, since a page
- * may have several inline.
- */
+/** The badge as SVG. Its ids differ from those of other badges and places: a page may have several inline. */
 export async function drawBadge(badge: Badge, choice: Choice, place: string): Promise<string> {
   const makeBadge = await loadMaker()
   const drawn = { ...badge, label: labelOf(badge, choice), style: choice.style ?? 'flat' }

@@ -163,10 +163,7 @@ export const badgeRoutes = (deps: ReadDeps, cache: ResponseCache) => {
   return routes
 }
 
-/**
- * Describes the responses for the API's document alone: with `response` Elysia would check the text of a response by
- * the schema of its content.
- */
+/** Describes the responses for the document alone: with `response` Elysia would check texts by the schema of their content. */
 const detailOf = (kind: BadgeKind, format: Format) => {
   const { contentType, schema } = format
   const isJson = format === JSON_FOR_SHIELDS

@@ -84,10 +84,7 @@ function readColors(text: string) {
   return { good, medium, bad }
 }
 
-/**
- * The change that the options describe, as a request has it; undefined without one. An empty text resets a label, the
- * thresholds or the colors to the default. Throws OperatorError for an invalid option.
- */
+/** The change that the options describe; undefined without one. An empty text resets. Throws OperatorError for an invalid one. */
 export function badgeChange(options: BadgeOptions) {
   const { badges, badgeToken, badgeThresholds, badgeColors } = options
   const { badgeLabelQuality: quality, badgeLabelSecurity: security, badgeLabelCost: cost } = options

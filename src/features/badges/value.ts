@@ -37,10 +37,7 @@ export function badgeOf(kind: BadgeKind, value: number | undefined, look: BadgeL
   return { label, message: String(value), color }
 }
 
-/**
- * The mean score, rounded to an integer, of `sessions` scores with a sum of `sum` hundredths; undefined without
- * sessions.
- */
+/** The mean of `sessions` scores with a sum of `sum` hundredths, rounded to an integer; undefined without sessions. */
 export function meanValue(sum: bigint, sessions: bigint): number | undefined {
   return sessions === 0n ? undefined : Number(roundedQuotient(sum, sessions * 100n))
 }

@@ -89,10 +89,7 @@ export async function writeBudgetAlerts(
   }))
 }
 
-/**
- * Notes which limits are exceeded without an event: costs have moved to other days, and nobody has spent them. Needs the
- * organization's lock.
- */
+/** Notes exceeded limits without an event: costs have moved to other days. Needs the organization's lock. */
 export async function noteExceededBudgets(tx: ISql, orgId: string): Promise<void> {
   const scopes = await tx<ChangedMonth[]>`
     select distinct r.bucket::text as month, b.scope, b.scope_key
@@ -108,7 +105,6 @@ export async function noteExceededBudgets(tx: ISql, orgId: string): Promise<void
 export const budgetEvents = (exceeded: readonly BudgetExceeded[]): NewEvent[] =>
   exceeded.map((data) => ({ event: 'cost.budget_exceeded', data }))
 
-/** Does `writeBudgetAlerts` and emits its events. */
 export const emitBudgetAlerts = async (
   tx: ISql,
   orgId: string,

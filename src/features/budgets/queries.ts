@@ -107,10 +107,7 @@ async function findUsed(sql: Sql, orgId: string, scopes: readonly BudgetScope[],
   return found.map(({ limit, cost, ...scope }) => ({ scope: shownScope(scope), ...usedOf(limit, cost) }))
 }
 
-/**
- * The budgets of projects, members and teams that are exceeded this month. With `onlyMember` those of projects: what a team or
- * another member costs is not shown.
- */
+/** Exceeded budgets of this month; with `onlyMember` those of projects: what teams and others cost is not shown. */
 export async function findExceeded(
   sql: Sql,
   orgId: string,

@@ -62,7 +62,6 @@ async function deleteBudget(
   await recordEntries(tx, orgId, actor, [{ action: 'budget.deleted', details }])
 }
 
-/** A query that may name one scope. */
 const ofOneScope = <Query extends TSchema>(query: Query): Query =>
   checked(query, (scope) => [budgetProblem(scope as NamedScope, '') ?? []].flat())
 

@@ -16,7 +16,6 @@ export interface BudgetScope {
 
 export const ORGANIZATION: BudgetScope = { scope: 'organization', scope_key: '' }
 
-/** The scope of a budget; its member is given as it is. */
 export function scopeOf({ project, member, team }: NamedScope): BudgetScope {
   if (project != null) return { scope: 'project', scope_key: project }
   if (member != null) return { scope: 'member', scope_key: member }

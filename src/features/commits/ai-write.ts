@@ -9,7 +9,6 @@ import { validationError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import { replaced, unnest } from '../../database/rows.ts'
 
-/** A row of commit_ai. */
 type AiRow = Pick<CommitRecord, 'project' | 'sha'> & { [Field in keyof CommitAi]: CommitAi[Field] | null } & {
   survival_14: number | null
   survival_30: number | null

@@ -36,10 +36,7 @@ export async function countCommits(
     from counted c`
 }
 
-/**
- * Computes the expertise of the domains in which these addresses have commits: they belong to another member than before.
- * Needs the lock of the history.
- */
+/** Computes the expertise of domains in which these addresses, now another member's, have commits. Needs the history's lock. */
 export async function updateExpertiseOf(
   tx: ISql,
   orgId: string,
@@ -89,10 +86,7 @@ function withoutAliases({ creator, authors }: FileHistory, own: ReadonlyMap<stri
   }
 }
 
-/**
- * Computes the expertise of these domains from their files that are not deleted: reads one row a file. A
- * member with aliases is one author, with the own address.
- */
+/** Computes the expertise of these domains: reads one row a file. A member with aliases is one author, with the own address. */
 export async function updateExpertise(
   tx: ISql,
   orgId: string,
@@ -182,9 +176,7 @@ async function storeDomains(
     })}`
 }
 
-/**
- * Stores the authors' results, clears those of authors that have none, and deletes authors without commits.
- */
+/** Stores the authors' results, clears those of authors that have none, and deletes authors without commits. */
 async function storeAuthors(
   tx: ISql,
   orgId: string,

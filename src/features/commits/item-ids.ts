@@ -31,7 +31,6 @@ export async function deleteItems(
       and t.${tx(column)} = n.${tx(column)}`
 }
 
-/** The ids without repetitions. */
 export const distinctIds = (ids: readonly ItemId[]): ItemId[] => [
   ...new Map(ids.map((id) => [`${id.project}\0${id.name}`, id])).values(),
 ]
@@ -42,7 +41,6 @@ export const distinctIds = (ids: readonly ItemId[]): ItemId[] => [
  */
 export const eachTime = (tx: ISql): Fragment => tx`offset 0`
 
-/** The rows of commit_files of these commits, as the table `f`. */
 export const filesOfCommits = (tx: ISql, orgId: string, commits: readonly ItemId[]) => tx`
   ${idTable(tx, commits, 'sha')}
   join commit_files f on f.org_id = ${orgId} and f.project = n.project and f.sha = n.sha`

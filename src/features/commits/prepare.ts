@@ -25,10 +25,7 @@ interface PreparedFile {
   deletions: number
 }
 
-/**
- * A commit record in its stored form. A rename without its old name is stored as a modification; of a file that occurs twice,
- * the last entry counts.
- */
+/** A commit record as it is stored. A rename without its old name is a modification; of a file twice, the last entry counts. */
 export function prepareCommit(record: CommitRecord): PreparedCommit {
   const authorEmail = asciiLower(record.author_email)
   const byPath = new Map(record.files.map((file) => [plainPath(file.path), preparedFile(file)]))

@@ -64,6 +64,5 @@ export function countsOfCommits(
   return countsOf(sql, COMMIT_ROLLUP, commitFacts(sql, orgId, only))
 }
 
-/** The counts of all commits of projects. */
 export const countsOfProjects = (sql: ISql, orgId: string, projects: readonly string[]): Fragment =>
   countsOf(sql, COMMIT_ROLLUP, commitFacts(sql, orgId, sql`and c.project = any(${[...projects]}::text[])`))

@@ -113,10 +113,7 @@ interface StoredCommit {
 
 const itemIdOf = ({ project, sha }: PreparedCommit): ItemId => ({ project, name: sha })
 
-/**
- * Writes the commits and the histories of the files they change. Needs `useCustomPlans`. Returns the domains whose expertise
- * changes, for `updateExpertise`.
- */
+/** Writes the commits and histories of their files. Needs `useCustomPlans`. Returns the domains for `updateExpertise`. */
 async function replaceCommits(
   tx: ISql,
   orgId: string,

@@ -9,9 +9,7 @@ import { pageOfAll } from './answer.ts'
 import { type Call, get } from './call.ts'
 import { findPullRequests } from './queries.ts'
 
-/** Owners of a file in an answer. */
 const MAX_OWNERS = 5
-/** Domains in an answer, of all people and of each. */
 const MAX_DOMAINS = 50
 
 const plain = (paths: readonly string[]): string[] => [...new Set(paths.map(plainPath))]

@@ -6,7 +6,6 @@ import type { Rating } from '../risk/model.ts'
 const MAX_COMMITS = 100
 /** Pull requests that are looked through for a file, the newest ones. */
 const MAX_RECENT = 500
-/** Pull requests of a file in an answer, the newest ones. */
 const MAX_PULL_REQUESTS = 5
 
 /** The newest pull requests that change a file, for each file that has some: by their commits, and the newest by their files. */

@@ -61,7 +61,6 @@ async function answerMessage(
 
 const MESSAGE = { type: 'object' } as const
 
-/** Codes of JSON-RPC. */
 const [PARSE_ERROR, INVALID_REQUEST] = [-32_700, -32_600]
 const refusalOf = (code: number, message: string) => ({ jsonrpc: '2.0', error: { code, message }, id: null })
 

@@ -71,10 +71,7 @@ function eventOf(body: unknown): PullRequestEvent | undefined {
   }
 }
 
-/**
- * Stores what a repository's host says of a pull request. One whose record did not come yet gets it with its record. An
- * event that is not newer than the latest changes nothing.
- */
+/** Stores what a repository's host says of a pull request, also before its record comes; nothing that is not newer. */
 async function storePullRequestEvent(
   writes: Sql,
   orgId: string,
@@ -108,10 +105,7 @@ const RETRY_AFTER_S = 10
 
 const UNAUTHORIZED = 'X-Hub-Signature-256 is not that of this organization’s secret'
 
-/**
- * Takes GitHub's webhook. What its signature proves counts in no limit of requests; another signature counts for the client's
- * address, so that nobody tries signatures.
- */
+/** GitHub's webhook. A right signature counts in no limit, a wrong one in that of the address, so that nobody tries them. */
 export function githubRoutes({ api, writes, config, gate, enqueueWrite, now }: RouteDeps, box: SecretBox) {
   const limiter = createAddressLimiter(now)
   const begin = createAtOnce()

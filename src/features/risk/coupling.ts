@@ -16,7 +16,6 @@ const MAX_NAMED = 10
 
 /** The files that changed together. */
 export interface ChangeHistory {
-  /** Number of changes of a file. */
   revisions(file: string): number
   /** The changes that it shares with each file. */
   shared(file: string): ReadonlyMap<string, number>

@@ -30,10 +30,7 @@ export interface HistoryRange {
   limit: number
 }
 
-/**
- * Commits of the project in the range, in order of time, without those of bots and those with more than 30 files. Read from
- * an index: the cost does not depend on the length of the history.
- */
+/** Commits of the project in the range by time, without bots' and those of more than 30 files: from an index. */
 export async function commitsIn(
   tx: ISql,
   orgId: string,

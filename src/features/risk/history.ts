@@ -2,7 +2,6 @@ import { firstAtLeast } from '../../analysis/scoring/sorted.ts'
 import type { ChangeHistory } from './coupling.ts'
 import { percentile } from './impact.ts'
 
-/** A file in a commit. */
 export interface CommittedFile {
   /** its name in the commit */
   path: string

@@ -18,10 +18,7 @@ interface Impact {
   singleOwned: number
 }
 
-/**
- * The percentile of a value among `count` values of which `less` are smaller: 0 for the smallest, 1 for the
- * greatest; 0 if it is the only one.
- */
+/** The percentile of a value of which `less` of `count` are smaller: 0 for the smallest or only one, 1 for the greatest. */
 export const percentile = (less: number, count: number): number =>
   count <= 1 ? 0 : Math.min(1, less / (count - 1))
 

@@ -4,7 +4,6 @@ import { componentOf, MOST_LINES, type ScoreComponent } from './contributions.ts
 // The probability that a change introduces a defect: logistic regression on six measures of Kamei et al., "A large-scale
 // empirical study of just-in-time quality assurance" (TSE 2013). Pure.
 
-/** A file of a change. */
 export type ChangedFile = Pick<CommitFile, 'path' | 'additions' | 'deletions'>
 
 /** The measures of a change, named as in the paper. */
@@ -81,7 +80,6 @@ const TERMS: readonly Term[] = [
   { name: 'fix', value: (change) => change.fix, weights: [0.9648], factors: plain },
 ]
 
-/** The logit of each term of a change. */
 const logitsOf = (change: ChangeMeasures): number[] =>
   TERMS.map(({ value, weights, factors }) =>
     factors(value(change)).reduce((sum, factor, index) => sum + factor * (weights[index] ?? 0), 0),

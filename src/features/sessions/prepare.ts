@@ -157,7 +157,6 @@ function refuseBeyondLimits(session: Unhashed, field: string, json: string): voi
   if (problem !== undefined) throw validationError(problem)
 }
 
-/** `hash` of a session. */
 export const hashOf = (session: Unhashed): Uint8Array => sha256(canonicalJson(session))
 
 const sha256 = (text: string): Uint8Array => new Bun.CryptoHasher('sha256').update(text).digest()

@@ -60,7 +60,6 @@ export async function findFragments(
       and d.parts is not null`
 }
 
-/** These sessions as their export has them. */
 export async function findRecords(
   tx: ISql,
   orgId: string,

@@ -18,7 +18,6 @@ interface StoredDetail extends Pick<StoredScore, 'previous_score' | 'scored_at'>
   alerts: string[] | null
 }
 
-/** These sessions as they are stored, by id. */
 export async function findStored(
   tx: ISql,
   orgId: string,

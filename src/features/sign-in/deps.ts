@@ -11,7 +11,6 @@ import type { RouteDeps } from '../../http/api.ts'
 export interface AuthDeps extends RouteDeps {
   /** Connections of their own: whoever tries passwords and codes takes none of those by which others change something. */
   people: Sql
-  /** Counts tries to sign in. */
   countTry: CountTry
   /** Tests only: the clock of the minutes in which tries are counted, which is otherwise the database's. */
   windowClock?: (() => Date) | undefined
@@ -31,10 +30,7 @@ export function refuseForged(request: Request, token: string): void {
     throw new ApiError('FORBIDDEN', 'X-CSRF-Token: must be the one of /v1/whoami')
 }
 
-/**
- * A function that finds the session of who sends a request by their cookie; one that is no GET needs the token of their pages.
- * Throws UNAUTHORIZED, FORBIDDEN.
- */
+/** Finds the session of a request's cookie; what is no GET needs the token of their pages. Throws UNAUTHORIZED, FORBIDDEN. */
 export function sessionReader({ people, config }: Pick<AuthDeps, 'people' | 'config'>) {
   const cookieOf = cookieReader(config)
   return async (request: Request): Promise<FoundSession> => {

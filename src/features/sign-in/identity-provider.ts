@@ -72,10 +72,7 @@ export function createIdentityProvider(oidc: OidcConfig, log: Log) {
       })
       return { url, flow }
     },
-    /**
-     * Identifies who came back; `returned`: the callback's URL with query. Throws UNAUTHORIZED, FORBIDDEN for another domain
-     * than the allowed ones and, as `start`, 503.
-     */
+    /** Who came back to the URL `returned`. Throws UNAUTHORIZED, FORBIDDEN for a domain that is not allowed and, as `start`, 503. */
     async finish(returned: URL, { state, nonce, verifier }: Flow): Promise<Identity> {
       const client = await openIdClient()
       const provider = await discovered()

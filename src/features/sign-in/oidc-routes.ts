@@ -13,10 +13,7 @@ const responses = {
   302: { description: 'To the identity provider, or back to the dashboard with the cookie of a session' },
 }
 
-/**
- * Signing in by the identity provider; 404 without one. Nothing of a request says where the browser goes then: it is the
- * dashboard.
- */
+/** Signing in by the identity provider; 404 without one. Where the browser goes then is no part of a request. */
 export function oidcRoutes(deps: AuthDeps) {
   const { api, config, log, listenUrl } = deps
   const { oidc } = config

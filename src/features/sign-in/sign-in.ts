@@ -95,10 +95,7 @@ export async function signInByPassword(
   }
 }
 
-/**
- * Accepts an invitation: sets the password, ends the person's other sessions, and starts one. Throws UNAUTHORIZED for a
- * token that is not valid, and RATE_LIMITED.
- */
+/** Accepts an invitation: sets the password, ends other sessions, starts one. Throws UNAUTHORIZED, RATE_LIMITED. */
 export async function acceptInvitation(
   deps: SignInDeps,
   { token, password }: { token: string; password: string },

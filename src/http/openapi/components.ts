@@ -201,10 +201,7 @@ const headerName = (name: string): string =>
 const pathExample = (path: string, name: string): string | undefined =>
   Object.entries<string>(EXAMPLE_IDS).findLast(([key]) => `${path.split('/')[2]}/${name}`.endsWith(key))?.[1]
 
-/**
- * A parameter of the path as the document shows it, from the swagger plugin's description. What `isHarmful`, as a deletion, has no
- * example of what it takes away: the explorer would fill it in.
- */
+/** A parameter of the path for the document. What `isHarmful` has no example: the explorer would fill it in. */
 export function completedParameter(
   parameter: Schema,
   components: Components,

@@ -65,7 +65,6 @@ const plugin = () =>
 interface DocsDeps {
   /** All routes of the app; called when the document is made. */
   routes: () => readonly ServedRoute[]
-  /** The events that are sent to webhook endpoints. */
   events: () => readonly SentEvent[]
   config: Pick<Config, 'publicUrl' | 'webhookHeaderPrefix' | 'webhookRetryDelaysS'>
 }

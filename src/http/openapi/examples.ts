@@ -2,7 +2,6 @@ import { derivedId } from '../../base/ids.ts'
 
 // The ids of the document's examples. The demo has what they name, so that each example succeeds there as it stands.
 
-/** The pull request of the examples. */
 export const EXAMPLE_PULL_REQUEST = { repo: 'acme/checkout', pr_number: 302 }
 
 /** The example of a parameter of the path, by its name; where another follows the path's first word, by both. */

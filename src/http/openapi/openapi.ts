@@ -65,10 +65,7 @@ const PROTOBUF_CONTENT = {
   },
 }
 
-/**
- * The OpenAPI 3.1 document of the app's routes; those below /v1 are also below /api/v1, named as a second server. `prefix`
- * is the path that a proxy in front puts before ours, `` or `/analytics`.
- */
+/** The OpenAPI 3.1 document of the routes below /v1, which are below /api/v1 too. `prefix`: the path that a proxy adds. */
 export function completed(
   { paths: given }: PluginDocument,
   routes: readonly ServedRoute[],
@@ -158,7 +155,6 @@ const operationOf = (given: Schema, method: string, path: string, route: Declare
 /** An operation: the plugin's, and what its route declares besides. */
 type Operation = ReturnType<typeof operationOf>
 
-/** The components that `text` refers to. */
 function used(components: Schema, text: string): Schema {
   return Object.fromEntries(Object.entries(components).filter(([name]) => text.includes(`/${name}"`)))
 }

@@ -53,10 +53,7 @@ export interface Components {
   schemas: Record<string, Schema>
   /** The schema in plain form, those inside it that have a `title` replaced by references. */
   plain(schema: unknown): Schema
-  /**
-   * Adds the plain schema under its `title`, or under `name` where it has none, and returns a reference to it. Throws
-   * where another schema has the name.
-   */
+  /** Adds the plain schema under its `title`, else under `name`, and returns a reference. Throws where another has the name. */
   named(name: string, schema: unknown): Schema
 }
 

@@ -2,11 +2,9 @@ import { type Components, pascal, type Schema } from './schema.ts'
 
 // The `webhooks` section of the API's document: the events that the service sends.
 
-/** An event that is sent to endpoints. */
 export interface SentEvent {
   name: string
   meaning: string
-  /** JSON Schema of the body. */
   schema: object
   /** An example body. */
   example: unknown

@@ -31,10 +31,7 @@ const LIMITS = {
   large: { total: 4, each: 2, waiting: 32 },
   /** Requests in the intake at once; those of one organization write one after the other anyway. */
   work: { total: 64, each: 4, waiting: 2_000 },
-  /**
-   * A request waits at most this long, all places together, while its body comes; the time is shorter than a connection may
-   * be idle.
-   */
+  /** A request waits at most this long in all while its body comes: less than a connection may be idle. */
   waitMs: 18_000,
   /**
    * A request has this long from the arrival of the body until its writing begins: a commit of 100,000 files takes some 5 s

@@ -6,7 +6,6 @@ import { ApiError, busy } from '../../base/errors.ts'
 export interface Limits {
   /** Most units that all organizations together take at once. */
   total: number
-  /** Most units that one organization takes. */
   each: number
   /** Requests of one organization that wait hold at most this sum of `Wait.units`. */
   waiting: number

@@ -64,7 +64,6 @@ export const columnsOf = ({ properties, required = [] }: TObject, withOptional =
 /** The first line of CSV. */
 export const csvNames = (columns: CsvColumns<never>): string => lineOf(Object.keys(columns))
 
-/** Items as lines of CSV. */
 export function csvLines<Item>(columns: CsvColumns<Item>, items: readonly Item[]): string {
   const read = Object.values(columns)
   return items.map((item) => lineOf(read.map((value) => value(item)))).join('')

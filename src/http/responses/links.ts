@@ -24,10 +24,7 @@ function references(target: string, name: string, values: Record<string, unknown
     .join(', ')
 }
 
-/**
- * The Link header of a page of a list: `first`, `prev`, `next` and `last`, as far as they exist; behind the end, `prev` is
- * the last page. `target` is the request's path and query, `prefix` the path that a proxy puts before it.
- */
+/** The Link header of a page: `first`, `prev`, `next`, `last` as far as they exist; behind the end, `prev` is the last page. */
 export function linkOf(target: string, { page, per_page, total }: PagePosition, prefix: string): string {
   const last = Math.max(1, Math.ceil(total / per_page))
   const prev = page > 1 ? Math.min(page - 1, last) : undefined

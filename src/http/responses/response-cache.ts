@@ -14,13 +14,9 @@ const OVERHEAD_BYTES = 1_536
 /** Places for hashes of names that were asked for at least once; another name with the same place takes it. */
 const NOTED_PLACES = 2 ** 16
 
-/**
- * The version that an organization's data has now, or had at some moment after the call; undefined where there is no such
- * organization. `owner` is its id or its slug. Rejects when the database cannot be asked.
- */
+/** The version of the organization's data (by id or slug) at some moment after the call; undefined where there is none. */
 type ReadVersion = (owner: string) => Promise<string | undefined>
 
-/** Reads the value of a response. */
 type ReadValue = () => Promise<Computed>
 
 interface Entry {
@@ -162,10 +158,7 @@ export function createResponseCache(
       const entry = entries.get(response.name)
       if (entry?.response === response) grow(entry, more)
     },
-    /**
-     * Bytes taken and responses kept; since the start, requests that were answered from memory or by the computation of
-     * another request (hits), and computations (misses).
-     */
+    /** Bytes and responses kept; since the start, requests answered from memory or another's computation (hits), and others. */
     size: () => ({ bytes, responses: entries.size, hits, misses }),
   }
 }

@@ -1,6 +1,5 @@
 export type ResponseHeaders = Record<string, string | number>
 
-/** Headers of every response. */
 export const COMMON_HEADERS = { 'x-content-type-options': 'nosniff' }
 
 /** Headers of every response below /v1: any page may read it, without the browser's credentials. */

@@ -9,7 +9,6 @@ export async function appliedMigrations(sql: Sql): Promise<AppliedMigration[]> {
   return table?.found === true ? await listApplied(sql) : []
 }
 
-/** The patterns of tickets that organizations have set. */
 export const listTicketPatterns = (sql: Sql) => sql<{ slug: string; pattern: string }[]>`
   select o.slug, o.ticket_pattern as pattern
   from organizations o

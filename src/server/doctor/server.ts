@@ -29,10 +29,7 @@ const MAX_DUE_S = 300
 /** Failing endpoints that are named. */
 const MAX_NAMED = 5
 
-/**
- * Checks that due deliveries are sent, and names the endpoints whose last attempts failed. A backlog is a failure only
- * where a server runs, which should have sent it.
- */
+/** Whether due deliveries are sent, and which endpoints fail. A backlog is a failure only where a server runs. */
 export const checkWebhooks = (sql: Sql, isServed: boolean): Promise<Check> =>
   check('webhooks', async () => {
     const { backlog, oldestDueS } = await readQueueState(sql)

@@ -95,7 +95,6 @@ export async function onlyExpired(
   return rows.map(({ id }) => id)
 }
 
-/** A table with rows of organizations. */
 export interface OrganizationTable {
   name: string
   /** The columns that may hold any text, with their types. */
@@ -146,10 +145,7 @@ export async function findAnyOrganization(sql: ISql, slug: string): Promise<stri
   return row?.id
 }
 
-/**
- * Ends the organization for all who use it: the row without which nothing is written for it, its badges, its keys, its
- * endpoints and with them what waits for delivery. Waits for the writer that has its lock.
- */
+/** Ends the organization for all who use it, and what waits for delivery. Waits for the writer that has its lock. */
 export async function endOrganization(tx: ISql, orgId: string): Promise<void> {
   await tx`
     delete from org_locks l

@@ -104,10 +104,7 @@ export function createDrains(deps: DrainDeps, { delayMs, workMs, enqueueWrite, p
   return {
     /** Drains the organization's inbox after `delayMs`, or `afterMs`; calls until then are one. */
     note,
-    /**
-     * Waits until the organization has room for what a request says of these sessions. Throws INTERNAL_ERROR with 503 when that
-     * takes too long.
-     */
+    /** Waits until the organization has room for what a request says of these sessions. Throws 503 when that takes too long. */
     async ready(orgId: string, sessions: readonly string[], signal: AbortSignal): Promise<void> {
       const known = inboxOf(orgId)
       const own = sessions.filter((id) => !known.waiting.has(id))

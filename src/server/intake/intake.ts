@@ -19,10 +19,7 @@ import { type ReadTelemetry, readTelemetry } from './read-telemetry.ts'
 /** Work of a request without a pause: what another organization's request waits at least. */
 const SLICE_MS = 10
 
-/**
- * Runs `then` when the event loop has gone on. Without the second immediate, Bun 1.4.5 waits for the next event, up to a
- * second, before what awaits `then` goes on.
- */
+/** Runs `then` after other events. Without the second immediate, Bun 1.4.5 waits up to a second before what awaits it goes on. */
 const afterOthers = (then: () => void) =>
   setImmediate(() => {
     then()
@@ -42,10 +39,7 @@ function createTurns() {
     }, SLICE_MS)
 }
 
-/**
- * Stores a request of telemetry in the inbox, but what it says of sessions of others where its key is a member's. Throws
- * UNAUTHORIZED when the organization was deleted.
- */
+/** Stores telemetry in the inbox, without others' sessions where the key is a member's. Throws UNAUTHORIZED. */
 async function storeTelemetry(
   sql: Sql,
   { orgId, actor, options: { key } }: IntakeRequest,
@@ -86,10 +80,7 @@ interface IntakeDeps extends DrainDeps {
   onRefused?: (record: unknown) => void
 }
 
-/**
- * The intake in this thread: requests that passed the gate take turns, organization by organization, and each has 10 s of
- * work. The server runs it in a thread of its own (thread.ts).
- */
+/** The intake in this thread: requests that passed the gate take turns by organization, and each has 10 s of work. */
 export function createIntake(deps: IntakeDeps, limits: Partial<typeof LIMITS> = {}): Intake {
   const { maxProcessorMs, drainMs, workMs } = { ...LIMITS, ...limits }
   const pauseOf = createTurns()

@@ -33,10 +33,7 @@ export function countSessions(
   }
 }
 
-/**
- * The result of a request to write records. `busy`: 503, to be tried again; `left`: its client did not wait;
- * `failed`: by an error of the database or of the program.
- */
+/** `busy`: 503, to be tried again; `left`: the client did not wait; `failed`: an error of the database or the program. */
 const REQUEST_RESULTS = ['stored', 'invalid', 'forbidden', 'too_large', 'busy', 'left', 'failed'] as const
 type RequestResult = (typeof REQUEST_RESULTS)[number]
 

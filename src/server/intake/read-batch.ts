@@ -11,7 +11,6 @@ const MAX_JSON_BYTES = 8 * 1024 * 1024
 const MAX_JSON_VALUES = 1_000_000
 
 export interface ReadOptions {
-  /** Largest unpacked body. */
   maxBytes: number
   /** Called between two parts of the body and two records, as the preparer's. */
   pause: () => Promise<void> | undefined

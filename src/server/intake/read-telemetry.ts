@@ -31,10 +31,7 @@ export interface ReadTelemetry {
   reason: string
 }
 
-/**
- * Unpacks and decodes an OTLP request, without the secrets in names. Throws VALIDATION_ERROR: 400 for what is not
- * OTLP, 413 beyond the limits.
- */
+/** Unpacks and decodes an OTLP request, without secrets in names. Throws 400 for what is not OTLP, 413 beyond the limits. */
 export async function readTelemetry(
   body: PackedBody,
   { signal, now, pause, onBytes, onRecord }: TelemetryOptions,

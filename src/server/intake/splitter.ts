@@ -42,7 +42,6 @@ const IS_STRUCTURE = new Uint8Array(256)
 for (const byte of [NEWLINE, QUOTE, COMMA, COLON, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT])
   IS_STRUCTURE[byte] = 1
 
-/** The name of a record in errors. */
 export const nameOf = (at: number): string => `records[${at}]`
 
 /** True for white space only, and for a byte order mark among it. */

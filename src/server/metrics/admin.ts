@@ -8,10 +8,7 @@ const text = (body: string, status: number, headers: Record<string, string> = {}
     headers: { 'cache-control': 'no-store', 'content-type': 'text/plain', ...headers },
   })
 
-/**
- * Whether the host of a URL is this server: an address of the machine, a name of localhost, or ADMIN_HOST. A page of another
- * name whose DNS points here (DNS rebinding) is not.
- */
+/** Whether a URL's host is this server: an address of the machine, localhost, or ADMIN_HOST. No name by DNS rebinding is. */
 function isOwnHost(hostname: string, adminHost: string): boolean {
   const name = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
   if (name === adminHost.toLowerCase() || /^(.+\.)?localhost$/.test(name)) return true

@@ -12,7 +12,6 @@ interface ConnectionCount {
   count: number
 }
 
-/** Bytes of the database on disk. */
 export async function readDatabaseBytes(sql: Sql): Promise<number> {
   const [row] = await sql<[{ bytes: number }]>`
     select pg_database_size(current_database())::float8 as bytes`
@@ -47,10 +46,7 @@ interface ReadLimits {
   limitMs: number
 }
 
-/**
- * Calls of the returned function share one read in flight, and what it gave for `keepMs`: scrapes do not pile up on a slow
- * database. Undefined when the read failed or is not done in time; the next call waits for the same read.
- */
+/** Calls share one read in flight, and what it gave for `keepMs`. Undefined when it failed or is not done in time. */
 export function createCachedRead<Value>(
   read: () => Promise<Value>,
   { keepMs, limitMs }: ReadLimits,

@@ -8,10 +8,7 @@ import { EXAMPLE_IDS } from '../../http/openapi/examples.ts'
 
 // The organization of the demo: people, projects, and the budget.
 
-/**
- * `weight`: the amount of their work. `projects`: indexes of those they work on, the main one first. `begins`: the UTC hour at which
- * their day begins.
- */
+/** `weight`: the amount of work. `projects`: indexes, the main one first. `begins`: the UTC hour at which their day begins. */
 const person = (
   name: string,
   role: MemberRecord['role'],

@@ -12,7 +12,6 @@ const RULES = {
 } as const
 export type Rule = keyof typeof RULES
 
-/** Makes the finding of a rule in a file. */
 export function findingOf(
   rule_id: Rule,
   file: string,

@@ -15,10 +15,7 @@ function* recordsOf(plan: SeedPlan): Generator<SyncRecord> {
   yield* generateAudit(plan)
 }
 
-/**
- * Writes the records of `plan` as a sync does, each batch while the next one is prepared: the same plan again changes nothing.
- * `onProgress` gets how many are written.
- */
+/** Writes the records of `plan` as a sync does: the same again changes nothing. `onProgress` gets how many are written. */
 export async function seed(
   deps: SyncDeps,
   orgId: string,

@@ -20,7 +20,6 @@ const ACTIONS: Record<string, { created: string; updated: string }> = {
 /** Ids listed in one entry; its counts include all. */
 const MAX_IDS = 100
 
-/** The entries for the results of the writers of each kind. */
 export function buildAuditEntries(results: Readonly<Record<string, WriteResult>>): NewEntry[] {
   return Object.entries(results).flatMap(([kind, result]): NewEntry[] => {
     const actions = ACTIONS[kind]
@@ -37,7 +36,6 @@ export function buildAuditEntries(results: Readonly<Record<string, WriteResult>>
   })
 }
 
-/** The entry of a request of telemetry. */
 export const telemetryEntry = (
   signal: string,
   records: number,

@@ -96,10 +96,7 @@ function scoreChanged({ session, before }: WrittenSession): NewEvent[] {
   return [event('quality.score_changed', data)]
 }
 
-/**
- * One alert for each fingerprint, of its most severe finding, unless the session had an alert of that
- * fingerprint before.
- */
+/** One alert for each fingerprint, of its most severe finding, unless the session had one before. */
 function alerts({ session, before }: WrittenSession): NewEvent[] {
   const mostSevere = new Map<string, Alert>()
   const alerted = new Set(before?.alerts)

@@ -11,7 +11,6 @@ import { countRisks, riskRecords } from '../../features/risk/queries.ts'
 import { limitRecords, listPlanRecords } from '../../features/seats/export.ts'
 import { countSessions, exportSessions } from '../../features/sessions/export.ts'
 
-/** Commits read at a time. */
 const COMMITS = 500
 
 const linesOf = (records: readonly object[]): string =>

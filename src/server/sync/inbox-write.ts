@@ -40,10 +40,7 @@ export interface InboxRows {
 const MAX_ROWS = 1_000
 const MAX_CHARACTERS = 16 * 1024 * 1024
 
-/**
- * Finds those of these sessions that telemetry of the member with this address may not be added to, as they are stored or
- * in the inbox: another member's, and those that a client stored without a user.
- */
+/** Finds the sessions to which the member's telemetry may not be added: another member's, and those without a user. */
 export async function findForeign(
   sql: ISql,
   orgId: string,
@@ -76,10 +73,7 @@ export async function findForeign(
   return new Set(rows.filter(isForeign).map(({ id }) => id))
 }
 
-/**
- * Stores a request without the organization's lock. Throws UNAUTHORIZED when the organization was deleted, and
- * INTERNAL_ERROR with 503 when a newer program has migrated the database.
- */
+/** Stores a request without the organization's lock. Throws UNAUTHORIZED, and 503 where a newer program has migrated. */
 export async function storeInInbox(
   sql: Sql,
   orgId: string,

@@ -28,10 +28,7 @@ export function machineOf(header: string | null): string | undefined {
   })
 }
 
-/**
- * Finds the user of a request's sessions: the key's member, else the one user of its sessions; else null. A member's
- * id and address are one user.
- */
+/** The user of a request's sessions: the key's member, else the one user of them, by id or address; else null. */
 export async function findUser(
   tx: ISql,
   orgId: string,

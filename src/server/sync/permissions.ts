@@ -35,10 +35,7 @@ const SCOPE_OF_TYPE: Readonly<Record<SyncRecord['type'], Scope>> = {
   effect: 'admin',
 }
 
-/**
- * A function that tells the scope that a record needs and the key lacks; undefined when the key lacks none. Kinds that do not
- * exist need none.
- */
+/** The scope that a record needs and the key lacks; undefined when it lacks none. Kinds that do not exist need none. */
 export function missingScopes(
   scopes: readonly Scope[],
 ): ((record: unknown) => Scope | undefined) | undefined {
@@ -50,9 +47,7 @@ export function missingScopes(
     missing.get(typeof record === 'object' && record !== null && 'type' in record ? record.type : undefined)
 }
 
-/**
- * The record without decisions on findings, unless its sender may make them: they need the scope admin, and are in the audit log.
- */
+/** The record without decisions on findings, unless its sender has the scope admin: they are in the audit log. */
 export function withoutDecisions(record: SyncRecord, key: KeyRights | undefined): SyncRecord {
   if (record.type !== 'session' || key === undefined || grants(key.scopes, 'admin')) return record
   const { security_metadata: security } = record

@@ -89,9 +89,7 @@ export function createPreparer({
   const problems: FieldProblem[] = []
   const records: SyncRecord[] = []
   const sessions: PreparedSession[] = []
-  /**
-   * The error of the first session whose parts contradict each other; problems of the schema are reported before it.
-   */
+  /** The error of the first session whose parts contradict each other, after problems of the schema. */
   let contradiction: unknown
   let group: Checked[] = []
   let groupLength = 0
@@ -127,10 +125,7 @@ export function createPreparer({
   return {
     /** Notes a problem of a record that cannot be taken; as `add`. */
     refuse,
-    /**
-     * Takes a record; `name` names it in errors (`records[3]`), `json` is its text where it is known. False when enough
-     * problems are found: no further record is needed.
-     */
+    /** Takes a record, named `name` in errors; `json` is its text where it is known. False when enough problems are found. */
     async add(record: unknown, name: string, json?: string): Promise<boolean> {
       const scope = missingScope?.(record)
       if (scope !== undefined) {
@@ -164,10 +159,7 @@ export function createPreparer({
       }
       return true
     },
-    /**
-     * The batch. Throws FORBIDDEN with the records that the key may not send, or VALIDATION_ERROR with the problems of all
-     * records.
-     */
+    /** The batch. Throws FORBIDDEN with the records that the key may not send, or VALIDATION_ERROR with all problems. */
     async finish(): Promise<PreparedBatch> {
       if (unscoped.length > 0) throw forbidden(...unscoped)
       if (problems.length > 0) throw validationError(...problems)

@@ -88,10 +88,7 @@ export async function attemptTest(
   return result
 }
 
-/**
- * Makes a delivery due now: a finished one gets one more attempt, a waiting one keeps its retries, one in
- * flight is not changed. Throws NOT_FOUND.
- */
+/** Makes a delivery due now: a finished one gets one more attempt, a waiting one keeps its retries. Throws NOT_FOUND. */
 export async function redeliver(
   { inTurn }: Pick<RedeliveryDeps, 'inTurn'>,
   orgId: string,

@@ -6,10 +6,7 @@ export interface AttemptResult {
   ok: boolean
   /** The URL or its address is refused: a retry would not help. */
   refused: boolean
-  /**
-   * This machine had no socket or file descriptor left: nothing was sent, and the attempt does not count.
-   * Then `ok` and `refused` are false.
-   */
+  /** This machine had no socket left: nothing was sent, and the attempt does not count. Then `ok` and `refused` are false. */
   postponed: boolean
   /** null: no response. */
   statusCode: number | null

@@ -126,10 +126,7 @@ function portProblem(url: URL, { allowCidrs, allowHttp }: EgressOptions): string
     : undefined
 }
 
-/**
- * Checks URLs and addresses of receivers. A problem is shown to the user who gave the URL and names the
- * setting that would allow it. The addresses of a host name are checked at each attempt.
- */
+/** Checks URLs and addresses of receivers. A problem is shown to the user and names the setting that would allow it. */
 export function createEgress(options: EgressOptions): Egress {
   // may be cached, as the rules do not change: an attempt checks up to five addresses, at 12 µs each
   const isAllowed = memoize(addressCheck(options))

@@ -97,10 +97,7 @@ interface Exchange {
   resolve(result: ExchangeResult): void
 }
 
-/**
- * Ends the exchange; only the first call counts. If there is a response, its status replaces `failure`. The connection
- * is closed unless the response `isComplete`.
- */
+/** Ends the exchange, once. The status of a response replaces `failure`. The connection is closed unless `isComplete`. */
 function finish(exchange: Exchange, failure: Failure | null, isComplete = false): void {
   if (exchange.isOver) return
   exchange.isOver = true
@@ -128,10 +125,7 @@ function startTimer(exchange: Exchange, what: string, ms: number): void {
 const startConnectTimer = (exchange: Exchange): void =>
   startTimer(exchange, 'no connection', exchange.options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS)
 
-/**
- * Finds the addresses for a new connection and checks all of them: it is made to these, and to no others. Not called
- * for an address, which was checked with the URL.
- */
+/** The addresses for a new connection, all checked: it is made to no others. An address was checked with the URL. */
 const lookupOf =
   (exchange: Exchange): LookupFunction =>
   (host, _options, callback) => {

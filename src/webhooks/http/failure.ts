@@ -4,10 +4,7 @@ import { codeOf } from '../../base/errors.ts'
 import { refusalOf } from './egress.ts'
 import type { LookUpResult } from './resolve.ts'
 
-/**
- * Whether this process has no file descriptor left. Bun reports ECONNREFUSED for a connection that failed for
- * that reason. Opens and closes one file: some 5 µs.
- */
+/** Whether this process has no file descriptor left, which Bun reports as ECONNREFUSED. Opens a file: some 5 µs. */
 export function isOutOfDescriptors(): boolean {
   try {
     closeSync(openSync('/dev/null', 'r'))

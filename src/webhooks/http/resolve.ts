@@ -51,10 +51,7 @@ export type LookUpResult =
   | { addresses: string[] }
   | { problem: 'refused' | 'timeout' | 'failed'; code?: string }
 
-/**
- * Resolves a name and checks its addresses. One refused address refuses the name: with several addresses the
- * connection may use any. Of localhost, one allowed address is enough.
- */
+/** Resolves a name and checks its addresses: one refused refuses the name. Of localhost, one allowed is enough. */
 export async function lookUp(
   egress: Egress,
   resolve: Resolve,

@@ -40,10 +40,7 @@ function limitIdle(agent: Agent): Agent {
   })
 }
 
-/**
- * The connections of a sender: those to the same scheme, host and port are kept for IDLE_MS for the next request.
- * `ca`: certificate authorities in PEM, in place of the system's.
- */
+/** The connections of a sender, kept for IDLE_MS. `ca`: certificate authorities in PEM, in place of the system's. */
 function createAgents(ca?: string) {
   const agents: Agent[] = []
   return {

@@ -28,7 +28,6 @@ export interface ClaimedDelivery {
   /** A first attempt to an endpoint that is not failing. */
   is_first: boolean
   url: string
-  /** Encrypted. */
   secret: Uint8Array
   /** Encrypted; null outside the grace period of a rotation. */
   previous_secret: Uint8Array | null
@@ -59,10 +58,7 @@ export interface ClaimLimits {
   leaseMs: number
 }
 
-/**
- * Begins attempts of due deliveries of the organization, oldest first, endpoints in rotation. They are due again when their
- * leases end. Instances of earlier versions give their worker's id as the last argument of the function.
- */
+/** Begins attempts of due deliveries, oldest first, endpoints in rotation. They are due again when their leases end. */
 export async function claim(
   sql: Sql,
   orgId: string,
@@ -108,10 +104,7 @@ export const dueDeliveries = (sql: Sql, limit: number, others = sql``) => sql`
   where e.enabled
     and (o.plan <> 'cloud_pro' or e.owner is not null)`
 
-/**
- * Organizations with due deliveries, in no order: one read without locks. The lateral queries read three
- * index entries of each endpoint, however many deliveries wait.
- */
+/** Organizations with due deliveries: one read of three index entries of each endpoint, without locks. */
 export async function findDueOrganizations(sql: Sql): Promise<string[]> {
   const abandoned = sql`q.leased and q.mode <> 'test' and q.due_at <= now()`
   const orOne = sql`

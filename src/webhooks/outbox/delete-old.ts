@@ -8,10 +8,7 @@ const MAX_ENDPOINTS = 1_000
 /** Rows in one statement, so that no other waits long for its locks. */
 const BATCH = 5_000
 
-/**
- * Deletes deliveries that were finished before `before`, with their attempts and counts, and events without
- * deliveries. Returns how many deliveries.
- */
+/** Deletes deliveries finished before `before`, with attempts and counts, and events without any. Returns how many. */
 export async function deleteOldDeliveries(sql: Sql, before: Date): Promise<number> {
   const endpoints = await sql<{ org_id: string; endpoint_id: string }[]>`
     select distinct c.org_id, c.endpoint_id

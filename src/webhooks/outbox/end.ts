@@ -9,10 +9,7 @@ import { FAILED_FOR_GOOD } from './settle.ts'
 const MAX_ENDPOINTS = 1_000
 const BATCH = 5_000
 
-/**
- * CTEs that end unfinished deliveries with this status, and update the counts. They read a CTE `ended` (id,
- * attempts, failures); their CTE `changed` has a row for each delivery.
- */
+/** CTEs that end the unfinished deliveries `ended` (id, attempts, failures) with this status; `changed` has a row for each. */
 const endUndelivered = (sql: ISql, orgId: string, status: 'failed' | 'cancelled'): Fragment => sql`
   unqueued as (
     delete from webhook_queue q
@@ -112,10 +109,7 @@ async function deleteHealthOfDeleted(sql: Sql): Promise<void> {
   }
 }
 
-/**
- * Fails deliveries that are not claimed again: tests whose process ended, and those that have lost MAX_LOST
- * attempts. Returns how many.
- */
+/** Fails deliveries that are not claimed again: tests whose process ended, and those with MAX_LOST lost attempts. */
 export async function failAbandoned(sql: Sql, log: Pick<Log, 'warn'>): Promise<number> {
   const endpoints = await sql<{ org_id: string; endpoint_id: string }[]>`
     select p.org_id, p.endpoint_id

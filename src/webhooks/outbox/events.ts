@@ -16,19 +16,12 @@ interface Addressed {
   bodyOf: (eventId: string) => string
 }
 
-/**
- * Deliveries inserted by one statement. 10,000 sessions for 20 endpoints are 200,000: as one statement they
- * would nearly reach the statement timeout, with all their bodies in memory at once.
- */
+/** Deliveries of one statement. 200,000 in one would nearly reach the statement timeout, with all bodies in memory. */
 const MAX_DELIVERIES = 20_000
 
-/** The enabled endpoints that subscribe to an event. */
 type Subscribers = (name: EventName) => readonly string[]
 
-/**
- * Ids of the organization's enabled endpoints by event: one read of at most 20 rows; none where the plan has
- * no webhooks. Valid while the caller holds the organization's lock, which changes of endpoints take too.
- */
+/** Enabled endpoints by event, in one read; none where the plan has no webhooks. Valid under the organization's lock. */
 export async function findSubscribers(tx: ISql, orgId: string): Promise<Subscribers> {
   const endpoints = await tx<{ id: string; events: string[] }[]>`
     select e.id, e.events
@@ -77,10 +70,7 @@ export async function emit(
   }
 }
 
-/**
- * Stores events and a delivery of each for each of its endpoints, as `emit` does. No join of unnested arrays: PostgreSQL does
- * not know their length when it plans one.
- */
+/** Stores events and their deliveries, as `emit`. No join of unnested arrays, whose length PostgreSQL does not know. */
 export async function sendTo(
   tx: ISql,
   orgId: string,

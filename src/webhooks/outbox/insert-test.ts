@@ -16,10 +16,7 @@ interface NewTest {
   id?: string
 }
 
-/**
- * Inserts the event and the delivery of a test with an attempt in flight, which the caller makes and settles.
- * Undefined when the endpoint does not exist.
- */
+/** Inserts a test's event and delivery with an attempt in flight, which the caller settles. Undefined without the endpoint. */
 export async function insertTest(
   tx: ISql,
   orgId: string,

@@ -81,10 +81,7 @@ async function updateCountsOf(
   return moved.reduce((sum, { deliveries }) => sum + deliveries, 0)
 }
 
-/**
- * Makes a delivery due now, unless it is in flight: a finished one for one more attempt, a waiting one with
- * its retries. Returns whether anything was changed.
- */
+/** Makes a delivery due now unless it is in flight: with its retries, or one more attempt. Whether anything was changed. */
 export async function redeliverOne(
   tx: ISql,
   orgId: string,
@@ -137,10 +134,7 @@ const undelivered = (sql: ISql, orgId: string, endpointId: string, { since, unti
 /** Deliveries in one statement, some 60 µs each: 1.2 s of the 25 s that a statement may take. */
 const BATCH = 20_000
 
-/**
- * Makes all failed and cancelled deliveries of the span due now. Returns how many. The counts are updated
- * last, by one statement: settlements of this endpoint wait for the same rows.
- */
+/** Makes failed and cancelled deliveries of the span due now. The counts come last: settlements wait for the same rows. */
 export async function redeliverSpan(
   tx: ISql,
   orgId: string,

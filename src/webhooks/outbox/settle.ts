@@ -10,10 +10,7 @@ export interface Outcome {
   result: AttemptResult
 }
 
-/**
- * Splits outcomes into parts, in the order in which to settle them: failures before the last success of their
- * endpoint, successes, and failures after it, which are the consecutive ones.
- */
+/** Outcomes in the order in which to settle them: an endpoint's failures before its last success, successes, later failures. */
 export function inBatches<Some extends Outcome>(outcomes: readonly Some[]): Some[][] {
   const successes = outcomes.filter(({ result }) => result.ok)
   if (successes.length === outcomes.length) return [successes]
@@ -108,10 +105,7 @@ async function writeOutcomes(
   return (await statement).map(({ id }) => id)
 }
 
-/**
- * Ends the lease of a delivery of which nothing was sent, because this machine had no socket left. It is due
- * again in `delayMs`, and the attempt is not counted.
- */
+/** Ends the lease of a delivery that was not sent, since no socket was left. Due again in `delayMs`; no attempt counts. */
 export async function release(
   sql: ISql,
   orgId: string,

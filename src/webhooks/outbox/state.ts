@@ -17,10 +17,7 @@ interface QueueState {
 /** A backlog of millions is not counted to its end. */
 export const MAX_COUNTED = 10_000
 
-/**
- * Reads the state without locks. Of the queue it reads two index entries of each endpoint for the oldest, MAX_COUNTED for
- * the backlog, and those of the deliveries in flight, however many wait.
- */
+/** Reads the state without locks, by a few index entries of each endpoint however many deliveries wait. */
 export async function readQueueState(sql: Sql): Promise<QueueState> {
   const [oldest] = await sql<{ seconds: number | null }[]>`
     select extract(epoch from now() - min(w.due_at))::float8 as seconds

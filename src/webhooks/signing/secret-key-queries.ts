@@ -10,10 +10,7 @@ const OTHER_KEY =
   'the webhook secrets of this database were encrypted with another key: set SECRET_KEY to that one, or put its secret.key into DATA_DIR; ' +
   'if it is lost, `cloud-analytics webhook new-secrets --all --yes` gives each endpoint a new secret'
 
-/**
- * The key of the setting or of `secret.key`, made when there is none. Throws OperatorError when there are endpoints whose
- * secrets are encrypted with another key; then none is made.
- */
+/** The key, made when there is none. Throws OperatorError when endpoints' secrets are encrypted with another; then none is made. */
 export async function openSecretKey(
   sql: Sql,
   config: Pick<Config, 'secretKey' | 'dataDir'>,
@@ -25,10 +22,7 @@ export async function openSecretKey(
   return key
 }
 
-/**
- * Stores the digest of this server's key. Throws OperatorError when there are endpoints whose secrets are
- * encrypted with another key; without endpoints the digest is replaced.
- */
+/** Stores the digest of the key; without endpoints it is replaced, else OperatorError for another. */
 export async function checkSecretKey(sql: Sql, digest: Uint8Array): Promise<void> {
   await sql.begin(async (tx) => {
     if (await isLocked(tx, digest)) return

@@ -36,10 +36,7 @@ export const USER_AGENT = `CloudAnalytics/${VERSION}`
 
 const SECRET_FORM = /^whsec_([A-Za-z0-9+/]+={0,2})$/
 
-/**
- * The key of Standard Webhooks: the decoded bytes of a secret `whsec_<base64>`; of any other text its bytes
- * in UTF-8.
- */
+/** The key of Standard Webhooks: the decoded bytes of a secret `whsec_<base64>`; of any other text its bytes in UTF-8. */
 function standardKey(secret: string): Buffer {
   const encoded = SECRET_FORM.exec(secret)?.[1]
   return encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, 'base64')
@@ -123,10 +120,7 @@ export function verifySignature(secret: string, body: string | Uint8Array, heade
   return isSame(header, signatureOf(secret, body))
 }
 
-/**
- * Whether one of the signatures in a `webhook-signature` header (`v1,<base64>`, separated by spaces) is the
- * message's. The caller checks the age of the message.
- */
+/** Whether one of the header's signatures (`v1,<base64>`, by spaces) is the message's. The caller checks its age. */
 export function verifyStandardSignature(secret: string, message: StandardMessage, header: string): boolean {
   const expected = standardSignatureOf(secret, message)
   return header.split(' ').some((given) => isSame(given, expected))

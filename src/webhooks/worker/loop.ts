@@ -53,7 +53,6 @@ export function startPoller({ findDueOrganizations, onFound, log }: PollerDeps) 
   }
 }
 
-/** Items started in one iteration of the event loop. */
 const CHUNK = 8
 
 /**

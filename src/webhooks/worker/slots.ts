@@ -47,8 +47,5 @@ export function createSlots(total: number) {
   }
 }
 
-/**
- * The deliveries that may be in flight at once. A slot is held from the claim to the settlement: that bounds
- * the memory, and the attempts lost in a crash, however many deliveries wait.
- */
+/** Deliveries that may be in flight, from claim to settlement: that bounds memory, and the attempts lost in a crash. */
 export type Slots = ReturnType<typeof createSlots>

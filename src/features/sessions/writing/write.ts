@@ -61,7 +61,6 @@ export interface SessionsWritten extends WriteResult {
   skipped: readonly SkippedSession[]
   /** Numbers of those that had another project. */
   moved: readonly MovedSessions[]
-  /** The sessions that are new or have changed. */
   changed: readonly WrittenSession[]
 }
 
