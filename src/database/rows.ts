@@ -130,22 +130,31 @@ export async function* pagesOf<Place, Row extends Place>(
   }
 }
 
-/** A page of the rows that `from` has, `from … where …`, with these columns and in this order, and the number of all. */
+/**
+ * A page of the rows that `from` has, `from … where …`, with these columns and in this order, and the number of all, which is of
+ * the same moment.
+ */
 export async function readPage<Row extends object>(
   sql: ISql,
   { page, per_page }: { page: number; per_page: number },
   { columns, from, order }: Record<'columns' | 'from' | 'order', Fragment>,
 ): Promise<{ data: Row[]; pagination: PagePosition }> {
-  const [rows, [counted]] = await Promise.all([
-    sql<Row[]>`
-      select ${columns}
-      ${from}
-      order by ${order}
-      limit ${per_page}
-      offset ${(page - 1) * per_page}`,
-    sql<{ total: number }[]>`select count(*)::integer as total ${from}`,
-  ])
-  return { data: [...rows], pagination: { page, per_page, total: counted?.total ?? 0 } }
+  const rows = await sql<(Row & { total: number })[]>`
+    select ${columns}, (count(*) over ())::integer as total
+    ${from}
+    order by ${order}
+    limit ${per_page}
+    offset ${(page - 1) * per_page}`
+  const total = rows[0]?.total ?? (page === 1 ? 0 : await countOf(sql, from))
+  return {
+    data: rows.map(({ total: _, ...row }) => row as unknown as Row),
+    pagination: { page, per_page, total },
+  }
+}
+
+async function countOf(sql: ISql, from: Fragment): Promise<number> {
+  const [row] = await sql<{ total: number }[]>`select count(*)::integer as total ${from}`
+  return row?.total ?? 0
 }
 
 export async function deleteOfSessions(

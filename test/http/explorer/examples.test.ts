@@ -109,7 +109,7 @@ async function listed(path: string): Promise<Row[]> {
     const url = `${path}${path.includes('?') ? '&' : '?'}per_page=100&page=${page}`
     const { data, pagination } = JSON.parse(await (await send({ method: 'GET', path: url })).text())
     rows.push(...data)
-    if (pagination === undefined || rows.length >= pagination.total) return rows
+    if (data.length === 0 || pagination === undefined || rows.length >= pagination.total) return rows
   }
 }
 
