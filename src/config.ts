@@ -211,7 +211,6 @@ export const SETTINGS = Object.values<Setting<SettingName, unknown> | typeof OID
   'parse' in entry ? [entry] : Object.values<Setting<SettingName, unknown>>(entry),
 )
 
-/** The command-line flag of a setting. */
 export const flagOf = (name: SettingName): string => `--${name.toLowerCase().replaceAll('_', '-')}`
 
 /** Adds to `problems` what is missing beside OIDC_ISSUER. */

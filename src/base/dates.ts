@@ -20,7 +20,6 @@ export function isDate(text: string): boolean {
   return year > 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month)
 }
 
-/** Days of a month, from 1, of the Gregorian calendar. */
 function daysIn(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
@@ -158,7 +157,6 @@ export const UTC = 'UTC'
 export const hourOf = (day: string, hour: number, zone: string): Date =>
   new Date(hourMs(`${day}T${String(hour).padStart(2, '0')} ${zone}`))
 
-/** The day of an instant in a time zone. */
 export function dayOf(instant: Date | string, zone: string): string {
   const utcDay = dateOf(instant)
   if (zone === UTC) return utcDay
@@ -176,7 +174,6 @@ export function instantsOf(from: string | undefined, to: string | undefined, zon
   return { from: startOf(from), before: startOf(daysOf(from, to).before) }
 }
 
-/** The day `days` after `date` (before it when negative). */
 export function addDays(date: string, days: number): string {
   return dateOf(new Date(Date.parse(`${date}T00:00:00Z`) + days * DAY_MS))
 }
@@ -187,7 +184,6 @@ export function dayNumber(date: string): number {
   return Date.parse(date) / DAY_MS + 3
 }
 
-/** Days from `from` to `to`, 0 for the same day. */
 export function daysBetween(from: string, to: string): number {
   return dayNumber(to) - dayNumber(from)
 }
@@ -196,12 +192,10 @@ export function daysBetween(from: string, to: string): number {
 export const daysFrom = (from: string, to: string): string[] =>
   Array.from({ length: daysBetween(from, to) + 1 }, (_, index) => addDays(from, index))
 
-/** The first day of the date's month. */
 export function monthOf(date: string): string {
   return `${date.slice(0, 7)}-01`
 }
 
-/** The first day of the month `months` after the date's month. */
 export function addMonths(date: string, months: number): string {
   // Date.UTC would not do: it reads the years 0 to 99 as 1900 to 1999
   const first = new Date(0)
@@ -209,7 +203,6 @@ export function addMonths(date: string, months: number): string {
   return dateOf(first)
 }
 
-/** The Monday on or before the date. */
 export function mondayOf(date: string): string {
   return addDays(date, -((new Date(`${date}T00:00:00Z`).getUTCDay() + 6) % 7))
 }
@@ -221,7 +214,6 @@ export interface Span {
   before?: string | undefined
 }
 
-/** The days of a range, both ends included. */
 export const daysOf = (from: string | undefined, to: string | undefined): Span => ({
   grain: 'day',
   from,

@@ -13,7 +13,6 @@ export type ErrorCode = keyof typeof STATUS_OF_CODE
 /** Problems in one response: a file in the wrong format has one in every record. */
 export const MAX_PROBLEMS = 20
 
-/** A problem of one field of a request, for `details` of the error body. */
 export interface FieldProblem {
   field: string
   message: string
@@ -91,7 +90,6 @@ export function noSpaceError(error: unknown, path?: string): OperatorError | und
   return new OperatorError(`no space is left: free some, then run this again (${place})`)
 }
 
-/** The message of an error, or what was thrown instead of one, as text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

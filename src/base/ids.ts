@@ -82,5 +82,4 @@ export function sessionIdOf(agentId: string): string {
   return `sess_${plain.slice(0, AGENT_ID_LENGTH - 21)}-${hash}`
 }
 
-/** The ids of rows, in their order. */
 export const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id)

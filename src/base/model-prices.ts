@@ -13,7 +13,6 @@ export interface ModelPrices {
 }
 export type PriceOverrides = Readonly<Record<string, ModelPrices>>
 
-/** The MODEL_PRICES file, and the prices that it had when it was read. */
 export interface PriceFile {
   file: string
   prices: PriceOverrides

@@ -1,4 +1,3 @@
-/** A line of a file. */
 export interface Line {
   /** The number of the line, from 1. Blank lines are counted, but not returned. */
   number: number

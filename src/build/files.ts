@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path'
 
 export const ROOT = resolve(import.meta.dir, '../..')
 
-/** The package.json in a folder below the repository's. */
 export const readPackage = (folder = '') =>
   JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'))
 

@@ -6,12 +6,10 @@ const MAGIC_64 = 0xfeedfacf
 /** Size of `struct fat_arch`: cputype, cpusubtype, offset, size, align. */
 const FAT_ARCH_BYTES = 20
 const HEADER_BYTES = 32
-/** LC_LOAD_DYLIB, LC_LOAD_WEAK_DYLIB without LC_REQ_DYLD, LC_REEXPORT_DYLIB likewise. */
 const LOAD_DYLIB = new Set([0x0c, 0x18, 0x1f])
 const LC_REQ_DYLD = 0x80000000
 const LC_CODE_SIGNATURE = 0x1d
 
-/** `CPU_TYPE_X86_64` and `CPU_TYPE_ARM64`. */
 export const CPU_TYPES = { x64: 0x01000007, arm64: 0x0100000c } as const
 
 /** The part of a universal binary that is for the processor, with its signature; another binary as it is. */

@@ -15,7 +15,6 @@ interface Package {
   text: string
 }
 
-/** The packages of `dependencies` in package.json and all that they need. */
 function runtimePackages(): Package[] {
   const { found } = lockedPackages(readPackage().dependencies)
   const packages = [...found.values()].map(({ key, component: { name, version, licenses } }) => {

@@ -47,7 +47,6 @@ const SHARED_FOLDERS = ['timezonesets', 'tsearch_data']
 /** All times are UTC; the other 596 time zones would be most of the files that the first start writes. */
 const TIME_ZONES = ['timezone/UTC', 'timezone/GMT', 'timezone/Etc/UTC']
 
-/** The folder that `pack(target)` fills. */
 export function assetsFolder(target: ServerTarget): string {
   return join(ROOT, 'dist/assets', target)
 }
@@ -129,7 +128,6 @@ type Contents = Map<string, Buffer>
 const read = (folder: string, paths: readonly string[], at = ''): Contents =>
   new Map(paths.map((path) => [join(at, path), readFileSync(join(folder, path))]))
 
-/** The paths of all files or folders below a folder. */
 function below(folder: string, is: 'isFile' | 'isDirectory'): string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
   const paths = entries.filter((entry) => entry[is]()).map(({ parentPath, name }) => join(parentPath, name))

@@ -15,7 +15,6 @@ import { endingOf, TARGETS, type Target } from './targets.ts'
 const FOLDER = 'dist/release'
 const BILL = 'sbom.cdx.json'
 
-/** The file name of a version's executable for `target`. */
 export const releaseName = (version: string, target: Target): string =>
   `cloud-analytics-${version}-${target}${endingOf(target)}`
 

@@ -21,7 +21,6 @@ const LOCK = Bun.JSONC.parse(readFileSync(join(ROOT, 'bun.lock'), 'utf8')) as {
   packages: Record<string, Locked>
 }
 
-/** A package of bun.lock, under its key there, and what it needs. */
 interface Found {
   key: string
   component: ReturnType<typeof npmComponent>

@@ -103,7 +103,6 @@ interface Placed {
   wanted: Placement
 }
 
-/** Whether the database has the extension. */
 export async function hasCitus(sql: ISql): Promise<boolean> {
   const [row] = await sql<{ found: boolean }[]>`
     select exists (select from pg_extension e where e.extname = 'citus') as found`

@@ -86,13 +86,11 @@ async function createMigrationsTable(sql: ISql): Promise<void> {
     )`
 }
 
-/** A migration that a database has. */
 export interface AppliedMigration {
   number: number
   checksum: string
 }
 
-/** The migrations of a database that has the table of them, in order. */
 export async function listApplied(sql: ISql): Promise<AppliedMigration[]> {
   return await sql<AppliedMigration[]>`
     select m.number, m.checksum

@@ -130,7 +130,6 @@ async function findOrStart(
   }
 }
 
-/** Other commands are counted at this interval. */
 const COUNT_MS = 200
 
 /** Waits until no other command is connected to the server, before it is stopped. */

@@ -7,12 +7,10 @@ import type { ISql } from './client.ts'
  */
 export const RESTORE_MARK = 'unfinished_restore'
 
-/** Marks the database, from the commit of `tx` on; does nothing when it is marked already. */
 export async function markRestore(tx: ISql): Promise<void> {
   await tx`create table if not exists ${tx(RESTORE_MARK)} (started_at timestamptz not null default now())`
 }
 
-/** Removes the mark, in the transaction that completes the restore. */
 export async function removeRestoreMark(tx: ISql): Promise<void> {
   await tx`drop table ${tx(RESTORE_MARK)}`
 }

@@ -36,7 +36,6 @@ interface Declared {
   ranges?: readonly (readonly [least: string, greatest: string])[]
   /** `from … where …`: the organization's rows that are counted, as `s`. */
   rows: (sql: ISql, orgId: OrgId) => Fragment
-  /** Counts such rows: a row for each key. */
   count: (sql: ISql, rows: Fragment) => Fragment
   /**
    * Rows in which the columns of `ranges` of the rollup's row `r` are found again, after rows were removed that

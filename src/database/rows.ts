@@ -15,7 +15,6 @@ interface ColumnTypes {
   /** RFC 3339, `infinity` or `-infinity`. */
   timestamptz: string | null
   boolean: boolean | null
-  /** JSON text. */
   json: string | null
   /** Hexadecimal text. */
   bytea: string | null
@@ -35,7 +34,6 @@ type Column<Row, Name> =
 /** The columns of rows, in their order. */
 export type Columns<Row, Name extends string> = { readonly [Each in Name]: Column<Row, Each> }
 
-/** A column's name and type, and its value in a row. */
 interface DescribedColumn<Row> {
   name: string
   type: ColumnType

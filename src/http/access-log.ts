@@ -13,7 +13,6 @@ const MINUTE_MS = 60_000
 interface AnsweredRequest {
   method: string
   url: string
-  /** The pattern of its route. */
   route: string
   status: number
   /** The time of the arrival by the monotonic clock. */

@@ -15,7 +15,6 @@ const UNKNOWN = 'unknown'
 
 /** Limits clients by address: each has `limit` requests in a minute of the wall clock `now`. */
 export function createAddressLimiter(now: () => Date, limit = LIMIT) {
-  /** The requests of each address in this minute. */
   const counts = new Map<string, number>()
   let countedMinute = 0
   const usedOf = (address: string): number => {
@@ -25,7 +24,6 @@ export function createAddressLimiter(now: () => Date, limit = LIMIT) {
     return counts.get(address) ?? 0
   }
   return {
-    /** Counts one request of the address. */
     take(address: string): Decision {
       const used = usedOf(address)
       if (used >= limit) return decisionAt(now(), false, limit, 0)

@@ -32,7 +32,6 @@ export interface Admitted {
   access: Access | undefined
   /** The limit in the headers: the organization's, or without a valid key that of the client's address. */
   limit: Decision
-  /** The error that prevented the look-up of the key or the limit. */
   failure?: unknown
 }
 
@@ -132,7 +131,6 @@ export function createAdmission(deps: AdmissionDeps) {
       if (admitted !== undefined) parts.set(part, admitted)
       return part
     },
-    /** Returns the admission of the request that this one is a part of. */
     admittedBefore: (request: Request): Admitted | undefined => parts.get(request),
     /** The limit of the client's address, without counting the request: for preflights. */
     peek: (request: Request, name: LimitName): Decision =>
@@ -163,7 +161,6 @@ function createPresentedKeys(): (request: Request) => ParsedKey | undefined {
   }
 }
 
-/** X-RateLimit-*. */
 export const limitHeaders = ({ limit, remaining, resetS }: Decision) => ({
   'X-RateLimit-Limit': String(limit),
   'X-RateLimit-Remaining': String(remaining),

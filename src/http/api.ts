@@ -48,9 +48,7 @@ export interface ReadDeps {
   now: () => Date
 }
 
-/** The dependencies of routes. */
 export interface RouteDeps extends ReadDeps {
-  /** Connections for transactions. */
   writes: Sql
   log: Log
   gate: Gate

@@ -34,7 +34,6 @@ export const packedBody = (schema: TSchema): TUnsafe<PackedBody> =>
 
 export const isPacked = (schema: TSchema | undefined): boolean => schema?.noValidate === true
 
-/** A body as it was sent. */
 export interface PackedBody {
   /** The bytes have a buffer of their own, so that they can be transferred to a thread. */
   bytes: Uint8Array<ArrayBuffer>

@@ -30,7 +30,6 @@ export interface Declared {
   reads?: BodyOptions
   ignores?: readonly string[]
   fails?: readonly number[]
-  /** The scope, where `scope` was. */
   needs?: Need
   [hook: string]: unknown
 }

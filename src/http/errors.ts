@@ -25,7 +25,6 @@ interface ErrorDeps {
   log: Log
   /** The disk on which an operator frees space for the database. */
   diskPlace: string
-  /** The app, whose routes say which methods a path takes. */
   app: () => Pick<AnyElysia, 'router'>
 }
 
@@ -90,7 +89,6 @@ const createApiError =
     return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side')
   }
 
-/** Answers what was thrown. */
 export const errors = (deps: ErrorDeps) => {
   const apiError = createApiError(deps)
   return new Elysia()

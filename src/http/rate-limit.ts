@@ -35,9 +35,7 @@ interface Window {
   endsAt: number
   /** Requests of the minute that any instance has leased, this one included. */
   used: number
-  /** Requests leased by this instance and not yet spent. */
   held: number
-  /** Requests that wait for the lease in flight. */
   waiting: number
   leasing: Promise<void> | null
 }

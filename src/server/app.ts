@@ -91,7 +91,6 @@ export interface AppDeps {
   now: () => Date
   /** Tells this server's data from those of others: in `/health`. */
   instance: string
-  /** State of the webhook worker: `ok`, or what is wrong. */
   worker: () => string
   /** `ok` unless given. */
   schema?: SchemaState

@@ -14,7 +14,6 @@ const PING_LIMITS = { limitMs: 2_000, giveUpMs: 10_000 }
 interface ReadinessDeps {
   lookUp: LookUp
   disk: DiskState
-  /** State of the webhook worker: `ok`, or what is wrong. */
   worker: () => string
   schema: SchemaState
 }

@@ -6,12 +6,10 @@ import { bodyOf, Envelope, EVENT_NAMES, EVENTS, type SentName, TEST_EVENT } from
 const EXAMPLE_ID = 'evt_0k3w9d2m'
 const EXAMPLE_TIME = new Date('2026-01-31T12:34:56.789Z')
 
-/** An event with its schema and an example. */
 interface PublishedEvent {
   name: SentName
   meaning: string
   schema: object
-  /** An example body. */
   example: Envelope
 }
 

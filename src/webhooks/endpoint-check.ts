@@ -5,7 +5,6 @@ import { lookUp, type Resolve } from './http/resolve.ts'
 import { type EndpointChangeBody, MAX_DESCRIPTION_LENGTH, type NewEndpointBody } from './model.ts'
 import { EVENT_NAMES, isEventName } from './outbox/catalogue.ts'
 
-/** The checked fields of a new endpoint. */
 export interface NewEndpoint {
   url: string
   events: string[]
@@ -13,7 +12,6 @@ export interface NewEndpoint {
   description: string | null
 }
 
-/** The checked fields of a change. */
 export type EndpointChange = Partial<NewEndpoint>
 
 const ALL = '*'
@@ -23,7 +21,6 @@ const MAX_QUOTED_LENGTH = 60
 /** Short, since this look-up only reports mistakes early: each attempt looks the name up again. */
 const LOOKUP_MS = 500
 
-/** The new endpoint of a body without problems. */
 export const newEndpointOf = (body: NewEndpointBody): NewEndpoint => ({
   ...{ url: '', events: [], enabled: true, description: null },
   ...changeOf(body),
@@ -36,7 +33,6 @@ export function changeOf(body: EndpointChangeBody): EndpointChange {
   return { ...change, events: events.includes(ALL) ? [ALL] : [...new Set(events)] }
 }
 
-/** Finds problems of URL, events and description in the body of a new endpoint or a change. */
 export function endpointProblems(body: EndpointChangeBody, egress: Egress): FieldProblem[] {
   const problemOf = new Map<string, (given: unknown) => string | undefined>([
     ['url', (given) => urlProblem(given, egress)],

@@ -11,7 +11,6 @@ import type { SecretBox } from './signing/secret-box.ts'
 import { replaceSecretKey } from './signing/secret-key-queries.ts'
 import { clearGithubSecret, findUnreadable, nameOfOwner } from './stored-secret-queries.ts'
 
-/** The new secret of an endpoint of the organization with the slug `org`. */
 interface NewSecret {
   org: string
   id: string

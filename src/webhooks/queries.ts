@@ -42,7 +42,6 @@ export async function getEndpoint(sql: ISql, orgId: string, id: string): Promise
 /** The error of every request for an endpoint that does not exist. */
 export const noEndpoint = () => new ApiError('NOT_FOUND', 'no such webhook endpoint')
 
-/** Counts the organization's endpoints. */
 export async function countEndpoints(tx: ISql, orgId: string): Promise<number> {
   const [row] = await tx<{ endpoints: number }[]>`
     select count(*)::integer as endpoints

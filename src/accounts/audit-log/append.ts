@@ -156,7 +156,6 @@ export async function insertRows(
 
 const entriesWith = (tx: ISql, ids: readonly string[]) => tx`s.id = any(${[...ids]}::text[])`
 
-/** Deletes the entries with these ids, and subtracts them from the counts. */
 export async function deleteRows(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   const before = entriesWith(tx, ids)

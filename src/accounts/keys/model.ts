@@ -45,7 +45,6 @@ const NEEDS = {
   'cost:read and risk:read': ['cost:read', 'risk:read'],
 } satisfies Record<string, readonly Scope[]>
 
-/** A route needs this of a key. */
 export type Need = Scope | keyof typeof NEEDS
 
 const isNeed = (need: Need): need is keyof typeof NEEDS => need in NEEDS
@@ -82,7 +81,6 @@ export function grants(held: readonly Scope[], need: Need): boolean {
   return need === 'any key' || scopesFor(need).some((scope) => held.includes(scope))
 }
 
-/** `read` without `audit:read`. */
 const READ_OF_DEVELOPERS = SCOPES.filter((scope) => scope.endsWith(':read') && scope !== 'audit:read')
 
 /** A signed-in person of the role has these scopes. */

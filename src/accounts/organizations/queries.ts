@@ -6,7 +6,6 @@ import type { ISql, Sql } from '../../database/client.ts'
 import { type Actor, recordEntries, SYSTEM } from '../audit-log/append.ts'
 import type { Organization } from './model.ts'
 
-/** The form of a slug. */
 export const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const MAX_NAME_LENGTH = 200
 
@@ -58,7 +57,6 @@ interface NewOrganization {
   time_zone?: string | undefined
 }
 
-/** Stores an organization whose values were checked; returns its id. */
 export async function insertOrganization(
   tx: ISql,
   { slug, name, plan, time_zone = UTC }: NewOrganization,
@@ -129,7 +127,6 @@ export async function listWithoutOwner(sql: Sql, limit: number): Promise<string[
   return rows.map(({ slug }) => slug)
 }
 
-/** Id, slug and name of an organization; undefined for one that is gone. */
 export async function findOrganizationById(
   sql: ISql,
   orgId: string,

@@ -20,7 +20,6 @@ export interface PendingRetention {
   at: string
 }
 
-/** The organization's shorter retention of sessions that waits. */
 export async function findPendingRetention(sql: ISql, orgId: string): Promise<PendingRetention | null> {
   const [row] = await sql<PendingRetention[]>`
     select o.retention_sessions_days as days,
@@ -113,9 +112,7 @@ export async function daysInForce(sql: Sql, name: RetentionSetting, wanted: numb
   return days === FOR_EVER ? 0 : days
 }
 
-/** A setting, or an organization, whose shorter retention waits. */
 interface Waiting {
-  /** Null for a setting. */
   orgId: string | null
   /** The setting, or the organization's slug. */
   place: string
@@ -123,7 +120,6 @@ interface Waiting {
   at: string
 }
 
-/** The shorter retentions that wait. */
 export async function listWaiting(sql: ISql): Promise<Waiting[]> {
   return await sql<Waiting[]>`
     select null::text as "orgId", r.name as place, r.wanted as days,

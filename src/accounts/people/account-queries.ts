@@ -26,7 +26,6 @@ export async function findAccounts(sql: ISql, email: string, slug: string | unde
     order by o.slug`
 }
 
-/** A person's name at an identity provider. */
 interface Subject {
   issuer: string
   subject: string
@@ -76,7 +75,6 @@ export async function saveAccount(
       subject = coalesce(excluded.subject, a.subject)`
 }
 
-/** Ends the member's sessions of the browser. */
 export async function endSessionsOf(tx: ISql, orgId: string, memberId: string): Promise<void> {
   await tx`
     delete from browser_sessions
@@ -94,7 +92,6 @@ export async function removeAccount(tx: ISql, orgId: string, memberId: string): 
   }
 }
 
-/** The ways in of a member: an account, and keys that are bound to them. */
 type WaysIn = { hasAccount: boolean; hasKey: boolean }
 
 export async function findWaysIn(

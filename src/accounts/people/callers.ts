@@ -27,9 +27,7 @@ export interface Person {
  */
 export interface Access {
   orgId: string
-  /** Null for a person. */
   keyId: string | null
-  /** Null for a key. */
   person: Person | null
   /** Whether a person's request changes something without the token of their pages: another site may have sent it. */
   isForged: boolean

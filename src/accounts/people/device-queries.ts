@@ -38,7 +38,6 @@ export interface WaitingDevice {
   requested_at: string
 }
 
-/** The machine that waits with this code. */
 export async function findDevice(sql: Sql, userCode: string): Promise<WaitingDevice | undefined> {
   const [row] = await sql<WaitingDevice[]>`
     select d.name, d.ip_address, to_char(d.requested_at at time zone 'UTC', ${TIME_PATTERN}) as requested_at
@@ -70,7 +69,6 @@ export async function askDevice(sql: Sql, deviceCode: string): Promise<{ isEarly
   return row
 }
 
-/** Who has answered for a machine. */
 interface DeviceAnswer {
   approved: boolean
   orgId: string

@@ -44,7 +44,6 @@ export async function findSessions(sql: Sql, ids: readonly string[]): Promise<Fo
       and b.created_at > clock_timestamp() - ${MAX_AGE_S} * interval '1 second'`
 }
 
-/** The session with this token, if it has not ended. */
 export async function findSession(sql: Sql, token: string): Promise<FoundSession | undefined> {
   const [found] = await findSessions(sql, [sessionIdOf(token)])
   return found

@@ -7,7 +7,6 @@ const TOKEN_BYTES = 32
 /** 32 random bytes in base64url (43 characters). */
 export const makeToken = (): string => randomBytes(TOKEN_BYTES).toString('base64url')
 
-/** SHA-256 of a token, which is stored instead of it. */
 export const hashToken = (token: string): Uint8Array => new Bun.CryptoHasher('sha256').update(token).digest()
 
 /** Whether a given text is the token; takes the same time for every text. */

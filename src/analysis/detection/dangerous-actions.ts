@@ -112,7 +112,6 @@ export function sensitiveFileAccess(how: 'read' | 'written' | 'committed', path:
   ]
 }
 
-/** The DROP or TRUNCATE in SQL that a tool runs; [] for other SQL. */
 export function dangerousSql(sql: string): DangerousAction[] {
   const severity = severityOfSql(sql)
   return severity === false ? [] : [dangerousAction('sql-drop', severity)]

@@ -47,7 +47,6 @@ export function invocationsOf(script: string): Invocation[] {
   return invocations
 }
 
-/** Like `invocationsOf`, for a command as a list of arguments. */
 export function invocationsOfList(args: readonly string[]): Invocation[] {
   const invocations: Invocation[] = []
   const words = args.map((text) => ({ text, quoted: true, substitutions: [] }))

@@ -22,7 +22,6 @@ export interface Report {
 const PREFIX = '@secretlint/secretlint-rule-'
 /** Obeys comments such as `secretlint-disable`, which must not switch the search off. */
 const IGNORED_RULE = `${PREFIX}filter-comments`
-/** The options of rules. The rule for ids of AWS keys is off by default. */
 const OPTIONS: Readonly<Record<string, object>> = { [`${PREFIX}aws`]: { enableIDScanRule: true } }
 
 /** A rule finds nothing in a text that has none of its needs; each need is listed with the rules that have it. */
@@ -95,7 +94,6 @@ export function rulesFor(presetRules: readonly Rule[], searched: Searched): read
   return presetRules.filter(({ meta }) => !NEEDING.has(meta.id) || possible.has(meta.id))
 }
 
-/** Reports of the rules, in the order of the rules. */
 export async function reportsOf(rules: readonly Rule[], text: string): Promise<Report[]> {
   const reports: Report[] = []
   const source = sourceOf(text)

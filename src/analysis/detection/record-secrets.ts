@@ -10,13 +10,11 @@ import {
   withOmittedCount,
 } from './secrets.ts'
 
-/** A record with its secrets masked, and the findings of these secrets. */
 export interface CleanRecord<Record extends SyncRecord = SyncRecord> {
   record: Record
   findings: FindingRecord[]
 }
 
-/** A text of a record. */
 interface Entry {
   index: number
   /** The position of the text in the record, as `visitTexts` counts. */
@@ -87,7 +85,6 @@ export async function cleanRecords<Record extends SyncRecord>(
   return records.map((record, index) => cleanRecord(record, scans.get(index)))
 }
 
-/** Returns those of these texts that have secrets, masked. */
 export async function maskTexts(texts: readonly string[]): Promise<Map<string, string>> {
   const scanned = texts.filter((text) => text.length >= MIN_LENGTH)
   const found = await findSecretsInTexts(scanned.map((text) => ({ text })))
@@ -96,7 +93,6 @@ export async function maskTexts(texts: readonly string[]): Promise<Map<string, s
 
 /** The secrets of a record while it is scanned: a text of a megabyte may have 50,000, in a record ten times as many. */
 const newScan = () => ({
-  /** Texts with secrets, masked, by their position in the record. */
   masked: new Map<number, string>(),
   labels: new Map<string, string>(),
   selection: newFindingSelection<FoundSecret & { nth: number }>(),

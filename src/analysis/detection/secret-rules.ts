@@ -156,7 +156,6 @@ function headsIn(words: string): ReadonlySet<string> {
   return heads
 }
 
-/** Our own rules that can find something in a text. */
 export function ownRulesFor(searched: Searched): OwnRule[] {
   const present = headsIn(searched.words)
   return OWN_RULES.filter(
@@ -167,7 +166,6 @@ export function ownRulesFor(searched: Searched): OwnRule[] {
   )
 }
 
-/** The secrets that one of our own rules finds. */
 export function* ownFindings(rule: OwnRule, text: string): Generator<RawFinding> {
   const { ruleId, title, severity } = rule
   for (const match of text.matchAll(rule.pattern)) {

@@ -1,7 +1,6 @@
 // A parser for command lines of a POSIX shell that finds the programs and their arguments. Quoted text, comments and
 // here-documents are no commands: a commit message that mentions `rm -rf /` matches no rule.
 
-/** A word of a command, without its quotes. */
 export interface Word {
   text: string
   /** A part of it was quoted: wildcards are not expanded. */
@@ -136,7 +135,6 @@ function readHereDocuments(state: State): void {
   state.hereDocuments = []
 }
 
-/** Reads the commands of a substitution and its closing parenthesis. */
 function readSubstituted(state: State, depth: number): ShellCommand[] {
   // the text of a here-document inside starts after a line end inside
   const outer = state.hereDocuments

@@ -34,7 +34,6 @@ export interface Dated {
   length?: number
 }
 
-/** The difference of a unit between before and after a week; undefined where it cannot be compared. */
 export function differenceAt(
   unit: Unit,
   week: number,
@@ -62,7 +61,6 @@ export function differenceAt(
 /** A unit of a cohort: one that changed in its week, or one that had not. */
 interface Entry extends Difference {
   isChanged: boolean
-  /** The week that it is compared at. */
   week: number
   cluster: string
 }

@@ -32,7 +32,6 @@ const [LOW, HIGH, RISE_WEEKS] = [0.1, 0.5, 4]
 /** The value of `cache_lifetime`. */
 const HOUR = '1h'
 
-/** Compares versions: numbers by their value, the rest as text. */
 export function compareVersions(a: string, b: string): number {
   const [partsA, partsB] = [a, b].map((text) => text.split(/[.+-]/))
   for (let at = 0; at < Math.max(partsA?.length ?? 0, partsB?.length ?? 0); at++) {

@@ -26,7 +26,6 @@ export const MIN_UNITS = 5
 const MIN_CLUSTERS = 4
 const MIN_DF = 3
 
-/** The figures of a change. */
 export interface Figures {
   evidence: (typeof EVIDENCE)[number]
   verdict: Verdict
@@ -143,7 +142,6 @@ function verdictOf(figures: Shown, placebo: Shown | null): Verdict {
   return contains(placebo, figures.effect) ? 'drift_possible' : 'seen'
 }
 
-/** Returns what the effect made of the cost of those who changed, and the compared share of it. */
 function comparedMoney({ units, measure, after }: Question, closed: readonly number[], found: Comparison) {
   const ofChanged = found.cells.filter(({ isChanged }) => isChanged)
   const compared = ofChanged.reduce((sum, cell) => sum + valueAt(cell.after, SUM.cost), 0)
@@ -181,7 +179,6 @@ function ownPast(
   }
 }
 
-/** Returns the compared share of the cost of those who changed. */
 function comparedShare(units: readonly Unit[], week: number, measure: MeasureName, after: number) {
   let [compared, all] = [0, 0]
   const costOf = (sums: Float64Array) => valueAt(sums, SUM.cost)

@@ -31,7 +31,6 @@ export function addTo(sum: Sums, sums: Sums): void {
   for (let at = 0; at < sum.length; at++) sum[at] = (sum[at] ?? 0) + (sums[at] ?? 0)
 }
 
-/** The sums of the weeks `from` to `to`. */
 export function sumOf(cell: Cell, from: number, to: number, length: number): Sums {
   const sum = new Float64Array(length)
   for (let week = from; week <= to; week++) {

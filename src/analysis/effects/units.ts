@@ -1,6 +1,5 @@
 import { ALL_SUMS, addTo, BASE, QUANTITY, type Sums, type Unit } from './sums.ts'
 
-/** The work of a unit on a project in a week. */
 export interface UnitWork {
   unit: string
   project: string

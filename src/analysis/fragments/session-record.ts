@@ -217,7 +217,6 @@ export function toolsOf(calls: readonly Pick<CallFragment, 'name' | 'ok'>[]): To
   return [...tools.values()].sort((a, b) => b.calls - a.calls || compareText(a.name, b.name))
 }
 
-/** Number of edits by file. */
 function filesOf(calls: readonly CallFragment[]): Map<string, number> {
   const files = new Map<string, number>()
   for (const { ok, edits } of calls)
@@ -276,7 +275,6 @@ const MAX_NAME = 200
 const nameOf = (model: string | null | undefined): string | null =>
   model == null ? null : cut(model, MAX_NAME)
 
-/** The models of the turns in the order of their first use. */
 const modelsOf = (turns: readonly { model: string | null }[]): string[] =>
   [...new Set(turns.flatMap(({ model }) => nameOf(model) ?? []))].slice(0, MAX_MODELS)
 

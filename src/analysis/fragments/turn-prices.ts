@@ -12,7 +12,6 @@ export interface SummedTurn {
   cost: bigint | null
 }
 
-/** The costs of a session's turns, in picodollars. */
 export interface PricedTurns {
   /** The costs by the turn's id; a turn without tokens, or whose price is not known, has none. */
   costs: Map<string, bigint>
@@ -24,7 +23,6 @@ export interface PricedTurns {
   isReported: boolean
   /** The cost of all that the agent states, in picodollars; null where it states none. */
   stated: bigint | null
-  /** Models without a known price, sorted. */
   unpriced: string[]
   /** Tokens of these models. */
   unpricedTokens: number
@@ -176,7 +174,6 @@ function divide(cost: bigint, calls: readonly PricedCall[]): void {
 
 const MICRO = 1_000_000n
 
-/** The tokens of a record. */
 export const tokensOf = ([input, output, cache_read, cache_creation, hour]: Counts): Tokens =>
   allTokens({ input, output, cache_read, cache_creation, cache_creation_1h: Math.min(hour, cache_creation) })
 

@@ -1,4 +1,3 @@
-/** Counts the records of a request that created something, updated something, or changed nothing. */
 export interface RecordCounts {
   created: number
   updated: number
@@ -71,7 +70,6 @@ export function findLastChanges<Stored, Row extends Stored>(
   return { ...changes, unchanged: rows.length - changes.rows.length }
 }
 
-/** The result of a writer without records. */
 export const NOTHING_WRITTEN: WriteResult = {
   created: 0,
   updated: 0,

@@ -45,6 +45,5 @@ export function problemsOf(record: unknown, at: string, limit: number, json?: st
   return problems
 }
 
-/** The first problem of a record; undefined for a valid one. */
 export const problemOf = (record: unknown, at: string, json?: string): FieldProblem | undefined =>
   problemsOf(record, at, 1, json)[0]

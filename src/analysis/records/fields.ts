@@ -17,7 +17,6 @@ export const literals = <const Value extends string | number>(values: readonly V
   Type.Union(values.map((value) => Type.Literal(value))) as unknown as TUnsafe<Value>
 
 export const strict = { additionalProperties: false } as const
-/** An object that has no other fields. */
 export const closed = <Fields extends TProperties>(fields: Fields, options: ObjectOptions = {}) =>
   Type.Object(fields, { ...strict, ...options })
 /** The same as a component of the API's document, by its title. */

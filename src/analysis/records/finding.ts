@@ -43,7 +43,6 @@ export const FindingRecord = closed({
 })
 export type FindingRecord = Static<typeof FindingRecord>
 
-/** Findings of a session. */
 export const MAX_FINDINGS = 1_000
 
 export const SecurityRecord = closed({

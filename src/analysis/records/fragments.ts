@@ -62,7 +62,6 @@ const DangerousAction = closed({
 })
 export type DangerousAction = Static<typeof DangerousAction>
 
-/** A call of a tool, and its result. */
 const CallFragment = closed({
   id: Id,
   /** Null while only the result is known. */

@@ -4,7 +4,6 @@ import type { FieldProblem } from '../../base/errors.ts'
 import { CommitFile, Sha } from './commit.ts'
 import { closed, component, literals, name, optional, score, Timestamp } from './fields.ts'
 
-/** A measurement that contributes to a part of a risk score. */
 const RiskContribution = closed({
   name: name(1_100),
   value: Type.Number({ minimum: -1e12, maximum: 1e12, description: 'what was measured' }),

@@ -73,7 +73,6 @@ interface Used {
 const PICO_PER_MICRO = 1_000_000n
 const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n)
 
-/** Tokens of each of PRICED_KINDS at the prices, in picodollars. */
 interface AtBase {
   base: bigint[]
   /** They are what was paid, but for the rounding of each call. */

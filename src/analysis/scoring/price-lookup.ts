@@ -45,7 +45,6 @@ const VENDORS = [
 /** Their models count where no vendor has one of the name. */
 const RESELLERS = ['cursor', 'github-copilot', 'aws']
 
-/** Looks the prices of a model up, at a time in RFC 3339; undefined for a name that is not known. */
 type LookUp = (model: string, at: string) => FoundPrices | undefined
 
 export function createLookUp(library: Library): {
@@ -125,7 +124,6 @@ function exactNames(match: MatchLogic): string[] {
   return 'and' in match ? match.and.flatMap(exactNames) : []
 }
 
-/** The library's prices of the model at the time. */
 function libraryRow(
   { calcPrice }: Library,
   known: KnownModel | undefined,

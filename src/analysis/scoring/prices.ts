@@ -31,7 +31,6 @@ export interface Pricer {
 /** Kinds of cost that have tokens. */
 export const PRICED_KINDS = ['input', 'output', 'cache_read', 'cache_write_5m', 'cache_write_1h'] as const
 
-/** The cost of tokens, in picodollars. */
 export interface DividedCost {
   /** In the order of `PRICED_KINDS`. */
   costs: bigint[]
@@ -153,12 +152,10 @@ export function dollarsOf(pico: bigint): number {
   return unscaled(roundedQuotient(pico, 10n ** BigInt(PICO_DECIMALS - MONEY_DECIMALS)), MONEY_DECIMALS)
 }
 
-/** US dollars as picodollars. */
 export function picodollarsOf(dollars: number): bigint {
   return scaled(dollars, PICO_DECIMALS)
 }
 
-/** The cost of a session record. */
 interface PricedRecord {
   /** US dollars. */
   cost: number

@@ -20,7 +20,6 @@ interface ScoredQuality {
   score: number
   base: number
   factors: QualityFactor[]
-  /** Points by category. */
   breakdown: Record<string, number>
 }
 

@@ -23,11 +23,9 @@ export interface TelemetryRecord {
   isError: boolean
 }
 
-/** Records in one request. */
 export const MAX_TELEMETRY_RECORDS = 20_000
 /** The limit of a request's body, packed and unpacked. */
 export const MAX_TELEMETRY_BYTES = 8 * 1024 * 1024
-/** Characters of a text that is kept. */
 export const MAX_TEXT = 320
 
 /** The form of an event's name. A log record's body that has another form is a text, and is not kept. */

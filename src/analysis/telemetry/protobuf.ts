@@ -31,7 +31,6 @@ function fields(message: MessageReader, take: (field: number, message: MessageRe
   for (let number = message.next(); number !== 0; number = message.next()) take(number, message)
 }
 
-/** Adds an attribute that is kept and can be read; of others the value is not decoded. */
 function readAttribute(attribute: MessageReader, found: Found): void {
   try {
     let key = ''

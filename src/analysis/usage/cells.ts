@@ -79,7 +79,6 @@ export function createCells(usual: Pick<FactKey, 'price' | 'vendor' | 'paid_by'>
       parts: new Map<string, Part>(),
       costs: COST_KINDS.map(() => 0n),
     }))
-  /** In the order of their keys. */
   const list = (): Cell[] => [...cells.values()].sort(byKey)
   /** The first one of a day and model; made where there is none. */
   const firstOf = ({ day, utc_day }: Days, model: string): Cell =>

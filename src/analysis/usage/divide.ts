@@ -49,7 +49,6 @@ function byModel(cells: readonly Cell[], total: number, weightOf: (cell: Cell) =
 
 const HOUR = PRICED_KINDS.length - 1
 
-/** Gives the session's cost and its unpriced tokens to the cells. */
 export function divideCost(
   cells: readonly Cell[],
   mainCell: Cell,
@@ -81,7 +80,6 @@ const dividedBy = (total: bigint, weights: readonly bigint[], rest = 0): bigint[
     ? largestRemainder(total, weights)
     : weights.map((_, index) => (index === rest ? total : 0n))
 
-/** The weights that a cell's cost is divided by. */
 function kindsOf(cell: Cell, at: string, pricer: Pricer): bigint[] {
   for (const kinds of [cell.kinds, cell.listed]) if (sumOfAll(kinds) > 0n) return kinds
   const [input = 0, output = 0, cache_read = 0, write = 0, hour = 0] = cell.tokens

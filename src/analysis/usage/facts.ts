@@ -14,7 +14,6 @@ import {
 import { addTurns, dividedParts, isNoted, markFirsts, partOf, tierFacetOf, valuesOf } from './parts.ts'
 
 type Days = Pick<FactKey, 'day' | 'utc_day'>
-/** The turns of a day, in all and by the values of their parts. */
 type DayTurns = Days & { turns: number; byValues: Map<string, { values: string[]; turns: number }> }
 
 const hasUsage = ({ tokens, cost }: FactTurn): boolean =>

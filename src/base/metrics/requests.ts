@@ -70,7 +70,6 @@ interface CacheState {
   responses: number
 }
 
-/** Adds the caches, by name. */
 export function measureCaches(registry: Registry, caches: Record<string, { size(): CacheState }>): void {
   const labels = ['cache']
   const samplesOf = (field: keyof CacheState) => () =>
@@ -111,7 +110,6 @@ export function measureCaches(registry: Registry, caches: Record<string, { size(
   )
 }
 
-/** Adds the reads that have a connection, and those that wait for one. */
 export function measureReads(registry: Registry, load: () => { running: number; waiting: number }): void {
   registry.gauges(load, [
     {
@@ -126,7 +124,6 @@ export function measureReads(registry: Registry, load: () => { running: number; 
   ])
 }
 
-/** Adds what /ready says of each part. */
 export function measureReadiness(registry: Registry, read: () => Promise<Record<string, string>>): void {
   registry.gauges(read, [
     {

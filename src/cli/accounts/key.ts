@@ -106,7 +106,6 @@ async function create(context: Context, options: CreateOptions): Promise<void> {
     for (const { place, text } of parts) printMessage(`\n${name}, ${place}:\n${text}`)
 }
 
-/** The settings of one agent or of each, by agent. */
 function settingsToPaste({ publicUrl, host, port }: Config, key: string, agent: TelemetryAgent | undefined) {
   const url = (publicUrl ?? localUrl({ host, port })).replace(/\/+$/, '')
   const agents = agent === undefined ? TELEMETRY_AGENTS : [agent]

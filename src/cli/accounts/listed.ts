@@ -3,7 +3,6 @@ import { type Context, withOrganization } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 import { table } from '../command/table.ts'
 
-/** A command that lists rows of an organization, in full. */
 export const listed =
   <Row extends object>(
     read: (sql: Sql, orgId: string) => Promise<readonly Row[]>,

@@ -118,7 +118,6 @@ async function set(context: Context, options: SetOptions): Promise<void> {
   await printResult(context.json, plan, `${plan.id}: ${plan.plan} from ${plan.from} on`)
 }
 
-/** Changes plans as the user of the command line. */
 const change = <Result>(
   context: Context,
   org: string,

@@ -20,7 +20,6 @@ export function checkUsage(record: unknown): void {
   throw new OperatorError(`${OPTION_OF_FIELD[field] ?? field} ${problem.message}`, 2)
 }
 
-/** Writes the record as the user of the command line. */
 export async function writeRecord(context: Context, sql: Sql, orgId: string, record: unknown): Promise<void> {
   await writeRecords(syncDepsOf(context, sql), orgId, [record], commandLineActor())
 }

@@ -4,7 +4,6 @@ import { type FieldProblem, messageOf, OperatorError } from '../../base/errors.t
 /** Largest body of an answer: many times the longest that our server gives. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024
 
-/** A server's answer, read to its end. */
 export interface Answer extends Pick<Response, 'status' | 'ok' | 'headers'> {
   url: string
   text: string

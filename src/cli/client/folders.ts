@@ -1,7 +1,6 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-/** The variables of the process's environment. */
 export type Environment = Record<string, string | undefined>
 
 /** The user's home folder: HOME where it is set, since Bun's `homedir` keeps what it was at the start. */

@@ -67,11 +67,9 @@ export async function askOk(
   throw new Refusal(`${server.url} ${reason}: ${error}`, code, details)
 }
 
-/** Reports an answer that Cloud Analytics does not give. */
 export const notOurs = (url: string, status: number): OperatorError =>
   new OperatorError(`what answers on ${url} (${status}) is not Cloud Analytics: is the address right?`)
 
-/** Explains a server's 401. */
 export const refusedKey = (url: string): string =>
   `${url} does not know the key: it is revoked, has expired or is another server's; get a new one and run cloud-analytics login --server ${shellWord(url)}`
 

@@ -21,7 +21,6 @@ export class CliCommand extends Command {
     return new CliCommand(this.started, name)
   }
 
-  /** Adds a command below this one and returns it. */
   add(words: string, description: string, options?: CommandOptions): CliCommand {
     return this.command(words, options).description(description)
   }
@@ -48,12 +47,10 @@ export class CliCommand extends Command {
     )
   }
 
-  /** An option that takes one of these values. */
   choice(flags: string, description: string, values: readonly string[]): this {
     return this.addOption(new Option(flags, description).choices(values))
   }
 
-  /** Text below the help. */
   notes(text: string): this {
     return this.addHelpText('after', `\n${text}`)
   }

@@ -61,7 +61,6 @@ export type Args = [string, ...string[]]
 /** Paths given as arguments; none may be. */
 export const pathsOf = (args: Args): string[] => (args[0] === '' ? [] : args)
 
-/** The work of a command. */
 export type Run<Options> = (context: Context, options: Options, args: Args) => Promise<void>
 
 /** Runs `use` on the migrated database of a running `serve`, or starts one. Throws OperatorError without one, unless `create`. */
@@ -77,7 +76,6 @@ export async function withDatabase<Result>(
   return await use(database.sql)
 }
 
-/** Like `withDatabase`, with the id of the organization that has the slug. */
 export async function withOrganization<Result>(
   context: Pick<Context, 'config' | 'log'>,
   slug: string,

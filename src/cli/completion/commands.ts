@@ -2,7 +2,6 @@ import { Argument } from 'commander'
 import type { CliCommand } from '../command/cli-command.ts'
 import { printResult, printText } from '../command/output.ts'
 
-/** `completion`, and the command that its scripts run. */
 export function addCompletion(program: CliCommand): void {
   program
     .add('completion', 'print the script that lets a shell complete commands and flags')

@@ -5,7 +5,6 @@ import { duration, integer, since } from '../command/option-parsers.ts'
 
 const MAX_SEED_SESSIONS = 10_000_000
 
-/** `sync`, `import`, `export` and `seed`. */
 export function addData(program: CliCommand): void {
   addSync(program)
   program

@@ -70,7 +70,6 @@ export function addFigures(program: CliCommand): void {
   addEffects(program)
 }
 
-/** `effects`: what changed, and what it made of the cost. */
 function addEffects(program: CliCommand): void {
   const effects = program.add('effects', 'changes of how the organization works, and whether they paid')
   addParameters(effects.add('list', 'list the changes, the newest first'), [EffectListQuery])

@@ -100,7 +100,6 @@ export const rangeOf = ({ date_from, date_to }: Parameters) => ({
   to: date_to ?? today(),
 })
 
-/** The range in words. */
 export function rangeText({ date_from, date_to }: Parameters): string {
   if (date_from === undefined) return `up to ${date_to}${zoneText()}`
   return `${date_to === undefined ? `from ${date_from} on` : `from ${date_from} to ${date_to}`}${zoneText()}`

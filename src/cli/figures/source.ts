@@ -41,7 +41,6 @@ export interface Source {
   words: string
 }
 
-/** The means and the parameters of what is shown. */
 export interface View {
   screen: Screen
   source: Source

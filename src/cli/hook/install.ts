@@ -23,7 +23,6 @@ import { addHook, checkSettings, findHook, groupOf, type Hook, removeHooks } fro
 export const SYNC_RECORD = 'hook-claude-code.json'
 
 interface OwnHook extends Hook {
-  /** The settings. */
   path: string
   /** The file that remembers the change. */
   record: string

@@ -6,7 +6,6 @@ import type { HookValue } from './agents.ts'
 // Hooks of the program in the text of an agent's settings:
 // { "hooks": { "SessionEnd": [ { "hooks": [ { "type": "command", "command": "…", "args": ["…"] } ] } ] } }
 
-/** A hook that the program puts into settings. */
 export interface Hook {
   /** Its list among the hooks of the settings. */
   event: string

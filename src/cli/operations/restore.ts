@@ -155,7 +155,6 @@ const section = <Row extends object>(
   ...names: readonly (keyof Row & string)[]
 ): string[] => (rows === undefined ? [] : [`${title}:`, table(rows, names, 'none')])
 
-/** Opens the backup and shows the progress of `use`, which reads it. */
 async function withBackup<Result>(
   file: string,
   label: string,

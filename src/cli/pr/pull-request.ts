@@ -4,7 +4,6 @@ import type { PrRiskRecord } from '../../analysis/records/risk.ts'
 import { messageOf, OperatorError } from '../../base/errors.ts'
 import type { Environment } from '../client/folders.ts'
 
-/** The place where a pull request is discussed. */
 export interface Discussion {
   host: 'github' | 'gitlab'
   /** Address of the host's API, without a slash at its end. */
@@ -15,7 +14,6 @@ export interface Discussion {
   number: number
 }
 
-/** A pull request as the job of CI, or the flags, describe it. */
 export interface DescribedPullRequest {
   base: string
   head: string

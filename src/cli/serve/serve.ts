@@ -52,7 +52,6 @@ export async function serve(context: Context): Promise<void> {
   )
 }
 
-/** Warns about relaxed SSRF settings. */
 function warnOfRelaxedSettings({ webhookAllowHttp, webhookAllowCidrs }: Config, log: Log): void {
   if (webhookAllowHttp) log.warn('WEBHOOK_ALLOW_HTTP: webhooks may be sent without TLS')
   if (webhookAllowCidrs.length === 0) return

@@ -37,7 +37,6 @@ const SIGN_INS = 2
 /** All requests wait for keys, leases of the limit and versions: a connection that does not respond is replaced. */
 const LOOK_UP_LIMIT_MS = 3_000
 
-/** A server that listens. */
 export interface RunningServer {
   /** The address of the listener, with the actual port. */
   url: string

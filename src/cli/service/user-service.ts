@@ -4,7 +4,6 @@ export interface ServiceOptions {
   databaseUrlFile?: string
 }
 
-/** The program as the service manager of a platform starts it. */
 export interface Program {
   /** The executable and its arguments. */
   words: readonly [string, ...string[]]
@@ -14,7 +13,6 @@ export interface Program {
 
 /** A service of a user: its file, and the commands of the platform's service manager. */
 export interface UserService {
-  /** The manager's name of the service. */
   name: string
   path: string
   text: string

@@ -1,7 +1,6 @@
 import { USER_HELP } from '../client/commands.ts'
 import type { CliCommand } from '../command/cli-command.ts'
 
-/** `watch` and `status`. */
 export function addWatch(program: CliCommand): void {
   program
     .add('watch [path...]', 'send sessions to a server as they end or grow, until it is stopped')

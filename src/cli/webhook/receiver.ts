@@ -7,7 +7,6 @@ const HOST = '127.0.0.1'
 /** Largest body of a delivery: four times the largest that the server sends. */
 export const MAX_BODY_BYTES = 1024 * 1024
 
-/** A delivery as it was received. */
 export interface Received extends Verification {
   /** UTC, milliseconds. */
   received_at: string
@@ -15,7 +14,6 @@ export interface Received extends Verification {
   event: string | null
   delivery_id: string | null
   attempt: number | null
-  /** The status of the response. */
   status: number
   /** Parsed where it is JSON, else the text. */
   body: unknown

@@ -143,7 +143,6 @@ function createTextSource(chunks: AsyncGenerator<Buffer>) {
     return value
   }
   return {
-    /** The next line, with its line feed. */
     async line(): Promise<string> {
       let end = rest.indexOf(LINE_FEED)
       while (end === -1) {

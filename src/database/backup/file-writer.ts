@@ -67,7 +67,6 @@ export async function createBackupFile(path: string) {
         if (process.platform !== 'win32') await syncPath(folder)
         return written + trailer.length
       }),
-    /** Removes what was written. */
     async abandon() {
       await previous.catch(() => {})
       await handle.close().catch(() => {})

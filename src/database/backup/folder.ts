@@ -17,7 +17,6 @@ interface ScheduledBackup {
   at: Date
 }
 
-/** The folder of the settings. */
 export const backupFolderOf = ({ backupDir, dataDir }: Pick<Config, 'backupDir' | 'dataDir'>): string =>
   backupDir ?? join(dataDir, 'backups')
 

@@ -10,7 +10,6 @@ export interface Manifest {
   major: number
 }
 
-/** The packed program and template cluster. */
 export interface Assets {
   manifest: Manifest
   program: () => Promise<Uint8Array>

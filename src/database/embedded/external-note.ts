@@ -20,7 +20,6 @@ export function noteExternal(dataDir: string, log: Log): void {
   }
 }
 
-/** Removes the note: the folder has the server's database from now on. */
 export function removeExternalNote(dataDir: string): void {
   rmSync(join(dataDir, FILE), { force: true })
 }

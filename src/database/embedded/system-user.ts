@@ -1,7 +1,6 @@
 import { chmodSync, chownSync, lchownSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** The user of the operating system that PostgreSQL runs as. */
 export interface SystemUser {
   uid: number
   gid: number

@@ -3,7 +3,6 @@ import type { Sql } from '../client.ts'
 
 type PingResult = 'ok' | 'unreachable' | 'no answer in time'
 
-/** Runs a statement over some pool. */
 type Run = (statement: (sql: Sql) => Promise<unknown>) => Promise<unknown>
 
 interface PingLimits {

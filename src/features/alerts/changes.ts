@@ -26,7 +26,6 @@ export interface RuleDeps extends DestinationDeps {
   now: () => Date
 }
 
-/** An alert or a digest as the API shows it. */
 export type Shown = { id: string }
 
 export interface Rules<Kind extends RuleKind> {
@@ -34,22 +33,18 @@ export interface Rules<Kind extends RuleKind> {
   /** An organization has this many at most. */
   most: number
   show: (rule: Rule<Kind>) => Shown
-  /** Reads the rule that a body asks for, new or changed. */
   wantedOf: (body: object, orgId: string, before?: Rule<Kind>) => Wanted<Kind>
   /** When a new one is due. */
   firstDue: (definition: Definitions[Kind], clock: Clock) => Date
-  /** Parts of the rule's state that a change replaces. */
   renewed: (before: Rule<Kind>, after: Rule<Kind>, clock: Clock) => Partial<Pick<Rule, 'states' | 'due_at'>>
 }
 
-/** The request of a change. */
 interface Asked {
   orgId: string
   actor: Actor
   body: object
 }
 
-/** A rule as it is asked for. */
 export interface Wanted<Kind extends RuleKind> {
   define: (tx: ISql) => Promise<Omit<Definitions[Kind], 'destinations'>>
   destinations: readonly DestinationBody[]

@@ -46,7 +46,6 @@ export type States = Readonly<Record<string, KeyState>>
 /** The value of the window that is now, and of those before it where they are needed; null: no data. */
 export type Series = readonly [now: number | null, ...before: (number | null)[]]
 
-/** A key that is told of. */
 export interface Told {
   key: string
   state: State

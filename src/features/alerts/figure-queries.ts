@@ -80,7 +80,6 @@ export async function findLimits(sql: ISql, orgId: string, { scope, each }: Watc
   }
 }
 
-/** The names of those of the keys that are members' ids. */
 export async function findNames(
   sql: ISql,
   orgId: string,

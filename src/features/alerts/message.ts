@@ -118,7 +118,6 @@ export const UNITS: Record<Metric, (value: number) => string> = {
   limit_hits: (value) => `${plain(value)} limits hit`,
 }
 
-/** Keys in one message. */
 export const MAX_KEYS = 20
 
 const WORDS = { firing: 'Firing', no_data: 'No data', ok: 'Resolved' } as const

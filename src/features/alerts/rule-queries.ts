@@ -8,7 +8,6 @@ import type { Alert, Watched } from './model.ts'
 
 // The stored alerts and digests. Changes by a request need the organization's lock, looks the lock of the rule's row.
 
-/** The fields of a rule, as they are stored. */
 export interface Definitions {
   alert: Watched & Pick<Alert, 'name'> & { destinations: StoredDestination[] }
   digest: DigestDefinition & { destinations: StoredDestination[] }
@@ -29,7 +28,6 @@ export interface Rule<Kind extends RuleKind = RuleKind> {
 const columns = (sql: ISql) => sql`
   r.id, r.kind, r.definition, r.enabled, r.created_at, r.states, r.due_at, r.last_sent_at`
 
-/** The rules of a kind, oldest first. */
 export async function listRules<Kind extends RuleKind>(
   sql: ISql,
   orgId: string,

@@ -112,6 +112,5 @@ export interface ReportAbout {
   from: string
   to: string
   generated_at: string
-  /** The number of its entries. */
   total: number
 }

@@ -13,7 +13,6 @@ export interface FoundBadge {
   isOwn: boolean
 }
 
-/** A requested badge. */
 interface WantedBadge {
   slug: string
   kind: BadgeKind
@@ -21,7 +20,6 @@ interface WantedBadge {
   readable: string | null
   /** SHA-256 of the token of the request; null without a token. */
   tokenHash: Uint8Array | null
-  /** The number of days up to today. */
   days: number
   /** undefined: all projects. */
   project: string | undefined
@@ -100,7 +98,6 @@ async function readEfficiency(
 /** An organization's badge settings for the command line. */
 type BadgeSettings = { visibility: 'public' | 'private'; token: boolean } & BadgeLook
 
-/** The organization's badge settings. */
 export async function readBadgeSettings(tx: ISql, orgId: string): Promise<BadgeSettings> {
   const [row] = await tx<{ visibility: 'public' | 'private'; token: boolean; look: BadgeLook }[]>`
     select

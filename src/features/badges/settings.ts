@@ -43,7 +43,6 @@ export function hashToken(token: string): Uint8Array | null {
   return sha256(token)
 }
 
-/** A new badge token and its SHA-256. */
 export function makeBadgeToken(): { token: string; hash: Uint8Array } {
   const token = `${TOKEN_PREFIX}${randomText(BASE62, TOKEN_LENGTH)}`
   return { token, hash: sha256(token) }
@@ -70,7 +69,6 @@ function readThresholds(text: string) {
   return { good, medium }
 }
 
-/** Whether badge-maker draws it: one of its names, or hexadecimal. */
 export const isBadgeColor = (color: string): boolean => COLOR_NAMES.includes(color) || HEX_COLOR.test(color)
 
 function readColors(text: string) {

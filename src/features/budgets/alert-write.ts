@@ -101,7 +101,6 @@ export async function noteExceededBudgets(tx: ISql, orgId: string): Promise<void
   await writeBudgetAlerts(tx, orgId, scopes)
 }
 
-/** The events of months whose cost is above their limit. */
 export const budgetEvents = (exceeded: readonly BudgetExceeded[]): NewEvent[] =>
   exceeded.map((data) => ({ event: 'cost.budget_exceeded', data }))
 
@@ -112,7 +111,6 @@ export const emitBudgetAlerts = async (
   now: Date,
 ): Promise<void> => await emit(tx, orgId, now, budgetEvents(await writeBudgetAlerts(tx, orgId, changed)))
 
-/** The month of today of a member, who is new or has changed. */
 export const ofMember = (id: string, today: string): ChangedMonth => ({
   ...{ month: monthOf(today), scope: 'member', scope_key: id },
 })

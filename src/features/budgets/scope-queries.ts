@@ -32,7 +32,6 @@ export async function findScope(sql: ISql, orgId: string, named: NamedScope): Pr
   return { scope: 'member', scope_key: id }
 }
 
-/** The scope as answers and records show it. */
 export const shownScope = ({ scope, scope_key }: BudgetScope) =>
   scope === 'organization' ? {} : { [scope]: scope_key }
 

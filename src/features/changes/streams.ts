@@ -11,7 +11,6 @@ const LOOK_MS = 500
 const EVENT_GAP_MS = 5_100
 const COMMENT_MS = 15_000
 const MAX_AGE_MS = 600_000
-/** Streams of one organization. */
 const MAX_STREAMS = 50
 const RETRY_S = 30
 
@@ -22,7 +21,6 @@ const COMMENT = encoder.encode(':\n\n')
 export interface Listener {
   orgId: string
   keyId: string | null
-  /** Null for a key. */
   sessionId: string | null
 }
 
@@ -148,7 +146,6 @@ export function createChangeStreams({ readVersion, readVersions, findKeys, findS
         cancel: () => leave(),
       })
     },
-    /** Ends all streams, and refuses new ones. */
     stop() {
       isStopped = true
       for (const stream of streams) end(stream)

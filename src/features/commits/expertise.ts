@@ -236,7 +236,6 @@ async function storeAuthors(
 
 type ScoredAuthor = DomainExpertise['authors'][number] & { project: string; directory: string }
 
-/** The authors' results as the table `c`. */
 const scoresTable = (tx: ISql, authors: readonly ScoredAuthor[]) =>
   unnest(
     tx,

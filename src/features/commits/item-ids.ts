@@ -14,7 +14,6 @@ export const idTable = (tx: ISql, ids: readonly ItemId[], column: 'sha' | 'path'
     [column]: ['text', ({ name }: ItemId) => name],
   })
 
-/** Deletes the rows of these items. */
 export async function deleteItems(
   tx: ISql,
   orgId: string,

@@ -3,7 +3,6 @@ import { isBot } from '../../analysis/scoring/ownership.ts'
 import { normalizeTimestamp } from '../../base/dates.ts'
 import { asciiLower } from '../../base/text.ts'
 
-/** A commit as it is stored. */
 export interface PreparedCommit {
   project: string
   sha: string

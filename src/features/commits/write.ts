@@ -162,7 +162,6 @@ async function findHashes(
   return new Map(rows.map((row) => [commitKeyOf(row), row]))
 }
 
-/** The commits that changed `files`, and `commits`. */
 async function commitsOf(
   tx: ISql,
   orgId: string,

@@ -3,7 +3,6 @@ import { ApiError } from '../../base/errors.ts'
 import type { Sql } from '../../database/client.ts'
 import type { ErrorBody } from '../../http/query.ts'
 
-/** A call of a tool. */
 export interface Call {
   access: Access
   /** Reads in a place of the caller's organization. */

@@ -10,7 +10,6 @@ import { callTool, toolsFor } from './tools.ts'
 
 const UNKNOWN = 'Something went wrong on our side'
 
-/** The text of a tool's answer; the model reads errors too. */
 const resultOf = (answer: object, isError: boolean) => ({
   content: [{ type: 'text' as const, text: JSON.stringify(answer) }],
   ...(isError && { isError }),

@@ -141,7 +141,6 @@ const SIZES = new Set(['maxLength', 'minLength', 'minimum', 'maximum', 'minItems
 const withoutSizes = (schema: TObject): TObject =>
   JSON.parse(JSON.stringify(schema, (name, value: unknown) => (SIZES.has(name) ? undefined : value)))
 
-/** The definitions of the tools that the caller may use. */
 export const toolsFor = ({ scopes }: Access) =>
   TOOLS.filter(({ needs }) => grants(scopes, needs)).map(({ name, description, inputSchema }) => ({
     ...{ name, description, inputSchema: { ...withoutSizes(inputSchema), type: 'object' as const } },

@@ -81,7 +81,6 @@ function settingsOf({
   }
 }
 
-/** The organization's settings. */
 export const getSettings = async (sql: ISql, orgId: string): Promise<OrganizationSettings> => ({
   ...settingsOf(await findRow(sql, orgId)),
   retention_pending: await findPendingRetention(sql, orgId),

@@ -13,7 +13,6 @@ export interface ScoreComponent {
 const MAX_SCORE = 100
 /** Changed lines from which more of them add nothing. */
 export const MOST_LINES = 1_000
-/** Decimals of a contribution's value. */
 const VALUE_DECIMALS = 4
 
 /** Hundredths, half away from zero, without the negative zero. */

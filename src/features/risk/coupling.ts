@@ -14,10 +14,8 @@ const SCALE = 10
 /** Missing files that are named: those of the greatest degree. */
 const MAX_NAMED = 10
 
-/** The files that changed together. */
 export interface ChangeHistory {
   revisions(file: string): number
-  /** The changes that it shares with each file. */
   shared(file: string): ReadonlyMap<string, number>
   isDeleted(file: string): boolean
 }

@@ -25,7 +25,6 @@ export async function keepEvent(tx: ISql, orgId: string, event: PullRequestEvent
   return count > 0
 }
 
-/** The latest events of these pull requests. */
 export async function findEvents(
   sql: ISql,
   orgId: string,

@@ -86,7 +86,6 @@ export async function linesOf(
   return new Map(rows.map(({ path, loc }) => [path, Number(loc)]))
 }
 
-/** A file of a change, by its current name. */
 interface Touched {
   change: number
   file: string

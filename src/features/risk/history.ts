@@ -67,7 +67,6 @@ export function createHistory(): MovingHistory {
   let next = 0
   let first = 0
 
-  /** A file had `before` changes and has `after` now. */
   const count = (before: number, after: number) => {
     if (before > 0) filesWith[before] = (filesWith[before] ?? 0) - 1
     if (after > 0) filesWith[after] = (filesWith[after] ?? 0) + 1

@@ -15,7 +15,6 @@ export interface Change {
   files: readonly CommitFile[]
 }
 
-/** The parts of a score, each 0 to 100 with 2 decimals, and the contributions to each. */
 export interface RiskComponents {
   scores: Record<Component, number>
   contributions: RiskContributions

@@ -6,13 +6,9 @@ import { componentOf, MOST_LINES, type ScoreComponent } from './contributions.ts
 
 export type ChangedFile = Pick<CommitFile, 'path' | 'additions' | 'deletions'>
 
-/** The measures of a change, named as in the paper. */
 interface ChangeMeasures {
-  /** lines added */
   la: number
-  /** lines deleted */
   ld: number
-  /** files */
   nf: number
   /** directories */
   nd: number
@@ -50,10 +46,8 @@ export function entropyOf(lines: readonly number[]): number {
 
 interface Term {
   name: string
-  /** The measured value. */
   value: (change: ChangeMeasures) => number
   weights: readonly number[]
-  /** The factors of the weights. */
   factors: (value: number) => number[]
 }
 

@@ -82,7 +82,6 @@ export function sensitiveKinds(files: readonly ChangedFile[]): Contribution[] {
   })
 }
 
-/** Open findings by severity, distinct by file. */
 export type OpenFindings = Record<Severity, number>
 
 /** The points of the open findings in the files and of the kinds of sensitive files among them, at most 100. */

@@ -13,11 +13,9 @@ export interface RiskRow
   id: string
 }
 
-/** A time of a score as text. */
 export const timeOf = (sql: ISql, column: 'created_at' | 'merged_at' | 'closed_at') =>
   sql`to_char(k.${sql(column)} at time zone 'UTC', ${TIME_PATTERN})`
 
-/** The stored scores of these pull requests, and those with one of these ids. */
 export async function findRisks(
   tx: ISql,
   orgId: string,

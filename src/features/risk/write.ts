@@ -22,7 +22,6 @@ import { findRisks, type RiskRow, replaceCommits, upsertRisks } from './store-wr
 export interface ComputedRisks {
   /** Records with files, in their stored form. */
   prepared: ReadonlyMap<SyncRecord, PreparedRisk>
-  /** Their parts, by `input_hash`, where they are not stored. */
   parts: ReadonlyMap<string, ComputedRisk>
 }
 
@@ -182,7 +181,6 @@ function refuseForeignId(risk: PreparedRisk, id: string, owner: string | undefin
   }
 }
 
-/** The parts of each score: given, stored from the same record, or computed: before or now. */
 async function partsOf(
   tx: ISql,
   orgId: string,

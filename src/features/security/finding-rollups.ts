@@ -5,14 +5,12 @@ import { betweenDays, countedProject, describeSummed, rollup } from '../../datab
 // The findings that the heatmap counts are those that are open, each file and fingerprint of a session once, with the
 // highest severity. Writers count all of a session's findings again.
 
-/** The findings `s` that have a file and are open. */
 const openFindings = (sql: ISql, orgId: OrgId) => sql`
   from findings s
   where s.org_id = ${orgId}
     and s.status = 'open'
     and s.file_key is not null`
 
-/** The bucket of a finding at grain `g`. */
 const bucketOf = (sql: ISql) => sql`
   cross join lateral (
     select
@@ -54,7 +52,6 @@ const FINDING_ROLLUP = rollup({
   describe: describeProject('finding_rollups'),
 })
 
-/** Sessions by file. */
 const FILE_ROLLUP = rollup({
   name: 'file_rollups',
   key: ['project', 'grain', 'bucket', 'file_key'],

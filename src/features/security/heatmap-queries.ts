@@ -14,7 +14,6 @@ interface HeatmapRow {
   item: HeatmapFile | null
 }
 
-/** The file `k`. */
 const itemOf = (sql: Sql): Fragment => sql`
   json_build_object(
     'file', k.file, 'project', nullif(k.project, ''), 'risk_score', k.risk_score,

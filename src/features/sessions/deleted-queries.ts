@@ -84,7 +84,6 @@ export async function deleteRows(tx: ISql, orgId: string, ids: readonly string[]
       and s.id = any(${[...ids]}::text[])`
 }
 
-/** Replaces the texts of stored sessions, without rollups. */
 export async function updateTexts(tx: ISql, orgId: string, sessions: readonly StoredTexts[]): Promise<void> {
   await tx`
     update sessions s

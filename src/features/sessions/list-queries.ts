@@ -31,7 +31,6 @@ export const listItem = (sql: ISql, { include, hidesMembers }: ListQuery): Fragm
           || ',"ended_at":' || coalesce(to_json(to_char(u.ended_at at time zone 'UTC', ${TIME_PATTERN}))::text, 'null')
           || ',"findings":' || u.findings || '}'`
 
-/** A join of what the items of sessions `s` have with `include=details`. */
 export const detailsOf = (sql: ISql, orgId: string, { include, hidesMembers }: ListQuery): Fragment =>
   include === undefined
     ? sql``
@@ -61,7 +60,6 @@ export function orderOf(sql: ISql, { sort, order }: Pick<SessionListQuery, 'sort
     : sql`s.${sql(sort)} ${direction}, s.id collate "C" ${direction}`
 }
 
-/** The page's items in their order, from sessions `s`. */
 export const itemsOf = (sql: ISql, query: ListQuery) =>
   sql`string_agg(${listItem(sql, query)}, ',' order by ${orderOf(sql, query)}) as items`
 

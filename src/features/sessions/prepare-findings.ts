@@ -61,7 +61,6 @@ export function sumTokens(turns: readonly TurnDetail[]): Tokens {
   return hour === 0 ? sum : { ...sum, cache_creation_1h: hour }
 }
 
-/** The turn as it is stored; `cost` is its own or an estimate. */
 export function turnDetail(
   turn: TurnRecord,
   index: number,

@@ -143,7 +143,6 @@ export async function updateDirectories(
   await addDifference(tx, orgId, DIRECTORIES, { before: counts(before), after: counts(after) })
 }
 
-/** The directories of a session's files; an absolute path is outside of the project. */
 function directoriesOf({ user_id, user_email, project, detail }: Touching) {
   const user_key = user_id ?? user_email
   if (user_key === null) return []

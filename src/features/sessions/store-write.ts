@@ -193,7 +193,6 @@ function detailText(session: PreparedSession, stored: StoredScore | undefined, n
   })
 }
 
-/** The stored score, as the previous one, if it differs; else what is stored of it. */
 function scoreBefore(
   session: PreparedSession,
   stored: StoredScore | undefined,

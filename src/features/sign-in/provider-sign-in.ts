@@ -25,7 +25,6 @@ function roleOf({ groups }: Identity, { roles, defaultRole }: OidcConfig, isOwne
   return given.find((role) => role !== null && (isOwner || role !== 'owner')) ?? null
 }
 
-/** Explains why there is no role. */
 function whyNoRole({ groups, hasTooManyGroups }: Identity, { roles, defaultRole }: OidcConfig): string {
   if (hasTooManyGroups)
     return 'the identity provider names too many groups to send them: ask an admin to add you'

@@ -14,7 +14,6 @@ import type { ISql } from '../../database/client.ts'
 import { getMember } from '../members/member-changes.ts'
 import type { AuthDeps } from './deps.ts'
 
-/** The client that sends a request to sign in. */
 export interface Client {
   /** The address in the form in which tries are counted. */
   counted: string

@@ -51,7 +51,6 @@ const codeOf = (status: number): ErrorCode =>
   CODES.find((code) => STATUS_OF_CODE[code] === status) ??
   (status === 405 ? 'NOT_FOUND' : status === 503 ? 'INTERNAL_ERROR' : 'VALIDATION_ERROR')
 
-/** The errors by status. */
 const ERRORS: Record<number, ErrorKind> = {
   400: {
     name: 'BadRequest',
@@ -145,7 +144,6 @@ export function errorComponents(components: Components): Record<string, unknown>
   return made
 }
 
-/** References to the error responses with these statuses. */
 export function errorReferences(statuses: readonly number[], limited: boolean) {
   return Object.fromEntries(
     statuses.map((status) => {
@@ -193,7 +191,6 @@ const PATH_PARAMETERS: Record<string, string> = {
   org_slug: "The organization's slug",
 }
 
-/** `idempotency-key` as `Idempotency-Key`. */
 const headerName = (name: string): string =>
   name.replace(/(^|-)([a-z])/g, (_match, before, letter) => `${before}${letter.toUpperCase()}`)
 

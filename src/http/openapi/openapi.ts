@@ -25,7 +25,6 @@ export interface ServedRoute {
   hooks: object
 }
 
-/** The plugin's document: the operations by path and method. */
 export interface PluginDocument {
   paths: Record<string, Record<string, Schema>>
 }
@@ -144,7 +143,6 @@ const operationOf = (given: Schema, method: string, path: string, route: Declare
   const isApi = path.startsWith('/v1/')
   return {
     ...{ given, id: String(given.operationId), method, path, route, isApi },
-    /** A limit counts its requests. */
     isLimited: isApi || path.startsWith('/api/badge/'),
     hasBody: route.body !== undefined || route.detail?.requestBody !== undefined,
     /** Its 200 has an ETag, which gives 304. Probes and sign-in have a schema and none, streams of the API neither. */

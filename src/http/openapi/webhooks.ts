@@ -6,7 +6,6 @@ export interface SentEvent {
   name: string
   meaning: string
   schema: object
-  /** An example body. */
   example: unknown
 }
 
@@ -15,7 +14,6 @@ export interface Sent {
   events: readonly SentEvent[]
   /** Beginning of the headers' names. */
   headerPrefix: string
-  /** Seconds before each retry. */
   retryDelaysS: readonly number[]
 }
 

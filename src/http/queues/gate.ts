@@ -44,7 +44,6 @@ const LIMITS = {
 
 const smallUnits = (bytes: number) => Math.min(Math.max(bytes, MIN_BODY_BYTES), SMALL_BODY_BYTES)
 
-/** The gate of one instance. */
 export function createGate(over: Partial<typeof LIMITS> = {}) {
   const limits = { ...LIMITS, ...over }
   const small = createPlaces({ ...limits.small, what: 'small bodies' })

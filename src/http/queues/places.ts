@@ -7,18 +7,15 @@ export interface Limits {
   /** Most units that all organizations together take at once. */
   total: number
   each: number
-  /** Requests of one organization that wait hold at most this sum of `Wait.units`. */
   waiting: number
   /** Names the thing that is refused, for the message. */
   what: string
 }
 
 export interface Wait {
-  /** The units that the waiting request already holds. */
   units: number
   /** Ends the wait, with the reason where that is an ApiError. */
   signal: AbortSignal | undefined
-  /** Ends the wait, if given. */
   waitMs?: number | undefined
   /** The key or person that sends the request: those of an organization take turns. */
   by?: string | undefined

@@ -13,14 +13,12 @@ export type Encoding = keyof typeof ENCODERS
 const PREFERRED: readonly Encoding[] = ['zstd', 'gzip']
 const NONE: readonly Encoding[] = []
 
-/** The result of a source: JSON as text, or a value that becomes JSON. */
 export type Computed = JsonText | object | null
 
 /** Identifies a response, and says what it is made of. */
 export interface ResponseSource {
   /** Route and parameters, and the day where the response depends on it. */
   key: string
-  /** Converts the computed value. Absent: the response is the value as JSON. */
   convert?(value: Computed): Computed
   /** Whether a value is kept, by the first request already. Absent: each is kept from the second request on. */
   keeps?(value: Computed): boolean
@@ -44,7 +42,6 @@ export function cacheKeyOf(
   return key
 }
 
-/** A complete response body. */
 export class CachedResponse {
   /** The compressed bodies by encoding; each is kept when it is first sent. */
   readonly compressed = new Map<Encoding, Uint8Array<ArrayBuffer>>()
@@ -75,7 +72,6 @@ export class CachedResponse {
     return encoding === undefined ? this.etag : `${this.etag.slice(0, -1)}-${encoding}"`
   }
 
-  /** The body in this encoding; `grow` is told of a compressed one, which is kept. */
   bodyIn(
     encoding: Encoding | undefined,
     grow: (response: CachedResponse, bytes: number) => void = () => {},
@@ -90,7 +86,6 @@ export class CachedResponse {
   }
 }
 
-/** The response for a computed value: its text, or it as JSON. */
 export function responseOf(
   value: unknown,
   { contentType, variesByAccept }: Pick<ResponseSource, 'contentType' | 'variesByAccept'>,

@@ -42,10 +42,8 @@ function cellOf(value: Cell): string {
 
 const lineOf = (row: readonly Cell[]): string => `${row.map(cellOf).join(',')}\r\n`
 
-/** The columns of an item, in their order, and the value of each. */
 export type CsvColumns<Item> = Readonly<Record<string, (item: Item) => Cell>>
 
-/** Columns of the fields with these names; objects as JSON. */
 export const fields = <Item extends object>(...names: readonly (keyof Item & string)[]): CsvColumns<Item> =>
   Object.fromEntries(
     names.map((name) => [
@@ -61,7 +59,6 @@ export const fields = <Item extends object>(...names: readonly (keyof Item & str
 export const columnsOf = ({ properties, required = [] }: TObject, withOptional = true): CsvColumns<never> =>
   fields<Record<string, unknown>>(...new Set([...required, ...(withOptional ? Object.keys(properties) : [])]))
 
-/** The first line of CSV. */
 export const csvNames = (columns: CsvColumns<never>): string => lineOf(Object.keys(columns))
 
 export function csvLines<Item>(columns: CsvColumns<Item>, items: readonly Item[]): string {

@@ -39,7 +39,6 @@ export function streamOf(
   })
 }
 
-/** The ETag of a response with this body. */
 export const etagOf = (body: string | Uint8Array<ArrayBuffer>): string =>
   `"${Bun.hash.xxHash3(body).toString(36)}-${body.length.toString(36)}"`
 

@@ -35,7 +35,6 @@ const CONNECTIONS = SETTLE_CONNECTIONS + 3
 const END_TIMEOUT_S = 5
 
 let end: (() => Promise<void>) | undefined
-/** Attempts by outcome. */
 const attempts = createTally()
 
 // The handler is set before any await: messages without a listener are lost.

@@ -27,7 +27,6 @@ import { DELIVERY_TABLES } from '../../webhooks/outbox/state.ts'
 import { DAYS } from '../zone/days-queries.ts'
 import { appliedMigrations, listTicketPatterns, sumCoverage } from './queries.ts'
 
-/** The result of one check. */
 export interface Check {
   name: string
   status: 'ok' | 'warn' | 'fail'
@@ -59,7 +58,6 @@ export async function check(name: string, run: () => Promise<Omit<Check, 'name'>
   }
 }
 
-/** Checks that the database responds, and how fast. */
 export const checkDatabase = (sql: Sql, place: string): Promise<Check> =>
   check('database', async () => {
     const start = performance.now()
@@ -68,7 +66,6 @@ export const checkDatabase = (sql: Sql, place: string): Promise<Check> =>
     return { status: 'ok', message: `PostgreSQL ${version}, ${place}, answers in ${ms} ms` }
   })
 
-/** Checks that the database has this program's schema. */
 export const checkMigrations = (sql: Sql): Promise<Check> =>
   check('migrations', async () => {
     await refuseUnfinishedRestore(sql)

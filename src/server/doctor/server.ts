@@ -26,7 +26,6 @@ export function readMetrics(text: string) {
 
 /** A delivery is sent within seconds of its due time; an older one means that the worker does not keep up. */
 const MAX_DUE_S = 300
-/** Failing endpoints that are named. */
 const MAX_NAMED = 5
 
 /** Whether due deliveries are sent, and which endpoints fail. A backlog is a failure only where a server runs. */

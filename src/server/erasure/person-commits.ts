@@ -12,7 +12,6 @@ import type { Erasure } from './person-tables.ts'
 /** Commits of one transaction: their files are counted again from their whole histories. */
 const BATCH = 200
 
-/** The names that the authors with these addresses have in commits. */
 export async function findAuthorNames(sql: Sql, orgId: string, emails: readonly string[]): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     select distinct c.author_name as name

@@ -16,7 +16,6 @@ import {
 } from './queries.ts'
 import type { Person, Pseudonym, Traces } from './traces.ts'
 
-/** The erasure of a person from an organization. */
 export interface Erasure {
   sql: Sql
   orgId: string
@@ -130,7 +129,6 @@ async function eraseInRows(
   })
 }
 
-/** The columns that change. */
 function eraseInRow(traces: Traces, table: OrganizationTable, row: Row): Row {
   const changed: Row = {}
   for (const { name } of table.texts) {

@@ -1,7 +1,6 @@
 // Finds an address, an id and names in texts, exactly as they are but for the case of letters.
 
 export interface Person {
-  /** The address in lower case. */
   email: string
   /** The other addresses of a member, in lower case. */
   aliases: readonly string[]
@@ -11,7 +10,6 @@ export interface Person {
   names: readonly string[]
 }
 
-/** The pseudonym of a person who was erased. */
 export interface Pseudonym {
   name: string
   email: string

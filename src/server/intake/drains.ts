@@ -33,7 +33,6 @@ const REQUESTS = 2_000
 /** The time to write a session, until the first drain has ended. */
 const SESSION_MS = 50
 
-/** The telemetry of an organization that waits, since it was last without any. */
 interface Inbox {
   /** Sessions that no drain has begun to write, each with what frees its room. */
   waiting: Map<string, () => void>

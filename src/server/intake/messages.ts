@@ -10,7 +10,6 @@ import type { SendOptions, SyncResult } from '../sync/write.ts'
 /** Largest request, packed and unpacked. */
 export const MAX_SYNC_BYTES = 32 * 1024 * 1024
 
-/** A request to write records. */
 export interface IntakeRequest {
   orgId: string
   actor: Actor

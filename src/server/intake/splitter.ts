@@ -54,7 +54,6 @@ function isBlank(bytes: Uint8Array): boolean {
 function createCollector() {
   let parts: Uint8Array[] = []
   return {
-    /** Keeps a copy. */
     keep(part: Uint8Array) {
       if (part.length > 0) parts.push(part.slice())
     },

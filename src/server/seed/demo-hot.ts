@@ -48,7 +48,6 @@ const HOT = [
 /** Rules that find something in the first file of each, so that it is above the threshold of the heatmap. */
 const FOUND = ['aws-access-key', 'private-key', 'download-to-shell'] as const
 
-/** The records of `plan`, as `generateWork` makes the others. */
 export function generateHotWork({ seed, now }: DemoPlan): DemoWork {
   const random = randomFrom(seed)
   const work: DemoWork = { sessions: [], commits: [], pullRequests: [] }

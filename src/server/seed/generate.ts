@@ -10,7 +10,6 @@ export interface SeedPlan {
   commits?: number
   /** Scores of pull requests. */
   risk?: number
-  /** Audit entries. */
   audit?: number
   projects: number
   /** Days before `today` that the sessions are spread over. */
@@ -30,10 +29,8 @@ const SOURCES = ['claude-code', 'claude-code', 'codex', 'gemini'] as const
 const TOOLS = ['Read', 'Edit', 'Bash', 'Grep', 'Write'] as const
 export const MEMBERS = 25
 
-/** Random numbers, uniform in [0, 1), and what is chosen by them. */
 export interface Random {
   (): number
-  /** An integer from 0 to below the limit. */
   below(limit: number): number
   pick<Item>(items: readonly [Item, ...Item[]]): Item
 }

@@ -10,14 +10,12 @@ import type { SyncResult } from './write.ts'
 /** A record that was left out: its file and line, and why. */
 export interface Skipped {
   path: string
-  /** The number of the line, from 1. */
   line: number
   reason: string
   /** The earlier decision on the session; absent when something is wrong with the record. */
   decision?: SkippedSession['reason']
 }
 
-/** A record with its file and line. */
 interface PlacedRecord {
   record: SyncRecord
   path: string

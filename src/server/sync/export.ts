@@ -44,7 +44,6 @@ export async function* exportLines(sql: Sql, orgId: string): AsyncGenerator<stri
   yield* exportSessions(sql, orgId)
 }
 
-/** Counts the sessions, commits, risk scores and audit entries that `exportLines` yields. */
 export async function countStored(sql: Sql, orgId: string): Promise<number> {
   const counts = await Promise.all(
     [countSessions, countStoredCommits, countRisks, countAuditEntries].map((count) => count(sql, orgId)),

@@ -10,7 +10,6 @@ import { findPeople } from '../../features/sessions/writing/reassignment-queries
 // composed and written once for all of them (server/intake/drains.ts). A row is of a session of a request, or is the entry of a
 // request for the audit log.
 
-/** A session of a request. */
 interface SentSession {
   id: string
   project: string | null
@@ -18,7 +17,6 @@ interface SentSession {
   parts: SessionFragments
 }
 
-/** A row of a session. */
 export interface InboxSession {
   session: string
   /** JSON of SessionFragments. */

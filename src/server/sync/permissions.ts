@@ -6,13 +6,11 @@ import { hasAliases } from '../../features/members/alias-write.ts'
 
 // Decides what a key may send.
 
-/** The rights of the key or person that sends records. */
 export interface KeyRights extends Rights {
   /** The address, in lower case, of the member whose sessions it sends; null: anybody's. */
   memberEmail: string | null
 }
 
-/** The member whose sessions a key sends; `id` is undefined while no member has the address. */
 export interface SendingMember {
   email: string
   aliases: readonly string[]

@@ -60,7 +60,6 @@ interface PreparerOptions {
   sender: Sender
   /** Whether `problemsOf` has checked the records already. */
   isChecked: boolean
-  /** Whether the texts of prompts and responses are stored. */
   storeContent: boolean
   /** Called between two records or texts: lets other work run. May throw to give the batch up. */
   pause: () => Promise<void> | undefined

@@ -22,7 +22,6 @@ const ROLLUPS = [
   ...FINDING_ROLLUPS,
 ]
 
-/** Counts the rows that have the new name. */
 export interface Renamed {
   sessions: number
   commits: number

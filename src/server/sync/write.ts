@@ -107,7 +107,6 @@ export async function writeRecords(
   return await storeBatch(deps, orgId, await computeBatch(deps.sql, orgId, batch, pause), actor, options)
 }
 
-/** A batch with what is computed of it before its writing begins. */
 export interface ComputedBatch extends PreparedBatch {
   /** Undefined where the batch has commits, which its pull requests are computed from. */
   computed: ComputedRisks | undefined

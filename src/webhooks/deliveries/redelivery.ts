@@ -75,7 +75,6 @@ export async function testEndpoint(
   }
 }
 
-/** Makes the attempt of a test, and stores its result. */
 export async function attemptTest(
   deps: RedeliveryDeps,
   orgId: string,

@@ -2,7 +2,6 @@
 export interface AttemptResult {
   startedAt: Date
   durationMs: number
-  /** The response's status is 2xx. */
   ok: boolean
   /** The URL or its address is refused: a retry would not help. */
   refused: boolean

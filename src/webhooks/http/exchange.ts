@@ -74,7 +74,6 @@ export interface SenderOptions {
   ca?: string
 }
 
-/** The end of an exchange. */
 export interface ExchangeResult {
   /** null: no response. */
   response: { status: number; body: ResponseBody } | null
@@ -82,7 +81,6 @@ export interface ExchangeResult {
   failure: Failure | null
 }
 
-/** One request in flight. */
 interface Exchange {
   options: SenderOptions
   url: URL

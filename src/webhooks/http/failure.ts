@@ -84,7 +84,6 @@ export function lookupFailure(
   return failed(isLate ? `dns: no answer within ${timeoutMs / 1_000} s` : 'dns: the look-up failed')
 }
 
-/** The failure that a status means; null for 2xx. */
 export function statusFailure(status: number): Failure | null {
   if (status >= 200 && status <= 299) return null
   if (status < 200 || status > 599)

@@ -46,7 +46,6 @@ export const createResolve =
 
 export const resolveByDns = createResolve()
 
-/** Allowed addresses; or a refusal; or an error, after which another look-up may succeed. */
 export type LookUpResult =
   | { addresses: string[] }
   | { problem: 'refused' | 'timeout' | 'failed'; code?: string }

@@ -217,7 +217,6 @@ export function isEventName(name: string): name is EventName {
   return Object.hasOwn(EVENTS, name)
 }
 
-/** The events that are sent: those of the catalogue, and the test. */
 export type SentName = EventName | typeof TEST_EVENT.name
 export type EventData = { [Name in EventName]: Static<(typeof EVENTS)[Name]['data']> } & {
   'webhook.test': Static<typeof WebhookTest>

@@ -36,7 +36,6 @@ export interface ClaimedDelivery {
   due_at: string | null
 }
 
-/** The fields of a delivery that an attempt needs. */
 export type Attemptable = Omit<ClaimedDelivery, 'is_first' | 'due_at'>
 
 /**

@@ -8,7 +8,6 @@ export type NewEvent = { [Name in EventName]: { event: Name; data: EventData[Nam
   source?: string
 }
 
-/** An event with the body that is sent to these endpoints. */
 interface Addressed {
   event: EventName
   source: string | null

@@ -3,7 +3,6 @@ import type { ISql } from '../../database/client.ts'
 import { type Attemptable, leaseMsOf } from './claim.ts'
 import { updateCounts } from './events.ts'
 
-/** A test event for one endpoint. */
 interface NewTest {
   event: string
   bodyOf: (eventId: string) => string

@@ -2,7 +2,6 @@ import type { ISql } from '../../database/client.ts'
 import { pagesOf, unnest } from '../../database/rows.ts'
 import { updateCounts } from './events.ts'
 
-/** Counts deliveries of one day and event that have changed their status. */
 interface Moved {
   day: string
   event: string
@@ -11,7 +10,6 @@ interface Moved {
   deliveries: number
 }
 
-/** A finished delivery as it was found. */
 interface Found {
   id: string
   was: string
@@ -63,7 +61,6 @@ async function requeue(tx: ISql, orgId: string, found: readonly Found[]): Promis
   return moved
 }
 
-/** Updates the counts of the endpoint. Returns how many deliveries have changed. */
 async function updateCountsOf(
   tx: ISql,
   orgId: string,

@@ -2,7 +2,6 @@ import type { Log } from '../../base/log.ts'
 import type { ISql } from '../../database/client.ts'
 import type { AttemptResult } from '../http/attempt-result.ts'
 
-/** An attempt and its result. */
 export interface Outcome {
   deliveryId: string
   endpointId: string

@@ -11,13 +11,10 @@ interface AttemptIdentity {
   prefix: string
   /** `evt_…`, by which receivers recognize duplicates. */
   eventId: string
-  /** The event's name. */
   event: string
   /** `dlv_…`, the same on every attempt. */
   deliveryId: string
-  /** The attempt's number, from 1. */
   attempt: number
-  /** The text that is sent. */
   body: string
   /** Time when it is sent. */
   at: Date

@@ -18,7 +18,6 @@ import { startLoop } from './loop.ts'
 
 interface DeliveriesDeps {
   pool: ReconnectingPool
-  /** Opens a client that is used for LISTEN only. */
   openListener: () => Sql
   settings: Config
   secretKey: Uint8Array

@@ -13,7 +13,6 @@ const MAX_BACKOFF_MS = 1_000
 interface ResultBatcherDeps<Held extends Outcome> {
   /** Settles outcomes of an organization, all successes or all failures; returns the ids that took effect. */
   settle: (orgId: string, outcomes: readonly Outcome[]) => Promise<string[]>
-  /** Called when outcomes are settled, or refused because their lease has ended. */
   onSettled: (orgId: string, outcomes: readonly Held[]) => void
   log: Log
 }

@@ -22,7 +22,6 @@ import {
 /** A session as it is stored, as far as it decides on parts that are sent. */
 type Stored = Pick<StoredSession, 'project' | 'user_id' | 'user_email' | 'hash' | 'origin'>
 
-/** A session that other parts are merged with. */
 interface Known extends Stored {
   parts: string
   turns: NonNullable<StoredFragments['turns']>

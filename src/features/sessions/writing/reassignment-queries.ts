@@ -72,7 +72,6 @@ const withStoredUsers = (
     return row !== undefined && hasUser(row) ? withUser(session, row) : session
   })
 
-/** The session as if it had been sent with this user. */
 function withUser(
   { field, hash: _hash, told, ...session }: PreparedSession,
   { user_id, user_email }: Pick<PreparedSession, 'user_id' | 'user_email'>,

@@ -118,7 +118,6 @@ export async function findSubAgents(
   return { telemetry, ids }
 }
 
-/** Telemetry as that of another session, and of its user. */
 function underId(
   session: PreparedSession,
   { id, user_id, user_email }: Pick<PreparedSession, 'id' | 'user_id' | 'user_email'>,

@@ -50,7 +50,6 @@ function movedOf(
   return [...moved.values()]
 }
 
-/** A written session, and what was stored before that. */
 export interface WrittenSession {
   session: PreparedSession
   before: StoredSession | undefined
