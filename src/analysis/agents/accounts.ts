@@ -13,13 +13,26 @@ const formatOf = (path: string) =>
 
 export const isAccount = (path: string): boolean => formatOf(path) !== undefined
 
+function accountAt(path: string) {
+  const format = formatOf(path)
+  const document = format && jsonAt(path)
+  return format?.account && isObject(document)
+    ? { agent: agentOf(format), account: format.account, document }
+    : undefined
+}
+
 /** The limits that such a file states. */
 export function readAccount(path: string, options: Parameters<typeof limitRecords>[2]): LimitRecord[] {
-  const format = formatOf(path)
-  const document = jsonAt(path)
-  if (format?.account === undefined || !isObject(document)) return []
-  return limitRecords(format.account.limits(document), agentOf(format), options)
+  const found = accountAt(path)
+  return found === undefined ? [] : limitRecords(found.account.limits(found.document), found.agent, options)
 }
+
+/** The agents of these files for whose calls a subscription pays where they do not say who does. */
+export const agentsOnPlans = (paths: readonly string[]): string[] =>
+  paths.flatMap((path) => {
+    const found = accountAt(path)
+    return found?.account.isPlan(found.document) === true ? [found.agent] : []
+  })
 
 /** The text that stands for an account: nobody can tell the account from it, nor whether two organizations have the same. */
 export const accountHash = (organizationId: string, account: string): string =>

@@ -31,6 +31,8 @@ export interface ReadOptions {
   project?: string | undefined
   projectFrom?: ProjectFrom | undefined
   userEmail?: string | undefined
+  /** Agents for whose calls a subscription pays where they do not say who does. */
+  onPlans?: readonly string[] | undefined
   /** Includes prompts, responses and tool outputs, with secrets masked. */
   content?: boolean | undefined
   pricer: Pricer
@@ -147,7 +149,9 @@ function recordOf({ id, transcripts }: StartedSession, options: Run) {
   const named = all.reduce((best, each) =>
     isBetterName(each.parts.project, best.parts.project) ? each : best,
   )
-  const parts = withEstimates(all.map((each) => each.parts).reduce(mergeFragments), pricer)
+  const merged = all.map((each) => each.parts).reduce(mergeFragments)
+  if (options.onPlans?.includes(merged.agent) === true) merged.paid_by ??= 'plan'
+  const parts = withEstimates(merged, pricer)
   const head = {
     id: sessionIdOf(id),
     project_name: project ?? cut(named.workspace.project, MAX_NAME),

@@ -74,9 +74,12 @@ export function createIncremental(
   // the server would not keep a skipped session the next time either
   const isTriedAgain = ({ refused, skipped, at }: StateOfSession) =>
     skipped === undefined && refused !== undefined && Date.now() - Date.parse(at) > REFUSED_AGAIN_MS
+  // a run that knew more, as who pays, has told it
+  const isDone = (known: (KnownFile & { done: string | null }) | undefined) =>
+    known?.done === how || known?.done?.startsWith(`${how} `) === true
   const isUnchanged = (sources: readonly Source[]) =>
     !restore &&
-    sources.every(({ path, look }) => look?.change === 'same' && state?.known.files[path]?.done === how) &&
+    sources.every(({ path, look }) => look?.change === 'same' && isDone(state?.known.files[path])) &&
     !sessionsOf(sources).some(isTriedAgain)
   const isOfEarlierReaders = ({ path }: Source) => {
     const known = state?.known.files[path]
@@ -183,7 +186,17 @@ function fileOf({ look, ids, ...source }: Source): KnownFile | undefined {
 
 /** The selection of a run by its options; a file is read again when what decides on its records has changed. */
 export function incrementalOf(
-  { context, options, user }: { context: Context; options: SyncOptions; user: SessionUser | undefined },
+  {
+    context,
+    options,
+    user,
+    onPlans,
+  }: {
+    context: Context
+    options: SyncOptions
+    user: SessionUser | undefined
+    onPlans: readonly string[]
+  },
   state: SyncState | undefined,
 ) {
   const { project, projectFrom, content, reassign, since, settled, restore } = options
@@ -198,5 +211,9 @@ export function incrementalOf(
     context.config.modelPrices?.prices,
   ]
   const how = Bun.hash.xxHash3(JSON.stringify(decisive.map((value) => value ?? null))).toString(36)
-  return createIncremental(state, how, { sinceMs: since, settledMs: settled, restore: restore === true })
+  return createIncremental(state, [how, ...onPlans].join(' '), {
+    sinceMs: since,
+    settledMs: settled,
+    restore: restore === true,
+  })
 }

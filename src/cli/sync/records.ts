@@ -25,6 +25,8 @@ export interface Started {
   paths: readonly string[]
   options: SyncOptions
   user: SessionUser | undefined
+  /** Agents for whose calls a subscription pays where they do not say who does. */
+  onPlans: readonly string[]
   summary: Summary
   /** Files without sessions. */
   ignored: string[]
@@ -42,8 +44,9 @@ export interface Run extends Started {
 }
 
 /** The options that say whose the records are, and how an account's id is sent. */
-const recordOptions = ({ user, organizationId }: Run) => ({
+const recordOptions = ({ user, organizationId, onPlans }: Run) => ({
   userEmail: user?.email,
+  onPlans,
   accountOf: organizationId === undefined ? undefined : (id: string) => accountHash(organizationId, id),
 })
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { isAccount } from '../../analysis/agents/accounts.ts'
+import { agentsOnPlans, isAccount } from '../../analysis/agents/accounts.ts'
 import { problemOf } from '../../analysis/records/check.ts'
 import type { SyncRecord } from '../../analysis/records/records.ts'
 import { OperatorError } from '../../base/errors.ts'
@@ -51,7 +51,9 @@ export async function sync(context: Context, options: SyncOptions, args: Args): 
     return
   const target = server && targetOf(context, server)
   const user = await findUser(context.env, options.user, async () => (await target?.member()) ?? null)
-  const run = { context, paths, options, user, summary: createSummary(user), ignored: [], startedMs }
+  const onPlans = agentsOnPlans(paths)
+  const summary = createSummary(user)
+  const run = { context, paths, options, user, onPlans, summary, ignored: [], startedMs }
   for (const path of missing) skip(run.summary, { path, line: null, reason: 'no such file or folder' })
   if (options.dryRun) {
     await printRecords(context.json, recordsOf(withoutState(run)), run.summary.skipped)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { chmodSync } from 'node:fs'
+import { chmodSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { accountHash, isAccount, readAccount } from '../../../src/analysis/agents/accounts.ts'
+import { accountHash, agentsOnPlans, isAccount, readAccount } from '../../../src/analysis/agents/accounts.ts'
 import { resetTime } from '../../../src/analysis/agents/transcript/limits.ts'
 import { problemOf } from '../../../src/analysis/records/check.ts'
 import type { LimitRecord } from '../../../src/analysis/records/plan.ts'
@@ -248,6 +248,41 @@ test('Claude Code’s account file: its limits and a hash of the account', async
   expect(JSON.stringify(records)).not.toContain('CANARY')
 })
 
+test('a Claude account without a key pays for calls that do not say who does', async () => {
+  const { primaryApiKey: _, ...ACCOUNT_WITHOUT_KEY } = ACCOUNT
+  const isOnPlan = async (document: object) =>
+    agentsOnPlans([join(await write({ '.claude.json': JSON.stringify(document) }), '.claude.json')]).length >
+    0
+  expect(await isOnPlan(ACCOUNT_WITHOUT_KEY)).toBe(true)
+  expect(await isOnPlan(ACCOUNT)).toBe(false)
+  const approved = { customApiKeyResponses: { approved: ['…CANARY'], rejected: [] } }
+  expect(await isOnPlan({ ...ACCOUNT_WITHOUT_KEY, ...approved })).toBe(false)
+  expect(await isOnPlan({ ...ACCOUNT_WITHOUT_KEY, customApiKeyResponses: { approved: [] } })).toBe(true)
+  // an account of the console pays for each call
+  expect(await isOnPlan({ oauthAccount: { accountUuid: 'CANARY-uuid', organizationType: null } })).toBe(false)
+  expect(await isOnPlan({})).toBe(false)
+
+  const answer = (id: string, usage = { input_tokens: 1, output_tokens: 2 }) => ({
+    ...{ type: 'assistant', sessionId: 's1', uuid: id, requestId: id, timestamp: '2026-11-03T12:00:00.000Z' },
+    message: { id, role: 'assistant', model: 'claude-opus-4-8', content: [], usage },
+  })
+  const files = { 's1.jsonl': lines([answer('m1'), answer('msg_bdrk_1')]) }
+  const onPlans = agentsOnPlans([
+    join(await write({ '.claude.json': JSON.stringify(ACCOUNT_WITHOUT_KEY) }), '.claude.json'),
+  ])
+  const [record] = (await read(files, { onPlans })).records
+  expect(record?.paid_by).toBe('plan')
+  expect(record?.turn_records?.map(({ paid_by = null }) => paid_by)).toEqual([null, 'api'])
+  expect((await read(files)).records[0]?.paid_by).toBeUndefined()
+  // a key that the program says it uses comes first, and other agents have their own evidence
+  const keyed = { ...INIT, apiKeySource: 'ANTHROPIC_API_KEY' }
+  const used = event('allowed', 0.1, { rateLimitType: undefined })
+  const said = { ...answer('m2'), session_id: 's1', sessionId: undefined }
+  expect((await read({ 'stream.jsonl': lines([keyed, used, said]) }, { onPlans })).records[0]?.paid_by).toBe(
+    'api',
+  )
+})
+
 test('credentials are never opened, and account files only where they are named', async () => {
   const session = {
     ...refusal('x'),
@@ -260,12 +295,18 @@ test('credentials are never opened, and account files only where they are named'
     ...Object.fromEntries(names.map((name) => [name, secret])),
     's2.json': lines([session]),
   })
-  // to open one would be an error that is named
+  // to open one would be an error that is named, and to read it as root leaves its time
+  const long = new Date('2020-01-01T00:00:00Z')
+  for (const name of [...names, 's2.json']) utimesSync(join(folder, name), long, long)
   for (const name of names) chmodSync(join(folder, name), 0)
+  const readOf = (name: string) => statSync(join(folder, name)).atimeMs !== long.getTime()
   for (const paths of [folder, ...names.map((name) => join(folder, name))]) {
     const { records, skipped } = await read(paths)
     expect(JSON.stringify([records, skipped])).not.toMatch(
       /CANARY|credentials|auth|creds|claude\.json|EACCES/,
     )
   }
+  // a file system may keep no such times; without them root cannot tell
+  if (readOf('s2.json')) expect(names.filter(readOf)).toEqual([])
+  else expect(process.getuid?.()).not.toBe(0)
 })

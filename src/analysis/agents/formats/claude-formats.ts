@@ -3,7 +3,7 @@ import { isObject, type Json, objectOf, textOf } from '../transcript/json.ts'
 import { readClaudeCode } from './claude-code.ts'
 import { readClaudeStream } from './claude-stream.ts'
 import { type Format, type Places, SESSION_KEYS, valueIn } from './format.ts'
-import { accountLimits } from './limits/claude.ts'
+import { accountLimits, isPlanAccount } from './limits/claude.ts'
 
 const TYPES = new Set(
   'user assistant system summary progress file-history-snapshot cost-state queue-operation'.split(' '),
@@ -29,6 +29,7 @@ export const CLAUDE_CODE: Format = {
     name: '.claude.json',
     folder: ({ env, home }) => env.CLAUDE_CONFIG_DIR || home,
     limits: accountLimits,
+    isPlan: isPlanAccount,
   },
   // Claude Cowork's files beside its sessions
   isCompanion: (name) => /^(?:local_[\w-]+|\.claude|cowork[\w-]+)\.json$/.test(name),

@@ -95,7 +95,13 @@ export interface Format {
     found: { layout: Layout; sessionFromFolder: boolean },
   ): Promise<void>
   /** The agent's file with what its account may use, which is read only where somebody names it, or no path at all. */
-  readonly account?: { name: string; folder(places: Places): string; limits(document: Json): StatedLimit[] }
+  readonly account?: {
+    name: string
+    folder(places: Places): string
+    limits(document: Json): StatedLimit[]
+    /** Whether a subscription pays for the calls that say nothing of who does. */
+    isPlan(document: Json): boolean
+  }
   readonly database?: DatabaseReader
   readonly folder?: FolderReader
 

@@ -79,6 +79,13 @@ function planOf({ seatTier, organizationRateLimitTier, organizationType }: Json)
       : `${type}_${seat}`
 }
 
+/** Whether the account of `.claude.json` is one of a subscription, and no key is used beside it. Of keys only their presence is looked at. */
+export function isPlanAccount({ oauthAccount, primaryApiKey, customApiKeyResponses }: Json): boolean {
+  const { approved } = objectOf(customApiKeyResponses)
+  const hasKey = textOf(primaryApiKey) !== null || (Array.isArray(approved) && approved.length > 0)
+  return !hasKey && textOf(objectOf(oauthAccount).organizationType)?.startsWith('claude_') === true
+}
+
 /** The limits in `.claude.json`, which the program asked for some time ago; in percent, unlike those of events. */
 export function accountLimits(document: Json): StatedLimit[] {
   const { fetchedAtMs, utilization } = objectOf(document.cachedUsageUtilization)

@@ -100,6 +100,7 @@ function readEvent(state: State, type: string, event: Json, data: Json): void {
   } else if (type === 'session.shutdown') readSums(state, data)
   else if (type === 'session.error') {
     transcript.addEvent('api_error', id, at)
+    if (data.errorType === 'quota') transcript.notes.paid_by ??= 'plan'
     if (at !== null) noteRefusal(state.limits, data.errorType, at)
   } else if (type === 'abort') transcript.addEvent('interruption', id, at)
 }
