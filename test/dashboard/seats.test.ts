@@ -124,6 +124,21 @@ describe.skipIf(program === null)('the page of seats', () => {
     expect(page.problems.splice(0)).toEqual([])
   }, 180_000)
 
+  test('says what groups cost that are larger than the page', async () => {
+    const { page } = shown
+    const many = Array.from({ length: 130 }, (_, n) => `many${n}`)
+    const plan = { type: 'plan', vendor: 'cursor', plan: 'teams', from: '2026-01-01', price_month: 40 }
+    await shown.send(many.map(member))
+    await shown.send(many.map((name) => ({ ...plan, member: address(name) })))
+    await shown.visit(`#/seats${range}&vendor=cursor`)
+    await page.until(`document.body.textContent.includes('was paid.')`)
+    const [, idle, paid] =
+      /Give back(\d+)Nothing came in these days; \$([\d.,]+) was paid/.exec(await text('.tile')) ?? []
+    expect(idle).toBe('130')
+    expect(await text('.tile')).toContain(`Paid$${paid}for 130 seats`)
+    expect(page.problems.splice(0)).toEqual([])
+  }, 180_000)
+
   test('shows to others what is their own, without prices', async () => {
     const { db, acme, page } = shown
     const { key } = await createKey(db.sql, acme.orgId, {

@@ -24,6 +24,17 @@ const CURSOR = {
   day: '2026-06-26',
 } as const
 
+const BUSINESS = {
+  vendor: 'openai',
+  source: 'https://help.openai.com/en/articles/8792536-managing-billing-and-seats-in-chatgpt-business',
+  day: '2026-04-02',
+} as const
+const PLUS = {
+  vendor: 'openai',
+  source: 'https://help.openai.com/en/articles/6950777-what-is-chatgpt-plus',
+  day: '2026-02-13',
+} as const
+
 export const PRESETS: readonly Preset[] = [
   { ...CLAUDE, plan: 'max_5x', name: 'Claude Max 5x', price: 100 },
   { ...CLAUDE, plan: 'max_20x', name: 'Claude Max 20x', price: 200 },
@@ -33,6 +44,8 @@ export const PRESETS: readonly Preset[] = [
     ...{ vendor: 'github', plan: 'copilot_business', name: 'Copilot Business', price: 19, credits: 1900 },
     ...{ source: 'https://docs.github.com/copilot/get-started/plans', day: '2026-11-30' },
   },
+  { ...PLUS, plan: 'plus', name: 'ChatGPT Plus', price: 20 },
+  { ...BUSINESS, plan: 'business', name: 'ChatGPT Business', price: 25 },
   { ...CURSOR, plan: 'teams', name: 'Cursor Teams', price: 40 },
   { ...CURSOR, plan: 'teams_premium', name: 'Cursor Teams, premium', price: 120 },
 ]

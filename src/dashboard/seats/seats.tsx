@@ -78,7 +78,7 @@ function AllSeats({ route: { query } }: PageProps) {
                   {countOf(total.idle, 'seat')} {total.idle === 1 ? 'was' : 'were'} idle,{' '}
                   {formatWhole(total.limited)} waited for limits.
                 </Answer>
-                <Totals page={page} />
+                <Totals page={page} query={list} changes={count} />
                 <SeatChart
                   seats={page.data.filter(({ plan }) => plan !== null)}
                   nameOf={(seat) => `${whoOf(seat.member)}, ${nameOfPlan(seat)}`}

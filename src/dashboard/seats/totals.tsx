@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import type { Seat, SeatPage } from '../../features/seats/model.ts'
+import { useApi } from '../client/api.ts'
 import { countOf, formatDollars, formatWhole } from '../client/format.ts'
+import type { Query } from '../client/links.ts'
 import { linkHere, useHere } from '../client/router.ts'
 import { hitsOf } from './seat-chart.tsx'
 
@@ -18,20 +20,70 @@ const Fact = ({ name, value, children }: FactProps) => (
   </div>
 )
 
-/** The two totals, which are never added, and what to do about three groups of seats. */
-export function Totals({ page: { data, total, pagination } }: { page: SeatPage }) {
+type Words = (seats: readonly Seat[], total: Pick<SeatPage['total'], 'paid' | 'cost'>) => string
+
+interface GroupProps {
+  name: string
+  verdict: string
+  count: number
+  words: Words
+}
+
+function Group({
+  name,
+  verdict,
+  count,
+  children,
+}: Omit<GroupProps, 'words'> & { children: ComponentChildren }) {
   const here = useHere()
-  /** Sums are said only where all seats are on this page. */
-  const isWhole = pagination.total === data.length
-  const of = (wanted: string) => data.filter(({ verdict }) => verdict === wanted)
-  const sum = (some: readonly Seat[], value: (seat: Seat) => number) =>
-    some.reduce((all, seat) => all + value(seat), 0)
-  const group = (name: string, verdict: string, count: number, words: (seats: Seat[]) => string) => (
+  return (
     <Fact name={name} value={formatWhole(count)}>
-      {count > 0 && isWhole && `${words(of(verdict))} `}
-      {count > 0 && <a href={linkHere(here, { verdict, page: undefined })}>Show them</a>}
+      {children} {count > 0 && <a href={linkHere(here, { verdict, page: undefined })}>Show them</a>}
     </Fact>
   )
+}
+
+/** The query of the page, and how many changes were made on it. */
+interface Asks {
+  query: Query
+  changes: number
+}
+
+/** Asks for what is said of a group, of which the page has not all seats. */
+function AskedGroup({ asks: { query, changes }, words, ...group }: GroupProps & { asks: Asks }) {
+  const asked = useApi<SeatPage>('/seats', { ...query, verdict: group.verdict, page: undefined }, changes)
+  const page = asked.state === 'failed' ? undefined : asked.value
+  return <Group {...group}>{page !== undefined && words(page.data, page.total)}</Group>
+}
+
+const sumOf = (seats: readonly Seat[], value: (seat: Seat) => number) =>
+  seats.reduce((all, seat) => all + value(seat), 0)
+
+const WORDS: readonly (readonly [name: string, verdict: 'idle' | 'limited' | 'low', Words])[] = [
+  ['Give back', 'idle', (_, { paid }) => `Nothing came in these days; ${formatDollars(paid)} was paid.`],
+  [
+    'Move up',
+    'limited',
+    (seats) =>
+      `${seats.length === 100 ? 'The first 100' : 'They'} hit ${countOf(sumOf(seats, hitsOf), 'limit')} and waited ${formatWhole(sumOf(seats, hoursOf))} h.`,
+  ],
+  [
+    'Look at',
+    'low',
+    (_, { cost }) => `By API they would have cost ${formatDollars(cost)}, less than a quarter.`,
+  ],
+]
+
+/** The two totals, which are never added, and what to do about three groups of seats. */
+export function Totals({ page: { data, total, pagination }, ...asks }: Asks & { page: SeatPage }) {
+  const groupOf = ([name, verdict, words]: (typeof WORDS)[number]) => {
+    const group = { key: verdict, name, verdict, count: total[verdict] }
+    if (group.count > 0 && pagination.total > data.length)
+      return <AskedGroup {...group} words={words} asks={asks} />
+    const seats = data.filter((seat) => seat.verdict === verdict)
+    const [paid, cost] = [sumOf(seats, (seat) => seat.paid), sumOf(seats, (seat) => seat.cost)]
+    return <Group {...group}>{group.count > 0 && words(seats, { paid, cost })}</Group>
+  }
   return (
     <div class="tiles">
       <Fact name="Paid" value={formatDollars(total.paid)}>
@@ -40,26 +92,7 @@ export function Totals({ page: { data, total, pagination } }: { page: SeatPage }
       <Fact name="API-equivalent" value={formatDollars(total.cost)}>
         by the price list, paid by nobody
       </Fact>
-      {group(
-        'Give back',
-        'idle',
-        total.idle,
-        (seats) => `Nothing came in these days; ${formatDollars(sum(seats, ({ paid }) => paid))} was paid.`,
-      )}
-      {group(
-        'Move up',
-        'limited',
-        total.limited,
-        (seats) =>
-          `They hit ${countOf(sum(seats, hitsOf), 'limit')} and waited ${formatWhole(sum(seats, hoursOf))} h.`,
-      )}
-      {group(
-        'Look at',
-        'low',
-        total.low,
-        (seats) =>
-          `By API they would have cost ${formatDollars(sum(seats, ({ cost }) => cost))}, less than a quarter.`,
-      )}
+      {WORDS.map(groupOf)}
     </div>
   )
 }
