@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createKey } from '../../src/accounts/keys/queries.ts'
 import { updateOrganization } from '../../src/features/organization/queries.ts'
 import { deleteOrganization } from '../../src/server/erasure/organization.ts'
@@ -6,7 +6,7 @@ import { erasePerson } from '../../src/server/erasure/person.ts'
 import { deleteExpiredSessions } from '../../src/server/erasure/retention.ts'
 import { account, dump, NOW, session } from '../server/erasure/account.ts'
 import { bodyOf } from '../support/api.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 import { citusUrls } from '../support/scaling/citus.ts'
 
 // Citus refuses statements that one PostgreSQL takes: each of these is done once on a cluster.
@@ -15,11 +15,7 @@ const ACTOR = { userId: 'cli:operator', ipAddress: null }
 const ADA = 'ada@example.com'
 
 describe.skipIf(citusUrls.length < 3)('on a cluster', () => {
-  let database: TestDatabase
-  beforeAll(async () => {
-    database = await testDatabase()
-  }, 360_000)
-  afterAll(() => database.drop())
+  const database = testsDatabase()
 
   const sendFrom = async ({ ask }: Awaited<ReturnType<typeof account>>, machine: string, records: object[]) =>
     await bodyOf(

@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { flagOf, SETTINGS } from '../../src/config.ts'
 import { run, runJson, scratchFolder } from '../support/cli.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 
 // Accounts and usage, on a database by URL.
 
 const SLOW_MS = 90_000
-let database: TestDatabase
+const database = testsDatabase()
 let env: { DATA_DIR: string; DATABASE_URL: string; PORT: string }
 
 beforeAll(async () => {
-  database = await testDatabase()
   env = { DATABASE_URL: database.url, DATA_DIR: '/nonexistent', PORT: '1' }
   await runJson(['org', 'create', '--slug', 'acme', '--name', 'Acme', '--plan', 'cloud_team'], env)
 }, SLOW_MS)
-afterAll(() => database.drop())
 
 test('version, and help with examples', async () => {
   expect((await run(['version'], env)).stdout).toMatch(

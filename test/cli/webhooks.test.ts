@@ -8,7 +8,7 @@ import { CHANNEL } from '../../src/webhooks/outbox/events.ts'
 import { signedHeaders } from '../../src/webhooks/signing/signature.ts'
 import { bodyOf, client, testApp } from '../support/api.ts'
 import { readUntil, run, runJson, scratchFolder, startProgram } from '../support/cli.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 import { addDeliveries, addEndpoint, LIMITS, result, settleAll } from '../support/webhook-rows.ts'
 
 // `webhook …`: what an operator and the author of a receiver do by hand.
@@ -34,7 +34,7 @@ const signed = (secret: string, body: string, at = new Date(), prefix = 'X-Servi
   })
 
 describe('endpoints and deliveries', () => {
-  let database: TestDatabase
+  const database = testsDatabase()
   let env: { DATA_DIR: string; DATABASE_URL: string }
   let orgId = ''
   let endpoint = ''
@@ -42,7 +42,6 @@ describe('endpoints and deliveries', () => {
   let deliveries: string[] = []
 
   beforeAll(async () => {
-    database = await testDatabase()
     env = { ...NOWHERE, DATABASE_URL: database.url }
     const { sql } = database
     const actor = { userId: 'test', ipAddress: null }
@@ -53,7 +52,6 @@ describe('endpoints and deliveries', () => {
     const claimed = await claim(sql, orgId, { ...LIMITS, limit: 2 })
     await settleAll(sql, orgId, claimed, result({ refused: true, statusCode: null, error: 'refused' }))
   }, SLOW_MS)
-  afterAll(() => database.drop())
 
   const byApi = async (path: string) => {
     const { key } = await createKey(database.sql, orgId, { name: 'test', scopes: ['webhooks'] })

@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { SCOPES } from '../../src/accounts/keys/model.ts'
 import { createRegistry } from '../../src/base/metrics/registry.ts'
 import { client, type Tenant, tenant, testApp } from '../support/api.ts'
 import { eventually } from '../support/cli.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 
 // Each read has a connection of its organization's half, whatever route or tool it is for.
 
-let database: TestDatabase
+const database = testsDatabase()
 let held: Tenant
 let other: Tenant
 const all = { scopes: [...SCOPES] }
 beforeAll(async () => {
-  database = await testDatabase()
   ;[held, other] = await Promise.all([tenant(database.sql, all), tenant(database.sql, all)])
 })
-afterAll(() => database.drop())
 
 type Ask = ReturnType<typeof client>
 

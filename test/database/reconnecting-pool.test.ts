@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { connect as connectSocket, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
@@ -10,17 +10,11 @@ import {
   type ReconnectingPool,
 } from '../../src/database/pools/reconnecting-pool.ts'
 import { eventually } from '../support/cli.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 import { certificate } from '../support/raw-receiver.ts'
 import { silentProxy } from '../support/silent-proxy.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await testDatabase()
-})
-afterAll(async () => {
-  await database.drop()
-})
+const database = testsDatabase()
 
 test('statements over half-open connections fail, and the next statement succeeds', async () => {
   const proxy = await silentProxy(database.url)

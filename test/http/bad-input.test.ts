@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { bodyOf, client, jsonPost, repeatingClient, tenant, testApp } from '../support/api.ts'
 import { changeOf, v1Routes } from '../support/isolation/routes.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 
 // Whatever is asked: the right status and code, the limit's headers, and the next request is served as before.
 
-let db: TestDatabase
+const db = testsDatabase()
 let ask: ReturnType<typeof client>
 const errors: string[] = []
 beforeAll(async () => {
-  db = await testDatabase()
   const plenty = { cloud_pro: 1e6, cloud_team: 1e6, cloud_enterprise: 1e6 }
   const note = (message: string) => errors.push(message)
   const log = {
@@ -22,7 +21,6 @@ beforeAll(async () => {
   }
   ask = repeatingClient(testApp(db.sql, { log, config: { rateLimits: plenty } }), (await tenant(db.sql)).key)
 })
-afterAll(() => db.drop())
 
 const CODES: Record<number, string> = { 400: 'VALIDATION_ERROR', 404: 'NOT_FOUND', 414: 'VALIDATION_ERROR' }
 

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { readBody } from '../../src/http/body.ts'
 import { createGate } from '../../src/http/queues/gate.ts'
 import { bodyOf, client, tenant, testApp } from '../support/api.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 
 const MIB = 1024 * 1024
 const EMPTY = '{"records":[]}'
 
-let db: TestDatabase
+const db = testsDatabase()
 let ask: ReturnType<typeof client>
 beforeAll(async () => {
-  db = await testDatabase()
   ask = client(
     testApp(db.sql, {
       gate: createGate({ waitMs: 120_000 }),
@@ -20,7 +19,6 @@ beforeAll(async () => {
     (await tenant(db.sql)).key,
   )
 })
-afterAll(() => db.drop())
 
 type Body = string | Uint8Array<ArrayBuffer> | ReadableStream
 const post = async (body: Body | null, headers: Record<string, string> = {}) => {

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { ApiError } from '../../src/base/errors.ts'
 import { createLog } from '../../src/base/log.ts'
 import { connect } from '../../src/database/client.ts'
 import { bodyOf, client, tenant, testApp } from '../support/api.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 import { smallApp } from './small-app.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db.drop())
+const db = testsDatabase()
 
 test('with the database away every route is 503, with the limit’s headers, and says when to try again', async () => {
   const sql = connect(

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { SCOPES } from '../../src/accounts/keys/model.ts'
 import { createKey } from '../../src/accounts/keys/queries.ts'
 import { updateOrganization } from '../../src/features/organization/queries.ts'
@@ -16,7 +16,7 @@ import {
   SHARED_PATHS,
   v1Routes,
 } from '../support/isolation/routes.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 
 // No route names a member to a key without the scope team:read if the organization hides its members. Holds for every
 // declared route, with each of its parameters: one that names members without saying so fails here, and one that says
@@ -38,7 +38,7 @@ interface Hiding {
   boundId: string
 }
 
-let database: TestDatabase
+const database = testsDatabase()
 let app: App
 let hiding: Hiding
 /** Without a database, for the declarations. */
@@ -81,11 +81,9 @@ async function hidingOrganization(): Promise<Hiding> {
 }
 
 beforeAll(async () => {
-  database = await testDatabase()
   app = testApp(database.sql, { now: () => NOW, config: { rateLimits: PLENTY } })
   hiding = await hidingOrganization()
 })
-afterAll(() => database.drop())
 
 /** The parts of a response that may name somebody. */
 const shown = async (response: Response) => ({

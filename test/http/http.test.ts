@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createLog } from '../../src/base/log.ts'
 import { VERSION } from '../../src/base/version.ts'
 import { connect } from '../../src/database/client.ts'
 import { bodyOf, client, tenant, testApp } from '../support/api.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db.drop())
+const db = testsDatabase()
 
 const asker = async (options = {}) => client(testApp(db.sql), (await tenant(db.sql, options)).key)
 

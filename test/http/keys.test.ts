@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { makeKey, parseKey } from '../../src/accounts/keys/form.ts'
 import { type ApiKey, SCOPES } from '../../src/accounts/keys/model.ts'
@@ -12,13 +12,9 @@ import {
 import { createKeyCache } from '../../src/accounts/people/key-cache.ts'
 import { updateOrganization } from '../../src/features/organization/queries.ts'
 import { bodyOf, client, jsonPost, tenant, testApp } from '../support/api.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db.drop())
+const db = testsDatabase()
 
 describe('the form of a key', () => {
   test('is that of the contract, and a made key parses', () => {

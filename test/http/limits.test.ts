@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { makeKey } from '../../src/accounts/keys/form.ts'
 import { createKey } from '../../src/accounts/keys/queries.ts'
 import { updateOrganization } from '../../src/features/organization/queries.ts'
@@ -6,13 +6,9 @@ import { clientOf, createAddressLimiter } from '../../src/http/address-limit.ts'
 import { createLimiter, type Decision } from '../../src/http/rate-limit.ts'
 import { leaseRequests } from '../../src/http/rate-windows.ts'
 import { bodyOf, client, limitOf, tenant, testApp } from '../support/api.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db.drop())
+const db = testsDatabase()
 
 /** A clock that stands at 12 s past a minute until it is moved. */
 const frozen = () => {

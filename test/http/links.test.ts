@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { linkOf } from '../../src/http/responses/links.ts'
 import { client, jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../support/api.ts'
 import { namesOf, storeWebhook } from '../support/isolation/records.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 
 // The Link header of paged responses: computed, from memory, and of both forms of the path.
 
 const SESSIONS = 7
 const names = namesOf('linked')
-let db: TestDatabase
+const db = testsDatabase()
 let own: Tenant
 let ask: ReturnType<typeof client>
 
 beforeAll(async () => {
-  db = await testDatabase()
   own = await tenant(db.sql, { scopes: ['read', 'write', 'webhooks'] })
   ask = repeatingClient(testApp(db.sql), own.key)
   const records = Array.from({ length: SESSIONS }, (_, n) => ({
@@ -29,7 +28,6 @@ beforeAll(async () => {
   expect(sent.status).toBe(200)
   await storeWebhook(db.sql, own.orgId, names)
 })
-afterAll(() => db.drop())
 
 /** The targets of a Link header by relation. */
 const linksOf = (response: Response): Record<string, string> =>

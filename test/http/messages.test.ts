@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { bodyOf, client, tenant, testApp } from '../support/api.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 
 // A bad request is explained in the same words for query, body and record: "must be …", "is required", "is not a
 // known field". Forms are shown by an example, and all problems of the query, else of the body, are named at once, up to 20.
 
-let db: TestDatabase
+const db = testsDatabase()
 let ask: ReturnType<typeof client>
 beforeAll(async () => {
-  db = await testDatabase()
   const { key } = await tenant(db.sql, { scopes: ['read', 'write', 'audit:write', 'webhooks'] })
   ask = client(testApp(db.sql), key)
 })
-afterAll(() => db.drop())
 
 /** Returns the problems by field; the error's text has to say the same. */
 async function wrong(path: string, body?: unknown, method = 'POST'): Promise<Record<string, string>> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import Ajv from 'ajv/dist/2020'
 import addFormats from 'ajv-formats'
@@ -8,7 +8,7 @@ import { createComponents } from '../../src/http/openapi/schema.ts'
 import { EVENT_NAMES } from '../../src/webhooks/outbox/catalogue.ts'
 import { client, jsonPost, type Tenant, tenant, testApp } from '../support/api.ts'
 import { namesOf, storeWebhook } from '../support/isolation/records.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 
 // The document against the app: what it says exists, and whatever the app answers is in it.
 
@@ -78,7 +78,7 @@ const SAMPLE = [
   { type: 'budget', month: '2026-01', limit: 100 },
 ]
 
-let db: TestDatabase
+const db = testsDatabase()
 let text: string
 let document: OpenApi
 let operations: { method: string; path: string; operation: Operation }[]
@@ -88,7 +88,6 @@ const make = (over: Parameters<typeof testApp>[1] = {}) => testApp(db.sql, { pri
 let app: ReturnType<typeof make>
 
 beforeAll(async () => {
-  db = await testDatabase()
   app = make()
   text = await (await client(app)('/docs/json')).text()
   document = JSON.parse(text)
@@ -104,7 +103,6 @@ beforeAll(async () => {
   const answer = await client(app, key)('/v1/sync', jsonPost({ records: SAMPLE }))
   expect(answer.status).toBe(200)
 })
-afterAll(() => db.drop())
 
 const ajv = new Ajv({ strict: false, allErrors: true })
 addFormats(ajv)

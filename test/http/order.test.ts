@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { client, tenant, testApp } from '../support/api.ts'
 import { changeOf, type Route, v1Routes } from '../support/isolation/routes.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 
 // The order of checks, tried on every route: each request is wrong in all ways that are checked later.
 
@@ -11,13 +11,12 @@ const ONE = { cloud_pro: 1, cloud_team: 1, cloud_enterprise: 1 }
 const NARROW = [['audit:write'], ['audit:read']]
 const EVERYTHING = ['read', 'write', 'audit:write', 'webhooks', 'admin', 'ingest']
 
-let db: TestDatabase
+const db = testsDatabase()
 let app: ReturnType<typeof testApp>
 let anonymous: ReturnType<typeof client>
 let routes: Route[]
 
 beforeAll(async () => {
-  db = await testDatabase()
   app = testApp(db.sql, { config: { rateLimits: PLENTY } })
   // each request is in a minute of its own: an address has 60 a minute
   let minute = 0
@@ -25,7 +24,6 @@ beforeAll(async () => {
   routes = v1Routes(app)
   expect(routes.length).toBeGreaterThan(50)
 })
-afterAll(() => db.drop())
 
 /** Nothing has these ids. */
 const placed = (path: string) => path.replace(':month', '2020-01').replace(/:\w+/g, 'nothing_here')

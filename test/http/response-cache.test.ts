@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
 import { createKey, revokeKey } from '../../src/accounts/keys/queries.ts'
 import { JsonText } from '../../src/base/json-text.ts'
@@ -9,13 +9,9 @@ import { cacheKeyOf } from '../../src/http/responses/cached-response.ts'
 import { csvSource } from '../../src/http/responses/csv.ts'
 import { createResponseCache } from '../../src/http/responses/response-cache.ts'
 import { bodyOf, client, jsonPost, limitOf, type Tenant, tenant, testApp } from '../support/api.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await testDatabase()
-})
-afterAll(() => database.drop())
+const database = testsDatabase()
 
 let made = 0
 const session = (project = 'p') => {

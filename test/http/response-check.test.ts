@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { JsonText } from '../../src/base/json-text.ts'
 import { textOf } from '../../src/http/query.ts'
 import { tenant } from '../support/api.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testsDatabase } from '../support/postgres.ts'
 import { smallApp } from './small-app.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await testDatabase()
-})
-afterAll(() => database.drop())
+const database = testsDatabase()
 
 const Count = Type.Object({ count: Type.Integer() })
 const described = (operationId: string) => ({ operationId, summary: 'Count' })

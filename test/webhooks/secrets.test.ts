@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,14 +8,10 @@ import { createSecretBox } from '../../src/webhooks/signing/secret-box.ts'
 import { loadSecretKey } from '../../src/webhooks/signing/secret-key.ts'
 import { checkSecretKey } from '../../src/webhooks/signing/secret-key-queries.ts'
 import { testSecrets } from '../support/api.ts'
-import { type TestDatabase, testDatabase } from '../support/postgres.ts'
+import { testDatabase, testsDatabase } from '../support/postgres.ts'
 import { addHook, asker, hooked, localApp, receiver } from '../support/webhook-api.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db.drop())
+const db = testsDatabase()
 
 const key = (byte: number) => new Uint8Array(32).fill(byte)
 

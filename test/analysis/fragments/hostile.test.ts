@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { mergeFragments, mergeTurn } from '../../../src/analysis/fragments/merge.ts'
 import { composeRecord } from '../../../src/analysis/fragments/session-record.ts'
@@ -15,15 +15,11 @@ import { exportLines } from '../../../src/server/sync/export.ts'
 import { writeRecords } from '../../../src/server/sync/write.ts'
 import { tenant } from '../../support/api.ts'
 import { PLANTED } from '../../support/planted-secrets.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 
 // Parts that `sync` would not send, and how far merging may go.
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await testDatabase()
-})
-afterAll(() => database.drop())
+const database = testsDatabase()
 const deps = (prices = {}) => ({
   sql: database.sql,
   now: () => new Date('2026-11-15T12:00:00Z'),

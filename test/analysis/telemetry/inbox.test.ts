@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { messageOf } from '../../../src/base/errors.ts'
 import type { App } from '../../../src/server/app.ts'
 import { checkRollups } from '../../../src/server/doctor/checks.ts'
@@ -6,17 +6,15 @@ import { erasePerson } from '../../../src/server/erasure/person.ts'
 import { watchInbox } from '../../../src/server/intake/inbox-watch.ts'
 import { createIntake } from '../../../src/server/intake/intake.ts'
 import { client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { silent, type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { silent, testsDatabase } from '../../support/postgres.ts'
 import { AT, CLAUDE, call, inboxEmpty, logs } from './fixtures.ts'
 
-let database: TestDatabase
+const database = testsDatabase()
 /** An app whose intake gathers for longer than a test lasts, as one that is killed before it writes. */
 let killed: App
 beforeAll(async () => {
-  database = await testDatabase()
   killed = testApp(database.sql, { intake: intakeOf(KILLED_MS) })
 })
-afterAll(() => database.drop())
 
 /** An intake that gathers telemetry for so long. */
 const intakeOf = (drainMs: number, onDrainFailed = (_orgId: string, _error: unknown) => {}, workMs = 5_000) =>

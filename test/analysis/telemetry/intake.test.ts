@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { fragmentId, packFragments, type SessionFragments } from '../../../src/analysis/records/fragments.ts'
 import { bodyOf, client, jsonPost, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { AT, CLAUDE, call, claude, inboxEmpty, logs, metrics, traces } from './fixtures.ts'
 
-let database: TestDatabase
+const database = testsDatabase()
 let app: ReturnType<typeof testApp>
 beforeAll(async () => {
-  database = await testDatabase()
   app = testApp(database.sql)
 })
-afterAll(() => database.drop())
 
 const post = (key: string, path: string, body: object) => client(app, key)(path, jsonPost(body))
 const send = async ({ key }: Tenant, body: object, path = '/v1/logs') => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { createKey } from '../../../src/accounts/keys/queries.ts'
 import { fragmentId, packFragments, type SessionFragments } from '../../../src/analysis/records/fragments.ts'
 import type { SessionRecord } from '../../../src/analysis/records/session.ts'
@@ -6,18 +6,16 @@ import { loadPricer } from '../../../src/analysis/scoring/prices.ts'
 import { prepareSession } from '../../../src/features/sessions/prepare.ts'
 import { withKeptTelemetry } from '../../../src/features/sessions/writing/telemetry.ts'
 import { bodyOf, client, type Tenant, tenant, testApp } from '../../support/api.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { AT, CLAUDE, call, claude, inboxEmpty, logs, traces } from './fixtures.ts'
 
 // Telemetry beside transcripts of several people and sub-agents: nobody's session gets into another's, and nothing is lost.
 
-let database: TestDatabase
+const database = testsDatabase()
 let app: ReturnType<typeof testApp>
 beforeAll(async () => {
-  database = await testDatabase()
   app = testApp(database.sql)
 })
-afterAll(() => database.drop())
 
 const none = { from: null, to: null }
 const PARTS: SessionFragments = {

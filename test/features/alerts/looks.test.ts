@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { digestMessage, slackBody } from '../../../src/features/alerts/message.ts'
 import { send } from '../../../src/features/alerts/notice.ts'
 import { claimRules, settleRules } from '../../../src/features/alerts/rule-queries.ts'
@@ -9,7 +9,7 @@ import { createSender } from '../../../src/webhooks/http/sender.ts'
 import { EVENTS } from '../../../src/webhooks/outbox/catalogue.ts'
 import { claim, findDueOrganizations } from '../../../src/webhooks/outbox/claim.ts'
 import { testSecrets } from '../../support/api.ts'
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+import { testsDatabase } from '../../support/postgres.ts'
 import { receiver } from '../../support/webhook-api.ts'
 import { LIMITS } from '../../support/webhook-rows.ts'
 import { linesOf, problemsOf } from './shapes.ts'
@@ -17,11 +17,7 @@ import { startWorld } from './world.ts'
 
 // Looks at alerts and digests: once whoever looks, only where something changed, and as people read it.
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await testDatabase()
-})
-afterAll(() => database.drop())
+const database = testsDatabase()
 
 const start = '2026-11-11T10:00:00Z'
 const world = (over: { plan?: 'cloud_pro' } = {}) => startWorld(database, { start, ...over })
