@@ -2,8 +2,8 @@
 export function memoize<Value>(make: (key: string) => Value, maxValues = 1_000): (key: string) => Value {
   const values = new Map<string, Value>()
   return (key) => {
-    const known = values.get(key)
-    if (known !== undefined || values.has(key)) return known as Value
+    const cached = values.get(key)
+    if (cached !== undefined || values.has(key)) return cached as Value
     const value = make(key)
     if (values.size >= maxValues) values.delete(values.keys().next().value ?? key)
     values.set(key, value)

@@ -80,9 +80,9 @@ export function createPriceSource<Loaded>(
   let stamp = ''
   let loaded: Promise<Loaded> | undefined
   const readChanged = ({ file }: PriceFile) => {
-    const found = stampOf(file)
-    if (found === stamp) return
-    stamp = found
+    const newStamp = stampOf(file)
+    if (newStamp === stamp) return
+    stamp = newStamp
     try {
       prices = readPriceFile(file)
       loaded = undefined
@@ -99,6 +99,6 @@ export function createPriceSource<Loaded>(
 
 /** Returns a text that changes with the content: a file is replaced, or written to. */
 function stampOf(file: string): string {
-  const found = statSync(file, { bigint: true, throwIfNoEntry: false })
-  return found === undefined ? 'no file' : `${found.ino} ${found.mtimeNs} ${found.size}`
+  const stats = statSync(file, { bigint: true, throwIfNoEntry: false })
+  return stats === undefined ? 'no file' : `${stats.ino} ${stats.mtimeNs} ${stats.size}`
 }

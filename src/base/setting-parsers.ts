@@ -52,7 +52,7 @@ export const mapTo =
       : text.split(',').map((pair) => (/^\s*(.+?)\s*=\s*([a-z]+)\s*$/.exec(pair) ?? []).slice(1))
     const map = new Map<string, Item>()
     for (const [value = '', name] of pairs) {
-      const item = items.find((known) => known === name)
+      const item = items.find((candidate) => candidate === name)
       if (item !== undefined) map.set(value, item)
     }
     return map.size > 0 && map.size === pairs.length

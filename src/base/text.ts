@@ -48,9 +48,9 @@ export function findUnstorable(
 
 /** The first `length` UTF-16 units, one less where that would split a surrogate pair. */
 export function cut(text: string, length: number): string {
-  const kept = text.slice(0, length)
-  const last = kept.charCodeAt(kept.length - 1)
-  return kept.length < text.length && last >= 0xd800 && last <= 0xdbff ? kept.slice(0, -1) : kept
+  const head = text.slice(0, length)
+  const last = head.charCodeAt(head.length - 1)
+  return head.length < text.length && last >= 0xd800 && last <= 0xdbff ? head.slice(0, -1) : head
 }
 
 /** Replaces NUL and unpaired surrogates by U+FFFD in every text inside a value of JSON, in place. */

@@ -14,8 +14,8 @@ export async function describeSchema(sql: Sql): Promise<string> {
     describeFunctions(sql),
   ])
   const described = tables.map(({ name, text }) => {
-    const own = indexes.filter(({ table }) => table === name).map((index) => `${index.text};`)
-    return [text, ...own].join('\n')
+    const tableIndexes = indexes.filter(({ table }) => table === name).map((index) => `${index.text};`)
+    return [text, ...tableIndexes].join('\n')
   })
   return `${[...described, ...foreignKeys, ...functions].join('\n\n')}\n`
 }

@@ -77,8 +77,8 @@ async function packDashboard(): Promise<void> {
 /** Changes with every source. */
 function keyOfSources(): string {
   const hasher = new Bun.CryptoHasher('sha256')
-  const own = [...new Bun.Glob(`${DASHBOARD}/**/*`).scanSync(ROOT)].sort()
-  for (const path of [...FILES, ...SHARED, ...own])
+  const sources = [...new Bun.Glob(`${DASHBOARD}/**/*`).scanSync(ROOT)].sort()
+  for (const path of [...FILES, ...SHARED, ...sources])
     hasher.update(`${path}\0`).update(readFileSync(join(ROOT, path)))
   return hasher.digest('hex')
 }

@@ -116,18 +116,18 @@ export async function problemsOf(folder: string): Promise<string[]> {
   const sumsIn = (text: string) =>
     new Map((text.match(/.+/g) ?? []).map((line) => [line.slice(66), line.slice(0, 64)]))
   const listed = sumsIn(readFileSync(list, 'utf8'))
-  const found = sumsIn(
+  const sums = sumsIn(
     await sumsOf(
       files.map((name) => join(folder, name)),
       folder,
     ),
   )
-  const problems = [...new Set([BILL, ...listed.keys(), ...found.keys()])].flatMap((name) => {
+  const problems = [...new Set([BILL, ...listed.keys(), ...sums.keys()])].flatMap((name) => {
     if (!listed.has(name)) return [`${name} is not in SHA256SUMS`]
-    if (!found.has(name)) return [`${name} is missing`]
-    return listed.get(name) === found.get(name) ? [] : [`${name} is another file than SHA256SUMS says`]
+    if (!sums.has(name)) return [`${name} is missing`]
+    return listed.get(name) === sums.get(name) ? [] : [`${name} is another file than SHA256SUMS says`]
   })
-  if (found.has(BILL) && readFileSync(join(folder, BILL), 'utf8') !== makeSbom(VERSION))
+  if (sums.has(BILL) && readFileSync(join(folder, BILL), 'utf8') !== makeSbom(VERSION))
     problems.push(`${BILL} is not the bill of materials of this commit (${VERSION})`)
   return problems.sort()
 }

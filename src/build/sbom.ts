@@ -29,7 +29,7 @@ interface Found {
 
 /** The packages of `names` and all that they need, by their references; `uses` are those of the names. */
 export function lockedPackages(names: object): { found: Map<string, Found>; uses: string[] } {
-  const found = new Map<string, Found>()
+  const packages = new Map<string, Found>()
   const visit = (needed: string[], path: string): string[] =>
     needed.flatMap((name) => {
       const key = resolve(LOCK.packages, path, name)
@@ -37,14 +37,14 @@ export function lockedPackages(names: object): { found: Map<string, Found>; uses
       if (locked === undefined) return []
       const component = npmComponent(key, locked)
       const ref = component['bom-ref']
-      if (!found.has(ref)) {
+      if (!packages.has(ref)) {
         const entry: Found = { key, component, uses: [] }
-        found.set(ref, entry)
+        packages.set(ref, entry)
         entry.uses = visit(required(locked[2]), key)
       }
       return [ref]
     })
-  return { found, uses: visit(Object.keys(names), '') }
+  return { found: packages, uses: visit(Object.keys(names), '') }
 }
 
 /** The document as JSON text; the same for the same commit, so without a time and a serial number. */

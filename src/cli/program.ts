@@ -74,13 +74,13 @@ export async function runCommandLine(args: readonly string[], started: ProcessCo
 /** LOG_LEVEL and LOG_FORMAT where they are given, also when settings are wrong. */
 function logSettings(program: Command, { env }: ProcessContext) {
   const { envFile, logLevel, logFormat } = program.opts<Partial<Record<string, string>>>()
-  let known = env
+  let settings = env
   try {
-    known = withEnvFile(env, envFile)
+    settings = withEnvFile(env, envFile)
   } catch {
     // that is the error to be printed
   }
-  return { level: logLevel ?? known.LOG_LEVEL, format: logFormat ?? known.LOG_FORMAT }
+  return { level: logLevel ?? settings.LOG_LEVEL, format: logFormat ?? settings.LOG_FORMAT }
 }
 
 /** Every command with its options; the code of a command is loaded when it runs. `json`: how --version prints. */

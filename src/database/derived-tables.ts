@@ -71,7 +71,7 @@ export async function findDiffering(
   tables: readonly CheckedTable[],
   { oneByOne, onProgress }: { oneByOne: boolean; onProgress: (done: number, table: string) => void },
 ): Promise<Map<string, string>> {
-  const found = new Map<string, string>()
+  const rows = new Map<string, string>()
   const size = oneByOne ? 1 : ORGANIZATIONS
   let done = 0
   const compareNext = async (): Promise<void> => {
@@ -81,14 +81,14 @@ export async function findDiffering(
       for (const table of tables.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
         onProgress(done - ids.length, table.name)
         for (const { org_id, ...row } of await firstDiffering(sql, ids, table)) {
-          if (org_id !== undefined && !found.has(org_id)) found.set(org_id, table.describe(row))
+          if (org_id !== undefined && !rows.has(org_id)) rows.set(org_id, table.describe(row))
         }
       }
     }
   }
   // a command has two connections
   await Promise.all([compareNext(), compareNext()])
-  return found
+  return rows
 }
 
 /** The first row that differs of each organization that has one, with its `org_id`. */

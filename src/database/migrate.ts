@@ -101,8 +101,8 @@ export async function listApplied(sql: ISql): Promise<AppliedMigration[]> {
 /** Throws OperatorError unless `rows`, those of `what`, are this build's migrations, all or the first of them. */
 export function checkApplied(rows: readonly AppliedMigration[], what: string): void {
   for (const [index, row] of rows.slice(0, MIGRATIONS.length).entries()) {
-    const known = MIGRATIONS[index]
-    if (known?.number !== row.number || checksumOf(known.text) !== row.checksum) {
+    const migration = MIGRATIONS[index]
+    if (migration?.number !== row.number || checksumOf(migration.text) !== row.checksum) {
       throw new OperatorError(
         `schema migration ${row.number} of ${what} is not the one of this program, ${VERSION_AND_COMMIT}: it was made by another build, and ` +
           'no migration leads from there. Run that build (`version` prints the commit of a build), or move the data: with that build ' +

@@ -64,14 +64,14 @@ export async function openDatabase(
     refuseExternal(config.dataDir)
   const isKnown = create || config.databaseUrl !== null || isBeingMade(config.dataDir)
   if (!isKnown && !holdsDatabase(config.dataDir)) throw noDatabase(config.dataDir)
-  const found = await findOrStart(config, role, log)
-  const { embedded } = found
+  const database = await findOrStart(config, role, log)
+  const { embedded } = database
   const use = role === 'command' ? { statementTimeoutMs: 0 } : { genericPlans: true, oneByOne: true }
   const { databasePool } = config
   const max = role === 'command' ? Math.min(COMMAND_CONNECTIONS, databasePool) : databasePool
   const openPool = (target: ConnectTarget) =>
     createReconnectingPool(target, { max, applicationName: `cloud-analytics ${role}`, ...use })
-  let { target } = found
+  let { target } = database
   let pool = openPool(target)
   const close = once(async () => {
     await pool.end(5)

@@ -117,8 +117,8 @@ export function createAdmission(deps: AdmissionDeps) {
         if (access === undefined)
           return { access, limit: addresses.peek(addressOf(request).counted), failure }
         const perMinute = config.rateLimits[access.plan]
-        const known = limiters[name].peek(access.orgId, perMinute)
-        return { access, limit: known ?? decisionAt(now(), false, perMinute, 0), failure }
+        const decision = limiters[name].peek(access.orgId, perMinute)
+        return { access, limit: decision ?? decisionAt(now(), false, perMinute, 0), failure }
       }
     },
     forget: callers.forget,

@@ -65,9 +65,9 @@ export function hidesMembersOf(
     throw new ApiError('FORBIDDEN', 'member: this organization shows developers only their own figures')
   }
   if (!mustHideMembers) return false
-  const named = typeof members === 'function' ? members(query as never) : members
-  if (named === true) throw hidden()
-  return named === 'left out'
+  const hides = typeof members === 'function' ? members(query as never) : members
+  if (hides === true) throw hidden()
+  return hides === 'left out'
 }
 
 /** Whether the filter `member` of a query names somebody else: by an id, or an address in any case. */

@@ -51,8 +51,8 @@ export function createLimiter({
   const windows = new Map<string, Window>()
 
   const windowOf = (orgId: string): Window => {
-    const known = windows.get(orgId)
-    if (known !== undefined) return known
+    const current = windows.get(orgId)
+    if (current !== undefined) return current
     if (windows.size >= MAX_WINDOWS)
       for (const [id, { endsAt, leasing }] of windows)
         if (endsAt <= clock() && leasing === null) windows.delete(id)

@@ -54,12 +54,12 @@ function urlProblem(given: unknown, egress: Egress): string | undefined {
 
 function eventsProblem(given: unknown): string | undefined {
   if (given === ALL) return undefined
-  const known = `the events are ${EVENT_NAMES.join(', ')}, or * for all`
+  const names = `the events are ${EVENT_NAMES.join(', ')}, or * for all`
   if (!Array.isArray(given) || given.length === 0)
-    return `must be an array of one or more names, or "*"; ${known}`
+    return `must be an array of one or more names, or "*"; ${names}`
   const isKnown = (name: unknown) => typeof name === 'string' && (name === ALL || isEventName(name))
   const unknown = new Set<unknown>(given.filter((name) => !isKnown(name)))
-  return unknown.size > 0 ? `must be names of events, and ${quoted([...unknown])} none; ${known}` : undefined
+  return unknown.size > 0 ? `must be names of events, and ${quoted([...unknown])} none; ${names}` : undefined
 }
 
 function quoted(unknown: readonly unknown[]): string {
@@ -89,7 +89,7 @@ export async function checkHost(url: string, egress: Egress, resolve: Resolve, f
   const host = hostOf(checked.url)
   // checkUrl has checked the address already
   if (isIP(host) !== 0) return
-  const found = await lookUp(egress, resolve, host, LOOKUP_MS)
-  if ('problem' in found && found.problem === 'refused')
+  const addresses = await lookUp(egress, resolve, host, LOOKUP_MS)
+  if ('problem' in addresses && addresses.problem === 'refused')
     throw validationError({ field, message: refusalOf() })
 }

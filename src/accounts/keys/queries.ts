@@ -13,9 +13,9 @@ import { type ApiKey, SCOPES, type Scope } from './model.ts'
 const MADE_BY_REQUEST = /^(?:user|key)_/
 
 function checkScopes(scopes: readonly string[]): Scope[] {
-  const known = SCOPES.filter((scope) => scopes.includes(scope))
-  const unknown = scopes.filter((scope) => !known.some((candidate) => candidate === scope))
-  if (known.length > 0 && unknown.length === 0) return known
+  const validScopes = SCOPES.filter((scope) => scopes.includes(scope))
+  const unknown = scopes.filter((scope) => !validScopes.some((candidate) => candidate === scope))
+  if (validScopes.length > 0 && unknown.length === 0) return validScopes
   const problem = unknown.length === 0 ? 'a key needs a scope' : `unknown scope ${JSON.stringify(unknown[0])}`
   throw new OperatorError(`${problem}; the scopes are ${SCOPES.join(', ')}`, 2)
 }
@@ -109,33 +109,33 @@ export async function rotateKey(
   actor: Actor = SYSTEM,
 ): Promise<NewKey & { previous: { id: string; expires_at: string } }> {
   return await sql.begin(async (tx) => {
-    const known = await findRevocable(tx, id)
-    await lockOrganization(tx, known.org_id)
+    const key = await findRevocable(tx, id)
+    await lockOrganization(tx, key.org_id)
     const [rights] = await tx<(Rights & { rotated_to: string | null })[]>`
       select k.name, k.scopes, k.member_email as member, k.rotated_to,
         to_char(k.expires_at at time zone 'UTC', ${TIME_PATTERN}) as expires_at
       from api_keys k
-      where k.id = ${known.id}
+      where k.id = ${key.id}
         and k.revoked_at is null
         and (k.expires_at is null or k.expires_at > clock_timestamp())`
-    if (rights === undefined) throw new OperatorError(`the key ${known.id} has ended: create another one`)
+    if (rights === undefined) throw new OperatorError(`the key ${key.id} has ended: create another one`)
     if (rights.rotated_to !== null) {
-      throw new OperatorError(`the key ${known.id} was replaced by ${rights.rotated_to}: rotate that one`)
+      throw new OperatorError(`the key ${key.id} was replaced by ${rights.rotated_to}: rotate that one`)
     }
-    const created = await insertKey(tx, known.org_id, rights, actor)
+    const created = await insertKey(tx, key.org_id, rights, actor)
     await tx`
       update api_keys
       set rotated_to = ${created.id},
         expires_at = least(expires_at, statement_timestamp() + ${graceMs} * interval '1 millisecond')
-      where id = ${known.id}`
+      where id = ${key.id}`
     // apart: Citus refuses to_char in what an update returns
     const [ended] = await tx<{ expires_at: string }[]>`
       select to_char(k.expires_at at time zone 'UTC', ${TIME_PATTERN}) as expires_at
       from api_keys k
-      where k.id = ${known.id}`
-    const previous = { id: known.id, expires_at: ended?.expires_at ?? '' }
-    const details = { ids: [known.id, created.id], previous_expires_at: previous.expires_at }
-    await recordEntries(tx, known.org_id, actor, [{ action: 'api_key.rotated', details }])
+      where k.id = ${key.id}`
+    const previous = { id: key.id, expires_at: ended?.expires_at ?? '' }
+    const details = { ids: [key.id, created.id], previous_expires_at: previous.expires_at }
+    await recordEntries(tx, key.org_id, actor, [{ action: 'api_key.rotated', details }])
     return { ...created, previous }
   })
 }
@@ -163,13 +163,11 @@ export async function revokeKey(
 ): Promise<{ id: string; org_id: string; revoked_at: string }> {
   return await sql.begin(async (tx) => {
     await lockOrganization(tx, (await findRevocable(tx, id)).org_id)
-    const known = await findRevocable(tx, id)
-    if (known.revoked_at === null) {
+    const key = await findRevocable(tx, id)
+    if (key.revoked_at === null) {
       // before its end: the key may be that of the request
-      await recordEntries(tx, known.org_id, actor, [
-        { action: 'api_key.revoked', details: { ids: [known.id] } },
-      ])
-      await revokeKeys(tx, known.org_id, [known.id])
+      await recordEntries(tx, key.org_id, actor, [{ action: 'api_key.revoked', details: { ids: [key.id] } }])
+      await revokeKeys(tx, key.org_id, [key.id])
     }
     const { org_id, revoked_at } = await findRevocable(tx, id)
     return { id, org_id, revoked_at: revoked_at ?? '' }

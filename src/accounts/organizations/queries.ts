@@ -19,9 +19,9 @@ export function checkName(name: string): string {
 }
 
 function checkPlan(plan: string): Plan {
-  const known = PLANS.find((candidate) => candidate === plan)
-  if (known === undefined) throw new OperatorError(`unknown plan; the plans are ${PLANS.join(', ')}`, 2)
-  return known
+  const validPlan = PLANS.find((candidate) => candidate === plan)
+  if (validPlan === undefined) throw new OperatorError(`unknown plan; the plans are ${PLANS.join(', ')}`, 2)
+  return validPlan
 }
 
 const isUniqueViolation = (error: unknown) =>

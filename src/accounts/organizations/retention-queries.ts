@@ -57,15 +57,15 @@ export async function setRetention(
     from organizations o
     where o.org_id = ${orgId}`
   if (row === undefined) return
-  const kept = confirms === false ? row.kept : row.wanted
+  const daysToKeep = confirms === false ? row.kept : row.wanted
   const wanted = days === undefined ? row.wanted : days
-  const isWaiting = confirms !== 'all' && isShorter(wanted, kept)
+  const isWaiting = confirms !== 'all' && isShorter(wanted, daysToKeep)
   // the sessions that go were announced already
   const wasWaiting = confirms === false && row.isWaiting && !isShorter(wanted, row.wanted)
   await tx`
     update organizations
     set retention_sessions_days = ${wanted},
-      retention_before_days = ${isWaiting ? kept : null},
+      retention_before_days = ${isWaiting ? daysToKeep : null},
       retention_shortened_at = ${isWaiting ? (wasWaiting ? tx`retention_shortened_at` : tx`now()`) : null}
     where org_id = ${orgId}`
 }

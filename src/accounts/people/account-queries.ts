@@ -48,13 +48,13 @@ export async function findBySubject(
 
 /** Whether the member signs in as some person of an identity provider. */
 export async function hasSubject(sql: ISql, orgId: string, memberId: string): Promise<boolean> {
-  const found = await sql`
+  const rows = await sql`
     select 1
     from accounts a
     where a.org_id = ${orgId}
       and a.member_id = ${memberId}
       and a.subject is not null`
-  return found.length > 0
+  return rows.length > 0
 }
 
 /** Gives the member this password, or binds them to the person of the identity provider. Needs the organization's lock. */

@@ -80,9 +80,9 @@ export function createCallers({
     await lookUp((from) => findStanding(from, orgId, email))
   const keys = createKeyCache({
     find: async (ids) => {
-      const found = await lookUp((from) => findKeys(from, ids))
+      const keyRows = await lookUp((from) => findKeys(from, ids))
       return await Promise.all(
-        found.map(async (key) => {
+        keyRows.map(async (key) => {
           const { orgId, memberEmail } = key
           if (memberEmail === null) return { ...key, access: accessBy({ ...key, onlyMember: null }) }
           const standing = await standingOf(orgId, memberEmail)
@@ -96,9 +96,9 @@ export function createCallers({
   })
   const sessions = createKeyCache({
     find: async (ids) => {
-      const found = await lookUp((from) => findSessions(from, ids))
+      const rows = await lookUp((from) => findSessions(from, ids))
       return await Promise.all(
-        found.map(async (session) => {
+        rows.map(async (session) => {
           const { orgId, email, memberVisibility } = session
           const standing = memberVisibility === 'all' ? undefined : await standingOf(orgId, email)
           return { ...session, onlyMember: standing?.onlyMember ?? null }
@@ -110,17 +110,17 @@ export function createCallers({
   })
   return {
     async byKey({ id, hash }: ParsedKey): Promise<Access | undefined> {
-      const found = await keys.find(id)
-      if (found === undefined || !sameHash(found.hash, hash)) return undefined
+      const match = await keys.find(id)
+      if (match === undefined || !sameHash(match.hash, hash)) return undefined
       keys.noteUse(id)
-      return found.access
+      return match.access
     },
     /** The access by the token of a session. `isAnew`: what is remembered of it does not count. */
     async bySession(token: string, isAnew: boolean): Promise<Access | undefined> {
-      const found = await sessions.find(sessionIdOf(token), isAnew)
-      if (found === undefined) return undefined
-      sessions.noteUse(found.id)
-      return accessOfPerson(found, token)
+      const match = await sessions.find(sessionIdOf(token), isAnew)
+      if (match === undefined) return undefined
+      sessions.noteUse(match.id)
+      return accessOfPerson(match, token)
     },
     /** Looks the organization's keys and sessions up again from now on: one of them has ended or changed. */
     forget(orgId: string) {
@@ -149,10 +149,10 @@ const accessOf = (
   mustHideMembers: hideMembers && !grants(scopes, 'team:read'),
 })
 
-function accessBy(found: FoundKey & Pick<Access, 'onlyMember'>): Access {
-  const { id, scopes, memberEmail } = found
+function accessBy(key: FoundKey & Pick<Access, 'onlyMember'>): Access {
+  const { id, scopes, memberEmail } = key
   const actor = { userId: `key_${id}`, ipAddress: null }
-  return accessOf(found, scopes, { keyId: id, person: null, memberEmail, actor })
+  return accessOf(key, scopes, { keyId: id, person: null, memberEmail, actor })
 }
 
 function accessOfPerson(session: FoundSession & Pick<Access, 'onlyMember'>, token: string): Access {

@@ -30,8 +30,8 @@ export const sessionCookie = (place: Place, token?: string): string =>
 
 function setCookie(place: Place, name: string, value: string | undefined, maxAgeS: number): string {
   const secure = isHttps(place) ? '; Secure' : ''
-  const kept = value === undefined ? '=; Max-Age=0' : `=${value}; Max-Age=${maxAgeS}`
-  return `${nameOf(place, name)}${kept}; Path=/; HttpOnly; SameSite=Lax${secure}`
+  const cookie = value === undefined ? '=; Max-Age=0' : `=${value}; Max-Age=${maxAgeS}`
+  return `${nameOf(place, name)}${cookie}; Path=/; HttpOnly; SameSite=Lax${secure}`
 }
 
 /** A browser keeps this from the way to the identity provider until the way back. */

@@ -39,17 +39,17 @@ export function createKeyCache<Found extends Findable>({
   clock: () => number
 }) {
   const entries = new Map<string, Entry<Found>>()
-  const ask = gathered(async (ids) => new Map((await find(ids)).map((found) => [found.id, found])))
+  const ask = gathered(async (ids) => new Map((await find(ids)).map((each) => [each.id, each])))
 
   let forgotten = 0
   const lookUp = async (id: string): Promise<Entry<Found>> => {
     const forgottenBefore = forgotten
     const askedAt = clock()
-    const found = await ask(id)
-    const expiresInMs = found?.expiresInMs ?? null
+    const value = await ask(id)
+    const expiresInMs = value?.expiresInMs ?? null
     const expiresAt = expiresInMs === null ? Infinity : askedAt + expiresInMs
     const notedAt = entries.get(id)?.notedAt ?? -Infinity
-    const entry = { found, askedAt, expiresAt, isRefreshed: false, notedAt }
+    const entry = { found: value, askedAt, expiresAt, isRefreshed: false, notedAt }
     // The one that was found first is dropped: to delete a key and set it again each time that it is looked up costs the
     // more the more there are.
     if (!entries.has(id) && entries.size >= MAX_KEYS) entries.delete(entries.keys().next().value ?? id)

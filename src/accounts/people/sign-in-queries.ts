@@ -45,8 +45,8 @@ export async function findSessions(sql: Sql, ids: readonly string[]): Promise<Fo
 }
 
 export async function findSession(sql: Sql, token: string): Promise<FoundSession | undefined> {
-  const [found] = await findSessions(sql, [sessionIdOf(token)])
-  return found
+  const [session] = await findSessions(sql, [sessionIdOf(token)])
+  return session
 }
 
 export const sessionIdOf = (token: string): string => Buffer.from(hashToken(token)).toString('hex')

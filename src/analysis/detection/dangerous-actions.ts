@@ -87,13 +87,13 @@ function sensitiveFileAccesses({ program, args, writes }: Invocation): Dangerous
 
 /** The access to a sensitive file; [] for any other file. `committed`: added to the index of git. */
 export function sensitiveFileAccess(how: 'read' | 'written' | 'committed', path: string): DangerousAction[] {
-  const found = PLAIN_PATH.test(path) ? sensitivityOf(path) : null
-  if (found === null) return []
-  const kind = found.kind.charAt(0).toUpperCase() + found.kind.slice(1)
+  const sensitivity = PLAIN_PATH.test(path) ? sensitivityOf(path) : null
+  if (sensitivity === null) return []
+  const kind = sensitivity.kind.charAt(0).toUpperCase() + sensitivity.kind.slice(1)
   const severities = {
-    read: found.severity,
+    read: sensitivity.severity,
     written: 'low',
-    committed: found.severity === 'low' ? 'low' : 'high',
+    committed: sensitivity.severity === 'low' ? 'low' : 'high',
   } as const
   const consequences = {
     read: 'What it holds was given to the model.',

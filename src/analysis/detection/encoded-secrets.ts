@@ -31,15 +31,15 @@ export async function findEncoded(
     decoded += plain + TEXT_SEPARATOR
   }
   if (runs.length === 0) return []
-  const found: RawFinding[] = []
+  const findings: RawFinding[] = []
   let index = 0
   for (const raw of (await scan(decoded, longWordsIn(decoded))).sort((a, b) => a.start - b.start)) {
     while ((runs[index + 1]?.from ?? Number.POSITIVE_INFINITY) <= raw.start) index += 1
     const run = runs[index]
     if (run !== undefined)
-      found.push({ ...raw, title: `${raw.title} in base64`, start: run.at, length: run.length })
+      findings.push({ ...raw, title: `${raw.title} in base64`, start: run.at, length: run.length })
   }
-  return found
+  return findings
 }
 
 /**

@@ -87,8 +87,8 @@ export async function cleanRecords<Record extends SyncRecord>(
 
 export async function maskTexts(texts: readonly string[]): Promise<Map<string, string>> {
   const scanned = texts.filter((text) => text.length >= MIN_LENGTH)
-  const found = await findSecretsInTexts(scanned.map((text) => ({ text })))
-  return new Map([...found].map(([{ text }, secrets]) => [text, maskSecrets(text, secrets, labelOf)]))
+  const secretsByText = await findSecretsInTexts(scanned.map((text) => ({ text })))
+  return new Map([...secretsByText].map(([{ text }, secrets]) => [text, maskSecrets(text, secrets, labelOf)]))
 }
 
 /** The secrets of a record while it is scanned: a text of a megabyte may have 50,000, in a record ten times as many. */

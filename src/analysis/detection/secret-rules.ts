@@ -93,9 +93,9 @@ export async function loadScanner(): Promise<Scanner> {
   const presetRules = await loadPresetRules()
   return async (text, words) => {
     const searched = searchedOf(text, words)
-    const own = ownRulesFor(searched).flatMap((rule) => [...ownFindings(rule, text)])
+    const ownSecrets = ownRulesFor(searched).flatMap((rule) => [...ownFindings(rule, text)])
     const reports = await reportsOf(rulesFor(presetRules, searched), text)
-    return [...rawFindings(reports, text), ...own].filter(({ secret }) => !MASKED.test(secret))
+    return [...rawFindings(reports, text), ...ownSecrets].filter(({ secret }) => !MASKED.test(secret))
   }
 }
 
@@ -105,11 +105,11 @@ function rawFindings(reports: readonly Report[], text: string): RawFinding[] {
   return reports.flatMap((report) => {
     const { ruleId, messageId, start, end } = report
     if (NOT_SECRET.has(messageId)) return []
-    const named = secretIn(report)
-    const secret = named ?? text.slice(start, end)
+    const inner = secretIn(report)
+    const secret = inner ?? text.slice(start, end)
     if (ruleId === 'basicauth' && EXAMPLE_LOGIN.test(text.slice(start, end + 1))) return []
     const key = `${messageId} ${secret}`
-    const title = titles.get(key) ?? titleOf(report, named)
+    const title = titles.get(key) ?? titleOf(report, inner)
     titles.set(key, title)
     // the range of some rules starts before the secret (`aws_secret_access_key = `)
     const at = text.indexOf(secret, start)
@@ -169,7 +169,7 @@ export function ownRulesFor(searched: Searched): OwnRule[] {
 export function* ownFindings(rule: OwnRule, text: string): Generator<RawFinding> {
   const { ruleId, title, severity } = rule
   for (const match of text.matchAll(rule.pattern)) {
-    const found = rule.secretIn === undefined ? { at: 0, secret: match[0] } : rule.secretIn(match)
-    if (found !== null) yield { ruleId, title, start: match.index + found.at, secret: found.secret, severity }
+    const inner = rule.secretIn === undefined ? { at: 0, secret: match[0] } : rule.secretIn(match)
+    if (inner !== null) yield { ruleId, title, start: match.index + inner.at, secret: inner.secret, severity }
   }
 }

@@ -31,23 +31,23 @@ type Position = Omit<FoundSecret, 'line'>
 async function positionsIn(text: string): Promise<Position[]> {
   scanner ??= loadScanner().then(inPieces)
   const scan = await scanner
-  const found = new Map<string, Position>()
+  const positions = new Map<string, Position>()
   const fingerprintOnce = memoized(secretFingerprint)
   const words = longWordsIn(text)
   for (const raw of [...(await scan(text, words)), ...(await findEncoded(text, words, scan))]) {
     const key = `${raw.ruleId} ${raw.start}`
     // a secret that the end of a piece cuts is longer in the next piece
-    if ((found.get(key)?.end ?? 0) < raw.start + (raw.length ?? raw.secret.length))
-      found.set(key, withoutText(raw, fingerprintOnce))
+    if ((positions.get(key)?.end ?? 0) < raw.start + (raw.length ?? raw.secret.length))
+      positions.set(key, withoutText(raw, fingerprintOnce))
   }
-  return withoutOverlaps([...found.values()])
+  return withoutOverlaps([...positions.values()])
 }
 
 /** The function with its results kept, since one secret may occur thousands of times in a text. */
 function memoized(fingerprint: typeof secretFingerprint): typeof secretFingerprint {
-  const known = new Map<string, string>()
+  const labelOf = new Map<string, string>()
   return (ruleId, secret) =>
-    known.getOrInsertComputed(`${ruleId} ${secret}`, () => fingerprint(ruleId, secret))
+    labelOf.getOrInsertComputed(`${ruleId} ${secret}`, () => fingerprint(ruleId, secret))
 }
 
 function withoutText(raw: RawFinding, fingerprint: typeof secretFingerprint): Position {
@@ -63,33 +63,33 @@ function secretFingerprint(ruleId: string, secret: string): string {
 
 // Two rules may match at one position, such as connection string and basic auth: keeps the longer match. A rule that goes
 // by the name of a variable gives way to those that know what its value is.
-function withoutOverlaps(found: readonly Position[]): Position[] {
+function withoutOverlaps(positions: readonly Position[]): Position[] {
   const isKnown = ({ ruleId }: Position) => !isOfNoKind(ruleId)
-  const known = withoutOverlapping(found.filter(isKnown))
-  const others = withoutOverlapping(found.filter((secret) => !isKnown(secret)))
+  const safe = withoutOverlapping(positions.filter(isKnown))
+  const others = withoutOverlapping(positions.filter((secret) => !isKnown(secret)))
   let index = 0
   const apart = others.filter(({ start, end }) => {
-    while ((known[index]?.end ?? Number.POSITIVE_INFINITY) <= start) index += 1
-    return end <= (known[index]?.start ?? Number.POSITIVE_INFINITY)
+    while ((safe[index]?.end ?? Number.POSITIVE_INFINITY) <= start) index += 1
+    return end <= (safe[index]?.start ?? Number.POSITIVE_INFINITY)
   })
-  return [...known, ...apart].sort((a, b) => a.start - b.start)
+  return [...safe, ...apart].sort((a, b) => a.start - b.start)
 }
 
-function withoutOverlapping(found: readonly Position[]): Position[] {
-  const sorted = [...found].sort((a, b) => a.start - b.start || b.end - a.end)
-  const kept: Position[] = []
+function withoutOverlapping(positions: readonly Position[]): Position[] {
+  const sorted = [...positions].sort((a, b) => a.start - b.start || b.end - a.end)
+  const separate: Position[] = []
   for (const secret of sorted) {
-    const previous = kept.at(-1)
-    if (previous === undefined || secret.start >= previous.end) kept.push(secret)
+    const previous = separate.at(-1)
+    if (previous === undefined || secret.start >= previous.end) separate.push(secret)
   }
-  return kept
+  return separate
 }
 
-function withLines(text: string, found: readonly Position[]): FoundSecret[] {
+function withLines(text: string, positions: readonly Position[]): FoundSecret[] {
   let line = 1
   // kept between secrets: to look for the end of a long line again for each of its secrets takes quadratic time
   let lineEnd = text.indexOf('\n')
-  return found.map((secret) => {
+  return positions.map((secret) => {
     while (lineEnd !== -1 && lineEnd < secret.start) {
       line += 1
       lineEnd = text.indexOf('\n', lineEnd + 1)
@@ -176,17 +176,17 @@ export function secretFinding(
  * distinct findings of any severity on.
  */
 export function newFindingSelection<Found extends { fingerprint: string }>() {
-  const known = new Set<string>()
+  const fingerprints = new Set<string>()
   const firsts: { at: number; found: Found }[] = []
   const repeats: typeof firsts = []
   let count = 0
   return {
-    add(found: Found) {
+    add(finding: Found) {
       count += 1
-      const list = known.has(found.fingerprint) ? repeats : firsts
+      const list = fingerprints.has(finding.fingerprint) ? repeats : firsts
       if (list.length === MAX_FINDINGS) return
-      known.add(found.fingerprint)
-      list.push({ at: count, found })
+      fingerprints.add(finding.fingerprint)
+      list.push({ at: count, found: finding })
     },
     selected() {
       const selected = [...firsts, ...repeats].slice(0, MAX_FINDINGS).sort((a, b) => a.at - b.at)
@@ -240,21 +240,21 @@ const LEAD = 16 * 1024
 function inPieces(scan: Scanner): Scanner {
   return async (text, words) => {
     if (text.length <= PIECE) return scan(text, words)
-    const found = []
+    const positions = []
     let first = 0
     for (const { start, end } of piecesOf(text)) {
       while (first < words.length && (words[first]?.end ?? 0) <= start) first += 1
-      const own: LongWord[] = []
+      const inPiece: LongWord[] = []
       for (let at = first; at < words.length; at += 1) {
         const word = words[at]
         if (word === undefined || word.start >= end) break
-        own.push({ start: Math.max(0, word.start - start), end: Math.min(end, word.end) - start })
+        inPiece.push({ start: Math.max(0, word.start - start), end: Math.min(end, word.end) - start })
       }
-      for (const raw of await scan(text.slice(start, end), own)) {
-        if (start === 0 || raw.start >= LEAD) found.push({ ...raw, start: start + raw.start })
+      for (const raw of await scan(text.slice(start, end), inPiece)) {
+        if (start === 0 || raw.start >= LEAD) positions.push({ ...raw, start: start + raw.start })
       }
     }
-    return found
+    return positions
   }
 }
 

@@ -97,8 +97,8 @@ function readList(state: State, depth: number): ShellCommand[] {
 }
 
 function skipTo(state: State, mark: string): void {
-  const found = state.text.indexOf(mark, state.at)
-  state.at = found === -1 ? state.text.length : found
+  const end = state.text.indexOf(mark, state.at)
+  state.at = end === -1 ? state.text.length : end
 }
 
 function readRedirect(state: State, command: ShellCommand, depth: number): void {

@@ -106,9 +106,9 @@ export function intraClassCorrelation(groups: readonly (readonly number[])[]): n
   const mean = groups.reduce((all, group) => all + sum(group), 0) / n
   let [between, within, squares] = [0, 0, 0]
   for (const group of groups) {
-    const own = sum(group) / group.length
-    between += group.length * (own - mean) ** 2
-    within += group.reduce((all, value) => all + (value - own) ** 2, 0)
+    const groupMean = sum(group) / group.length
+    between += group.length * (groupMean - mean) ** 2
+    within += group.reduce((all, value) => all + (value - groupMean) ** 2, 0)
     squares += group.length ** 2
   }
   const [b, w] = [between / (k - 1), within / (n - k)]
@@ -137,8 +137,8 @@ function cluster(cohorts: readonly Cohort[], kind: 'member' | 'repository', hasT
       if (hasTeams) return unit.team === null ? `\0${unit.id}` : unit.team
       return mainProject(unit, week)
     }
-    const known = units.getOrInsertComputed(unit.id, () => ({ group: groupOf(), changed: 0 }))
-    if (isChanged) known.changed = 1
+    const tally = units.getOrInsertComputed(unit.id, () => ({ group: groupOf(), changed: 0 }))
+    if (isChanged) tally.changed = 1
   }
   const groups = new Map<string, number[]>()
   for (const { group, changed } of units.values()) groups.getOrInsertComputed(group, () => []).push(changed)
@@ -210,8 +210,8 @@ const idsOf = (entries: readonly Entry[], isChanged: boolean, key: (entry: Entry
 export function compare(asked: Compare): Comparison {
   const { units, unit, weeks, quantile } = asked
   const all = weeks.map((week) => cohortAt(week, asked))
-  const kept = all.filter((cohort) => cohortEffect(cohort) !== undefined)
-  const cohorts = kept.length > 0 ? kept : all
+  const usable = all.filter((cohort) => cohortEffect(cohort) !== undefined)
+  const cohorts = usable.length > 0 ? usable : all
   const by = cluster(
     cohorts,
     unit,
@@ -220,12 +220,12 @@ export function compare(asked: Compare): Comparison {
   const entries = cohorts.flat()
   const changedClusters = idsOf(entries, true, (entry) => entry.cluster)
   const otherClusters = idsOf(entries, false, (entry) => entry.cluster)
-  const theta = thetaOf(kept)
-  const effects = kept.map((cohort) => cohortEffect(cohort))
+  const theta = thetaOf(usable)
+  const effects = usable.map((cohort) => cohortEffect(cohort))
   const total = effects.reduce((sum, effect) => sum + (effect?.v ?? 0), 0)
   const lambda = new Map<string, number>()
   const cells: Comparison['cells'][number][] = []
-  for (const [index, cohort] of kept.entries()) {
+  for (const [index, cohort] of usable.entries()) {
     const effect = effects[index]
     if (effect === undefined) continue
     for (const entry of cohort) {
@@ -242,7 +242,7 @@ export function compare(asked: Compare): Comparison {
     onlyOthers.length < 2
       ? [[...lambda]]
       : [[...lambda].filter(([name]) => changedClusters.has(name)), onlyOthers]
-  const variances = sides.map((side) => sideVariance(kept, theta, new Map(side)))
+  const variances = sides.map((side) => sideVariance(usable, theta, new Map(side)))
   return {
     ...intervalOf(theta, variances, quantile),
     changed: idsOf(entries, true, (entry) => entry.unit.id),

@@ -130,9 +130,9 @@ export function noticeSharesOf(weeks: readonly WeekOfUnit[], starts: ReadonlyMap
   const units = [...Map.groupBy(weeks, ({ unit }) => unit)]
   const models = new Set(weeks.flatMap(({ calls }) => [...calls.keys()]))
   const sharesBy = (shareOf: (week: WeekOfUnit) => number | undefined): Shares[] =>
-    units.map(([unit, own]) => ({
+    units.map(([unit, shares]) => ({
       unit,
-      weeks: own.flatMap((one) => {
+      weeks: shares.flatMap((one) => {
         const share = shareOf(one)
         return share === undefined ? [] : [{ week: one.week, share }]
       }),
@@ -166,10 +166,10 @@ export function noticePrices(
     if (at === undefined) return []
     const calling = weeks.filter(({ calls }) => (calls.get(model) ?? 0) > 0)
     const adopted = new Map<string, number>()
-    for (const [unit, own] of Map.groupBy(calling, (one) => one.unit)) {
-      const since = own.filter(({ week }) => week >= at)
+    for (const [unit, ofUnit] of Map.groupBy(calling, (one) => one.unit)) {
+      const since = ofUnit.filter(({ week }) => week >= at)
       const [first] = since
-      const hadIt = own.some(({ week }) => week < at && week >= at - 8)
+      const hadIt = ofUnit.some(({ week }) => week < at && week >= at - 8)
       if (first !== undefined && since.length >= 2 && hadIt) adopted.set(unit, first.week)
     }
     return changeOf('price', model, adopted, starts)

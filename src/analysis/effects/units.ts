@@ -55,9 +55,9 @@ export function unitsOf(
   for (const { unit, project, week, sums } of rows) {
     const projects = units.getOrInsertComputed(unit, () => new Map())
     const weeks = projects.getOrInsertComputed(project, () => new Map<number, Sums>())
-    const known = weeks.get(week)
-    if (known === undefined) weeks.set(week, sums)
-    else addTo(known, sums)
+    const weekCell = weeks.get(week)
+    if (weekCell === undefined) weeks.set(week, sums)
+    else addTo(weekCell, sums)
   }
   const byName = <Value>([a]: [string, Value], [b]: [string, Value]) => (a < b ? -1 : a > b ? 1 : 0)
   return [...units].sort(byName).map(([id, projects]) => ({

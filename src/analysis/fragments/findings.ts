@@ -41,11 +41,11 @@ function dangerousActionFindings(parts: SessionFragments, numberOf: NumberOf): F
   const add = (action: DangerousAction, number: number | null) => {
     const finding = dangerousActionFinding(action, number)
     const key = finding.fingerprint ?? ''
-    const known = findings.get(key)
+    const same = findings.get(key)
     const [worse, other] =
-      known !== undefined && SEVERITY_RANK[known.severity] <= SEVERITY_RANK[finding.severity]
-        ? [known, finding]
-        : [finding, known]
+      same !== undefined && SEVERITY_RANK[same.severity] <= SEVERITY_RANK[finding.severity]
+        ? [same, finding]
+        : [finding, same]
     const numbers = [worse.turn_number, other?.turn_number].filter((each) => typeof each === 'number')
     findings.set(key, { ...worse, turn_number: numbers.length === 0 ? null : Math.min(...numbers) })
   }

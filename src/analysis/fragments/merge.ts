@@ -72,8 +72,8 @@ export function mergeById<Item extends { id: string }>(
 ): Item[] {
   const items = new Map(a.map((item) => [item.id, item]))
   for (const item of b) {
-    const known = items.get(item.id)
-    items.set(item.id, known === undefined ? item : merge(known, item))
+    const before = items.get(item.id)
+    items.set(item.id, before === undefined ? item : merge(before, item))
   }
   return [...items.values()].sort((one, other) => compareText(one.id, other.id))
 }

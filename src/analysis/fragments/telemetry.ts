@@ -11,8 +11,8 @@ export function originOf({ times, fileTimes, telemetry }: SessionFragments): Ori
 
 /** The parts without the calls that stand for sub-agents whose calls are known: these name themselves among `over`. */
 function withoutStandIns(parts: SessionFragments): SessionFragments {
-  const known = new Set(parts.runs.flatMap(({ id, over }) => (over.includes(id) ? over : [])))
-  return known.size === 0 ? parts : { ...parts, turns: parts.turns.filter(({ id }) => !known.has(id)) }
+  const runIds = new Set(parts.runs.flatMap(({ id, over }) => (over.includes(id) ? over : [])))
+  return runIds.size === 0 ? parts : { ...parts, turns: parts.turns.filter(({ id }) => !runIds.has(id)) }
 }
 
 /**
@@ -23,18 +23,20 @@ function withoutStandIns(parts: SessionFragments): SessionFragments {
 export function withEachCallOnce(stored: SessionFragments): SessionFragments {
   const parts = withLinesOfAnswers(withoutTaskCopies(withoutStandIns(stored)))
   if (originOf(parts) !== 'both') return parts
-  const own = parts.turns.filter(({ telemetry }) => telemetry !== true)
-  const told = parts.turns.filter(({ telemetry, role }) => telemetry === true && role === 'assistant')
+  const transcriptTurns = parts.turns.filter(({ telemetry }) => telemetry !== true)
+  const telemetryCalls = parts.turns.filter(
+    ({ telemetry, role }) => telemetry === true && role === 'assistant',
+  )
   const requestsOf = (turns: readonly TurnFragment[]) =>
     new Set(turns.flatMap(({ request }) => request ?? []))
-  const [ownRequests, toldRequests] = [requestsOf(own), requestsOf(told)]
+  const [ownRequests, toldRequests] = [requestsOf(transcriptTurns), requestsOf(telemetryCalls)]
   const isIn = (requests: ReadonlySet<string>, { request }: TurnFragment) =>
     request !== undefined && requests.has(request)
-  const take = takerOfEqual(own.filter((turn) => !isIn(toldRequests, turn)))
-  const added = told.filter((turn) => !isIn(ownRequests, turn) && !take(turn))
+  const take = takerOfEqual(transcriptTurns.filter((turn) => !isIn(toldRequests, turn)))
+  const added = telemetryCalls.filter((turn) => !isIn(ownRequests, turn) && !take(turn))
   return {
     ...parts,
-    turns: [...own, ...added],
+    turns: [...transcriptTurns, ...added],
     calls: parts.calls.filter(({ turn, name }) => turn !== null || name === null),
   }
 }
@@ -136,12 +138,12 @@ export interface Coverage {
 export function coverageOf(parts: SessionFragments, total: number, isOfClient: boolean): Coverage {
   const telemetry = sumOfAll(parts.turns.filter(({ telemetry: isTold }) => isTold === true))
   if (isOfClient || parts.telemetry === undefined) return { transcript: total, telemetry }
-  const own = withLinesOfAnswers(parts).turns.filter(({ telemetry: isTold }) => isTold !== true)
+  const turns = withLinesOfAnswers(parts).turns.filter(({ telemetry: isTold }) => isTold !== true)
   const calls = sumTotals(
-    own.flatMap(({ model, tokens }) => (tokens === null ? [] : { model, tokens, cost: '0' })),
+    turns.flatMap(({ model, tokens }) => (tokens === null ? [] : { model, tokens, cost: '0' })),
   )
   const stated = statedTotals(parts.runs, parts.isFork ? null : parts.whole)
-  return { transcript: sumOfAll(own) + sumOfAll(unattributedTotals(stated, calls)), telemetry }
+  return { transcript: sumOfAll(turns) + sumOfAll(unattributedTotals(stated, calls)), telemetry }
 }
 
 /** The part of a session that telemetry tells; undefined where there is none. */

@@ -30,8 +30,8 @@ export function largerTotals(a: Totals | null, b: Totals | null): Totals | null 
 export function sumTotals(totals: readonly ModelTotal[]): Totals {
   const sums = new Map<string | null, ModelTotal>()
   for (const total of totals) {
-    const known = sums.get(total.model)
-    sums.set(total.model, known === undefined ? total : together(known, total))
+    const sum = sums.get(total.model)
+    sums.set(total.model, sum === undefined ? total : together(sum, total))
   }
   return [...sums.values()].sort((a, b) => compareText(a.model ?? '', b.model ?? ''))
 }
@@ -45,8 +45,8 @@ const together = (a: ModelTotal, b: ModelTotal): ModelTotal => ({
 /** Returns the agent's own totals: the sum of its runs, or those of the whole session if they are larger. */
 export function statedTotals(runs: readonly RunFragment[], whole: Totals | null): Totals {
   const inOthers = new Set(runs.flatMap(({ over }) => over))
-  const own = runs.filter(({ id }) => !inOthers.has(id)).flatMap(({ totals }) => totals)
-  return largerTotals(sumTotals(own), whole) ?? []
+  const sessionTotals = runs.filter(({ id }) => !inOthers.has(id)).flatMap(({ totals }) => totals)
+  return largerTotals(sumTotals(sessionTotals), whole) ?? []
 }
 
 /** A total that the agent states, and the calls that it is of. */
@@ -62,22 +62,23 @@ export interface MatchedTotal {
  * the largest.
  */
 export function matchTotals(stated: Totals, counted: Totals): MatchedTotal[] {
-  const named = new Map<string, MatchedTotal>()
+  const byName = new Map<string, MatchedTotal>()
   const matched: MatchedTotal[] = []
   for (const total of stated) {
     const name = total.model === null ? null : plainNameOf(total.model)
-    const known = name === null ? undefined : named.get(name)
-    if (known !== undefined) known.total = { ...together(known.total, total), model: known.total.model }
+    const sameName = name === null ? undefined : byName.get(name)
+    if (sameName !== undefined)
+      sameName.total = { ...together(sameName.total, total), model: sameName.total.model }
     else {
       const calls = name === null ? counted : counted.filter(({ model }) => isNamed(model, name))
       const match = { total, calls }
       matched.push(match)
-      if (name !== null) named.set(name, match)
+      if (name !== null) byName.set(name, match)
     }
   }
   const open = matched.filter(({ calls, total }) => calls.length === 0 && total.model !== null)
   open.sort((a, b) => sumOf(a.total.tokens) - sumOf(b.total.tokens))
-  const rest = counted.filter(({ model }) => model === null || !named.has(plainNameOf(model)))
+  const rest = counted.filter(({ model }) => model === null || !byName.has(plainNameOf(model)))
   for (const call of rest.toSorted((a, b) => sumOf(b.tokens) - sumOf(a.tokens))) {
     const hasRoom = ({ total, calls }: MatchedTotal) =>
       KINDS.every((kind) => tokensOfKind([...calls, call], kind) <= (total.tokens[kind] ?? 0))
@@ -95,9 +96,9 @@ export const tokensOfKind = (totals: readonly ModelTotal[], kind: number): numbe
 
 /** The tokens of a stated total beyond its calls; none where these have as many. */
 export function restOf({ total: { tokens }, calls }: MatchedTotal): Counts {
-  const known = calls.reduce((sum, each) => add(sum, each.tokens), NO_TOKENS)
-  if (sumOf(tokens) <= sumOf(known)) return NO_TOKENS
-  return tokens.map((count, index) => Math.max(0, count - (known[index] ?? 0))) as Counts
+  const counted = calls.reduce((sum, each) => add(sum, each.tokens), NO_TOKENS)
+  if (sumOf(tokens) <= sumOf(counted)) return NO_TOKENS
+  return tokens.map((count, index) => Math.max(0, count - (counted[index] ?? 0))) as Counts
 }
 
 /** The tokens of the stated totals beyond the calls that are known, by model: `counted` has the sums of these calls. */

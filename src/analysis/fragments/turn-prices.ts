@@ -78,27 +78,28 @@ export function priceTurns(
   for (const match of matchTotals(stated, sumTotals(calls.map(withCost)))) {
     const { total } = match
     const models = new Set(match.calls.map(({ model }) => model))
-    const own = calls.filter(({ model }) => models.has(model))
-    const isDivided = total.cost !== null && own.length > 0 && own.every((call) => call.cost === null)
+    const ofModels = calls.filter(({ model }) => models.has(model))
+    const isDivided =
+      total.cost !== null && ofModels.length > 0 && ofModels.every((call) => call.cost === null)
     if (isDivided) {
-      divide(BigInt(total.cost ?? 0), own)
-      if (sumOf(total.tokens) >= own.reduce((sum, { tokens }) => sum + sumOf(tokens), 0))
-        for (const call of own) unpricedCalls.delete(call)
+      divide(BigInt(total.cost ?? 0), ofModels)
+      if (sumOf(total.tokens) >= ofModels.reduce((sum, { tokens }) => sum + sumOf(tokens), 0))
+        for (const call of ofModels) unpricedCalls.delete(call)
     }
     const tokens = restOf(match)
     const isEmpty = sumOf(tokens) === 0
     // the calls' name of the model, so that it has one in its session
-    const model = total.model === null ? mainModel : (own[0]?.model ?? total.model)
-    const tiers = new Set(own.map(({ turn }) => turn.tier))
-    const priced = { model, tier: tiers.size === 1 ? own[0]?.turn.tier : undefined }
+    const model = total.model === null ? mainModel : (ofModels[0]?.model ?? total.model)
+    const tiers = new Set(ofModels.map(({ turn }) => turn.tier))
+    const priced = { model, tier: tiers.size === 1 ? ofModels[0]?.turn.tier : undefined }
     const list = isEmpty ? 0n : priceOf(pricer, priced, tokens, parts.times.to ?? from, true)
     // the rest of the agent's cost counts where its calls have the agent's prices, or nothing else has a price
     const isStated =
       isDivided ||
       list === undefined ||
-      own.some(({ turn }) => turn.cost !== null) ||
-      (isEmpty && own.length === 0)
-    const more = total.cost === null ? null : BigInt(total.cost) - sumOfCosts(own)
+      ofModels.some(({ turn }) => turn.cost !== null) ||
+      (isEmpty && ofModels.length === 0)
+    const more = total.cost === null ? null : BigInt(total.cost) - sumOfCosts(ofModels)
     const cost = more === null || !isStated ? list : more >= SAME_AMOUNT ? more : 0n
     if (isEmpty && (cost ?? 0n) < SAME_AMOUNT) continue
     if (cost === undefined) noteUnpriced(priced, tokens)
@@ -145,10 +146,10 @@ function pricedCalls(
     if (call.turn !== null && call.searches > 0)
       searches.set(call.turn, (searches.get(call.turn) ?? 0) + call.searches)
   const estimateOf = (turn: TurnFragment, tokens: Counts) => {
-    const known =
+    const price =
       turn.estimate === null ? priceOf(pricer, turn, tokens, turn.at ?? from) : BigInt(turn.estimate)
-    const found = BigInt(turn.searches + (searches.get(turn.id) ?? 0)) * WEB_SEARCH_COST
-    return known === undefined ? null : known + found
+    const searchCost = BigInt(turn.searches + (searches.get(turn.id) ?? 0)) * WEB_SEARCH_COST
+    return price === undefined ? null : price + searchCost
   }
   return turns.flatMap((turn, index) => {
     const { model, tokens } = turn

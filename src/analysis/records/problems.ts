@@ -155,11 +155,11 @@ export const checked = <Schema extends TSchema>(
   check: (value: Static<Schema>) => FieldProblem[],
 ): Schema =>
   refined(schema, (value) => {
-    const found = new Map<string, FieldProblem>()
+    const problems = new Map<string, FieldProblem>()
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
     for (const problem of [...problemsBySchema(schema, value), ...check(isObject ? value : {})])
-      if (!found.has(problem.field)) found.set(problem.field, problem)
-    return [...found.values()].slice(0, MAX_PROBLEMS)
+      if (!problems.has(problem.field)) problems.set(problem.field, problem)
+    return [...problems.values()].slice(0, MAX_PROBLEMS)
   })
 
 /** Finds all that is wrong with a value by its schema, which is compiled once. */

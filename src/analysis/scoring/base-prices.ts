@@ -36,7 +36,7 @@ export type BasePrices = readonly bigint[] | undefined
  * weekend has none.
  */
 export function createBasePrices({ divided, changesOf }: PriceHistory, day: string) {
-  const known = new Map<string, BasePrices>()
+  const byKey = new Map<string, BasePrices>()
   const start = Date.parse(day)
   const priceAt = (model: string, terms: readonly string[], ms: number) => {
     const tiers = terms.filter((term) => !['standard', 'long', 'peak'].includes(term))
@@ -50,16 +50,16 @@ export function createBasePrices({ divided, changesOf }: PriceHistory, day: stri
     const later = changesOf(model).flatMap((change) => (change > day ? [Date.parse(change)] : []))
     const begin = [start, ...later].find((ms) => priceAt(model, terms, ms) !== undefined)
     if (begin === undefined) return undefined
-    let found = priceAt(model, terms, begin)
-    const isWanted = () => found?.terms.includes('peak') === wanted
+    let current = priceAt(model, terms, begin)
+    const isWanted = () => current?.terms.includes('peak') === wanted
     for (let ms = begin + DAY_MS - HOUR_MS; !isWanted() && ms > begin - 3 * DAY_MS; ms -= HOUR_MS)
-      found = priceAt(model, terms, ms)
-    return (isWanted() ? found : priceAt(model, terms, begin))?.costs.map((cost) => cost / BigInt(MANY))
+      current = priceAt(model, terms, ms)
+    return (isWanted() ? current : priceAt(model, terms, begin))?.costs.map((cost) => cost / BigInt(MANY))
   }
   return (model: string, price: string): BasePrices => {
     const key = `${model}\n${price}`
-    if (!known.has(key)) known.set(key, find(model, price.split(' ')))
-    return known.get(key)
+    if (!byKey.has(key)) byKey.set(key, find(model, price.split(' ')))
+    return byKey.get(key)
   }
 }
 

@@ -54,7 +54,7 @@ export const plainNameOf = (model: string): string => namesOf(model).at(-1) ?? m
 
 /** Percent of the list price: from Claude 4.5 on Bedrock charges 10 % more in a region, 20 % in those of the US government. */
 export function percentOf(names: readonly string[]): bigint {
-  const region = names.map((name) => BEDROCK.exec(name)).find((found) => found?.[1] ?? found?.[2])
+  const region = names.map((name) => BEDROCK.exec(name)).find((match) => match?.[1] ?? match?.[2])
   const place = region?.[1] ?? region?.[2]
   if (place === undefined || place === 'global' || !isAtLeast(names.at(-1) ?? '', 4, 5)) return 100n
   return place === 'us-gov' ? 120n : 110n

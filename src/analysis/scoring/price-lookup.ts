@@ -52,12 +52,12 @@ export function createLookUp(library: Library): {
   names: string[]
   changesOf: (model: string) => string[]
 } {
-  const known = knownModels(library)
+  const models = knownModels(library)
   const find = (name: string, at: string): Omit<FoundPrices, 'percent'> | undefined => {
     const facts = factsOf(name)
     const fact = facts.findLast(({ from }) => from === undefined || from <= at)
-    const found = fact === undefined ? libraryRow(library, known.get(name), at) : factRow(fact, at)
-    return found && { ...found, isFixed: found.isFixed && facts.every(({ from }) => from === undefined) }
+    const row = fact === undefined ? libraryRow(library, models.get(name), at) : factRow(fact, at)
+    return row && { ...row, isFixed: row.isFixed && facts.every(({ from }) => from === undefined) }
   }
   const factRow = (fact: PriceFact, at: string) =>
     'sameAs' in fact ? find(fact.sameAs, at) : { row: tieredRow(fact, at), isFixed: fact.peak === undefined }
@@ -65,8 +65,8 @@ export function createLookUp(library: Library): {
     const names = namesOf(model)
     const time = new Date(at).toISOString()
     for (const name of names) {
-      const found = find(name, time)
-      if (found !== undefined) return { ...found, percent: percentOf(names) }
+      const row = find(name, time)
+      if (row !== undefined) return { ...row, percent: percentOf(names) }
     }
     return undefined
   }
@@ -75,10 +75,10 @@ export function createLookUp(library: Library): {
       ...(fact.from === undefined ? [] : [fact.from]),
       ...('sameAs' in fact ? beginningsOf(fact.sameAs) : []),
     ]),
-    ...datesIn(known.get(name)),
+    ...datesIn(models.get(name)),
   ]
   const changesOf = (model: string) => [...new Set(namesOf(model).flatMap(beginningsOf))].sort()
-  return { lookUp, names: [...new Set([...FACT_NAMES, ...known.keys()])], changesOf }
+  return { lookUp, names: [...new Set([...FACT_NAMES, ...models.keys()])], changesOf }
 }
 
 interface KnownModel {
@@ -88,25 +88,25 @@ interface KnownModel {
 
 /** The library's models by their exact names, in lower case. */
 function knownModels({ findProvider }: Library): Map<string, KnownModel> {
-  const known = new Map<string, KnownModel>()
+  const models = new Map<string, KnownModel>()
   for (const providerId of [...VENDORS, ...RESELLERS]) {
     const provider = findProvider({ providerId })
     for (const model of provider?.models ?? []) {
       if (provider === undefined || !hasTokenPrices(model)) continue
       const isVendor = VENDORS.includes(providerId)
-      if (!isVendor && namesOf(model.id).some((name) => known.has(name))) continue
+      if (!isVendor && namesOf(model.id).some((name) => models.has(name))) continue
       for (const name of [model.id, ...(isVendor ? exactNames(model.match) : [])]) {
         const key = name.toLowerCase()
-        if (!known.has(key)) known.set(key, { provider, model })
+        if (!models.has(key)) models.set(key, { provider, model })
       }
     }
   }
-  return known
+  return models
 }
 
 /** The instants from which the library has a price. */
-const datesIn = (known: KnownModel | undefined): string[] =>
-  (Array.isArray(known?.model.prices) ? known.model.prices : []).flatMap(({ constraint }) =>
+const datesIn = (model: KnownModel | undefined): string[] =>
+  (Array.isArray(model?.model.prices) ? model.model.prices : []).flatMap(({ constraint }) =>
     constraint?.type === 'start_date' ? [new Date(constraint.start_date).toISOString()] : [],
   )
 
@@ -126,20 +126,20 @@ function exactNames(match: MatchLogic): string[] {
 
 function libraryRow(
   { calcPrice }: Library,
-  known: KnownModel | undefined,
+  info: KnownModel | undefined,
   at: string,
 ): Omit<FoundPrices, 'percent'> | undefined {
-  if (known === undefined) return undefined
+  if (info === undefined) return undefined
   // the provider has this model only, whatever name it matches
-  const model = { ...known.model, match: { starts_with: '' } }
-  const provider = { ...known.provider, models: [model] }
-  const found = calcPrice({ input_tokens: 0, output_tokens: 0 }, model.id, {
+  const model = { ...info.model, match: { starts_with: '' } }
+  const provider = { ...info.provider, models: [model] }
+  const price = calcPrice({ input_tokens: 0, output_tokens: 0 }, model.id, {
     provider,
     timestamp: new Date(at),
   })
-  if (!found) return undefined
+  if (!price) return undefined
   const { input_mtok, output_mtok, cache_read_mtok, cache_write_mtok, cache_write_1h_mtok } =
-    found.model_price
+    price.model_price
   const row = {
     input: input_mtok,
     output: output_mtok,
@@ -147,7 +147,7 @@ function libraryRow(
     cacheWrite: cache_write_mtok ?? times(input_mtok, provider.id === 'anthropic' ? WRITE_FACTOR : 1),
     cacheWrite1h: cache_write_1h_mtok ?? times(input_mtok, WRITE_1H_FACTOR),
   }
-  return { row, isFixed: !Array.isArray(known.model.prices) }
+  return { row, isFixed: !Array.isArray(info.model.prices) }
 }
 
 function tieredRow(fact: Extract<PriceFact, { tiers: unknown }>, at: string): PriceRow {

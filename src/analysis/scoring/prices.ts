@@ -53,31 +53,31 @@ const MAX_CACHED = 5_000
 export async function loadPricer(overrides: PriceOverrides = {}): Promise<Pricer> {
   const { lookUp } = createLookUp(await import('@pydantic/genai-prices'))
   // a look-up leaves some kilobytes of garbage, and takes up to 20 µs
-  const known = new Map<string, PriceRow<bigint> | null>()
+  const byModel = new Map<string, PriceRow<bigint> | null>()
   const keep = (key: string, row: PriceRow<bigint> | null): PriceRow<bigint> | null => {
-    if (known.size >= MAX_CACHED) known.clear()
-    known.set(key, row)
+    if (byModel.size >= MAX_CACHED) byModel.clear()
+    byModel.set(key, row)
     return row
   }
   const rowOf = (model: string, at: string, tier: string | null): PriceRow<bigint> | null => {
-    const named = tieredName(model, tier)
+    const tiered = tieredName(model, tier)
     // no minute begins with a blank
-    const always = ` ${named}`
-    const fixed = known.get(always)
+    const always = ` ${tiered}`
+    const fixed = byModel.get(always)
     if (fixed !== undefined) return fixed
     // some providers' prices depend on the time of day: one look-up per minute of UTC
-    const minute = `${new Date(at).toISOString().slice(0, 16)} ${named}`
-    const cached = known.get(minute)
+    const minute = `${new Date(at).toISOString().slice(0, 16)} ${tiered}`
+    const cached = byModel.get(minute)
     if (cached !== undefined) return cached
-    if (Object.hasOwn(overrides, named)) return keep(always, overrideRow(overrides[named], ONE))
+    if (Object.hasOwn(overrides, tiered)) return keep(always, overrideRow(overrides[tiered], ONE))
     const share = tier === null ? ONE : shareOf(model, tier)
     if (share === undefined) return keep(always, null)
     if (Object.hasOwn(overrides, model)) return keep(always, overrideRow(overrides[model], share))
-    const found = lookUp(model, at)
-    if (found === undefined) return keep(minute, null)
+    const prices = lookUp(model, at)
+    if (prices === undefined) return keep(minute, null)
     return keep(
-      found.isFixed ? always : minute,
-      scaledRow(found.row, [found.percent * share[0], 100n * share[1]]),
+      prices.isFixed ? always : minute,
+      scaledRow(prices.row, [prices.percent * share[0], 100n * share[1]]),
     )
   }
   const divided: Pricer['divided'] = ({ model, tokens, at, tier = null, aggregated = false }) => {
@@ -144,7 +144,7 @@ function dividedCost(row: PriceRow<bigint>, tokens: PricedTokens, aggregated: bo
 function priceAt(price: Price<bigint>, prompt: number): bigint {
   if (price === undefined) return 0n
   if (typeof price === 'bigint') return price
-  return price.tiers.reduce((found, tier) => (prompt > tier.start ? tier.price : found), price.base)
+  return price.tiers.reduce((last, tier) => (prompt > tier.start ? tier.price : last), price.base)
 }
 
 /** Picodollars as US dollars with 6 decimals, rounded half up. */
@@ -209,12 +209,12 @@ export function priceRecord(pricer: Pricer, record: SessionRecord): PricedRecord
   const hasPrices = turns.some((turn) => turn.tokens || turn.cost != null)
   if (!hasPrices && sum && (given === null || said === countOf(sum)))
     price({ model: sessionModel, tokens: sum, at: normalizeTimestamp(created_at), aggregated: true })
-  const known =
+  const recordPrice =
     given === null
       ? turns.reduce((all, { cost }) => all + picodollarsOf(cost ?? 0), 0n)
       : picodollarsOf(given)
   return {
-    cost: dollarsOf(known + estimated),
+    cost: dollarsOf(recordPrice + estimated),
     turnCosts,
     unpricedTokens: given === null ? unpricedTokens : Math.max(0, said - pricedTokens),
     unpriced: [...unpriced].sort(),

@@ -69,15 +69,15 @@ function readMetric(metric: Fields, resource: Attributes, onRecord: OnRecord): v
 
 /** The attributes that are kept and can be read: what is wrong with one loses no other. */
 function attributesOf(list: unknown): Map<string, string | number | boolean> {
-  const found = new Map<string, string | number | boolean>()
-  if (!Array.isArray(list)) return found
+  const attributes = new Map<string, string | number | boolean>()
+  if (!Array.isArray(list)) return attributes
   for (const attribute of list as unknown[]) {
     if (typeof attribute !== 'object' || attribute === null) continue
     const { key, value } = attribute as Fields
     const known = typeof key === 'string' && ATTRIBUTES.has(key) ? keptValue(value) : undefined
-    if (known !== undefined) found.set(key as string, known)
+    if (known !== undefined) attributes.set(key as string, known)
   }
-  return found
+  return attributes
 }
 
 /** A text, a boolean or a number; undefined for anything else, and for a text that is too long to be kept. */

@@ -47,7 +47,7 @@ export function withTime(
 ): string | null {
   const stated = attributes.get('event.timestamp')
   if (typeof stated === 'string' && isTimestamp(stated)) return normalizeTimestamp(stated)
-  const at = nanoseconds.reduce<string | null>((known, each) => known ?? timeOf(each), null)
+  const at = nanoseconds.reduce<string | null>((first, each) => first ?? timeOf(each), null)
   if (at === null) attributes.delete('event.timestamp')
   else attributes.set('event.timestamp', at)
   return at

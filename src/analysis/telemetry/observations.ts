@@ -52,9 +52,9 @@ export function observe(record: TelemetryRecord): Observation | Refusal | undefi
 /** The fact that a record states, by the convention of its agent. */
 function factOf(record: TelemetryRecord, agent: string): Fact | Refusal | undefined {
   const { attributes, value, isError } = record
-  const own = Object.hasOwn(CONVENTIONS, agent) ? CONVENTIONS[agent] : undefined
-  const convention = own ?? GEN_AI
-  const name = own === undefined ? String(attributes.get('gen_ai.operation.name')) : nameOf(record)
+  const ofAgent = Object.hasOwn(CONVENTIONS, agent) ? CONVENTIONS[agent] : undefined
+  const convention = ofAgent ?? GEN_AI
+  const name = ofAgent === undefined ? String(attributes.get('gen_ai.operation.name')) : nameOf(record)
   const { tool: tools, prompt: asked, call, counted } = convention.records
   if (tools.includes(name)) return tool(attributes, isError)
   if (name === asked) return prompt(attributes)
@@ -63,7 +63,7 @@ function factOf(record: TelemetryRecord, agent: string): Fact | Refusal | undefi
   const isSum = agent === 'claude-code' && (name === 'token.usage' || name === 'cost.usage')
   if (isSum && !(value !== undefined && value >= 0 && Number.isFinite(value)))
     return { refused: 'usage with a count or cost that is negative or no number' }
-  return own === undefined ? undefined : {}
+  return ofAgent === undefined ? undefined : {}
 }
 
 /** The name with the kind of Codex's event; without the prefix of Claude Code, which some of its versions leave out. */

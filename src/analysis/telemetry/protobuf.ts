@@ -39,8 +39,8 @@ function readAttribute(attribute: MessageReader, found: Found): void {
       if (number === 1) key = attribute.text()
       else if (number === 2) value = attribute.message()
     }
-    const known = value === undefined || !ATTRIBUTES.has(key) ? undefined : readValue(value)
-    if (known !== undefined) found.set(key, known)
+    const decoded = value === undefined || !ATTRIBUTES.has(key) ? undefined : readValue(value)
+    if (decoded !== undefined) found.set(key, decoded)
   } catch (error) {
     // it has bytes of its own: what is wrong in them loses no other attribute
     if (!(error instanceof WireError)) throw error

@@ -25,7 +25,7 @@ export function sessionsOf(observations: readonly Observation[], now: Date): Obs
     observations,
     ({ at, agent, session }) => `${(at ?? nowText).slice(0, 'YYYY-MM-DD'.length)} ${agent} ${session}`,
   )
-  return [...bySession.values()].map((own) => sessionOf(own, nowText))
+  return [...bySession.values()].map((ofSession) => sessionOf(ofSession, nowText))
 }
 
 function sessionOf(observations: readonly Observation[], now: string): ObservedSession {

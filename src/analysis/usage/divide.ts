@@ -40,10 +40,10 @@ function byModel(cells: readonly Cell[], total: number, weightOf: (cell: Cell) =
   const models = [...Map.groupBy(cells, ({ model }) => model)].sort(([a], [b]) => byBytes(a, b))
   const sum = BigInt(sumOf(cells.map(weightOf)))
   let through = 0n
-  return models.map(([model, own]) => {
+  return models.map(([model, share]) => {
     const before = (BigInt(total) * through) / sum
-    through += BigInt(sumOf(own.map(weightOf)))
-    return { model, own, part: Number((BigInt(total) * through) / sum - before) }
+    through += BigInt(sumOf(share.map(weightOf)))
+    return { model, own: share, part: Number((BigInt(total) * through) / sum - before) }
   })
 }
 
@@ -69,8 +69,8 @@ export function divideCost(
     hasCosts ? weight : areListed ? sumOfAll(listed) : BigInt(counted)
   const costs = dividedBy(cost, cells.map(weightOf), cells.indexOf(mainCell))
   for (const [index, cell] of cells.entries()) {
-    const own = costs[index] ?? 0n
-    if (own > 0n) cell.costs = largestRemainder(own, kindsOf(cell, created_at, pricer))
+    const share = costs[index] ?? 0n
+    if (share > 0n) cell.costs = largestRemainder(share, kindsOf(cell, created_at, pricer))
   }
 }
 

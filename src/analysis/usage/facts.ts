@@ -62,8 +62,8 @@ export function usageFacts(
     }))
     day.turns += 1
     if (!hasParts) return
-    const known = day.byValues.getOrInsertComputed(values.join('\n'), () => ({ values, turns: 0 }))
-    known.turns += 1
+    const group = day.byValues.getOrInsertComputed(values.join('\n'), () => ({ values, turns: 0 }))
+    group.turns += 1
   }
   /** Days of prompts before their next call; `isOwn`: they have values of their own. */
   let waiting: { days: Days; isOwn: boolean }[] = []
@@ -148,8 +148,8 @@ export function usageFacts(
   if (hasParts) {
     markFirsts(mainCell, facts, usualValues, 'firsts')
     for (const model of models) {
-      const own = facts.filter((cell) => cell.model === model)
-      markFirsts(firstOf(first, model), own, usualValues, 'model_firsts')
+      const cells = facts.filter((cell) => cell.model === model)
+      markFirsts(firstOf(first, model), cells, usualValues, 'model_firsts')
     }
   }
   return facts.map((made) => {

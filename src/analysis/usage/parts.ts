@@ -23,10 +23,10 @@ export function valuesOf(
   key: Pick<FactKey, 'price' | 'vendor' | 'paid_by'> | undefined,
   rest: readonly string[] = [],
 ): string[] {
-  const own = key && { tier: tierFacetOf(key.price), vendor: key.vendor, paid_by: key.paid_by }
+  const keyValues = key && { tier: tierFacetOf(key.price), vendor: key.vendor, paid_by: key.paid_by }
   return FACETS.map((facet, index) => {
     if (facet === 'tier' || facet === 'vendor' || facet === 'paid_by')
-      return own?.[facet] ?? rest[index] ?? ''
+      return keyValues?.[facet] ?? rest[index] ?? ''
     const value = noted[facet]
     if (value == null || value === '') return rest[index] ?? ''
     return facet === 'version' && source !== null ? `${source} ${value}` : value
@@ -50,8 +50,8 @@ export function addTurns(
   usual: string[],
   isMain: number,
 ): void {
-  const known = [...(byValues ?? [])].sort(([a], [b]) => byBytes(a, b)).map(([, each]) => each)
-  const all = known.length === 0 ? [{ values: usual, turns: 1 }] : known
+  const groups = [...(byValues ?? [])].sort(([a], [b]) => byBytes(a, b)).map(([, each]) => each)
+  const all = groups.length === 0 ? [{ values: usual, turns: 1 }] : groups
   const divided = largestRemainder(
     BigInt(turns),
     all.map((each) => BigInt(each.turns)),
@@ -143,8 +143,8 @@ function dividedCosts(total: readonly bigint[], parts: readonly Part[]): bigint[
 
 /** The total by the first weights of which one is above 0; where there are none, all of it is the first's. */
 function divide(total: bigint, weights: readonly (readonly bigint[])[]): bigint[] {
-  const known = weights.find((some) => some.some((weight) => weight > 0n))
-  return known === undefined
+  const firstWeights = weights.find((some) => some.some((weight) => weight > 0n))
+  return firstWeights === undefined
     ? (weights[0] ?? []).map((_, index) => (index === 0 ? total : 0n))
-    : largestRemainder(total, known)
+    : largestRemainder(total, firstWeights)
 }

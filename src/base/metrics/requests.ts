@@ -47,9 +47,9 @@ export function measureRequests(registry: Registry) {
   return {
     /** `route` is a pattern: no part of a path that a client chose. */
     of(method: string, route: string) {
-      const known = METHODS.has(method) ? method : 'other'
+      const label = METHODS.has(method) ? method : 'other'
       const byMethod = meters.getOrInsertComputed(route, () => new Map())
-      return byMethod.getOrInsertComputed(known, () => meterOf(known, route))
+      return byMethod.getOrInsertComputed(label, () => meterOf(label, route))
     },
     limits: {
       read: limitMeter('read'),

@@ -56,19 +56,19 @@ async function set(
     throw new OperatorError('limit must be an amount of US dollars, as 2500 or 99.50', 2)
   if (given !== undefined && !isDate(`${given}-01`))
     throw new OperatorError('month must be a month, as 2026-11', 2)
-  const named = {
+  const namedScope = {
     ...(project !== undefined && { project }),
     ...(member !== undefined && { member }),
     ...(team !== undefined && { team }),
   }
   const record = { type: 'budget', limit: Number(limit) }
-  checkUsage({ ...record, month: given ?? '2026-01', ...named })
+  checkUsage({ ...record, month: given ?? '2026-01', ...namedScope })
   const { month, scope } = await withOrganization(context, org, async (sql, orgId) => {
     const month = given ?? dayOf(new Date(), await findZone(sql, orgId)).slice(0, 7)
     // a member's address becomes the id
-    const found = shownScope(await findScope(sql, orgId, named))
-    await writeRecord(context, sql, orgId, { ...record, month, ...found })
-    return { month, scope: found }
+    const shown = shownScope(await findScope(sql, orgId, namedScope))
+    await writeRecord(context, sql, orgId, { ...record, month, ...shown })
+    return { month, scope: shown }
   })
   const budget = { org, month, limit: record.limit, currency: 'USD', ...scope }
   await printResult(

@@ -38,8 +38,8 @@ const problemsOf = (file: string, problems: readonly { field: string; message: s
     [
       `nobody is invited: ${file}`,
       ...problems.map(({ field, message }) => {
-        const named = field.replace(/^members\[(\d+)\]\.?/, (_all, index) => `row ${Number(index) + 1} `)
-        return `  ${named.trim()}: ${message}`
+        const requested = field.replace(/^members\[(\d+)\]\.?/, (_all, index) => `row ${Number(index) + 1} `)
+        return `  ${requested.trim()}: ${message}`
       }),
     ].join('\n'),
   )

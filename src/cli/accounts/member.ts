@@ -83,9 +83,9 @@ async function add(
   }
   checkUsage({ ...fields, joined_at: new Date().toISOString() })
   const member = await withOrganization(context, org, async (sql, orgId) => {
-    const known = await findMember(sql, orgId, email)
-    const aliases = changedAliases(known?.aliases ?? [], alias, removeAlias)
-    const joined_at = known?.joined_at ?? new Date().toISOString()
+    const before = await findMember(sql, orgId, email)
+    const aliases = changedAliases(before?.aliases ?? [], alias, removeAlias)
+    const joined_at = before?.joined_at ?? new Date().toISOString()
     const record = { ...fields, joined_at, ...(aliases === undefined ? {} : { aliases }) }
     await writeRecord(context, sql, orgId, record)
     return await findMember(sql, orgId, email)
@@ -94,14 +94,14 @@ async function add(
 }
 
 /** Undefined: they stay as they are. Throws OperatorError for one to remove that the member does not have. */
-function changedAliases(known: readonly string[], add: readonly string[], remove: readonly string[]) {
+function changedAliases(aliases: readonly string[], add: readonly string[], remove: readonly string[]) {
   if (add.length === 0 && remove.length === 0) return undefined
   const removed = remove.map(asciiLower)
   for (const email of removed) {
-    if (!known.includes(email)) throw new OperatorError(`the member has no alias ${JSON.stringify(email)}`)
+    if (!aliases.includes(email)) throw new OperatorError(`the member has no alias ${JSON.stringify(email)}`)
   }
   const added = add.map(asciiLower)
-  return [...new Set([...known.filter((email) => !removed.includes(email)), ...added])]
+  return [...new Set([...aliases.filter((email) => !removed.includes(email)), ...added])]
 }
 
 async function list(context: Context, { org }: { org: string }): Promise<void> {

@@ -31,8 +31,8 @@ async function add(
   [text]: Args,
 ): Promise<void> {
   const { checkUsage } = await import('./record.ts')
-  const named = { ...(project !== undefined && { project }), ...(team !== undefined && { team }) }
-  const note = { day, text, ...named }
+  const scope = { ...(project !== undefined && { project }), ...(team !== undefined && { team }) }
+  const note = { day, text, ...scope }
   checkUsage({ type: 'note', id: 'note_new', ...note })
   const added = await withOrganization(context, org, (sql, orgId) =>
     inOrganization(sql, orgId, (tx) => addNote(tx, orgId, commandLineActor(), note)),

@@ -32,11 +32,11 @@ async function create(
   const by = { actor: commandLineActor() }
   const created = await withOrganization(context, org, (sql, orgId) =>
     sql.begin(async (tx) => {
-      const known = await findMember(tx, orgId, (await findOwnAddress(tx, orgId, email)) ?? email)
+      const member = await findMember(tx, orgId, (await findOwnAddress(tx, orgId, email)) ?? email)
       const owner =
-        known === undefined
+        member === undefined
           ? await addMember(tx, orgId, by, { email, display_name: name, role: 'owner' }, new Date())
-          : await changeMember(tx, orgId, by, known.id, { display_name: name, role: 'owner' }, new Date())
+          : await changeMember(tx, orgId, by, member.id, { display_name: name, role: 'owner' }, new Date())
       const { token, expires_at } = await createInvitation(tx, orgId, owner.id, by.actor)
       return { id: owner.id, email: owner.email, url: linkOf(context, token), expires_at }
     }),

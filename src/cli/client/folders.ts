@@ -16,8 +16,8 @@ const library = (env: Environment): string => join(homeOf(env), 'Library', 'Appl
  * `~/Library/Application Support` on macOS and `~/.config` on others.
  */
 export function configFolder(env: Environment, platform: NodeJS.Platform = process.platform): string {
-  const named = platform === 'win32' ? undefined : env.XDG_CONFIG_HOME
-  return join(named || programFolder(env, platform), 'cloud-analytics')
+  const folder = platform === 'win32' ? undefined : env.XDG_CONFIG_HOME
+  return join(folder || programFolder(env, platform), 'cloud-analytics')
 }
 
 /**

@@ -33,34 +33,34 @@ export const NOT_SIGNED_IN =
  * may see. Throws OperatorError when there is a server without a key, or either is malformed.
  */
 export function findServer(env: Environment, options: ServerOptions): Server | undefined {
-  const named = findUrl(env, options)
+  const address = findUrl(env, options)
   const given = givenKey(env, options)
   // the login is not read if it is not needed: CI has none, and it may be damaged
-  const login = named !== undefined && given !== undefined ? undefined : readLogin(env)
-  if (named === undefined && login === undefined) {
+  const login = address !== undefined && given !== undefined ? undefined : readLogin(env)
+  if (address === undefined && login === undefined) {
     if (given === undefined) return undefined
     throw new OperatorError(
       given.from === 'flag' ? '--key needs --server' : 'CLOUD_ANALYTICS_KEY needs CLOUD_ANALYTICS_SERVER',
       2,
     )
   }
-  const { url, from: urlFrom } = named ?? { url: login?.server ?? '', from: 'login' as const }
+  const { url, from: urlFrom } = address ?? { url: login?.server ?? '', from: 'login' as const }
   // never the key of one server to another
-  const kept = login?.server === url ? login : undefined
-  if (given === undefined && kept === undefined) {
+  const savedLogin = login?.server === url ? login : undefined
+  if (given === undefined && savedLogin === undefined) {
     const signedIn = login === undefined ? '' : `; the login is for ${login.server}`
     throw new OperatorError(
       `there is no key for ${url}: run cloud-analytics login --server ${shellWord(url)}, or set CLOUD_ANALYTICS_KEY${signedIn}`,
       urlFrom === 'flag' ? 2 : 1,
     )
   }
-  const keptKey = { key: kept?.key ?? '', from: 'login' as const, name: `the key in ${loginPath(env)}` }
+  const keptKey = { key: savedLogin?.key ?? '', from: 'login' as const, name: `the key in ${loginPath(env)}` }
   const { key, from: keyFrom, name } = given ?? keptKey
   keyIdOf(key, name)
   if (keyFrom === 'login' && isLoginOpen(env))
     printMessage(`warning: others on this machine can read ${loginPath(env)}: chmod 600 it`)
   warnOfPlainHttp(url)
-  return { url, key, keyFrom, member: key === kept?.key ? kept.member : undefined }
+  return { url, key, keyFrom, member: key === savedLogin?.key ? savedLogin.member : undefined }
 }
 
 /** Does the same as `findServer`, for a command that needs a server. */
@@ -96,8 +96,8 @@ export function findUrl(
   { server }: ServerOptions,
 ): { url: string; from: Origin } | undefined {
   if (server !== undefined) return { url: urlOf(server, '--server'), from: 'flag' }
-  const named = env.CLOUD_ANALYTICS_SERVER?.trim()
-  return named ? { url: urlOf(named, 'CLOUD_ANALYTICS_SERVER'), from: 'environment' } : undefined
+  const value = env.CLOUD_ANALYTICS_SERVER?.trim()
+  return value ? { url: urlOf(value, 'CLOUD_ANALYTICS_SERVER'), from: 'environment' } : undefined
 }
 
 function urlOf(text: string, name: string): string {
@@ -124,8 +124,8 @@ export function givenKey(
     }
     return { key, from: 'flag', name: '--key' }
   }
-  const named = env.CLOUD_ANALYTICS_KEY?.trim()
-  return named ? { key: named, from: 'environment', name: 'CLOUD_ANALYTICS_KEY' } : undefined
+  const value = env.CLOUD_ANALYTICS_KEY?.trim()
+  return value ? { key: value, from: 'environment', name: 'CLOUD_ANALYTICS_KEY' } : undefined
 }
 
 /** The id of an API key. Throws OperatorError for a text that is none; `name` says where it is from. */

@@ -21,8 +21,8 @@ export async function findUser(
   memberOf: () => Promise<string | null>,
 ): Promise<SessionUser | undefined> {
   if (user !== undefined) return { email: checked(user, '--user'), from: '--user' }
-  const named = env.CLOUD_ANALYTICS_USER?.trim()
-  if (named) return { email: checked(named, 'CLOUD_ANALYTICS_USER'), from: 'CLOUD_ANALYTICS_USER' }
+  const value = env.CLOUD_ANALYTICS_USER?.trim()
+  if (value) return { email: checked(value, 'CLOUD_ANALYTICS_USER'), from: 'CLOUD_ANALYTICS_USER' }
   const member = await memberOf()
   if (member !== null) return { email: member, from: "the key's member" }
   const email = gitEmail(env)

@@ -18,8 +18,8 @@ export function findMisspelt(env: Record<string, string | undefined>): { name: s
   return Object.keys(env).flatMap((name) => {
     const isOurs = PREFIXES.values().some((prefix) => name.startsWith(prefix))
     if (KNOWN.includes(name) || (!isOurs && name.length < MIN_LENGTH)) return []
-    const [nearest, distance] = KNOWN.filter((known) => isOurs || mayBeNear(name, known))
-      .map((known) => [known, distanceOf(name, known)] as const)
+    const [nearest, distance] = KNOWN.filter((candidate) => isOurs || mayBeNear(name, candidate))
+      .map((candidate) => [candidate, distanceOf(name, candidate)] as const)
       .reduce((best, next) => (next[1] < best[1] ? next : best), ['', Number.POSITIVE_INFINITY])
     return isOurs || distance <= FEW ? [{ name, nearest }] : []
   })
@@ -29,10 +29,10 @@ export function findMisspelt(env: Record<string, string | undefined>): { name: s
  * Whether so few letters may differ: they leave one of more parts as it is. Variables of a system are unlike all settings, and to
  * count the letters of fifty would take longer than all else at the start.
  */
-function mayBeNear(name: string, known: string): boolean {
-  const length = Math.floor(known.length / (FEW + 1))
-  return [known.slice(0, length), known.slice(length, 2 * length), known.slice(2 * length)].some((part) =>
-    name.includes(part),
+function mayBeNear(name: string, candidate: string): boolean {
+  const length = Math.floor(candidate.length / (FEW + 1))
+  return [candidate.slice(0, length), candidate.slice(length, 2 * length), candidate.slice(2 * length)].some(
+    (part) => name.includes(part),
   )
 }
 

@@ -155,14 +155,14 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 /** The text in at most `width` columns of a terminal; an ellipsis stands for what is left out. */
 export function cut(text: string, width: number): string {
   if (Bun.stringWidth(text) <= width) return text
-  let kept = ''
+  let head = ''
   let used = 0
   for (const { segment } of segmenter.segment(text)) {
     used += Bun.stringWidth(segment)
     if (used > width - 1) break
-    kept += segment
+    head += segment
   }
-  return `${kept}…`
+  return `${head}…`
 }
 
 /** A whole column and its eighths. */

@@ -9,10 +9,10 @@ export async function unpricedText(what: string, models: readonly string[]): Pro
   const guess = await loadGuesses()
   const now = new Date().toISOString()
   const lines = models.slice(0, SHOWN).map((model) => {
-    const found = guess(model, now)
-    if (found === undefined)
+    const price = guess(model, now)
+    if (price === undefined)
       return `${model}: its list price is known; cloud-analytics reprice uses it, doctor names a tier without a price`
-    return `${found.line}  (${found.nearest === null ? 'no model of its family has a price: fill it in' : `a guess: the price of ${found.nearest}`})`
+    return `${price.line}  (${price.nearest === null ? 'no model of its family has a price: fill it in' : `a guess: the price of ${price.nearest}`})`
   })
   const more = models.length - lines.length
   return [

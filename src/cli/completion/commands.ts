@@ -22,8 +22,8 @@ export function addCompletion(program: CliCommand): void {
     })
     .action(async (words: string[]) => {
       const { candidatesOf } = await import('./candidates.ts')
-      const found = candidatesOf(program, words.slice(0, -1), words.at(-1) ?? '')
-      const lines = found.map(({ name, description }) => `${name}\t${description}`)
+      const candidates = candidatesOf(program, words.slice(0, -1), words.at(-1) ?? '')
+      const lines = candidates.map(({ name, description }) => `${name}\t${description}`)
       if (lines.length > 0) await printText(lines.join('\n'))
     })
 }

@@ -138,8 +138,8 @@ function budgetText(screen: Screen, budget: Budget): string {
 async function unpricedOf({ source, parameters }: View, tokens: number): Promise<string> {
   const { group_by: _, and_by, top, compare, page, ...filters } = parameters
   const query = { ...filters, by: 'model', sort: 'unpriced_tokens', order: 'desc', per_page: '100' }
-  const found = await findBody<Breakdown>(source, '/cost/breakdown', query, ['sort'])
-  const models = (found?.data ?? []).flatMap(({ key, unpriced_tokens }) =>
+  const breakdown = await findBody<Breakdown>(source, '/cost/breakdown', query, ['sort'])
+  const models = (breakdown?.data ?? []).flatMap(({ key, unpriced_tokens }) =>
     key === null || unpriced_tokens === 0 ? [] : [key],
   )
   return await unpricedText(`${compact(tokens)} tokens have no known price`, models)
@@ -164,12 +164,12 @@ type Row = Omit<BreakdownItem, 'key' | 'and_key'> & {
 async function breakdownText({ data, pagination, total }: Breakdown, view: View): Promise<string> {
   const { by = '', and_by } = view.parameters
   const names = by === 'member' || and_by === 'member' ? await addressesOf(view.source) : undefined
-  const named = (key: string | null | undefined, of: string | undefined): string =>
+  const label = (key: string | null | undefined, of: string | undefined): string =>
     of === 'member' && key ? (names?.get(key) ?? key) : (key ?? NONE)
   const rows: Row[] = data.map((item) => ({
     ...item,
-    key: named(item.key, by),
-    and_key: named(item.and_key, and_by),
+    key: label(item.key, by),
+    and_key: label(item.and_key, and_by),
     isTotal: false,
   }))
   const greatest = Math.max(...data.map(({ cost }) => cost))
@@ -236,9 +236,9 @@ async function moversText({ screen, source, parameters }: View): Promise<string[
   const by = project === undefined ? 'project' : 'model'
   const range = { date_from: from, date_to: to }
   const query = { ...range, by, project, compare: 'previous', sort: 'change', per_page: String(MOST) }
-  const found = await findBody<Breakdown>(source, '/cost/breakdown', query, ['compare', 'sort'])
-  if (found === undefined) return []
-  const { data, total } = found
+  const breakdown = await findBody<Breakdown>(source, '/cost/breakdown', query, ['compare', 'sort'])
+  if (breakdown === undefined) return []
+  const { data, total } = breakdown
   const changed = data.filter((item) => changeOf(item) !== 0)
   if (changed.length === 0) return []
   const before = `the ${counted(daysBetween(from, to) + 1, 'day')} before`

@@ -28,19 +28,19 @@ const driver = (value: number | null): string =>
   value === null ? '' : value.toLocaleString('en-US', { maximumFractionDigits: value < 100 ? 1 : 0 })
 const bySize = (a: number, b: number): number => Math.abs(b) - Math.abs(a)
 
-function text(found: Explanation, view: View): string {
-  const { from, to, against, before, after, change, facts } = found
+function text(explanation: Explanation, view: View): string {
+  const { from, to, against, before, after, change, facts } = explanation
   const part = before === 0 ? '' : ` (${percent(Math.abs(change) / before)})`
   const than = `${against.from} to ${against.to}`
   const difference =
     change === 0
       ? `as much as ${than}`
       : `${money(Math.abs(change))}${part} ${change > 0 ? 'more' : 'less'} than ${than}`
-  const causes = found.parts
+  const causes = explanation.parts
     .filter(({ amount }) => amount !== 0)
     .toSorted((a, b) => bySize(a.amount, b.amount))
   const { by = 'project' } = view.parameters
-  const keys = pageText(view, found, {
+  const keys = pageText(view, explanation, {
     heading: `By ${by}`,
     columns: [
       { head: by.toUpperCase(), value: ({ key }) => key ?? NONE, least: 12 },

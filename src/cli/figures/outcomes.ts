@@ -30,8 +30,8 @@ function text(page: Outcomes, view: View): string {
 const share = (head: string, value: (item: Outcome) => number | null, spare: number): Column<Outcome> => ({
   head,
   value: (item) => {
-    const found = value(item)
-    return found === null ? '–' : percent(found)
+    const amount = value(item)
+    return amount === null ? '–' : percent(amount)
   },
   right: true,
   spare,

@@ -30,8 +30,8 @@ async function changeText(score: number, { source, parameters }: View): Promise<
   const { from, to } = rangeOf(parameters)
   if (from === null) return ''
   const query = { ...parameters, date_from: from, date_to: to, compare: 'previous' }
-  const found = await findBody<QualityOverview>(source, '/quality', query, ['compare'])
-  if (!found?.previous?.total_sessions) return ''
-  const points = (score - found.previous.average_score).toFixed(2)
+  const overview = await findBody<QualityOverview>(source, '/quality', query, ['compare'])
+  if (!overview?.previous?.total_sessions) return ''
+  const points = (score - overview.previous.average_score).toFixed(2)
   return `, ${points.startsWith('-') ? '' : '+'}${points} points against the ${counted(daysBetween(from, to) + 1, 'day')} before`
 }

@@ -69,10 +69,10 @@ const nameOf = ({ limit, scope }: { limit: string; scope: string | null }) =>
   scope === null ? limit : `${limit} (${scope})`
 
 function mineText({ plans, windows }: MySeats, { screen }: View): string {
-  const named = plans.map(({ vendor, plan, from }) => `${vendor} ${plan}, since ${from}`)
-  if (windows.length === 0) return [...named, 'no limit is known that is not over'].join('\n')
+  const planNames = plans.map(({ vendor, plan, from }) => `${vendor} ${plan}, since ${from}`)
+  if (windows.length === 0) return [...planNames, 'no limit is known that is not over'].join('\n')
   return [
-    ...named,
+    ...planNames,
     draw(screen, windows, [
       { head: 'VENDOR', value: ({ vendor }) => vendor },
       { head: 'LIMIT', value: nameOf },

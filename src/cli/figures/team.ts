@@ -63,10 +63,10 @@ async function usedByMember(
 ): Promise<Map<string | null, Used> | undefined> {
   const used = new Map<string | null, Used>()
   for (let page = 1; ; page += 1) {
-    const found = await findBody<Breakdown>(source, '/cost/breakdown', { ...range, page: String(page) })
-    if (found === undefined) return undefined
-    for (const item of found.data) used.set(item.key, item)
-    if (page * found.pagination.per_page >= found.pagination.total) return used
+    const breakdown = await findBody<Breakdown>(source, '/cost/breakdown', { ...range, page: String(page) })
+    if (breakdown === undefined) return undefined
+    for (const item of breakdown.data) used.set(item.key, item)
+    if (page * breakdown.pagination.per_page >= breakdown.pagination.total) return used
   }
 }
 

@@ -94,10 +94,10 @@ const isRefused = ({ action, budgets }: MyBudgets): boolean =>
 
 function sayingOf({ action, budgets }: MyBudgets, server: string): Said | undefined {
   const isExceeded = ({ status }: Budget) => status === 'exceeded'
-  const told = budgets.filter(({ status }) => status !== 'ok')
+  const overLimit = budgets.filter(({ status }) => status !== 'ok')
   // the one that is exceeded comes first, and the most used
-  told.sort((a, b) => Number(isExceeded(b)) - Number(isExceeded(a)) || b.percent_used - a.percent_used)
-  const [worst] = told
+  overLimit.sort((a, b) => Number(isExceeded(b)) - Number(isExceeded(a)) || b.percent_used - a.percent_used)
+  const [worst] = overLimit
   if (worst === undefined) return undefined
   const { limit, current_cost, percent_used } = worst
   const used = `${dollars(current_cost)} of ${dollars(limit)}`

@@ -53,12 +53,12 @@ function hookOf(env: Environment, id: string, { budget = false }: Options): OwnH
       `sessions are sent by a hook of Claude Code alone: give --budget for ${agent.name}`,
       2,
     )
-  const own = ['hook', budget ? 'budget' : 'run', id]
+  const ownWords = ['hook', budget ? 'budget' : 'run', id]
   return {
     path: settingsPath(env, agent),
     event: budget ? agent.event : 'SessionEnd',
-    run: own.join(' '),
-    value: agent.valueOf([...programWords(), ...own]),
+    run: ownWords.join(' '),
+    value: agent.valueOf([...programWords(), ...ownWords]),
     record: budget ? `hook-${id}-budget.json` : SYNC_RECORD,
     does: budget
       ? `budgets are looked at before each prompt of ${agent.name}`
@@ -83,12 +83,12 @@ export async function installHook({ env, json }: Context, options: Options, [id]
   const { path, event } = hook
   const { timeout: _timeout, ...command } = hook.value
   const { bom, text } = readText(path)
-  const known = text === undefined ? undefined : commandIn(text, hook)
+  const hookCommand = text === undefined ? undefined : commandIn(text, hook)
   if (readLogin(env) === undefined)
     throw new OperatorError(
       `nothing is changed: the hook would use the login: ${NOT_SIGNED_IN.split(',')[0]}`,
     )
-  if (Bun.deepEquals(known, command))
+  if (Bun.deepEquals(hookCommand, command))
     return await printResult(json, { path, changed: false, ...command }, `${path} has the hook already`)
   // an older hook, of a program that was elsewhere, is replaced
   const before = text === undefined ? { text: '', existed: false } : withoutHook(env, hook, text)

@@ -74,8 +74,8 @@ export function removeHooks(text: string, path: string, ours: Hook): string {
   let rest = text
   for (let place = findHook(rest, ours); place !== undefined; place = findHook(rest, ours)) {
     const root = parseTree(rest)
-    const found = root && findNodeAtLocation(root, ['hooks', ours.event, place.group, 'hooks', place.hook])
-    if (found === undefined || isBelowTwin(found)) throw twice(path)
+    const node = root && findNodeAtLocation(root, ['hooks', ours.event, place.group, 'hooks', place.hook])
+    if (node === undefined || isBelowTwin(node)) throw twice(path)
     rest = withoutEntry(rest, removable(parseJson(rest), ours.event, place))
   }
   return rest

@@ -109,11 +109,11 @@ async function serverChecks({ adminHost, adminPort }: Config, isServed: boolean)
 const checkWorker = (context: Context, onServed: () => void): Promise<checks.Check> =>
   checks.check('worker', async () => {
     const url = serverUrl(context)
-    const found = await fetchHealth(url)
-    if (found === undefined) return { status: 'warn', message: `not running: no server answers on ${url}` }
-    const { worker } = found.report
+    const health = await fetchHealth(url)
+    if (health === undefined) return { status: 'warn', message: `not running: no server answers on ${url}` }
+    const { worker } = health.report
     if (worker === undefined) return { status: 'warn', message: `what answers on ${url} is not this program` }
-    const other = await whyOther(context, found.report)
+    const other = await whyOther(context, health.report)
     if (other !== undefined) return { status: 'fail', message: `${url} is ${other}` }
     onServed()
     return { status: worker === 'ok' ? 'ok' : 'fail', message: `${worker} (${url})` }

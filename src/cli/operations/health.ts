@@ -66,9 +66,9 @@ export async function health(context: Context, { url: given }: { url?: string })
   if (given !== undefined && !/^https?:\/\//.test(given))
     throw new OperatorError('--url must begin with http:// or https://', 2)
   const url = given ?? serverUrl(context)
-  const found = await fetchHealth(url)
-  if (found === undefined) throw new OperatorError(`${url} does not answer`)
-  const { ok, report } = found
+  const response = await fetchHealth(url)
+  if (response === undefined) throw new OperatorError(`${url} does not answer`)
+  const { ok, report } = response
   const other = given === undefined ? await whyOther(context, report) : undefined
   if (other !== undefined) throw new OperatorError(`${url} is ${other}`)
   const { version, instance } = report

@@ -40,9 +40,9 @@ export async function putComment(discussion: Discussion, text: string): Promise<
     return JSON.parse(answer.text || 'null')
   }
   const author = (await userOf(`${api}/user`, send)) ?? (isGithub ? await viewerOf(api, send) : undefined)
-  const known = author === undefined ? undefined : await findComment(list, author, ask)
-  if (known === undefined) await ask(list, 'POST', { body: text })
-  else await ask(one(known), isGithub ? 'PATCH' : 'PUT', { body: text })
+  const comment = author === undefined ? undefined : await findComment(list, author, ask)
+  if (comment === undefined) await ask(list, 'POST', { body: text })
+  else await ask(one(comment), isGithub ? 'PATCH' : 'PUT', { body: text })
 }
 
 type Ask = (url: string, method?: string, body?: object) => Promise<unknown>
@@ -72,11 +72,11 @@ async function findComment(list: string, author: string, ask: Ask): Promise<numb
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const comments = await ask(`${list}?per_page=100&page=${page}`)
     if (!Array.isArray(comments) || comments.length === 0) return undefined
-    const own = comments.find(
+    const comment = comments.find(
       ({ body, user, author: by = user }) =>
         typeof body === 'string' && body.startsWith(MARKER) && nameOf(by) === author,
     )
-    if (typeof own?.id === 'number') return own.id
+    if (typeof comment?.id === 'number') return comment.id
     if (comments.length < 100) return undefined
   }
   return undefined

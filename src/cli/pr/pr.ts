@@ -58,8 +58,8 @@ async function findRisk(access: Access, { repo, pr_number }: PrRiskRecord): Prom
   for (let page = 1; ; page += 1) {
     const query = new URLSearchParams({ repo, per_page: '100', page: String(page) })
     const { data = [] } = await get<{ data?: RiskScore[] }>(`/risk?${query}`)
-    const found = data.find((risk) => risk.pr_number === pr_number)
-    if (found !== undefined) return await get<RiskDetail>(`/risk/${found.id}`)
+    const entry = data.find((risk) => risk.pr_number === pr_number)
+    if (entry !== undefined) return await get<RiskDetail>(`/risk/${entry.id}`)
     if (data.length < 100) throw new OperatorError(`${access.server} does not know ${repo}#${pr_number}`)
   }
 }

@@ -34,17 +34,17 @@ export interface PullRequestFlags {
 
 /** The pull request of the flags, else of the job. Throws OperatorError where neither names one. */
 export function describedPullRequest(env: Environment, flags: PullRequestFlags): DescribedPullRequest {
-  const found =
+  const request =
     flags.base === undefined ? (fromGithub(env) ?? fromGitlab(env)) : byHand(flags.base, flags.number)
-  if (found === undefined) {
+  if (request === undefined) {
     throw new OperatorError(
       'no pull request: run it in a job of a pull request, or give --base and --number',
       2,
     )
   }
-  const { told, head } = found
+  const { told, head } = request
   return {
-    ...found,
+    ...request,
     head: flags.head ?? head,
     told: {
       ...told,

@@ -47,10 +47,10 @@ export async function follow({ hasPaths, stamps, sync, now, sleep, stopped }: Fo
   let nextSyncMs = 0
   const look = async (): Promise<void> => {
     lookedMs = now()
-    const found = await stamps()
-    for (const path of sent.keys()) if (!found.has(path)) sent.delete(path)
+    const current = await stamps()
+    for (const path of sent.keys()) if (!current.has(path)) sent.delete(path)
     if (changed.size === 0) changedMs = now()
-    changed = new Map(found.entries().filter(([path, stamp]) => !Bun.deepEquals(sent.get(path), stamp)))
+    changed = new Map(current.entries().filter(([path, stamp]) => !Bun.deepEquals(sent.get(path), stamp)))
     // clients that were started together do not look together
     nextLookMs = now() + LOOK_MS * (0.9 + Math.random() / 5)
   }

@@ -26,17 +26,17 @@ export async function newSecrets(context: Context, { org, all, yes }: NewSecrets
     )
   }
   const { config } = context
-  const known = findSecretKey(config)
-  if (known === undefined && config.databaseUrl !== null && !hasExternalNote(config.dataDir)) {
+  const currentKey = findSecretKey(config)
+  if (currentKey === undefined && config.databaseUrl !== null && !hasExternalNote(config.dataDir)) {
     throw new OperatorError(
       `no server with a database by DATABASE_URL has ${config.dataDir}, which has no secret.key: give the server's DATA_DIR, or set SECRET_KEY`,
     )
   }
   const { secrets, lost, isNewKey } = await withDatabase(context, async (sql) => {
     const organizations = await organizationsOf(sql, org)
-    const key = known ?? randomBytes(KEY_BYTES)
+    const key = currentKey ?? randomBytes(KEY_BYTES)
     const saveKey = () => {
-      if (known === undefined) saveSecretKey(config.dataDir, key)
+      if (currentKey === undefined) saveSecretKey(config.dataDir, key)
     }
     const deps = { sql, box: createSecretBox(key), actor: commandLineActor(), saveKey }
     return await giveNewSecrets(deps, organizations, org === undefined)

@@ -43,7 +43,7 @@ export async function openBackup(path: string, onBytes: (count: number) => void)
     /** Tells who made it, as far as the key at hand can tell. */
     signatureBy: (key: Uint8Array | undefined): Signature => checkSignature(signature, digest, key),
     /** All tables; once, in their order. */
-    tables: readTables(path, source, (found) => (sums = found)),
+    tables: readTables(path, source, (list) => (sums = list)),
     /** The sums of all tables; known after the last one. */
     sums(): readonly TableSum[] {
       if (sums === undefined) throw new Error('the tables were not read to their end')

@@ -83,7 +83,7 @@ async function takeRows(tx: ISql, backup: OpenBackup): Promise<StoredTable[]> {
   const taken: StoredTable[] = []
   const read: TableSum[] = []
   for await (const { name, columns, chunks } of backup.tables) {
-    const table = tables.find((known) => known.name === name)
+    const table = tables.find((candidate) => candidate.name === name)
     if (table === undefined) {
       throw new OperatorError(`the backup has a table ${name}, which the program's schema does not have`)
     }
@@ -112,21 +112,21 @@ async function readBack(
   tables: readonly StoredTable[],
   expected: readonly TableSum[],
 ): Promise<void> {
-  const found: TableSum[] = []
+  const sums: TableSum[] = []
   for (const table of tables) {
     const sum = createTableSum(table.name)
     for await (const chunk of copyOut(tx, table)) sum.add(chunk)
-    found.push(sum.result())
+    sums.push(sum.result())
   }
-  compare(found, expected, 'the restored database is not what the backup says')
+  compare(sums, expected, 'the restored database is not what the backup says')
 }
 
-function compare(found: readonly TableSum[], expected: readonly TableSum[], what: string): void {
+function compare(actual: readonly TableSum[], expected: readonly TableSum[], what: string): void {
   const names = (sums: readonly TableSum[]) => sums.map(({ name }) => name).join(', ')
-  if (names(found) !== names(expected)) {
-    throw new OperatorError(`${what}: it has the tables ${names(found)} instead of ${names(expected)}`)
+  if (names(actual) !== names(expected)) {
+    throw new OperatorError(`${what}: it has the tables ${names(actual)} instead of ${names(expected)}`)
   }
-  const differences = found.flatMap((table, index) => {
+  const differences = actual.flatMap((table, index) => {
     const other = expected[index]
     return other === undefined ? [] : (differenceOf(table, other) ?? [])
   })

@@ -23,7 +23,7 @@ export function createReconnectingPool(
   const applicationName = `${options.applicationName} ${crypto.randomUUID().slice(0, 8)}`
   const sockets = new Set<Socket>()
   const onSocket = (socket: Socket) => {
-    for (const known of sockets) if (known.destroyed) sockets.delete(known)
+    for (const each of sockets) if (each.destroyed) sockets.delete(each)
     sockets.add(socket)
     options.onSocket?.(socket)
   }

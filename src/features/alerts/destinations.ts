@@ -52,19 +52,19 @@ export async function checkDestinations(
   given: readonly DestinationBody[],
   stored: readonly StoredDestination[],
 ): Promise<void> {
-  const known = matched(given, stored)
+  const matches = matched(given, stored)
   const problems = given.flatMap(({ type, url }, index): FieldProblem[] => {
     const field = `destinations[${index}].url`
     if (type === 'webhook') return url === undefined ? [] : [{ field, message: 'is not known with webhook' }]
     if (url === undefined) return [{ field, message: 'is required' }]
-    if (known[index] !== undefined) return []
+    if (matches[index] !== undefined) return []
     if (url.includes(HIDDEN)) return [{ field, message: 'must be the whole address: no such one is stored' }]
     const checked = egress.checkUrl(url)
     return 'problem' in checked ? [{ field, message: checked.problem }] : []
   })
   if (problems.length > 0) throw validationError(...problems)
   for (const [index, { url }] of given.entries())
-    if (url !== undefined && known[index] === undefined)
+    if (url !== undefined && matches[index] === undefined)
       await checkHost(url, egress, resolve, `destinations[${index}].url`)
 }
 
@@ -77,12 +77,12 @@ export async function storeDestinations(
   given: readonly DestinationBody[],
   stored: readonly StoredDestination[],
 ): Promise<StoredDestination[]> {
-  const known = matched(given, stored)
+  const matches = matched(given, stored)
   const destinations: StoredDestination[] = []
   for (const [index, { type, url = '' }] of given.entries()) {
-    const kept = known[index]
-    if (kept !== undefined || type === 'webhook') {
-      destinations.push(kept ?? { type: 'webhook' })
+    const match = matches[index]
+    if (match !== undefined || type === 'webhook') {
+      destinations.push(match ?? { type: 'webhook' })
       continue
     }
     await lockSecretKey(tx, box.digest)
@@ -96,8 +96,8 @@ export async function storeDestinations(
     )
     destinations.push({ type, url: shown, endpoint })
   }
-  const kept = endpointsOf(destinations)
+  const endpoints = endpointsOf(destinations)
   for (const endpoint of endpointsOf(stored))
-    if (!kept.includes(endpoint)) await deleteEndpointRow(tx, orgId, endpoint)
+    if (!endpoints.includes(endpoint)) await deleteEndpointRow(tx, orgId, endpoint)
   return destinations
 }

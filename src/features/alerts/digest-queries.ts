@@ -70,7 +70,7 @@ export async function readDigest(
       and r.grain = 'day'
       and r.bucket >= ${from}
       and r.bucket <= ${to}`
-  const [found] = await sql<{ findings: number }[]>`
+  const [row] = await sql<{ findings: number }[]>`
     select count(*)::integer as findings
     from (
       select f.project, f.file_key, f.fingerprint
@@ -101,7 +101,7 @@ export async function readDigest(
           },
     pull_requests: { merged: Number(outcome?.merged ?? 0), cost: Number(outcome?.cost ?? 0) },
     average_quality: scoreOf(figures?.quality),
-    new_findings: found?.findings ?? 0,
+    new_findings: row?.findings ?? 0,
   }
   return { data, previousQuality: scoreOf(figures?.previous_quality) }
 }

@@ -78,7 +78,7 @@ export function compare({ above, below, times }: Watched, [value, ...before]: Se
  */
 export function evaluate(
   watched: Watched,
-  known: States,
+  previous: States,
   { series, empty, since }: { series: ReadonlyMap<string, Series>; empty: number | null; since?: Date },
   clock: Clock,
 ): { states: States; told: Told[]; due: Date } {
@@ -86,9 +86,9 @@ export function evaluate(
   const at = now.getTime()
   const repeatMs = (watched.renotify_minutes ?? Infinity) * 60_000
   const states: [string, KeyState][] = []
-  const told: Told[] = []
+  const events: Told[] = []
   let due = endOfDay(clock).getTime()
-  const before = new Map(Object.entries(known))
+  const before = new Map(Object.entries(previous))
   for (const key of new Set([...before.keys(), ...series.keys()])) {
     const { threshold, value, isBeyond } = compare(watched, series.get(key) ?? [empty])
     const state: State =
@@ -98,7 +98,7 @@ export function evaluate(
     const isRepeated = state !== 'ok' && at - (last.told ?? at) >= repeatMs
     // that a figure ended is no news where it need not be there
     const isTold = isRepeated || (isChanged && (state !== 'ok' || value !== null))
-    if (isTold) told.push({ key, state, value, threshold })
+    if (isTold) events.push({ key, state, value, threshold })
     const isGone = !series.has(key) && state === 'ok'
     // a key that is gone may still fall below a threshold, or miss data, in another window
     if (isGone && watched.below === undefined && watched.no_data === 'ok') continue
@@ -106,7 +106,7 @@ export function evaluate(
     states.push([key, next])
     if (state !== 'ok') due = Math.min(due, (next.told ?? at) + repeatMs)
   }
-  return { states: Object.fromEntries(states), told, due: new Date(due) }
+  return { states: Object.fromEntries(states), told: events, due: new Date(due) }
 }
 
 const PLACES: Record<State, number> = { firing: 0, no_data: 1, ok: 2 }

@@ -18,10 +18,10 @@ export async function lookAtOrganization(tx: ISql, orgId: string, how: Omit<At, 
   const rules = await claimRules(tx, orgId, how.now)
   const at = { ...how, zone: await findZone(tx, orgId) }
   for (const rule of rules) {
-    const found = isAlert(rule)
+    const alert = isAlert(rule)
       ? await lookAtAlert(tx, orgId, rule, at)
       : await lookAtDigest(tx, orgId, rule, at)
-    seen.push({ ...rule, ...found })
+    seen.push({ ...rule, ...alert })
   }
   if (seen.length > 0) await settleRules(tx, orgId, seen, at.now)
 }

@@ -40,7 +40,7 @@ export async function alertNotice(
   sql: ISql,
   orgId: string,
   { id, definition }: Rule<'alert'>,
-  told: readonly Told[],
+  keys: readonly Told[],
   { now, zone, publicUrl, test }: At,
 ): Promise<Notice> {
   const { name, metric, window } = definition
@@ -48,10 +48,10 @@ export async function alertNotice(
     sql,
     orgId,
     definition,
-    told.map(({ key }) => key),
+    keys.map(({ key }) => key),
     { now, zone },
   )
-  const data = told
+  const data = keys
     .map(
       ({ key, state, value, threshold }): AlertData => ({
         ...{ alert_id: id, name, state, metric, value, threshold, window },

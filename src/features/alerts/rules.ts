@@ -83,8 +83,8 @@ export const ALERTS: RoutedRules<'alert'> = {
     const [key, values]: readonly [string, Series] = first ?? ['', [empty]]
     const { threshold, value, isBeyond } = compare(rule.definition, values)
     const shown = isBeyond && value !== null ? value : threshold
-    const told = { key, state: 'firing', value: shown, threshold } as const
-    return alertNotice(sql, orgId, rule, [told], how)
+    const example = { key, state: 'firing', value: shown, threshold } as const
+    return alertNotice(sql, orgId, rule, [example], how)
   },
 }
 

@@ -48,26 +48,26 @@ export const attentionRoutes = ({ read, now, api }: RouteDeps) =>
             const rule = await ALERTS.seenBy(sql, orgId, one, onlyMember, at)
             if (rule !== undefined) alerts.push(ALERTS.show(rule) as Alert)
           }
-          const own = (await findMyBudgets(sql, access, undefined, today)).budgets.filter(
+          const budgets = (await findMyBudgets(sql, access, undefined, today)).budgets.filter(
             ({ scope: { member, team } }) => member !== undefined || team !== undefined,
           )
           const exceeded = await findExceeded(sql, orgId, seen, today)
-          const known = new Set(exceeded.map(scopeOf))
-          const ownExceeded = own.filter((one) => one.status === 'exceeded' && !known.has(scopeOf(one)))
+          const scopes = new Set(exceeded.map(scopeOf))
+          const ownExceeded = budgets.filter((one) => one.status === 'exceeded' && !scopes.has(scopeOf(one)))
           const names = await findNames(
             sql,
             orgId,
-            [...own, ...exceeded].map(({ scope }) => scope.member ?? null),
+            [...budgets, ...exceeded].map(({ scope }) => scope.member ?? null),
           )
-          const named = (budget: UsedBudget) => {
+          const label = (budget: UsedBudget) => {
             const { project, member = '', team } = budget.scope
             return { ...budget, name: project ?? team ?? names.get(member) ?? member }
           }
           const endpoints = access.scopes.includes('webhooks') ? await listEndpoints(sql, orgId) : []
           return {
             alerts: alerts.filter(({ state, enabled }) => enabled && state !== 'ok'),
-            budgets: [...exceeded, ...ownExceeded].map(named),
-            mine: own.map(named),
+            budgets: [...exceeded, ...ownExceeded].map(label),
+            mine: budgets.map(label),
             critical: grants(access.scopes, 'security:read')
               ? await findCritical(sql, orgId, seen)
               : { total: 0, oldest: [] },

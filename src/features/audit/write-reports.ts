@@ -55,12 +55,12 @@ function prepare(records: readonly SyncRecord[]): Wanted[] {
   })
 }
 
-const isSame = (wanted: Wanted, known: Wanted): boolean =>
-  wanted.report_type === known.report_type &&
-  wanted.from === known.from &&
-  wanted.to === known.to &&
-  (wanted.generated_at === null || wanted.generated_at === known.generated_at) &&
-  (wanted.through === null || wanted.through === known.through)
+const isSame = (wanted: Wanted, other: Wanted): boolean =>
+  wanted.report_type === other.report_type &&
+  wanted.from === other.from &&
+  wanted.to === other.to &&
+  (wanted.generated_at === null || wanted.generated_at === other.generated_at) &&
+  (wanted.through === null || wanted.through === other.through)
 
 async function findReports(tx: ISql, orgId: string, ids: string[]): Promise<Map<string, Wanted>> {
   const rows = await tx<Wanted[]>`

@@ -49,8 +49,8 @@ export async function writeAudit(
 
 function refuseOwnEntries(entries: readonly Entry[], stored: ReadonlyMap<string, StoredEntry>): void {
   for (const entry of entries) {
-    const known = stored.get(entry.id)
-    if (known === undefined || known.imported || isSame(entry, known)) continue
+    const before = stored.get(entry.id)
+    if (before === undefined || before.imported || isSame(entry, before)) continue
     throw validationError({
       field: `records[${entry.index}].id`,
       message: 'is an entry that this service wrote itself: it cannot be changed',
@@ -91,16 +91,16 @@ function idOf(content: ReturnType<typeof contentOf>, repeated: Map<string, numbe
   return derivedId('log', ...parts, ordinal)
 }
 
-const isSame = (entry: Entry, known: KnownEntry): boolean =>
-  entry.action === known.action &&
-  entry.user_id === known.user_id &&
-  entry.details === known.details &&
-  entry.ip_address === known.ip_address &&
-  hasSameTime(entry, known)
+const isSame = (entry: Entry, before: KnownEntry): boolean =>
+  entry.action === before.action &&
+  entry.user_id === before.user_id &&
+  entry.details === before.details &&
+  entry.ip_address === before.ip_address &&
+  hasSameTime(entry, before)
 
 /** Whether the entry was sent with the time it was sent with before, or with the stored one, as `export` writes it. */
-const hasSameTime = (entry: Entry, known: KnownEntry): boolean =>
-  entry.at === known.at || entry.at === known.given_at
+const hasSameTime = (entry: Entry, before: KnownEntry): boolean =>
+  entry.at === before.at || entry.at === before.given_at
 
 async function findStored(tx: ISql, orgId: string, ids: string[]): Promise<Map<string, StoredEntry>> {
   const rows = await tx<(Omit<StoredEntry, 'at' | 'given_at'> & { at: string; given_at: string | null })[]>`
@@ -137,22 +137,22 @@ async function store(
     entries.flatMap(({ id }) => (stored.has(id) ? [id] : [])),
   )
   // a changed entry with an unchanged time keeps its stored time
-  const kept = new Map<string, bigint>()
+  const timesById = new Map<string, bigint>()
   for (const entry of entries) {
-    const known = stored.get(entry.id)
-    if (known !== undefined && hasSameTime(entry, known)) kept.set(entry.id, known.at)
+    const before = stored.get(entry.id)
+    if (before !== undefined && hasSameTime(entry, before)) timesById.set(entry.id, before.at)
   }
-  const moving = entries.filter(({ id }) => !kept.has(id))
+  const moving = entries.filter(({ id }) => !timesById.has(id))
   const times = await freeTimes(
     tx,
     orgId,
     moving.map(({ at }) => at),
-    new Set(kept.values()),
+    new Set(timesById.values()),
   )
   const assigned = new Map(moving.map(({ id }, position) => [id, times[position]]))
   const rows = entries.map((entry) => {
     const { index, ...row } = entry
-    const at = kept.get(entry.id) ?? assigned.get(entry.id) ?? entry.at
+    const at = timesById.get(entry.id) ?? assigned.get(entry.id) ?? entry.at
     if (at > LAST_MICROS) {
       throw validationError({
         field: `records[${index}].created_at`,

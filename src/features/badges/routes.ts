@@ -141,17 +141,17 @@ export const badgeRoutes = (deps: ReadDeps, cache: ResponseCache) => {
           const { org_slug: slug } = params
           const readable = readableBy(admitted?.access, kind)
           const query = queryOf(request.url, format)
-          const found =
+          const badge =
             query === null
               ? { badge: invalidBadge(kind), isOwn: false }
               : await find(slug, kind, query, { admitted: isAdmitted, readable })
           // `unknown` may stand for an existing badge beyond the limit: no cache may keep it
-          const shared = found !== null || isAdmitted ? CACHE_CONTROL : 'no-store'
-          set.headers['cache-control'] = found?.isOwn ? 'private, no-store' : shared
+          const shared = badge !== null || isAdmitted ? CACHE_CONTROL : 'no-store'
+          set.headers['cache-control'] = badge?.isOwn ? 'private, no-store' : shared
           set.headers['content-type'] = format.contentType
           // `unknown` is the same to the byte for every organization
-          const place = found === null || query === null ? '' : JSON.stringify([slug, query])
-          return format.show(found?.badge ?? unknownBadge(kind), query ?? {}, place)
+          const place = badge === null || query === null ? '' : JSON.stringify([slug, query])
+          return format.show(badge?.badge ?? unknownBadge(kind), query ?? {}, place)
         },
         {
           query: { ...BadgeQuery, noValidate: true },

@@ -31,11 +31,11 @@ export async function listBudgetPage(
   { hidesMembers, onlyMember }: { hidesMembers: boolean; onlyMember: VisibleMember | null },
   today: string,
 ): Promise<BudgetPage> {
-  const named = await findScope(sql, orgId, query)
+  const wantedScope = await findScope(sql, orgId, query)
   const from = sql`
     from budgets b
     where b.org_id = ${orgId}
-      ${named === ORGANIZATION ? sql`` : sql`and ${isOfScope(sql, named)}`}
+      ${wantedScope === ORGANIZATION ? sql`` : sql`and ${isOfScope(sql, wantedScope)}`}
       ${hidesMembers ? sql`and b.scope <> 'member'` : sql``}
       ${onlyMember === null ? sql`` : sql`and (b.scope <> 'member' or b.scope_key = ${onlyMember.id})`}`
   const { data, pagination } = await readPage<BudgetRow>(sql, query, {
@@ -48,9 +48,9 @@ export async function listBudgetPage(
   const seen = data.filter(({ scope }) => onlyMember === null || scope !== 'team')
   const asked = query.month === undefined ? monthOf(today) : `${query.month}-01`
   const isOver = asked < monthOf(today)
-  const found =
+  const budgets =
     asked > monthOf(today) ? [] : await findBudgets(sql, orgId, seen, asked, isOver ? undefined : today)
-  const inForce = new Map(found.map((one) => [JSON.stringify([one.since, one.scope, one.scope_key]), one]))
+  const inForce = new Map(budgets.map((one) => [JSON.stringify([one.since, one.scope, one.scope_key]), one]))
   const used = (row: BudgetRow) => {
     const one = inForce.get(JSON.stringify([row.month, row.scope, row.scope_key]))
     if (one === undefined) return null
@@ -103,8 +103,8 @@ export async function findMyBudgets(
 }
 
 async function findUsed(sql: Sql, orgId: string, scopes: readonly BudgetScope[], today: string) {
-  const found = await findBudgets(sql, orgId, scopes, monthOf(today))
-  return found.map(({ limit, cost, ...scope }) => ({ scope: shownScope(scope), ...usedOf(limit, cost) }))
+  const budgets = await findBudgets(sql, orgId, scopes, monthOf(today))
+  return budgets.map(({ limit, cost, ...scope }) => ({ scope: shownScope(scope), ...usedOf(limit, cost) }))
 }
 
 /** Exceeded budgets of this month; with `onlyMember` those of projects: what teams and others cost is not shown. */

@@ -50,7 +50,7 @@ export async function writeBudgets(
   const { rows, ...result } = findLastChanges(budgets, await findStored(tx, orgId, budgets), {
     keyOf,
     idOf: (budget) => budgetIdOf(budget, budget.month),
-    isSame: (budget, known) => budget.limit === known.limit,
+    isSame: (budget, before) => budget.limit === before.limit,
   })
   await upsert(tx, orgId, { table: 'budgets', key: ['scope', 'scope_key', 'month'] }, rows, {
     scope: 'text',

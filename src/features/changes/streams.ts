@@ -71,12 +71,12 @@ export function createChangeStreams({ readVersion, readVersions, findKeys, findS
 
   /** Sends what is due, to streams that were open before the look. */
   const look = async (open: readonly Stream[]) => {
-    const [versions, ...found] = await Promise.all([
+    const [versions, ...sessions] = await Promise.all([
       readVersions(idsOf(open.map(({ orgId }) => orgId))),
       findKeys(idsOf(open.map(({ keyId }) => keyId))),
       findSessions(idsOf(open.map(({ sessionId }) => sessionId))),
     ])
-    const live = found.map((some) => new Set(some.filter(isLive).map(({ id }) => id)))
+    const live = sessions.map((some) => new Set(some.filter(isLive).map(({ id }) => id)))
     const now = clock()
     for (const stream of open) {
       if (!streams.has(stream)) continue

@@ -55,16 +55,16 @@ function rowAfter(before: AiRow | undefined, record: CommitRecord): AiRow {
     ...{ project, sha, lines: null, effective_lines: null, by_agent: null, provenance: null },
     ...{ sessions: null, survival_14: null, survival_30: null, on_default_branch: null },
   }
-  const known = { ...stored, on_default_branch: record.on_default_branch ?? stored.on_default_branch }
-  const proof = ai == null ? 0 : compareProofs(ai, known)
-  if (proof < 0) return known
+  const current = { ...stored, on_default_branch: record.on_default_branch ?? stored.on_default_branch }
+  const proof = ai == null ? 0 : compareProofs(ai, current)
+  if (proof < 0) return current
   const linesAfter = (days: 14 | 30) =>
     survival?.findLast((entry) => entry.days === days)?.lines ??
-    (proof > 0 ? null : known[`survival_${days}`])
+    (proof > 0 ? null : current[`survival_${days}`])
   const left = { survival_14: linesAfter(14), survival_30: linesAfter(30) }
-  if (ai == null || proof === 0) return { ...known, ...left }
+  if (ai == null || proof === 0) return { ...current, ...left }
   return {
-    ...known,
+    ...current,
     ...{ lines: ai.lines, effective_lines: ai.effective_lines, by_agent: ai.by_agent },
     ...{ provenance: ai.provenance, sessions: ai.sessions },
     ...left,
@@ -72,8 +72,8 @@ function rowAfter(before: AiRow | undefined, record: CommitRecord): AiRow {
 }
 
 /** Returns a number above 0 for a better proof than the known one, 0 for an equal one. */
-const compareProofs = (ai: CommitAi, known: AiRow): number =>
-  rankOf(ai) - rankOf(known) || ai.lines - (known.lines ?? 0)
+const compareProofs = (ai: CommitAi, before: AiRow): number =>
+  rankOf(ai) - rankOf(before) || ai.lines - (before.lines ?? 0)
 
 async function findRows(tx: ISql, orgId: string, records: readonly CommitRecord[]): Promise<AiRow[]> {
   return await tx<AiRow[]>`

@@ -65,19 +65,22 @@ async function ownAddresses(tx: ISql, orgId: string): Promise<Map<string, string
 type FileAuthors = FileHistory['authors'][number][]
 
 /** The history with all addresses of a member as one, the own one; authors by address, the order in which sums are made. */
-function withoutAliases({ creator, authors }: FileHistory, own: ReadonlyMap<string, string>): FileHistory {
-  const emailOf = (email: string) => own.get(email) ?? email
-  if (!authors.some(({ email }) => own.has(email))) {
+function withoutAliases(
+  { creator, authors }: FileHistory,
+  addresses: ReadonlyMap<string, string>,
+): FileHistory {
+  const emailOf = (email: string) => addresses.get(email) ?? email
+  if (!authors.some(({ email }) => addresses.has(email))) {
     return { creator: creator === null ? null : emailOf(creator), authors }
   }
   const merged = new Map<string, FileAuthors[number]>()
   for (const author of authors) {
     const email = emailOf(author.email)
-    const known = merged.get(email)
+    const sums = merged.get(email)
     merged.set(email, {
       email,
-      commits: author.commits + (known?.commits ?? 0),
-      lastAt: known !== undefined && known.lastAt > author.lastAt ? known.lastAt : author.lastAt,
+      commits: author.commits + (sums?.commits ?? 0),
+      lastAt: sums !== undefined && sums.lastAt > author.lastAt ? sums.lastAt : author.lastAt,
     })
   }
   return {
@@ -94,7 +97,7 @@ export async function updateExpertise(
 ): Promise<void> {
   const domains = distinctIds(directories)
   if (domains.length === 0) return
-  const own = await ownAddresses(tx, orgId)
+  const addresses = await ownAddresses(tx, orgId)
   const results: (ItemId & { result: DomainExpertise })[] = []
   let current: (ItemId & { domain: Domain }) | undefined
   const finish = () => {
@@ -106,7 +109,7 @@ export async function updateExpertise(
     for (const { project, directory: name, ...file } of page) {
       if (current?.project !== project || current.name !== name) finish()
       current ??= { project, name, domain: createDomain() }
-      current.domain.add(withoutAliases(file, own))
+      current.domain.add(withoutAliases(file, addresses))
     }
   }
   finish()

@@ -141,15 +141,15 @@ export async function followRenames(
 function currentNames(renames: readonly Rename[]): (Rename & { current: string })[] {
   const nameOf = ({ project }: Rename, name: string): string => `${project}\0${name}`
   const followed = new Map<string, string>()
-  const named = renames.map((rename) => ({ ...rename, current: rename.path }))
-  for (let start = 0; start < named.length; ) {
+  const dated = renames.map((rename) => ({ ...rename, current: rename.path }))
+  for (let start = 0; start < dated.length; ) {
     let end = start
-    while (named[end]?.time === named[start]?.time) end += 1
-    const ofCommit = named.slice(start, end)
+    while (dated[end]?.time === dated[start]?.time) end += 1
+    const ofCommit = dated.slice(start, end)
     // the renames of one commit do not follow each other
     for (const rename of ofCommit) rename.current = followed.get(nameOf(rename, rename.path)) ?? rename.path
     for (const rename of ofCommit) followed.set(nameOf(rename, rename.previous_path), rename.current)
     start = end
   }
-  return named
+  return dated
 }

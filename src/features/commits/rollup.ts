@@ -15,7 +15,7 @@ const SUMS = [
 /** Commits that the last sync of their repository reached from its default branch, and those of which that was not said. */
 const commitFacts = (sql: ISql, orgId: OrgId, only: Fragment): Fragment => {
   const of = (days: number) => `case when a.survival_${days} is null then 0 else coalesce(a.lines, 0) end`
-  const own = {
+  const counts = {
     ...{ commits: '1', effective_lines: 'coalesce(a.effective_lines, 0)', ai_lines: 'coalesce(a.lines, 0)' },
     ...{ survival_14: 'coalesce(a.survival_14, 0)', of_14: of(14) },
     ...{ survival_30: 'coalesce(a.survival_30, 0)', of_30: of(30) },
@@ -23,7 +23,7 @@ const commitFacts = (sql: ISql, orgId: OrgId, only: Fragment): Fragment => {
   return sql`
     select
       c.day, c.project, c.author_email as member, '' as agent, false as by_agent,
-      ${measures(sql, SUMS, own)}
+      ${measures(sql, SUMS, counts)}
     from commits c
     left join commit_ai a
       on a.org_id = ${orgId}

@@ -42,9 +42,9 @@ export async function writeCommits(
     keyOf: commitKeyOf,
     idOf: ({ sha }) => sha,
     // the lines that agents wrote of a commit may change alone
-    isSame(commit, known) {
+    isSame(commit, before) {
       const key = commitKeyOf(commit)
-      return commit.hash === known.hash && (known !== stored.get(key) || !withAi.has(key))
+      return commit.hash === before.hash && (before !== stored.get(key) || !withAi.has(key))
     },
   })
   const contents = rows.filter((commit) => commit.hash !== stored.get(commitKeyOf(commit))?.hash)
@@ -249,7 +249,7 @@ const TABLES = ['commits', 'commit_files', 'files', 'file_authors', 'expertise_a
  */
 export async function renameInCommits(tx: ISql, orgId: string, { from, to }: Renaming): Promise<number> {
   await useCustomPlans(tx)
-  const known = await findKnownCommits(tx, orgId, to)
+  const commits = await findKnownCommits(tx, orgId, to)
   const before = countsOfProjects(tx, orgId, [from, to])
   await addDifference(tx, orgId, COMMIT_ROLLUP, { before, after: undefined })
   let count = 0
@@ -257,7 +257,7 @@ export async function renameInCommits(tx: ISql, orgId: string, { from, to }: Ren
   for await (const page of commitPages(tx, orgId, { project: from, size: COMMITS_AT_A_TIME })) {
     count += page.length
     const moved = page.flatMap((record) =>
-      known.has(record.sha) ? [] : [prepareCommit({ ...record, project: to })],
+      commits.has(record.sha) ? [] : [prepareCommit({ ...record, project: to })],
     )
     if (moved.length === 0) continue
     domains = distinctIds([...domains, ...(await replaceCommits(tx, orgId, moved, () => false))])

@@ -116,9 +116,9 @@ async function refuseUnlessMay(
   const isOwnState = (status === 'fixed' || status === 'open') && assignee === undefined
   const caller = person?.email ?? memberEmail
   if (isOwnState && caller !== null) {
-    const own = (await findMemberIds(tx, orgId, [caller])).get(caller)
+    const callerId = (await findMemberIds(tx, orgId, [caller])).get(caller)
     const finding = await getFinding(tx, orgId, id, { ...shown, hidesMembers: false }).catch(() => undefined)
-    if (own !== undefined && finding?.assignee === own) return
+    if (callerId !== undefined && finding?.assignee === callerId) return
   }
   throw new ApiError(
     'FORBIDDEN',

@@ -51,10 +51,10 @@ async function memberAddress(writes: Sql, orgId: string, member: string): Promis
 
 /** The key to make: with the member's address, which is that of a developer who makes it. */
 export async function wantedKey(writes: Sql, access: Access, body: NewKeyBody) {
-  const { name, scopes, expires_at, member: named } = body
+  const { name, scopes, expires_at, member: memberKey } = body
   refuseMore(access, scopes)
   const owner = ownerOf(access)
-  const member = named == null ? owner : await memberAddress(writes, access.orgId, named)
+  const member = memberKey == null ? owner : await memberAddress(writes, access.orgId, memberKey)
   if (owner !== undefined && member !== owner) {
     throw forbidden({ field: 'member', message: 'a developer makes keys for themselves only' })
   }

@@ -37,10 +37,10 @@ export const apiPage = (page = 1) => ({ page: String(((page - 1) % PAGES) + 1) }
 
 /** The part of the API's page that `page` names. */
 export function partOfPage(
-  found: { data: object[]; pagination: { page: number; per_page: number; total: number } },
+  body: { data: object[]; pagination: { page: number; per_page: number; total: number } },
   page = 1,
 ): object {
-  const { data, ...rest } = found
+  const { data, ...rest } = body
   const { pagination } = rest
   const runs = runsOf(data, rest)
   const part = (page - pagination.page) / PAGES
@@ -51,8 +51,8 @@ export function partOfPage(
 }
 
 /** The answer with `next_page`; where it is too large still, the longest of its lists is halved until it fits. */
-export function fitted(found: object): object {
-  const answer: object = { next_page: null, ...found }
+export function fitted(body: object): object {
+  const answer: object = { next_page: null, ...body }
   while (bytesOf(answer) > MAX_BYTES) {
     const longest = listsIn(answer).reduce((a, b) => (b.length > a.length ? b : a), [])
     longest.length = Math.floor(longest.length / 2)

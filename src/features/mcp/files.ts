@@ -59,14 +59,14 @@ export async function riskyFiles(
   const byPath = Map.groupBy(stored, ({ path }) => path)
   const requests = pullRequests && new Map(pullRequests.map(({ path, found }) => [path, found]))
   const files = wanted.paths.map((path) => {
-    const found = byPath.get(path) ?? []
+    const requestsOfPath = byPath.get(path) ?? []
     const sum = (field: 'commits' | 'additions' | 'deletions') =>
-      found.reduce((total, file) => total + file[field], 0)
+      requestsOfPath.reduce((total, file) => total + file[field], 0)
     return {
       path,
       heatmap: risks.get(path) ?? null,
       churn: { commits: sum('commits'), additions: sum('additions'), deletions: sum('deletions') },
-      owners: people === undefined ? null : ownersOf(found),
+      owners: people === undefined ? null : ownersOf(requestsOfPath),
       pull_requests: requests === undefined ? null : (requests.get(path) ?? []),
     }
   })

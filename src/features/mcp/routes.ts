@@ -41,9 +41,9 @@ async function answerMessage(
           const answer = await callTool(call, name, args)
           if (answer !== undefined) return resultOf(answer, false)
         } catch (error) {
-          const known = error instanceof ApiError ? error : new ApiError('INTERNAL_ERROR', UNKNOWN)
-          if (known !== error) log.error('a tool failed', { error, request_id: requestId, tool: name })
-          const { message, code, options } = known
+          const apiError = error instanceof ApiError ? error : new ApiError('INTERNAL_ERROR', UNKNOWN)
+          if (apiError !== error) log.error('a tool failed', { error, request_id: requestId, tool: name })
+          const { message, code, options } = apiError
           return resultOf({ error: message, code, request_id: requestId, details: options.details }, true)
         }
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name}`)

@@ -149,9 +149,9 @@ export const toolsFor = ({ scopes }: Access) =>
 
 /** Calls a tool; undefined where there is none of that name. Throws ApiError. */
 export async function callTool(call: Call, name: string, args: object): Promise<object | undefined> {
-  const found = TOOLS.find((each) => each.name === name)
-  if (found === undefined) return undefined
-  refuseUnlessGranted(call.access, found.needs, {})
-  refuseUnlessValid(found.argumentSchema, args)
-  return fitted(await found.run(call, args as never))
+  const definition = TOOLS.find((each) => each.name === name)
+  if (definition === undefined) return undefined
+  refuseUnlessGranted(call.access, definition.needs, {})
+  refuseUnlessValid(definition.argumentSchema, args)
+  return fitted(await definition.run(call, args as never))
 }

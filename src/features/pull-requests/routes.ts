@@ -46,26 +46,29 @@ const MAX_BRANCH = 500
 /** The pull request that the event tells of; undefined for a body of another form. */
 function eventOf(body: unknown): PullRequestEvent | undefined {
   if (!payload.Check(body)) return undefined
-  const { pull_request: told, repository } = body as Static<typeof Payload>
-  if (!isTimestamp(told.updated_at)) return undefined
+  const { pull_request: pullRequest, repository } = body as Static<typeof Payload>
+  if (!isTimestamp(pullRequest.updated_at)) return undefined
   const time = (text: string | null | undefined) =>
     text != null && isTimestamp(text) ? normalizeTimestamp(text) : null
-  const merged_at = time(told.merged_at)
-  const state = told.state === 'open' ? 'open' : merged_at === null ? 'closed' : 'merged'
+  const merged_at = time(pullRequest.merged_at)
+  const state = pullRequest.state === 'open' ? 'open' : merged_at === null ? 'closed' : 'merged'
   return {
     repo: repository.full_name,
-    pr_number: told.number,
-    updatedAt: normalizeTimestamp(told.updated_at),
-    title: told.title.slice(0, MAX_TITLE).toWellFormed().replaceAll('\0', '\uFFFD'),
-    branch: told.head.ref === '' || told.head.ref.length > MAX_BRANCH ? null : told.head.ref,
+    pr_number: pullRequest.number,
+    updatedAt: normalizeTimestamp(pullRequest.updated_at),
+    title: pullRequest.title.slice(0, MAX_TITLE).toWellFormed().replaceAll('\0', '\uFFFD'),
+    branch:
+      pullRequest.head.ref === '' || pullRequest.head.ref.length > MAX_BRANCH ? null : pullRequest.head.ref,
     lifecycle: {
       state,
       merged_at: state === 'merged' ? merged_at : null,
-      closed_at: state === 'open' ? null : time(told.closed_at),
+      closed_at: state === 'open' ? null : time(pullRequest.closed_at),
       // an open pull request has a trial merge here
-      merge_commit: state === 'merged' ? (told.merge_commit_sha ?? null) : null,
+      merge_commit: state === 'merged' ? (pullRequest.merge_commit_sha ?? null) : null,
       url:
-        told.html_url !== undefined && /^https?:\/\/\S{1,2000}$/.test(told.html_url) ? told.html_url : null,
+        pullRequest.html_url !== undefined && /^https?:\/\/\S{1,2000}$/.test(pullRequest.html_url)
+          ? pullRequest.html_url
+          : null,
       default_branch: repository.default_branch ?? null,
     },
   }
@@ -111,10 +114,10 @@ export function githubRoutes({ api, writes, config, gate, enqueueWrite, now }: R
   const begin = createAtOnce()
   /** The body, and whose it is; undefined where the signature is wrong. */
   const readVerified = async (request: Request, slug: string, signature: string) => {
-    const found = await findGithubSecret(writes, box, slug)
+    const stored = await findGithubSecret(writes, box, slug)
     // without a secret no body is read
-    if (found === undefined) return undefined
-    const { orgId, secret } = found
+    if (stored === undefined) return undefined
+    const { orgId, secret } = stored
     const bytes = await readRaw(request, MAX_BYTES, gate.pass(request, UNVERIFIED_SHARE, orgId))
     return verifySignature(secret, bytes, signature) ? { orgId, bytes } : undefined
   }

@@ -57,16 +57,16 @@ export async function computeComponents(
   pause: () => Promise<void> | undefined = () => undefined,
 ): Promise<ComputedRisk[]> {
   const parts = new Map<Change, ComputedRisk>()
-  for (const [project, own] of Map.groupBy(changes, (change) => change.project)) {
+  for (const [project, ofProject] of Map.groupBy(changes, (change) => change.project)) {
     // the history can only advance in time
-    const ordered = own.toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
+    const ordered = ofProject.toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
     const lookUp = createLookUp(tx, orgId, project, new Date(ordered.at(-1)?.createdAt ?? 0))
     let seen: ChangeInHistory[] = []
     let names = 0
     for (const change of ordered) {
-      const found = await lookUp(change)
-      seen.push(found)
-      names += found.names.length
+      const history = await lookUp(change)
+      seen.push(history)
+      names += history.names.length
       await pause()
       if (seen.length < CHANGES_PER_STATEMENT && names < FILES_PER_STATEMENT) continue
       await computePartsOf(tx, orgId, project, seen, parts)
@@ -93,8 +93,8 @@ function createLookUp(
     const from = before - HISTORY_MS
     const { commits, files: unknown } = await readUntil(before, from)
     if (unknown.length > 0) {
-      const found = await linesOf(tx, orgId, project, unknown)
-      for (const file of unknown) lines.set(file, found.get(file) ?? 0)
+      const linesByFile = await linesOf(tx, orgId, project, unknown)
+      for (const file of unknown) lines.set(file, linesByFile.get(file) ?? 0)
     }
     history.advance(commits, from, MAX_COMMITS)
     const names = change.files.flatMap(({ path, previous_path }) => {
@@ -123,10 +123,10 @@ function createLookUp(
 function createReader(tx: ISql, orgId: string, project: string, last: Date) {
   let place: HistoryPlace = { at: new Date(0), sha: '' }
   let ahead: readonly StoredChange[] = []
-  const known = new Set<string>()
+  const names = new Set<string>()
   const newFilesOf = (commits: readonly StoredChange[]) => {
     const files = new Set(commits.flatMap((commit) => commit.files.map(({ file }) => file)))
-    return [...files.difference(known)]
+    return [...files.difference(names)]
   }
   const takeAhead = (before: number) => {
     const end = ahead.findIndex(({ at }) => at >= before)
@@ -151,7 +151,7 @@ function createReader(tx: ISql, orgId: string, project: string, last: Date) {
         : { at: new Date(end.at), sha: end.sha }
     const commits = [...taken, ...earlier]
     const files = newFilesOf([...commits, ...ahead])
-    for (const file of files) known.add(file)
+    for (const file of files) names.add(file)
     return { commits, files }
   }
 }
@@ -194,10 +194,10 @@ export async function withSecurity(
   computed: readonly ComputedRisk[],
 ): Promise<RiskComponents[]> {
   const components = new Map<ComputedRisk, RiskComponents>()
-  for (const [project, own] of Map.groupBy(computed, ({ change }) => change.project)) {
-    const lists = own.map(({ names }) => names)
+  for (const [project, ofProject] of Map.groupBy(computed, ({ change }) => change.project)) {
+    const lists = ofProject.map(({ names }) => names)
     const findings = await findingsOfNames(tx, orgId, project, lists)
-    for (const [index, risk] of own.entries()) {
+    for (const [index, risk] of ofProject.entries()) {
       const security = securityComponent(risk.change.files, findings[index] ?? NO_FINDINGS)
       components.set(risk, componentsOf({ ...risk, security }))
     }
@@ -215,16 +215,16 @@ async function findingsOfNames(
   lists: readonly (readonly string[])[],
 ): Promise<OpenFindings[]> {
   const names = [...new Set(lists.flat())]
-  const found = new Map<string, OpenFindings>()
+  const byFile = new Map<string, OpenFindings>()
   for (let start = 0; start < names.length; start += FILES_PER_STATEMENT) {
     const keys = new Map(
       names.slice(start, start + FILES_PER_STATEMENT).map((name) => [fileKeyOf(name), name]),
     )
     for (const [key, findings] of await findingsIn(tx, orgId, project, [...keys.keys()])) {
-      found.set(keys.get(key) ?? '', findings)
+      byFile.set(keys.get(key) ?? '', findings)
     }
   }
-  return lists.map((list) => list.reduce((sum, name) => plus(sum, found.get(name)), NO_FINDINGS))
+  return lists.map((list) => list.reduce((sum, name) => plus(sum, byFile.get(name)), NO_FINDINGS))
 }
 
 const plus = (a: OpenFindings, b = NO_FINDINGS): OpenFindings => ({

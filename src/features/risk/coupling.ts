@@ -62,14 +62,14 @@ export function couplingScore(missing: readonly MissingFile[], lines: number): S
   const sum = sumOf(missing)
   const score = 100 * (1 - Math.exp(-sum / 100 / SCALE)) * extentOf(lines)
   const others = missing.slice(MAX_NAMED)
-  const named = missing.slice(0, MAX_NAMED).map(({ file, degree }) => ({
+  const contributions = missing.slice(0, MAX_NAMED).map(({ file, degree }) => ({
     name: file,
     value: degree,
     points: (score * degree) / sum,
   }))
-  if (others.length === 0) return componentOf(named)
+  if (others.length === 0) return componentOf(contributions)
   return componentOf([
-    ...named,
+    ...contributions,
     { name: 'others', value: others.length, points: (score * sumOf(others)) / sum },
   ])
 }

@@ -104,7 +104,7 @@ export function createHistory(): MovingHistory {
     first += 1
   }
 
-  const known = (change: LastChange | undefined): LastChange | undefined =>
+  const ifPresent = (change: LastChange | undefined): LastChange | undefined =>
     change !== undefined && change.commit >= first ? change : undefined
   /** Counts files with less changes. */
   const filesBelow = (changes: number): number => {
@@ -128,10 +128,10 @@ export function createHistory(): MovingHistory {
         removeFirst(changeSet)
       }
     },
-    nameNow: (path) => known(byName.get(path))?.file ?? path,
+    nameNow: (path) => ifPresent(byName.get(path))?.file ?? path,
     revisions: revisionsOf,
     shared: (file) => shared.getOrInsertComputed(file, countShared),
-    isDeleted: (file) => known(byFile.get(file))?.deleted ?? false,
+    isDeleted: (file) => ifPresent(byFile.get(file))?.deleted ?? false,
     hotspot(files, lines) {
       const sorted = sizesBy(lines)
       const hotspots = files.map((file) => {

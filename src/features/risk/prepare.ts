@@ -86,15 +86,15 @@ function givenLifecycle(record: PrRiskRecord): PreparedRisk['lifecycle'] {
 /** The lifecycle after a record: what it does not say stays, but for times that its state excludes. */
 export function lifecycleAfter(before: Lifecycle | undefined, { lifecycle }: PreparedRisk): Lifecycle {
   const state = lifecycle.state ?? stateByTimes(lifecycle, before?.state ?? 'open')
-  const known = <Field extends keyof Lifecycle>(field: Field) => lifecycle[field] ?? before?.[field] ?? null
+  const latest = <Field extends keyof Lifecycle>(field: Field) => lifecycle[field] ?? before?.[field] ?? null
   return {
     state,
-    merged_at: state === 'merged' ? known('merged_at') : null,
-    closed_at: state === 'open' ? null : known('closed_at'),
-    merge_commit: known('merge_commit'),
-    url: known('url'),
-    default_branch: known('default_branch'),
-    author_email: known('author_email'),
+    merged_at: state === 'merged' ? latest('merged_at') : null,
+    closed_at: state === 'open' ? null : latest('closed_at'),
+    merge_commit: latest('merge_commit'),
+    url: latest('url'),
+    default_branch: latest('default_branch'),
+    author_email: latest('author_email'),
   }
 }
 

@@ -72,13 +72,13 @@ const lowered = (path: string): string => path.replace(/([a-z0-9])([A-Z])/g, '$1
 
 /** The kinds of sensitive files among these, with how many there are of each. */
 export function sensitiveKinds(files: readonly ChangedFile[]): Contribution[] {
-  const named = files.map((file) => ({ ...file, path: lowered(file.path) }))
-  const harmful = named.filter(({ path }) => !HARMLESS.test(path))
+  const plainFiles = files.map((file) => ({ ...file, path: lowered(file.path) }))
+  const harmful = plainFiles.filter(({ path }) => !HARMLESS.test(path))
   return KINDS.flatMap(({ name, points, pattern, whole }) => {
-    const found = harmful.filter(({ path }) => pattern.test(path))
-    if (found.length === 0) return []
-    const lines = found.reduce((sum, { additions, deletions }) => sum + additions + deletions, 0)
-    return [{ name, value: found.length, points: whole ? points : points * extentOf(lines) }]
+    const ofKind = harmful.filter(({ path }) => pattern.test(path))
+    if (ofKind.length === 0) return []
+    const lines = ofKind.reduce((sum, { additions, deletions }) => sum + additions + deletions, 0)
+    return [{ name, value: ofKind.length, points: whole ? points : points * extentOf(lines) }]
   })
 }
 
@@ -86,11 +86,11 @@ export type OpenFindings = Record<Severity, number>
 
 /** The points of the open findings in the files and of the kinds of sensitive files among them, at most 100. */
 export function securityComponent(files: readonly ChangedFile[], findings: OpenFindings): ScoreComponent {
-  const found = (['critical', 'high', 'medium', 'low'] as const).flatMap((severity) => {
+  const counts = (['critical', 'high', 'medium', 'low'] as const).flatMap((severity) => {
     const value = findings[severity]
     return value === 0
       ? []
       : [{ name: `${severity}_findings`, value, points: value * SEVERITY_POINTS[severity] }]
   })
-  return componentOf([...found, ...sensitiveKinds(files)])
+  return componentOf([...counts, ...sensitiveKinds(files)])
 }

@@ -43,8 +43,8 @@ export async function computeRisks(
   }
   const risks = [...prepared.values()]
   if (risks.length === 0) return { prepared, parts: new Map() }
-  const found = await findStored(sql, orgId, risks)
-  const stored = new Map(found.map((row) => [pullRequestKeyOf(row), row]))
+  const storedRisks = await findStored(sql, orgId, risks)
+  const stored = new Map(storedRisks.map((row) => [pullRequestKeyOf(row), row]))
   const missing = risks.filter((risk) => stored.get(pullRequestKeyOf(risk))?.input_hash !== risk.input_hash)
   const hashes = new Map(missing.map(({ change, input_hash }) => [change, input_hash ?? '']))
   const changes = [...hashes.keys()].filter((change) => change !== null)
@@ -81,11 +81,11 @@ export async function writeRisks(
   if (risks.length === 0)
     return { ...NOTHING_WRITTEN, updateRollups: async () => {}, pullRequests: [], formerBranches: [] }
   const prepared = risks.map(({ risk }) => risk)
-  const found = await findStored(tx, orgId, prepared)
-  const stored = new Map(found.map((row) => [pullRequestKeyOf(row), row]))
+  const storedRisks = await findStored(tx, orgId, prepared)
+  const stored = new Map(storedRisks.map((row) => [pullRequestKeyOf(row), row]))
   const parts = await partsOf(tx, orgId, prepared, stored, computed.parts)
-  const ids = new Map(found.map((row) => [pullRequestKeyOf(row), row.id]))
-  const owners = new Map(found.map((row) => [row.id, pullRequestKeyOf(row)]))
+  const ids = new Map(storedRisks.map((row) => [pullRequestKeyOf(row), row.id]))
+  const owners = new Map(storedRisks.map((row) => [row.id, pullRequestKeyOf(row)]))
   const newOnes = prepared.filter((risk) => !stored.has(pullRequestKeyOf(risk)))
   const events = new Map(
     (await findEvents(tx, orgId, newOnes)).map((event) => [pullRequestKeyOf(event), event]),
@@ -188,17 +188,17 @@ async function partsOf(
   stored: ReadonlyMap<string, RiskRow>,
   before: ComputedRisks['parts'],
 ): Promise<RiskComponents[]> {
-  const known = risks.map((risk) => {
+  const rows = risks.map((risk) => {
     const row = stored.get(pullRequestKeyOf(risk))
     return risk.given ?? (row?.input_hash === risk.input_hash ? row : undefined)
   })
-  const missing = risks.filter((_, index) => known[index] === undefined)
+  const missing = risks.filter((_, index) => rows[index] === undefined)
   const partsBefore = ({ input_hash }: PreparedRisk) => before.get(input_hash ?? '')
   const changes = missing.flatMap((risk) => (partsBefore(risk) === undefined ? (risk.change ?? []) : []))
   const now = (await computeComponents(tx, orgId, changes)).values()
   const parts = missing.flatMap((risk) => partsBefore(risk) ?? now.next().value ?? [])
   const computed = (await withSecurity(tx, orgId, parts)).values()
-  return known.flatMap((given) => given ?? computed.next().value ?? [])
+  return rows.flatMap((given) => given ?? computed.next().value ?? [])
 }
 
 function rowOf(

@@ -32,18 +32,18 @@ export async function withoutDeleted(
   restore: boolean,
 ): Promise<{ kept: readonly PreparedSession[]; skipped: SkippedSession[] }> {
   const firstDay = await findFirstKeptDay(tx, orgId, now)
-  const known = await findDeleted(tx, orgId, [...new Set(sent.map(({ id }) => id))])
-  if (firstDay === undefined && known.size === 0) return { kept: sent, skipped: [] }
+  const deletions = await findDeleted(tx, orgId, [...new Set(sent.map(({ id }) => id))])
+  if (firstDay === undefined && deletions.size === 0) return { kept: sent, skipped: [] }
   const skipped = new Map<string, SkippedSession>()
-  const kept = sent.filter(({ id, day }) => {
+  const storable = sent.filter(({ id, day }) => {
     const isOld = firstDay !== undefined && day < firstDay
-    if (!isOld && (restore || !known.has(id))) return true
+    if (!isOld && (restore || !deletions.has(id))) return true
     skipped.set(id, { id, reason: isOld ? 'retention' : 'deleted' })
     return false
   })
-  const restored = restore ? [...known].filter((id) => !skipped.has(id)) : []
+  const restored = restore ? [...deletions].filter((id) => !skipped.has(id)) : []
   await deleteOfSessions(tx, orgId, restored, 'deleted_sessions')
-  return { kept, skipped: [...skipped.values()] }
+  return { kept: storable, skipped: [...skipped.values()] }
 }
 
 /** The first day (UTC) of which the organization keeps sessions; undefined where it keeps all. */

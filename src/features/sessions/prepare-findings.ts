@@ -18,12 +18,12 @@ import type { StoredFinding, TurnDetail } from './model.ts'
 /** Fills in what the findings of a session leave out. */
 export function findingsOf(
   sessionId: string,
-  found: readonly FindingRecord[],
+  findings: readonly FindingRecord[],
   createdAt: string,
 ): StoredFinding[] {
   /** Equal findings are counted: each gets an id of its own, and the same id when the session is sent again. */
   const seen = new Map<string, number>()
-  return found.map((finding) => {
+  return findings.map((finding) => {
     const { title, file, line, turn_number } = finding
     const ruleId = finding.rule_id ?? 'unknown'
     const place = [ruleId, title ?? '', file ?? '', line ?? 0, turn_number ?? 0]
@@ -89,7 +89,7 @@ export function coverageOfRecord(
 ): Coverage {
   const total = TOKEN_KINDS.reduce((sum, kind) => sum + (tokens?.[kind] ?? 0), 0)
   const isTranscript = (origin ?? 'transcript') === 'transcript'
-  const known = isTranscript || !parts ? undefined : (unpacked ?? unpackFragments(parts))
-  if (known === undefined) return { transcript: total, telemetry: 0 }
-  return coverageOf(known, total, origin === 'both' && originOf(known) === 'telemetry')
+  const fragments = isTranscript || !parts ? undefined : (unpacked ?? unpackFragments(parts))
+  if (fragments === undefined) return { transcript: total, telemetry: 0 }
+  return coverageOf(fragments, total, origin === 'both' && originOf(fragments) === 'telemetry')
 }

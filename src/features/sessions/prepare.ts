@@ -274,7 +274,7 @@ const contradiction = (field: string) =>
   })
 
 function securityOf(record: SessionRecord, scanned: readonly FindingRecord[], createdAt: string) {
-  const found = record.security_metadata ? (record.security_metadata.findings ?? []) : scanned
-  const findings = findingsOf(record.id, found, createdAt)
+  const all = record.security_metadata ? (record.security_metadata.findings ?? []) : scanned
+  const findings = findingsOf(record.id, all, createdAt)
   return { score: points(record.security_metadata?.score ?? securityScore(findings)), findings }
 }

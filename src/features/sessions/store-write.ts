@@ -182,13 +182,13 @@ const detailColumns = (stored: ReadonlyMap<string, StoredScore>, now: Date) =>
 
 function detailText(session: PreparedSession, stored: StoredScore | undefined, now: Date): string {
   const quality = session.detail.quality_metadata
-  const known = scoreBefore(session, stored)
+  const before = scoreBefore(session, stored)
   return JSON.stringify({
     ...session.detail,
     quality_metadata: {
       ...quality,
-      scored_at: quality.scored_at ?? known.scored_at ?? now.toISOString(),
-      previous_score: quality.previous_score ?? known.previous_score,
+      scored_at: quality.scored_at ?? before.scored_at ?? now.toISOString(),
+      previous_score: quality.previous_score ?? before.previous_score,
     },
   })
 }

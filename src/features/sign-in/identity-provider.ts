@@ -18,17 +18,17 @@ const TIMEOUT_S = 10
 
 export function createIdentityProvider(oidc: OidcConfig, log: Log) {
   const { issuer, clientId, clientSecret, scopes, roleClaim, teamClaim } = oidc
-  let known: { provider: Promise<Configuration>; at: number } | undefined
+  let cache: { provider: Promise<Configuration>; at: number } | undefined
 
   /** It is asked for at the first sign-in, so that the server starts without it. */
   const discovered = async (): Promise<Configuration> => {
-    if (known === undefined || Date.now() - known.at > MAX_AGE_MS)
-      known = { provider: discover(), at: Date.now() }
-    const { provider } = known
+    if (cache === undefined || Date.now() - cache.at > MAX_AGE_MS)
+      cache = { provider: discover(), at: Date.now() }
+    const { provider } = cache
     try {
       return await provider
     } catch (error) {
-      if (known?.provider === provider) known = undefined
+      if (cache?.provider === provider) cache = undefined
       log.warn('the identity provider does not answer', { issuer, error })
       throw away()
     }
@@ -131,10 +131,10 @@ function identityOf(
   { roleClaim, teamClaim, requireVerifiedEmail, allowedDomains }: OidcConfig,
 ) {
   // one source tells both: what another says of some address does not vouch for this one
-  const told =
+  const message =
     sources.find(({ email, email_verified }) => email !== undefined && email_verified !== undefined) ??
     sources.find(({ email }) => email !== undefined)
-  const { email, email_verified } = told ?? {}
+  const { email, email_verified } = message ?? {}
   const isDenied = sources.some(({ email_verified: value }) => value === false || value === 'false')
   const isVerified = email_verified === true || email_verified === 'true'
   const isAddress = isText(email) && /^[^\s@\0]+@[^\s@\0]+$/.test(email) && email.length <= 320

@@ -91,24 +91,24 @@ async function admit(
   now: Date,
 ): Promise<{ memberId: string; kept: string | undefined } | undefined> {
   const changer = { actor: { ...SYSTEM, ipAddress: exact } }
-  const known = await findKnown(tx, orgId, identity)
-  const isOwner = known?.role === 'owner'
-  const named = roleOf(identity, oidc, isOwner)
+  const person = await findKnown(tx, orgId, identity)
+  const isOwner = person?.role === 'owner'
+  const claimedRole = roleOf(identity, oidc, isOwner)
   // a role that a record without the scope admin gave says nothing of what the provider would say
-  const keeps = identity.hasTooManyGroups && known && (isOwner || (await hasGivenRole(tx, orgId, known.id)))
-  const role = keeps ? known.role : named
+  const keeps = identity.hasTooManyGroups && person && (isOwner || (await hasGivenRole(tx, orgId, person.id)))
+  const role = keeps ? person.role : claimedRole
   if (role === null) {
-    if (known !== undefined) {
-      await endSessionsOf(tx, orgId, known.id)
-      const entry = { action: 'member.sign_in_failed', details: { ids: [known.id] } }
-      await recordEntries(tx, orgId, { userId: known.id, ipAddress: exact }, [entry])
+    if (person !== undefined) {
+      await endSessionsOf(tx, orgId, person.id)
+      const entry = { action: 'member.sign_in_failed', details: { ids: [person.id] } }
+      await recordEntries(tx, orgId, { userId: person.id, ipAddress: exact }, [entry])
     }
     return undefined
   }
   const { email, name, team } = identity
   const given = { ...(isOwner ? {} : { role }), ...(team === undefined ? {} : { team }) }
   const member =
-    known === undefined
+    person === undefined
       ? await addMember(
           tx,
           orgId,
@@ -116,15 +116,15 @@ async function admit(
           { ...given, email: asciiLower(email), display_name: name, role },
           now,
         )
-      : Bun.deepEquals({ ...known, ...given }, known)
-        ? known
-        : await changeMember(tx, orgId, changer, known.id, given, now)
+      : Bun.deepEquals({ ...person, ...given }, person)
+        ? person
+        : await changeMember(tx, orgId, changer, person.id, given, now)
   if (!keeps) await noteGivenRoles(tx, orgId, [member.id])
   await saveAccount(tx, orgId, member, identity)
-  const kept = keeps
+  const memberRole = keeps
     ? 'the identity provider sent no groups, since there are too many'
     : isOwner && role !== 'owner'
       ? `an owner stays one, where the claim says ${role}`
       : undefined
-  return { memberId: member.id, kept }
+  return { memberId: member.id, kept: memberRole }
 }

@@ -107,8 +107,8 @@ function simplified(schema: Schema): Schema {
   if (isSchema(patternProperties)) {
     return { ...rest, additionalProperties: Object.values(patternProperties)[0] ?? true }
   }
-  const known = FORMATS[String(format)] ?? String(format)
-  if (known in EXAMPLES_BY_FORMAT) return { ...rest, format: known }
+  const meaning = FORMATS[String(format)] ?? String(format)
+  if (meaning in EXAMPLES_BY_FORMAT) return { ...rest, format: meaning }
   if (format === 'month') return { ...rest, pattern: MONTH, examples: rest.examples ?? ['2026-01'] }
   // Other programs do not know our own formats.
   if (format !== undefined) return rest

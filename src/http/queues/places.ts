@@ -54,8 +54,8 @@ export function createPlaces({ total, each, waiting, what }: Limits) {
       : busy(`Too many ${what} at once`, { retryAfterS: RETRY_AFTER_S })
   const add = (orgId: string, units: number): void => {
     taken += units
-    const own = (takenBy.get(orgId) ?? 0) + units
-    if (own > 0) takenBy.set(orgId, own)
+    const count = (takenBy.get(orgId) ?? 0) + units
+    if (count > 0) takenBy.set(orgId, count)
     else takenBy.delete(orgId)
   }
   const isWithinLimit = (orgId: string, units: number) => (takenBy.get(orgId) ?? 0) + units <= each

@@ -37,8 +37,8 @@ const latest = new WeakMap<PagePosition, { target: string; link: string }>()
 
 /** `linkOf`, made once for requests of a kept response that follow one another. */
 function pageLinkOf(target: string, position: PagePosition, prefix: string): string {
-  const known = latest.get(position)
-  if (known?.target === target) return known.link
+  const last = latest.get(position)
+  if (last?.target === target) return last.link
   const link = linkOf(target, position, prefix)
   latest.set(position, { target, link })
   return link

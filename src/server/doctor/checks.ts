@@ -72,11 +72,11 @@ export const checkMigrations = (sql: Sql): Promise<Check> =>
     const migrations = await appliedMigrations(sql)
     checkApplied(migrations, 'the database')
     const applied = migrations.length
-    const known = MIGRATIONS.length
-    if (applied === known) return { status: 'ok', message: `the schema is current (${known})` }
+    const newest = MIGRATIONS.length
+    if (applied === newest) return { status: 'ok', message: `the schema is current (${newest})` }
     return {
       status: 'warn',
-      message: `the schema is ${applied} of ${known}: migrate or serve brings it up to date`,
+      message: `the schema is ${applied} of ${newest}: migrate or serve brings it up to date`,
     }
   })
 
@@ -120,7 +120,7 @@ export const checkRollups = (
     const oneByOne = await hasCitus(sql)
     const wrong: string[] = []
     for (const [index, some] of tables.entries()) {
-      const found = await findDiffering(sql, ids, some, {
+      const rows = await findDiffering(sql, ids, some, {
         oneByOne,
         onProgress: (done, table) =>
           onProgress(
@@ -130,7 +130,7 @@ export const checkRollups = (
           ),
       })
       for (const { id, slug } of organizations) {
-        const first = found.get(id)
+        const first = rows.get(id)
         if (first !== undefined) wrong.push(`${slug} (${first})`)
       }
     }
@@ -156,16 +156,16 @@ export const checkPrices = (sql: Sql, pricer: Pricer, now: Date): Promise<Check>
     const at = now.toISOString()
     const isKnown = (model: string) => pricer.cost({ model, tokens: {}, at }) !== undefined
     const unknown: string[] = []
-    const known: string[] = []
+    const models: string[] = []
     const undivided: string[] = []
     for (const { id, slug } of await listOrganizations(sql)) {
-      const found = await sumUnpriced(sql, id)
-      const priced = found.models.filter(isKnown)
-      const unpriced = found.models.filter((model) => !isKnown(model))
+      const sums = await sumUnpriced(sql, id)
+      const priced = sums.models.filter(isKnown)
+      const unpriced = sums.models.filter((model) => !isKnown(model))
       if (unpriced.length > 0)
-        unknown.push(`${slug} (${found.tokens} tokens of ${found.sessions} sessions: ${unpriced.join(', ')})`)
-      if (priced.length > 0) known.push(`${slug} (${priced.join(', ')})`)
-      if (found.undivided > 0) undivided.push(`${slug} (${found.undivided} sessions)`)
+        unknown.push(`${slug} (${sums.tokens} tokens of ${sums.sessions} sessions: ${unpriced.join(', ')})`)
+      if (priced.length > 0) models.push(`${slug} (${priced.join(', ')})`)
+      if (sums.undivided > 0) undivided.push(`${slug} (${sums.undivided} sessions)`)
     }
     const reasons = [
       [
@@ -173,15 +173,15 @@ export const checkPrices = (sql: Sql, pricer: Pricer, now: Date): Promise<Check>
         'no price is known for models of ',
         ': MODEL_PRICES or a newer version may have it, then reprice',
       ],
-      [known, 'a price is known since they were written for models of ', ': reprice'],
+      [models, 'a price is known since they were written for models of ', ': reprice'],
       [undivided, 'nothing tells how the tokens divide among the models of ', ': they stay without a price'],
     ] as const
-    const told = reasons.filter(([list]) => list.length > 0)
-    return told.length === 0
+    const shown = reasons.filter(([list]) => list.length > 0)
+    return shown.length === 0
       ? { status: 'ok', message: 'every token has a price' }
       : {
           status: 'warn',
-          message: told.map(([list, before, after]) => `${before}${list.join(', ')}${after}`).join('; '),
+          message: shown.map(([list, before, after]) => `${before}${list.join(', ')}${after}`).join('; '),
         }
   })
 
@@ -198,10 +198,13 @@ export const checkMachines = (sql: Sql, now: Date): Promise<Check> =>
     let gone = 0
     const silent: string[] = []
     for (const { id, slug } of await listOrganizations(sql)) {
-      const found = await findSilentMachines(sql, id, now, { silentDays: SILENT_DAYS, goneDays: GONE_DAYS })
-      heard += found.heard
-      gone += found.gone
-      for (const { machine, user_key, days } of found.silent) {
+      const machines = await findSilentMachines(sql, id, now, {
+        silentDays: SILENT_DAYS,
+        goneDays: GONE_DAYS,
+      })
+      heard += machines.heard
+      gone += machines.gone
+      for (const { machine, user_key, days } of machines.silent) {
         silent.push(`${machine}${user_key === '' ? '' : ` of ${user_key}`} (${slug}, ${days} days)`)
       }
     }
@@ -210,18 +213,18 @@ export const checkMachines = (sql: Sql, now: Date): Promise<Check> =>
       return { status: 'ok', message: `${heard} have sent records in the last ${SILENT_DAYS} days${past}` }
     }
     const rest = silent.length - MAX_NAMED_MACHINES
-    const named = silent.slice(0, MAX_NAMED_MACHINES).join(', ')
+    const list = silent.slice(0, MAX_NAMED_MACHINES).join(', ')
     return {
       status: 'warn',
-      message: `${silent.length} of ${silent.length + heard} silent for ${SILENT_DAYS} days or longer: ${named}${rest > 0 ? `, and ${rest} more` : ''}${past}`,
+      message: `${silent.length} of ${silent.length + heard} silent for ${SILENT_DAYS} days or longer: ${list}${rest > 0 ? `, and ${rest} more` : ''}${past}`,
     }
   })
 
 /** Says how much of the transcripts' tokens telemetry had; undefined where nobody sends any. */
 export async function checkCoverage(sql: Sql): Promise<Check | undefined> {
-  const found = await sumCoverage(sql)
-  if (found === undefined || found.organizations === 0) return undefined
-  const { organizations, transcript, telemetry, captured } = found
+  const coverage = await sumCoverage(sql)
+  if (coverage === undefined || coverage.organizations === 0) return undefined
+  const { organizations, transcript, telemetry, captured } = coverage
   return await check('telemetry', async () => {
     const share =
       transcript === 0
@@ -265,20 +268,20 @@ export const checkBackups = (
   check('backup', async () => {
     const folder = backupFolderOf(config)
     const newest = listBackups(folder).at(-1)
-    const known =
+    const price =
       newest === undefined
         ? `there is none in ${folder}`
         : `the newest one in ${folder} is of ${newest.at.toISOString()}`
     const failure = findFailure(config.dataDir)
     if (failure !== undefined) {
-      return { status: 'fail', message: `failed at ${failure.at}: ${failure.error}; ${known}` }
+      return { status: 'fail', message: `failed at ${failure.at}: ${failure.error}; ${price}` }
     }
-    if (newest === undefined) return { status: 'warn', message: known }
+    if (newest === undefined) return { status: 'warn', message: price }
     const ageS = (now.getTime() - newest.at.getTime()) / 1_000
     if (ageS > MAX_BACKUP_PERIODS * everyS) {
-      return { status: 'fail', message: `${known}, older than ${MAX_BACKUP_PERIODS} times BACKUP_EVERY` }
+      return { status: 'fail', message: `${price}, older than ${MAX_BACKUP_PERIODS} times BACKUP_EVERY` }
     }
-    return { status: 'ok', message: known }
+    return { status: 'ok', message: price }
   })
 
 /** Checks that the folder, or the nearest one above it that exists, has free space. */

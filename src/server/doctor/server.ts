@@ -19,8 +19,8 @@ export function readMetrics(text: string) {
     const [, name, labels = '', value] = LINE.exec(line) ?? []
     if (name === undefined || value === undefined) return []
     const pairs = [...labels.matchAll(LABEL)].map(([, label = '', text = '']) => [label, unescaped(text)])
-    const found: Record<string, string> = Object.fromEntries(pairs)
-    return { name, labels: found, value: Number(value.replace('Inf', 'Infinity')) }
+    const metrics: Record<string, string> = Object.fromEntries(pairs)
+    return { name, labels: metrics, value: Number(value.replace('Inf', 'Infinity')) }
   })
 }
 
@@ -39,11 +39,11 @@ export const checkWebhooks = (sql: Sql, isServed: boolean): Promise<Check> =>
       backlog === 0
         ? 'no delivery is due'
         : `${count} deliveries are due, the oldest for ${Math.round(oldestDueS)} s`
-    const named = failing
+    const list = failing
       .slice(0, MAX_NAMED)
       .map(({ slug, id, failures }) => `${slug} ${id} (${failures} attempts in a row)`)
     const more = failing.length > MAX_NAMED ? ` and ${failing.length - MAX_NAMED} more` : ''
-    const endpoints = failing.length === 0 ? '' : `; endpoints that fail: ${named.join(', ')}${more}`
+    const endpoints = failing.length === 0 ? '' : `; endpoints that fail: ${list.join(', ')}${more}`
     const status = isLate && isServed ? 'fail' : isLate || failing.length > 0 ? 'warn' : 'ok'
     return { status, message: waiting + endpoints }
   })
@@ -99,9 +99,9 @@ export const checkCounts = (url: string, text: string): Promise<Check> =>
       [sum('thread_restarts_total', 'thread', /^intake$/), 'restarts of the intake thread'],
       [sum('reads', 'state', /^waiting$/), 'reads wait for a connection now'],
     ]
-    const found = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
+    const texts = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
     const start = new Date(sum('process_start_time_seconds') * 1_000).toISOString()
     const since = `of ${sum('http_requests_total')} requests since ${start}`
-    if (found.length === 0) return { status: 'ok', message: `no failure ${since} (${url})` }
-    return { status: 'warn', message: `${since}: ${found.join(', ')} (${url})` }
+    if (texts.length === 0) return { status: 'ok', message: `no failure ${since} (${url})` }
+    return { status: 'warn', message: `${since}: ${texts.join(', ')} (${url})` }
   })

@@ -47,11 +47,11 @@ async function deleteBatch(
   memberEmail: string | null,
 ): Promise<string[]> {
   await lockOrganization(tx, orgId)
-  const found = await findSessions(tx, orgId, wanted)
-  if (memberEmail !== null && found.some(({ email }) => email !== memberEmail)) {
+  const sessions = await findSessions(tx, orgId, wanted)
+  if (memberEmail !== null && sessions.some(({ email }) => email !== memberEmail)) {
     throw new ApiError('FORBIDDEN', `this API key is for sessions of ${memberEmail}`)
   }
-  const ids = found.map(({ id }) => id)
+  const ids = sessions.map(({ id }) => id)
   if (ids.length === 0) return []
   await removeSessions(tx, orgId, ids)
   await rememberDeleted(tx, orgId, ids)

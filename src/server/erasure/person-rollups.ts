@@ -52,10 +52,10 @@ export async function countingTexts(
 }
 
 async function findPullRequests(tx: ISql, orgId: string, ids: readonly string[]) {
-  const found = await tx<PullRequestId[]>`
+  const pullRequests = await tx<PullRequestId[]>`
     select k.repo, k.pr_number
     from pr_risks k
     where k.org_id = ${orgId}
       and k.id = any(${[...ids]}::text[])`
-  return [await findCounted(tx, orgId, found), found] as const
+  return [await findCounted(tx, orgId, pullRequests), pullRequests] as const
 }

@@ -15,8 +15,8 @@ const PAGE = 100
 export async function eraseInSessions(erasure: Erasure): Promise<number> {
   const { erase } = erasure.traces
   let changed = 0
-  for await (const found of pagesOf(PAGE, { id: '' }, ({ id }) => findSessions(erasure, id))) {
-    const traced = found.filter(({ parts }) => parts === null || changePacked(parts, erase) !== parts)
+  for await (const session of pagesOf(PAGE, { id: '' }, ({ id }) => findSessions(erasure, id))) {
+    const traced = session.filter(({ parts }) => parts === null || changePacked(parts, erase) !== parts)
     for (const ids of inBatchesOfBytes(traced)) changed += await eraseInBatch(erasure, ids)
   }
   return changed

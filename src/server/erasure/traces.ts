@@ -38,12 +38,14 @@ export function tracesOf({ email, aliases, memberId, names }: Person, pseudonym:
     ),
     ...ids.map((text) => replacing(text, '\\w-', '[\\w-]', pseudonym.memberId)),
   ]
-  const named = full.map((text) => replacing(text, '\\p{L}\\p{N}', '[\\p{L}\\p{N}]', pseudonym.name))
+  const nameReplacements = full.map((text) =>
+    replacing(text, '\\p{L}\\p{N}', '[\\p{L}\\p{N}]', pseudonym.name),
+  )
   return {
     /** A pattern of PostgreSQL's `~*`, which a text that `erase` changes matches; others may match too. */
     pattern: [...addresses, ...ids, ...full].map(patternOf).join('|'),
     /** The text with the pseudonym in place of address, id and names, in either case. A JSON text stays one. */
-    erase: (text: string): string => replaced(text, [...replacements, ...named]),
+    erase: (text: string): string => replaced(text, [...replacements, ...nameReplacements]),
     /** Erases addresses but no names, in names of other people. */
     eraseAddress: (text: string): string => replaced(text, replacements),
   }

@@ -105,14 +105,14 @@ export function createDrains(deps: DrainDeps, { delayMs, workMs, enqueueWrite, p
     note,
     /** Waits until the organization has room for what a request says of these sessions. Throws 503 when that takes too long. */
     async ready(orgId: string, sessions: readonly string[], signal: AbortSignal): Promise<void> {
-      const known = inboxOf(orgId)
-      const own = sessions.filter((id) => !known.waiting.has(id))
-      if (own.length > 0) {
-        const units = Math.min(workMs, Math.ceil(own.length * known.sessionMs))
+      const ofOrganization = inboxOf(orgId)
+      const fresh = sessions.filter((id) => !ofOrganization.waiting.has(id))
+      if (fresh.length > 0) {
+        const units = Math.min(workMs, Math.ceil(fresh.length * ofOrganization.sessionMs))
         const free = await room.take(orgId, units, { units: 1, signal, waitMs: 2 * workMs })
         const { waiting } = inboxOf(orgId)
-        let left = own.length
-        for (const id of own) {
+        let left = fresh.length
+        for (const id of fresh) {
           const before = waiting.get(id)
           waiting.set(id, () => {
             before?.()
@@ -157,10 +157,10 @@ async function drainSome(
   const onBeyond = noteBeyond(deps, orgId)
   const sessions: PreparedSession[] = []
   const bySession = Map.groupBy(rows.sessions, ({ session }) => session)
-  for (const [index, [id, own]] of [...bySession].entries()) {
+  for (const [index, [id, parts]] of [...bySession].entries()) {
     await pause()
     try {
-      sessions.push(sessionOf(id, own, `sessions[${index}]`, options))
+      sessions.push(sessionOf(id, parts, `sessions[${index}]`, options))
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR') throw error
       onBeyond(id)
@@ -188,7 +188,7 @@ function sessionOf(
   const rows = sent.filter((row) => !row.bound || row.email === email)
   const all = rows.map((row) => JSON.parse(row.parts) as SessionFragments)
   const recent = all.filter(({ telemetry }) => (telemetry?.from ?? '') >= firstDay)
-  const told = (recent.length > 0 ? recent : all).reduce(mergeFragments)
+  const merged = (recent.length > 0 ? recent : all).reduce(mergeFragments)
   const project = rows.find((row) => row.project !== null)?.project ?? null
-  return toldSession(told, { id, project_name: project, user_email: email }, field, options)
+  return toldSession(merged, { id, project_name: project, user_email: email }, field, options)
 }

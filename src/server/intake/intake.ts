@@ -53,10 +53,10 @@ async function storeTelemetry(
   }))
   const ids = [...new Set(idsOf(sessions))]
   const foreign = member === null ? new Set<string>() : await findForeign(sql, orgId, ids, member)
-  const own = sessions.filter(({ id }) => !foreign.has(id))
+  const ownSessions = sessions.filter(({ id }) => !foreign.has(id))
   const refused = sessions.reduce((sum, { id, records }) => (foreign.has(id) ? sum + records : sum), rejected)
-  const entry = telemetryEntry(signal, received, refused, idsOf(own))
-  await storeInInbox(sql, orgId, own, { bound: member !== null, actor, entry })
+  const entry = telemetryEntry(signal, received, refused, idsOf(ownSessions))
+  await storeInInbox(sql, orgId, ownSessions, { bound: member !== null, actor, entry })
   return {
     ...{ received, created: 0, updated: 0, unchanged: 0 },
     rejected: {

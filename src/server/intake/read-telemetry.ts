@@ -59,9 +59,9 @@ export async function readTelemetry(
   }
   readRecords(body.encoding === undefined ? body.bytes : Buffer.concat(chunks, size), body, signal, add)
   await pause()
-  const told = sessionsOf(await withoutSecrets(observations), now)
-  const sessions = told.filter(({ parts }) => isPossible(parts))
-  for (const { parts, records } of told) {
+  const bySession = sessionsOf(await withoutSecrets(observations), now)
+  const sessions = bySession.filter(({ parts }) => isPossible(parts))
+  for (const { parts, records } of bySession) {
     if (isPossible(parts)) continue
     rejected += records
     reason ||= 'usage beyond what a session may have'

@@ -31,20 +31,20 @@ export function createIntakeThread(options: IntakeThreadOptions): Intake {
 
   const begin = () => {
     const applicationName = `cloud-analytics intake ${randomLowerAlnum(8)}`
-    const own: typeof pending = new Map()
-    pending = own
+    const requests: typeof pending = new Map()
+    pending = requests
     return {
       start: { type: 'start', target, applicationName, settings } as const,
       onMessage(message: FromIntake) {
         if (message.type !== 'done' && message.type !== 'failed') return
-        const request = own.get(message.id)
-        own.delete(message.id)
+        const request = requests.get(message.id)
+        requests.delete(message.id)
         idleTimer?.refresh()
         if (message.type === 'done') request?.resolve(message.result)
         else request?.reject(receivedError(message.error))
       },
       onEnd(isFailure: boolean) {
-        for (const { reject } of own.values()) reject(busy('The server was interrupted at this request'))
+        for (const { reject } of requests.values()) reject(busy('The server was interrupted at this request'))
         if (!isFailure) return
         endConnections(applicationName).catch((error: unknown) =>
           log.warn('connections of the intake thread may still be open', { error: messageOf(error) }),

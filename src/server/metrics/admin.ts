@@ -13,7 +13,9 @@ function isOwnHost(hostname: string, adminHost: string): boolean {
   const name = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
   if (name === adminHost.toLowerCase() || /^(.+\.)?localhost$/.test(name)) return true
   if (isIPv4(name) && name.startsWith('127.')) return true
-  return Object.values(networkInterfaces()).some((own) => own?.some(({ address }) => address === name))
+  return Object.values(networkInterfaces()).some((addresses) =>
+    addresses?.some(({ address }) => address === name),
+  )
 }
 
 /** Answers the requests of the admin listener. There is no key: it listens on loopback unless ADMIN_HOST says otherwise. */

@@ -69,8 +69,8 @@ export function generateWork({ days, seed, now }: DemoPlan): DemoWork {
     return Math.min(day * DAY_MS + hour * HOUR_MS, now.getTime() - HOUR_MS)
   }
   const projectOf = (who: number): number => {
-    const own = PEOPLE[who]?.projects ?? [0]
-    return (random() < 0.75 ? own[0] : own[below(own.length)]) ?? 0
+    const projects = PEOPLE[who]?.projects ?? [0]
+    return (random() < 0.75 ? projects[0] : projects[below(projects.length)]) ?? 0
   }
   const addSession = (at: number, branch: Branch, touched: string[], number?: number) => {
     const agent = AGENTS[(branch.who + below(4)) % AGENTS.length] ?? 'claude-code'
@@ -126,8 +126,8 @@ export function generateWork({ days, seed, now }: DemoPlan): DemoWork {
   for (let nth = 0; nth < OTHER_SESSIONS; nth += 1) {
     const who = somebody()
     const project = projectOf(who)
-    const known = [...(files[project]?.values() ?? [])].flat()
-    const touched = known.length === 0 ? [] : [known[below(known.length)] ?? 'README.md']
+    const paths = [...(files[project]?.values() ?? [])].flat()
+    const touched = paths.length === 0 ? [] : [paths[below(paths.length)] ?? 'README.md']
     addSession(workingTime(first + random() * days * DAY_MS, who), { project, who, branch: 'main' }, touched)
   }
   work.sessions.sort((a, b) => a.created_at.localeCompare(b.created_at))
@@ -231,24 +231,24 @@ function timesOf(at: number, random: Random) {
 
 /** Makes the changes of a commit: a few files of a topic, old ones mostly. `known` has the paths by topic. */
 function changeFiles(
-  known: Map<string, string[]>,
+  byTopic: Map<string, string[]>,
   project: number,
   topic: string,
   random: Random,
 ): CommitFile[] {
   const { below } = random
-  const own = known.get(topic) ?? []
-  known.set(topic, own)
+  const paths = byTopic.get(topic) ?? []
+  byTopic.set(topic, paths)
   const { folders = [] } = PROJECTS[project] ?? {}
   const changed = new Map<string, CommitFile>()
   for (let left = 1 + Math.floor(random() ** 2 * 6); left > 0; left -= 1) {
-    const isNew = own.length < 2 || random() < 0.2
+    const isNew = paths.length < 2 || random() < 0.2
     const [folder, extension] = folders[below(folders.length)] ?? ['src', 'ts']
     const path = isNew
-      ? `${folder}/${topic}/${topic}-${own.length + 1}.${extension}`
-      : (own[below(own.length)] ?? '')
+      ? `${folder}/${topic}/${topic}-${paths.length + 1}.${extension}`
+      : (paths[below(paths.length)] ?? '')
     if (changed.has(path)) continue
-    if (isNew) own.push(path)
+    if (isNew) paths.push(path)
     changed.set(path, {
       path,
       status: isNew ? 'added' : 'modified',

@@ -102,8 +102,8 @@ function alerts({ session, before }: WrittenSession): NewEvent[] {
   const alerted = new Set(before?.alerts)
   for (const { id, severity, title, fingerprint } of session.detail.security_metadata.findings) {
     if (!isAlert(severity) || alerted.has(fingerprint)) continue
-    const known = mostSevere.get(fingerprint)
-    if (known === undefined || (known.severity === 'high' && severity === 'critical')) {
+    const finding = mostSevere.get(fingerprint)
+    if (finding === undefined || (finding.severity === 'high' && severity === 'critical')) {
       mostSevere.set(fingerprint, { alert_id: id, severity, title })
     }
   }

@@ -64,10 +64,10 @@ export async function findForeign(
     from telemetry_inbox t
     where t.org_id = ${orgId}
       and t.session_id = any(${[...ids]}::text[])`
-  const own = { user_id: null, user_email: email }
-  const people = await findPeople(sql, orgId, [own, ...rows])
+  const user = { user_id: null, user_email: email }
+  const people = await findPeople(sql, orgId, [user, ...rows])
   const isForeign = (row: (typeof rows)[number]) =>
-    row.isTold ? people.isOtherMember(row, own) : people.keyOf(row) !== people.keyOf(own)
+    row.isTold ? people.isOtherMember(row, user) : people.keyOf(row) !== people.keyOf(user)
   return new Set(rows.filter(isForeign).map(({ id }) => id))
 }
 

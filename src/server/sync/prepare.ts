@@ -51,8 +51,8 @@ export interface Sender {
 export async function findSender(sql: ISql, orgId: string, key: KeyRights | undefined): Promise<Sender> {
   const email = key?.memberEmail ?? null
   if (email === null) return { key, member: undefined }
-  const found = await findMember(sql, orgId, email)
-  return { key, member: { email, aliases: found?.aliases ?? [], id: found?.id } }
+  const member = await findMember(sql, orgId, email)
+  return { key, member: { email, aliases: member?.aliases ?? [], id: member?.id } }
 }
 
 interface PreparerOptions {

@@ -30,20 +30,20 @@ export async function repriceSessions(
   let repriced = 0
   let last = ''
   for (;;) {
-    const found = await findUnpriced(deps.sql, orgId, last)
-    const end = found.at(-1)
+    const unpriced = await findUnpriced(deps.sql, orgId, last)
+    const end = unpriced.at(-1)
     if (end === undefined) return repriced
     last = end.id
     // content is stored here already, whatever the settings of this command
     const options = { pricer, storeContent: true }
-    const priced = found.flatMap(({ line, id }) => {
+    const priced = unpriced.flatMap(({ line, id }) => {
       const record = JSON.parse(line) as SessionRecord
       const session = prepareSession(record, id, options)
       return session.unpriced_tokens === record.unpriced_tokens
         ? []
         : [prepareSession(withPricedFragments(record, pricer), id, options)]
     })
-    if (priced.length > 0) repriced += await writeRepriced(deps, orgId, found, priced, { actor, pricer })
+    if (priced.length > 0) repriced += await writeRepriced(deps, orgId, unpriced, priced, { actor, pricer })
   }
 }
 
@@ -57,12 +57,12 @@ function withPricedFragments(record: SessionRecord, pricer: Pricer): SessionReco
 async function writeRepriced(
   { sql, now }: Pick<SyncDeps, 'sql' | 'now'>,
   orgId: string,
-  found: readonly UnpricedSession[],
+  unpriced: readonly UnpricedSession[],
   priced: readonly PreparedSession[],
   { actor, pricer }: { actor: Actor; pricer: Pricer },
 ): Promise<number> {
   return await inOrganization(sql, orgId, async (tx) => {
-    const unchanged = await findUnchanged(tx, orgId, found)
+    const unchanged = await findUnchanged(tx, orgId, unpriced)
     const sessions = priced.filter(({ id }) => unchanged.has(id))
     const written = await writeSessionsAndCounts(tx, orgId, sessions, {
       now: now(),

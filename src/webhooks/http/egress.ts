@@ -40,10 +40,10 @@ const PRIVATE_NETWORKS = [
 /** The network of a refused address that the URL itself has: a private one, else the address alone. */
 function networkOf(text: string): string {
   const address = ipaddr.parse(text)
-  const known = PRIVATE_NETWORKS.find(
+  const network = PRIVATE_NETWORKS.find(
     ({ network: [first, bits] }) => first.kind() === address.kind() && address.match(first, bits),
   )
-  return known?.cidr ?? `${address}/${address.kind() === 'ipv4' ? 32 : 128}`
+  return network?.cidr ?? `${address}/${address.kind() === 'ipv4' ? 32 : 128}`
 }
 
 /** Azure's host agent: a public address that only its guests reach. */
@@ -67,10 +67,10 @@ const SERVICE_PORTS = new Set([
 ])
 
 function addressCheck({ allowCidrs, ownAddresses }: EgressOptions): (address: string) => boolean {
-  const own = [AZURE_AGENT, ...ownAddresses.map((address) => address.replace(/%.*$/, ''))]
+  const addresses = [AZURE_AGENT, ...ownAddresses.map((address) => address.replace(/%.*$/, ''))]
   const networks = {
     allowed: allowCidrs.map((cidr) => ipaddr.parseCIDR(cidr)),
-    refused: own.map((address) => ipaddr.parseCIDR(`${address}/${isIP(address) === 4 ? 32 : 128}`)),
+    refused: addresses.map((address) => ipaddr.parseCIDR(`${address}/${isIP(address) === 4 ? 32 : 128}`)),
   }
   return (text) => {
     // an address with a zone is link-local

@@ -130,14 +130,14 @@ const lookupOf =
     const { egress, resolve, timeoutMs } = exchange.options
     const lookupMs = Math.min(LOOKUP_TIMEOUT_MS, timeoutMs)
     const connect = async () => {
-      const found = await lookUp(egress, resolve, host, lookupMs)
+      const answer = await lookUp(egress, resolve, host, lookupMs)
       // the timeout may have ended the exchange meanwhile
       if (exchange.isOver) return
-      if (!('addresses' in found)) return finish(exchange, lookupFailure(found, lookupMs))
+      if (!('addresses' in answer)) return finish(exchange, lookupFailure(answer, lookupMs))
       // checked before connecting too: by the time a connection has failed, a descriptor may be free again
       if (isOutOfDescriptors()) return finish(exchange, POSTPONED)
       startConnectTimer(exchange)
-      const addresses = found.addresses.map((address) => ({ address, family: isIP(address) }))
+      const addresses = answer.addresses.map((address) => ({ address, family: isIP(address) }))
       callback(null, addresses)
     }
     // an unhandled rejection would end the thread

@@ -72,15 +72,15 @@ export const POSTPONED: Failure = {
 
 /** Explains why a name has no address that may be used. */
 export function lookupFailure(
-  found: Exclude<LookUpResult, { addresses: string[] }>,
+  lookup: Exclude<LookUpResult, { addresses: string[] }>,
   timeoutMs: number,
 ): Failure {
-  if (found.problem === 'refused') return refused(refusalOf())
+  if (lookup.problem === 'refused') return refused(refusalOf())
   // Bun does not distinguish the two
-  if (found.code === 'ENOTFOUND' || found.code === 'ENODATA')
+  if (lookup.code === 'ENOTFOUND' || lookup.code === 'ENODATA')
     return failed('dns: there is no such name, or it has no address')
   if (isOutOfDescriptors()) return POSTPONED
-  const isLate = found.problem === 'timeout'
+  const isLate = lookup.problem === 'timeout'
   return failed(isLate ? `dns: no answer within ${timeoutMs / 1_000} s` : 'dns: the look-up failed')
 }
 

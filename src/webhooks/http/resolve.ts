@@ -64,9 +64,9 @@ export async function lookUp(
     (addresses): LookUpResult => check(egress, addresses),
     (error: unknown): LookUpResult => ({ problem: 'failed', code: codeOf(error) ?? 'EUNKNOWN' }),
   )
-  const found = await withTimeout(resolved, timeoutMs, { problem: 'timeout' } as const)
+  const lookup = await withTimeout(resolved, timeoutMs, { problem: 'timeout' } as const)
   abort.abort()
-  return found
+  return lookup
 }
 
 function check(egress: Egress, addresses: string[]): LookUpResult {

@@ -54,9 +54,9 @@ export async function emit(
 ): Promise<void> {
   if (events.length === 0) return
   const endpointsOf = subscribers ?? (await findSubscribers(tx, orgId))
-  const told = events.filter(({ event }) => endpointsOf(event).length > 0)
+  const sent = events.filter(({ event }) => endpointsOf(event).length > 0)
   let deliveries = 0
-  const batches = Map.groupBy(told, ({ event }) => {
+  const batches = Map.groupBy(sent, ({ event }) => {
     deliveries += endpointsOf(event).length
     return Math.floor(deliveries / MAX_DELIVERIES)
   })

@@ -20,9 +20,9 @@ interface Found {
  * successful attempt gets a row in webhook_attempts. The caller updates the counts. One statement for each
  * status, and no join, in which PostgreSQL might compare each of 20,000 rows with each id.
  */
-async function requeue(tx: ISql, orgId: string, found: readonly Found[]): Promise<Moved[]> {
+async function requeue(tx: ISql, orgId: string, deliveries: readonly Found[]): Promise<Moved[]> {
   const moved: Moved[] = []
-  for (const [was, rows] of Map.groupBy(found, (row) => row.was)) {
+  for (const [was, rows] of Map.groupBy(deliveries, (row) => row.was)) {
     const ids = rows.map(({ id }) => id)
     const statement = tx<Moved[]>`
       with changed as (
@@ -93,13 +93,13 @@ export async function redeliverOne(
       and q.endpoint_id = ${endpointId}
       and not q.leased`
   if (count > 0) return true
-  const found = await tx<Found[]>`
+  const rows = await tx<Found[]>`
     select d.id, d.status as was
     from webhook_deliveries d
     where d.org_id = ${orgId}
       and d.id = ${id}
       and d.endpoint_id = ${endpointId}`
-  return (await updateCountsOf(tx, orgId, endpointId, await requeue(tx, orgId, found))) > 0
+  return (await updateCountsOf(tx, orgId, endpointId, await requeue(tx, orgId, rows))) > 0
 }
 
 /** Makes all deliveries of the endpoint that wait for a retry due now. Returns how many. */
@@ -146,8 +146,8 @@ export async function redeliverSpan(
         and (d.created_at, d.id) > (${at}::timestamptz, ${id})
       order by d.created_at, d.id
       limit ${BATCH}`
-  for await (const found of pagesOf(BATCH, { at: '-infinity', id: '' }, foundAfter))
-    moved.push(...(await requeue(tx, orgId, found)))
+  for await (const deliveries of pagesOf(BATCH, { at: '-infinity', id: '' }, foundAfter))
+    moved.push(...(await requeue(tx, orgId, deliveries)))
   return await updateCountsOf(tx, orgId, endpointId, moved)
 }
 

@@ -43,14 +43,14 @@ export async function settle(
   if (first.result.ok) return await writeOutcomes(sql, orgId, part, delaysS)
   const failing = await findFailing(sql, orgId, part, delaysS.length)
   const settled = await writeOutcomes(sql, orgId, part, delaysS)
-  const told = new Set<string>()
+  const endpoints = new Set<string>()
   for (const { deliveryId, endpointId, result } of part) {
     const was = failing.get(deliveryId)
     if (was === undefined || !settled.includes(deliveryId)) continue
     const { statusCode: status_code, error } = result
     const fields = { org_id: orgId, endpoint_id: endpointId, delivery_id: deliveryId, status_code, error }
-    if (was.isHealthy && !told.has(endpointId)) log.warn('a webhook endpoint has failed', fields)
-    told.add(endpointId)
+    if (was.isHealthy && !endpoints.has(endpointId)) log.warn('a webhook endpoint has failed', fields)
+    endpoints.add(endpointId)
     if (was.isLast || result.refused) log.warn(FAILED_FOR_GOOD, fields)
   }
   return settled

@@ -15,9 +15,9 @@ export async function openSecretKey(
   sql: Sql,
   config: Pick<Config, 'secretKey' | 'dataDir'>,
 ): Promise<Uint8Array> {
-  const known = findSecretKey(config)
-  if (known === undefined && (await hasEndpoints(sql))) throw new OperatorError(OTHER_KEY)
-  const key = known ?? loadSecretKey(config)
+  const currentKey = findSecretKey(config)
+  if (currentKey === undefined && (await hasEndpoints(sql))) throw new OperatorError(OTHER_KEY)
+  const key = currentKey ?? loadSecretKey(config)
   await checkSecretKey(sql, createSecretBox(key).digest)
   return key
 }
@@ -67,12 +67,12 @@ async function isLocked(tx: ISql, digest: Uint8Array, mode: 'update' | 'share' =
     insert into secret_key_check (id, digest)
     values (1, ${digest})
     on conflict (id) do nothing`
-  const [known] = await tx<{ digest: Uint8Array }[]>`
+  const [row] = await tx<{ digest: Uint8Array }[]>`
     select k.digest
     from secret_key_check k
     where k.id = 1
     for ${tx.unsafe(mode)}`
-  return known !== undefined && Buffer.from(digest).equals(known.digest)
+  return row !== undefined && Buffer.from(digest).equals(row.digest)
 }
 
 async function storeDigest(tx: ISql, digest: Uint8Array): Promise<void> {

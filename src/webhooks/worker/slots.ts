@@ -20,9 +20,9 @@ export function createSlots(total: number) {
   const change = (orgId: string, isFirst: boolean, by: 1 | -1) => {
     taken += by
     if (!isFirst) takenByRetries += by
-    const own = (takenBy.get(orgId) ?? 0) + by
-    if (own === 0) takenBy.delete(orgId)
-    else takenBy.set(orgId, own)
+    const count = (takenBy.get(orgId) ?? 0) + by
+    if (count === 0) takenBy.delete(orgId)
+    else takenBy.set(orgId, count)
   }
   return {
     isFull: (): boolean => taken >= total,

@@ -30,12 +30,12 @@ export async function withKnownNotes(
     const row = stored.get(session.id)
     return row !== undefined && isOfClient(session) && Buffer.compare(row.hash, session.hash) !== 0
   })
-  const known = await findRecords(tx, orgId, await findNoted(tx, orgId, idsOf(changed)))
+  const records = await findRecords(tx, orgId, await findNoted(tx, orgId, idsOf(changed)))
   return sessions.map((session) => {
     if (!isOfClient(session) || session.record === undefined) return session
-    const before = known.get(session.id)
+    const before = records.get(session.id)
     const record = before === undefined ? session.record : withNotesOf(before, session.record)
-    known.set(session.id, record)
+    records.set(session.id, record)
     return record === session.record
       ? session
       : prepareSession({ ...record, ...headOf(session) }, session.field, options)
@@ -65,16 +65,16 @@ const keyOf = ({ turn_number, role, started_at }: TurnRecord, index: number): st
   `${turn_number ?? index + 1} ${role ?? 'assistant'} ${started_at ? normalizeTimestamp(started_at) : ''}`
 
 type Notes = Parameters<typeof notesOf>[0]
-function lackingIn(own: Notes, known: Notes, names: readonly (keyof CallNotes)[]): CallNotes | undefined {
-  const lacking = names.filter((name) => own[name] == null && known[name] != null)
-  return lacking.length === 0 ? undefined : notesOf(known, lacking)
+function lackingIn(notes: Notes, before: Notes, names: readonly (keyof CallNotes)[]): CallNotes | undefined {
+  const lacking = names.filter((name) => notes[name] == null && before[name] != null)
+  return lacking.length === 0 ? undefined : notesOf(before, lacking)
 }
 
 type Tokens = Partial<KnownTokens> | null | undefined
-const withHour = <Own extends Tokens>(own: Own, known: Tokens): Own =>
-  own &&
-  known?.cache_creation_1h &&
-  own.cache_creation_1h == null &&
-  own.cache_creation === known.cache_creation
-    ? { ...own, cache_creation_1h: known.cache_creation_1h }
-    : own
+const withHour = <Own extends Tokens>(tokens: Own, before: Tokens): Own =>
+  tokens &&
+  before?.cache_creation_1h &&
+  tokens.cache_creation_1h == null &&
+  tokens.cache_creation === before.cache_creation
+    ? { ...tokens, cache_creation_1h: before.cache_creation_1h }
+    : tokens

@@ -44,16 +44,16 @@ export async function withKnownFragments(
   const ids = sessions.flatMap((session) =>
     (session.parts !== null || hasTelemetry(session)) && isNew(session) ? [session.id] : [],
   )
-  const found = await findFragments(tx, orgId, ids, options.storeContent)
-  const known = new Map<string, Known>()
-  for (const { id, parts, turns } of found) {
+  const storedFragments = await findFragments(tx, orgId, ids, options.storeContent)
+  const byId = new Map<string, Known>()
+  for (const { id, parts, turns } of storedFragments) {
     const session = stored.get(id)
-    if (session !== undefined) known.set(id, { ...session, parts, turns: turns ?? [] })
+    if (session !== undefined) byId.set(id, { ...session, parts, turns: turns ?? [] })
   }
   // a session of a client that sends no parts stands as that client sent it
   const isPlain = (id: string) => {
     const { origin } = stored.get(id) ?? { origin: 'telemetry' }
-    const parts = known.get(id)?.parts
+    const parts = byId.get(id)?.parts
     return origin !== 'telemetry' && (parts === undefined || (origin === 'both' && hasOnlyTelemetry(parts)))
   }
   const added = await addedToRecords(
@@ -66,7 +66,7 @@ export async function withKnownFragments(
   const clients = new Map<string, PreparedSession>()
   const withKnown = (session: PreparedSession) => {
     const { id } = session
-    const before = known.get(id)
+    const before = byId.get(id)
     const isTold = session.detail.origin === 'telemetry'
     if (!isTold && isOfClient(session)) {
       const kept = withKeptTelemetry(session, before && unpackFragments(before.parts), options)
@@ -78,8 +78,8 @@ export async function withKnownFragments(
     if (isTold && added.has(id)) return added.get(id)
     const merged = merge(session, before, options)
     if (merged === undefined) return undefined
-    if (merged.parts === null) known.delete(id)
-    else known.set(id, knownOf(merged, merged.parts))
+    if (merged.parts === null) byId.delete(id)
+    else byId.set(id, knownOf(merged, merged.parts))
     return merged
   }
   const result: PreparedSession[] = []
@@ -101,25 +101,25 @@ const knownOf = (session: PreparedSession, parts: string): Known => ({
 /** Undefined for a session that adds nothing to what is known, and for telemetry beyond what a session keeps. */
 function merge(
   session: PreparedSession,
-  known: Known | undefined,
+  stored: Known | undefined,
   options: MergeOptions,
 ): PreparedSession | undefined {
   const isTold = session.told !== undefined || session.detail.origin === 'telemetry'
-  if (known === undefined) return session.told ? composed(session, session.told, options) : session
-  const [given, had] = [fragmentsOf(session), unpackFragments(known.parts)]
+  if (stored === undefined) return session.told ? composed(session, session.told, options) : session
+  const [given, had] = [fragmentsOf(session), unpackFragments(stored.parts)]
   if (given === undefined || had === undefined) return isTold ? undefined : session
   const sent = isTold ? addedTo(had, given) : given
   const parts = mergeFragments(had, sent)
   const hasAll = Bun.deepEquals(parts, sent)
-  const [before, own] = [contentsOf(had, known.turns), contentsOf(sent, session.detail.turn_records)]
-  const contents = longerTexts(before, own)
+  const [before, after] = [contentsOf(had, stored.turns), contentsOf(sent, session.detail.turn_records)]
+  const contents = longerTexts(before, after)
   const isKept =
     !isBetterName(sent.project, had.project) && (isTold || !hasAll || isBetterName(had.project, sent.project))
-  const project = isKept ? known.project : session.project
+  const project = isKept ? stored.project : session.project
   const isWhole = session.told === undefined && hasAll
-  if (isWhole && project === session.project && !addsTo(own, contents)) return session
-  const isSameUser = session.user_id === known.user_id && session.user_email === known.user_email
-  const isSame = project === known.project && !addsTo(before, contents) && Bun.deepEquals(parts, had)
+  if (isWhole && project === session.project && !addsTo(after, contents)) return session
+  const isSameUser = session.user_id === stored.user_id && session.user_email === stored.user_email
+  const isSame = project === stored.project && !addsTo(before, contents) && Bun.deepEquals(parts, had)
   if (isSameUser && isSame) return undefined
   // telemetry beyond what a session keeps is not added, and a transcript is stored without it
   return composed({ ...session, project }, parts, options, contents) ?? (isTold ? undefined : session)
@@ -134,17 +134,17 @@ function addedTo(
   { telemetry, turns, project, ...sent }: SessionFragments,
 ): SessionFragments {
   const models = new Map(had.turns.map(({ id, model }) => [id, model]))
-  const isOther = (model: string | null, known: string | null | undefined) =>
-    model !== null && known != null && model !== known
-  const known = had.telemetry?.from ?? null
+  const isOther = (model: string | null, previous: string | null | undefined) =>
+    model !== null && previous != null && model !== previous
+  const from = had.telemetry?.from ?? null
   const isLongBefore =
-    telemetry?.from != null && known !== null && Date.parse(telemetry.from) < Date.parse(known) - DAY_MS
+    telemetry?.from != null && from !== null && Date.parse(telemetry.from) < Date.parse(from) - DAY_MS
   return {
     ...sent,
     agent: had.agent,
     project: project.rank === had.project.rank ? had.project : project,
     turns: turns.filter(({ id, model }) => !isOther(model, models.get(id))),
-    ...(telemetry && { telemetry: isLongBefore ? { ...telemetry, from: known } : telemetry }),
+    ...(telemetry && { telemetry: isLongBefore ? { ...telemetry, from: from } : telemetry }),
   }
 }
 
@@ -207,23 +207,23 @@ export function keepDecisions(session: PreparedSession, decided: readonly Stored
   const ids = new Set(security_metadata.findings.map(({ id }) => id))
   const gone = decided.filter(({ id }) => !ids.has(id))
   const findings = security_metadata.findings.map((finding) => {
-    const known =
+    const previous =
       decided.find(({ id }) => id === finding.id) ??
       gone.find(({ file, fingerprint }) => file === finding.file && fingerprint === finding.fingerprint)
-    return known === undefined
+    return previous === undefined
       ? finding
-      : withDecision(finding, { assignee: undefined, note: undefined, ...known })
+      : withDecision(finding, { assignee: undefined, note: undefined, ...previous })
   })
   const isThere = ({ file, fingerprint }: StoredFinding) =>
     findings.some((finding) => finding.file === file && finding.fingerprint === fingerprint)
-  const kept = gone
+  const parts = gone
     .filter((finding) => finding.status !== 'open' && !isThere(finding))
     .slice(0, Math.max(0, MAX_FINDINGS - findings.length))
   return {
     ...session,
     detail: {
       ...session.detail,
-      security_metadata: { ...security_metadata, findings: [...findings, ...kept] },
+      security_metadata: { ...security_metadata, findings: [...findings, ...parts] },
     },
   }
 }
@@ -233,6 +233,6 @@ export function withDecision(
   { status: _status, assignee: _assignee, note: _note, created_at, ...finding }: StoredFinding,
   { status, assignee, note }: Pick<StoredFinding, 'status'> & Record<'assignee' | 'note', string | undefined>,
 ): StoredFinding {
-  const known = { ...(assignee !== undefined && { assignee }), ...(note !== undefined && { note }) }
-  return { ...finding, status, ...known, created_at }
+  const decision = { ...(assignee !== undefined && { assignee }), ...(note !== undefined && { note }) }
+  return { ...finding, status, ...decision, created_at }
 }

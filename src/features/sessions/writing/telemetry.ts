@@ -25,14 +25,14 @@ export interface MergeOptions {
  * then it has what identifies it.
  */
 export function toldSession(
-  told: SessionFragments,
+  telemetry: SessionFragments,
   head: RecordHead,
   field: string,
   options: MergeOptions,
 ): PreparedSession {
-  const composed = composeRecord({ ...told, turns: [], calls: [] }, head, options)
+  const composed = composeRecord({ ...telemetry, turns: [], calls: [] }, head, options)
   if (composed === null) throw new Error('telemetry states no time')
-  return { ...prepareSession({ ...composed.record, parts: '' }, field, options), told }
+  return { ...prepareSession({ ...composed.record, parts: '' }, field, options), told: telemetry }
 }
 
 /** The fields that a session's record has beside its parts. */
@@ -62,10 +62,10 @@ export async function withSubAgentsTelemetry(
   sent: readonly PreparedSession[],
   options: MergeOptions,
 ): Promise<readonly PreparedSession[]> {
-  const told = sent.filter(isTelemetry)
-  const including = await findIncluding(tx, orgId, idsOf(told))
+  const telemetry = sent.filter(isTelemetry)
+  const including = await findIncluding(tx, orgId, idsOf(telemetry))
   if (including.size === 0) return sent
-  const people = await findPeople(tx, orgId, [...told, ...including.values()])
+  const people = await findPeople(tx, orgId, [...telemetry, ...including.values()])
   return sent.map((session) => {
     const parent = isTelemetry(session) ? including.get(session.id) : undefined
     if (parent === undefined) return session
@@ -88,29 +88,29 @@ export async function findSubAgents(
   sessions: readonly PreparedSession[],
   options: MergeOptions & { isBound: boolean },
 ): Promise<{ telemetry: PreparedSession[]; ids: string[] }> {
-  const named = new Map(sessions.flatMap((session) => session.includes.map((id) => [id, session] as const)))
-  for (const { id } of sessions) named.delete(id)
-  if (named.size === 0) return { telemetry: [], ids: [] }
-  const stored = await findRecords(tx, orgId, [...named.keys()])
+  const byId = new Map(sessions.flatMap((session) => session.includes.map((id) => [id, session] as const)))
+  for (const { id } of sessions) byId.delete(id)
+  if (byId.size === 0) return { telemetry: [], ids: [] }
+  const stored = await findRecords(tx, orgId, [...byId.keys()])
   const people = await findPeople(tx, orgId, [...stored.values(), ...sessions])
   for (const [id, record] of stored) {
-    const session = named.get(id)
+    const session = byId.get(id)
     const isOthers =
       session !== undefined &&
       (people.isOtherMember(record, session) ||
         (options.isBound && people.keyOf(record) !== people.keyOf(session)))
-    if (record.origin !== 'telemetry' || isOthers) named.delete(id)
+    if (record.origin !== 'telemetry' || isOthers) byId.delete(id)
   }
   const claimed = await storeIncludes(
     tx,
     orgId,
-    [...named].map(([id, session]) => ({ id, session_id: session.id })),
+    [...byId].map(([id, session]) => ({ id, session_id: session.id })),
     options.isBound,
   )
   const telemetry: PreparedSession[] = []
   const ids: string[] = []
   for (const id of claimed) {
-    const [session, record] = [named.get(id), stored.get(id)]
+    const [session, record] = [byId.get(id), stored.get(id)]
     if (session === undefined || record === undefined) continue
     ids.push(id)
     telemetry.push(underId(prepareSession(record, session.field, options), session, options))
@@ -139,12 +139,15 @@ export const isOfClient = ({ parts, detail }: PreparedSession): boolean =>
 /** A client's session with its telemetry and that of `known`. */
 export function withKeptTelemetry(
   session: PreparedSession,
-  known: SessionFragments | undefined,
+  before: SessionFragments | undefined,
   options: MergeOptions,
 ): PreparedSession {
-  const kept = known === undefined ? undefined : telemetryOf(known)
-  const own = fragmentsOf(session)
-  const all = kept === undefined || own === undefined ? (kept ?? own) : mergeFragments(kept, own)
+  const previous = before === undefined ? undefined : telemetryOf(before)
+  const fragments = fragmentsOf(session)
+  const all =
+    previous === undefined || fragments === undefined
+      ? (previous ?? fragments)
+      : mergeFragments(previous, fragments)
   return (all && withTelemetryFragments(session, all, options)) ?? session
 }
 
@@ -154,10 +157,10 @@ export function withKeptTelemetry(
  */
 function withTelemetryFragments(
   session: PreparedSession,
-  known: SessionFragments,
+  before: SessionFragments,
   { onBeyond }: MergeOptions,
 ): PreparedSession | undefined {
-  const parts = packFragments(known)
+  const parts = packFragments(before)
   if (parts === undefined) {
     onBeyond?.(session.id)
     return undefined
@@ -170,7 +173,7 @@ function withTelemetryFragments(
   } = {
     ...session,
     parts,
-    coverage: { transcript: total, telemetry: coverageOf(known, total, true).telemetry },
+    coverage: { transcript: total, telemetry: coverageOf(before, total, true).telemetry },
     detail: { ...session.detail, origin: 'both' as const },
   }
   return { ...unhashed, field, hash: hashOf(unhashed) }
@@ -193,12 +196,16 @@ export async function addedToRecords(
     const parts = fragmentsOf(session)
     if (record === undefined || parts === undefined) continue
     // an earlier one of the batch may have added some
-    const known = unpackFragments(added.get(session.id)?.parts ?? record.parts ?? '')
+    const fragments = unpackFragments(added.get(session.id)?.parts ?? record.parts ?? '')
     const { parts: _parts, origin: _origin, ...plain } = record
     const prepared = prepareSession(plain, session.field, options)
     added.set(
       session.id,
-      withTelemetryFragments(prepared, known === undefined ? parts : mergeFragments(known, parts), options),
+      withTelemetryFragments(
+        prepared,
+        fragments === undefined ? parts : mergeFragments(fragments, parts),
+        options,
+      ),
     )
   }
   return added

@@ -87,9 +87,9 @@ export async function writeSessions(
   // the API's connections do the same: for an organization that is not in the statistics yet, a plan of its own reads
   // all sessions by whichever index is smallest, since all of them begin with org_id
   await useGenericPlans(tx)
-  const own = await withSubAgentsTelemetry(tx, orgId, sent, merging)
-  const { kept, skipped } = await withoutDeleted(tx, orgId, own, now, restore)
-  const subAgents = await findSubAgents(tx, orgId, own, {
+  const withTelemetry = await withSubAgentsTelemetry(tx, orgId, sent, merging)
+  const { kept, skipped } = await withoutDeleted(tx, orgId, withTelemetry, now, restore)
+  const subAgents = await findSubAgents(tx, orgId, withTelemetry, {
     ...merging,
     isBound: reassignment.endsWith('to a member'),
   })
