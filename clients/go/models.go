@@ -633,16 +633,19 @@ type QualityOverview struct {
 }
 type TrendParams struct {
 	Granularity string `json:"granularity,omitempty"` // Length of a bucket
+	Include     string `json:"include,omitempty"`     // `quartiles`: also those of each bucket
 	Project     string `json:"project,omitempty"`     // Only this project; empty: only what has none
 	DateFrom    string `json:"date_from,omitempty"`   // First day of the time zone, inclusive
 	DateTo      string `json:"date_to,omitempty"`     // Last day of the time zone, inclusive
 }
 type QualityTrendData struct {
-	Date     string  `json:"date"`  // the bucket's first day; weeks begin on Monday
-	Score    float64 `json:"score"` // mean of the bucket
-	Sessions int64   `json:"sessions"`
-	MinScore float64 `json:"min_score"` // lowest of the bucket
-	MaxScore float64 `json:"max_score"` // highest of the bucket
+	Date          string   `json:"date"`  // the bucket's first day; weeks begin on Monday
+	Score         float64  `json:"score"` // mean of the bucket
+	Sessions      int64    `json:"sessions"`
+	MinScore      float64  `json:"min_score"`      // lowest of the bucket
+	MaxScore      float64  `json:"max_score"`      // highest of the bucket
+	LowerQuartile *float64 `json:"lower_quartile"` // with `include=quartiles`: a quarter of the sessions has at most this
+	UpperQuartile *float64 `json:"upper_quartile"` // three quarters have at most this
 }
 type QualityTrend struct {
 	Granularity string             `json:"granularity"`
@@ -869,6 +872,12 @@ type CostPriceGuessParams struct {
 type PriceGuess struct {
 	Nearest *string `json:"nearest"` // The nearest model of the family; null: none, or the model has a price
 	Line    *string `json:"line"`    // For the file of `MODEL_PRICES`, with blanks where nothing is known; null: the model has a price
+}
+type CostTrendParams struct {
+	Granularity string `json:"granularity,omitempty"` // Length of a bucket
+	Project     string `json:"project,omitempty"`     // Only this project; empty: only what has none
+	DateFrom    string `json:"date_from,omitempty"`   // First day of the time zone, inclusive
+	DateTo      string `json:"date_to,omitempty"`     // Last day of the time zone, inclusive
 }
 type CostTrendData struct {
 	Period         string   `json:"period"` // first day of the bucket; weeks begin on Monday

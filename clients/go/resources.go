@@ -119,7 +119,7 @@ func (r *CostResource) PriceGuess(ctx context.Context, params *CostPriceGuessPar
 }
 
 // Trend: cost over time. Scope: `cost:read` or `read`.
-func (r *CostResource) Trend(ctx context.Context, params *TrendParams) (*CostTrend, error) {
+func (r *CostResource) Trend(ctx context.Context, params *CostTrendParams) (*CostTrend, error) {
 	return call[CostTrend](ctx, r.core, request{method: "GET", path: "/v1/cost/trend", query: params})
 }
 

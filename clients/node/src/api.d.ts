@@ -301,12 +301,13 @@ export interface QualityOverview {
  scores_by_date: QualityOverviewScoresByDate[]; previous?: QualityOverviewPrevious
 }
 export interface TrendParams {
- granularity?: 'day' | 'week' | 'month'; project?: string
+ granularity?: 'day' | 'week' | 'month'; include?: 'quartiles'; project?: string
  /** First day of the time zone, inclusive */ date_from?: string
  /** Last day of the time zone, inclusive */ date_to?: string
 }
 export interface QualityTrendData {
- date: string; score: number; sessions: number; min_score: number; max_score: number
+ date: string; score: number; sessions: number; min_score: number; max_score: number; lower_quartile?: number
+ upper_quartile?: number
 }
 export interface QualityTrend { granularity: 'day' | 'week' | 'month'; data: QualityTrendData[] }
 export interface CostGetParams extends RangeParams { group_by?: 'day' | 'week' | 'month' }
@@ -417,6 +418,11 @@ export interface FirstDaysData { key: string; first_day: string }
 export interface FirstDays { data: FirstDaysData[] }
 export interface CostPriceGuessParams { name: string }
 export interface PriceGuess { nearest: string | null; line: string | null }
+export interface CostTrendParams {
+ granularity?: 'day' | 'week' | 'month'; project?: string
+ /** First day of the time zone, inclusive */ date_from?: string
+ /** Last day of the time zone, inclusive */ date_to?: string
+}
 export interface CostTrendData {
  period: string
  /** of the bucket; US dollars */ cost: number
@@ -946,7 +952,7 @@ export interface Resources {
   /** Why cost changed: prompts, calls, models, tokens, prices. */ explain(params?: CostExplainParams): List<Explanation>
   /** List keys in the order of their first appearance, by which charts colour them. */ firstDays(params?: CostFirstDaysParams): Promise<FirstDays>
   /** Guess the price of a model without a known one. */ priceGuess(params: CostPriceGuessParams): Promise<PriceGuess>
-  trend(params?: TrendParams): Promise<CostTrend>
+  trend(params?: CostTrendParams): Promise<CostTrend>
  }
  effects: {
   /** List the changes of how the organization works, and what each made of its cost. */ list(params?: EffectsListParams): List<EffectPage>

@@ -80,11 +80,12 @@ class Quality(Resource):
 
     def trend(
         self, params: Params = None, *, granularity: Literal["day", "week", "month"] = UNSET,
-        project: str = UNSET, date_from: str = UNSET, date_to: str = UNSET
+        include: Literal["quartiles"] = UNSET, project: str = UNSET, date_from: str = UNSET,
+        date_to: str = UNSET
     ) -> m.QualityTrend:
         """Quality over time. Scope: `quality:read` or `read`.
 
-        granularity: Length of a bucket.
+        granularity: Length of a bucket. include: `quartiles`: also those of each bucket.
         """
         return cast(m.QualityTrend, self._call("GET", "/v1/quality/trend", locals()))
 

@@ -483,6 +483,8 @@ class QualityTrendData(Model):
     sessions: int
     min_score: float  # lowest of the bucket
     max_score: float  # highest of the bucket
+    lower_quartile: float  # with `include=quartiles`: a quarter of the sessions has at most this; absent where there is none
+    upper_quartile: float  # three quarters have at most this; absent where there is none
 
 class QualityTrend(Model):
     granularity: Literal["day", "week", "month"]

@@ -8,6 +8,9 @@ const score = (description: string) => Type.Number({ description, examples: [85.
 
 export const QualityTrendQuery = Type.Object({
   granularity: oneOfOr(GRANULARITIES, 'day', 'Length of a bucket'),
+  include: Type.Optional(
+    oneOf(['quartiles'], { description: '`quartiles`: also those of each bucket', examples: ['quartiles'] }),
+  ),
   ...RangeFilters.properties,
 })
 export type QualityTrendQuery = Static<typeof QualityTrendQuery>
@@ -45,6 +48,10 @@ export const QualityTrend = component('QualityTrend', {
       sessions: Type.Integer(),
       min_score: score('lowest of the bucket'),
       max_score: score('highest of the bucket'),
+      lower_quartile: Type.Optional(
+        score('with `include=quartiles`: a quarter of the sessions has at most this'),
+      ),
+      upper_quartile: Type.Optional(score('three quarters have at most this')),
     }),
   ),
 })

@@ -1,8 +1,11 @@
 import { JsonText } from '../../base/json-text.ts'
 import type { Sql } from '../../database/client.ts'
+import { betweenDays } from '../../database/rollups.ts'
 import { bucketOf, comparedRange, sessionSums } from '../usage/sums.ts'
 import type { QualityQuery, QualityTrendQuery } from './model.ts'
 
+/** PostgreSQL has these days whatever the zone. */
+const [FIRST_DATE, LAST_DATE] = ['0001-01-01', '9999-12-31']
 /** Means that differ by no more are called stable. */
 const STABLE_WITHIN_POINTS = 1
 
@@ -51,23 +54,44 @@ export async function getQuality(sql: Sql, orgId: string, query: QualityQuery): 
   return new JsonText(`${row?.head}","scores_by_date":[${row?.days ?? ''}]${row?.previous}}`)
 }
 
-/** Mean, least and greatest score by day, week or month; buckets without sessions are left out. */
+/**
+ * Mean, least and greatest score by day, week or month; buckets without sessions are left out. Quartiles are of the sessions
+ * themselves: no sum has them.
+ */
 export async function getQualityTrend(sql: Sql, orgId: string, query: QualityTrendQuery): Promise<JsonText> {
+  const { granularity, include, project, date_from, date_to } = query
+  const quartiles =
+    include === undefined
+      ? sql``
+      : sql`
+          join (
+            select
+              ${bucketOf(sql, granularity, sql`s.day`)} as date,
+              percentile_disc(array[0.25, 0.75]) within group (order by s.quality_score) as quartiles
+            from sessions s
+            where s.org_id = ${orgId}
+              ${project === undefined ? sql`` : sql`and s.project = ${project}`}
+              and ${betweenDays(sql, sql`${date_from ?? FIRST_DATE}::date`, sql`${date_to ?? LAST_DATE}::date + 1`)}
+            group by 1
+          ) q using (date)`
   const [row] = await sql<{ data: string | null }[]>`
     select string_agg(
       '{"date":"' || t.date || '","score":' || trim_scale(t.score) || ',"sessions":' || t.sessions
-        || ',"min_score":' || trim_scale(t.min_score) || ',"max_score":' || trim_scale(t.max_score) || '}',
+        || ',"min_score":' || trim_scale(t.min_score) || ',"max_score":' || trim_scale(t.max_score)
+        ${include === undefined ? sql`` : sql`|| ',"lower_quartile":' || trim_scale(q.quartiles[1]) || ',"upper_quartile":' || trim_scale(q.quartiles[2])`}
+        || '}',
       ',' order by t.date
     ) as data
     from (
       select
-        ${bucketOf(sql, query.granularity, sql`r.bucket`)} as date,
+        ${bucketOf(sql, granularity, sql`r.bucket`)} as date,
         sum(r.sessions) as sessions,
         round(sum(r.quality_sum) / sum(r.sessions), 2) as score,
         min(r.quality_min) as min_score,
         max(r.quality_max) as max_score
-      from (${sessionSums(sql, orgId, query, query.granularity)}) r
+      from (${sessionSums(sql, orgId, query, granularity)}) r
       group by 1
-    ) t`
-  return new JsonText(`{"granularity":"${query.granularity}","data":[${row?.data ?? ''}]}`)
+    ) t
+    ${quartiles}`
+  return new JsonText(`{"granularity":"${granularity}","data":[${row?.data ?? ''}]}`)
 }

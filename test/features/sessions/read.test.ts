@@ -225,7 +225,7 @@ describe('GET /v1/quality', () => {
   test.each(['p1', ''])(
     'buckets of the project %j have their first day, extremes and count',
     async (project) => {
-      const week = await get(`/v1/quality/trend?granularity=week&project=${project}`)
+      const week = await get(`/v1/quality/trend?granularity=week&project=${project}&include=quartiles`)
       expect(week.granularity).toBe('week')
       for (const bucket of week.data) {
         expect(new Date(bucket.date).getUTCDay()).toBe(1)
@@ -233,10 +233,13 @@ describe('GET /v1/quality', () => {
         const scores = matching({ project, date_from: bucket.date })
           .filter((session) => day(session) < end)
           .map((session) => session.quality_score)
+          .sort((one, other) => one - other)
         expect(bucket).toMatchObject({
           sessions: scores.length,
-          min_score: Math.min(...scores),
-          max_score: Math.max(...scores),
+          min_score: scores[0],
+          max_score: scores.at(-1),
+          lower_quartile: scores[Math.ceil(scores.length / 4) - 1],
+          upper_quartile: scores[Math.ceil((scores.length * 3) / 4) - 1],
         })
       }
       const month = await get(`/v1/quality/trend?granularity=month&project=${project}`)

@@ -103,6 +103,7 @@ const OWN_VALUES: Record<string, string[]> = {
   'sessions include': ['details'],
   'first-days by': ['project', 'member', 'team', 'model', 'agent', 'branch'],
   'budgets include': ['used'],
+  'trend include': ['quartiles'],
 }
 /** The values of a parameter in this path; undefined where none are known. */
 export function valuesIn(path: string, parameter: string): Values | string[] | undefined {
