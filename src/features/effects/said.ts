@@ -28,6 +28,9 @@ export const isMoreBetter = (measure: Effect['measure']): boolean => measure ===
 
 const sizeOf = (effect: Effect, value: number | null) => saidChange(effect, value).replace(/^[+−]/, '')
 
+/** `21 Dec`. */
+const dayOf = (day: string): string => new Date(day).toUTCString().slice(5, 11).replace(/^0/, '')
+
 /** The verdict as a sentence. Only what is seen is called a saving. */
 export function saidVerdict(effect: Effect): string {
   const { verdict, measure, effect: value, visible_rise, look_at } = effect
@@ -52,6 +55,6 @@ export function saidVerdict(effect: Effect): string {
     case 'too_few':
       return 'Too few: it needs five of each side'
     case 'too_early':
-      return `Too early: look at it on ${look_at}`
+      return `Too early: look at it on ${dayOf(look_at ?? '')}`
   }
 }
