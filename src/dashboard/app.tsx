@@ -156,7 +156,7 @@ function SignedIn({ who, signOut }: { who: WhoAmI; signOut: () => void }) {
             ))}
           </nav>
         )}
-        {(shown === undefined || shown.isPlain) && <h1>{title}</h1>}
+        {shown === undefined && <h1>{title}</h1>}
         {moved !== undefined ? null : shown === undefined ? (
           <p class="note">
             There is no such page. <a href={linkTo('')}>To the overview</a>

@@ -16,8 +16,6 @@ export interface Listed {
   Content: ComponentType<PageProps>
   /** One of the things that the page lists, when the address names it. */
   One?: ComponentType<{ id: string }>
-  /** Whether its heading is its name; else the page begins with its answer. */
-  isPlain?: true
 }
 
 interface Tab {
@@ -74,14 +72,14 @@ export const TABS: readonly Tab[] = [
 /** The pages of the menu. */
 export const MENU: readonly Listed[] = [
   { page: 'me', name: 'Me', Content: more('me') },
-  { page: 'week', name: 'This week', Content: later('week'), isPlain: true },
-  { page: 'alerts', name: 'Alerts', Content: later('alerts'), isPlain: true },
-  { page: 'digests', name: 'Digests', Content: later('digests'), isPlain: true },
+  { page: 'week', name: 'This week', Content: later('week') },
+  { page: 'alerts', name: 'Alerts', Content: later('alerts') },
+  { page: 'digests', name: 'Digests', Content: later('digests') },
   { page: 'devices', name: 'Devices', Content: later('devices') },
-  { page: 'audit', name: 'Audit', Content: later('audit'), isPlain: true },
+  { page: 'audit', name: 'Audit', Content: later('audit') },
   { page: 'webhooks', name: 'Webhooks', Content: later('webhooks'), One: Endpoint },
-  { page: 'badges', name: 'Badges', Content: later('badges'), isPlain: true },
-  { page: 'settings', name: 'Settings', Content: later('settings'), isPlain: true },
+  { page: 'badges', name: 'Badges', Content: later('badges') },
+  { page: 'settings', name: 'Settings', Content: later('settings') },
 ]
 
 export const PAGES: readonly Listed[] = [...TABS.flatMap(({ pages }) => pages), ...MENU]

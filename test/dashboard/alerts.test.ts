@@ -147,7 +147,7 @@ const linesOf = (body: string | undefined): string[] => {
 describe.skipIf(program === null)('in Chromium', () => {
   test('an alert is made in three choices that say how often it would have fired, tested, changed, silenced', async () => {
     await expectGood('#/alerts')
-    await sees('No alerts yet')
+    await sees('There is no alert')
     const day = new Date(daysAgo(21)).toLocaleString('en-GB', {
       day: 'numeric',
       month: 'short',
@@ -197,7 +197,7 @@ describe.skipIf(program === null)('in Chromium', () => {
     await expectGood(fragment)
     await clickOn('Delete')
     await clickOn('Delete it?')
-    await sees('No alerts yet')
+    await sees('There is no alert')
     expect(page.problems.splice(0)).toEqual([])
   }, 300_000)
 
@@ -212,7 +212,7 @@ describe.skipIf(program === null)('in Chromium', () => {
     await fill('slack', slack.url)
     await choose('weekday', 'friday')
     await clickOn('Make the digest')
-    await sees('friday at 8:00 UTC')
+    await sees('on Fridays at 8:00 UTC')
     await clickOn('Send a test')
     await sees('slack: answered 200')
     const [title, ...said] = linesOf(slack.got.at(-1)?.body)
@@ -226,7 +226,7 @@ describe.skipIf(program === null)('in Chromium', () => {
     await page.click(`document.querySelector('main a.button')`)
     const before = new Date(Date.parse(from) - 7 * DAY_MS).toISOString().slice(0, 10)
     await page.until(`location.hash === '#/week?from=${before}' && ${SETTLED}`)
-    await sees('Cost $7')
+    await sees('cost $7')
     await page.click(`document.querySelector('section[aria-label="The week"] a')`)
     await page.until(`location.hash.startsWith('#/cost?from=${before}')`)
     expect(page.problems.splice(0)).toEqual([])

@@ -38,7 +38,7 @@ async function open(fragment: string): Promise<Page> {
   await page.evaluate(`sessionStorage.setItem('cloud-analytics.key', ${JSON.stringify(shown.acme.key)})`)
   await page.open(`${shown.server.url}/${fragment}`)
   await page.until(
-    `document.querySelector('tbody, .value, h1.answer') !== null && document.querySelector('.stale') === null`,
+    `(document.querySelector('h1.answer')?.innerText ?? '…') !== '…' && document.querySelector('.stale') === null`,
   )
   // changes are told from the stream's beginning on
   for (;;) {

@@ -1,5 +1,7 @@
 import { UNITS } from '../../features/alerts/message.ts'
 import type { Alert, Metric } from '../../features/alerts/model.ts'
+import { dayOfTime } from '../client/days.ts'
+import { countOf, formatDay } from '../client/format.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { orUnknown, timeColumn } from '../parts/columns.tsx'
 import { Table } from '../parts/table.tsx'
@@ -15,9 +17,23 @@ const stateColumns = <Row extends States>(metricOf: (row: Row) => Metric) => [
   { name: 'Last value', cell: (row: Row) => orUnknown(row.last_value, UNITS[metricOf(row)]) },
 ]
 
+const STATES = { ok: 'does not fire', firing: 'fires', no_data: 'has no data' } as const
+/** `Cost of a day, since 13 Nov`. */
+const saidFiring = ({ name, since }: Alert): string =>
+  since === null ? name : `${name}, since ${formatDay(dayOfTime(since))}`
+
 const ALERTS: RuleKind<Alert> = {
   ...{ page: 'alerts', one: 'alert', Form: AlertForm },
-  empty: 'No alerts yet: a message when a figure is not as usual.',
+  empty: 'An alert is a message when a figure is not as usual.',
+  said: (alerts) => {
+    const watching = alerts.filter(({ enabled }) => enabled)
+    const [first, ...others] = watching.filter(({ state }) => state === 'firing')
+    const all = `${countOf(watching.length, 'alert')} ${watching.length === 1 ? 'watches' : 'watch'}`
+    if (first === undefined) return alerts.length === 0 ? 'There is no alert' : `No alert fires; ${all}`
+    return `${1 + others.length} of ${countOf(alerts.length, 'alert')} ${others.length === 0 ? 'fires' : 'fire'}: ${[first, ...others].map(saidFiring).join(', ')}`
+  },
+  saidOne: ({ state, since, last_value, metric }) =>
+    `${STATES[state]}${since === null ? '' : ` since ${formatDay(dayOfTime(since))}`}${last_value === null ? '' : `, at ${UNITS[metric](last_value)}`}`,
   columns: (nameOf) => [
     { name: 'Fires when', cell: (alert) => <bdi>{sentenceOf(alert, nameOf)}</bdi> },
     ...stateColumns<Alert>(({ metric }) => metric),

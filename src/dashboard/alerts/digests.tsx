@@ -8,10 +8,11 @@ import type { QualityOverview } from '../../features/quality/model.ts'
 import { getJson, type Loaded, type Page, pathOf, useAsked, useLoaded } from '../client/api.ts'
 import { serverUrl, syncCommand } from '../client/base.ts'
 import { addDays, isDay, monthOf, timeZone, today, weekOf } from '../client/days.ts'
-import { formatDay, formatWhole } from '../client/format.ts'
+import { capital, countOf, formatRange, formatWhole, inRange } from '../client/format.ts'
 import { linkTo, type Query } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { setQuery } from '../client/router.ts'
+import { Answer } from '../frame/answer.tsx'
 import { costIn, spentSince } from '../pages/budget.ts'
 import { timeColumn } from '../parts/columns.tsx'
 import { Choice, DayField, named } from '../parts/field.tsx'
@@ -66,27 +67,33 @@ const Today = ({ name }: { name: string }) => (
   </Show>
 )
 
+/** `on Mondays at 8:00 UTC`. */
+const whenOf = ({ weekday, hour }: Pick<Digest, 'weekday' | 'hour'>): string =>
+  `on ${capital(weekday)}s at ${hour}:00 ${timeZone()}`
+
 const DIGESTS: RuleKind<Digest> = {
   ...{ page: 'digests', one: 'digest', Form: DigestForm },
-  empty: 'No digests yet: the week in seven lines, sent to people who do not look here.',
+  empty: 'A digest is the week in seven lines, sent to people who do not look here.',
+  said: (digests) => {
+    const sent = digests.filter(({ enabled }) => enabled)
+    return sent.length === 0
+      ? 'No digest is sent'
+      : `${countOf(sent.length, 'digest')} ${sent.length === 1 ? 'is' : 'are'} sent: ${sent.map((one) => `${one.name}, ${whenOf(one)}`).join('; ')}`
+  },
+  saidOne: (digest) => `is sent ${whenOf(digest)}`,
+  soft: (
+    <>
+      A digest of any week is <a href={linkTo('week')}>a page</a>, too.
+    </>
+  ),
   columns: () => [
-    {
-      name: 'Sent',
-      cell: ({ weekday, hour, enabled }) => (enabled ? `${weekday} at ${hour}:00 ${timeZone()}` : 'silenced'),
-    },
+    { name: 'Sent', cell: (digest) => (digest.enabled ? whenOf(digest) : 'silenced') },
     timeColumn('Last sent', 'last_sent_at'),
   ],
 }
 
 /** Makes digests, and shows what they sent. */
-export const DigestsPage = (props: PageProps) => (
-  <>
-    <p class="note">
-      A digest of any week is <a href={linkTo('week')}>a page</a>, too.
-    </p>
-    <RulesPage kind={DIGESTS} {...props} />
-  </>
-)
+export const DigestsPage = (props: PageProps) => <RulesPage kind={DIGESTS} {...props} />
 
 /** Null without sessions. */
 const meanOf = (quality: QualityOverview['previous']): number | null =>
@@ -163,6 +170,7 @@ export function WeekPage({ route: { query } }: PageProps) {
   const from = isDay(asked) ? weekOf(asked) : now
   const week = useWeek(from, 'Week')
   const shown = useAsked(week, from)
+  const days = { from: shown, to: addDays(shown, 6) }
   const go = (weeks: number) => linkTo('week', { from: addDays(from, 7 * weeks) })
   return (
     <>
@@ -183,13 +191,13 @@ export function WeekPage({ route: { query } }: PageProps) {
       <Show loaded={week} what="the week">
         {(message) => (
           <>
-            <h2>
-              {formatDay(shown)} to {formatDay(addDays(shown, 6))}
-            </h2>
+            <Answer>
+              {message === null
+                ? `No session ${inRange(days)}`
+                : `${formatRange(days)} cost ${message.lines.find(({ label }) => label === 'Cost')?.text}`}
+            </Answer>
             {message === null ? (
-              <Empty command={syncCommand()}>
-                No sessions in this week. To send those that coding agents left on a disk:
-              </Empty>
+              <Empty command={syncCommand()}>To send sessions that coding agents left on a disk:</Empty>
             ) : (
               <section class="chart message" aria-label="The week">
                 <Lines lines={message.lines} />

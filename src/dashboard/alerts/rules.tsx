@@ -3,9 +3,11 @@ import { useState } from 'preact/hooks'
 import type { RuleTest } from '../../features/alerts/destination-model.ts'
 import type { Alert } from '../../features/alerts/model.ts'
 import { getJson, request, useApi } from '../client/api.ts'
+import { capital } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
+import { AnswerOf, Ready } from '../frame/answer.tsx'
 import { Asked } from '../parts/asked.tsx'
 import { removeAndLeave, Saying, useChanges } from '../parts/change.tsx'
 import { Facts } from '../parts/fact.tsx'
@@ -33,6 +35,10 @@ export interface RuleKind<Of extends Rule> {
   page: 'alerts' | 'digests'
   one: 'alert' | 'digest'
   empty: string
+  /** All of them in a sentence, and one. */
+  said: (rules: readonly Of[]) => string
+  saidOne: (rule: Of) => string
+  soft?: ComponentChildren
   /** The columns of the list, and the facts of one. */
   columns: (nameOf: NameOf) => readonly Column<Of>[]
   Form: ComponentType<RuleFormProps<Of>>
@@ -57,7 +63,7 @@ function useColumns<Of extends Rule>({ page, columns }: RuleKind<Of>) {
 }
 
 function RuleList<Of extends Rule>({ kind, who }: OfKind<Of>) {
-  const { page, one, empty, Form } = kind
+  const { page, one, empty, said: saidOf, soft, Form } = kind
   const { said, run } = useChanges()
   const rules = useApi<{ data: Of[] }>(`/${page}`)
   const { nameOf, columns } = useColumns(kind)
@@ -67,31 +73,40 @@ function RuleList<Of extends Rule>({ kind, who }: OfKind<Of>) {
   }
   const name = ({ id, name }: Of) => <NamedLink to={linkTo(page, {}, id)}>{name}</NamedLink>
   return (
-    <>
-      <Show loaded={rules} what={page}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Empty>
-              {empty} {!isAdmin(who) && `An owner or admin makes ${page}.`}
-            </Empty>
-          ) : (
-            <Table {...{ caption: page, rows: data, columns: [{ name: 'Name', cell: name }, ...columns] }} />
-          )
-        }
-      </Show>
-      {isAdmin(who) && (
-        <section>
-          <h2>New {one}</h2>
-          <Form {...{ nameOf, save: add }}>{`Make the ${one}`}</Form>
-          <Saying said={said} />
-        </section>
+    <Ready of={[rules]}>
+      {() => (
+        <>
+          <AnswerOf loaded={rules} name={capital(page)} soft={soft}>
+            {({ data }) => saidOf(data)}
+          </AnswerOf>
+          <Show loaded={rules} what={page}>
+            {({ data }) =>
+              data.length === 0 ? (
+                <Empty>
+                  {empty} {!isAdmin(who) && `An owner or admin makes ${page}.`}
+                </Empty>
+              ) : (
+                <Table
+                  {...{ caption: page, rows: data, columns: [{ name: 'Name', cell: name }, ...columns] }}
+                />
+              )
+            }
+          </Show>
+          {isAdmin(who) && (
+            <section>
+              <h2>New {one}</h2>
+              <Form {...{ nameOf, save: add }}>{`Make the ${one}`}</Form>
+              <Saying said={said} />
+            </section>
+          )}
+        </>
       )}
-    </>
+    </Ready>
   )
 }
 
 function RulePage<Of extends Rule>({ kind, id, who }: OfKind<Of> & { id: string }) {
-  const { page, one, Form, more } = kind
+  const { page, one, saidOne, Form, more } = kind
   const { count, said, run, reload } = useChanges()
   const path = `/${page}/${encodeURIComponent(id)}`
   const rule = useApi<Of>(path, {}, count)
@@ -100,12 +115,16 @@ function RulePage<Of extends Rule>({ kind, id, who }: OfKind<Of> & { id: string 
   return (
     <>
       <Back to={page}>{`All ${page}`}</Back>
+      <AnswerOf loaded={rule} name={capital(one)}>
+        {(stored) => (
+          <>
+            <bdi>{stored.name}</bdi>: {stored.enabled ? saidOne(stored) : 'silenced'}
+          </>
+        )}
+      </AnswerOf>
       <Show loaded={rule} what={`the ${one}`}>
         {(stored) => (
           <>
-            <h2>
-              <bdi>{stored.name}</bdi>
-            </h2>
             <Facts kind="facts" of={columns.map(({ name, cell }) => [name, cell?.(stored)])} />
             {isAdmin(who) && (
               <>

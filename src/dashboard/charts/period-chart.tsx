@@ -6,6 +6,7 @@ import { NamedLink } from '../parts/link.tsx'
 import { Axes, MARGIN, middleOf, partOf } from './axes.tsx'
 import { Figure } from './figure.tsx'
 import { ticksTo, upwards } from './scale.ts'
+import { Shape, Swatch } from './shapes.tsx'
 
 export interface Series extends Named {
   /** One a period. */
@@ -45,6 +46,10 @@ const HEIGHT = 240
 const MAX_BAR = 40
 /** The height of a row of marks. */
 const FLAG = 12
+/** A part of a bar has its shape from this height and width on. */
+const SHAPE = 12
+/** A triangle stands on a bar that stands out. */
+const HIGH_SHAPE = 2
 
 /** Stacked bars, one for each period: US dollars unless `format` says otherwise. */
 export function PeriodChart(props: PeriodChartProps) {
@@ -75,7 +80,7 @@ export function PeriodChart(props: PeriodChartProps) {
               one.name,
               format(one.values[index] ?? 0),
               isStacked && one.values[index] === 0,
-              isStacked ? colorOf(one, nth) : undefined,
+              isStacked ? shapeOf(one, nth) : undefined,
             ] as const,
         ),
         ...(isStacked ? [['Total', format(sums[index] ?? 0)] as const] : []),
@@ -93,12 +98,11 @@ export function PeriodChart(props: PeriodChartProps) {
           <g key={name}>
             {values.map((value, index) =>
               !value ? null : (
-                <circle
+                <Shape
                   key={index}
-                  class={kind}
-                  cx={middleOf(width, periods.length, index)}
-                  cy={HEIGHT - MARGIN.bottom + FLAG * (row + 0.5)}
-                  r="4"
+                  {...{ kind, of: row, size: 8 }}
+                  x={middleOf(width, periods.length, index)}
+                  y={HEIGHT - MARGIN.bottom + FLAG * (row + 0.5)}
                 />
               ),
             )}
@@ -109,6 +113,7 @@ export function PeriodChart(props: PeriodChartProps) {
         </pattern>
         {sums.map((sum, index) => {
           let below = 0
+          const isHighest = isHigh?.(periods[index] ?? '') === true
           return (
             <g
               key={index}
@@ -119,16 +124,28 @@ export function PeriodChart(props: PeriodChartProps) {
                 const top = y(below + value)
                 const height = y(below) - top
                 below += value
+                const shape = shapeOf(one, nth)
                 return height <= 0 ? null : (
-                  <rect
-                    key={nth}
-                    fill={isHigh?.(periods[index] ?? '') ? 'var(--more)' : colorOf(one, nth)}
-                    y={top}
-                    width={bar}
-                    height={height}
-                  />
+                  <g key={nth}>
+                    <rect
+                      fill={isHighest ? 'var(--more)' : `var(--s${shape})`}
+                      y={top}
+                      width={bar}
+                      height={height}
+                    />
+                    {isStacked && bar > SHAPE && height > SHAPE && (
+                      <Shape
+                        of={shape}
+                        x={bar / 2}
+                        y={top + height / 2}
+                        size={SHAPE / 2}
+                        fill="var(--card)"
+                      />
+                    )}
+                  </g>
                 )
               })}
+              {isHighest && <Shape of={HIGH_SHAPE} x={bar / 2} y={y(sum) - 7} size={8} fill="var(--more)" />}
               {periods[index] === unfinished && (
                 <rect fill={`url(#${hatching})`} y={y(sum)} width={bar} height={y(0) - y(sum)} />
               )}
@@ -153,7 +170,7 @@ export function PeriodChart(props: PeriodChartProps) {
           {(isStacked || limit !== undefined || flags.length > 0) && (
             <Legend
               names={isStacked ? series : []}
-              flags={flags.filter(({ values }) => values.some(Boolean))}
+              flags={flags.map((flag, of) => ({ ...flag, of })).filter(({ values }) => values.some(Boolean))}
               limit={limit && limitText(limit, format)}
             />
           )}
@@ -198,15 +215,14 @@ interface Named {
   color?: number | undefined
 }
 
-/** The colour of a series: its own, else by its place, the rest in grey. */
-const colorOf = ({ isRest, color }: Named, index: number): string =>
-  `var(--s${isRest === true ? 6 : (color ?? index)})`
+/** The number of a series' colour and shape: its own, else by its place, the rest is grey. */
+const shapeOf = ({ isRest, color }: Named, index: number): number => (isRest === true ? 6 : (color ?? index))
 
 interface LegendProps {
   names: readonly Named[]
   limit?: string | undefined
   /** Marks by their class. */
-  flags?: readonly { name: string; kind: string }[]
+  flags?: readonly { name: string; kind: string; of: number }[]
 }
 
 /** The names of a chart's series with their colours, of its marks, and of the line across it. */
@@ -215,17 +231,13 @@ function Legend({ names, limit, flags = [] }: LegendProps) {
     <ul class="legend">
       {names.map(({ name, href, isRest = false, color }, index) => (
         <li key={index}>
-          <svg width="10" height="10" aria-hidden="true">
-            <rect fill={colorOf({ name, isRest, color }, index)} width="10" height="10" rx="2" />
-          </svg>
+          <Swatch of={shapeOf({ name, isRest, color }, index)} />
           {href === undefined ? <bdi>{name}</bdi> : <NamedLink to={href}>{name}</NamedLink>}
         </li>
       ))}
-      {flags.map(({ name, kind }) => (
+      {flags.map(({ name, kind, of }) => (
         <li key={name}>
-          <svg width="10" height="10" aria-hidden="true">
-            <circle class={kind} cx="5" cy="5" r="4" />
-          </svg>
+          <Swatch {...{ of, kind }} />
           {name}
         </li>
       ))}

@@ -1,5 +1,5 @@
 import { weekdayOf, weekOf } from '../client/days.ts'
-import { formatWhole } from '../client/format.ts'
+import { formatDay, formatWeekday, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { Figure } from './figure.tsx'
 
@@ -7,6 +7,8 @@ const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
 const LEFT = 36
 const TOP = 8
 const ROW = 22
+/** The width of a week's name. */
+const LABEL = 44
 
 /** Counts by weekday (rows) and week (columns); the area of a circle is the count. */
 export function PunchCard({
@@ -37,9 +39,9 @@ export function PunchCard({
             </text>
           ))}
           {weeks.map((week, index) =>
-            index % every === 0 ? (
+            index % every === 0 && LEFT + part * index < width - LABEL ? (
               <text key={week} x={LEFT + part * index} y={height - 4}>
-                {week}
+                {formatDay(week)}
               </text>
             ) : null,
           )}
@@ -63,7 +65,7 @@ export function PunchCard({
       marks={(width) =>
         days.map(({ day, count }) => ({
           ...placeOf(day, partOf(width)),
-          title: day,
+          title: formatWeekday(day),
           lines: [['Sessions', formatWhole(count)]],
           href: count === 0 ? undefined : linkTo('sessions', { from: day, to: day }),
         }))

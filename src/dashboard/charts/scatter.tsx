@@ -1,6 +1,7 @@
 import { MARGIN, Scale } from './axes.tsx'
 import { Figure } from './figure.tsx'
 import { ticksTo, upwards } from './scale.ts'
+import { Shape, Swatch } from './shapes.tsx'
 
 interface Point {
   key: string
@@ -9,7 +10,7 @@ interface Point {
   x: number
   y: number
   href: string
-  /** A class of the style sheet. */
+  /** One of `kinds`. */
   kind: string
 }
 
@@ -17,6 +18,8 @@ interface ScatterProps {
   title: string
   description: string
   points: readonly Point[]
+  /** Classes of the style sheet with their own shapes, which the legend names. */
+  kinds: readonly string[]
   xName: string
   yName: string
   formatX: (value: number) => string
@@ -27,7 +30,7 @@ interface ScatterProps {
 const HEIGHT = 300
 
 /** Points that link to what they stand for. */
-export function Scatter({ title, description, points, xName, yName, formatX, maxY }: ScatterProps) {
+export function Scatter({ title, description, points, kinds, xName, yName, formatX, maxY }: ScatterProps) {
   const xTicks = ticksTo(Math.max(0, ...points.map(({ x }) => x)), 5)
   const maxX = xTicks.at(-1) ?? 1
   const bottom = MARGIN.bottom + 14
@@ -56,7 +59,14 @@ export function Scatter({ title, description, points, xName, yName, formatX, max
           </text>
         </g>
         {points.map(({ key, kind, x: value, y: height }) => (
-          <circle key={key} class={`dot ${kind}`} cx={x(value)} cy={MARGIN.top + y(height)} r="6" />
+          <Shape
+            key={key}
+            kind={`dot ${kind}`}
+            of={kinds.indexOf(kind)}
+            x={x(value)}
+            y={MARGIN.top + y(height)}
+            size={12}
+          />
         ))}
       </>
     )
@@ -69,6 +79,16 @@ export function Scatter({ title, description, points, xName, yName, formatX, max
       height={HEIGHT}
       draw={draw}
       isPlane
+      legend={
+        <ul class="legend">
+          {kinds.map((kind, of) => (
+            <li key={kind}>
+              <Swatch {...{ of, kind }} />
+              {kind}
+            </li>
+          ))}
+        </ul>
+      }
       marks={(width) =>
         points.map((point) => ({
           x: across(width)(point.x),

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { Swatch } from './shapes.tsx'
 
 /** A place of a chart that has something to say. */
 export interface Mark {
@@ -8,7 +9,7 @@ export interface Mark {
   y: number
   title: string
   /** `isNone`: only the table says it. */
-  lines: readonly (readonly [name: string, value: string, isNone?: boolean, color?: string | undefined])[]
+  lines: readonly (readonly [name: string, value: string, isNone?: boolean, shape?: number | undefined])[]
   /** A click, a second tap or Enter goes there. */
   href?: string | undefined
 }
@@ -89,14 +90,10 @@ function Tip({ mark: { x, title, lines }, width }: { mark: Mark; width: number }
   return (
     <div class="tip" role="status" style={place}>
       <strong>{title}</strong>
-      {lines.map(([name, value, isNone, color], index) =>
+      {lines.map(([name, value, isNone, shape], index) =>
         isNone ? null : (
           <p key={index}>
-            {color !== undefined && (
-              <svg width="10" height="10" aria-hidden="true">
-                <rect fill={color} width="10" height="10" rx="2" />
-              </svg>
-            )}
+            {shape !== undefined && <Swatch of={shape} />}
             <bdi>{name}</bdi> <span>{value}</span>
           </p>
         ),

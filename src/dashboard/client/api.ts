@@ -93,6 +93,10 @@ export type Loaded<Value> = (
   key?: string
 }
 
+/** The value, or the one before while the next is loaded; undefined where there is none. */
+export const loadedOf = <Value>(loaded: Loaded<Value>): Value | undefined =>
+  loaded.state === 'failed' ? undefined : loaded.value
+
 const asFailure = (error: unknown): ApiFailure =>
   error instanceof ApiFailure
     ? error
@@ -159,9 +163,8 @@ export function useLoaded<Value>(key: string, load: (signal: AbortSignal) => Pro
   }, [key])
   // the first render after a change of `key` still has the old state
   if (loaded.key === key) return loaded
-  return loaded.state === 'failed' || loaded.value === undefined
-    ? { state: 'loading' }
-    : { state: 'loading', value: loaded.value }
+  const value = loadedOf(loaded)
+  return value === undefined ? { state: 'loading' } : { state: 'loading', value }
 }
 
 /**

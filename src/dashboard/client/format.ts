@@ -36,9 +36,9 @@ export const formatDollarTick = (value: number): string =>
 export const formatShare = (value: number): string => `${decimal.format(value * 100)}%`
 /** Writes a number of hundredths, 0 to 100, as a percentage. */
 export const formatPercent = (value: number): string => `${decimal.format(value)}%`
-/** Writes a change with its sign: `+12.5%`, `−3.0%`. */
+/** Writes a change with its sign: `+12.5%`, `−3.0%`; without it what is below a cent. */
 export const signed = (value: number, format: (value: number) => string): string =>
-  `${value > 0 ? '+' : value < 0 ? '−' : ''}${format(Math.abs(value))}`
+  `${value > 0 ? '+' : value < 0 ? '−' : ''}${format(Math.abs(value))}`.replace(/^[+−]</, '<')
 /** Writes the change of a mean score: `+1.2 points`. */
 export const formatPoints = (now: number, before: number): string =>
   signed(Math.round((now - before) * 10) / 10, (points) => `${formatScore(points)} points`)

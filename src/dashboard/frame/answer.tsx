@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Loaded } from '../client/api.ts'
+import { type Loaded, loadedOf } from '../client/api.ts'
 
 interface AnswerProps {
   /** The page's answer: a sentence. */
@@ -15,6 +15,19 @@ export const Answer = ({ children, soft }: AnswerProps) => (
     {soft !== undefined && soft !== '' && soft !== false && <p class="soft">{soft}</p>}
   </>
 )
+
+interface AnswerOfProps<Value> extends Pick<AnswerProps, 'soft'> {
+  loaded: Loaded<Value>
+  /** The heading where nothing was loaded. */
+  name: string
+  children: (value: Value) => ComponentChildren
+}
+
+/** The answer from what was loaded. */
+export function AnswerOf<Value>({ loaded, name, soft, children }: AnswerOfProps<Value>) {
+  const value = loadedOf(loaded)
+  return <Answer soft={soft}>{value === undefined ? name : children(value)}</Answer>
+}
 
 interface ReadyProps {
   /** All that the page asks for at first. */

@@ -11,26 +11,21 @@ import {
   formatWeekdayName,
 } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
+import { besideUsual, type CostOn, usualOf } from '../client/usual.ts'
 import { Answer } from '../frame/answer.tsx'
 import { keptOf } from '../frame/kept.ts'
 import { budgetOf, limitLine, type MonthBudget } from '../pages/budget.ts'
 import { useSinceLastLook } from './last-look.ts'
 
-/** Weeks before a day whose same weekdays are its usual ones. */
-export const USUAL_WEEKS = 4
 /** A day that cost this many times the usual stands out. */
 const HIGH = 1.5
 
 export type Days = ReadonlyMap<string, CostTrend['data'][number]>
 
-const costOn = (days: Days, day: string): number => days.get(day)?.cost ?? 0
-
-/** The mean of the same weekday in the four weeks before. */
-const usualOf = (days: Days, day: string): number =>
-  Array.from({ length: USUAL_WEEKS }, (_, week) => costOn(days, addDays(day, -7 * (week + 1)))).reduce(
-    (sum, cost) => sum + cost,
-    0,
-  ) / USUAL_WEEKS
+const costOf =
+  (days: Days): CostOn =>
+  (day) =>
+    days.get(day)?.cost ?? 0
 
 /** The organization's budget of this month. */
 export function monthBudget(days: Days): MonthBudget | undefined {
@@ -50,7 +45,8 @@ interface MorningProps {
 /** Yesterday against its weekday, the month's end, and what happened since the last look. */
 export function Morning({ days, budget, organization, critical }: MorningProps) {
   const yesterday = addDays(today(), -1)
-  const [cost, usual] = [costOn(days, yesterday), usualOf(days, yesterday)]
+  const costOn = costOf(days)
+  const [cost, usual] = [costOn(yesterday), usualOf(costOn, yesterday)]
   const weekday = formatWeekdayName(yesterday)
   const times = usual === 0 ? undefined : cost / usual
   const against =
@@ -108,32 +104,24 @@ export function EachDay({ days, range, budget, query, mayChange, isWhole }: Each
   const periods = periodsOf({ from: range.from, to: isPast ? range.to : today() }, 'day')
   const limits = isWhole
     ? limitLine(
-        {
-          limitOf: (month) => days.get([...days.keys()].find((day) => day >= month) ?? '')?.budget ?? null,
-          month: undefined,
-        },
+        { limitOf: (month) => days.get([...days.keys()].find((day) => day >= month) ?? '')?.budget ?? null },
         periods,
         'day',
       )
     : undefined
-  const difference = (day: string) => {
-    const usual = usualOf(days, day)
-    return day === today() || usual === 0
-      ? '–'
-      : `${formatTimes(costOn(days, day) / usual)} a usual ${formatWeekdayName(day)}`
+  const costOn = costOf(days)
+  const mean = periods.reduce((sum, day) => sum + costOn(day), 0) / periods.length
+  const isHigh = (day: string) => {
+    const usual = usualOf(costOn, day)
+    return day !== today() && usual > 0 && costOn(day) >= Math.max(mean, HIGH * usual)
   }
-  const mean = periods.reduce((sum, day) => sum + costOn(days, day), 0) / periods.length
-  const isHigh = (day: string) =>
-    day !== today() &&
-    usualOf(days, day) > 0 &&
-    costOn(days, day) >= Math.max(mean, HIGH * usualOf(days, day))
   return (
     <PeriodChart
       title="Cost of each day"
       description="A bar for each day: US dollars. Today is hatched: it is not over. Orange is 1.5 times its usual weekday or more."
       periods={periods}
-      series={[{ name: 'Cost', values: periods.map((day) => costOn(days, day)) }]}
-      also={[{ name: 'Compared', values: periods.map(difference) }]}
+      series={[{ name: 'Cost', values: periods.map(costOn) }]}
+      also={[besideUsual(costOn, periods)]}
       isHigh={isHigh}
       limit={limits}
       unfinished={today()}

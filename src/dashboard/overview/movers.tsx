@@ -18,7 +18,7 @@ const WORDS: Record<Cause, readonly [more: string, less: string]> = {
   cache_read_per_call: ['more read from the cache a call', 'less read from the cache a call'],
   cache_write_per_call: ['more written to the cache a call', 'less written to the cache a call'],
   price: ['at higher prices', 'at lower prices'],
-  undivided: ['more that states only a cost', 'less that states only a cost'],
+  undivided: ['more cost without tokens', 'less cost without tokens'],
 }
 
 /** The projects whose cost changed most with what made most of it, and the sum of all. */

@@ -20,11 +20,12 @@ import { linkTo } from '../client/links.ts'
 import { useAttention } from '../client/lists.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
 import { comparedOf, rangeOf } from '../client/ranges.ts'
+import { USUAL_DAYS } from '../client/usual.ts'
 import { Ready } from '../frame/answer.tsx'
 import { Bar } from '../frame/bar.tsx'
 import { keptOf } from '../frame/kept.ts'
 import { Show } from '../parts/show.tsx'
-import { type Days, EachDay, Morning, monthBudget, USUAL_WEEKS } from './days.tsx'
+import { type Days, EachDay, Morning, monthBudget } from './days.tsx'
 import { Movers } from './movers.tsx'
 import { NothingNew } from './nothing-new.tsx'
 import { Tile } from './tile.tsx'
@@ -47,7 +48,7 @@ export function OverviewPage({ route: { query }, who }: PageProps) {
   ].sort()
   const trend = useApi<CostTrend>('/cost/trend', {
     project,
-    date_from: addDays(first, -7 * USUAL_WEEKS),
+    date_from: addDays(first, -USUAL_DAYS),
     date_to: today(),
   })
   const attention = useAttention()
@@ -59,7 +60,7 @@ export function OverviewPage({ route: { query }, who }: PageProps) {
   const quality = useApi<QualityOverview>('/quality', { project, ...dates, compare: 'previous' })
   const isEmpty =
     trend.state === 'ready' && trend.value.data.every(({ sessions, cost }) => sessions === 0 && cost === 0)
-  const me = trend.state === 'ready' && !isEmpty ? who.member?.id : undefined
+  const me = who.member?.id
   const { from: date_from, to: date_to } = week
   const own = pathOf('/cost/breakdown', { by: 'project', member: me, date_from, date_to, per_page: 1 })
   const mine = useLoaded(`${me} ${own}`, async (signal) =>

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { UNITS } from '../../features/alerts/message.ts'
 import type { Attention } from '../../features/attention/model.ts'
+import { Swatch } from '../charts/shapes.tsx'
 import { countOf, daysAgo, formatCompact, formatDay, formatDollars, formatPercent } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
@@ -157,13 +158,7 @@ export function ToDecide({ attention, budget }: ToDecideProps) {
       <ul>
         {items.map(({ key, tone, text, action, href }) => (
           <li key={key}>
-            <svg width="10" height="10" aria-hidden="true">
-              {tone === 'bad' ? (
-                <circle class="bad" cx="5" cy="5" r="5" />
-              ) : (
-                <rect class="fair" width="10" height="10" rx="2" />
-              )}
-            </svg>
+            <Swatch of={tone === 'bad' ? 0 : 1} kind={tone} />
             <span>{text}</span>
             <a href={href}>{action}&nbsp;→</a>
           </li>

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { basePath } from '../client/base.ts'
 import { linkTo, searchOf } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
+import { Answer } from '../frame/answer.tsx'
 import { Copied } from '../parts/copied.tsx'
 import { Choice, Field, named } from '../parts/field.tsx'
 import { FilterForm } from '../parts/filters.tsx'
@@ -31,6 +32,10 @@ export function BadgesPage({ who }: PageProps) {
   )
   return (
     <>
+      <Answer soft="Choose one, and paste its line into the README of a project.">
+        A badge shows quality, security or cost of the last {given.days || 30} days
+        {look.project && ` of ${look.project}`}
+      </Answer>
       <FilterForm>
         <Choice label="Badge" value={kind} options={named(BADGES)} onChange={setKind} />
         <Choice

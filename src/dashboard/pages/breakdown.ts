@@ -29,8 +29,8 @@ export const KEY_OPTIONS = COST_KEYS.map((key) => [key, isFacet(key) ? FACETS[ke
 /** Keys that a chart shows at first: half of them cost most, the others changed most; the rest is drawn together. */
 export const SHOWN = 6
 const PAGE = 100
-/** Pages of cells that a chart reads at most. */
-const MAX_PAGES = 3
+/** Requests that a page makes at most for its chart. */
+export const CHART_REQUESTS = 3
 
 /** The API's name of the rest. */
 const OTHERS = '(others)'
@@ -42,9 +42,9 @@ interface Stack {
   series: (Series & { key: string | null | undefined })[]
 }
 
-/** The finest period of which the chart reads all cells. */
-export const stackGranularity = (range: Range, shown = SHOWN): Granularity =>
-  finestGranularity(range, Math.floor((MAX_PAGES * PAGE) / (shown + 1)))
+/** The finest period of which the chart reads nearly all cells. */
+export const stackGranularity = (range: Range, shown: number, requests: number): Granularity =>
+  finestGranularity(range, Math.floor((requests * PAGE) / shown))
 
 /**
  * Loads the costs of each period by `key`: those that cost most and, against the days that are compared, those that changed most, and
@@ -55,7 +55,11 @@ export function useStack(
   granularity: Granularity,
   range: Range,
   filters: Query,
-  { shown = SHOWN, compare }: { shown?: number; compare?: string | undefined } = {},
+  {
+    shown = SHOWN,
+    compare,
+    requests = 1,
+  }: { shown?: number; compare?: string | undefined; requests?: number } = {},
 ): Loaded<Stack> {
   const periods = periodsOf(range, granularity)
   const query = {
@@ -65,7 +69,7 @@ export function useStack(
     by: granularity,
     and_by: key,
     // a range of many years has fewer keys in as many cells
-    top: Math.max(1, Math.min(shown, Math.floor((MAX_PAGES * PAGE) / Math.max(1, periods.length)) - 1)),
+    top: Math.max(1, Math.min(shown, Math.floor((requests * PAGE) / Math.max(1, periods.length)) - 1)),
     ...(compare !== undefined && { compare, top_by: 'cost_and_change' }),
     sort: 'key',
     order: 'asc',
@@ -75,7 +79,7 @@ export function useStack(
     const read = (page: number) =>
       getJson<Breakdown>(pathOf('/cost/breakdown', { ...query, page }), { signal })
     const [first, colors] = await Promise.all([read(1), loadColors(key)])
-    const pages = Math.min(MAX_PAGES, Math.ceil(first.pagination.total / PAGE))
+    const pages = Math.min(requests, Math.ceil(first.pagination.total / PAGE))
     const later = await Promise.all(Array.from({ length: Math.max(0, pages - 1) }, (_, at) => read(at + 2)))
     const cells = [first, ...later].flatMap(({ data }) => data)
     const series = [...Map.groupBy(cells, ({ and_key }) => and_key ?? null)].map(([name, items]) => {

@@ -15,6 +15,7 @@ import {
   today,
 } from '../client/days.ts'
 import { NONE, type Query } from '../client/links.ts'
+import { type CostOn, USUAL_DAYS } from '../client/usual.ts'
 
 // The budgets of exactly what a page of cost shows.
 
@@ -34,28 +35,55 @@ export interface MonthBudget extends Pick<Budget, 'limit' | 'current_cost' | 'st
   exceedsOn: string | null
 }
 
-interface Budgets {
+interface Days {
+  /** Says the cost of a day of the range, or of the four weeks before where the periods are days. */
+  costOn: CostOn
   /** The limit in force in a month, which its first day names. */
   limitOf: (month: string) => number | null
   /** The budget of the range's only month, else of the running month where the range reaches into it. */
   month: MonthBudget | undefined
 }
 
-/** Loads the budgets of what the filters leave in the range's months; undefined where there are none, or the reader may not see all of that cost. */
-export function useBudgets(filters: Query, range: Range, isDeveloper: boolean): Loaded<Budgets | undefined> {
+/**
+ * Loads what each day cost of what the filters leave, with its budgets in the range's months; undefined where neither is
+ * asked for. `isByDay`: the days are compared with usual ones.
+ */
+export function useDays(
+  filters: Query,
+  range: Range,
+  isByDay: boolean,
+  isDeveloper: boolean,
+): Loaded<Days | undefined> {
   const scope = scopeOf(filters)
   // a developer may see only their own part of a team's cost
-  const isShown = scope !== undefined && !(isDeveloper && scope.team !== undefined)
-  return useLoaded(JSON.stringify(['budgets', scope, range, isShown]), async (signal) => {
-    if (!isShown || range.from > range.to) return undefined
+  const hasBudgets = scope !== undefined && !(isDeveloper && scope.team !== undefined)
+  const key = JSON.stringify(['days', filters, range, isByDay, hasBudgets])
+  return useLoaded(key, async (signal) => {
+    if (range.from > range.to || !(hasBudgets || isByDay)) return undefined
     const [first, last] = [monthOf(range.from), monthOf(range.to)]
     const month = first.from === last.from ? first : monthOf(today())
-    const { limitOf, days } = await (Object.keys(scope).length === 0
-      ? ofOrganization({ from: first.from, to: last.to }, signal)
-      : ofScope(scope, month, signal))
-    const limit = month.from < first.from || month.from > last.from ? null : limitOf(month.from)
+    const isShown = hasBudgets && month.from >= first.from && month.from <= last.from
+    const asked = [
+      ...(isShown ? [month] : []),
+      ...(isByDay ? [{ from: addDays(range.from, -USUAL_DAYS), to: range.to }] : []),
+      ...(hasBudgets && Object.keys(scope).length === 0 ? [{ from: first.from, to: last.to }] : []),
+    ]
+    const [from = ''] = asked.map(({ from }) => from).sort()
+    const [to = ''] = asked
+      .map(({ to }) => to)
+      .sort()
+      .reverse()
+    const { limitOf, days } = await (hasBudgets && Object.keys(scope).length === 0
+      ? ofOrganization({ from, to }, signal)
+      : ofFilters(filters, hasBudgets ? scope : undefined, { from, to }, signal))
+    const costs = new Map(days.map(({ period, cost }) => [period, cost]))
+    const limit = isShown ? limitOf(month.from) : null
     const ofMonth = days.filter(({ period }) => period >= month.from && period <= month.to)
-    return { limitOf, month: limit === null ? undefined : budgetOf(limit, month, ofMonth) }
+    return {
+      limitOf,
+      costOn: (day) => costs.get(day) ?? 0,
+      month: limit === null ? undefined : budgetOf(limit, month, ofMonth),
+    }
   })
 }
 
@@ -68,16 +96,24 @@ async function ofOrganization({ from, to }: Range, signal: AbortSignal) {
   return { limitOf: (month: string) => limits.get(month) ?? null, days: data }
 }
 
-async function ofScope(scope: Query, { from, to }: Range, signal: AbortSignal) {
-  const query = { ...scope, by: 'day', sort: 'key', order: 'asc', per_page: 31, date_from: from, date_to: to }
+async function ofFilters(filters: Query, scope: Query | undefined, { from, to }: Range, signal: AbortSignal) {
+  const query = {
+    ...filters,
+    by: 'day',
+    sort: 'key',
+    order: 'asc',
+    per_page: 100,
+    date_from: from,
+    date_to: to,
+  }
   const [limits, costs] = await Promise.all([
-    getJson<BudgetPage>(pathOf('/budgets', { ...scope, per_page: 100 }), { signal }),
-    getJson<Breakdown>(pathOf('/cost/breakdown', query), { signal }),
+    scope && getJson<BudgetPage>(pathOf('/budgets', { ...scope, per_page: 100 }), { signal }),
+    from === '' ? undefined : getJson<Breakdown>(pathOf('/cost/breakdown', query), { signal }),
   ])
   return {
     // the newest is the first
-    limitOf: (month: string) => limits.data.find((one) => `${one.month}-01` <= month)?.limit ?? null,
-    days: costs.data.map(({ key, cost }): Day => ({ period: key ?? '', cost })),
+    limitOf: (month: string) => limits?.data.find((one) => `${one.month}-01` <= month)?.limit ?? null,
+    days: (costs?.data ?? []).map(({ key, cost }): Day => ({ period: key ?? '', cost })),
   }
 }
 
@@ -105,7 +141,11 @@ export function budgetOf(limit: number, month: Range, days: readonly Day[]): Mon
 }
 
 /** The limit as a line over the periods: even parts of each month's for shorter ones. */
-export function limitLine({ limitOf }: Budgets, periods: readonly string[], granularity: Granularity) {
+export function limitLine(
+  { limitOf }: Pick<Days, 'limitOf'>,
+  periods: readonly string[],
+  granularity: Granularity,
+) {
   const values = periods.map((period) => {
     const days = periodsOf(
       daysOfPeriod(period, granularity, { from: period, to: addDays(period, 31) }),

@@ -1,11 +1,11 @@
 import type { BudgetPage, ScopedBudget } from '../../features/budgets/model.ts'
-import { request, useApi } from '../client/api.ts'
+import { loadedOf, request, useApi } from '../client/api.ts'
 import { isDay, lastMonths, monthOf, today } from '../client/days.ts'
 import { countOf, formatDay, formatDollars, formatMonth, formatPercent } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
-import { Answer, Ready } from '../frame/answer.tsx'
+import { AnswerOf, Ready } from '../frame/answer.tsx'
 import { Bar } from '../frame/bar.tsx'
 import { Asked } from '../parts/asked.tsx'
 import { Bar as Filled } from '../parts/bar.tsx'
@@ -68,9 +68,19 @@ export function BudgetsPage({ route: { query }, who }: PageProps) {
           ? (members.get(member)?.name ?? member)
           : 'the organization'
   const month = monthOf(today())
+  const before = lastMonths(2).from
+  const past = useApi<BudgetPage>('/budgets', {
+    ...{ include: 'used', month: before.slice(0, 7), ...pick(query, 'page'), per_page: 100 },
+  })
   const asked = query.get('month')
   const shown = isDay(`${asked}-01`) && `${asked}-01` < month.from ? monthOf(`${asked}-01`) : month
   const isOver = shown.from < month.from
+  const pastUsed = new Map(
+    (loadedOf(past)?.data ?? []).flatMap((one) =>
+      one.used ? [[JSON.stringify(one.scope), one] as const] : [],
+    ),
+  )
+  const pastOf = ({ scope }: ScopedBudget) => pastUsed.get(JSON.stringify(scope))
   const set = (of: string, name: string | undefined, from: string, limit: number) =>
     run(() => request(budgetPath(from, of === '' ? {} : { [of]: name }), { method: 'PUT', body: { limit } }))
   const columns: readonly Column<ScopedBudget>[] = [
@@ -100,8 +110,17 @@ export function BudgetsPage({ route: { query }, who }: PageProps) {
       value: ({ used }) => used?.current_cost,
       number: ({ used }) => orUnknown(used?.current_cost, formatDollars),
     },
-    { ...dollarColumn('Limit a month', 'limit'), phone: 'also' },
-    ...(isOver ? [] : FORESEEN),
+    { ...dollarColumn('Limit', 'limit'), phone: 'also' },
+    ...(isOver
+      ? []
+      : [
+          ...FORESEEN,
+          {
+            name: formatMonth(before),
+            value: (budget: ScopedBudget) => pastOf(budget)?.used?.percent_used,
+            number: (budget: ScopedBudget) => orUnknown(pastOf(budget)?.used?.percent_used, formatPercent),
+          },
+        ]),
     { name: 'Since', cell: ({ month: since }) => formatMonth(`${since}-01`) },
     ...(isAdmin(who)
       ? [
@@ -145,16 +164,16 @@ export function BudgetsPage({ route: { query }, who }: PageProps) {
       <Bar filters={[]} usual={null}>
         <QueryChoice name="month" label="Month" options={months()} />
       </Bar>
-      <Ready of={[budgets]}>
+      <Ready of={[budgets, past]}>
         {() => (
           <>
-            <Answer
-              soft={`Limits are of a calendar month (${who.organization.time_zone}) and hold until a later one is set.${isOver ? '' : ' Expected: what was spent to yesterday, and as much a day as until then for the days that are left.'}`}
+            <AnswerOf
+              loaded={budgets}
+              name="Budgets"
+              soft={`${isOver || pastUsed.size === 0 ? '' : `${sentenceOf([...pastUsed.values()], nameOf, formatMonth(before))}. `}Limits are of a calendar month (${who.organization.time_zone}) and hold until a later one is set.${isOver ? '' : ' Expected: what was spent to yesterday, and as much a day as until then for the days that are left.'}`}
             >
-              {budgets.state === 'failed' || budgets.value === undefined
-                ? 'Budgets'
-                : sentenceOf(budgets.value.data, nameOf, isOver ? formatMonth(shown.from) : undefined)}
-            </Answer>
+              {({ data }) => sentenceOf(data, nameOf, isOver ? formatMonth(shown.from) : undefined)}
+            </AnswerOf>
             <Saying said={said} />
             <List
               loaded={budgets}
@@ -195,34 +214,45 @@ export function BudgetsPage({ route: { query }, who }: PageProps) {
   )
 }
 
+/** Budgets that a sentence names, those first of which most is spent. */
+const NAMED = 5
+
 /** `2 of 5 budgets are exceeded: team mobile (253.2%) and checkout (101.0%)`; `over` names a month that is. */
 function sentenceOf(
   limits: readonly ScopedBudget[],
   nameOf: (scope: Scope) => string,
   over?: string,
 ): string {
-  const used = limits.flatMap(({ scope, used }) => (used == null ? [] : [{ scope, ...used }]))
+  const used = limits
+    .flatMap(({ scope, limit, used }) => (used == null ? [] : [{ scope, limit, ...used }]))
+    .sort((one, other) => other.percent_used - one.percent_used)
   if (used.length === 0)
     return limits.length === 0 ? 'No budget is set' : `No budget held in ${over ?? 'this month'}`
   const named = (some: typeof used) =>
-    some.map(({ scope, percent_used }) => `${nameOf(scope)} (${formatPercent(percent_used)})`).join(', ')
+    some
+      .slice(0, NAMED)
+      .map(({ scope, percent_used }) => `${nameOf(scope)} (${formatPercent(percent_used)})`)
+      .join(', ') + (some.length > NAMED ? ` and ${countOf(some.length - NAMED, 'other')}` : '')
+  const ofOne = ({ scope, limit, current_cost, percent_used }: (typeof used)[number], verb: string) =>
+    `${formatDollars(current_cost)} (${formatPercent(percent_used)}) of the budget of ${nameOf(scope)}, ${formatDollars(limit)}, ${verb} spent`
   const of = `of ${countOf(used.length, 'budget')}`
   const [only, another] = used
   if (over !== undefined) {
-    if (only !== undefined && another === undefined)
-      return `In ${over} ${formatPercent(only.percent_used)} of the budget of ${nameOf(only.scope)} was spent`
+    if (only !== undefined && another === undefined) return `In ${over} ${ofOne(only, 'was')}`
     const passed = used.filter(({ status }) => status === 'exceeded')
     return passed.length === 0
       ? `In ${over} none ${of} was exceeded: ${named(used)}`
       : `In ${over} ${passed.length} ${of} ${passed.length === 1 ? 'was' : 'were'} exceeded: ${named(passed)}`
   }
   if (only !== undefined && another === undefined)
-    return `Of the budget of ${nameOf(only.scope)} ${formatPercent(only.percent_used)} is spent; ${
+    return `${ofOne(only, 'is')}; ${
       only.status === 'exceeded'
         ? 'it is exceeded'
-        : only.projected_exceed_date === null
-          ? `it holds: ${formatDollars(only.projected_cost)} is expected`
-          : `it will be passed on ${formatDay(only.projected_exceed_date)}`
+        : `${formatDollars(only.limit - only.current_cost)} is left, and ${
+            only.projected_exceed_date === null
+              ? `it holds: ${formatDollars(only.projected_cost)} is expected`
+              : `it will be passed on ${formatDay(only.projected_exceed_date)}`
+          }`
     }`
   const exceeded = used.filter(({ status }) => status === 'exceeded')
   const ahead = used.filter(
@@ -230,7 +260,7 @@ function sentenceOf(
   )
   const first =
     exceeded.length === 0
-      ? `None ${of} is exceeded`
+      ? `None ${of} is exceeded; most is spent of ${named(used.slice(0, 1))}`
       : `${exceeded.length} ${of} ${exceeded.length === 1 ? 'is' : 'are'} exceeded: ${named(exceeded)}`
   return ahead.length === 0 ? first : `${first}; ${ahead.length} will be: ${named(ahead)}`
 }

@@ -1,6 +1,6 @@
 import type { Breakdown, BreakdownItem } from '../../features/cost/breakdown-model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
-import { useApi, useAsked } from '../client/api.ts'
+import { loadedOf, useApi, useAsked } from '../client/api.ts'
 import { daysOfPeriod, isMonth, openPeriod, today } from '../client/days.ts'
 import { countOf, formatCompact, formatDollars, inRange, pluralOf } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
@@ -8,6 +8,7 @@ import { useMembers } from '../client/lists.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
 import { comparedOf, datesOf, rangeOf } from '../client/ranges.ts'
 import { linkHere, setQuery } from '../client/router.ts'
+import { besideUsual } from '../client/usual.ts'
 import { Answer, Ready } from '../frame/answer.tsx'
 import { Bar } from '../frame/bar.tsx'
 import { keptOf } from '../frame/kept.ts'
@@ -17,6 +18,7 @@ import { List } from '../parts/list.tsx'
 import { NotesForm, noteFlags, noteTexts, useChartNotes } from '../parts/notes.tsx'
 import { NoSessions, Show } from '../parts/show.tsx'
 import {
+  CHART_REQUESTS,
   COST_KEYS,
   changesOf,
   comparedWith,
@@ -29,7 +31,7 @@ import {
   useChanges,
   useStack,
 } from './breakdown.ts'
-import { limitLine, useBudgets } from './budget.ts'
+import { limitLine, useDays } from './budget.ts'
 import { cacheShareOf, columnsOf } from './cost-columns.tsx'
 import { moreOrLess, saidOfBudget, subjectOf } from './spend-words.ts'
 import { Unpriced } from './unpriced.tsx'
@@ -48,8 +50,13 @@ export function CostPage({ route, who }: PageProps) {
   const dates = datesOf(query)
   const compared = comparedOf(query)
   const top = Math.min(MAX_SHOWN, Math.max(SHOWN, Number(query.get('top')) || SHOWN))
-  const granularity = stackGranularity(range, top)
-  const stack = useStack(by, granularity, range, filters, { shown: top, compare: comparedWith(compared) })
+  // today is part of the range, and not of what is compared
+  const isOver = compared?.now.to === range.to
+  const requests = CHART_REQUESTS - (isOver ? 0 : 1) - (Object.values(filters).some(Boolean) ? 1 : 0)
+  const granularity = stackGranularity(range, top, requests)
+  const stack = useStack(by, granularity, range, filters, {
+    ...{ shown: top, compare: comparedWith(compared), requests },
+  })
   const list = {
     by,
     and_by: andBy,
@@ -59,28 +66,26 @@ export function CostPage({ route, who }: PageProps) {
     ...pick(query, 'sort', 'order', 'page'),
   }
   const breakdown = useApi<Breakdown>('/cost/breakdown', list)
-  // today is part of the range, and not of what is compared
-  const isOver = compared?.now.to === range.to
+  const known = loadedOf(breakdown)
   const changes = useChanges(by, andBy, isOver ? undefined : compared, filters)
   const changed =
     compared === undefined
       ? undefined
       : !isOver
-        ? changes.state === 'ready'
-          ? changes.value
+        ? loadedOf(changes)
+        : known?.total.previous !== undefined
+          ? changesOf(known)
           : undefined
-        : breakdown.state !== 'failed' && breakdown.value?.total.previous !== undefined
-          ? changesOf(breakdown.value)
-          : undefined
-  const budgets = useBudgets(filters, range, who.member?.role === 'developer')
+  const days = useDays(filters, range, granularity === 'day', who.member?.role === 'developer')
   const notes = useChartNotes(range, filters)
   const chart = useAsked(stack, { by, granularity, range })
   const table = useAsked(breakdown, { by, andBy })
   const members = useMembers(
     [by, andBy, chart.by, table.by, table.andBy, filters.member && 'member'].includes('member'),
   )
-  const total = breakdown.state === 'failed' ? undefined : breakdown.value?.total
-  const month = budgets.state === 'ready' ? budgets.value?.month : undefined
+  const total = known?.total
+  const costs = loadedOf(days)
+  const month = costs?.month
   /** The last row of the table. */
   const sum = total && { ...total, key: null, share: 1 }
   const hasUnpriced = (total?.unpriced_tokens ?? 0) > 0
@@ -115,10 +120,7 @@ export function CostPage({ route, who }: PageProps) {
       narrowed,
       sessionsOf,
     },
-    largest:
-      breakdown.state === 'failed'
-        ? 0
-        : Math.max(0, ...(breakdown.value?.data ?? []).map(({ share }) => share)),
+    largest: Math.max(0, ...(known?.data ?? []).map(({ share }) => share)),
   })
   return (
     <>
@@ -135,7 +137,7 @@ export function CostPage({ route, who }: PageProps) {
           onChange={(value) => setQuery({ and_by: value })}
         />
       </Bar>
-      <Ready of={[stack, breakdown, budgets, changes]}>
+      <Ready of={[stack, breakdown, days, changes]}>
         {() => (
           <>
             {total === undefined ? (
@@ -191,11 +193,8 @@ export function CostPage({ route, who }: PageProps) {
                         ...daysOfPeriod(period, chart.granularity, chart.range),
                       })
                     }
-                    limit={
-                      budgets.state === 'ready' && budgets.value
-                        ? limitLine(budgets.value, periods, chart.granularity)
-                        : undefined
-                    }
+                    limit={costs && limitLine(costs, periods, chart.granularity)}
+                    also={costs && chart.granularity === 'day' ? [besideUsual(costs.costOn, periods)] : []}
                     unfinished={openPeriod(chart.granularity)}
                     flags={noteFlags(noteTexts(notes, periods, chart.granularity, chart.range))}
                   />

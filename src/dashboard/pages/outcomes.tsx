@@ -2,7 +2,7 @@ import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { Outcome, Outcomes } from '../../features/outcomes/model.ts'
 import { saidPerMerged } from '../../features/outcomes/per-merged.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
-import { type Loaded, useApi, useAsked } from '../client/api.ts'
+import { type Loaded, loadedOf, useApi, useAsked } from '../client/api.ts'
 import { openPeriod } from '../client/days.ts'
 import {
   capital,
@@ -64,7 +64,7 @@ export function OutcomesPage({ route: { query } }: PageProps) {
                 <Answer soft={<SoftOutcomes total={total} />}>
                   {sentenceOf(
                     total,
-                    before.state === 'failed' ? undefined : before.value?.total,
+                    loadedOf(before)?.total,
                     compared && inRange(compared.before),
                     inRange(range),
                   )}
@@ -108,20 +108,22 @@ function Charts({ by, data }: { by: Group; data: readonly Outcome[] }) {
   }
   return (
     <div class="answers">
-      <PeriodChart
-        {...shared}
-        title={`Lines by ${by}`}
-        description={`A bar for each ${by}: added lines of commits, those that agents wrote below the others.`}
-        series={[
-          { name: 'Agents’ lines', values: data.map(({ ai_lines }) => ai_lines) },
-          {
-            ...{ name: 'Other lines', isRest: true },
-            values: data.map(({ effective_lines, ai_lines }) => (effective_lines ?? ai_lines) - ai_lines),
-          },
-        ]}
-        format={formatWhole}
-        formatTick={formatCompact}
-      />
+      {data.some(({ effective_lines, ai_lines }) => (effective_lines ?? ai_lines) > 0) && (
+        <PeriodChart
+          {...shared}
+          title={`Lines by ${by}`}
+          description={`A bar for each ${by}: added lines of commits, those that agents wrote below the others.`}
+          series={[
+            { name: 'Agents’ lines', values: data.map(({ ai_lines }) => ai_lines) },
+            {
+              ...{ name: 'Other lines', isRest: true },
+              values: data.map(({ effective_lines, ai_lines }) => (effective_lines ?? ai_lines) - ai_lines),
+            },
+          ]}
+          format={formatWhole}
+          formatTick={formatCompact}
+        />
+      )}
       <PeriodChart
         {...shared}
         title={`Cost by ${by}`}
@@ -201,13 +203,12 @@ function sentenceOf(
     was === undefined || against === undefined
       ? ''
       : was === merged
-        ? `, as many as ${against}`
+        ? `, ${merged === 0 ? 'nor' : 'as many as'} ${against}`
         : `, ${formatWhole(Math.abs(merged - was))} ${merged > was ? 'more' : 'fewer'} than ${against}`
   const each = saidPerMerged(total)
   return `${first}${change}${each === null ? '' : `, for ${formatDollars(each)} each`}`
 }
 
-/** Says what is known of lines and linked cost. */
 const SoftOutcomes = ({
   total: { linked_share, linked_cost, ai_share, survival },
 }: {

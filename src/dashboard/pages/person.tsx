@@ -5,7 +5,7 @@ import type { ListedFinding } from '../../features/security/finding-model.ts'
 import type { SessionListItem } from '../../features/sessions/model.ts'
 import type { WhoAmI } from '../../features/whoami/model.ts'
 import { PeriodChart } from '../charts/period-chart.tsx'
-import { type Page, useApi } from '../client/api.ts'
+import { loadedOf, type Page, useApi } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
 import { addDays, daysOfPeriod, openPeriod, today, weekOf, wholeDays } from '../client/days.ts'
 import { countOf, formatDollars, formatWhole } from '../client/format.ts'
@@ -59,10 +59,11 @@ export function PersonPage({ id, me = null }: PersonProps) {
   })
   const expertise = useApi<Expertise>('/team/expertise')
   const findings = useApi<Page<ListedFinding>>('/findings', { ...filters, status: 'open', per_page: NEWEST })
+  const known = loadedOf(sessions)
+  const costs = loadedOf(stack)?.series.flatMap(({ values }) => values)
   // the answers that are there anyway name most people
-  const expert =
-    expertise.state === 'ready' ? expertise.value.data.find((one) => one.user_id === id) : undefined
-  const email = sessions.state === 'ready' ? sessions.value.data[0]?.member?.email : undefined
+  const expert = loadedOf(expertise)?.data.find((one) => one.user_id === id)
+  const email = known?.data[0]?.member?.email
   const areThere = sessions.state === 'ready' && expertise.state === 'ready'
   const listed = useMembers(me === null && areThere && (expert === undefined || email == null)).get(id)
   const person =
@@ -71,7 +72,7 @@ export function PersonPage({ id, me = null }: PersonProps) {
       : expert !== undefined && email != null
         ? { name: expert.display_name, email }
         : listed
-  const isLookedAt = sessions.state === 'failed' || sessions.value?.pagination.total !== 0
+  const isLookedAt = known?.pagination.total !== 0
   const links = { member: person?.email ?? id, ...range }
   return (
     <>
@@ -85,12 +86,8 @@ export function PersonPage({ id, me = null }: PersonProps) {
         }
       >
         <bdi>{person?.name ?? id}</bdi>
-        {sessions.state !== 'failed' &&
-          sessions.value !== undefined &&
-          `: ${countOf(sessions.value.pagination.total, 'session')}`}
-        {stack.state !== 'failed' &&
-          stack.value !== undefined &&
-          `, ${formatDollars(stack.value.series.flatMap(({ values }) => values).reduce((sum, value) => sum + value, 0))}`}
+        {known !== undefined && `: ${countOf(known.pagination.total, 'session')}`}
+        {costs !== undefined && `, ${formatDollars(costs.reduce((sum, value) => sum + value, 0))}`}
       </Answer>
       {me !== null && <Compared id={id} />}
       <Show loaded={stack} what="cost">

@@ -1,5 +1,5 @@
 import type { RiskDetail } from '../../features/risk/model.ts'
-import { useApi } from '../client/api.ts'
+import { loadedOf, useApi } from '../client/api.ts'
 import {
   countOf,
   formatDollars,
@@ -35,7 +35,7 @@ export function PullRequestPage({ id }: { id: string }) {
   return (
     <>
       <Back to="pull-requests">All pull requests</Back>
-      {(item.state === 'failed' || item.value === undefined) && <h1>Pull request</h1>}
+      {loadedOf(item) === undefined && <h1>Pull request</h1>}
       <Show loaded={item} what="the pull request">
         {(value) => (
           <>

@@ -1,6 +1,6 @@
 import type { Rating, RiskScore } from '../../features/risk/model.ts'
 import { Scatter } from '../charts/scatter.tsx'
-import { getJson, type Page, pathOf, useAsked, useLoaded } from '../client/api.ts'
+import { getJson, loadedOf, type Page, pathOf, useAsked, useLoaded } from '../client/api.ts'
 import { countOf, formatDollars } from '../client/format.ts'
 import { linkTo, type Query } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
@@ -48,7 +48,7 @@ export function PullRequestsPage({ route: { query }, who }: PageProps) {
         usual={null}
         csv={{ path: '/risk', query: { ...filters, rating, include: 'cost' }, name: 'pull-requests' }}
       />
-      {(list.state === 'failed' || list.value === undefined) && <h1>Pull requests</h1>}
+      {loadedOf(list) === undefined && <h1>Pull requests</h1>}
       <Show loaded={list} what="pull requests">
         {({ data, pagination }) =>
           pagination.total === 0 ? (
@@ -132,6 +132,7 @@ function PullRequests({ data, byRisk }: { data: RiskScore[]; byRisk: boolean }) 
           ...{ key: id, href: linkTo('pull-requests', {}, id), kind: rating },
           ...{ name: `${repo}#${pr_number} ${pr_title}`, x: cost, y: risk_score },
         }))}
+        kinds={RATINGS}
         xName="Cost of the sessions"
         yName="Risk"
         formatX={formatDollars}

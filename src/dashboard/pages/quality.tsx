@@ -1,7 +1,7 @@
 import type { QualityOverview, QualityTrend } from '../../features/quality/model.ts'
 import type { SessionListItem } from '../../features/sessions/model.ts'
 import { LineChart } from '../charts/line-chart.tsx'
-import { type Loaded, type Page, useApi, useAsked } from '../client/api.ts'
+import { type Loaded, loadedOf, type Page, useApi, useAsked } from '../client/api.ts'
 import { finestGranularity, periodsOf } from '../client/days.ts'
 import { countOf, formatPoints, formatRange, formatScore, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
@@ -10,7 +10,7 @@ import { comparedOf, datesOf, rangeOf } from '../client/ranges.ts'
 import { Answer, Ready } from '../frame/answer.tsx'
 import { Bar } from '../frame/bar.tsx'
 import { keptOf } from '../frame/kept.ts'
-import { SESSION_COLUMNS } from '../parts/columns.tsx'
+import { SESSION_COLUMNS, UNKNOWN } from '../parts/columns.tsx'
 import { NotesForm, noteTexts, useChartNotes } from '../parts/notes.tsx'
 import { NoSessions, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
@@ -35,7 +35,7 @@ export function QualityPage({ route: { query }, who }: PageProps) {
   })
   const now = useApi<QualityOverview>('/quality', days('now'))
   const before = useApi<QualityOverview>('/quality', days('before'))
-  const trend = useApi<QualityTrend>('/quality/trend', { ...filters, granularity })
+  const trend = useApi<QualityTrend>('/quality/trend', { ...filters, granularity, include: 'quartiles' })
   const lowest = { ...filters, max_quality: LOW, sort: 'quality_score', order: 'asc' }
   const low = useApi<Page<SessionListItem>>('/sessions', { ...lowest, include: 'details', per_page: LISTED })
   const notes = useChartNotes(range, { project })
@@ -46,7 +46,7 @@ export function QualityPage({ route: { query }, who }: PageProps) {
     sort: 'quality_score',
     order: 'asc',
   })
-  const lowCount = low.state === 'failed' ? undefined : low.value?.pagination.total
+  const lowCount = loadedOf(low)?.pagination.total
   return (
     <>
       <Bar
@@ -61,7 +61,8 @@ export function QualityPage({ route: { query }, who }: PageProps) {
               soft={
                 <>
                   The mean over sessions of how smoothly each went: errors, rework, interruptions. 100 is
-                  best. It does not measure the code.
+                  best. It does not measure the code. The band of the chart holds the middle half of the
+                  sessions.
                 </>
               }
             >
@@ -115,9 +116,9 @@ function sentenceOf(
   before: Loaded<QualityOverview>,
   against: string | undefined,
 ): string {
-  const value = now.state === 'failed' ? undefined : now.value
+  const value = loadedOf(now)
   if (value === undefined || value.total_sessions === 0) return 'No session has a score in these days'
-  const was = before.state === 'failed' ? undefined : before.value
+  const was = loadedOf(before)
   const score = `Sessions have ${formatScore(value.average_score)} of 100 on average`
   if (was === undefined || was.total_sessions === 0 || against === undefined) return score
   const change = formatPoints(value.average_score, was.average_score)
@@ -133,23 +134,35 @@ interface ScoreLineProps {
 
 function ScoreLine({ title, periods, data, notes }: ScoreLineProps) {
   const known = new Map(data.map((point) => [point.date, point]))
-  const line = (name: string, pick: (point: QualityTrend['data'][number]) => number) => ({
+  type Point = QualityTrend['data'][number]
+  const line = (name: string, pick: (point: Point) => number | undefined) => ({
     name,
     kind: 'line' as const,
     values: periods.map((period) => {
       const point = known.get(period)
-      return point === undefined ? null : pick(point)
+      return (point && pick(point)) ?? null
+    }),
+  })
+  const words = (name: string, write: (point: Point) => string) => ({
+    name,
+    values: periods.map((period) => {
+      const point = known.get(period)
+      return point === undefined ? UNKNOWN : write(point)
     }),
   })
   return (
     <LineChart
       title={title}
-      description="The mean score of the sessions that began in each period, 0 to 100, with the lowest and the highest as a band. High is good."
+      description="The mean score of the sessions that began in each period, 0 to 100, with the middle half of them as a band. High is good."
       periods={periods}
       lines={[line('Mean', ({ score }) => score)]}
-      band={[line('Lowest', ({ min_score }) => min_score), line('Highest', ({ max_score }) => max_score)]}
+      band={[
+        line('A quarter at most', ({ lower_quartile }) => lower_quartile),
+        line('A quarter at least', ({ upper_quartile }) => upper_quartile),
+      ]}
       also={[
-        { name: 'Sessions', values: periods.map((period) => formatWhole(known.get(period)?.sessions ?? 0)) },
+        words('Lowest to highest', (one) => `${formatScore(one.min_score)}–${formatScore(one.max_score)}`),
+        words('Sessions', ({ sessions }) => formatWhole(sessions)),
       ]}
       format={formatScore}
       formatTick={String}

@@ -1,6 +1,6 @@
 import type { ListedFinding } from '../../features/security/finding-model.ts'
 import type { Heatmap, HeatmapFile, SecurityOverview } from '../../features/security/model.ts'
-import { type Loaded, type Page, useApi } from '../client/api.ts'
+import { type Loaded, loadedOf, type Page, useApi } from '../client/api.ts'
 import { countOf, daysAgo, formatScore, formatWhole } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
@@ -52,7 +52,7 @@ export function SecurityPage({ route: { query }, who }: PageProps) {
     { ...kept, page: query.get('files') ?? undefined, per_page: 10 },
     changes.count,
   )
-  const isLookedAt = overview.state === 'failed' || overview.value?.summary.total_sessions !== 0
+  const isLookedAt = loadedOf(overview)?.summary.total_sessions !== 0
   return (
     <>
       <Bar filters={FILTERS} usual="all" csv={{ path: '/findings', query: list, name: 'findings' }}>
@@ -119,8 +119,8 @@ export function SecurityPage({ route: { query }, who }: PageProps) {
 
 /** `3 findings are accepted. ` before what is open, where the list has others. */
 function statusSaid(status: string, findings: Loaded<Page<ListedFinding>>): string {
-  if (status === 'open' || findings.state === 'failed' || findings.value === undefined) return ''
-  const { total } = findings.value.pagination
+  const total = loadedOf(findings)?.pagination.total
+  if (status === 'open' || total === undefined) return ''
   const state = status === 'any' ? 'in all' : `${total === 1 ? 'is' : 'are'} ${status}`
   return `${countOf(total, 'finding')} ${state}. `
 }
@@ -143,8 +143,8 @@ interface SoftProps {
 }
 
 function Soft({ overview, heatmap }: SoftProps) {
-  const summary = overview.state === 'failed' ? undefined : overview.value?.summary
-  const files = heatmap.state === 'failed' ? undefined : heatmap.value?.summary
+  const summary = loadedOf(overview)?.summary
+  const files = loadedOf(heatmap)?.summary
   return (
     <>
       {summary !== undefined &&

@@ -3,7 +3,7 @@ import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { CostTrend } from '../../features/cost/model.ts'
 import type { Expertise, TeamOverview } from '../../features/members/team-model.ts'
 import { PunchCard } from '../charts/punch-card.tsx'
-import { type Loaded, useApi } from '../client/api.ts'
+import { type Loaded, loadedOf, useApi } from '../client/api.ts'
 import { lastDays } from '../client/days.ts'
 import { countOf, formatDollars, formatRange, formatScore, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
@@ -64,12 +64,14 @@ export function TeamPage({ route: { query }, who }: PageProps) {
                   org={who.organization.slug}
                 />
                 <Show loaded={activity} what="activity">
-                  {({ data }) => (
-                    <PunchCard
-                      title="Sessions of each day, last 26 weeks"
-                      days={data.map(({ period, sessions }) => ({ day: period, count: sessions }))}
-                    />
-                  )}
+                  {({ data }) =>
+                    data.some(({ sessions }) => sessions > 0) && (
+                      <PunchCard
+                        title="Sessions of each day, last 26 weeks"
+                        days={data.map(({ period, sessions }) => ({ day: period, count: sessions }))}
+                      />
+                    )
+                  }
                 </Show>
                 <p class="note">
                   <a href={linkTo('devices')}>Machines, and what telemetry and transcripts tell of whom</a>
@@ -93,7 +95,7 @@ const isPath = (text: string): boolean => /\/|\.[a-z0-9]{1,8}$/i.test(text) && !
 
 /** `Ada knows src/deploy.ts best (91.2), then Bob (40.0)`. */
 function knowersOf(expertise: Loaded<Expertise>, path: string): string {
-  const people = expertise.state === 'failed' ? [] : (expertise.value?.data ?? [])
+  const people = loadedOf(expertise)?.data ?? []
   const named = people.filter(({ score = 0 }) => score > 0)
   const [first, second] = named
   const said = ({ display_name, score = 0 }: (typeof named)[number]) =>
@@ -108,8 +110,8 @@ function knowersOf(expertise: Loaded<Expertise>, path: string): string {
 
 /** `21 members, 14 at work in the last 7 days; 11 of 20 domains hang on one person`. */
 function sentenceOf(team: Loaded<TeamOverview>, expertise: Loaded<Expertise>): string {
-  const known = team.state === 'failed' ? undefined : team.value
-  const domains = expertise.state === 'failed' ? undefined : expertise.value?.domains
+  const known = loadedOf(team)
+  const domains = loadedOf(expertise)?.domains
   const people =
     known === undefined
       ? ''
@@ -134,12 +136,13 @@ interface MembersProps {
 }
 
 function Members({ team, costs, range, matches, kept, more, org }: MembersProps) {
-  const known = costs.state === 'failed' ? undefined : costs.value
+  const known = loadedOf(costs)
   const none = known?.isWhole === true ? 0 : undefined
   const figureOf = (id: string, pick: (item: Breakdown['data'][number]) => number): number | undefined => {
     const item = known?.byId.get(id)
     return item === undefined ? none : pick(item)
   }
+  const costOf = ({ id }: { id: string }) => figureOf(id, ({ cost }) => cost) ?? 0
   const written = (value: number | undefined, write: (value: number) => string) =>
     value === undefined ? UNKNOWN : write(value)
   return (
@@ -161,7 +164,9 @@ function Members({ team, costs, range, matches, kept, more, org }: MembersProps)
               caption="Members"
               name="members"
               noun="members"
-              rows={members.filter(({ display_name, email }) => matches(display_name, email))}
+              rows={members
+                .filter(({ display_name, email }) => matches(display_name, email))
+                .sort((one, other) => costOf(other) - costOf(one))}
               columns={[
                 {
                   name: 'Member',

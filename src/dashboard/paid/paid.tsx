@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Effect } from '../../features/effects/model.ts'
 import { isFound, isMoreBetter, saidChange, saidRange, saidVerdict } from '../../features/effects/said.ts'
 import { getJson, type Page, useApi } from '../client/api.ts'
-import { countOf, formatDay, formatDollars, formatRange, formatShare } from '../client/format.ts'
+import { countOf, formatDay, formatDollars, formatShare, inRange } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
 import { datesOf, rangeOf } from '../client/ranges.ts'
@@ -29,7 +29,7 @@ export function PaidPage({ route: { query }, who }: PageProps) {
       () => getJson<Effect>('/effects', { method: 'POST', body }),
       ({ name }) => `${name} is measured from now on`,
     )
-  const range = formatRange(rangeOf(query, USUAL))
+  const range = inRange(rangeOf(query, USUAL))
   return (
     <>
       <Bar filters={[]} usual={USUAL} csv={{ path: '/effects', query: filters, name: 'changes' }} />
@@ -73,10 +73,10 @@ const EMPTY =
 
 /** `Of 5 changes, 2 saved: about $213 a month. 1 costs more. Of 2 there is not enough to see yet.` */
 function sentenceOf(effects: readonly Effect[], range: string): string {
-  if (effects.length === 0) return `No change is known in ${range}, so there is no before and after.`
+  if (effects.length === 0) return `No change is known ${range}, so there is no before and after.`
   const seen = effects.filter(({ verdict, money }) => verdict === 'seen' && money !== null)
   if (seen.length === 0)
-    return `Of ${countOf(effects.length, 'change')} in ${range}, none is seen to have made work cheaper or dearer.`
+    return `Of ${countOf(effects.length, 'change')} ${range}, none is seen to have made work cheaper or dearer.`
   const saved = seen.filter(({ effect }) => (effect ?? 0) < 0)
   const dearer = seen.length - saved.length
   const extra = saved.reduce((sum, { money, weeks }) => sum + (money?.extra ?? 0) / (weeks?.after ?? 4), 0)

@@ -31,7 +31,7 @@ export function List<Row>({ loaded, empty, noun, name = 'page', ...table }: List
   )
 }
 
-const PER_PAGE = 25
+const PER_PAGE = 20
 
 /** A table of a list that is there as a whole, page by page. */
 export function Paged<Row>({ noun, name = 'page', rows, ...table }: TableProps<Row> & Place) {

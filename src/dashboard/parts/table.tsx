@@ -89,7 +89,7 @@ export function Table<Row>(props: TableProps<Row>) {
       aria-label={caption}
       tabIndex={isWide || isTall ? 0 : -1}
     >
-      {sortable.length > 1 && (
+      {sortable.length > 1 && rows.length > 1 && (
         // rows of a narrow window have no headings to click
         <div class="sorts">
           <Choice

@@ -1,5 +1,5 @@
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
-import { useApi } from '../client/api.ts'
+import { loadedOf, useApi } from '../client/api.ts'
 import { formatDollars, formatWhole } from '../client/format.ts'
 import { Answer } from '../frame/answer.tsx'
 import { dollarColumn } from '../parts/columns.tsx'
@@ -9,7 +9,7 @@ import { Table } from '../parts/table.tsx'
 /** Says what was used where nothing is entered of what is paid. */
 export function NoSeats({ dates }: { dates: { date_from: string; date_to: string } }) {
   const used = useApi<Breakdown>('/cost/breakdown', { by: 'agent', ...dates, per_page: 100 })
-  const cost = used.state === 'failed' ? undefined : used.value?.total.cost
+  const cost = loadedOf(used)?.total.cost
   return (
     <>
       <Answer soft="Enter what is paid: a plan of each person, or seats that are shared by everybody without one.">

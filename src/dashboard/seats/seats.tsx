@@ -1,5 +1,5 @@
 import type { Plan, PlanPage, Seat, SeatPage } from '../../features/seats/model.ts'
-import { request, useApi } from '../client/api.ts'
+import { loadedOf, request, useApi } from '../client/api.ts'
 import { today } from '../client/days.ts'
 import {
   countOf,
@@ -44,10 +44,10 @@ function AllSeats({ route: { query } }: PageProps) {
   const list = { ...datesOf(query), ...pick(query, ...FILTERS, 'page'), per_page: 100 }
   const seats = useApi<SeatPage>('/seats', list, count)
   const plans = useApi<PlanPage>('/plans', { per_page: 100 }, count)
-  const known = plans.state === 'failed' ? [] : (plans.value?.data ?? [])
+  const known = loadedOf(plans)?.data ?? []
   const members = useMembers(true)
   const whoOf = (id: string | null) => (id === null ? 'shared' : (members.get(id)?.name ?? id))
-  const page = seats.state === 'failed' ? undefined : seats.value
+  const page = loadedOf(seats)
   const total = page?.total
   const add = (isReplaced: boolean) => (fields: Parameters<typeof addPlan>[0]) =>
     run(() => addPlan(fields, isReplaced)).then((added) => added !== undefined)
@@ -75,8 +75,10 @@ function AllSeats({ route: { query } }: PageProps) {
                   {countOf(total.seats, 'seat')} cost {formatDollars(total.paid)} {inRange(range)}. By API the
                   same work would have cost {formatDollars(total.cost)}
                   {total.paid > 0 && `: ${(total.cost / total.paid).toFixed(1)} times as much`}.{' '}
-                  {countOf(total.idle, 'seat')} {total.idle === 1 ? 'was' : 'were'} idle,{' '}
-                  {formatWhole(total.limited)} waited for limits.
+                  {total.idle === 0
+                    ? 'No seat was'
+                    : `${countOf(total.idle, 'seat')} ${total.idle === 1 ? 'was' : 'were'}`}{' '}
+                  idle, {total.limited === 0 ? 'none' : formatWhole(total.limited)} waited for limits.
                 </Answer>
                 <Totals page={page} query={list} changes={count} />
                 <SeatChart

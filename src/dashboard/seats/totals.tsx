@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { Seat, SeatPage } from '../../features/seats/model.ts'
-import { useApi } from '../client/api.ts'
+import { loadedOf, useApi } from '../client/api.ts'
 import { countOf, formatDollars, formatWhole } from '../client/format.ts'
 import type { Query } from '../client/links.ts'
 import { linkHere, useHere } from '../client/router.ts'
@@ -52,7 +52,7 @@ interface Asks {
 /** Asks for what is said of a group, of which the page has not all seats. */
 function AskedGroup({ asks: { query, changes }, words, ...group }: GroupProps & { asks: Asks }) {
   const asked = useApi<SeatPage>('/seats', { ...query, verdict: group.verdict, page: undefined }, changes)
-  const page = asked.state === 'failed' ? undefined : asked.value
+  const page = loadedOf(asked)
   return <Group {...group}>{page !== undefined && words(page.data, page.total)}</Group>
 }
 
@@ -74,6 +74,12 @@ const WORDS: readonly (readonly [name: string, verdict: 'idle' | 'limited' | 'lo
   ],
 ]
 
+const NONE = {
+  idle: 'Every seat was used.',
+  limited: 'Nobody waited for a limit.',
+  low: 'Each is used for a quarter of its price at least.',
+} as const
+
 /** The two totals, which are never added, and what to do about three groups of seats. */
 export function Totals({ page: { data, total, pagination }, ...asks }: Asks & { page: SeatPage }) {
   const groupOf = ([name, verdict, words]: (typeof WORDS)[number]) => {
@@ -82,7 +88,7 @@ export function Totals({ page: { data, total, pagination }, ...asks }: Asks & { 
       return <AskedGroup {...group} words={words} asks={asks} />
     const seats = data.filter((seat) => seat.verdict === verdict)
     const [paid, cost] = [sumOf(seats, (seat) => seat.paid), sumOf(seats, (seat) => seat.cost)]
-    return <Group {...group}>{group.count > 0 && words(seats, { paid, cost })}</Group>
+    return <Group {...group}>{group.count > 0 ? words(seats, { paid, cost }) : NONE[verdict]}</Group>
   }
   return (
     <div class="tiles">

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { SessionDetail, TurnDetail } from '../../features/sessions/model.ts'
-import { useApi } from '../client/api.ts'
+import { loadedOf, useApi } from '../client/api.ts'
 import {
   countOf,
   formatCompact,
@@ -36,7 +36,7 @@ export function SessionPage({ id }: { id: string }) {
   return (
     <>
       <Back to="sessions">All sessions</Back>
-      {(session.state === 'failed' || session.value === undefined) && (
+      {loadedOf(session) === undefined && (
         <h1>
           <code>{id}</code>
         </h1>

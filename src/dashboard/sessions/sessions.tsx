@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { SessionListItem } from '../../features/sessions/model.ts'
-import { type Page, useApi } from '../client/api.ts'
+import { loadedOf, type Page, useApi } from '../client/api.ts'
 import { countOf, formatDollars, inRange } from '../client/format.ts'
 import type { PageProps } from '../client/page-props.ts'
 import { datesOf, rangeOf } from '../client/ranges.ts'
@@ -36,7 +36,7 @@ export function SessionsPage({ route: { query } }: PageProps) {
     per_page: 1,
   })
   const { loaded: shown, offer } = useOffered(sessions, 'sessions')
-  const total = sums.state === 'failed' ? undefined : sums.value?.total
+  const total = loadedOf(sums)?.total
   return (
     <>
       <Bar filters={FILTERS} csv={{ path: '/sessions', query: list, name: 'sessions' }} />

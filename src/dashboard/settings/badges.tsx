@@ -3,6 +3,7 @@ import type { OrganizationSettings as Settings } from '../../features/organizati
 import { getJson, useApi } from '../client/api.ts'
 import { basePath } from '../client/base.ts'
 import { linkTo, searchOf } from '../client/links.ts'
+import { Answer } from '../frame/answer.tsx'
 import { Asked } from '../parts/asked.tsx'
 import { Saying, useChanges } from '../parts/change.tsx'
 import { Copied } from '../parts/copied.tsx'
@@ -31,6 +32,9 @@ export function BadgeSettings() {
       <Show loaded={settings} what="the badges' settings">
         {({ slug, badges }) => (
           <>
+            <Answer>
+              {badges.visibility === 'public' ? 'Everybody' : 'Who has the token'} sees the badges
+            </Answer>
             <p class="preview">
               {BADGES.map((kind) => (
                 <BadgePicture

@@ -1,11 +1,11 @@
 import type { Attention } from '../../features/attention/model.ts'
 import type { CoveragePage, MachinePage } from '../../features/members/team-model.ts'
-import { useApi } from '../client/api.ts'
+import { loadedOf, useApi } from '../client/api.ts'
 import { syncCommand } from '../client/base.ts'
 import { countOf, daysAgo } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
-import { Answer, Ready } from '../frame/answer.tsx'
+import { AnswerOf, Ready } from '../frame/answer.tsx'
 import {
   compactColumn,
   shareColumn,
@@ -35,14 +35,13 @@ export function DevicesPage({ route: { query } }: PageProps) {
     <Ready of={[attention, coverage, machines]}>
       {() => (
         <>
-          <Answer soft="A machine is silent from three days after it sent last, and no longer expected after thirty.">
-            {attention.state === 'failed' ||
-            machines.state === 'failed' ||
-            !attention.value ||
-            !machines.value
-              ? 'Machines'
-              : sentenceOf(attention.value.silent_machines, machines.value.pagination.total)}
-          </Answer>
+          <AnswerOf
+            loaded={machines}
+            name="Machines"
+            soft="A machine is silent from three days after it sent last, and no longer expected after thirty."
+          >
+            {({ pagination }) => sentenceOf(loadedOf(attention)?.silent_machines ?? [], pagination.total)}
+          </AnswerOf>
           <section>
             <h2>Machines</h2>
             <List

@@ -1,7 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { CreatedKey, Key, KeyPage } from '../../features/keys/model.ts'
 import { getJson, request, useApi } from '../client/api.ts'
+import { dayOfTime } from '../client/days.ts'
+import { countOf, formatDay } from '../client/format.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
+import { AnswerOf } from '../frame/answer.tsx'
 import { Asked } from '../parts/asked.tsx'
 import { Saying, useChanges } from '../parts/change.tsx'
 import { Copied } from '../parts/copied.tsx'
@@ -58,6 +61,9 @@ export function KeySettings({ who, route: { query } }: PageProps) {
     }, 'Made')
   return (
     <>
+      <AnswerOf loaded={keys} name="API keys">
+        {({ data, pagination: { total } }) => saidOfKeys(data, total)}
+      </AnswerOf>
       <NewKey isAdmin={isAdmin(who)} make={make} />
       <Saying said={said} />
       {made !== undefined && (
@@ -107,6 +113,20 @@ export function KeySettings({ who, route: { query } }: PageProps) {
       />
     </>
   )
+}
+
+/** `3 API keys work; “ci” ends on 3 Dec`; of a longer list only how many there are. */
+function saidOfKeys(data: readonly Key[], total: number): string {
+  if (data.length < total) return countOf(total, 'API key')
+  const working = data.filter(
+    ({ revoked_at, expires_at }) =>
+      revoked_at === null && (expires_at === null || Date.parse(expires_at) > Date.now()),
+  )
+  const [first] = working
+    .flatMap(({ name, expires_at: at }) => (at === null ? [] : [{ name, at }]))
+    .sort((one, other) => one.at.localeCompare(other.at))
+  const ends = first === undefined ? '' : `; “${first.name}” ends on ${formatDay(dayOfTime(first.at))}`
+  return `${working.length === 0 ? 'No API key works' : `${countOf(working.length, 'API key')} ${working.length === 1 ? 'works' : 'work'}`}${ends}`
 }
 
 function State({ revoked_at, expires_at }: Key) {

@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { Member, MemberPage } from '../../features/members/model.ts'
 import { getJson, request, useApi } from '../client/api.ts'
+import { countOf } from '../client/format.ts'
 import type { PageProps } from '../client/page-props.ts'
+import { AnswerOf } from '../frame/answer.tsx'
 import { Asked } from '../parts/asked.tsx'
 import { Saying, useChanges } from '../parts/change.tsx'
 import { Copied } from '../parts/copied.tsx'
@@ -23,7 +25,7 @@ const ROLES: [string, string][] = [
 export function MemberSettings({ who, route: { query } }: PageProps) {
   const { count, said, run } = useChanges()
   const [link, setLink] = useState<{ url: string; name: string }>()
-  const members = useApi<MemberPage>('/members', pick(query, 'page', 'q'), count)
+  const members = useApi<MemberPage>('/members', { ...pick(query, 'page', 'q'), per_page: 25 }, count)
   const roles = who.member?.role === 'owner' && who.key === null ? ROLES : ROLES.slice(0, 3)
   const invite = async ({ id, display_name }: Member): Promise<void> => {
     const made = await run(
@@ -42,6 +44,12 @@ export function MemberSettings({ who, route: { query } }: PageProps) {
   }
   return (
     <>
+      <AnswerOf loaded={members} name="Members">
+        {({ data, pagination: { total } }) => {
+          const never = data.filter(({ last_signed_in_at }) => last_signed_in_at === null).length
+          return `${total === 0 ? 'Nobody is a member yet' : countOf(total, 'member')}${data.length < total || never === 0 ? '' : `; ${never} never signed in`}`
+        }}
+      </AnswerOf>
       <Form title="Add and invite" send="Add and make a link" onSend={add}>
         <Input label="E-mail" name="email" type="email" required />
         <Input label="Name" name="display_name" required maxLength={200} />

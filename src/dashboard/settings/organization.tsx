@@ -2,7 +2,9 @@ import { useEffect } from 'preact/hooks'
 import type { OrganizationSettings as Settings } from '../../features/organization/model.ts'
 import { request, useApi } from '../client/api.ts'
 import { timeZone, useTimeZone } from '../client/days.ts'
+import { countOf } from '../client/format.ts'
 import { forgetWho } from '../client/who.ts'
+import { Answer } from '../frame/answer.tsx'
 import { Asked } from '../parts/asked.tsx'
 import { Saying, useChanges } from '../parts/change.tsx'
 import { Choice } from '../parts/field.tsx'
@@ -20,6 +22,16 @@ export function OrganizationSettings() {
     <Show loaded={settings} what="the organization">
       {(value) => (
         <>
+          <Answer soft={`${value.slug}, ${value.plan.replace('_', ' ')}`}>
+            <bdi>{value.name}</bdi>:{' '}
+            {value.member_visibility === 'own'
+              ? 'developers see only their own'
+              : 'everybody sees everybody’s'}{' '}
+            figures; sessions are kept{' '}
+            {value.retention_sessions_days === null
+              ? 'for ever'
+              : countOf(value.retention_sessions_days, 'day')}
+          </Answer>
           <OrganizationForm stored={value} onSaved={reload} />
           {value.retention_pending !== null && (
             <Pending
@@ -70,7 +82,6 @@ function OrganizationForm({ stored, onSaved }: { stored: Settings; onSaved: () =
   return (
     <>
       <Form
-        title={`${stored.slug}, ${stored.plan.replace('_', ' ')}`}
         send="Save"
         onSend={({ hidden, days, pattern, ignored, time_zone, ...texts }) =>
           run(async () => {

@@ -1,6 +1,7 @@
 import type { ServerState } from '../../features/whoami/server-model.ts'
 import { useApi } from '../client/api.ts'
 import { daysAgo, formatBytes, formatDuration, formatShare } from '../client/format.ts'
+import { Answer } from '../frame/answer.tsx'
 import { Facts } from '../parts/fact.tsx'
 import { Show } from '../parts/show.tsx'
 import { Time } from '../parts/time.tsx'
@@ -12,21 +13,21 @@ const OLD_DAYS = 2
 export function ServerSettings() {
   const server = useApi<ServerState>('/server')
   if (server.state === 'failed' && server.error.status === 404)
-    return <p class="note">Several organizations share this server: only its operator sees its state.</p>
+    return <Answer>Several organizations share this server: only its operator sees its state</Answer>
   return (
     <Show loaded={server} what="the server">
       {({ version, database_bytes, backup_every_seconds, last_backup, backup_failed_at, disk }) => {
         const age = last_backup === null ? undefined : daysAgo(last_backup.at)
         return (
           <>
-            <h2>
+            <Answer>
               {last_backup === null
                 ? 'There is no backup'
                 : age === 0
                   ? 'The last backup is of today'
                   : `The last backup is ${age} days old`}
               {disk !== null && `; ${formatBytes(disk.free_bytes)} of the disk are free`}
-            </h2>
+            </Answer>
             {(last_backup === null || (age ?? 0) >= OLD_DAYS) && (
               <p>
                 {backup_every_seconds === null ? (

@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact'
 import { linkTo } from '../client/links.ts'
 import { isAdmin, type PageProps } from '../client/page-props.ts'
+import { Answer } from '../frame/answer.tsx'
 import { BadgeSettings } from './badges.tsx'
 import { KeySettings } from './keys.tsx'
 import { MemberSettings } from './members.tsx'
@@ -23,7 +24,7 @@ const SECTIONS: readonly { name: string; title: string; Content: ComponentType<P
 export function SettingsPage({ who, route }: PageProps) {
   const mayUse = isAdmin(who) || (who.key === null && who.member?.role === 'developer')
   if (!mayUse) {
-    return <p class="note">Settings need an owner or admin who signed in, or a key with the scope admin.</p>
+    return <Answer>Settings need an owner or admin who signed in, or a key with the scope admin</Answer>
   }
   const sections = isAdmin(who) ? SECTIONS : SECTIONS.slice(0, 1)
   const shown = sections.find(({ name }) => name === route.id) ?? sections[0]

@@ -1,6 +1,7 @@
 import { useLoaded } from '../client/api.ts'
 import { serverUrl } from '../client/base.ts'
 import { readMethods } from '../client/session.ts'
+import { Answer } from '../frame/answer.tsx'
 import { Facts } from '../parts/fact.tsx'
 import { Show } from '../parts/show.tsx'
 
@@ -11,6 +12,11 @@ export function SignInSettings() {
     <Show loaded={methods} what="how people sign in">
       {({ password, oidc }) => (
         <>
+          <Answer>
+            People sign in by{' '}
+            {[password && 'a password', oidc && 'the identity provider'].filter(Boolean).join(' or ') ||
+              'nothing'}
+          </Answer>
           <Facts
             kind="facts"
             of={[

@@ -4,6 +4,7 @@ import type { CreatedKey } from '../../features/keys/model.ts'
 import { getJson } from '../client/api.ts'
 import { serverUrl } from '../client/base.ts'
 import { linkTo } from '../client/links.ts'
+import { Answer } from '../frame/answer.tsx'
 import { Saying, useChanges } from '../parts/change.tsx'
 import { Copied } from '../parts/copied.tsx'
 import { Choice, named } from '../parts/field.tsx'
@@ -21,12 +22,17 @@ export function TelemetrySettings() {
   }
   return (
     <>
-      <p class="note">
-        An agent with these settings sends tokens, cost and calls of tools while it works: no prompts,
-        arguments or outputs are kept. Transcripts say more, and win where both are known.{' '}
-        <a href={linkTo('devices')}>What arrives</a>
-      </p>
-      <Form title="Send telemetry" send="Make a key with its settings" onSend={make}>
+      <Answer
+        soft={
+          <>
+            No prompts, arguments or outputs are kept. Transcripts say more, and win where both are known.{' '}
+            <a href={linkTo('devices')}>What arrives</a>
+          </>
+        }
+      >
+        An agent with these settings sends tokens, cost and calls of tools while it works
+      </Answer>
+      <Form send="Make a key with its settings" onSend={make}>
         <Choice label="Agent" name="agent" value="claude-code" options={named(TELEMETRY_AGENTS)} />
         <Input
           label="Only for the sessions of (e-mail; empty: whom the agent names)"

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { TestResponse } from '../../webhooks/deliveries/model.ts'
 import type { Endpoint, RotatedSecret } from '../../webhooks/model.ts'
-import { getJson, request, useApi } from '../client/api.ts'
+import { getJson, loadedOf, request, useApi } from '../client/api.ts'
 import { addDays, today } from '../client/days.ts'
 import { countOf, formatTime, formatWhole } from '../client/format.ts'
 import { Answer } from '../frame/answer.tsx'
@@ -29,7 +29,7 @@ export function EndpointPage({ id }: { id: string }) {
   return (
     <>
       <Back to="webhooks">All endpoints</Back>
-      <Answer>{(endpoint.state === 'ready' && endpoint.value.url) || 'Webhook'}</Answer>
+      <Answer>{loadedOf(endpoint)?.url ?? 'Webhook'}</Answer>
       <Show loaded={endpoint} what="the endpoint">
         {(value) => (
           <>

@@ -4,7 +4,7 @@ import { getJson, useApi } from '../client/api.ts'
 import { countOf } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import type { PageProps } from '../client/page-props.ts'
-import { Answer, Ready } from '../frame/answer.tsx'
+import { AnswerOf, Ready } from '../frame/answer.tsx'
 import { Saying, useChanges } from '../parts/change.tsx'
 import { Empty, Show } from '../parts/show.tsx'
 import { Table } from '../parts/table.tsx'
@@ -26,11 +26,13 @@ export function WebhooksPage({ who }: PageProps) {
       <Ready of={[endpoints]}>
         {() => (
           <>
-            <Answer soft="An endpoint fails from the first attempt without an answer of 2xx until the next with one.">
-              {endpoints.state === 'failed' || !endpoints.value
-                ? 'Webhooks'
-                : sentenceOf(endpoints.value.data)}
-            </Answer>
+            <AnswerOf
+              loaded={endpoints}
+              name="Webhooks"
+              soft="An endpoint fails from the first attempt without an answer of 2xx until the next with one."
+            >
+              {({ data }) => sentenceOf(data)}
+            </AnswerOf>
             <Show loaded={endpoints} what="webhooks">
               {({ data }) =>
                 data.length === 0 ? (

@@ -1,7 +1,7 @@
 import type { Breakdown } from '../../features/cost/breakdown-model.ts'
 import type { Explanation } from '../../features/explain/model.ts'
 import { Fall, type Step } from '../charts/fall.tsx'
-import { type Loaded, useApi, useAsked } from '../client/api.ts'
+import { loadedOf, useApi, useAsked } from '../client/api.ts'
 import { type Range, today } from '../client/days.ts'
 import { capital, formatDollars, formatRange, formatWeekday, pluralOf, signed } from '../client/format.ts'
 import { linkTo, NONE } from '../client/links.ts'
@@ -116,9 +116,6 @@ export function WhyPage({ route, who }: PageProps) {
     </>
   )
 }
-
-const loadedOf = <Value,>(loaded: Loaded<Value>): Value | undefined =>
-  loaded.state === 'failed' ? undefined : loaded.value
 
 /** The causes, the largest increase first, then tokens that have no price. */
 function stepsOf(found: Explanation, before: Breakdown | undefined, now: Breakdown | undefined): Step[] {

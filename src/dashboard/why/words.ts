@@ -91,7 +91,7 @@ export function answerOf(found: Explanation, undivided: Undivided | undefined): 
     return `${formatShare(undivided.share)} of this cost cannot be divided: ${agent} costs without tokens`
   }
   if (Math.abs(change) < SMALL * before)
-    return `${cost}, as much as ${than} (${signed(change, formatDollars)}). The causes below cancel each other`
+    return `${cost}, as much as ${than} (${signed(change, formatDollars)})${parts.filter(({ amount }) => amount !== 0).length > 1 ? '. The causes below cancel each other' : ''}`
   const [largest] = parts.toSorted((a, b) => Math.sign(change) * (b.amount - a.amount))
   const share = before === 0 ? '' : ` (${formatShare(Math.abs(change) / before)})`
   const difference = `${formatDollars(Math.abs(change))}${share} ${change > 0 ? 'more' : 'less'} than ${than}`
