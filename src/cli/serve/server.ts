@@ -11,12 +11,15 @@ import { holdsDatabase } from '../../database/embedded/embedded-server.ts'
 import { migrate } from '../../database/migrate.ts'
 import { watchSchema } from '../../database/newer-schema.ts'
 import type { OpenDatabase } from '../../database/open.ts'
-import { endConnections } from '../../database/pools/connections.ts'
-import { createConnectionMonitor, createReconnectingPool } from '../../database/pools/reconnecting-pool.ts'
+import {
+  createConnectionMonitor,
+  createReconnectingPool,
+  endConnections,
+} from '../../database/pools/reconnecting-pool.ts'
 import { listen } from '../../http/listen.ts'
 import { WHOLE_LISTS } from '../../http/whole-list.ts'
 import { createApp } from '../../server/app.ts'
-import { watchInbox } from '../../server/intake/inbox-watch.ts'
+import { watchInbox } from '../../server/intake/drains.ts'
 import { measureIntake, measureSessions } from '../../server/intake/measure.ts'
 import { createIntakeThread } from '../../server/intake/thread.ts'
 import { adminFetch } from '../../server/metrics/admin.ts'

@@ -2,14 +2,18 @@ import { SYSTEM } from '../../accounts/audit-log/append.ts'
 import { mergeFragments } from '../../analysis/fragments/merge.ts'
 import type { SessionFragments } from '../../analysis/records/fragments.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'
-import { ApiError } from '../../base/errors.ts'
+import { ApiError, messageOf } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
+import { repeat } from '../../base/timeout.ts'
+import type { Sql } from '../../database/client.ts'
 import { findFirstKeptDay } from '../../features/sessions/deleted-queries.ts'
 import type { PreparedSession } from '../../features/sessions/prepare.ts'
 import { toldSession } from '../../features/sessions/writing/telemetry.ts'
 import type { EnqueueWrite } from '../../http/queues/gate.ts'
 import { createPlaces } from '../../http/queues/places.ts'
-import { InboxChanged, type InboxSession, listSessions, readInbox } from '../sync/inbox-write.ts'
+import { findLeft, InboxChanged, type InboxSession, listSessions, readInbox } from '../sync/inbox-write.ts'
 import { type SyncDeps, storeBatch } from '../sync/write.ts'
+import type { Intake } from './messages.ts'
 
 export interface DrainDeps extends SyncDeps {
   /** Told of a drain that failed, whose rows are found again by `findLeft`, and of telemetry that is dropped. */
@@ -192,3 +196,17 @@ function sessionOf(
   const project = rows.find((row) => row.project !== null)?.project ?? null
   return toldSession(merged, { id, project_name: project, user_email: email }, field, options)
 }
+
+/** Rows are left over after 3 s: with these and the drain they are written within 5 s of the answer. */
+const WATCH_MS = 1_000
+
+/** Looks every second for telemetry that an instance left in the inbox when it ended, and has it written. */
+export const watchInbox = (sql: Sql, intake: Pick<Intake, 'drain'>, log: Log) =>
+  repeat(async () => {
+    try {
+      const orgIds = await findLeft(sql)
+      if (orgIds.length > 0) intake.drain(orgIds)
+    } catch (error) {
+      log.debug('the inbox of telemetry cannot be read', { error: messageOf(error) })
+    }
+  }, WATCH_MS)
