@@ -2,7 +2,6 @@ import type { EventEmitter } from 'node:events'
 import { type Command, CommanderError } from 'commander'
 import { OperatorError } from '../base/errors.ts'
 import { VERSION } from '../base/version.ts'
-import { addressSpaceError } from '../database/embedded/system-limits.ts'
 import { addBudget } from './accounts/budget.ts'
 import { addKey } from './accounts/key.ts'
 import { addMember } from './accounts/member.ts'
@@ -66,7 +65,7 @@ export async function runCommandLine(args: readonly string[], started: ProcessCo
     }
     const message = error instanceof Error ? error.message || error.name : String(error)
     const stack = level === 'debug' && error instanceof Error ? (error.stack ?? '') : undefined
-    printError(addressSpaceError(message)?.message ?? message, format === 'json', stack)
+    printError(message, format === 'json', stack)
     return 1
   }
 }

@@ -18,7 +18,6 @@ import {
 } from './embedded/embedded-server.ts'
 import { noteExternal, refuseExternal } from './embedded/external-note.ts'
 import { type Role, readHolder } from './embedded/instance-lock.ts'
-import { refuseSmallAddressSpace } from './embedded/system-limits.ts'
 import { createReconnectingPool, type ReconnectingPool } from './pools/reconnecting-pool.ts'
 
 /** The settings that say where the data is. A server's `sql` has `databasePool` connections. */
@@ -57,7 +56,6 @@ export async function openDatabase(
   log: Log,
   { create = true }: { create?: boolean } = {},
 ): Promise<OpenDatabase> {
-  refuseSmallAddressSpace(true)
   if (config.databaseUrl !== null && role === 'serve') noteExternal(config.dataDir, log)
   // the error of another major version is more useful: it names the commands that move the database
   if (config.databaseUrl === null && !(role === 'serve' && holdsOtherMajor(config.dataDir)))

@@ -106,26 +106,6 @@ test('with LOG_FORMAT=json an error is one line of JSON, also one of settings an
   expect((await run(['org', 'list'], plain)).stderr).toMatch(/^error: /)
 })
 
-test.skipIf(process.platform !== 'linux')('a limit of the address space is named', async () => {
-  const command = [process.execPath, MAIN, 'org', 'list', '--data-dir', env.DATA_DIR]
-  const child = Bun.spawn(['sh', '-c', 'ulimit -v 2000000 && exec "$@"', 'sh', ...command], {
-    stderr: 'pipe',
-  })
-  expect(await child.stderr.text()).toMatch(/^error: the limit of the address space is too small, 1\.9 GiB: /)
-  expect(await child.exited).toBe(1)
-})
-
-test.skipIf(process.platform !== 'linux')('what needs no database runs under such a limit', async () => {
-  const rollout = join(import.meta.dir, '../fixtures/agents/rollout.jsonl')
-  const command = [process.execPath, MAIN, 'sync', '--dry-run', '--user', 'ada@example.com', rollout]
-  const child = Bun.spawn(['sh', '-c', 'ulimit -v 900000 && exec "$@"', 'sh', ...command], {
-    env: { PATH: process.env.PATH ?? '', ...env },
-    stdout: 'pipe',
-  })
-  expect(JSON.parse(await child.stdout.text())).toMatchObject({ type: 'session', source: 'codex' })
-  expect(await child.exited).toBe(0)
-})
-
 test(
   'the first command on a new database prints one line at most of its migrations',
   async () => {

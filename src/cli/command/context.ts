@@ -4,7 +4,6 @@ import { createLog, type Log } from '../../base/log.ts'
 import { type Config, flagOf, loadConfig, SETTINGS, type SettingName } from '../../config.ts'
 import type { Sql } from '../../database/client.ts'
 import { fullDiskError } from '../../database/disk.ts'
-import { refuseSmallAddressSpace } from '../../database/embedded/system-limits.ts'
 import { withEnvFile } from './env-file.ts'
 
 /** The program's environment, and what only its entry point can do. */
@@ -27,14 +26,12 @@ export interface Context extends ProcessContext {
   json: boolean
 }
 
-/** A command's context from flags, --env-file and environment. Throws OperatorError listing every wrong setting, with what
- * `check` finds, and where the program cannot run. */
+/** A command's context from flags, --env-file and environment. Throws OperatorError listing every wrong setting, with what `check` finds. */
 export function contextOf(
   command: Command,
   started: ProcessContext,
   check?: Parameters<typeof loadConfig>[2],
 ): Context {
-  refuseSmallAddressSpace(false)
   const options: Record<string, unknown> = command.optsWithGlobals()
   const flags: Partial<Record<SettingName, string>> = {}
   for (const { name } of SETTINGS) {

@@ -1,10 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { listOrganizations, listWithoutOwner } from '../../accounts/organizations/queries.ts'
 import type { Log } from '../../base/log.ts'
 import { shellWord } from '../../base/text.ts'
 import { VERSION } from '../../base/version.ts'
 import { type Config, defaultDataDir } from '../../config.ts'
-import { limitOf } from '../../database/embedded/system-limits.ts'
 import { openDatabase } from '../../database/open.ts'
 import type { Context } from '../command/context.ts'
 import { findMisspelt } from '../command/misspelt.ts'
@@ -61,8 +61,9 @@ function warnOfRelaxedSettings({ webhookAllowHttp, webhookAllowCidrs }: Config, 
 
 /** Warns when the kernel lets this process open few files: each client and each delivery takes one. */
 function warnOfFewFiles(log: Log): void {
-  const limit = limitOf('Max open files')
-  if (limit === undefined || limit >= MIN_OPEN_FILES) return
+  if (process.platform !== 'linux') return
+  const limit = Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1])
+  if (!(limit < MIN_OPEN_FILES)) return
   log.warn(
     `few files may be open at once, each client takes one: raise the limit (ulimit -n ${MIN_OPEN_FILES})`,
     { limit },

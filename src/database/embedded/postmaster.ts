@@ -6,7 +6,6 @@ import { withTimeout } from '../../base/timeout.ts'
 import { MAX_EMBEDDED_POOL } from '../../config.ts'
 import { SOCKET_NAME } from '../client.ts'
 import { EXIT_CANNOT_EXECUTE, EXIT_CANNOT_SWITCH_USER, execCommand } from './exec-postgres.ts'
-import { addressSpaceError } from './system-limits.ts'
 import type { SystemUser } from './system-user.ts'
 
 /** Connections beside the server's pool: for versions, the threads, commands (two each) and interactive sessions. */
@@ -194,7 +193,7 @@ function startFailure(child: Child, { cluster, user }: PostmasterOptions): Opera
   const reason =
     child.lines.findLast((line) => /FATAL|PANIC|ERROR/.test(line)) ?? child.lines.at(-1) ?? 'no output'
   const message = `PostgreSQL in ${cluster} did not start (exit code ${child.exitCode()}): ${reason}`
-  return addressSpaceError(message) ?? new OperatorError(message)
+  return new OperatorError(message)
 }
 
 /** The error when root may not change its uid: in a container without the capability or with one uid. */
