@@ -56,7 +56,6 @@ function DigestForm({ stored, save, children }: RuleFormProps<Digest>) {
   )
 }
 
-/** The message of the seven days before today. */
 const Today = ({ name }: { name: string }) => (
   <Show loaded={useWeek(addDays(today(), -7), name)} what="the week">
     {(message) => (

@@ -39,7 +39,6 @@ export interface RuleKind<Of extends Rule> {
   said: (rules: readonly Of[]) => string
   saidOne: (rule: Of) => string
   soft?: ComponentChildren
-  /** The columns of the list, and the facts of one. */
   columns: (nameOf: NameOf) => readonly Column<Of>[]
   Form: ComponentType<RuleFormProps<Of>>
   /** Shown below the facts of one. */

@@ -6,7 +6,6 @@ export const MARGIN = { top: 10, right: 8, bottom: 22, left: 56 }
 interface ScaleProps {
   /** Pixels from the left. */
   right: number
-  /** Values of the vertical axis. */
   ticks: readonly number[]
   y: (value: number) => number
   format: (value: number) => string
@@ -37,7 +36,6 @@ const MOVED = 30
 /** The width of each of `count` periods. */
 export const partOf = (width: number, count: number): number =>
   (width - MARGIN.left - MARGIN.right) / Math.max(1, count)
-/** The middle of a period. */
 export const middleOf = (width: number, count: number, index: number): number =>
   MARGIN.left + partOf(width, count) * (index + 0.5)
 

@@ -5,9 +5,7 @@ import { type Mark, Tips } from './tips.tsx'
 
 interface FigureProps {
   title: string
-  /** Describes the chart in a sentence. */
   description: string
-  /** Names what each mark stands for. */
   of: string
   height: number
   /** Draws the chart in this width, in pixels. */
@@ -21,7 +19,6 @@ interface FigureProps {
 
 const FIRST_WIDTH = 640
 
-/** A chart with its title, its description, and its values as a table. */
 export function Figure(props: FigureProps) {
   const { title, description, of, height, draw, marks, isPlane = false, legend } = props
   const box = useRef<HTMLDivElement>(null)

@@ -9,14 +9,12 @@ import { ticksTo, upwards } from './scale.ts'
 import { Shape, Swatch } from './shapes.tsx'
 
 export interface Series extends Named {
-  /** One a period. */
   values: readonly number[]
 }
 
 interface PeriodChartProps {
   title: string
   description: string
-  /** First days of the periods. */
   periods: readonly string[]
   /** Stacked in this order, the first at the bottom. */
   series: readonly Series[]
@@ -26,13 +24,10 @@ interface PeriodChartProps {
   unfinished?: string
   /** A click on a period's bar goes there. */
   linkOf?: (period: string) => string
-  /** Names what a bar stands for. */
   of?: string
   /** The values say these of each period too. */
   also?: readonly { name: string; values: readonly string[] }[]
-  /**
-   * A row of marks below the bars for each: where its value is not 0, or its text not empty. `kind` is a class of the style sheet.
-   */
+  /** A row of marks below the bars for each, where its value is not 0 or its text not empty. `kind`: a class of the style sheet. */
   flags?: readonly { name: string; kind: string; values: readonly (number | string)[] }[]
   /** Whether a period stands out. */
   isHigh?: (period: string) => boolean
@@ -221,7 +216,6 @@ const shapeOf = ({ isRest, color }: Named, index: number): number => (isRest ===
 interface LegendProps {
   names: readonly Named[]
   limit?: string | undefined
-  /** Marks by their class. */
   flags?: readonly { name: string; kind: string; of: number }[]
 }
 

@@ -10,7 +10,6 @@ interface Point {
   x: number
   y: number
   href: string
-  /** One of `kinds`. */
   kind: string
 }
 

@@ -12,7 +12,6 @@ const SHAPES = [
 ] as const
 
 interface ShapeProps {
-  /** The number of the shape. */
   of: number
   /** Its middle, in a drawing. */
   x: number

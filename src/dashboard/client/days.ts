@@ -50,7 +50,6 @@ export const finestGranularity = (range: Range, most: number): Granularity =>
 /** Monday is 0. */
 export const weekdayOf = (day: string): number => daysBetween(mondayOf(day), day)
 
-/** The month that the day is in. */
 export const monthOf = (day: string): Range => ({
   from: addMonths(day, 0),
   to: addDays(addMonths(day, 1), -1),

@@ -24,7 +24,6 @@ export const formatCompact = (value: number): string =>
 /** The `n`-fold: `×1.5`, `×861`. */
 export const formatTimes = (value: number): string =>
   `×${value < 10 ? decimal.format(value) : whole.format(value)}`
-/** Writes dollars; an amount below a cent as `<$0.01`. */
 export const formatDollars = (value: number): string =>
   value !== 0 && Math.abs(value) < 0.005 ? '<$0.01' : cents.format(value).replace('-', '−')
 /** Writes dollars of a turn, of which many cost about a cent: `$0.0231`. */

@@ -4,7 +4,6 @@
 export interface Route {
   /** The first part of the path; empty for the first page. */
   page: string
-  /** The second part, decoded. */
   id: string | undefined
   query: URLSearchParams
 }
@@ -17,7 +16,6 @@ const decode = (part: string): string => {
   }
 }
 
-/** The route that a fragment such as `#/sessions?page=2` names. */
 export function routeOf(fragment: string): Route {
   const [path = '', search = ''] = fragment.replace(/^#?\/?/, '').split('?', 2)
   const [page = '', id] = path.split('/')

@@ -17,10 +17,7 @@ const PART = 0.1
 /** Whether somebody fills in a form: what is loaded again must not change it. A filter holds what is typed by itself. */
 const isFilling = (): boolean => document.activeElement?.closest('form:not(.filters)') != null
 
-/**
- * Keeps the pages of a signed-in tab current until `signal` is aborted. `limit`: the organization's requests a minute, of which
- * a page uses a tenth.
- */
+/** Keeps the pages of a signed-in tab current. `limit`: the organization's requests a minute, of which a page uses a tenth. */
 export function startLive(organization: string, limit: number, signal: AbortSignal): void {
   const gapMs = (REQUESTS * 60_000) / (limit * PART)
   let toldAt = Number.NEGATIVE_INFINITY

@@ -14,7 +14,6 @@ export function tellChange(): void {
 }
 
 let at = { x: -1, y: -1 }
-/** Notes where the pointer is. */
 export const notePointer = ({ clientX, clientY }: PointerEvent): void => {
   at = { x: clientX, y: clientY }
 }
@@ -36,9 +35,7 @@ export function keepPlace(change: () => void): void {
 }
 
 let loadedAt = Date.now()
-/** Notes that something was loaded, and is current now. */
 export const noteLoaded = (): void => {
   loadedAt = Date.now()
 }
-/** Seconds since something was loaded. */
 export const secondsSinceLoaded = (): number => Math.max(0, Math.round((Date.now() - loadedAt) / 1000))

@@ -6,7 +6,6 @@ const WEEKS = 4
 /** Days before a range that its usual weekdays are of. */
 export const USUAL_DAYS = 7 * WEEKS
 
-/** Says the cost of a day. */
 export type CostOn = (day: string) => number
 
 /** The mean of the same weekday in the four weeks before. */

@@ -23,7 +23,6 @@ export const signedBy = (): string => `${apiKey.read()} ${signs.read()}`
 export const keepWho = (who: WhoAmI, by: string): void =>
   kept.write(JSON.stringify({ at: Date.now(), by, who } satisfies Cached))
 
-/** Forgets it: something may have changed. */
 export const forgetWho = (): void => kept.write(null)
 
 /** Notes that somebody signs in or out: no tab may show the person before. */

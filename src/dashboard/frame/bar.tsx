@@ -17,7 +17,6 @@ import { type FilterName, fieldOf } from './filter-fields.ts'
 import { Menu } from './menu.tsx'
 
 interface BarProps {
-  /** The filters that the page has. */
   filters: readonly FilterName[]
   /** The range unless the address says otherwise; null: the page has none. */
   usual?: string | null

@@ -38,7 +38,6 @@ const OTHERS = '(others)'
 /** Costs of the range's periods, stacked by the keys that cost most. */
 interface Stack {
   periods: string[]
-  /** `key`: null for what has none of its own, undefined for the others together. */
   series: (Series & { key: string | null | undefined })[]
 }
 
@@ -46,10 +45,7 @@ interface Stack {
 export const stackGranularity = (range: Range, shown: number, requests: number): Granularity =>
   finestGranularity(range, Math.floor((requests * PAGE) / shown))
 
-/**
- * Loads the costs of each period by `key`: those that cost most and, against the days that are compared, those that changed most, and
- * the others together.
- */
+/** The costs of each period by `key`: those that cost most and, against other days, changed most; the others together. */
 export function useStack(
   key: Key,
   granularity: Granularity,

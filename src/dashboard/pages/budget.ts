@@ -30,7 +30,6 @@ function scopeOf(filters: Query): Query | undefined {
 
 export interface MonthBudget extends Pick<Budget, 'limit' | 'current_cost' | 'status'> {
   month: Range
-  /** The forecast of the running month. */
   forecast?: number
   exceedsOn: string | null
 }
@@ -127,7 +126,6 @@ export const spentSince = (days: readonly Day[], from: string, day: string): Spe
   today: units(costIn(days, day, day)),
 })
 
-/** The month's budget of a limit, from the costs of its days. */
 export function budgetOf(limit: number, month: Range, days: readonly Day[]): MonthBudget {
   const now = today()
   const spent = spentSince(days, month.from, now)

@@ -21,7 +21,6 @@ export function Change({ now, before }: { now: number; before: number | undefine
   )
 }
 
-/** A difference of cost: more is orange, less is blue. */
 export const Difference = ({ value }: { value: number }) => (
   <span class={value >= 0.005 ? 'more' : value <= -0.005 ? 'less' : ''}>{signed(value, formatDollars)}</span>
 )

@@ -37,7 +37,6 @@ interface PersonProps {
   me?: WhoAmI['member']
 }
 
-/** The person who is signed in. */
 export const MePage = ({ who: { member } }: PageProps) =>
   member === null ? (
     <>

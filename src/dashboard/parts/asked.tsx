@@ -2,7 +2,6 @@ import { useState } from 'preact/hooks'
 
 interface AskedProps {
   children: string
-  /** The button asks this once it was clicked. */
   question: string
   act: () => Promise<unknown>
   /** Whether it stands apart from other buttons: what it deletes is gone. */

@@ -15,7 +15,6 @@ export function Bar({ fraction, kind = 'series0' }: BarProps) {
   )
 }
 
-/** A score of 0 to 100 with its bar. */
 export const ScoreBar = ({ score, kind }: { score: number; kind?: string }) => (
   <>
     {formatScore(score)} <Bar fraction={score / 100} kind={kind} />

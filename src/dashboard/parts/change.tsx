@@ -10,10 +10,7 @@ interface Said {
   isProblem: boolean
 }
 
-/**
- * Makes changes and says what became of them. `count` grows with each that was made, so that what is loaded with it is
- * loaded again.
- */
+/** Makes changes and says what became of them. `count` grows with each, so that what depends on it is loaded again. */
 export function useChanges() {
   const [count, setCount] = useState(0)
   const [said, setSaid] = useState<Said>()

@@ -10,7 +10,6 @@ import { Time, timeOf } from './time.tsx'
 /** Stands for what is not known. */
 export const UNKNOWN = '–'
 
-/** Writes a value that may not be known. */
 export const orUnknown = <Value,>(
   value: Value | null | undefined,
   write: (value: Value) => ComponentChildren,

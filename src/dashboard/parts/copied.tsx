@@ -9,7 +9,6 @@ interface CopyProps {
   children: string
 }
 
-/** A button that copies a text. */
 export function Copy({ textOf, instead, children }: CopyProps) {
   const { said, run } = useChanges()
   const copy = async (): Promise<void> => {
@@ -27,7 +26,6 @@ export function Copy({ textOf, instead, children }: CopyProps) {
   )
 }
 
-/** A text with a button that copies it. */
 export function Copied({ text }: { text: string }) {
   return (
     <div class="copied">

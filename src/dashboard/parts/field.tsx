@@ -19,7 +19,6 @@ interface FieldProps {
   onChange: (value: string) => void
 }
 
-/** A labelled text or number. */
 export function Field({ label, value, placeholder, isNumber = false, onChange }: FieldProps) {
   const change = ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
     // the browser says what is wrong with the number
@@ -45,7 +44,6 @@ interface DayFieldProps {
   onChange: (value: string) => void
 }
 
-/** A labelled day. */
 export function DayField({ label, value, isOptional = false, onChange }: DayFieldProps) {
   const { typed, setTyped, onInput } = useTyped(value)
   const finish = ({ currentTarget: { value: given, validity } }: { currentTarget: HTMLInputElement }) => {
@@ -87,7 +85,6 @@ interface ChoiceProps {
   onChange?: (value: string) => void
 }
 
-/** A labelled choice of one of few values. */
 export function Choice({ label, value, options, name, onChange }: ChoiceProps) {
   return (
     <label>

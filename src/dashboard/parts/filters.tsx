@@ -44,7 +44,6 @@ interface QueryChoiceProps extends QueryFieldProps {
   usual?: string
 }
 
-/** A choice that is kept in the URL. */
 export function QueryChoice({ name, label, values = [], options, usual = '' }: QueryChoiceProps) {
   const value = useHere().query.get(name) ?? usual
   const all = options ?? [['', 'all'], ...named(values)]

@@ -13,7 +13,6 @@ interface FormProps {
   /** `all` has fields of the same name too. Resolves to whether the form is to be as it was at first. */
   onSend: (fields: Fields, all: FormData) => Promise<unknown>
   onInput?: (fields: Fields) => void
-  /** Other buttons, which do not send the form. */
   buttons?: ComponentChildren
   children: ComponentChildren
 }
@@ -85,7 +84,6 @@ interface InputProps {
   spellcheck?: boolean
   /** The id of the values that are suggested. */
   list?: string
-  /** Whether it has the focus at first. */
   hasFocus?: boolean
 }
 

@@ -3,10 +3,7 @@ import type { Loaded, Page } from '../client/api.ts'
 import { formatWhole } from '../client/format.ts'
 import { idOrPlace, type KeyOf } from './table.tsx'
 
-/**
- * A list that gets new first rows while it is read keeps those that it shows, and offers the new ones. Returns what is shown
- * and the offer.
- */
+/** A list that gets new first rows while it is read keeps those that it shows, and offers the new ones. */
 export function useOffered<Row>(loaded: Loaded<Page<Row>>, noun: string, keyOf: KeyOf<Row> = idOrPlace) {
   const shown = useRef<{ key: string | undefined; list: Page<Row> } | undefined>(undefined)
   const [, setTaken] = useState<Page<Row>>()

@@ -70,7 +70,6 @@ const NO_FILTERS = new Set([
 interface NoMatchProps {
   /** Names the rows, in the plural. */
   noun: string
-  /** This is shown if there are no filters. */
   children: ComponentChildren
 }
 

@@ -26,7 +26,6 @@ interface PlanFormProps {
   onSend: (fields: Fields) => Promise<unknown>
 }
 
-/** A form for a new plan, which a preset fills. */
 export function PlanForm({ plans, onSend }: PlanFormProps) {
   const [chosen, setChosen] = useState('')
   const preset = PRESETS.find(({ plan, vendor }) => `${vendor} ${plan}` === chosen)

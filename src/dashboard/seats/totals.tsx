@@ -43,7 +43,6 @@ function Group({
   )
 }
 
-/** The query of the page, and how many changes were made on it. */
 interface Asks {
   query: Query
   changes: number

@@ -94,7 +94,6 @@ function Sentence({ session }: { session: SessionDetail }) {
 /** Files shown at once. */
 const FILES = 20
 
-/** Names the files that the session touched. */
 function Files({ session: { files_touched } }: { session: SessionDetail }) {
   if (files_touched === null || files_touched.length === 0) return null
   const rows = files_touched.map((file) => ({ file }))

@@ -121,7 +121,6 @@ interface ChooserProps {
   choose: (names: readonly string[]) => void
 }
 
-/** A checklist of columns. */
 function ColumnChooser({ names, chosen, choose }: ChooserProps) {
   return (
     <details class="columns">

@@ -9,7 +9,6 @@ import { Time } from '../parts/time.tsx'
 /** Backups may be this many days old before the heading says so. */
 const OLD_DAYS = 2
 
-/** Version, backup and disk, for who runs the server. */
 export function ServerSettings() {
   const server = useApi<ServerState>('/server')
   if (server.state === 'failed' && server.error.status === 404)

@@ -13,7 +13,6 @@ const PER_PAGE = 25
 const STATUSES = ['pending', 'pending_retry', 'success', 'failed', 'cancelled'] as const
 
 interface DeliveriesProps extends Pick<ReturnType<typeof useChanges>, 'count' | 'run' | 'reload'> {
-  /** The path of the API, without `/deliveries`. */
   path: string
 }
 

@@ -15,7 +15,6 @@ interface OpenedDeliveryProps {
   onDone: () => void
 }
 
-/** One delivery: its request and attempts. */
 export function OpenedDelivery({ path, count, onDone }: OpenedDeliveryProps) {
   const delivery = useApi<DeliveryDetail | RuleDeliveryDetail>(path, {}, count)
   const section = useRef<HTMLElement>(null)

@@ -11,7 +11,6 @@ import { Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
 import { EndpointForm, type EndpointText } from './endpoint-form.tsx'
 
-/** The endpoints. */
 export function WebhooksPage({ who }: PageProps) {
   const { count, said, run } = useChanges()
   const [secret, setSecret] = useState<string>()

@@ -23,7 +23,6 @@ interface How {
   only: Fragment
 }
 
-/** Sums of usage by keys: `all_sessions` and `all_turns` count each session once. */
 export function sumsBy(
   sql: Sql,
   orgId: string,

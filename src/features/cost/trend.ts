@@ -32,7 +32,6 @@ export const COARSER: Readonly<Partial<Record<Granularity, Granularity>>> = {
   ...{ day: 'week', week: 'month', month: 'year' },
 }
 
-/** The buckets of a granularity from that of one day to that of another. */
 export function countBuckets(granularity: Granularity, first: string, last: string): number {
   const { firstOf, placeOf } = BUCKETS[granularity]
   return placeOf(firstOf(last)) - placeOf(firstOf(first)) + 1

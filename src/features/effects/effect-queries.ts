@@ -6,7 +6,6 @@ import type { Fragment, ISql } from '../../database/client.ts'
 import type { Renaming } from '../../database/rollups.ts'
 import type { EffectQuery } from './model.ts'
 
-/** A change as it is stored: recorded, assigned, or noticed and then renamed or dismissed. */
 export interface StoredEffect {
   id: string
   source: 'noticed' | 'recorded' | 'assigned'
@@ -102,7 +101,6 @@ export interface StoredReport {
   since: Date
 }
 
-/** The stored figures by id of the change, as they are asked for. */
 export async function readReports(
   sql: ISql,
   orgId: string,

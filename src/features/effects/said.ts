@@ -8,7 +8,6 @@ const IS_SHARE: Readonly<Record<Effect['measure'], boolean>> = {
   ...{ cost_per_prompt: true, cost_per_call: true, failed_tool_share: true, quality: false },
 }
 
-/** `+30%`, or points of quality; `–` for none. */
 export function saidChange({ measure }: Pick<Effect, 'measure'>, value: number | null): string {
   if (value === null) return '–'
   const number = IS_SHARE[measure] ? 100 * value : value

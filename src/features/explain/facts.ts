@@ -25,7 +25,6 @@ function pricesAt({ divided }: PriceHistory, model: string, ms: number): number[
   return divided(usage)?.costs.map((cost) => Number(cost) / 1e12)
 }
 
-/** The prices of the models that changed in these days. */
 export function priceFacts(
   history: PriceHistory,
   models: readonly string[],

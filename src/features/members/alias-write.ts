@@ -10,7 +10,6 @@ interface AliasRow {
   member_email: string
 }
 
-/** The changes of aliases. */
 interface AliasesWritten {
   /** Addresses that belong to another member than before, or to none: the expertise of their authors changes. */
   addresses: readonly string[]

@@ -3,10 +3,7 @@ import { TIME_PATTERN } from '../../base/dates.ts'
 import type { Fragment, ISql, Sql } from '../../database/client.ts'
 import type { Expertise } from './team-model.ts'
 
-/**
- * The expertise by person and domain, as computed when commits were written. The cost depends on the size of the result
- * only. With `onlyMember` only theirs, and no other owner of a domain is named.
- */
+/** Expertise by person and domain, as computed with the commits. With `onlyMember` only theirs, and no other owner. */
 export async function getExpertise(
   sql: Sql,
   orgId: string,

@@ -1,25 +1,17 @@
 import type { ISql } from '../../database/client.ts'
 
-/**
- * Largest number of machines of a user; the one that was silent for longest is forgotten for a new one. Build
- * machines have a new name each time.
- */
+/** Machines of a user; the one silent for longest is forgotten for a new one. Build machines have a new name each time. */
 const MAX_MACHINES = 1_000
 
-/** A request's report on the machine that sent it. */
 interface MachineReport {
   machine: string
   /** The address or id of the one whose sessions it sends; null where the request has no user, or several. */
   user: string | null
-  /** Sessions of the request that were new. */
   created: number
   now: Date
 }
 
-/**
- * Notes that a machine has sent records. Needs the organization's lock. Writes nothing where no session is new and the
- * machine was noted within the last minute.
- */
+/** Notes that a machine has sent records, once a minute where no session is new. Needs the organization's lock. */
 export async function noteMachine(
   tx: ISql,
   orgId: string,

@@ -22,7 +22,6 @@ const conditions = (sql: ISql, { q, role }: MemberListQuery) => sql`
   ${role === undefined ? sql`` : sql`and m.role = ${role}`}
   ${q === undefined ? sql`` : sql`and (strpos(m.email, ${asciiLower(q)}) > 0 or strpos(lower(m.display_name), ${q.toLowerCase()}) > 0)`}`
 
-/** A page of the members by `joined_at`, then `id`. */
 export const listMemberPage = (sql: ISql, orgId: string, query: MemberListQuery): Promise<MemberPage> =>
   readPage<Member>(sql, query, {
     columns: listedColumns(sql),

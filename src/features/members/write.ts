@@ -15,7 +15,6 @@ import type { Member } from './team-model.ts'
 import { memberColumns } from './team-queries.ts'
 
 export interface MembersWritten extends WriteResult {
-  /** The members that are new. */
   joined: readonly Pick<Member, 'id' | 'email' | 'role'>[]
 }
 

@@ -8,7 +8,6 @@ import { recordsOf, type Window } from './windows.ts'
 
 const PAGE = 500
 
-/** The plans as records, oldest first. */
 export async function listPlanRecords(sql: ISql, orgId: string): Promise<PlanRecord[]> {
   const rows = await sql<PlanRow[]>`
     select ${planColumns(sql)}

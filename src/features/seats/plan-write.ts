@@ -32,7 +32,6 @@ const amount = (value: number): string => decimalText(scaled(value, DECIMALS), D
 
 const keyOf = ({ vendor, plan, member, from }: PlanRow) => JSON.stringify([vendor, plan, member, from])
 
-/** The columns of `PlanRow` of plans `p`. */
 export const planColumns = (sql: ISql) => sql`
   p.id, p.vendor, p.plan, p.member, p.quantity, p.first_day::text as "from", p.last_day::text as "to",
   p.price_month::text as price_month, p.currency, p.usd_rate::text as usd_rate,

@@ -1,9 +1,6 @@
 import type { Fragment, ISql } from '../../database/client.ts'
 
-/**
- * Selects what was used on the days of a range: rows of `member` (an id, an address or ''), `vendor`, `paid_by`, `day`, `cost` and
- * `sessions`, which are those that began on the day.
- */
+/** Selects what was used on the days of a range, by member, vendor, payer and day; `sessions`: those that began on the day. */
 export const usedOnDays = (
   sql: ISql,
   orgId: string,

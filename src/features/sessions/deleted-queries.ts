@@ -75,7 +75,6 @@ export async function rememberDeleted(tx: ISql, orgId: string, ids: readonly str
   await deleteOfSessions(tx, orgId, ids, 'telemetry_inbox')
 }
 
-/** Deletes the sessions' rows and details, without rollups. */
 export async function deleteRows(tx: ISql, orgId: string, ids: readonly string[]): Promise<void> {
   await deleteOfSessions(tx, orgId, ids, 'session_details')
   await tx`

@@ -41,7 +41,6 @@ export async function* exportSessions(sql: Sql, orgId: string): AsyncGenerator<s
     yield rows.map(({ position: _position, ...row }) => sessionLine(row)).join('')
 }
 
-/** Selects the columns that `sessionLine` takes, of session `s`. */
 export const exportedColumns = (sql: ISql, orgId: string): Fragment => sql`
   s.id, nullif(s.project, '') as project_name, s.created_at, s.turns, s.estimated_cost,
   s.unpriced_tokens, s.quality_score, s.user_id, s.user_email,
@@ -78,7 +77,6 @@ export function sessionLine({ detail, parts, includes, ...row }: SessionRow): st
   return `${head.slice(0, -1)},${detail.slice(1)}\n`
 }
 
-/** Counts the lines that `exportSessions` gives. */
 export async function countSessions(sql: Sql, orgId: string): Promise<number> {
   const [row] = await sql<{ sessions: string }[]>`
     select coalesce(sum(r.sessions), 0) as sessions

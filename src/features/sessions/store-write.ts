@@ -91,7 +91,6 @@ export async function findNoted(tx: ISql, orgId: string, ids: readonly string[])
   return rows.map(({ id }) => id)
 }
 
-/** The session that names a sub-agent's, and its user. */
 interface Including {
   session_id: string
   user_id: string | null

@@ -14,7 +14,6 @@ const STATES = {
   closed: "(k.state = 'closed')::integer",
 }
 
-/** A pull request as it is counted. */
 export interface CountedPullRequest {
   repo: string
   pr_number: number

@@ -9,7 +9,6 @@ import { SEARCHED_LENGTH, ticketFinder } from './tickets.ts'
 
 type Ticket = [ticket: string, nth: number, parts: number]
 
-/** A session, and what its tickets are found in. */
 export interface Texts {
   session_id: string
   branch: string
@@ -73,10 +72,7 @@ interface Budget {
   leftMs: number
 }
 
-/**
- * The tickets of each of these sessions, which one statement has read; of the first ones, where the budget is spent before the
- * last. Others work meanwhile.
- */
+/** The tickets of these sessions, of the first ones where the budget is spent. Others work meanwhile. */
 export async function findTickets(
   sessions: readonly Texts[],
   budget: Budget = { leftMs: Infinity },

@@ -41,7 +41,6 @@ export type Pool = ReturnType<typeof createPool>
 /** A line of a commit that an edit wrote. */
 export interface Match {
   edit: WrittenEdit
-  /** Its number in the edit. */
   line: number
 }
 

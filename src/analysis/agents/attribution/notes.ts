@@ -26,10 +26,7 @@ export async function noteState(git: Git): Promise<string | null> {
   return output.trim() || null
 }
 
-/**
- * The commits that have a note, each with the note's path. `before`: only those whose notes changed since then; null, or no
- * longer there: all.
- */
+/** The commits that have a note, with its path. `before`: only those whose notes changed since then; null or gone: all. */
 export async function notedCommits(git: Git, before: string | null): Promise<Map<string, string>> {
   const list = async (...args: string[]) => await runGit(git, [...args, '-r', '-z', '--name-only'])
   const changed = before === null ? null : await list('diff-tree', before, REF)

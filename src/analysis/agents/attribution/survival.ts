@@ -126,10 +126,7 @@ const renamed = (path: string, from: number, to: number, renames: readonly Renam
     path,
   )
 
-/**
- * Returns what counts the lines that are left in a later text. Where a line is there more than once, the other ones are taken to
- * have stayed.
- */
+/** Returns what counts the lines that are left in a later text. Of equal lines the other ones are taken to have stayed. */
 function lookFor(ranges: [number, number][], then: string): (later: string) => number {
   const lines = then.split('\n')
   const own = ranges.flatMap(([from, to]) => lines.slice(from - 1, to).map(effectiveLine))
@@ -150,7 +147,6 @@ function lookFor(ranges: [number, number][], then: string): (later: string) => n
   }
 }
 
-/** Counts the wanted lines of a text. */
 function countLines(
   text: string,
   ends: ReadonlySet<number>,

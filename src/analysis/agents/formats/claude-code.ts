@@ -135,7 +135,6 @@ function readTypedLine(state: State, transcript: Transcript, line: Json, number:
   return undefined
 }
 
-/** Null for `HEAD`: no branch was checked out. */
 const branchOf = (value: unknown): string | null => (value === 'HEAD' ? null : textOf(value))
 
 /**

@@ -17,7 +17,6 @@ export const newLineage = (
   read: (owner: string, line: Json, number: number) => string | undefined,
 ) => ({
   file,
-  /** The session of lines without a session id. */
   sessionId,
   /** All lines belong to `sessionId`: see `Source` in discover.ts. */
   sessionFromFolder,

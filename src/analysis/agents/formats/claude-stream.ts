@@ -32,10 +32,7 @@ const newRun = (transcript: Transcript) => ({
 
 type Run = ReturnType<typeof newRun>
 
-/**
- * Reads one log, of lines or, if `isDocument`, of one JSON value: an array of messages or a message. A run without
- * timestamps is assumed to have ended when the file was last modified.
- */
+/** Reads a log of lines or, if `isDocument`, one JSON value. A run without timestamps ended when the file was last modified. */
 export async function readClaudeStream(file: SourceFile, isDocument: boolean): Promise<void> {
   const runs = new Map<Transcript, Run>()
   if (isDocument)

@@ -35,7 +35,6 @@ export const newCodexCalls = (transcript: Transcript) => ({
   /** Ids of the calls of this file that have their turn. */
   added: new Set<string>(),
   ...nothingPending(),
-  /** The scripts that run, by call id, in order. */
   scripts: new Map<string, Script>(),
   /** These ended without an item, so that one of their commands may still run; the latest is first. */
   ended: [] as Script[],
@@ -54,7 +53,6 @@ const nothingPending = () => ({
   waiting: new Set<string>(),
 })
 
-/** Adds something to the turn of the API call that is being read. */
 export function defer(calls: CodexCalls, at: string | null, id: string, add: (turn: Turn) => void): void {
   calls.pending.push(add)
   calls.pendingAt ??= at
@@ -114,7 +112,6 @@ function inputOf(payload: Json): Json {
   return objectOf(payload.action ?? payload.arguments ?? payload.input)
 }
 
-/** Reads the output of a call. */
 export function readOutput(calls: CodexCalls, id: string, output: unknown, at: string | null): void {
   const text = outputText(output)
   const script = calls.scripts.get(id)
@@ -126,7 +123,6 @@ export function readOutput(calls: CodexCalls, id: string, output: unknown, at: s
   if (!STILL_RUNNING.test(text)) endScript(calls, script, at, isSuccess(output, text))
 }
 
-/** Reads an item that the agent recorded as done. */
 export function readItem(calls: CodexCalls, item: Json, at: string | null): void {
   const { transcript, waiting, added, ended } = calls
   const id = textOf(item.id)

@@ -11,11 +11,9 @@ const COUNTS = [
   ...['output_tokens', 'reasoning_output_tokens'],
 ]
 
-/** The counts of a `usage` object; null for anything else. */
 export const totalsOf = (usage: unknown): Totals | null =>
   isObject(usage) ? COUNTS.map((name) => countOf(usage[name])) : null
 
-/** Equal totals have the same key. */
 export const totalsKey = (totals: Totals): string => totals.join(' ')
 
 const minus = (a: Totals, b: Totals): Totals => a.map((count, kind) => count - (b[kind] ?? 0))

@@ -95,7 +95,6 @@ const newState = (file: SourceFile, transcript: Transcript, ownStart: number) =>
 
 type State = ReturnType<typeof newState>
 
-/** Reads one rollout; `sessionId` is the id in its head. */
 export async function readCodex(file: SourceFile, sessionId: string): Promise<void> {
   const transcript = file.transcriptOf(sessionId)
   const state = newState(file, transcript, await ownStartOf(file, sessionId))
@@ -233,7 +232,6 @@ function readPrompt({ transcript }: State, text: string, more: unknown, at: stri
     transcript.addPrompt(`${at} ${Bun.hash(text)}`, at, text)
 }
 
-/** The usage of one API call. */
 function readUsageRecord(state: State, payload: Json, at: string | null): void {
   const usage = totalsOf(payload.usage)
   if (usage === null) return

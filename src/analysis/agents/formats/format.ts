@@ -5,10 +5,7 @@ import type { SourceFile } from '../transcript/source-file.ts'
 
 // A format of agents' sessions is one object, which has all that is special about it. All are in format-list.ts.
 
-/**
- * `lines`: one JSON value per line, or over several; `document`: one JSON value; `tasks`: one JSON value beside other files of
- * its folder; `database`: SQLite.
- */
+/** `lines`: JSON values, each on lines of its own; `tasks`: a `document` beside other files of its folder; `database`: SQLite. */
 export type Layout = 'document' | 'lines' | 'database' | 'tasks' | 'folder'
 
 /** Iterates over the objects of the first lines. A line is parsed when it is asked for: mostly the first few tell all. */
@@ -21,7 +18,6 @@ export interface Head {
   objects: Objects
 }
 
-/** The facts that the head of a file has of its session. */
 export interface HeadFacts {
   layout: Layout
   sessionId: string | null
@@ -66,7 +62,6 @@ export interface Places {
 export interface FolderReader {
   /** `has`: whether a folder of this name is in it. */
   isOf(path: string, has: (name: string) => boolean): boolean
-  /** The agent's session ids, without reading the sessions. */
   sessionIds(path: string): Promise<string[]>
   read(file: SourceFile): Promise<void>
 }
@@ -119,7 +114,6 @@ export interface Format {
   beside?(path: string): string | null
 }
 
-/** The session id in the first objects of a file, by where the format has it. */
 export const idIn = ({ objects }: Head, of: (object: Json) => string | null): string | null =>
   objects()
     .map(of)

@@ -35,7 +35,6 @@ export const newOpencodeState = (file: SourceFile) => ({
   createdAt: new Map<string, string>(),
   /** The transcript by message id: parts contain only the id of their message. Null for a copy. */
   transcriptOfMessage: new Map<string, Transcript | null>(),
-  /** The calls by message id. */
   callIds: new Map<string, string[]>(),
   /** Parts that came before their message, by message id. */
   waiting: new Map<string, Json[]>(),
@@ -44,7 +43,6 @@ export const newOpencodeState = (file: SourceFile) => ({
   worktrees: new Map<string, string>(),
   /** The messages of users, by id: one of which a person wrote no part is no prompt. */
   users: new Map<string, { at: string | null; isPerson: boolean }>(),
-  /** The sums of the steps of messages, by id. */
   steps: new Map<string, MessageTokens>(),
   /** Messages that a fork copied, by session and id. */
   copies: new Map<string, Map<string, Json>>(),

@@ -28,7 +28,6 @@ async function isDefaultBranch(git: Git): Promise<boolean> {
 /** Whether the default branch has a commit; undefined where this clone does not say. */
 type Reach = (sha: string) => boolean | undefined
 
-/** `current`: all commits of the current branch. */
 export async function createReach(
   git: Git,
   current: { has(sha: string): boolean },

@@ -58,7 +58,6 @@ export const lineKeys = (lines: readonly string[]): string[] =>
     return plain === null ? [] : lineKey(plain)
   })
 
-/** The keys of a text of keys. */
 export const splitKeys = (keys: string): string[] =>
   Array.from({ length: keys.length / KEY_LENGTH }, (_, at) =>
     keys.slice(at * KEY_LENGTH, (at + 1) * KEY_LENGTH),

@@ -14,7 +14,6 @@ import { type Git, GitStopped, openGit, runGit } from './run-git.ts'
 /** The fields of a commit's record that its content does not decide. */
 export type Attributed = Pick<CommitRecord, 'ai' | 'survival'>
 
-/** The commits of a repository's current branch. */
 export interface History {
   git: Git
   /** The repository's name, whatever its project is called. */
@@ -34,11 +33,9 @@ export interface ReadCommit {
 
 /** Says what agents wrote of commits while these are read. */
 export interface Attributing {
-  /** Whether a known commit has to be read. */
   needs(sha: string): boolean
   /** Whether the lines of a file are wanted. */
   wants: NonNullable<LogReading['wants']>
-  /** Returns the commits in their order. */
   read(log: AsyncIterable<Logged>): AsyncIterable<ReadCommit>
 }
 
@@ -56,7 +53,6 @@ export interface GitOptions {
   onProgress?: (read: number, total: number) => void
 }
 
-/** The result of reading a repository. */
 export interface RepositoryResult {
   path: string
   project: string
@@ -288,10 +284,7 @@ function recordOf(project: string, commit: LoggedCommit, committedAt: number, no
   }
 }
 
-/**
- * Git accepts any text as an e-mail address; an invalid one becomes a mailbox of the reserved domain `.invalid` (RFC
- * 2606).
- */
+/** Git accepts any text as an address; an invalid one becomes a mailbox of the reserved domain `.invalid` (RFC 2606). */
 export function emailOf(text: string): string {
   const email = text.trim().slice(0, 320)
   if (/^[^\s@]+@[^\s@]+$/.test(email)) return email

@@ -4,7 +4,6 @@ import { effectiveLine, isCountedFile, lineKey } from './effective-lines.ts'
 // A parser for the output of `git log -z --raw -p`. A file name may contain any byte but NUL, and a line of a file any but
 // the newline: fields end with NUL, and the head of a hunk says how many lines it has, so that no content is taken for more.
 
-/** An effective line that a commit added. */
 export interface AddedLine {
   /** In the file as the commit left it, from 1. */
   number: number
@@ -44,9 +43,7 @@ export interface LoggedCommit {
 }
 
 export interface LogReading {
-  /**
-   * Files that programs write, each with whether it is one at the branch's end. Others are added while their first lines say so.
-   */
+  /** Files that programs write, by whether they are at the branch's end. Others are added while their first lines say so. */
   generated?: Map<string, boolean> | undefined
   /** Whether a commit need not be read where many commits lack the contents of their files. */
   isOptional?: (sha: string) => boolean

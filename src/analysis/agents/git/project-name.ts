@@ -5,7 +5,6 @@ import { readText } from './regular-file.ts'
 // Names the project of sessions, commits and pull requests. Reads the files of git itself: to start git for each folder would
 // take longer than to read its sessions.
 
-/** The repository that a folder of this machine is in. */
 interface Repository {
   /** The last part of the URL of `origin`, else the name of the folder of its main worktree. */
   name: string
@@ -103,7 +102,6 @@ function mainWorktree(common: string, config: string): string | null {
   return ofSubmodule === null ? null : resolve(common, ofSubmodule)
 }
 
-/** Returns the folder of a bare repository in `.git` or `.bare`. */
 function nameOfFolder(folder: string): string {
   const name = basename(folder)
   return (name.startsWith('.') ? basename(dirname(folder)) : name.replace(/\.git$/, '')) || 'repository'

@@ -18,10 +18,7 @@ export function isIrregular(path: string): boolean {
   }
 }
 
-/**
- * Opens a regular file for reading. Throws for anything else, also where it takes the place of a file at this moment.
- * `isSeen`: the caller has just seen that it is one.
- */
+/** Opens a regular file. Throws for anything else, also where it takes the file's place now. `isSeen`: it was just looked at. */
 export function openRegular(path: string, isSeen = false): number {
   if (!isSeen && isIrregular(path)) throw new PassedOver(NOT_REGULAR)
   // to open a pipe without this flag, which Windows has not, waits for its writer
@@ -33,10 +30,7 @@ export function openRegular(path: string, isSeen = false): number {
 
 const MAX_BYTES = 64 * 1024 * 1024
 
-/**
- * The text of a file, of 64 MiB at most; null where there is none, or it cannot be read. `onPassed` is told of what is there
- * and is not read.
- */
+/** The text of a file, of 64 MiB at most; null where it cannot be read. `onPassed` is told of what is there and is not read. */
 export function readText(path: string, onPassed: (path: string, reason: string) => void): string | null {
   try {
     const file = openRegular(path)

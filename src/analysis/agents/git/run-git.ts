@@ -24,7 +24,6 @@ const MAX_MEMORY = 1024 * 1024
 /** A repository while it is read. */
 export interface Git extends Disposable {
   root: string
-  /** The time that its commands have left. */
   leftMs: number
   env: Record<string, string | undefined>
 }

@@ -7,10 +7,8 @@ import type { SourceFile } from './source-file.ts'
 
 // Databases of agents (SQLite), opened for reading only, and never with what a hostile file could have without an end.
 
-/** A row by the names of its columns. */
 export type Row = Record<string, unknown>
 
-/** An agent's database while it is read. */
 export interface AgentDatabase {
   /** The columns of each table that holds its rows. */
   tables: ReadonlyMap<string, ReadonlySet<string>>
@@ -138,7 +136,6 @@ function tablesOf(database: Database): Map<string, Set<string>> {
   return tables
 }
 
-/** The columns of a table by their names, null where it has them not. */
 export const columnsOf = (
   { tables }: Pick<AgentDatabase, 'tables'>,
   table: string,

@@ -20,7 +20,6 @@ export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The value if it is an object, else an empty one. */
 export function objectOf(value: unknown): Json {
   return isObject(value) ? value : {}
 }
@@ -29,14 +28,12 @@ export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** The objects in a list. */
 export const objectsIn = (value: unknown): Json[] => listOf(value).filter(isObject)
 
 /** The value at the end of a path of keys; undefined where it leads nowhere. */
 export const valueAt = (value: unknown, ...keys: string[]): unknown =>
   keys.reduce((inner, key) => objectOf(inner)[key], value)
 
-/** The value if it is a non-empty string, else null. */
 export function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }

@@ -3,7 +3,6 @@ import { cut } from '../../../base/text.ts'
 import type { LimitRecord, Vendor } from '../../records/plan.ts'
 import { vendorOf } from '../../usage/model.ts'
 
-/** A window of a limit, as an agent states it. */
 export interface StatedLimit {
   at: string
   limit: string
@@ -21,7 +20,6 @@ export interface StatedLimit {
 const EVERY_MS = 15 * 60_000
 const MAX_NAME = 100
 
-/** The limits that a file states. */
 export function createLimits() {
   const kept = new Map<string, StatedLimit>()
   return {

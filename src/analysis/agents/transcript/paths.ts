@@ -16,7 +16,6 @@ export function isPartOf(folder: string, other: string): boolean {
   return below !== undefined && below !== '' && !/(?:^|\/)\.?worktrees\//.test(below)
 }
 
-/** The folders of a session, as it wrote them. */
 interface SessionFolders {
   /** Relative paths are relative to this; undefined when it is not known. */
   base: string | undefined

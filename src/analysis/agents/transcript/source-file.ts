@@ -7,10 +7,7 @@ import { createLimits } from './limits.ts'
 import { noteWhole, type Shared, Transcript } from './transcript.ts'
 import { type ApiMessage, type MessageTokens, mergeMessage } from './transcript-model.ts'
 
-/**
- * Tokens by model, each API message counted once. `cache_creation_1h` is a part of `cache_creation`, `reasoning` of
- * `output`.
- */
+/** Tokens by model, each message counted once. `cache_creation_1h` is a part of `cache_creation`, `reasoning` of `output`. */
 export type Usage = Record<
   string,
   Partial<MessageTokens> & { input: number; output: number; cache_read: number; cache_creation: number }
@@ -18,7 +15,6 @@ export type Usage = Record<
 
 /** Files that share sessions and so are read together. */
 export interface FileGroup extends Shared {
-  /** The transcripts by the agent's session id. */
   transcripts: Map<string, Transcript>
   sources: readonly { path: string; format: { name: string }; sessionId: string | null }[]
   /** Its files have several sessions. */
@@ -56,7 +52,6 @@ export interface LaterRun {
 /** A line of a file that could not be read. */
 export interface Unreadable {
   path: string
-  /** The number of the line, from 1. */
   line: number
   reason: string
 }
@@ -79,7 +74,6 @@ export class SourceFile {
   readonly unreadable: Unreadable[] = []
   /** All of them; `unreadable` lists the first 10,000. */
   unreadableCount = 0
-  /** The messages by message id. */
   readonly messages = new Map<string, ApiMessage>()
   /** Totals that its results state, by session. */
   readonly stated = new Map<string, Stated>()
@@ -148,9 +142,7 @@ export const noTokens = (): MessageTokens => ({
 const CALL_KINDS = ['input', 'output', 'read', 'written', 'reasoning'] as const
 type CallCounts = Partial<Record<(typeof CALL_KINDS)[number], unknown>>
 
-/**
- * The tokens of a call by an agent's counts, `read` and `written` of the cache. `isInclusive`: the input includes the cache.
- */
+/** The tokens of a call by an agent's counts, `read` and `written` of the cache. `isInclusive`: the input includes the cache. */
 export function tokensOfCall(counts: CallCounts, isInclusive: boolean): MessageTokens {
   const [cache_read, cache_creation] = [countOf(counts.read), countOf(counts.written)]
   const input = Math.max(0, countOf(counts.input) - (isInclusive ? cache_read + cache_creation : 0))

@@ -3,7 +3,6 @@ import type { Transcript } from './transcript.ts'
 
 /** A session that a person started, and the transcripts of what was done in it. */
 export interface StartedSession {
-  /** The agent's id. */
   id: string
   /** Its own, where that is in the group, and those of its sub-agents. */
   transcripts: [Transcript, ...Transcript[]]

@@ -63,7 +63,6 @@ export interface ToolCall {
   name: string
   effects: CallEffects
   dangerousActions: readonly DangerousAction[]
-  /** The position, like that of a turn. */
   position: number
 }
 

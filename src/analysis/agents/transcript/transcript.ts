@@ -107,9 +107,7 @@ export class Transcript {
   isFork = false
   /** The prompts by a key of their line. */
   readonly prompts = new Map<string, Turn>()
-  /** The messages by message id. */
   readonly messages = new Map<string, ApiMessage & { turn: Turn }>()
-  /** The calls by call id. */
   readonly calls = new Map<string, { call: ToolCall; turn: Turn }>()
   /** The results by call id. `searches`: web searches that the result reports. */
   readonly results = new Map<string, { ok: boolean; searches: number }>()
@@ -198,7 +196,6 @@ export class Transcript {
     return turn
   }
 
-  /** True the first time that this key is passed for this session. */
   isFirst(key: string): boolean {
     const { size } = this.seen
     return this.seen.add(Bun.hash.xxHash3(key)).size > size
@@ -209,10 +206,7 @@ export class Transcript {
     return this.shared.owners.isOfOther(key, this.id)
   }
 
-  /**
-   * Adds a tool call to its turn, unless its id is known. Its result may have been added before. `changed`: the files that the
-   * agent recorded as changed by it.
-   */
+  /** Adds a tool call to its turn, unless its id is known. `changed`: the files that the agent recorded as changed by it. */
   addCall(turn: Turn, id: string, tool: unknown, toolInput: unknown, changed: readonly string[] = []): void {
     const position = this.nextPosition()
     const known = this.calls.get(id)

@@ -3,9 +3,7 @@ import { isObject, type Json, listOf, objectOf, textOf } from './json.ts'
 
 // The lines that a tool call wrote, as keys: their text is not kept.
 
-/** The lines that a call wrote in one file. */
 export interface WrittenLines {
-  /** The path as the agent wrote it. */
   path: string
   keys: string[]
   /** It is the whole file, and what was there before is not known. */
@@ -110,7 +108,6 @@ const linesOfChanges = (changes: Json): WrittenLines[] =>
     return { path: textOf(change.move_path) ?? path, keys, isWhole: false }
   })
 
-/** The keys of the added lines of a unified diff. */
 export function addedKeys(diff: string): string[] {
   const lines = diff.split('\n')
   const start = lines.findIndex((line) => line.startsWith('@@'))
@@ -118,10 +115,7 @@ export function addedKeys(diff: string): string[] {
   return lineKeys(hunks.flatMap((line) => (line.startsWith('+') ? line.slice(1) : [])))
 }
 
-/**
- * The keys of the lines that Claude Code recorded as added (`toolUseResult`); null where it recorded none: it compares no new
- * file.
- */
+/** The keys of lines that Claude Code recorded as added (`toolUseResult`); null where it recorded none. */
 export function addedKeysOfResult({ structuredPatch, type }: Json): string[] | null {
   if (!Array.isArray(structuredPatch) || structuredPatch.length === 0 || type === 'create') return null
   const lines = structuredPatch.flatMap((hunk) => listOf(objectOf(hunk).lines))

@@ -20,10 +20,7 @@ export interface MergeOptions {
 
 // Joins telemetry of a session with what else is known of it (docs/sync.md).
 
-/**
- * A session of telemetry, whose record is composed once: when it is written, of all that is known (merge-fragments.ts). Until
- * then it has what identifies it.
- */
+/** A session of telemetry, whose record is composed when it is written (merge-fragments.ts): until then what identifies it. */
 export function toldSession(
   telemetry: SessionFragments,
   head: RecordHead,
@@ -46,7 +43,6 @@ export const headOf = ({
   project_name: project === NO_PROJECT ? null : project,
 })
 
-/** The parts of a session; undefined where it has none. */
 export const fragmentsOf = ({ told, parts }: PreparedSession): SessionFragments | undefined =>
   told ?? (parts === null ? undefined : unpackFragments(parts))
 
@@ -151,10 +147,7 @@ export function withKeptTelemetry(
   return (all && withTelemetryFragments(session, all, options)) ?? session
 }
 
-/**
- * A session that a client of its own sent, without parts, and the parts of telemetry that are known of it; undefined where
- * these are too large.
- */
+/** A session of a client without parts, with the telemetry that is known of it; undefined where that is too large. */
 function withTelemetryFragments(
   session: PreparedSession,
   before: SessionFragments,
@@ -211,7 +204,6 @@ export async function addedToRecords(
   return added
 }
 
-/** Whether these packed parts are of telemetry only. */
 export function hasOnlyTelemetry(packed: string): boolean {
   const parts = unpackFragments(packed)
   return parts !== undefined && originOf(parts) === 'telemetry'

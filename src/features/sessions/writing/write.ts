@@ -124,10 +124,7 @@ export async function writeSessions(
   return { ...result, changed, moved: movedOf(rows, stored) }
 }
 
-/**
- * Does `write`, which replaces the sessions `before` by `after`, and updates every count of sessions by the difference
- * between what they were and what they are.
- */
+/** Does `write`, which replaces the sessions `before` by `after`, and updates every count of sessions by the difference. */
 async function counted(
   tx: ISql,
   orgId: string,

@@ -28,7 +28,6 @@ const COLUMNS = [
   ...['parent_tool_call_id', 'initiator', 'created_at'],
 ]
 
-/** A call of the API as the store has it. */
 export interface StoredCall extends Pick<ApiMessage, 'id' | 'model' | 'tokens' | 'cost'> {
   at: string | null
   sessionId: string
@@ -57,7 +56,6 @@ async function readStore(file: SourceFile, path: string): Promise<Map<string, St
   }
 }
 
-/** The calls in their order. */
 function* storedCalls(database: AgentDatabase): Generator<StoredCall> {
   const columns = columnsOf(database, TABLE, COLUMNS)
   for (const row of database.rowsOf(TABLE, { columns, order: 'id' })) {

@@ -88,7 +88,6 @@ function keyOf({ responseId, timestamp }: Json, id: string): string {
   return known === null || typeof timestamp !== 'number' ? id : `${known} ${timestamp}`
 }
 
-/** The calls of a model that an entry tells of. */
 function callsOf(
   entry: Json,
   message: Json,
