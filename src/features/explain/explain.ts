@@ -30,60 +30,70 @@ export interface UsedSums {
 }
 
 type Range = { from: string; to: string }
-type Sides = [before: KeyWork, after: KeyWork]
+type Sides = [before: Sums, after: Sums]
 type Amounts = Record<(typeof KINDS)[number], bigint>
+/** The work of a key while it is summed. */
+type Sums = KeyWork & Record<'quantity' | 'base', Amounts>
 
 const NOTHING = { calls: 0, tokens: KINDS.map(() => 0n), costs: KINDS.map(() => 0n) }
-const amountsOf = (of: (kind: (typeof KINDS)[number], index: number) => bigint) =>
-  Object.fromEntries(KINDS.map((kind, index) => [kind, of(kind, index)])) as Amounts
-const NO_WORK: KeyWork = {
-  isAtBase: true,
-  ...{
-    prompts: 0,
-    calls: 0,
-    cost: 0n,
-    undivided: 0n,
-    quantity: amountsOf(() => 0n),
-    base: amountsOf(() => 0n),
-  },
+const noAmounts = (): Amounts => ({
+  ...{ input: 0n, output: 0n, cache_read: 0n, cache_write_5m: 0n, cache_write_1h: 0n },
+})
+const noWork = (): Sums => ({
+  ...{ isAtBase: true, prompts: 0, calls: 0, cost: 0n, undivided: 0n },
+  ...{ quantity: noAmounts(), base: noAmounts() },
+})
+
+/** Adds in place: a breakdown by branch may have ten thousand rows. */
+function add(sums: Sums, more: KeyWork): void {
+  sums.calls += more.calls
+  sums.prompts += more.prompts
+  sums.cost += more.cost
+  sums.undivided += more.undivided
+  sums.isAtBase &&= more.isAtBase
+  for (const kind of KINDS) {
+    sums.quantity[kind] += more.quantity[kind]
+    sums.base[kind] += more.base[kind]
+  }
 }
 
-const workOf = (
-  { tokens, costs, ...counts }: UsedSums,
+function addUsed(
+  sums: Sums,
+  { calls, prompts, costs, tokens }: UsedSums,
   { base, isPaid }: ReturnType<typeof pricedAtBase>[0],
-): KeyWork => ({
-  ...counts,
-  isAtBase: isPaid,
-  cost: sumOf(costs),
-  quantity: amountsOf((_, index) => tokens[index] ?? 0n),
-  base: amountsOf((_, index) => base[index] ?? 0n),
-})
-
-const joined = (one: KeyWork, other: KeyWork): KeyWork => ({
-  calls: one.calls + other.calls,
-  prompts: one.prompts + other.prompts,
-  cost: one.cost + other.cost,
-  undivided: one.undivided + other.undivided,
-  isAtBase: one.isAtBase && other.isAtBase,
-  quantity: amountsOf((kind) => one.quantity[kind] + other.quantity[kind]),
-  base: amountsOf((kind) => one.base[kind] + other.base[kind]),
-})
+): void {
+  sums.calls += calls
+  sums.prompts += prompts
+  sums.isAtBase &&= isPaid
+  for (const cost of costs) sums.cost += cost
+  for (const [index, kind] of KINDS.entries()) {
+    sums.quantity[kind] += tokens[index] ?? 0n
+    sums.base[kind] += base[index] ?? 0n
+  }
+}
 
 /** The work of each key before and after. */
 function workByKey(
   rows: readonly UsedSums[],
   pricesOf: (model: string, price: string) => BasePrices,
 ): Map<string | null, Sides> {
-  const cells = Map.groupBy(rows, ({ key, model, price }) => JSON.stringify([key, model, price]))
   const byKey = new Map<string | null, Sides>()
+  /** Of a key, model and price, before and after. */
+  const cells = new Map<string, [before?: UsedSums, after?: UsedSums]>()
+  for (const row of rows) {
+    const { key, isAfter, model, price, undivided, tokens } = row
+    const side = isAfter ? 1 : 0
+    byKey.getOrInsertComputed(key, () => [noWork(), noWork()])[side].undivided += undivided
+    if (tokens.length > 0)
+      cells.getOrInsertComputed(`${model}\n${price}\n${key ?? '\n'}`, () => [])[side] = row
+  }
   for (const cell of cells.values()) {
-    const [first] = cell
-    if (first === undefined) continue
-    const [before, after] = [false, true].map((side) => cell.find(({ isAfter }) => isAfter === side))
-    const bases = pricedAtBase(pricesOf(first.model, first.price), [before ?? NOTHING, after ?? NOTHING])
-    const sides = byKey.getOrInsertComputed(first.key, () => [NO_WORK, NO_WORK])
-    if (before !== undefined) sides[0] = joined(sides[0], workOf(before, bases[0]))
-    if (after !== undefined) sides[1] = joined(sides[1], workOf(after, bases[1]))
+    const { key = null, model = '', price = '' } = cell[0] ?? cell[1] ?? {}
+    const bases = pricedAtBase(pricesOf(model, price), [cell[0] ?? NOTHING, cell[1] ?? NOTHING])
+    for (const [side, work] of byKey.get(key)?.entries() ?? []) {
+      const [used, base] = [cell[side], bases[side]]
+      if (used !== undefined && base !== undefined) addUsed(work, used, base)
+    }
   }
   return byKey
 }
@@ -133,9 +143,11 @@ export function explain(
     if (one !== other) return one > other ? -1 : 1
     return a.key === null ? 1 : b.key === null ? -1 : compareText(a.key, b.key)
   })
-  const [before, after] = [0, 1].map((side) =>
-    keys.reduce((work, { sides }) => joined(work, sides[side] ?? NO_WORK), NO_WORK),
-  ) as Sides
+  const [before, after] = [noWork(), noWork()]
+  for (const { sides } of keys) {
+    add(before, sides[0])
+    add(after, sides[1])
+  }
   const partOf = (cause: Cause) => sumOf(keys.map(({ parts }) => parts[cause]))
   return {
     ...range,
