@@ -760,8 +760,15 @@ create table session_facets (
   cost_cache_write_5m bigint not null,
   cost_cache_write_1h bigint not null,
   cost_other bigint not null,
+  day date not null,
+  project text not null,
+  member text not null,
+  agent text not null,
+  model text not null,
+  branch text not null,
   constraint session_facets_pkey PRIMARY KEY (org_id, session_id, nth, part)
 );
+CREATE INDEX session_facets_by_day ON session_facets USING btree (org_id, day);
 
 create table session_hours (
   org_id text not null,

@@ -78,7 +78,7 @@ function workByKey(
   pricesOf: (model: string, price: string) => BasePrices,
 ): Map<string | null, Sides> {
   const byKey = new Map<string | null, Sides>()
-  /** Of a key, model and price, before and after. */
+  /** Rows before and after, by key, model and price. */
   const cells = new Map<string, [before?: UsedSums, after?: UsedSums]>()
   for (const row of rows) {
     const { key, isAfter, model, price, undivided, tokens } = row

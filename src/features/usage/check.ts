@@ -57,7 +57,10 @@ const SUMMED = [
 ]
 
 /** The same of rows of session_facets. The bits of the facets that prices decide on are left out. */
-const FACET_KEYS = ['session_id', ...FACETS.filter((facet) => facet !== 'tier')]
+const FACET_KEYS = [
+  ...['session_id', 'day', 'project', 'member', 'agent', 'model', 'branch'],
+  ...FACETS.filter((facet) => facet !== 'tier'),
+]
 const FACETS_SUMMED = [
   'firsts & 63',
   'model_firsts & 63',

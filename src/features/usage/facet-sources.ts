@@ -1,7 +1,7 @@
 import { FACETS, type Facet, STANDARD, UNKNOWN_PAYER, VENDORS } from '../../analysis/usage/model.ts'
-import type { Span } from '../../base/dates.ts'
+import { daysOf, type Span, spansOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
-import { COSTS, type Dimension, MEASURES, type UsageFilters } from './model.ts'
+import { COSTS, type Dimension, USED, type UsageFilters } from './model.ts'
 import { inSpans, selected } from './sums.ts'
 
 // Usage by a facet: a session without rows in session_facets has what is usual.
@@ -30,7 +30,7 @@ export function shareTexts(filters: UsageFilters, columns: readonly Dimension[],
     const [bits, usual] = byModel ? ['model_firsts', 'u.sessions'] : ['firsts', 'u.is_main::integer']
     return `case when f.session_id is null then ${usual} else (f.${bits} >> ${bit}) & 1 end`
   }
-  const byModel = ofModel || columns.includes('model')
+  const byModel = isByModel(filters, columns)
   return {
     main_sessions: counts(filters[facet] === undefined ? every : index, ofModel),
     main_turns: own(ofModel ? 'day_turns' : 'main_turns'),
@@ -74,63 +74,113 @@ export function ofFacet(sql: ISql, filters: UsageFilters, facet: Facet | undefin
   return sql`and ${sql.unsafe(isInRows(filters, facet) ? `f.${facet}` : shareValue(facet))} = ${value}`
 }
 
-/** Whether rows by a facet are sums of days and months. */
-export const isFacetSummed = (needed: readonly Dimension[]): boolean =>
-  needed.every((column) => column === 'agent')
+interface FacetHow {
+  columns: readonly Dimension[]
+  buckets: Span['grain'] | undefined
+  /** All of `columns`, and what filters need. */
+  needed: readonly Dimension[]
+  /** Conditions on session_facets `f`. */
+  matching: Fragment
+  /** Rows of usage without the facet. */
+  whole: (how: { columns: readonly Dimension[]; sums: readonly string[] }) => Fragment
+}
 
 /**
- * Rows of usage by a facet from sums: of those with facets, and of all sessions without these as rows of what is usual. Their sums are
+ * Rows of usage by a facet: of the parts of sessions, and of all that matches without these as rows of what is usual. Their sums are
  * right, a row may be less than 0.
  */
-export function facetSums(
+export function facetRows(
   sql: ISql,
   orgId: string,
   filters: UsageFilters,
-  span: Span,
   facet: Facet,
+  { columns: given, buckets, needed, matching, whole }: FacetHow,
 ): Fragment {
-  const { agent, [facet]: wanted } = filters
-  const isFiltered = wanted !== undefined
+  const columns = [...new Set([...given, ...(facet === 'vendor' ? (['agent'] as const) : [])])]
+  const wanted = filters[facet]
   const usual =
     facet === 'vendor'
       ? `case ${Object.entries(VENDORS)
           .map(([of, vendor]) => `when r.agent = '${of}' then '${vendor}'`)
           .join(' ')} else '' end`
       : `'${usualOf(facet)}'`
-  const rows = (
-    table: string,
-    counted: readonly [main: string, sessions: string, turns: string],
-    value: string,
-    sign = '',
-  ) => {
-    const [main, sessions, turns] = counted.map((column) => `${sign}r.${column}`)
-    const costs = COSTS.map((column) => `r.${column}`).join(' + ')
-    const measures = selected(sql, MEASURES, (column) =>
-      column === 'micros' ? `${sign}(${costs})` : `${sign}r.${column}`,
-    )
-    return inSpans(
-      sql,
-      [span],
-      sql`
-        select
-          '' as project, '' as member, r.agent, '' as model, '' as branch, '' as ticket, r.bucket,
-          ${sql.unsafe(`${main} as main_sessions, ${turns} as main_turns, ${turns} as turns`)}, ${measures},
-          ${sql.unsafe(`${sessions} as sessions, 0::bigint as begun_cost, ${value} as facet`)}
-        from ${sql.unsafe(table)} r
-        where r.org_id = ${orgId}
-          and ${sql.unsafe(table === 'usage_rollups' ? "r.dims = 'agent_model'" : `r.facet = '${facet}'`)}
-          ${agent === undefined ? sql`` : sql`and r.agent = ${agent}`}`,
-    )
-  }
-  const main = isFiltered ? 'sessions' : 'main_sessions'
+  const rows = (names: Readonly<Record<string, string>>, value: string, from: Fragment, sign = '') => sql`
+    select
+      ${sql.unsafe([...columns, 'bucket'].map((name) => `r.${name}, `).join(''))}
+      ${selected(sql, [...COUNTS, ...USED], (name) => `${sign}r.${names[name] ?? name}`)},
+      ${sql.unsafe(`${sign}(${COSTS.map((column) => `r.${column}`).join(' + ')}) as micros, 0::bigint as begun_cost`)},
+      ${sql.unsafe(value)} as facet
+    from ${from} r`
+  const others = isByModel(filters, columns) ? {} : { sessions: 'main_sessions', turns: 'main_turns' }
+  const parts = needed.every((column) => column === 'agent')
+    ? facetSums(sql, orgId, filters, facet, buckets)
+    : facetParts(sql, orgId, filters, facet, { columns, isByDay: buckets !== undefined, matching })
+  const rest = sql`
+    union all
+    ${rows(others, usual, sql`(${whole({ columns, sums: ['bucket', ...COUNTS, ...USED] })})`)}
+    union all
+    ${rows({ main_sessions: 'all_main', sessions: 'all_sessions' }, usual, sql`parts`, '-')}`
   return sql`
+    with parts as materialized (${parts})
     select r.*
-    from (
-      ${rows('facet_rollups', [main, 'sessions', 'turns'], 'r.value')}
-      union all
-      ${rows('usage_rollups', ['main_sessions', 'main_sessions', 'main_turns'], usual)}
-      union all
-      ${rows('facet_rollups', ['main_sessions', 'main_sessions', 'turns'], usual, '-')}
-    ) r
+    from (${rows({}, 'r.facet', sql`parts`)} ${isInRows(filters, facet) ? sql`` : rest}) r
     ${wanted === undefined ? sql`` : sql`where r.facet = ${wanted}`}`
 }
+
+const COUNTS = ['main_sessions', 'main_turns', 'turns', 'sessions']
+
+/** The parts of sessions by `columns`; `all_main` and `all_sessions` count sessions whatever their value. */
+function facetParts(
+  sql: ISql,
+  orgId: string,
+  filters: UsageFilters,
+  facet: Facet,
+  { columns, isByDay, matching }: Pick<FacetHow, 'columns' | 'matching'> & { isByDay: boolean },
+): Fragment {
+  const [every, index] = [FACETS.length, FACETS.indexOf(facet)]
+  const ofModel = filters.model !== undefined
+  const byModel = isByModel(filters, columns)
+  const counted = (bits: boolean, bit: number) => `sum((f.${bits ? 'model_firsts' : 'firsts'} >> ${bit}) & 1)`
+  const turns = (all: boolean) => `sum(f.${all ? 'day_turns' : 'main_turns'})`
+  const keys = [...columns, ...(isByDay ? ['day'] : []), facet].map((name) => `f.${name}`).join(', ')
+  return sql`
+    select
+      ${sql.unsafe(`
+        ${keys} as facet, ${isByDay ? 'f.day' : 'null::date'} as bucket,
+        ${counted(ofModel, filters[facet] === undefined ? every : index)} as main_sessions, ${counted(ofModel, every)} as all_main,
+        ${counted(byModel, index)} as sessions, ${counted(byModel, every)} as all_sessions,
+        ${turns(ofModel)} as main_turns, ${turns(byModel)} as turns`)},
+      ${selected(sql, USED, (column) => `sum_bigint(f.${column})`)}
+    from session_facets f
+    where f.org_id = ${orgId}
+      ${matching}
+      ${isInRows(filters, facet) ? sql`and f.${sql.unsafe(facet)} = ${filters[facet] ?? ''}` : sql``}
+    group by ${sql.unsafe(keys)}`
+}
+
+/** The same by agent, from sums of days and months. */
+function facetSums(
+  sql: ISql,
+  orgId: string,
+  { agent, date_from, date_to, ...filters }: UsageFilters,
+  facet: Facet,
+  buckets: Span['grain'] | undefined,
+): Fragment {
+  return inSpans(
+    sql,
+    buckets === 'day' ? [daysOf(date_from, date_to)] : spansOf(date_from, date_to),
+    sql`
+      select
+        r.agent, r.bucket, r.value as facet,
+        ${sql.unsafe(filters[facet] === undefined ? 'r.main_sessions' : 'r.sessions as main_sessions')},
+        r.main_sessions as all_main, r.sessions, r.main_sessions as all_sessions, r.turns as main_turns, r.turns,
+        ${selected(sql, USED, (column) => `r.${column}`)}
+      from facet_rollups r
+      where r.org_id = ${orgId}
+        and r.facet = ${sql.unsafe(`'${facet}'`)}
+        ${agent === undefined ? sql`` : sql`and r.agent = ${agent}`}`,
+  )
+}
+
+const isByModel = ({ model }: UsageFilters, columns: readonly Dimension[]): boolean =>
+  model !== undefined || columns.includes('model')

@@ -160,24 +160,16 @@ export const FACET_ROLLUP = rollup({
   key: ['facet', 'grain', 'bucket', 'agent', 'value'],
   sums: ['sessions', 'main_sessions', 'turns', ...USED],
   rows: (sql, orgId) => sql`
-    from session_facets f
-    join session_usage s
-      on s.org_id = f.org_id
-      and s.session_id = f.session_id
-      and s.nth = f.nth
-    where f.org_id = ${orgId}`,
+    from session_facets s
+    where s.org_id = ${orgId}`,
   // most sessions of a batch have the same values
   count: (sql, rows) => sql`
-    with s as materialized (
-      select s.day, s.agent, f.firsts, f.main_turns, ${selected(sql, [...FACETS, ...USED], (column) => `f.${column}`)}
-      ${rows}
-    ),
-    b as materialized (
+    with b as materialized (
       select
         s.day, s.agent, ${sql.unsafe(FACETS.map((facet) => `s.${facet}`).join(', '))},
         ${sql.unsafe(FACETS.map((facet, bit) => `sum(${firstOf(bit)}) as of_${facet}`).join(', '))},
         sum(${sql.unsafe(firstOf(FACETS.length))}) as main_sessions, sum(s.main_turns) as turns, ${usedSums(sql, 's')}
-      from s
+      ${rows}
       group by s.day, s.agent, ${sql.unsafe(FACETS.map((facet) => `s.${facet}`).join(', '))}
     )
     select

@@ -2,8 +2,7 @@ import type { Facet } from '../../analysis/usage/model.ts'
 import { daysOf, type Span, shortSpansOf, spansOf } from '../../base/dates.ts'
 import type { Fragment, ISql } from '../../database/client.ts'
 import { memberKeys } from '../../database/member-addresses.ts'
-import { summedProject } from '../../database/rollups.ts'
-import { facetOf, facetSums, isFacetSummed, joinedFacets, ofFacet, shareTexts } from './facet-sources.ts'
+import { facetOf, facetRows, joinedFacets, ofFacet, shareTexts } from './facet-sources.ts'
 import { COSTS, type Dimension, MEASURES, type RangeFilters, USED, type UsageFilters } from './model.ts'
 import { GROUPINGS } from './rollup.ts'
 import { isOfTeam } from './scope-queries.ts'
@@ -30,7 +29,7 @@ export const isSummed = (filters: UsageFilters): boolean =>
   !needsSessions(filters) && dimsOf(GROUPINGS.month, filteredColumns(filters)) !== undefined
 
 /** Conditions on the columns that the sums have too; of the table `alias`. */
-function summedConditions(sql: ISql, orgId: string, filters: UsageFilters, alias: 'u' | 'r'): Fragment {
+function summedConditions(sql: ISql, orgId: string, filters: UsageFilters, alias: 'u' | 'r' | 'f'): Fragment {
   const { project, member, team, agent, model, branch } = filters
   const t = sql.unsafe(alias)
   return sql`
@@ -76,9 +75,9 @@ const matchingShares = (sql: ISql, orgId: string, filters: UsageFilters, facet?:
       ${has_findings === undefined ? sql`` : has_findings === 'true' ? sql`and u.findings > 0` : sql`and u.findings = 0`}`
 }
 
-const sharesIn = (sql: ISql, { from, before }: Pick<Span, 'from' | 'before'>) => sql`
-  ${from === undefined ? sql`` : sql`and u.day >= ${from}::date`}
-  ${before === undefined ? sql`` : sql`and u.day < ${before}::date`}`
+const sharesIn = (sql: ISql, { from, before }: Pick<Span, 'from' | 'before'>, day = sql`u.day`) => sql`
+  ${from === undefined ? sql`` : sql`and ${day} >= ${from}::date`}
+  ${before === undefined ? sql`` : sql`and ${day} < ${before}::date`}`
 
 /** `from … u where …`: what matches and was used on the days, with these sums; of a facet the parts that have its value. */
 export function usageOfDays(
@@ -137,14 +136,23 @@ export function usageRows(
   const { date_from, date_to } = filters
   const needed = [...columns, ...filteredColumns(filters)]
   const facet = facetOf(filters, key)
+  if (facet !== undefined && !needsSessions(filters) && !columns.includes('ticket')) {
+    const { [facet]: _value, ...others } = filters
+    return facetRows(sql, orgId, filters, facet, {
+      ...{ columns, buckets, needed },
+      matching: sql`
+        ${summedConditions(sql, orgId, filters, 'f')}
+        ${sharesIn(sql, daysOf(date_from, date_to), sql`f.day`)}`,
+      whole: (how) => usageRows(sql, orgId, others, { ...how, buckets, isSigned }),
+    })
+  }
   const isSummedBy = (grain: Span['grain']) =>
     needsSessions(filters) || facet !== undefined ? undefined : dimsOf(GROUPINGS[grain], needed)
-  const isSummedFacet = facet !== undefined && !needsSessions(filters) && isFacetSummed(needed)
   const ofMonths = isSummedBy('month')
   const isOfAllTime = GROUPINGS.all.some((grouping) => dimsNameOf(grouping) === ofMonths)
   if (ofMonths !== undefined && isOfAllTime && !(date_from ?? date_to ?? buckets))
     return sumRows(sql, orgId, filters, { grain: 'all' }, { dims: ofMonths, columns: wanted })
-  const isOfDays = buckets === 'day' || (ofMonths === undefined && !isSummedFacet)
+  const isOfDays = buckets === 'day' || ofMonths === undefined
   const spans = isOfDays ? [daysOf(date_from, date_to)] : spansOf(date_from, date_to)
   const unionOf = (rows: readonly Fragment[]) => rows.reduce((all, more) => sql`${all} union all ${more}`)
   if (spans.every(({ grain }) => isSummedBy(grain) !== undefined)) {
@@ -159,7 +167,6 @@ export function usageRows(
     spans.map((span): Fragment => {
       const dims = isSummedBy(span.grain)
       if (dims !== undefined) return sumRows(sql, orgId, filters, span, { dims, columns: COLUMNS })
-      if (isSummedFacet) return facetSums(sql, orgId, filters, span, facet)
       const rows = columns.includes('ticket') ? ticketRows : shareRows
       return rows(sql, orgId, filters, span, columns, facet)
     }),
@@ -227,12 +234,6 @@ export const isOfBranches = ({ project: _project, date_from, date_to, ...filters
   !needsSessions(filters) &&
   facetOf(filters, undefined) === undefined &&
   filteredColumns(filters).length === 0
-
-/** `from branch_rollups r where …`: a row for each branch of the project, or of all. */
-export const branchRows = (sql: ISql, orgId: string, { project }: UsageFilters) => sql`
-  from branch_rollups r
-  where r.org_id = ${orgId}
-    and r.project = ${summedProject(project)}`
 
 type ShareRows = (
   sql: ISql,

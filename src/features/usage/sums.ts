@@ -60,6 +60,12 @@ export const sessionSums = (
   return projectSums(sql, orgId, spans, sql`= ${summedProject(project)}`)
 }
 
+/** `from branch_rollups r where …`: a row for each branch of the project, or of all. */
+export const branchRows = (sql: ISql, orgId: string, { project }: RangeFilters) => sql`
+  from branch_rollups r
+  where r.org_id = ${orgId}
+    and r.project = ${summedProject(project)}`
+
 const FIRST_DATE = '0001-01-01'
 
 /** The equally long range before. */

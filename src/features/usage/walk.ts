@@ -119,6 +119,15 @@ export async function moveUsage(tx: ISql, orgId: string, pricer: Pricer, before:
     where u.org_id = ${orgId}
       and u.day <> ${first(zone)}
       and ${isOfOneDay()}`
+  await tx`
+    update session_facets f
+    set day = u.day
+    from session_usage u
+    where f.org_id = ${orgId}
+      and u.org_id = ${orgId}
+      and u.session_id = f.session_id
+      and u.nth = f.nth
+      and u.day <> f.day`
   const others = await tx<{ id: string }[]>`
     select distinct u.session_id as id
     from session_usage u

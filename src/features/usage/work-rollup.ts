@@ -49,21 +49,12 @@ export const TRAIT_ROLLUP = rollup({
   prefix: ['trait', 'value'],
   sums: ['calls'],
   rows: (sql, orgId) => sql`
-    from session_facets f
-    join session_usage s
-      on s.org_id = f.org_id
-      and s.session_id = f.session_id
-      and s.nth = f.nth
-    where f.org_id = ${orgId}`,
+    from session_facets s
+    where s.org_id = ${orgId}`,
   count: (sql, rows) => sql`
-    with s as materialized (
-      select
-        date_trunc('week', s.day::timestamp)::date as week, s.member, f.calls,
-        ${sql.unsafe(TRAITS.map((trait) => `f.${trait}`).join(', '))}
-      ${rows}
-    )
-    select v.trait, v.value, s.member, s.week, sum_bigint(s.calls) as calls
-    from s
+    select
+      v.trait, v.value, s.member, date_trunc('week', s.day::timestamp)::date as week, sum_bigint(s.calls) as calls
+    from (select s.* ${rows}) s
     cross join lateral (
       values ${sql.unsafe(TRAITS.map((trait) => `('${trait}', s.${trait})`).join(', '))}
     ) as v (trait, value)

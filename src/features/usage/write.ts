@@ -230,8 +230,8 @@ export const USAGE_COLUMNS = {
 } as const
 
 /** The rows of session_facets that a row of session_usage is divided into. */
-export const facetsOf = ({ session_id, nth, parts }: UsageRow) =>
-  parts.map((each, part) => ({ ...each, session_id, nth, part, day_turns: each.turns }))
+export const facetsOf = ({ parts, ...row }: UsageRow) =>
+  parts.map((each, part) => ({ ...row, ...each, part, day_turns: each.turns }))
 
 type FacetRow = ReturnType<typeof facetsOf>[number]
 
@@ -240,7 +240,8 @@ const VALUE_COLUMNS = Object.fromEntries(
 ) as Record<Facet, ['text', (row: FacetRow) => string]>
 
 export const FACET_COLUMNS = {
-  ...({ session_id: 'text', nth: 'integer', part: 'integer' } as const),
+  ...({ session_id: 'text', nth: 'integer', part: 'integer', day: 'date' } as const),
+  ...({ project: 'text', member: 'text', agent: 'text', model: 'text', branch: 'text' } as const),
   ...VALUE_COLUMNS,
   ...({ firsts: 'smallint', model_firsts: 'smallint' } as const),
   ...DIVIDED_COLUMNS,

@@ -91,7 +91,7 @@ async function renameInSessions(tx: ISql, orgId: string, renaming: Renaming): Pr
     where org_id = ${orgId}
       and project = ${from}`
   if (count === 0) return 0
-  for (const table of ['session_usage', 'findings']) {
+  for (const table of ['session_usage', 'session_facets', 'findings']) {
     await tx`
       update ${tx(table)}
       set project = ${to}
