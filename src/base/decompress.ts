@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 
+// Unpacks gzip and zstd.
+
 const GZIP = [0x1f, 0x8b]
 const ZSTD = [0x28, 0xb5, 0x2f, 0xfd]
 /** The bytes that tell whether a stream is packed. */

@@ -1,3 +1,5 @@
+// Ids: random ones, ones in order of time, and ones that are derived from what they name.
+
 const LOWER_ALNUM = '0123456789abcdefghijklmnopqrstuvwxyz'
 export const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 

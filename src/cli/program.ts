@@ -30,6 +30,8 @@ import { addService } from './service/commands.ts'
 import { addWatch } from './watch/commands.ts'
 import { addWebhooks } from './webhook/commands.ts'
 
+// The command line: its commands, its help and its errors.
+
 const EXAMPLES = `Examples:
   cloud-analytics demo                                   a server with six months of sample data
   cloud-analytics serve --port 8080                      the server

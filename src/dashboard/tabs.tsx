@@ -9,6 +9,8 @@ import { SecurityPage } from './pages/security.tsx'
 import { SessionPage } from './sessions/session.tsx'
 import { SessionsPage } from './sessions/sessions.tsx'
 
+// The tabs of the header and their pages.
+
 export interface Listed {
   /** The first part of the address. */
   page: string

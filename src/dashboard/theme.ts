@@ -1,5 +1,7 @@
 import { storedAs } from './client/storage.ts'
 
+// Light or dark, as chosen or as the system has it.
+
 const stored = storedAs('cloud-analytics-theme', () => localStorage)
 /** `light` or `dark` as chosen in this browser; else as its system has it. */
 export const THEMES = ['system', 'light', 'dark'] as const

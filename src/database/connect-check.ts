@@ -2,6 +2,8 @@ import { codeOf, OperatorError } from '../base/errors.ts'
 import type { ConnectTarget, Sql } from './client.ts'
 import { isDiskFull } from './connection-errors.ts'
 
+// Makes the first connection, and explains why there is none.
+
 const MINIMUM_VERSION = 15
 const STARTING_UP = '57P03'
 const STARTING_UP_LIMIT_MS = 30_000

@@ -5,6 +5,8 @@ import { messageOf, OperatorError } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import { isConnectionError, isDiskFull } from './connection-errors.ts'
 
+// Free space, and the error of a full disk.
+
 const GIB = 2 ** 30
 /** PostgreSQL needs room for its log and for sorting: below this much, writes are about to fail. */
 export const MIN_FREE_BYTES = GIB / 10

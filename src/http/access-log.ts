@@ -3,6 +3,8 @@ import type { Log, LogFields } from '../base/log.ts'
 import type { RequestMeter } from '../base/metrics/requests.ts'
 import { pathOf } from './context.ts'
 
+// A line of the log for each request.
+
 const FLUSH_MS = 100
 const MAX_HELD = 512
 const MAX_PATH_LENGTH = 200

@@ -5,6 +5,8 @@ import { pathOf, targetOf } from './context.ts'
 import { CachedResponse, responseOf } from './responses/cached-response.ts'
 import { etagOf, type ResponseHeaders } from './responses/response.ts'
 
+// Files that are packed into the program.
+
 export const HTML_TYPE = 'text/html; charset=utf-8'
 const TYPES: Record<string, string> = {
   css: 'text/css; charset=utf-8',

@@ -73,6 +73,8 @@ import { telemetryRoutes } from './intake/telemetry-routes.ts'
 import { dashboard } from './pages.ts'
 import { serverRoutes } from './server-route.ts'
 
+// The app: every plugin and route.
+
 export interface AppDeps {
   /** Connections for reads, `config.databasePool` of them. */
   sql: Sql

@@ -9,6 +9,8 @@ import type { SchemaState } from '../database/newer-schema.ts'
 import { createPing } from '../database/pools/ping.ts'
 import type { ResponseHeaders } from '../http/responses/response.ts'
 
+// `/health`, `/ready` and `/live`.
+
 const PING_LIMITS = { limitMs: 2_000, giveUpMs: 10_000 }
 
 interface ReadinessDeps {

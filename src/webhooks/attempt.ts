@@ -4,6 +4,8 @@ import type { Attemptable } from './outbox/claim.ts'
 import type { SecretBox } from './signing/secret-box.ts'
 import { signedHeaders, USER_AGENT } from './signing/signature.ts'
 
+// One attempt to deliver: signed and sent.
+
 export interface AttemptDeps {
   box: Pick<SecretBox, 'open'>
   sender: Pick<Sender, 'send'>

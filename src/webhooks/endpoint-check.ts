@@ -5,6 +5,8 @@ import { lookUp, type Resolve } from './http/resolve.ts'
 import { type EndpointChangeBody, MAX_DESCRIPTION_LENGTH, type NewEndpointBody } from './model.ts'
 import { EVENT_NAMES, isEventName } from './outbox/catalogue.ts'
 
+// Checks the body of an endpoint.
+
 export interface NewEndpoint {
   url: string
   events: string[]

@@ -6,6 +6,8 @@ import type { ISql, Sql } from '../database/client.ts'
 import { replaced } from '../database/rows.ts'
 import type { SecretBox } from './signing/secret-box.ts'
 
+// Requests that are sent again under the same key take effect once.
+
 const FIELD = 'Idempotency-Key'
 const MAX_KEY_LENGTH = 255
 

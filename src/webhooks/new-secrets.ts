@@ -11,6 +11,8 @@ import type { SecretBox } from './signing/secret-box.ts'
 import { replaceSecretKey } from './signing/secret-key-queries.ts'
 import { clearGithubSecret, findUnreadable, nameOfOwner } from './stored-secret-queries.ts'
 
+// New signing secrets where the key of the former ones is lost.
+
 interface NewSecret {
   org: string
   id: string

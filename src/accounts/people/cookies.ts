@@ -1,6 +1,8 @@
 import type { Config } from '../../config.ts'
 import { MAX_AGE_S } from './sign-in-queries.ts'
 
+// The cookies of a browser's session and of a sign-in that is under way.
+
 type Place = Pick<Config, 'publicUrl'>
 
 const isHttps = ({ publicUrl }: Place): boolean => publicUrl?.startsWith('https:') === true

@@ -3,6 +3,8 @@ import type { ISql } from '../../database/client.ts'
 import { type Actor, recordEntries } from '../audit-log/append.ts'
 import { hashToken, makeToken } from './tokens.ts'
 
+// Invitations, by which members set their passwords.
+
 const VALID_DAYS = 7
 
 /** An invitation as it is returned once: only the token's SHA-256 is stored. `expires_at` is UTC with milliseconds. */

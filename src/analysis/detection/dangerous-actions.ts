@@ -5,6 +5,8 @@ import { fingerprintOf } from './fingerprint.ts'
 import type { Invocation } from './invocations.ts'
 import { sensitivityOf } from './sensitive-files.ts'
 
+// Dangerous commands, modes and files as findings, with their titles.
+
 const TEXTS: Readonly<Record<string, readonly [title: string, description: string]>> = {
   'recursive-delete': [
     'Recursive delete with rm',

@@ -10,6 +10,8 @@ import {
   withOmittedCount,
 } from './secrets.ts'
 
+// Masks the secrets in records, and makes findings of them.
+
 export interface CleanRecord<Record extends SyncRecord = SyncRecord> {
   record: Record
   findings: FindingRecord[]

@@ -2,6 +2,8 @@ import type { Severity } from '../records/finding.ts'
 import { looksRandom } from './random-text.ts'
 import type { Needed } from './searched.ts'
 
+// Our own rules for keys of services that the preset does not know.
+
 export interface OwnRule {
   ruleId: string
   title: string

@@ -1,5 +1,7 @@
 import { ALL_SUMS, addTo, BASE, QUANTITY, type Sums, type Unit } from './sums.ts'
 
+// Members or repositories with their weeks of work, as changes are measured by.
+
 export interface UnitWork {
   unit: string
   project: string

@@ -2,6 +2,8 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { FieldProblem } from '../../base/errors.ts'
 import { component, name, optional } from './fields.ts'
 
+// Records of budgets.
+
 const SCOPES = ['project', 'member', 'team'] as const
 
 export const BudgetRecord = component('BudgetRecord', {

@@ -1,3 +1,5 @@
+// Compares records with what is stored, so that only what differs is written.
+
 export interface RecordCounts {
   created: number
   updated: number

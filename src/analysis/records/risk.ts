@@ -4,6 +4,8 @@ import type { FieldProblem } from '../../base/errors.ts'
 import { CommitFile, Sha } from './commit.ts'
 import { closed, component, literals, name, optional, score, Timestamp } from './fields.ts'
 
+// Records of pull requests, with the parts of their risk.
+
 const RiskContribution = closed({
   name: name(1_100),
   value: Type.Number({ minimum: -1e12, maximum: 1e12, description: 'what was measured' }),

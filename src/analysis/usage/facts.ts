@@ -13,6 +13,8 @@ import {
 } from './model.ts'
 import { addTurns, dividedParts, isNoted, markFirsts, partOf, tierFacetOf, valuesOf } from './parts.ts'
 
+// Divides a session into its use of each day, model and price.
+
 type Days = Pick<FactKey, 'day' | 'utc_day'>
 type DayTurns = Days & { turns: number; byValues: Map<string, { values: string[]; turns: number }> }
 

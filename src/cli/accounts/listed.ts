@@ -3,6 +3,8 @@ import { type Context, withOrganization } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 import { table } from '../command/table.ts'
 
+// Lists of the commands for accounts.
+
 export const listed =
   <Row extends object>(
     read: (sql: Sql, orgId: string) => Promise<readonly Row[]>,

@@ -7,6 +7,8 @@ import { type Answer, askServer, bodyOf, errorOf, refuseRedirect } from './answe
 import { notOurs } from './key-owner.ts'
 import { machineName } from './machine.ts'
 
+// `login` by a person's approval in a browser.
+
 const TIMEOUT_MS = 10_000
 /** Longer ones are no server's of ours. */
 const MAX_WAIT_S = 3_600

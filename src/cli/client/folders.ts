@@ -1,6 +1,8 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
+// Folders of this user's settings and state, by platform.
+
 export type Environment = Record<string, string | undefined>
 
 /** The user's home folder: HOME where it is set, since Bun's `homedir` keeps what it was at the start. */

@@ -5,6 +5,8 @@ import type { WhoAmI } from '../../features/whoami/model.ts'
 import { type Answer, askServer, bodyOf, errorOf, refuseRedirect } from './answer.ts'
 import type { Server } from './server.ts'
 
+// Asks a server whose key it is, and explains refusals.
+
 const TIMEOUT_MS = 10_000
 
 /** The owner of a key: for a person who signed in, `key` would be null. */

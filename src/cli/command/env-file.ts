@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { codeOf, OperatorError } from '../../base/errors.ts'
 
+// Settings from a file, as a unit of systemd reads it.
+
 type Environment = Record<string, string | undefined>
 
 /**

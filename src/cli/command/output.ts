@@ -2,6 +2,8 @@ import { codeOf, messageOf, noSpaceError, OperatorError } from '../../base/error
 import { createLog, redact } from '../../base/log.ts'
 import { escaped, visible } from '../../base/text.ts'
 
+// Results on standard output, messages on standard error.
+
 const CLEAR_LINE = '\r\x1b[2K'
 
 /** Parses JSON that came from elsewhere, whose texts are printed with colours, or handed to a program that prints them. */

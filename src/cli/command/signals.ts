@@ -1,5 +1,7 @@
 import { OperatorError } from '../../base/errors.ts'
 
+// Signals that end a command.
+
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
 /** Resolves at the first SIGTERM, SIGINT or SIGHUP. Ignores further ones: npx sends Ctrl-C twice. */

@@ -11,6 +11,8 @@ import { commandLineActor } from '../command/actor.ts'
 import { type Args, type Context, withOrganization } from '../command/context.ts'
 import { parseVisible, printResult, printText } from '../command/output.ts'
 
+// `effects add` and `effects arm`.
+
 const LISTS = ['members', 'projects'] as const
 type AddOptions = OrgOptions & { [Field in (typeof LISTS)[number]]?: string } & Record<
     string,

@@ -1,3 +1,5 @@
+// Numbers as the terminal shows them.
+
 const CENTS = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
 const MICROS = new Intl.NumberFormat('en-US', {
   style: 'currency',

@@ -5,6 +5,8 @@ import { whole } from './numbers.ts'
 import { isFiltered, rangeText } from './options.ts'
 import type { View } from './source.ts'
 
+// Titles and tables of the commands that show figures.
+
 export const title = (screen: Screen, text: string): string => paint(screen, visible(text), 'bold')
 
 /** A page of a list as a table, with what it is of above and its place in the list below; else why it is empty. */

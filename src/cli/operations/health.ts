@@ -8,6 +8,8 @@ import { fetchAnswer } from '../client/answer.ts'
 import type { Context } from '../command/context.ts'
 import { printResult } from '../command/output.ts'
 
+// `health`: asks a server how it is.
+
 const TIMEOUT_MS = 5_000
 
 /** The body of a response of /health, whatever its status. */

@@ -7,6 +7,8 @@ import { messageOf, OperatorError } from '../../base/errors.ts'
 import { shellWord } from '../../base/text.ts'
 import type { DescribedPullRequest } from './pull-request.ts'
 
+// The changed files of a pull request, as git has them.
+
 const MAX_FILES = 10_000
 const MAX_COMMITS = 1_000
 

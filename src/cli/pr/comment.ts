@@ -4,6 +4,8 @@ import { askServer, bodyOf } from '../client/answer.ts'
 import { MARKER } from './markdown.ts'
 import type { Discussion } from './pull-request.ts'
 
+// Writes the comment on a pull request at its host.
+
 const TIMEOUT_MS = 30_000
 /** Pages of 100 comments that are looked through for ours. */
 const MAX_PAGES = 50

@@ -12,6 +12,8 @@ import { putComment } from './comment.ts'
 import { markdownOf } from './markdown.ts'
 import { describedPullRequest, type PullRequestFlags } from './pull-request.ts'
 
+// `pr`: the risk and cost of a pull request.
+
 interface PullRequestOptions extends ServerOptions, PullRequestFlags {
   failOn?: 'high' | 'critical'
   comment?: true

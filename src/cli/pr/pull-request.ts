@@ -4,6 +4,8 @@ import type { PrRiskRecord } from '../../analysis/records/risk.ts'
 import { messageOf, OperatorError } from '../../base/errors.ts'
 import type { Environment } from '../client/folders.ts'
 
+// Finds the pull request by the variables of a job or by flags.
+
 export interface Discussion {
   host: 'github' | 'gitlab'
   /** Address of the host's API, without a slash at its end. */

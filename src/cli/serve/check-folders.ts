@@ -4,6 +4,8 @@ import { codeOf } from '../../base/errors.ts'
 import type { Config } from '../../config.ts'
 import { wantedFolder } from '../../database/backup/folder.ts'
 
+// Checks at the start that folders of settings can be written.
+
 type Folders = Pick<Config, 'backupDir' | 'backupEveryS' | 'dataDir' | 'databaseUrl' | 'secretKey'>
 
 /** Says why DATA_DIR and BACKUP_DIR cannot be written: of a backup it would be noticed when the first is due. */

@@ -32,6 +32,8 @@ import { startReceiver } from '../webhook/receiver.ts'
 import { receivedLine } from '../webhook/text.ts'
 import { serveUntilSignal } from './until-signal.ts'
 
+// `demo`: a server with made-up data.
+
 const ORG = 'demo'
 const DAYS = 183
 const SEED = 2

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import type { Program, UserService } from './user-service.ts'
 
+// The service of `watch` on macOS.
+
 const LABEL = 'com.cloud-analytics.watch'
 /** A program that failed starts again after this time. */
 const THROTTLE_S = 30

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import type { Program, UserService } from './user-service.ts'
 
+// The service of `watch` on Linux.
+
 const UNIT = 'cloud-analytics-watch.service'
 
 /** The unit of a user's systemd; `config` is the user's configuration folder, `~/.config`. */

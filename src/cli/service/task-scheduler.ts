@@ -1,6 +1,8 @@
 import { win32 } from 'node:path'
 import type { Program, UserService } from './user-service.ts'
 
+// The service of `watch` on Windows.
+
 const TASK = 'Cloud Analytics watch'
 
 /** A task of Windows' Task Scheduler that starts when the user logs on, `DOMAIN\name`; `config` is the program's folder. */

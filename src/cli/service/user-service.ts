@@ -1,3 +1,5 @@
+// Services of a user, on each platform.
+
 export interface ServiceOptions {
   server?: true
   print?: true

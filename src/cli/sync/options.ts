@@ -5,6 +5,8 @@ import type { OrgOptions } from '../client/server.ts'
 import { checked } from '../client/user.ts'
 import { printMessage } from '../command/output.ts'
 
+// The options of `sync`.
+
 export interface SyncOptions extends OrgOptions {
   project?: string
   projectFrom?: ProjectFrom

@@ -8,6 +8,8 @@ import { outputStream, printMessage } from '../command/output.ts'
 import { unpricedText } from '../command/unpriced.ts'
 import type { Incremental } from './incremental.ts'
 
+// The lines with which `sync` ends.
+
 interface FileSummary {
   path: string
   format: string

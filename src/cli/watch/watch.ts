@@ -15,6 +15,8 @@ import { follow, QUIET_MS } from './loop.ts'
 import { type WatchRecord, writeWatchRecord } from './record.ts'
 import { runSync, type SyncResult, type SyncTarget } from './run-sync.ts'
 
+// `watch`: sends sessions as they grow.
+
 interface WatchOptions extends SyncTarget {
   project?: string
   projectFrom?: ProjectFrom

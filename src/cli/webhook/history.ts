@@ -20,6 +20,8 @@ import { type Args, type Context, withDatabase, withOrganization } from '../comm
 import { printResult } from '../command/output.ts'
 import { table } from '../command/table.ts'
 
+// `webhook list`, `deliveries` and what they show of an endpoint.
+
 const ENDPOINT_COLUMNS = ['id', 'url', 'events', 'enabled', 'failures', 'last_status'] as const
 const DELIVERY_COLUMNS = [
   'id',

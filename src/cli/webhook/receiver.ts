@@ -3,6 +3,8 @@ import { codeOf, OperatorError } from '../../base/errors.ts'
 import { readAtMost } from '../client/answer.ts'
 import { type Verification, verifyDelivery } from './verification.ts'
 
+// A receiver that verifies deliveries, for `webhook listen` and `demo`.
+
 const HOST = '127.0.0.1'
 /** Largest body of a delivery: four times the largest that the server sends. */
 export const MAX_BODY_BYTES = 1024 * 1024

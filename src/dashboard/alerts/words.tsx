@@ -5,6 +5,8 @@ import { formatDollars, formatNumber } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { type Fields, Input } from '../parts/form.tsx'
 
+// Alerts, digests and their messages in words.
+
 const LABELS = {
   slack: 'Slack: addresses of incoming webhooks',
   teams: 'Teams: addresses of workflows',

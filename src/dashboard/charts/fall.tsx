@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { formatDollars, signed } from '../client/format.ts'
 
+// A chart of steps from one sum to another.
+
 export interface Step {
   name: ComponentChildren
   note?: ComponentChildren

@@ -3,6 +3,8 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { Table } from '../parts/table.tsx'
 import { type Mark, Tips } from './tips.tsx'
 
+// The frame of all charts: title, description, and their values as a table.
+
 interface FigureProps {
   title: string
   description: string

@@ -5,6 +5,8 @@ import { Axes, MARGIN, middleOf } from './axes.tsx'
 import { Figure } from './figure.tsx'
 import { ticksTo, upwards } from './scale.ts'
 
+// A chart of lines over periods.
+
 type Values = readonly (number | null)[]
 
 interface Line {

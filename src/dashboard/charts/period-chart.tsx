@@ -8,6 +8,8 @@ import { Figure } from './figure.tsx'
 import { ticksTo, upwards } from './scale.ts'
 import { Shape, Swatch } from './shapes.tsx'
 
+// A chart of stacked bars over periods.
+
 export interface Series extends Named {
   values: readonly number[]
 }

@@ -3,6 +3,8 @@ import { formatDay, formatWeekday, formatWhole } from '../client/format.ts'
 import { linkTo } from '../client/links.ts'
 import { Figure } from './figure.tsx'
 
+// A chart of weekdays by hours.
+
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
 const LEFT = 36
 const TOP = 8

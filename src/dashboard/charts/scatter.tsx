@@ -3,6 +3,8 @@ import { Figure } from './figure.tsx'
 import { ticksTo, upwards } from './scale.ts'
 import { Shape, Swatch } from './shapes.tsx'
 
+// A chart of points.
+
 interface Point {
   key: string
   /** Names the point in its tooltip and in the table. */

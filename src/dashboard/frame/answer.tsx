@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { type Loaded, loadedOf } from '../client/api.ts'
 
+// The sentence with which a page begins.
+
 interface AnswerProps {
   /** The page's answer: a sentence. */
   children: ComponentChildren

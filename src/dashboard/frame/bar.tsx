@@ -16,6 +16,8 @@ import { Button } from '../parts/form.tsx'
 import { type FilterName, fieldOf } from './filter-fields.ts'
 import { Menu } from './menu.tsx'
 
+// The bar of a page: range, comparison and filters.
+
 interface BarProps {
   filters: readonly FilterName[]
   /** The range unless the address says otherwise; null: the page has none. */

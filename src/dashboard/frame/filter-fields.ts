@@ -1,5 +1,7 @@
 import type { Suggested } from '../client/lists.ts'
 
+// The filters that pages have, and their choices.
+
 interface FilterField {
   label: string
   /** Values are suggested; any other may be typed. */

@@ -2,6 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { useFragment } from '../client/router.ts'
 
+// The menu of the organization.
+
 interface MenuProps {
   /** A class of the style sheet. */
   kind?: string

@@ -6,6 +6,8 @@ import { Difference } from '../pages/cost-columns.tsx'
 import { NamedLink } from '../parts/link.tsx'
 import { Show } from '../parts/show.tsx'
 
+// Movers of the cost, with their causes.
+
 type Cause = Explanation['parts'][number]['cause']
 
 /** A cause with more, and with less of it. */

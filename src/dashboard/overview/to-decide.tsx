@@ -7,6 +7,8 @@ import { linkTo } from '../client/links.ts'
 import { useMembers } from '../client/lists.ts'
 import type { MonthBudget } from '../pages/budget.ts'
 
+// Things that wait for a decision, each with one action.
+
 interface Item {
   key: string
   tone: 'bad' | 'fair'

@@ -7,6 +7,8 @@ import { NamedLink } from '../parts/link.tsx'
 import type { Column } from '../parts/table.tsx'
 import { KEY_OPTIONS, type Key } from './breakdown.ts'
 
+// The columns of tables of cost.
+
 const nameOfKey = (key: Key): string => KEY_OPTIONS.find(([one]) => one === key)?.[1] ?? key
 
 /** The change of a cost against what it is compared with. */

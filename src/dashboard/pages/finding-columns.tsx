@@ -12,6 +12,8 @@ import { Button, type Fields, Form, fieldsOf, Input } from '../parts/form.tsx'
 import { NamedLink } from '../parts/link.tsx'
 import type { Column } from '../parts/table.tsx'
 
+// The columns of the list of findings, and what can be decided there.
+
 type Changes = ReturnType<typeof useChanges>
 
 /** States of a finding, the verb of the button of each, and its meaning. */

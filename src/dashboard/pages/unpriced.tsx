@@ -7,6 +7,8 @@ import { NONE, type Query } from '../client/links.ts'
 import { Copied } from '../parts/copied.tsx'
 import { Show } from '../parts/show.tsx'
 
+// Models without a price, each with a line for the file of prices.
+
 const PAGE = 100
 
 /** The models of these filters whose tokens have no known price, those with most first, each with what gives it one. */

@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 
+// A button that asks before it acts.
+
 interface AskedProps {
   children: string
   question: string

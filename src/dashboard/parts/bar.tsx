@@ -1,5 +1,7 @@
 import { formatScore } from '../client/format.ts'
 
+// A bar that shows a score.
+
 interface BarProps {
   fraction: number
   kind?: string | undefined

@@ -1,6 +1,8 @@
 import { Saying, useChanges } from './change.tsx'
 import { Button } from './form.tsx'
 
+// Texts with a button that copies them.
+
 interface CopyProps {
   /** Called by the click. */
   textOf: () => string

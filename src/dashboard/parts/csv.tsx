@@ -3,6 +3,8 @@ import type { Query } from '../client/links.ts'
 import { Saying, useChanges } from './change.tsx'
 import { Button } from './form.tsx'
 
+// A button that saves a list as CSV.
+
 export interface CsvProps {
   path: string
   /** That of the list, page and all. */

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact'
 
+// Facts as pairs of a name and a value.
+
 interface FactsProps {
   /** Few large figures, or many facts. */
   kind: 'totals' | 'facts'

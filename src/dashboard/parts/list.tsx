@@ -5,6 +5,8 @@ import { useOffered } from './offered.tsx'
 import { NoMatch, Show } from './show.tsx'
 import { Pager, type Place, Table, type TableProps, useLocalOrder } from './table.tsx'
 
+// A list of the API as a table, page by page.
+
 interface ListProps<Row> extends Omit<TableProps<Row>, 'rows'>, Place {
   loaded: Loaded<Page<Row>>
   /** This is shown if there is nothing without filters either; without it, an empty list is nothing. */

@@ -9,6 +9,8 @@ import { linkHere, useHere } from '../client/router.ts'
 import { pick } from './filters.tsx'
 import { Button } from './form.tsx'
 
+// Shows what was loaded, that it is loading, or why it failed.
+
 interface ShowProps<Value> {
   loaded: Loaded<Value>
   /** Names the value in the message while it is loaded. */

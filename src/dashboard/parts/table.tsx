@@ -6,6 +6,8 @@ import { linkHere, useHere } from '../client/router.ts'
 import { saveFile } from './csv.tsx'
 import { Choice } from './field.tsx'
 
+// Tables: columns, order, totals, and rows that open.
+
 export interface Column<Row> {
   name: string
   /** A column has one of these; numbers stand at the right. */

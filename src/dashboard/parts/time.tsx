@@ -1,5 +1,7 @@
 import { formatTime } from '../client/format.ts'
 
+// Times in the browser's zone.
+
 const local = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'short' })
 const exact = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' })
 

@@ -12,6 +12,8 @@ import {
   signed,
 } from '../client/format.ts'
 
+// Causes of a change of cost in words.
+
 export type Part = Explanation['parts'][number]
 export type Cause = Part['cause']
 

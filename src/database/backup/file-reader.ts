@@ -14,6 +14,8 @@ import {
 } from './format.ts'
 import { checkSignature, type Signature } from './signature.ts'
 
+// Reads the file of a backup.
+
 const READ_BYTES = 256 * 1024
 /** The header holds a checksum for each migration, the sums a line for each table: both are some kilobytes. */
 const MAX_LINE_BYTES = 1024 * 1024

@@ -7,6 +7,8 @@ import { type BackupFile, createBackupFile } from './file-writer.ts'
 import { createTableSum, END_OF_ROWS, headerLine, sumsLine, type TableSum, tableLine } from './format.ts'
 import { copyOut, describeServer, listTables, lockTables, type StoredTable } from './queries.ts'
 
+// Makes a backup of a database that is in use.
+
 interface BackupOptions {
   file: string
   /** The key that encrypts webhook secrets, to have it inside; null: not inside. */

@@ -28,6 +28,8 @@ import {
   unpackProgram,
 } from './unpack.ts'
 
+// Starts and stops the embedded PostgreSQL of a data directory.
+
 interface EmbeddedOptions {
   /** Created when missing. Only one process uses it at a time. */
   dataDir: string

@@ -1,6 +1,8 @@
 import { withTimeout } from '../../base/timeout.ts'
 import type { Sql } from '../client.ts'
 
+// Checks whether the database responds.
+
 type PingResult = 'ok' | 'unreachable' | 'no answer in time'
 
 type Run = (statement: (sql: Sql) => Promise<unknown>) => Promise<unknown>

@@ -8,6 +8,8 @@ import { type At, alertNotice, digestNotice, send } from './notice.ts'
 import { claimRules, type Rule, settleRules } from './rule-queries.ts'
 import { readValues } from './value-queries.ts'
 
+// One look at the rules of an organization.
+
 const isAlert = (rule: Rule): rule is Rule<'alert'> => rule.kind === 'alert'
 const isDigest = (rule: Rule): rule is Rule<'digest'> => rule.kind === 'digest'
 

@@ -2,6 +2,8 @@ import { cut } from '../../base/text.ts'
 import type { EventData } from '../../webhooks/outbox/catalogue.ts'
 import type { Alert, Metric } from './model.ts'
 
+// Messages of alerts and digests, for webhooks, Slack and Teams.
+
 type AlertData = EventData['alert.fired']
 type DigestData = EventData['digest.ready']
 

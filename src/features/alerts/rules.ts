@@ -11,6 +11,8 @@ import type { RoutedRules } from './routes.ts'
 import type { Rule } from './rule-queries.ts'
 import { isTelling, readValues } from './value-queries.ts'
 
+// The differences of alerts and digests.
+
 type AlertRule = Rule<'alert'>
 
 /** The fields that a new alert has unless they are given; the first ones are required. */

@@ -3,6 +3,8 @@ import type { Sql } from '../../database/client.ts'
 import { pagesOf } from '../../database/rows.ts'
 import type { AuditEntry } from './model.ts'
 
+// The audit log and its reports as records.
+
 const PAGE = 5_000
 
 type EntryRow = Omit<AuditEntry, 'details' | 'ip_address'> & { details: string; ip_address: string | null }

@@ -8,6 +8,8 @@ import { derivedId } from '../../base/ids.ts'
 import type { ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
 
+// Writes audit entries that are sent, at times that are unique.
+
 const MAX_DETAILS_LENGTH = 16 * 1024
 /** Microseconds that are read from a wanted time on; each further round reads four times as many. */
 const FIRST_WINDOW = 1_024n

@@ -8,6 +8,8 @@ import { unnest, upsert } from '../../database/rows.ts'
 import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
 import { type BudgetScope, budgetIdOf, isOfScope, scopeOf } from './scope-queries.ts'
 
+// Writes budgets of records, and follows names that change.
+
 interface BudgetRow extends BudgetScope {
   /** First day of the month. */
   month: string

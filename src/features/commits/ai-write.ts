@@ -9,6 +9,8 @@ import { validationError } from '../../base/errors.ts'
 import type { ISql } from '../../database/client.ts'
 import { replaced, unnest } from '../../database/rows.ts'
 
+// Stores what agents wrote of commits.
+
 type AiRow = Pick<CommitRecord, 'project' | 'sha'> & { [Field in keyof CommitAi]: CommitAi[Field] | null } & {
   survival_14: number | null
   survival_30: number | null

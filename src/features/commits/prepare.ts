@@ -3,6 +3,8 @@ import { isBot } from '../../analysis/scoring/ownership.ts'
 import { normalizeTimestamp } from '../../base/dates.ts'
 import { asciiLower } from '../../base/text.ts'
 
+// Commits as they are stored.
+
 export interface PreparedCommit {
   project: string
   sha: string

@@ -6,6 +6,8 @@ import type { Fragment, ISql } from '../../database/client.ts'
 import type { Renaming } from '../../database/rollups.ts'
 import type { EffectQuery } from './model.ts'
 
+// Changes that were recorded, and the figures that are stored of changes.
+
 export interface StoredEffect {
   id: string
   source: 'noticed' | 'recorded' | 'assigned'

@@ -13,6 +13,8 @@ import { withDecision } from '../sessions/writing/merge-fragments.ts'
 import { replaceFindings } from '../sessions/writing/write.ts'
 import { findMemberIds, NO_MEMBER } from '../usage/scope-queries.ts'
 
+// Decisions about findings.
+
 const ACTIONS = {
   open: 'finding.reopened',
   fixed: 'finding.fixed',

@@ -9,6 +9,8 @@ import { pageOfAll } from './answer.ts'
 import { type Call, get } from './call.ts'
 import { findPullRequests } from './queries.ts'
 
+// Files, as tools for agents tell of them.
+
 const MAX_OWNERS = 5
 const MAX_DOMAINS = 50
 

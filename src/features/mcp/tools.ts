@@ -12,6 +12,8 @@ import { type Call, get } from './call.ts'
 import { riskyFiles, whoKnowsFiles } from './files.ts'
 import { findRiskId } from './queries.ts'
 
+// The tools for agents.
+
 interface Tool {
   name: string
   needs: Need

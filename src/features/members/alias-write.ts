@@ -5,6 +5,8 @@ import { asciiLower } from '../../base/text.ts'
 import type { ISql } from '../../database/client.ts'
 import { unnest } from '../../database/rows.ts'
 
+// Stores further addresses of members.
+
 interface AliasRow {
   email: string
   member_email: string

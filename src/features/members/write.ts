@@ -14,6 +14,8 @@ import { findAliases } from './alias-write.ts'
 import type { Member } from './team-model.ts'
 import { memberColumns } from './team-queries.ts'
 
+// Writes members of records, and their roles.
+
 export interface MembersWritten extends WriteResult {
   joined: readonly Pick<Member, 'id' | 'email' | 'role'>[]
 }

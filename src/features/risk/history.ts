@@ -2,6 +2,8 @@ import { firstAtLeast } from '../../analysis/scoring/sorted.ts'
 import type { ChangeHistory } from './coupling.ts'
 import { percentile } from './impact.ts'
 
+// The history of a project before a pull request, commit by commit.
+
 export interface CommittedFile {
   /** its name in the commit */
   path: string

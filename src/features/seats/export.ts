@@ -6,6 +6,8 @@ import { shownPlan } from './plan-queries.ts'
 import { type PlanRow, planColumns } from './plan-write.ts'
 import { recordsOf, type Window } from './windows.ts'
 
+// Plans and windows of limits as records.
+
 const PAGE = 500
 
 export async function listPlanRecords(sql: ISql, orgId: string): Promise<PlanRecord[]> {

@@ -6,6 +6,8 @@ import { page } from '../../http/query.ts'
 import { inSpans } from '../usage/sums.ts'
 import { type Heatmap, type HeatmapFile, type HeatmapQuery, RISK_THRESHOLD } from './model.ts'
 
+// Files by what was found in them.
+
 interface HeatmapRow {
   files: string
   average_risk: string

@@ -29,6 +29,8 @@ import type { UsedSession } from '../usage/write.ts'
 import type { Observation, QualityMetadata, SessionDetailBody, TurnDetail } from './model.ts'
 import { coverageOfRecord, findingsOf, sumTokens, turnDetail } from './prepare-findings.ts'
 
+// Sessions as they are stored: priced, scored, with findings.
+
 interface PrepareOptions {
   pricer: Pricer
   /** Whether the texts of prompts and responses are stored. */

@@ -14,6 +14,8 @@ import type { ISql } from '../../database/client.ts'
 import { getMember } from '../members/member-changes.ts'
 import type { AuthDeps } from './deps.ts'
 
+// Signing in by password, and accepting invitations.
+
 export interface Client {
   /** The address in the form in which tries are counted. */
   counted: string

@@ -1,3 +1,5 @@
+// Headers and bodies of responses.
+
 export type ResponseHeaders = Record<string, string | number>
 
 export const COMMON_HEADERS = { 'x-content-type-options': 'nosniff' }

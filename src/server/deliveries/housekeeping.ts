@@ -15,6 +15,8 @@ import { cancelOfDeletedEndpoints, failAbandoned } from '../../webhooks/outbox/e
 import { finishDeletions } from '../erasure/organization.ts'
 import { deleteExpiredSessions } from '../erasure/retention.ts'
 
+// Deletes and ends what is old, from time to time.
+
 type Settings = Pick<Config, 'retentionDeliveriesDays' | 'retentionAuditDays'>
 
 /** Retentions that this process has announced. */

@@ -27,6 +27,8 @@ import { DELIVERY_TABLES } from '../../webhooks/outbox/state.ts'
 import { DAYS } from '../zone/days-queries.ts'
 import { appliedMigrations, listTicketPatterns, sumCoverage } from './queries.ts'
 
+// The checks of `doctor` of a database.
+
 export interface Check {
   name: string
   status: 'ok' | 'warn' | 'fail'

@@ -7,6 +7,8 @@ import { findSecretKey } from '../../webhooks/signing/secret-key.ts'
 import { findUnreadable, nameOfOwner } from '../../webhooks/stored-secret-queries.ts'
 import { type Check, check } from './checks.ts'
 
+// The checks of `doctor` of a running server.
+
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g
 

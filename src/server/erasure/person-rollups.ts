@@ -6,6 +6,8 @@ import { RISK_ROLLUP } from '../../features/risk/rollup.ts'
 import { findCounted, recountPullRequests } from '../../features/usage/outcome-rollup.ts'
 import { findBranches, type PullRequestId, updateShares } from '../../features/usage/pull-request-write.ts'
 
+// Sums that count texts of a person.
+
 type Texts = Readonly<Record<string, string | null>>
 type Write = () => Promise<void>
 

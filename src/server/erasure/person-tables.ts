@@ -16,6 +16,8 @@ import {
 } from './queries.ts'
 import type { Person, Pseudonym, Traces } from './traces.ts'
 
+// Erases a person from all tables that do not follow from others.
+
 export interface Erasure {
   sql: Sql
   orgId: string

@@ -15,6 +15,8 @@ import { findLeft, InboxChanged, type InboxSession, listSessions, readInbox } fr
 import { type SyncDeps, storeBatch } from '../sync/write.ts'
 import type { Intake } from './messages.ts'
 
+// Writes the inbox of telemetry to sessions.
+
 export interface DrainDeps extends SyncDeps {
   /** Told of a drain that failed, whose rows are found again by `findLeft`, and of telemetry that is dropped. */
   onDrainFailed?: (orgId: string, error: unknown) => void

@@ -16,6 +16,8 @@ import { ApiError } from '../../base/errors.ts'
 import { bodyError, type PackedBody, unpack } from '../../http/body.ts'
 import type { ReadOptions } from './read-batch.ts'
 
+// Reads a request of telemetry.
+
 interface TelemetryOptions extends Omit<ReadOptions, 'maxBytes'> {
   signal: Signal
   now: Date

@@ -4,6 +4,8 @@ import { type SupervisorOptions, superviseThread } from '../../base/supervise.ts
 import type { SyncResult } from '../sync/write.ts'
 import { type FromIntake, type Intake, receivedError, sentError, type ToIntake } from './messages.ts'
 
+// The intake's thread, as the main thread sees it.
+
 type Start = Extract<ToIntake, { type: 'start' }>
 
 export interface IntakeThreadOptions

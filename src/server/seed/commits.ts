@@ -2,6 +2,8 @@ import type { CommitRecord } from '../../analysis/records/commit.ts'
 import { addDays, DAY_MS } from '../../base/dates.ts'
 import { addressOf, MEMBERS, projectName, type Random, randomFrom, type SeedPlan } from './generate.ts'
 
+// Made-up commits.
+
 const DIRECTORIES = ['src', 'test', 'docs', 'web', '.'] as const
 
 /** Plausible commits in order of time: most change a few existing files, some add, rename or delete one. */

@@ -4,6 +4,8 @@ import { DAY_MS } from '../../base/dates.ts'
 import { demoFinding, type Rule } from './findings.ts'
 import type { Random } from './generate.ts'
 
+// Made-up sessions.
+
 export type Agent = 'claude-code' | 'codex' | 'gemini'
 
 /** The models of each agent, the usual one first. */

@@ -1,5 +1,7 @@
 import type { FindingRecord } from '../../analysis/records/finding.ts'
 
+// Made-up findings.
+
 const RULES = {
   'aws-access-key': ['secret', 'critical', 'AWS access key'],
   'private-key': ['secret', 'critical', 'Private key'],

@@ -5,6 +5,8 @@ import { reportedQuality } from '../../analysis/scoring/quality.ts'
 import { addDays, DAY_MS } from '../../base/dates.ts'
 import { findingOf, type Rule } from './findings.ts'
 
+// Made-up records, as many as are asked for.
+
 export interface SeedPlan {
   sessions?: number
   commits?: number

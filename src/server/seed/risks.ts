@@ -8,6 +8,8 @@ import { regressionScore } from '../../features/risk/regression.ts'
 import { securityComponent } from '../../features/risk/sensitive-paths.ts'
 import { lifecycleOf, MEMBERS, randomFrom, type SeedPlan, ticketOf } from './generate.ts'
 
+// Made-up pull requests.
+
 const TITLES = [
   'Add export',
   'Fix rounding',

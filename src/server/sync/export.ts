@@ -11,6 +11,8 @@ import { countRisks, riskRecords } from '../../features/risk/queries.ts'
 import { limitRecords, listPlanRecords } from '../../features/seats/export.ts'
 import { countSessions, exportSessions } from '../../features/sessions/export.ts'
 
+// All of an organization as records.
+
 const COMMITS = 500
 
 const linesOf = (records: readonly object[]): string =>

@@ -40,6 +40,8 @@ import { findUser } from './machine.ts'
 import type { KeyRights } from './permissions.ts'
 import { createPreparer, findSender, type PreparedBatch, refuseTooMany } from './prepare.ts'
 
+// Writes a batch of records in one transaction.
+
 export interface SyncDeps {
   sql: Sql
   now: () => Date

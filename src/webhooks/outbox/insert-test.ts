@@ -3,6 +3,8 @@ import type { ISql } from '../../database/client.ts'
 import { type Attemptable, leaseMsOf } from './claim.ts'
 import { updateCounts } from './events.ts'
 
+// Queues a test of an endpoint.
+
 interface NewTest {
   event: string
   bodyOf: (eventId: string) => string

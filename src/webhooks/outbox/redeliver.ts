@@ -2,6 +2,8 @@ import type { ISql } from '../../database/client.ts'
 import { pagesOf, unnest } from '../../database/rows.ts'
 import { updateCounts } from './events.ts'
 
+// Queues deliveries once more.
+
 interface Moved {
   day: string
   event: string

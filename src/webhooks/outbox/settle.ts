@@ -2,6 +2,8 @@ import type { Log } from '../../base/log.ts'
 import type { ISql } from '../../database/client.ts'
 import type { AttemptResult } from '../http/attempt-result.ts'
 
+// Stores how attempts ended.
+
 export interface Outcome {
   deliveryId: string
   endpointId: string

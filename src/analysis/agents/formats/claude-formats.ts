@@ -5,6 +5,8 @@ import { readClaudeStream } from './claude-stream.ts'
 import { type Format, type Places, SESSION_KEYS, valueIn } from './format.ts'
 import { accountLimits, isPlanAccount } from './limits/claude.ts'
 
+// Claude Code's forms of files: transcripts, logs of streams, and what the desktop app keeps.
+
 const TYPES = new Set(
   'user assistant system summary progress file-history-snapshot cost-state queue-operation'.split(' '),
 )

@@ -5,6 +5,8 @@ import { readCodexExec } from './codex-exec.ts'
 import { starterOf } from './codex-forks.ts'
 import { type Format, idIn, sessionIdIn } from './format.ts'
 
+// Codex' forms of files.
+
 const TYPES = new Set(['session_meta', 'turn_context', 'response_item', 'event_msg', 'compacted'])
 
 export const CODEX: Format = {

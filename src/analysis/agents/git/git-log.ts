@@ -2,6 +2,8 @@ import { OperatorError } from '../../../base/errors.ts'
 import { type LoggedCommit, type LoggedFile, type LogReading, parseLog } from './parse-log.ts'
 import { type Git, spawnGit } from './run-git.ts'
 
+// Runs `git log` for the commits of a repository, with their lines.
+
 export type Logged = LoggedCommit | { kind: 'unreadable'; sha: string; reason: string }
 
 const TRAILERS = '%(trailers:key=Co-Authored-By,key=Assisted-By,unfold,separator=%x1f)'

@@ -1,5 +1,7 @@
 import { type Git, spawnGit } from './run-git.ts'
 
+// Reads versions of files from a repository.
+
 const NEWLINE = 10
 /** A larger object is not read: of what agents wrote, none is. */
 const MAX_BYTES = 32 * 1024 * 1024

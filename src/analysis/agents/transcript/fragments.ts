@@ -7,6 +7,8 @@ import type { Transcript } from './transcript.ts'
 import type { ToolCall, Turn } from './transcript-model.ts'
 import type { Workspace } from './workspace.ts'
 
+// Makes the parts of a session that are sent of a transcript.
+
 const MAX_NAME = 200
 const MAX_BRANCH = 500
 const MAX_TITLE = 10_000

@@ -3,6 +3,8 @@ import { cut } from '../../../base/text.ts'
 import type { LimitRecord, Vendor } from '../../records/plan.ts'
 import { vendorOf } from '../../usage/model.ts'
 
+// Limits of a subscription, as agents' files state them.
+
 export interface StatedLimit {
   at: string
   limit: string

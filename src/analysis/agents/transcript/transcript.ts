@@ -22,6 +22,8 @@ import {
   type Turn,
 } from './transcript-model.ts'
 
+// A session as its files are read.
+
 const MAX_FOLDERS = 50
 const UNKNOWN_TIME = '~'
 /** Largest number of events of a session; further ones are dropped. */

@@ -9,6 +9,8 @@ import { hashOf, NO_PROJECT, type PreparedSession, prepareSession } from '../pre
 import { findIncluding, findRecords, storeIncludes } from '../store-write.ts'
 import { findPeople } from './reassignment-queries.ts'
 
+// Telemetry as a part of sessions.
+
 export interface MergeOptions {
   pricer: Pricer
   storeContent: boolean
