@@ -174,8 +174,29 @@ export async function useOneConnection(tx: ISql): Promise<void> {
 /** A statement, with what may have a semicolon inside: comments, strings, bodies of functions. */
 const STATEMENT = /(?:--[^\n]*|'[^']*'|\$\$[\s\S]*?\$\$|[^;])+;/g
 
-/** The statements of a migration: Citus refuses a message of several ("cannot insert multiple commands into …"). */
-export const statementsOf = (text: string): string[] => text.match(STATEMENT) ?? []
+/** `alter table` with a line for each change. */
+const CHANGES = /^(alter table \w+)\n([^;]+);$/m
+
+/** Citus does not support this; the statements of WRITE_DAY take its place. */
+const DAY_IS_WRITTEN = 'alter table sessions alter column day drop expression;'
+const WRITE_DAY = `
+  alter table sessions add column written date;
+  update sessions set written = day;
+  alter table sessions drop column day;
+  alter table sessions rename column written to day;
+  alter table sessions alter column day set not null;
+  create index sessions_by_time on sessions (org_id, created_at, id) include (day);
+  create index sessions_by_project_time on sessions (org_id, project, created_at, id) include (day);`
+
+/**
+ * The statements of a migration: Citus refuses a message of several ("cannot insert multiple commands into …"), and a constraint
+ * beside other changes of a table.
+ */
+export const statementsOf = (text: string): string[] =>
+  (text.replace(DAY_IS_WRITTEN, WRITE_DAY).match(STATEMENT) ?? []).flatMap((statement) => {
+    const [, table, changes] = CHANGES.exec(statement) ?? []
+    return changes?.split(/,\n/).map((change) => `${table} ${change};`) ?? [statement]
+  })
 
 /**
  * Distributes the tables, with their rows, and the aggregates that are still on the coordinator alone; nobody else can write

@@ -14,7 +14,7 @@ interface NoteRow {
   team: string | null
 }
 
-const columns = (sql: ISql) => sql`n.id, n.day::text as day, n.text, n.project, n.team`
+const columns = (sql: ISql) => sql`n.id, n.day, n.text, n.project, n.team`
 
 export const noteOf = ({ project, team, ...note }: NoteRow): Note => ({
   ...note,

@@ -35,11 +35,7 @@ async function listWaiting(sql: Sql): Promise<string[]> {
     select o.org_id
     from organizations o
     where o.deleted_at is null
-      and exists (
-        select
-        from ticket_waiting w
-        where w.org_id = o.org_id
-      )
+      and o.org_id in (select w.org_id from ticket_waiting w)
     order by o.org_id`
   return rows.map(({ org_id }) => org_id)
 }

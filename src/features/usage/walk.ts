@@ -53,7 +53,7 @@ export async function listWalks(sql: Sql): Promise<string[]> {
     select o.org_id
     from organizations o
     where o.deleted_at is null
-      and exists (select from usage_walks w where w.org_id = o.org_id)
+      and o.org_id in (select w.org_id from usage_walks w)
     order by o.org_id`
   return rows.map(({ org_id }) => org_id)
 }

@@ -5,14 +5,14 @@ import { dayIn } from '../../database/rows.ts'
 
 // The days that the program writes beside times, as these are counted by.
 
-/** When a row `t` of each table was. */
+/** When a row `t` of each table was. Citus garbles `case t.state when`. */
 const TIMES = {
   sessions: 't.created_at',
   commits: 't.committed_at',
   pr_risks: `
-    case t.state
-      when 'merged' then coalesce(t.merged_at, t.closed_at, t.created_at)
-      when 'closed' then coalesce(t.closed_at, t.created_at)
+    case
+      when t.state = 'merged' then coalesce(t.merged_at, t.closed_at, t.created_at)
+      when t.state = 'closed' then coalesce(t.closed_at, t.created_at)
       else t.created_at
     end`,
 }
