@@ -34,8 +34,8 @@ interface Declared {
    * columns of `set (…) = (select …)` so, but not what they are set to.
    */
   ranges?: readonly (readonly [least: string, greatest: string])[]
-  /** `from … where …`: the organization's rows that are counted, as `s`. */
-  rows: (sql: ISql, orgId: OrgId) => Fragment
+  /** `from … where …`: the organization's rows that are counted, as `s`; sums of usage may have others in place of their table. */
+  rows: (sql: ISql, orgId: OrgId, table?: Fragment) => Fragment
   count: (sql: ISql, rows: Fragment) => Fragment
   /**
    * Rows in which the columns of `ranges` of the rollup's row `r` are found again, after rows were removed that

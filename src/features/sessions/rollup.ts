@@ -32,7 +32,7 @@ const rowsOfDays = (sql: ISql, orgId: string) => sql`
     and d.grain = 'day'`
 
 /** Each session is counted in four rows: by day and by month, in its project (or WITHOUT_PROJECT) and in all (''). */
-const FIGURES = rollup({
+export const FIGURES = rollup({
   name: 'session_rollups',
   key: ['grain', 'project', 'bucket'],
   sums: ['sessions', 'quality_sum', 'security_sum'],

@@ -68,8 +68,8 @@ export const USAGE_ROLLUP = rollup({
     ...['sessions', 'main_sessions', 'turns', 'main_turns', 'begun_cost', ...USED],
     ...['transcript_tokens', 'telemetry_tokens', 'captured_tokens'],
   ],
-  rows: (sql, orgId) => sql`
-    from session_usage s
+  rows: (sql, orgId, table = sql`session_usage`) => sql`
+    from ${table} s
     where s.org_id = ${orgId}`,
   count: (sql, rows) => sql`
     with s as materialized (
@@ -126,8 +126,8 @@ export const TICKET_ROLLUP = rollup({
   key: ['dims', 'grain', 'bucket', 'project', 'ticket'],
   prefix: ['dims', 'grain', 'bucket'],
   sums: ['sessions', 'main_sessions', 'turns', 'main_turns', ...USED],
-  rows: (sql, orgId) => sql`
-    from session_usage s
+  rows: (sql, orgId, table = sql`session_usage`) => sql`
+    from ${table} s
     left join session_tickets t
       on t.org_id = s.org_id
       and t.session_id = s.session_id
@@ -159,8 +159,8 @@ export const FACET_ROLLUP = rollup({
   name: 'facet_rollups',
   key: ['facet', 'grain', 'bucket', 'agent', 'value'],
   sums: ['sessions', 'main_sessions', 'turns', ...USED],
-  rows: (sql, orgId) => sql`
-    from session_facets s
+  rows: (sql, orgId, table = sql`session_facets`) => sql`
+    from ${table} s
     where s.org_id = ${orgId}`,
   // most sessions of a batch have the same values
   count: (sql, rows) => sql`
@@ -187,8 +187,7 @@ export const FACET_ROLLUP = rollup({
     `usage of a ${grain} (${bucket}) with ${facet} ${value || '(none)'}`,
 })
 
-/** The sums of session_usage. */
-export const USAGE_ROLLUPS = [
-  ...[USAGE_ROLLUP, BRANCH_ROLLUP, TICKET_ROLLUP, FACET_ROLLUP],
-  ...[WORK_ROLLUP, TRAIT_ROLLUP],
-]
+/** The sums of session_facets. */
+export const FACET_ROLLUPS = [FACET_ROLLUP, TRAIT_ROLLUP]
+/** The sums of session_usage, and those. */
+export const USAGE_ROLLUPS = [USAGE_ROLLUP, BRANCH_ROLLUP, TICKET_ROLLUP, WORK_ROLLUP, ...FACET_ROLLUPS]

@@ -1,11 +1,20 @@
 import { findZone } from '../../accounts/organizations/zone-queries.ts'
 import type { Pricer } from '../../analysis/scoring/prices.ts'
-import type { ISql, Sql } from '../../database/client.ts'
-import { counting } from '../../database/rollups.ts'
+import type { Fragment, ISql, Sql } from '../../database/client.ts'
+import { addDifference, counting } from '../../database/rollups.ts'
 import { dayIn, deleteOfSessions, pagesOf } from '../../database/rows.ts'
-import { USAGE_ROLLUPS } from './rollup.ts'
+import { FACET_ROLLUPS, USAGE_ROLLUPS } from './rollup.ts'
 import { touchWeeks } from './work-rollup.ts'
-import { insertUsage, type SessionRow, storedColumns, type UsedSession, usageOfAll, usedOf } from './write.ts'
+import {
+  FACET_COLUMNS,
+  insertUsage,
+  type SessionRow,
+  storedColumns,
+  USAGE_COLUMNS,
+  type UsedSession,
+  usageOfAll,
+  usedOf,
+} from './write.ts'
 
 // A walk divides by day the usage of sessions that were stored before usage was by day, in the order of their ids.
 
@@ -98,8 +107,8 @@ export async function divideNext(tx: ISql, orgId: string, pricer: Pricer, size: 
 }
 
 /**
- * Moves the usage of all sessions to the days of the time zone in force, which was `before`; the sums stay as they are. What is of
- * one day by both is divided as it was. Needs the organization's lock.
+ * Moves the usage of all sessions, and its sums, to the days of the time zone in force, which was `before`. What is of one day by
+ * both is divided as it was. Needs the organization's lock.
  */
 export async function moveUsage(tx: ISql, orgId: string, pricer: Pricer, before: string): Promise<void> {
   const zone = await findZone(tx, orgId)
@@ -112,31 +121,56 @@ export async function moveUsage(tx: ISql, orgId: string, pricer: Pricer, before:
   const days = rows.map(({ day }) => day)
   const first = (by: string) => dayIn(tx, tx`u.first_at`, days, by)
   const last = (by: string) => dayIn(tx, tx`u.last_at`, days, by)
-  const isOfOneDay = () => tx`${first(before)} = ${last(before)} and ${first(zone)} = ${last(zone)}`
+  const isOfOneDay = tx`${first(before)} = ${last(before)} and ${first(zone)} = ${last(zone)}`
+  const sessions = await tx<{ id: string; is_moved: boolean }[]>`
+    select distinct u.session_id as id, (${isOfOneDay}) is true as is_moved
+    from session_usage u
+    where u.org_id = ${orgId}
+      and (u.day <> ${first(zone)} or (${isOfOneDay}) is not true)
+    order by u.session_id`
+  const idsOf = (isMoved: boolean) => sessions.filter((each) => each.is_moved === isMoved).map(({ id }) => id)
+  const [moved, others] = [idsOf(true), idsOf(false)]
+  const columnsOf = (alias: 'u' | 'f', columns: object) =>
+    tx.unsafe(
+      Object.keys(columns)
+        .filter((name) => name !== 'day')
+        .map((name) => `${alias}.${name}`)
+        .join(', '),
+    )
+  /** The usage of sessions, or its facets, as on these days. */
+  const onDays = (isOfFacets: boolean, day: Fragment, ids: readonly string[]) => tx`
+    (
+      select u.org_id, ${day} as day, ${isOfFacets ? columnsOf('f', FACET_COLUMNS) : columnsOf('u', USAGE_COLUMNS)}
+      from session_usage u
+      ${isOfFacets ? tx`join session_facets f on f.org_id = u.org_id and f.session_id = u.session_id and f.nth = u.nth` : tx``}
+      where u.org_id = ${orgId}
+        and u.session_id = any(${[...ids]}::text[])
+    )`
+  for (const sums of USAGE_ROLLUPS) {
+    const counts = (day: Fragment, ids: readonly string[]) =>
+      sums.countRows(tx, sums.rows(tx, orgId, onDays(FACET_ROLLUPS.includes(sums), day, ids)))
+    await addDifference(tx, orgId, sums, {
+      before: counts(tx`u.day`, [...moved, ...others]),
+      after: counts(first(zone), moved),
+    })
+  }
   await tx`
     update session_usage u
     set day = ${first(zone)}, first_day = ${first(zone)}
     where u.org_id = ${orgId}
-      and u.day <> ${first(zone)}
-      and ${isOfOneDay()}`
+      and u.session_id = any(${moved}::text[])`
   await tx`
     update session_facets f
     set day = u.day
     from session_usage u
     where f.org_id = ${orgId}
+      and f.session_id = any(${moved}::text[])
       and u.org_id = ${orgId}
       and u.session_id = f.session_id
-      and u.nth = f.nth
-      and u.day <> f.day`
-  const others = await tx<{ id: string }[]>`
-    select distinct u.session_id as id
-    from session_usage u
-    where u.org_id = ${orgId}
-      and (${isOfOneDay()}) is not true
-    order by u.session_id`
+      and u.nth = f.nth`
   for (let start = 0; start < others.length; start += PAGE) {
-    const ids = others.slice(start, start + PAGE).map(({ id }) => id)
-    const sessions = await tx<DetailedSession[]>`
+    const ids = others.slice(start, start + PAGE)
+    const stored = await tx<DetailedSession[]>`
       select ${storedColumns(tx)}, d.detail
       from sessions s
       join session_details d
@@ -146,8 +180,17 @@ export async function moveUsage(tx: ISql, orgId: string, pricer: Pricer, before:
         and s.id = any(${ids}::text[])
       order by s.id`
     await deleteOfSessions(tx, orgId, ids, 'session_usage', 'session_facets')
-    await insertUsage(tx, orgId, await usageOfAll(tx, orgId, { sessions: sessions.map(usedOf), pricer }))
+    await insertUsage(tx, orgId, await usageOfAll(tx, orgId, { sessions: stored.map(usedOf), pricer }))
   }
+  for (const sums of USAGE_ROLLUPS) {
+    const ofOthers = tx`${sums.rows(tx, orgId)} and s.session_id = any(${others}::text[])`
+    await addDifference(tx, orgId, sums, { before: undefined, after: sums.countRows(tx, ofOthers) })
+  }
+  // A change by the days of one zone may be of another week by those of the other
+  await tx`
+    update work_weeks w
+    set version = w.version + 1
+    where w.org_id = ${orgId}`
 }
 
 /** Ends the walk: all sessions are divided. Needs the organization's lock. */

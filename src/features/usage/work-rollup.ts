@@ -22,8 +22,8 @@ export const WORK_ROLLUP = rollup({
   prefix: ['week', 'member'],
   // a session counts in the week in which it began; its quality is in hundredths
   sums: ['sessions', 'quality', ...SPENT],
-  rows: (sql, orgId) => sql`
-    from session_usage s
+  rows: (sql, orgId, table = sql`session_usage`) => sql`
+    from ${table} s
     where s.org_id = ${orgId}`,
   count: (sql, rows) => sql`
     select
@@ -48,8 +48,8 @@ export const TRAIT_ROLLUP = rollup({
   key: ['trait', 'value', 'member', 'week'],
   prefix: ['trait', 'value'],
   sums: ['calls'],
-  rows: (sql, orgId) => sql`
-    from session_facets s
+  rows: (sql, orgId, table = sql`session_facets`) => sql`
+    from ${table} s
     where s.org_id = ${orgId}`,
   count: (sql, rows) => sql`
     select

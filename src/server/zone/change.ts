@@ -17,16 +17,17 @@ import { noteExceededBudgets } from '../../features/budgets/alert-write.ts'
 import { COMMIT_ROLLUP } from '../../features/commits/rollup.ts'
 import { FINDING_ROLLUPS } from '../../features/security/finding-rollups.ts'
 import { countSessions } from '../../features/sessions/export.ts'
-import { SESSION_ROLLUPS } from '../../features/sessions/rollup.ts'
-import { usageTables } from '../../features/usage/check.ts'
+import { FIGURES } from '../../features/sessions/rollup.ts'
+import { PULL_REQUEST_PARTS } from '../../features/usage/check.ts'
+import { OUTCOME_ROLLUP } from '../../features/usage/outcome-rollup.ts'
 import { findWalked, moveUsage } from '../../features/usage/walk.ts'
 import { waitForEver, writeDays } from './days-queries.ts'
 
 // Brings time zones that organizations asked for in force. One transaction computes all days and their sums again, beside reads,
 // which see all of it or nothing. One that is killed has changed nothing, and the next call begins again.
 
-/** The tables without days, and that which is written already. */
-const DONE = new Set(['session_usage', 'session_hours', 'session_links', 'session_tickets'])
+/** The sums that are computed again as a whole. */
+const REBUILT = [FIGURES, PULL_REQUEST_PARTS, OUTCOME_ROLLUP, COMMIT_ROLLUP, ...FINDING_ROLLUPS]
 
 interface Deps {
   sql: Sql
@@ -66,12 +67,7 @@ export async function changeZone(
   if (zone === undefined) return undefined
   await writeDays(tx, orgId)
   await moveUsage(tx, orgId, await pricer(), before)
-  const tables = [...SESSION_ROLLUPS, ...usageTables(pricer), COMMIT_ROLLUP, ...FINDING_ROLLUPS]
-  await rebuildTables(
-    tx,
-    orgId,
-    tables.filter(({ name }) => !DONE.has(name)),
-  )
+  await rebuildTables(tx, orgId, REBUILT)
   await noteExceededBudgets(tx, orgId)
   await storeStates(tx, orgId, how.now, before)
   return zone

@@ -27,6 +27,7 @@ const sessions = Array.from({ length: 120 }, (_, index) => {
     started_at: iso(Math.min(begin + Math.floor(next() * 40 * 3_600_000), NOW.getTime() - 60_000)),
     tokens: { input: 1_000, output: 100 },
     cost: micros(0.2 + next()) / 1e6,
+    version: index % 2 === 0 ? '2.1.330' : null,
   })).toSorted((a, b) => (a.started_at < b.started_at ? -1 : 1))
   return {
     ...{ type: 'session', id: `sess_money${index}`, project_name: index % 3 === 0 ? 'web' : 'shop' },

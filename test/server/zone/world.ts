@@ -121,6 +121,10 @@ export async function world(
         'pr_sessions',
         'outcome_rollups',
         'ticket_rollups',
+        'branch_rollups',
+        'facet_rollups',
+        'work_rollups',
+        'trait_rollups',
       ]) {
         const rows = await db.sql<{ text: string }[]>`
           select t::text as text from ${db.sql(table)} t where t.org_id = ${own.orgId} order by 1`

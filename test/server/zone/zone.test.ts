@@ -108,8 +108,16 @@ describe('days of an organization', () => {
   })
 
   test('what is written after a change is on the days of the zone, and removing it leaves none', async () => {
-    const { change, ask, differences } = await world(db)
+    const { change, ask, differences, orgId } = await world(db)
+    const versions = async () =>
+      (
+        await db.sql<{ version: number }[]>`
+          select w.version::integer as version from work_weeks w where w.org_id = ${orgId} order by w.week`
+      ).map(({ version }) => version)
+    const before = await versions()
     await change('Asia/Kolkata')
+    // Effects that were measured from these weeks are measured again
+    expect(await versions()).toEqual(before.map((version) => version + 1))
     const late = sessions.map((session) => ({ ...session, id: `${session.id}-late` }))
     expect((await ask('POST', '/v1/sync', { records: late })).body).toMatchObject({ created: late.length })
     expect(await differences()).toEqual([])
