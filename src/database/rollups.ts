@@ -156,6 +156,8 @@ export async function addDifference(
           from ${tx(name)} r
           where r.org_id = ${orgId}
             and ${list(prefix, (column) => `r.${column} = q.${column}`, ' and ')}
+          -- looks each up by the key: the plan of a table that is empty yet compared all rows with each, ever after
+          offset 0
         )
       ),
       inserted as (
