@@ -107,8 +107,11 @@ export function measureChange(question: Question): Figures {
   const all = { units, unit, weeks: closed, quantile, ...dated }
   const found = compare({ ...all, shift: 0 })
   const isSmall = unit === 'repository' && question.members < MIN_UNITS
-  if (weeks.length === 1 && found.others.size === 0)
-    return ownPast(question, found, isSmall, weeks[0] ?? now, quantile)
+  const [week = now, ...later] = weeks
+  const priced = { after, measure: 'cost_per_prompt' } as const
+  // a measure that others have nothing of does not make it everybody's change
+  const hasOthers = units.some((one) => one.adopted === null && differenceAt(one, week, priced))
+  if (later.length === 0 && !hasOthers) return ownPast(question, found, isSmall, week, quantile)
   const { clusters } = found
   const [changed, others] = [found.changed.size, found.others.size]
   const counts = { ...counted(changed, others), clusters }

@@ -71,9 +71,9 @@ const figuresOfPlain = ({ theta, low, high, rise, fall, changed, others }: Retur
   ...{ visible_rise: six(rise), visible_fall: six(fall), changed, others },
 })
 
-function expectWholeParts({ money }: Effect): void {
-  const micros = Object.values(money?.parts ?? {}).map((dollars) => Math.round(dollars * 1e6))
-  expect(micros.reduce((sum, part) => sum + part, 0)).toBe(Math.round((money?.extra ?? Number.NaN) * 1e6))
+const NO_PARTS = {
+  ...{ price: 0, calls_per_prompt: 0, model_mix: 0, input_per_call: 0, output_per_call: 0 },
+  ...{ cache_read_per_call: 0, cache_write_5m_per_call: 0, cache_write_1h_per_call: 0, other_per_call: 0 },
 }
 
 describe('a world', () => {
@@ -89,9 +89,31 @@ describe('a world', () => {
       ...{ compared_share: 1, clusters: { by: 'member', changed: 8, others: 8 }, notes: ['not_assigned'] },
     })
     expect(figuresOf(effect)).toEqual(figuresOfPlain(plainOf(found)))
-    expectWholeParts(effect)
-    expect(effect.money?.parts).toMatchObject({ price: 0, calls_per_prompt: 0, model_mix: 0 })
-    expect(effect.money?.parts.cache_read_per_call).toBeGreaterThan(0)
+    // the figures of a program of its own, written from docs/effects.md in another language
+    expect(effect.money).toEqual({
+      ...{ compared: 7.036521, extra: 0.664828, low: 0.323219, high: 0.989055 },
+      parts: { ...NO_PARTS, cache_read_per_call: 0.664828 },
+    })
+    expect(effect.placebo).toEqual({ effect: -0.006389, low: -0.053849, high: 0.043451 })
+    // nobody's work tells of this measure, which does not make it a change of all
+    const { body } = await found.own.ask('GET', `/v1/effects/${effect.id}?measure=failed_tool_share`)
+    expect(body).toMatchObject({ evidence: 'compared', verdict: 'too_few', changed: 0, others: 0 })
+  })
+
+  test('in which another model reads more has a part of each cause', async () => {
+    const { effect } = await measured(
+      {
+        changesIn: half,
+        reads: ({ hasChanged }) => (hasChanged ? 1.3 : 1),
+        model: ({ hasChanged }) => (hasChanged ? 'claude-haiku-4-5' : 'claude-sonnet-4-5'),
+      },
+      noisy,
+    )
+    expect(effect).toMatchObject({ verdict: 'seen', effect: -0.631886, low: -0.650618, high: -0.61215 })
+    expect(effect.money).toEqual({
+      ...{ compared: 2.345507, extra: -4.026186, low: -4.367795, high: -3.701959 },
+      parts: { ...NO_PARTS, model_mix: -4.426034, cache_read_per_call: 0.399848 },
+    })
   })
 
   test('in which twins do the same shows exactly what differs', async () => {
