@@ -78,12 +78,13 @@ export async function alertNotice(
 export async function digestNotice(
   sql: ISql,
   orgId: string,
-  { id, definition }: Rule<'digest'>,
+  { id, definition, last_sent_at }: Rule<'digest'>,
   { now, zone, publicUrl, modelPrices, test }: At,
 ): Promise<Notice> {
   const { data: week, previousQuality } = await readDigest(sql, orgId, id, dayOf(now, zone), zone)
   const prices = await loadPriceHistory(modelPrices)
-  const effects = await newlyFound({ sql, store: test ? null : sql, prices, now, find: findChanges }, orgId)
+  const deps = { sql, store: test ? null : sql, prices, now, find: findChanges }
+  const effects = await newlyFound(deps, orgId, last_sent_at)
   const data = { ...week, effects, ...(test && { test }) }
   return {
     events: [{ event: 'digest.ready', data }],

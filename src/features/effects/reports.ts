@@ -200,14 +200,11 @@ export async function findEffect(
   return measured?.effect
 }
 
-const DIGEST_MS = 7 * DAY_MS
-
-/** Changes that have been found in the seven days before, as a digest tells of them. */
-export async function newlyFound(deps: EffectDeps, orgId: string) {
+/** Changes that have been found after the digest before, or in the last seven days where there was none. */
+export async function newlyFound(deps: EffectDeps, orgId: string, before: Date | null) {
+  const told = before?.getTime() ?? deps.now.getTime() - 7 * DAY_MS
   const measured = await listEffects(deps, orgId, { dismissed: 'false' })
   return measured.flatMap(({ effect: { id, name, verdict, effect }, since }) =>
-    isFound({ verdict }) && effect !== null && since.getTime() > deps.now.getTime() - DIGEST_MS
-      ? [{ id, name, verdict, effect }]
-      : [],
+    isFound({ verdict }) && effect !== null && since.getTime() > told ? [{ id, name, verdict, effect }] : [],
   )
 }
