@@ -9,6 +9,12 @@ import { hasWorkIn, QUANTITY, SUM, type Sums, sumOf, type Unit, valueAt } from '
 export const BEFORE = 8
 const MIN_PROMPTS = 10
 
+/** The weeks, ascending and before `end`, at which what is compared at these dates begins or ends: between two of them nothing tells weeks apart. */
+export function cutsOf(dates: readonly number[], after: number, end: number): number[] {
+  const cuts = dates.flatMap((at) => [at - BEFORE, at - BEFORE / 2, at, at + 1, at + after + 1])
+  return [...new Set(cuts.map((cut) => Math.min(cut, end)))].sort((a, b) => a - b)
+}
+
 /** Two sums of a cell that are compared, and the cell's part of a unit's weight. */
 export interface Compared {
   project: string

@@ -16,6 +16,8 @@ export interface Used {
 export interface WeekOfUnit {
   unit: string
   week: number
+  /** All calls. */
+  all: number
   calls: ReadonlyMap<string, number>
   written: number
   writtenForHour: number
@@ -97,57 +99,47 @@ export function noticeUsed(used: readonly Used[], starts: ReadonlyMap<string, nu
   return noticed
 }
 
-/** Shares of a unit by week, ascending. */
-interface Shares {
-  unit: string
-  weeks: readonly { week: number; share: number }[]
-}
+/** The share of a value in a week; undefined in one without any. */
+type ShareOf = (week: WeekOfUnit, value: string) => number | undefined
 
-/** The change, if the share of a unit rises from below 10 % to above 50 % within four weeks. */
+/** The changes to values whose share rises from below 10 % to above 50 % within four weeks. */
 function noticeShares(
   trait: string,
-  value: string,
-  shares: readonly Shares[],
+  units: ReadonlyMap<string, readonly WeekOfUnit[]>,
+  valuesOf: (week: WeekOfUnit) => Iterable<string>,
+  shareOf: ShareOf,
   starts: ReadonlyMap<string, number>,
 ): Noticed[] {
-  const adopted = new Map<string, number>()
-  let isNoticed = false
-  for (const { unit, weeks } of shares) {
-    const high = weeks.filter(({ share }) => share > HIGH)
-    const [first] = high
-    if (first === undefined || high.length < 2) continue
-    adopted.set(unit, first.week)
-    isNoticed ||= weeks.some(
-      ({ week, share }) =>
-        share < LOW && high.some((later) => later.week > week && later.week <= week + RISE_WEEKS),
-    )
+  const found = new Map<string, { adopted: Map<string, number>; isNoticed: boolean }>()
+  for (const [unit, weeks] of units) {
+    const high = new Map<string, number[]>()
+    for (const one of weeks)
+      for (const value of valuesOf(one))
+        if ((shareOf(one, value) ?? 0) > HIGH) high.getOrInsertComputed(value, () => []).push(one.week)
+    for (const [value, its] of high) {
+      if (its.length < 2) continue
+      const change = found.getOrInsertComputed(value, () => ({ adopted: new Map(), isNoticed: false }))
+      change.adopted.set(unit, Math.min(...its))
+      change.isNoticed ||= weeks.some(
+        (one) =>
+          (shareOf(one, value) ?? HIGH) < LOW &&
+          its.some((later) => later > one.week && later <= one.week + RISE_WEEKS),
+      )
+    }
   }
-  return isNoticed ? changeOf(trait, value, adopted, starts) : []
+  return [...found].flatMap(([value, { adopted, isNoticed }]) =>
+    isNoticed ? changeOf(trait, value, adopted, starts) : [],
+  )
 }
 
-/** Changes of the default model and of the cache's lifetime. `weeks`: those of a unit together, ascending. */
 export function noticeSharesOf(weeks: readonly WeekOfUnit[], starts: ReadonlyMap<string, number>): Noticed[] {
-  const units = [...Map.groupBy(weeks, ({ unit }) => unit)]
-  const models = new Set(weeks.flatMap(({ calls }) => [...calls.keys()]))
-  const sharesBy = (shareOf: (week: WeekOfUnit) => number | undefined): Shares[] =>
-    units.map(([unit, shares]) => ({
-      unit,
-      weeks: shares.flatMap((one) => {
-        const share = shareOf(one)
-        return share === undefined ? [] : [{ week: one.week, share }]
-      }),
-    }))
-  const ofModel = (model: string) =>
-    sharesBy(({ calls }) => {
-      const all = calls.values().reduce((sum, count) => sum + count, 0)
-      return all === 0 ? undefined : (calls.get(model) ?? 0) / all
-    })
-  const ofHour = sharesBy(({ written, writtenForHour }) =>
-    written === 0 ? undefined : writtenForHour / written,
-  )
+  const units = Map.groupBy(weeks, ({ unit }) => unit)
+  const shareOf: ShareOf = ({ all, calls }, model) => (all === 0 ? undefined : (calls.get(model) ?? 0) / all)
+  const ofHour: ShareOf = ({ written, writtenForHour }) =>
+    written === 0 ? undefined : writtenForHour / written
   return [
-    ...[...models].flatMap((model) => noticeShares('model', model, ofModel(model), starts)),
-    ...noticeShares('cache_lifetime', HOUR, ofHour, starts),
+    ...noticeShares('model', units, ({ calls }) => calls.keys(), shareOf, starts),
+    ...noticeShares('cache_lifetime', units, () => [HOUR], ofHour, starts),
   ]
 }
 
@@ -157,20 +149,19 @@ export function noticeSharesOf(weeks: readonly WeekOfUnit[], starts: ReadonlyMap
  */
 export function noticePrices(
   weeks: readonly WeekOfUnit[],
+  models: readonly string[],
   starts: ReadonlyMap<string, number>,
   changedIn: (model: string) => number | undefined,
 ): Noticed[] {
-  const models = new Set(weeks.flatMap(({ calls }) => [...calls.keys()]))
-  return [...models].flatMap((model) => {
+  return models.flatMap((model) => {
     const at = changedIn(model)
     if (at === undefined) return []
     const calling = weeks.filter(({ calls }) => (calls.get(model) ?? 0) > 0)
     const adopted = new Map<string, number>()
-    for (const [unit, ofUnit] of Map.groupBy(calling, (one) => one.unit)) {
-      const since = ofUnit.filter(({ week }) => week >= at)
-      const [first] = since
-      const hadIt = ofUnit.some(({ week }) => week < at && week >= at - 8)
-      if (first !== undefined && since.length >= 2 && hadIt) adopted.set(unit, first.week)
+    for (const [unit, own] of Map.groupBy(calling, (one) => one.unit)) {
+      const since = own.flatMap(({ week }) => (week >= at ? [week] : []))
+      const hadIt = own.some(({ week }) => week < at && week >= at - 8)
+      if (since.length >= 2 && hadIt) adopted.set(unit, Math.min(...since))
     }
     return changeOf('price', model, adopted, starts)
   })

@@ -2,6 +2,10 @@ import { BEFORE, type Dated, differenceAt, type Interval } from './compare.ts'
 import { studentQuantile } from './student.ts'
 import type { Unit } from './sums.ts'
 
+/** The dates before a change that it is compared with, the latest first. */
+export const pastDates = (week: number, after: number): number[] =>
+  Array.from({ length: 11 }, (_, nth) => week - after - 1 - nth * after)
+
 /**
  * The effect where all changed in one week: the difference then, against those at earlier dates, at most 11. Undefined with
  * fewer than 5 of these. `first` is the first week with work.
@@ -13,7 +17,6 @@ export function comparePast(
   quantile: number,
   dated: Dated,
 ): Interval | undefined {
-  const step = dated.after
   const meanAt = (at: number): number => {
     let [sum, weight] = [0, 0]
     for (const unit of units) {
@@ -25,8 +28,8 @@ export function comparePast(
     return sum / weight
   }
   const past: number[] = []
-  for (let at = week - step - 1; past.length < 11 && at - BEFORE >= first; at -= step) {
-    const mean = meanAt(at)
+  for (const at of pastDates(week, dated.after)) {
+    const mean = at - BEFORE < first ? Number.NaN : meanAt(at)
     if (!Number.isNaN(mean)) past.push(mean)
   }
   const m = past.length

@@ -67,12 +67,16 @@ export async function findChanges(sql: ISql, orgId: string, prices: PriceHistory
   const members = await readMembers(sql, orgId)
   const weeks = await readWeeks(sql, orgId, members)
   const starts = new Map<string, number>()
-  for (const one of weeks) if (!starts.has(one.unit)) starts.set(one.unit, one.week)
-  const first = weeks[0]?.week ?? week
+  let first = week
+  for (const one of weeks) {
+    starts.set(one.unit, Math.min(one.week, starts.get(one.unit) ?? one.week))
+    first = Math.min(first, one.week)
+  }
+  const models = modelsOf(weeks)
   const noticed = [
     ...noticeUsed(await readUsed(sql, orgId, members), starts),
     ...noticeSharesOf(weeks, starts),
-    ...noticePrices(weeks, starts, (model) => lastChange(prices.changesOf(model), zone, first, week)),
+    ...noticePrices(weeks, models, starts, (model) => lastChange(prices.changesOf(model), zone, first, week)),
   ]
   const stored = await listStoredEffects(sql, orgId)
   const byId = new Map(stored.map((effect) => [effect.id, effect]))
@@ -89,7 +93,7 @@ export async function findChanges(sql: ISql, orgId: string, prices: PriceHistory
   }
   changes.sort(newestFirst)
   return {
-    ...{ zone, today, week, first, members, teams: teamsOf(members), models: modelsOf(weeks) },
+    ...{ zone, today, week, first, members, teams: teamsOf(members), models },
     ...{ changes, also: alsoChanged(changes) },
   }
 }
@@ -142,8 +146,11 @@ function alsoChanged(changes: readonly Change[]): Map<string, Set<string>> {
   return also
 }
 
-const modelsOf = (weeks: readonly WeekOfUnit[]): string[] =>
-  [...new Set(weeks.flatMap(({ calls }) => [...calls.keys()]))].sort()
+function modelsOf(weeks: readonly WeekOfUnit[]): string[] {
+  const models = new Set<string>()
+  for (const { calls } of weeks) for (const model of calls.keys()) models.add(model)
+  return [...models].sort()
+}
 
 function noticedChange(
   { trait, value, adopted }: Noticed,

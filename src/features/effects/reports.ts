@@ -1,6 +1,7 @@
 import type { AssignedMember } from '../../analysis/effects/assigned.ts'
-import { BEFORE } from '../../analysis/effects/compare.ts'
+import { BEFORE, cutsOf } from '../../analysis/effects/compare.ts'
 import { FROM_START } from '../../analysis/effects/noticed.ts'
+import { pastDates } from '../../analysis/effects/past.ts'
 import { type Figures, MIN_UNITS, measureAssigned, measureChange } from '../../analysis/effects/report.ts'
 import { addTo, SUM, type Sums } from '../../analysis/effects/sums.ts'
 import { baseOf, sumsOf, type UnitWork, unitsOf } from '../../analysis/effects/units.ts'
@@ -29,9 +30,6 @@ export interface Measured {
   effect: Effect
   since: Date
 }
-
-/** Weeks before a change that its own past reaches: 11 earlier dates, each with its weeks before. */
-const pastOf = (after: number): number => after + 1 + 10 * after + BEFORE
 
 /** Measures changes. What is kept of closed weeks is used while their work is the same. */
 async function measureAll(
@@ -102,7 +100,7 @@ async function figuresOf(
   const { members, week, first, today } = known
   const after = weeks === '4' ? 4 : 8
   const cohorts = [...change.adopted.values()].filter((at) => at !== FROM_START)
-  const [earliest, latest] = [Math.min(...cohorts, week), Math.max(...cohorts, 0)]
+  const earliest = Math.min(...cohorts, week)
   const firstDay = change.days?.from ?? mondayOfWeek(earliest - BEFORE)
   const pricesOf = createBasePrices(prices, firstDay)
   const numbers = new Map<string, readonly number[] | undefined>()
@@ -127,8 +125,8 @@ async function figuresOf(
     return measureAssigned(change.id, assigned, measure, to < today)
   }
   const isOfMembers = change.change.unit === 'member'
-  const ask = async (from: number) => {
-    const rows = await readWork(sql, orgId, from, Math.min(latest + after, week - 1))
+  const ask = async (dates: readonly number[]) => {
+    const rows = await readWork(sql, orgId, cutsOf([earliest, ...dates], after, week))
     const work = rows.map((row): UnitWork => {
       const unit = isOfMembers ? (members.get(row.member)?.id ?? row.member) : row.project
       return { unit, project: row.project, week: row.at, sums: allSums(row) }
@@ -143,11 +141,11 @@ async function figuresOf(
     const { unit } = change.change
     return measureChange({ units, unit, measure, after, first, now: week, members: people.size })
   }
-  const figures = await ask(earliest - 2 * BEFORE - after - 1)
+  const figures = await ask(cohorts.flatMap((at) => [at, at - after - 1]))
   const isNamedFew = change.change.source === 'recorded' && cohorts.length < MIN_UNITS
   if (isNamedFew && figures.verdict === 'too_early') return { ...figures, verdict: 'too_few' }
   return figures.evidence === 'own_past' && figures.verdict !== 'too_early'
-    ? await ask(earliest - pastOf(after))
+    ? await ask(pastDates(earliest, after))
     : figures
 }
 

@@ -22,35 +22,66 @@ export async function readMembers(sql: ISql, orgId: string): Promise<Members> {
 
 const WEEK = `(r.week - date '1969-12-29') / 7`
 
-/** The weeks of each unit that worked, ascending, by the models that it called. JSON of a member's weeks is read faster than rows. */
+/** The weeks of each unit that worked, by the models that it called. */
 export async function readWeeks(sql: ISql, orgId: string, members: Members): Promise<WeekOfUnit[]> {
-  const rows = await sql<{ member: string; weeks: [number, string, number, number, number][] }[]>`
-    select q.member, json_agg(json_build_array(q.week, q.model, q.calls, q.written, q.hour)) as weeks
-    from (
-      select r.member, ${sql.unsafe(WEEK)} as week, r.model, sum_bigint(r.calls) as calls,
-        sum_bigint(r.cache_creation) as written, sum_bigint(r.cache_creation_1h) as hour
-      from work_rollups r
-      where r.org_id = ${orgId}
-        and r.member <> ''
-      group by r.member, r.week, r.model
-    ) q
-    group by q.member
-    order by q.member collate "C"`
+  const unitOf = (member: string) => members.get(member)?.id ?? member
   const units = new Map<string, Map<number, WeekOfUnit & { calls: Map<string, number> }>>()
-  for (const { member, weeks } of rows) {
-    const unit = members.get(member)?.id ?? member
+  const weeksOf = (unit: string) => {
     const own = units.getOrInsertComputed(unit, () => new Map())
-    for (const [week, model, calls, written, hour] of weeks) {
-      const one = own.getOrInsertComputed(week, () => ({
-        ...{ unit, week, calls: new Map(), written: 0, writtenForHour: 0 },
-      }))
-      if (model !== '' && calls > 0) one.calls.set(model, (one.calls.get(model) ?? 0) + calls)
-      one.written += written
-      one.writtenForHour += hour
+    return (week: number) => {
+      let one = own.get(week)
+      if (one === undefined) {
+        one = { unit, week, all: 0, calls: new Map(), written: 0, writtenForHour: 0 }
+        own.set(week, one)
+      }
+      return one
     }
   }
-  return [...units.values()].flatMap((own) => [...own.values()]).sort((a, b) => a.week - b.week)
+  // the text of arrays takes a third of the time of rows, or of JSON of more columns
+  const called = await sql<{ member: string; model: string; weeks: string; calls: string; hour: string }[]>`
+    select r.member, r.model, array_agg(${sql.unsafe(WEEK)})::text as weeks, array_agg(r.calls)::text as calls,
+      sum_bigint(r.cache_creation_1h) as hour
+    from work_rollups r
+    where r.org_id = ${orgId}
+      and r.member <> ''
+    group by r.member, r.model`
+  for (const { member, model, ...numbers } of called) {
+    const weekOfUnit = weeksOf(unitOf(member))
+    const calls = numbersOf(numbers.calls)
+    for (const [at, week] of numbersOf(numbers.weeks).entries()) {
+      const one = weekOfUnit(week)
+      const its = model === '' ? 0 : (calls[at] ?? 0)
+      if (its > 0) one.calls.set(model, (one.calls.get(model) ?? 0) + its)
+      one.all += its
+    }
+  }
+  // who never writes to the cache for an hour has no share of it
+  const writing = new Set(called.flatMap(({ member, hour }) => (Number(hour) > 0 ? [unitOf(member)] : [])))
+  const keys = new Set(called.flatMap(({ member }) => (writing.has(unitOf(member)) ? [member] : [])))
+  if (keys.size > 0) {
+    const written = await sql<{ member: string; weeks: string; written: string; hour: string }[]>`
+      select r.member, array_agg(${sql.unsafe(WEEK)})::text as weeks, array_agg(r.cache_creation)::text as written,
+        array_agg(r.cache_creation_1h)::text as hour
+      from work_rollups r
+      where r.org_id = ${orgId}
+        and r.member = any(${[...keys]}::text[])
+        and r.cache_creation > 0
+      group by r.member`
+    for (const { member, ...numbers } of written) {
+      const weekOfUnit = weeksOf(unitOf(member))
+      const [all, hour] = [numbersOf(numbers.written), numbersOf(numbers.hour)]
+      for (const [at, week] of numbersOf(numbers.weeks).entries()) {
+        const one = weekOfUnit(week)
+        one.written += all[at] ?? 0
+        one.writtenForHour += hour[at] ?? 0
+      }
+    }
+  }
+  return [...units.values()].flatMap((own) => [...own.values()])
 }
+
+/** The numbers of an array of PostgreSQL. */
+const numbersOf = (array: string): number[] => JSON.parse(`[${array.slice(1, -1)}]`)
 
 /** The weeks in which members used values of traits, in all: the first and the last. */
 export async function readUsed(sql: ISql, orgId: string, members: Members): Promise<Used[]> {
@@ -78,7 +109,7 @@ export async function readUsed(sql: ISql, orgId: string, members: Members): Prom
 
 /** Sums of a member's work on a project with a model, at one price, in a week or on a session's first day. */
 export interface WorkRow {
-  /** The week, or the day counted from the first one. */
+  /** A week, or the day counted from the first one. */
   at: number
   member: string
   project: string
@@ -101,51 +132,54 @@ const TOKENS = [
 ]
 const NAMES = ['member', 'project', 'model', 'price']
 
-/** Rows of `from`, each as JSON of its names and sums, in a fixed order: a third of the time of rows of many columns. */
+/** Sums of `from` by `at` and names, in a fixed order. Names are read once for all that is of them. */
 async function readRows(
   sql: ISql,
-  { at, sessions, quality }: { at: string; sessions: string; quality: string },
+  { at, sessions, quality }: { at: Fragment; sessions: string; quality: string },
   from: Fragment,
 ): Promise<WorkRow[]> {
   const sums = [
-    sessions,
-    'r.prompts',
-    'r.calls',
-    'r.tool_results',
-    'r.tool_errors',
-    quality,
+    ...[sessions, 'r.prompts', 'r.calls', 'r.tool_results', 'r.tool_errors', quality],
     COSTS.join(' + '),
   ]
   const all = [...sums, ...TOKENS, ...COSTS]
-  const [row] = await sql<{ rows: [number, string, string, string, string, ...number[]][] | null }[]>`
-    select ('[' || string_agg(q.item, ',' order by q.at, ${sql.unsafe(NAMES.map((name) => `q.${name} collate "C"`).join(', '))}) || ']')::json as rows
+  const rows = await sql<(Pick<WorkRow, 'member' | 'project' | 'model' | 'price'> & { numbers: string })[]>`
+    select ${sql.unsafe(NAMES.map((name) => `q.${name}`).join(', '))},
+      string_agg(concat_ws(',', q.at, ${sql.unsafe(all.map((_, nth) => `q.sum_${nth}`).join(', '))}), '],[') as numbers
     from (
-      select ${sql.unsafe(at)} as at, ${sql.unsafe(NAMES.map((name) => `r.${name}`).join(', '))},
-        concat(
-          '[', ${sql.unsafe([at, ...NAMES.map((name) => `to_json(r.${name})`), ...all.map((each) => `sum(${each})::bigint`)].join(`, ',', `))}, ']'
-        ) as item
+      select ${at} as at, ${sql.unsafe(NAMES.map((name) => `r.${name}`).join(', '))},
+        ${sql.unsafe(all.map((each, nth) => `sum_bigint(${each}) as sum_${nth}`).join(', '))}
       ${from}
       group by 1, ${sql.unsafe(NAMES.map((name) => `r.${name}`).join(', '))}
-    ) q`
-  return (row?.rows ?? []).map(([when, member, project, model, price, ...numbers]) => ({
-    ...{ at: when, member, project, model, price },
-    sums: numbers.slice(0, sums.length),
-    tokens: numbers.slice(sums.length, sums.length + TOKENS.length),
-    costs: numbers.slice(sums.length + TOKENS.length),
-  }))
+    ) q
+    group by 1, 2, 3, 4
+    order by ${sql.unsafe(NAMES.map((name) => `q.${name} collate "C"`).join(', '))}`
+  return rows.flatMap(({ numbers, ...names }) =>
+    (JSON.parse(`[[${numbers}]]`) as [number, ...number[]][])
+      .sort(([a], [b]) => a - b)
+      .map(([when, ...each]) => ({
+        ...{ ...names, at: when },
+        sums: each.slice(0, sums.length),
+        tokens: each.slice(sums.length, sums.length + TOKENS.length),
+        costs: each.slice(sums.length + TOKENS.length),
+      })),
+  )
 }
 
-/** The work of the weeks `from` to `to`. */
-export const readWork = (sql: ISql, orgId: string, from: number, to: number): Promise<WorkRow[]> =>
-  readRows(
+/** The work of the weeks between each two of `cuts`, which are ascending, each under its first week. */
+export async function readWork(sql: ISql, orgId: string, cuts: readonly number[]): Promise<WorkRow[]> {
+  const days = cuts.map(mondayOfWeek)
+  const rows = await readRows(
     sql,
-    { at: WEEK, sessions: 'r.sessions', quality: 'r.quality' },
+    { at: sql`width_bucket(r.week, ${days}::date[])`, sessions: 'r.sessions', quality: 'r.quality' },
     sql`
       from work_rollups r
       where r.org_id = ${orgId}
-        and r.week >= ${mondayOfWeek(from)}
-        and r.week <= ${mondayOfWeek(to)}`,
+        and r.week >= ${days[0] ?? ''}
+        and r.week < ${days.at(-1) ?? ''}`,
   )
+  return rows.map((row) => ({ ...row, at: cuts[row.at - 1] ?? 0 }))
+}
 
 /** The whole sessions of these members (`keys`: ids and addresses) that begin on the days `from` to `to`. */
 export const readBegun = (
@@ -158,7 +192,7 @@ export const readBegun = (
   readRows(
     sql,
     {
-      at: `(r.first_day - date '${from}')`,
+      at: sql`r.first_day - ${from}::date`,
       sessions: 'r.is_main::integer',
       quality: 'case when r.is_main then (r.quality_score * 100)::integer else 0 end',
     },

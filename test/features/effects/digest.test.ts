@@ -8,7 +8,7 @@ import { asker } from '../../support/webhook-api.ts'
 import { startWorld } from '../alerts/world.ts'
 import { CHANGE, MEMBERS, mondayOf, WEEKS, type World, worldOf } from './world.ts'
 
-// What a digest tells of changes: once, what was found since the digest before.
+// A digest tells of what was found since the digest before, once.
 
 const database = testsDatabase()
 const pricer = once(() => loadPricer())
@@ -20,7 +20,7 @@ async function digestOf(world: World) {
   const { records } = worldOf(world, noisy)
   const start = at(WEEKS, '08:00:00')
   const own = await startWorld({ ...database, sql: database.sql }, { start })
-  // that of the alerts has no prices
+  // the clock of the alerts belongs to a server without prices
   const priced = asker(testApp(database.sql, { pricer, now: () => new Date(start) }), own.key)
   for (let from = 0; from < records.length; from += 100) {
     const { status } = await priced('POST', '/v1/sync', { records: records.slice(from, from + 100) })
