@@ -2,20 +2,9 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { TRAILER_BYTES, trailerOf } from '../../../src/database/backup/format.ts'
-import { listRelations } from '../../../src/database/backup/queries.ts'
-import { RESTORE_MARK } from '../../../src/database/restore-mark.ts'
 import { editBackup } from '../../support/backups.ts'
-import {
-  eventually,
-  run,
-  runJson,
-  type Serving,
-  scratchFolder,
-  serving,
-  startProgram,
-} from '../../support/cli.ts'
+import { eventually, run, runJson, type Serving, scratchFolder, serving } from '../../support/cli.ts'
 import { newDataFolder } from '../../support/data-folder.ts'
-import { emptyDatabase, type TestDatabase } from '../../support/postgres.ts'
 
 // backup, backup verify and restore as an operator runs them, and the backups that serve makes.
 
@@ -26,7 +15,6 @@ const folder = scratchFolder()
 const at = (name: string) => join(folder.path, name)
 const env = { DATA_DIR: at('data'), WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' }
 const file = at('backup.zst')
-const databases: TestDatabase[] = []
 let server: Serving
 let key = ''
 
@@ -55,12 +43,6 @@ async function responses(url: string): Promise<string[]> {
   return texts
 }
 
-async function empty(): Promise<TestDatabase> {
-  const database = await emptyDatabase()
-  databases.push(database)
-  return database
-}
-
 const textOf = async (path: string): Promise<string> =>
   new TextDecoder().decode(await Bun.zstdDecompress(readFileSync(path).subarray(0, -TRAILER_BYTES)))
 
@@ -85,7 +67,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await server.end()
-  for (const database of databases) await database.drop()
   folder.remove()
 })
 
@@ -344,104 +325,6 @@ test('without the key of its webhook secrets a restored database is named, and n
   writeFileSync(at('keyless/secret.key'), readFileSync(at('data/secret.key')))
   const served = await serving('serve', keyless)
   await served.end()
-})
-
-describe('kill -9', () => {
-  test('of a backup leaves the older file, and the next backup removes the rest', async () => {
-    const database = await empty()
-    const external = { ...env, DATABASE_URL: database.url, DATA_DIR: at('external') }
-    await runJson(['restore', file, '--trust'], external)
-    const target = at('killed/backup.zst')
-    mkdirSync(at('killed'))
-    writeFileSync(target, 'older')
-    // a backup waits for who alters a table
-    const holder = database.pool(1)
-    const release = Promise.withResolvers<void>()
-    const held = Promise.withResolvers<void>()
-    const holding = holder.begin(async (tx) => {
-      await tx`lock table sessions in access exclusive mode`
-      held.resolve()
-      await release.promise
-    })
-    await held.promise
-    const child = startProgram(['backup', target], external)
-    await eventually(
-      () =>
-        database.sql`select from pg_stat_activity a where a.wait_event_type = 'Lock' and a.datname = current_database()`,
-      (rows) => rows.length > 0,
-    )
-    child.kill('SIGKILL')
-    await child.exited
-    release.resolve()
-    await holding
-    await holder.end()
-    expect(readFileSync(target, 'utf8')).toBe('older')
-    expect(readdirSync(at('killed'))).toHaveLength(2)
-    await runJson(['backup', target], external)
-    expect(readdirSync(at('killed'))).toEqual(['backup.zst'])
-    expect(readFileSync(target).equals(Buffer.from('older'))).toBe(false)
-  })
-
-  test('of a restore leaves the database empty and marked: nothing serves it, and the restore can be repeated', async () => {
-    const database = await empty()
-    const external = { ...env, DATABASE_URL: database.url, DATA_DIR: at('external') }
-    // stops the restore in the middle, after its rows
-    await database.sql`create schema hold`
-    await database.sql.unsafe(`
-      create function hold.hold() returns event_trigger language plpgsql as $$
-      begin perform pg_sleep(300); end $$;
-      create event trigger hold on ddl_command_end when tag in ('CREATE INDEX', 'ALTER TABLE') execute function hold.hold()`)
-    const child = startProgram(['restore', file, '--trust'], external)
-    await eventually(
-      () =>
-        database.sql`select from pg_stat_activity a where a.wait_event = 'PgSleep' and a.datname = current_database()`,
-      (rows) => rows.length > 0,
-    )
-    child.kill('SIGKILL')
-    await child.exited
-    await database.sql`drop event trigger hold`
-    await database.sql`
-      select pg_terminate_backend(a.pid, 5000)
-      from pg_stat_activity a
-      where a.wait_event = 'PgSleep' and a.datname = current_database()`
-    expect(await listRelations(database.sql)).toEqual([RESTORE_MARK])
-    for (const command of [
-      ['serve', '--port', '0'],
-      ['org', 'list'],
-      ['backup', at('no.zst')],
-    ]) {
-      const { code, stderr } = await run(command, external)
-      expect([code, stderr]).toEqual([
-        1,
-        expect.stringContaining('a restore into this database is not finished'),
-      ])
-    }
-    await runJson(['restore', file, '--trust'], external)
-    expect(await runJson(['org', 'list'], external)).toMatchObject([{ slug: 'acme' }])
-  })
-
-  test('of a restore into a data directory is named by the next start, and the restore can be repeated', async () => {
-    const killed = { ...env, DATA_DIR: at('killed-restore') }
-    const child = startProgram(['restore', file, '--trust'], killed)
-    const unfinished = at('killed-restore/unfinished-restore/data-18/postmaster.pid')
-    await eventually(async () => existsSync(unfinished), Boolean)
-    child.kill('SIGKILL')
-    await child.exited
-    expect(existsSync(at('killed-restore/data-18'))).toBe(false)
-    for (const command of [
-      ['serve', '--port', '0'],
-      ['org', 'list'],
-    ]) {
-      const { code, stderr } = await run(command, killed)
-      expect([code, stderr]).toEqual([
-        1,
-        expect.stringMatching(/a restore into .* was interrupted: run `cloud-analytics restore FILE` again/),
-      ])
-    }
-    await runJson(['restore', file, '--trust'], killed)
-    expect(existsSync(at('killed-restore/unfinished-restore'))).toBe(false)
-    expect(await runJson(['org', 'list'], killed)).toMatchObject([{ slug: 'acme' }])
-  })
 })
 
 describe('serve', () => {

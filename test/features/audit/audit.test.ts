@@ -4,7 +4,7 @@ import { createKey } from '../../../src/accounts/keys/queries.ts'
 import type { AuditEntry, AuditReport } from '../../../src/features/audit/model.ts'
 import { listEntries } from '../../../src/features/audit/queries.ts'
 import type { App } from '../../../src/server/app.ts'
-import { client, jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
+import { jsonPost, repeatingClient, type Tenant, tenant, testApp } from '../../support/api.ts'
 import { findDifferences, testsDatabase } from '../../support/postgres.ts'
 
 const database = testsDatabase()
@@ -150,32 +150,6 @@ describe('GET /v1/audit', () => {
     }
     expect((await caller(own).get<Page>('/v1/audit')).pagination.per_page).toBe(50)
     expect((await caller(own).get<Page>('/v1/audit?page=1000000000')).data).toEqual([])
-  })
-
-  test.each(['page=0', 'per_page=101', 'date_from=2026-13-01', 'action=a&action=b'])(
-    'refuses %s',
-    async (query) => {
-      const answer = await caller(own).ask(`/v1/audit?${query}`)
-      expect(answer.status).toBe(400)
-      expect(JSON.parse(await answer.text()).code).toBe('VALIDATION_ERROR')
-    },
-  )
-
-  test('needs audit:read, and shows nothing of another organization', async () => {
-    const other = await tenant(database.sql)
-    const entries = (await caller(other).get<Page>('/v1/audit?per_page=100')).data
-    expect(entries.map((entry) => entry.action)).toEqual(['api_key.created', 'organization.created'])
-    const narrow = await createKey(database.sql, other.orgId, { name: 'n', scopes: ['sessions:read'] })
-    for (const path of ['/v1/audit', '/v1/audit/report']) {
-      const answer = await client(app, narrow.key)(path)
-      expect(answer.status).toBe(403)
-      expect(await answer.text()).toContain('audit:read')
-    }
-    // the same ids elsewhere are other entries
-    expect(await caller(other).sync(given.slice(0, 5))).toMatchObject({ created: 5 })
-    expect((await caller(own).get<Page>('/v1/audit')).pagination.total).toBe(stored.length)
-    await expectRollups(own)
-    await expectRollups(other)
   })
 })
 

@@ -139,17 +139,6 @@ describe('the list', () => {
       expect(details[0].field).toBe(query.split('=')[0])
     }
   })
-
-  test('needs its scope, and is of its organization alone', async () => {
-    const { ask: other } = await newTenant()
-    expect((await list(other)).pagination.total).toBe(0)
-    expect((await list(other, { repo: 'acme/r1' })).data).toEqual([])
-    const { ask: without } = await newTenant(['quality:read'])
-    const response = await without('/v1/risk')
-    expect(response.status).toBe(403)
-    expect((await bodyOf(response)).error).toContain('risk:read')
-    expect((await ask('/v1/risk/prs')).status).toBe(404)
-  })
 })
 
 describe('given parts', () => {
